@@ -75,7 +75,7 @@ async def open_bench(
     async with open_store(home, StoreSettings(), clock) as store:
         hub = Hub()
         turns = ScriptedTurns(store.journal, scripts, hub)
-        around = BusContext(
+        context = BusContext(
             store,
             routing or ChatRouting(mode),
             settings or BusSettings(failure_seconds=0.01),
@@ -86,9 +86,9 @@ async def open_bench(
             ChannelDirectory(channels).limit_of,
             set() if own_only else None,
         )
-        session_queues, commands = SessionQueues(around), commands or TableCommands()
+        session_queues, commands = SessionQueues(context), commands or TableCommands()
         accept = Acceptor(
-            around,
+            context,
             commands=commands,
             admission=door or OpenDoor(),
             arrived=session_queues.arrived,

@@ -314,9 +314,9 @@ async def test_start_over_a_broken_store_fails_at_once(tmp_path: Path) -> None:
     clock = SystemClock()
     async with open_store(tmp_path, StoreSettings(), clock) as store:
         await store.abandon()
-        around = BusContext(store, ChatRouting(), BusSettings(), clock, Hub(), "en", Signal())
-        session_queues, commands = SessionQueues(around), TableCommands()
-        accept = Acceptor(around, commands=commands, admission=OpenDoor(), arrived=session_queues.arrived)
+        context = BusContext(store, ChatRouting(), BusSettings(), clock, Hub(), "en", Signal())
+        session_queues, commands = SessionQueues(context), TableCommands()
+        accept = Acceptor(context, commands=commands, admission=OpenDoor(), arrived=session_queues.arrived)
         with pytest.raises(Exception, match="closed"):
             async with run_bus(session_queues, accept, turns=ScriptedTurns(store.journal), commands=commands) as bus:
                 assert isinstance(bus, Bus)

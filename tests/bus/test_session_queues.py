@@ -49,7 +49,7 @@ async def test_session_queue_is_gone_when_its_work_is_done(tmp_path: Path, round
         for n in range(rounds(30, 3_000)):
             await bench.outcome(await bench.say("hello", chat=f"chat {n}"))
         await until(lambda: not bench.bus.session_queues._queues)
-        assert not bench.bus.session_queues._around.tool_runtime
+        assert not bench.bus.session_queues._context.running_turns
 
 
 async def test_messages_of_a_session_run_in_order_and_never_at_once(tmp_path: Path) -> None:
@@ -406,7 +406,7 @@ async def test_pause_before_its_next_attempt_ends_when_the_turn_is_stopped(tmp_p
         said = await bench.say("broken")
         await until(
             lambda: any(
-                session_queue.resting and session_queue.hand
+                session_queue.resting and session_queue.running
                 for session_queue in bench.bus.session_queues._queues.values()
             )
         )
@@ -427,11 +427,11 @@ async def test_paused_session_does_not_lose_its_ready_turn(tmp_path: Path) -> No
 
 async def test_joined_message_counts_as_taken_even_if_its_hint_comes_late(tmp_path: Path) -> None:
     late = message("late")
-    hand = RunningTurn(Turn(TurnId("t"), CHAT, trace=None, span=None, inbounds=()))  # type: ignore[arg-type]
-    hand.joined([late.id])
-    hand.offer(late)
-    assert not hand.offered()
-    assert hand.inbounds == (late.id,)
+    running = RunningTurn(Turn(TurnId("t"), CHAT, trace=None, span=None, inbounds=()))  # type: ignore[arg-type]
+    running.joined([late.id])
+    running.offer(late)
+    assert not running.offered()
+    assert running.inbounds == (late.id,)
 
 
 @pytest.mark.parametrize("other", [{"model": "m2"}, {"background": True}])

@@ -21,10 +21,10 @@ CHAT = SessionKey("chat")
 
 
 def queues_over(store: Store) -> tuple[SessionQueues, Acceptor]:
-    around = BusContext(store, ChatRouting(), BusSettings(), SystemClock(), Hub(), "en", Signal())
-    session_queues = SessionQueues(around)
+    context = BusContext(store, ChatRouting(), BusSettings(), SystemClock(), Hub(), "en", Signal())
+    session_queues = SessionQueues(context)
     return session_queues, Acceptor(
-        around, commands=TableCommands(), admission=OpenDoor(), arrived=session_queues.arrived
+        context, commands=TableCommands(), admission=OpenDoor(), arrived=session_queues.arrived
     )
 
 

@@ -41,7 +41,7 @@ class Acceptor:
 
     def __init__(
         self,
-        around: BusContext,
+        context: BusContext,
         *,
         commands: Commands,
         admission: Admission,
@@ -50,13 +50,13 @@ class Acceptor:
         questions: Questions | None = None,
     ) -> None:
         """`adopt` is told when somebody asks for a message again that came in before, perhaps in an earlier run."""
-        self._around = around
+        self._context = context
         self._commands = commands
         self._admission = admission
         self._arrived = arrived
         self._adopt = adopt
         self._questions = questions
-        settings = around.settings
+        settings = context.settings
         self._limits = InboxLimits(
             session_queue=settings.session_waiting,
             sender=settings.sender_waiting,
@@ -67,11 +67,11 @@ class Acceptor:
 
     def stop(self) -> None:
         """From now on raise Stopping."""
-        self._around.accepting = False
+        self._context.accepting = False
 
     async def __call__(self, inbound: Inbound) -> Accepted:
         """Make the message durable; see `Accept`. Why it was not taken is said in the configured language."""
-        language = self._around.language
+        language = self._context.language
         try:
             return await self._take(inbound)
         except Busy as busy:
@@ -83,15 +83,15 @@ class Acceptor:
             raise type(error)(say(Sentence.STORE_TROUBLE, language, detail=error)) from error
 
     async def _take(self, inbound: Inbound) -> Accepted:
-        if not self._around.accepting:
-            raise Stopping(say(Sentence.STOPPING, self._around.language))
+        if not self._context.accepting:
+            raise Stopping(say(Sentence.STOPPING, self._context.language))
         if not inbound.key:
             raise InvalidRequest(translatable("the message has no key"))
         # admission answers first: who is refused hears nothing else, and what is read for it is bounded
         admitted = self._admit(self._shortened(inbound))
         self._check(inbound)
         inbound = admitted.inbound or replace(inbound, sender=admitted.sender)
-        session = inbound.session or self._around.routing.session_of(inbound)
+        session = inbound.session or self._context.routing.session_of(inbound)
         event = self._event(inbound, session, admitted.classification)
         when = self._commands.when(inbound.text)
         accepted = await self._settle(inbound, session, event, when)
@@ -110,29 +110,29 @@ class Acceptor:
 
     async def _check_same(self, inbound: Inbound, first: InboundId) -> None:
         """A key that a client made may be reused by mistake; a platform's key is the message's own, however edited."""
-        earlier = await self._around.store.inbox.find_inbound(first)
+        earlier = await self._context.store.inbox.find_inbound(first)
         if earlier is not None and _words(earlier) != _words(inbound):
             raise KeyReused(
                 translatable("this key belongs to an earlier message that says something else; choose another")
             )
 
     def _shortened(self, inbound: Inbound) -> Inbound:
-        limit = self._around.settings.max_text
+        limit = self._context.settings.max_text
         return inbound if _length(inbound) <= limit else replace(inbound, text=inbound.text[:limit], quoted=())
 
     def _check(self, inbound: Inbound) -> None:
         length = _length(inbound)
-        if length > self._around.settings.max_text:
-            limit = self._around.settings.max_text
-            raise InvalidRequest(say(Sentence.TOO_LONG, self._around.language, length=length, limit=limit))
+        if length > self._context.settings.max_text:
+            limit = self._context.settings.max_text
+            raise InvalidRequest(say(Sentence.TOO_LONG, self._context.language, length=length, limit=limit))
         if not (inbound.text.strip() or inbound.quoted or inbound.attachments):
-            raise InvalidRequest(say(Sentence.EMPTY_MESSAGE, self._around.language))
-        if inbound.hops > self._around.settings.max_hops:
+            raise InvalidRequest(say(Sentence.EMPTY_MESSAGE, self._context.language))
+        if inbound.hops > self._context.settings.max_hops:
             raise NotAllowed(
                 translatable(
                     "{hops} self-made messages in a row; bus.max_hops is {max_hops}",
                     hops=inbound.hops,
-                    max_hops=self._around.settings.max_hops,
+                    max_hops=self._context.settings.max_hops,
                 )
             )
 
@@ -144,12 +144,12 @@ class Acceptor:
                 raise NotAllowed(refused.reason, line=refused.line)
 
     async def _queue(self, inbound: Inbound, session: SessionKey, event: TimelineEvent, *, command: bool) -> Accepted:
-        quiet = 0.0 if command or inbound.attachments else self._around.settings.debounce_of(inbound.origin.channel)
-        accepted = await self._around.store.inbox.accept(
+        quiet = 0.0 if command or inbound.attachments else self._context.settings.debounce_of(inbound.origin.channel)
+        accepted = await self._context.store.inbox.accept(
             inbound,
             session=session,
             limits=self._limits,
-            not_before=self._around.clock.now().timestamp() + quiet,
+            not_before=self._context.clock.now().timestamp() + quiet,
             command=command,
             event=event,
         )
@@ -168,23 +168,23 @@ class Acceptor:
             await earlier.wait()
         self._answering[key] = asyncio.Event()
         try:
-            found = await self._around.store.inbox.find_key(*key)
+            found = await self._context.store.inbox.find_key(*key)
             if found is not None:
                 return found
             if inbound.session is None:
-                session = await self._around.store.sessions.switched(inbound.origin.key()) or session
-            began = self._around.clock.monotonic()
-            answer = await run_command(self._commands, inbound, session, self._around.language)
+                session = await self._context.store.sessions.switched(inbound.origin.key()) or session
+            began = self._context.clock.monotonic()
+            answer = await run_command(self._commands, inbound, session, self._context.language)
             event = replace(event, session=session)
             reply = command_event(
                 inbound,
                 answer,
                 session=session,
                 parent=event.span,
-                at=self._around.clock.now().timestamp(),
-                seconds=self._around.clock.monotonic() - began,
+                at=self._context.clock.now().timestamp(),
+                seconds=self._context.clock.monotonic() - began,
             )
-            return await self._around.store.inbox.answered(
+            return await self._context.store.inbox.answered(
                 inbound, session=session, answer=answer, event=event, reply_event=reply
             )
         finally:
@@ -196,7 +196,7 @@ class Acceptor:
             trace=inbound.trace,
             span=new_span_id(),
             parent=None,
-            at=self._around.clock.now().timestamp(),
+            at=self._context.clock.now().timestamp(),
             kind=EventKind.INBOUND,
             name=inbound.origin.channel,
             type=_media_type(inbound),

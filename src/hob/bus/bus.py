@@ -62,20 +62,20 @@ async def run_bus(
     the block with that error, after running turns were put back. Raises StoreErrors when the store fails while
     starting.
     """
-    around = session_queues.context
+    context = session_queues.context
     with one_failure_as_itself():
         async with asyncio.TaskGroup() as group:
-            store, settings, clock = around.store, around.settings, around.clock
+            store, settings, clock = context.store, context.settings, context.clock
             delivery = OutboxDelivery(
                 store, channels, settings=settings, clock=clock, group=group, said=said, skips=skips
             )
-            bus = Bus(accept, session_queues, delivery, around.hub, clock)
-            await load_halt(around)
-            if around.mine is None:
+            bus = Bus(accept, session_queues, delivery, context.hub, clock)
+            await load_halt(context)
+            if context.mine is None:
                 await session_queues.recover()
                 await end_halted(session_queues, "/stop all")
             with (
-                around.outbox.heard_by(delivery.pending),
+                context.outbox.heard_by(delivery.pending),
                 WorkerPool(session_queues, turns, commands, group).working(),
             ):
                 delivery.start()  # after the recovery, which may have left it something to deliver

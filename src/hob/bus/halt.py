@@ -19,35 +19,35 @@ async def halt(queues: SessionQueues, reason: str) -> int:
 
     That it holds is durable before anything ends.
     """
-    around = queues.context
-    now = around.clock.now().timestamp()
-    await around.store.channel_state.put(_CHANNEL, "", {_KEY: repr(now)})
-    around.halted = now
+    context = queues.context
+    now = context.clock.now().timestamp()
+    await context.store.channel_state.put(_CHANNEL, "", {_KEY: repr(now)})
+    context.halted = now
     ended: list[bool] = []  # what waits comes first, or it would begin when a turn before it ends
-    for session in await around.store.inbox.busy_sessions():
-        waiting = [row.inbound.id for row in await around.load_waiting(session)]
+    for session in await context.store.inbox.busy_sessions():
+        waiting = [row.inbound.id for row in await context.load_waiting(session)]
         ended += [await queues.cancel(id, reason) for id in waiting]
-    ended += [await queues.cancel(turn, reason) for turn in await around.store.turns.resting(now)]
-    ended += [hand.stop(reason) for hand in tuple(around.tool_runtime.values())]
+    ended += [await queues.cancel(turn, reason) for turn in await context.store.turns.resting(now)]
+    ended += [running.stop(reason) for running in tuple(context.running_turns.values())]
     log.info("everything was stopped (%d turns and messages); what is self-made is held", sum(ended))
     return sum(ended)
 
 
 async def lift(queues: SessionQueues) -> bool:
     """Let what is self-made go on; False where nothing was held. Raises StoreErrors."""
-    around = queues.context
-    if around.halted is None:
+    context = queues.context
+    if context.halted is None:
         return False
-    await around.store.channel_state.put(_CHANNEL, "", {_KEY: ""})
-    around.halted = None
-    for session in await around.store.inbox.busy_sessions():
+    await context.store.channel_state.put(_CHANNEL, "", {_KEY: ""})
+    context.halted = None
+    for session in await context.store.inbox.busy_sessions():
         queues.look(session)
     return True
 
 
-async def load_halt(around: BusContext) -> None:
+async def load_halt(context: BusContext) -> None:
     """Whether an earlier run was stopped so. Raises StoreErrors."""
-    around.halted = await halted_since(around.store)
+    context.halted = await halted_since(context.store)
 
 
 async def halted_since(store: Store) -> float | None:

@@ -40,19 +40,19 @@ class WorkerResources:
 class QueueWorker:
     """Works while there is work for it in the session."""
 
-    def __init__(self, session_queue: SessionQueue, around: BusContext, by: WorkerResources) -> None:
+    def __init__(self, session_queue: SessionQueue, context: BusContext, by: WorkerResources) -> None:
         self.session_queue = session_queue
-        self.around = around
+        self.context = context
         self._by = by
         self._has_slot = False
 
     async def run(self) -> None:
         """Work until nothing is left, the session is paused, or Hob shuts down."""
         try:
-            while not self.around.draining and (self.session_queue.ready or self.session_queue.more):
+            while not self.context.draining and (self.session_queue.ready or self.session_queue.more):
                 version = self.session_queue.version
                 self.session_queue.more = False
-                session, rows = await self.persist(lambda: self.around.load_queue(self.session_queue.key))
+                session, rows = await self.persist(lambda: self.context.load_queue(self.session_queue.key))
                 if session.paused:
                     self._say_paused()
                     if self.session_queue.version == version:
@@ -68,27 +68,27 @@ class QueueWorker:
             self._give_slot()
 
     def _say_paused(self) -> None:
-        text = say(Sentence.PAUSED, self.around.language)
+        text = say(Sentence.PAUSED, self.context.language)
         for trace in self.session_queue.fresh:
-            self.around.hub.publish(Progress(trace, self.session_queue.key, "paused", "session", text))
+            self.context.hub.publish(Progress(trace, self.session_queue.key, "paused", "session", text))
         self.session_queue.fresh.clear()
 
     async def offer(self, inbound: Inbound) -> None:
         """A message came in while a turn runs: let it join, or let it interrupt, or leave it waiting."""
-        hand = self.session_queue.hand
+        running = self.session_queue.running
         try:
-            session = await self.around.store.sessions.get(self.session_queue.key)
+            session = await self.context.store.sessions.get(self.session_queue.key)
         except StoreError:
             return  # it waits in the inbox
-        if hand is None or hand is not self.session_queue.hand or session.paused:
+        if running is None or running is not self.session_queue.running or session.paused:
             return
-        mode = session.mode or self.around.routing.mode_of(inbound.origin.channel)
+        mode = session.mode or self.context.routing.mode_of(inbound.origin.channel)
         if mode is QueueMode.STEER:
-            hand.offer(inbound)
+            running.offer(inbound)
         elif mode is QueueMode.INTERRUPT:
-            hand.stop(say(Sentence.INTERRUPTED, self.around.language))
+            running.stop(say(Sentence.INTERRUPTED, self.context.language))
         else:
-            hand.wait_behind(inbound)
+            running.wait_behind(inbound)
 
     async def persist(self, work: Callable[[], Awaitable[T]]) -> T:
         """The result of something that needs the store, however long the store cannot be used (promise 9).
@@ -106,35 +106,35 @@ class QueueWorker:
     # What runs next
 
     async def _take_next(self, rows: Sequence[Waiting], mode: QueueMode | None, version: int) -> None:
-        around = self.around
+        context = self.context
         if not rows:
             return
-        self.session_queue.mode = mode or around.routing.mode_of(rows[0].inbound.origin.channel)
+        self.session_queue.mode = mode or context.routing.mode_of(rows[0].inbound.origin.channel)
         batch = self._batch(rows)
         if batch[0].command:
             self.session_queue.more = True
-            await settle_command(around, self._by.commands, batch[0], self.persist)
+            await settle_command(context, self._by.commands, batch[0], self.persist)
             return
-        quiet = self.session_queue.quiet_until - around.clock.monotonic()
-        if quiet > 0 and not settled_down(rows, batch, around.settings.debounce_of):
+        quiet = self.session_queue.quiet_until - context.clock.monotonic()
+        if quiet > 0 and not settled_down(rows, batch, context.settings.debounce_of):
             self.session_queue.more = True
             self.session_queue.changed.clear()
             await self.rest(quiet, self.session_queue.changed)
             return
         await self._wait_for_suspects()
         await self._take_slot()
-        hand = await self.persist(lambda: self._claim(rows, version))
-        if hand is not None:
-            await self._perform(hand)
+        running = await self.persist(lambda: self._claim(rows, version))
+        if running is not None:
+            await self._perform(running)
         self._give_slot()
 
     async def _claim(self, rows: Sequence[Waiting], version: int) -> RunningTurn | None:
         """Begin a turn with the head of the queue, or None if that is no longer what it was."""
-        inbox = self.around.store.inbox
+        inbox = self.context.store.inbox
         async with self.session_queue.lock:
             seen = self.session_queue.version
             if seen != version:
-                rows = await self.around.load_waiting(self.session_queue.key)
+                rows = await self.context.load_waiting(self.session_queue.key)
             batch = self._batch(rows) if rows else ()
             if not batch or batch[0].command:
                 self.session_queue.more = True
@@ -149,40 +149,40 @@ class QueueWorker:
             return await self._take_in_hand(turn, rows[len(batch) :] if self.session_queue.version == seen else None)
 
     def _batch(self, rows: Sequence[Waiting]) -> tuple[Waiting, ...]:
-        return next_batch(rows, self.session_queue.mode, self.around.settings.debounce_of)
+        return next_batch(rows, self.session_queue.mode, self.context.settings.debounce_of)
 
     async def _resume(self, turn: TurnId, mode: QueueMode | None) -> None:
-        around = self.around
+        context = self.context
         await self._wait_for_suspects(turn)
         await self._take_slot()
-        alarm = self._by.group.create_task(self._clear(turn)) if turn in around.quarantine else None
+        alarm = self._by.group.create_task(self._clear(turn)) if turn in context.quarantine else None
         try:
-            hand = await self.persist(lambda: self._start(turn, mode))
-            if hand is not None:
-                await self._perform(hand)
+            running = await self.persist(lambda: self._start(turn, mode))
+            if running is not None:
+                await self._perform(running)
         finally:
             if alarm is not None:
                 alarm.cancel()
-            around.quarantine.leave(turn)
+            context.quarantine.leave(turn)
         self._give_slot()
 
     async def _wait_for_suspects(self, turn: TurnId | None = None) -> None:
         self.session_queue.resting = True
-        await self.around.quarantine.wait(turn)
+        await self.context.quarantine.wait(turn)
         self.session_queue.resting = False
 
     async def _clear(self, turn: TurnId) -> None:
         """A suspect that has done no harm for so long does not hold up the others any longer."""
-        await self.around.clock.sleep(self.around.settings.suspect_seconds)
-        self.around.quarantine.let_others_run()
-        self.around.quarantine.leave(turn)
+        await self.context.clock.sleep(self.context.settings.suspect_seconds)
+        self.context.quarantine.let_others_run()
+        self.context.quarantine.leave(turn)
 
     async def _start(self, turn: TurnId, mode: QueueMode | None) -> RunningTurn | None:
         async with self.session_queue.lock:
             if not self.session_queue.ready or self.session_queue.ready[0] != turn:
                 return None  # cancelled in between
             try:
-                started = await take_up(self.around, turn)
+                started = await take_up(self.context, turn)
             except StoreError:
                 raise
             except HobError as error:
@@ -191,131 +191,133 @@ class QueueWorker:
                 return None
             self.session_queue.ready.popleft()
             for first in started.inbounds[:1]:  # all may be erased
-                self.session_queue.mode = mode or self.around.routing.mode_of(first.origin.channel)
+                self.session_queue.mode = mode or self.context.routing.mode_of(first.origin.channel)
             return await self._take_in_hand(started)
 
     async def _take_in_hand(self, turn: Turn, left: Sequence[Waiting] | None = None) -> RunningTurn:
         """The turn runs from now on; what is `left` behind it (None: look) may join it."""
-        self.session_queue.hand = hand = RunningTurn(turn)
-        self.around.tool_runtime[turn.id] = hand
+        self.session_queue.running = running = RunningTurn(turn)
+        self.context.running_turns[turn.id] = running
         if self.session_queue.mode is QueueMode.STEER:
             try:
-                left = await self.around.load_waiting(self.session_queue.key) if left is None else left
+                left = await self.context.load_waiting(self.session_queue.key) if left is None else left
             except StoreError:
                 left = ()  # it waits in the inbox
             for row in waiting_plain(left):
-                hand.offer(row.inbound)
-        return hand
+                running.offer(row.inbound)
+        return running
 
     # Running it
 
-    async def _perform(self, hand: RunningTurn) -> None:
+    async def _perform(self, running: RunningTurn) -> None:
         try:
-            await self._see_through(hand)
+            await self._see_through(running)
         except asyncio.CancelledError:
-            await self._let_go(hand)
+            await self._let_go(running)
             raise
         finally:
-            del self.around.tool_runtime[hand.turn.id]
-            self.session_queue.hand = None
-            self.session_queue.origins.update(inbound.origin for inbound in (*hand.turn.inbounds, *hand.turn.joined))
-            self.around.outbox(self.session_queue.origins)
+            del self.context.running_turns[running.turn.id]
+            self.session_queue.running = None
+            self.session_queue.origins.update(
+                inbound.origin for inbound in (*running.turn.inbounds, *running.turn.joined)
+            )
+            self.context.outbox(self.session_queue.origins)
             self.session_queue.origins.clear()
 
-    async def _see_through(self, hand: RunningTurn) -> None:
-        failures, began = 0, self.around.clock.monotonic()
+    async def _see_through(self, running: RunningTurn) -> None:
+        failures, began = 0, self.context.clock.monotonic()
         while True:
-            result = await attempt(self.around, self._by.turns, self._by.group, hand)
-            reason = hand.stop_reason()
+            result = await attempt(self.context, self._by.turns, self._by.group, running)
+            reason = running.stop_reason()
             match result:
                 case Finished(state, why):
-                    note_end(self.around, hand.turn, state, why, self.around.clock.monotonic() - began)
+                    note_end(self.context, running.turn, state, why, self.context.clock.monotonic() - began)
                     return
                 case Parked() if reason is None:
-                    await self._park(hand, result)
+                    await self._park(running, result)
                     return
                 case _ if reason is not None:
-                    await self.persist(lambda text=reason: end_as_cancelled(self.around, hand, text))  # type: ignore[misc]
+                    await self.persist(lambda text=reason: end_as_cancelled(self.context, running, text))  # type: ignore[misc]
                     return
-                case _ if hand.is_cut:
-                    await self._let_go(hand)
+                case _ if running.is_cut:
+                    await self._let_go(running)
                     return
                 case StoreError():
                     failures += 1
                     await self._wait_for_store(failures, result)
-                    if await self._state_of(hand) is not TurnState.RUNNING:
+                    if await self._state_of(running) is not TurnState.RUNNING:
                         return
                 case _:
                     failures += 1
-                    if not await self._stumble(hand, failures):
+                    if not await self._stumble(running, failures):
                         return
 
-    async def _stumble(self, hand: RunningTurn, failures: int) -> bool:
+    async def _stumble(self, running: RunningTurn, failures: int) -> bool:
         """Count a defect as an unclean end (promise 2); whether the turn is to run again, after a pause."""
-        around, turns = self.around, self.around.store.turns
-        turn = hand.turn
-        if await self._state_of(hand) is not TurnState.RUNNING:
+        context, turns = self.context, self.context.store.turns
+        turn = running.turn
+        if await self._state_of(running) is not TurnState.RUNNING:
             return False  # it broke after its end was committed
-        state = await self.persist(lambda: turns.stumble(turn.id, around.say_quarantined))
+        state = await self.persist(lambda: turns.stumble(turn.id, context.say_quarantined))
         if state is TurnState.SET_ASIDE:
-            note_end(around, turn, state, "")
-            publish_end(around, hand, state, around.say_quarantined(turn.id), OutboundKind.ERROR)
+            note_end(context, turn, state, "")
+            publish_end(context, running, state, context.say_quarantined(turn.id), OutboundKind.ERROR)
             return False
-        settings = around.settings
-        await self.rest(backoff(failures, settings.failure_seconds, settings.failure_most_seconds), hand.poked)
-        hand.turn = await self.persist(lambda: turns.start(turn.id))
+        settings = context.settings
+        await self.rest(backoff(failures, settings.failure_seconds, settings.failure_most_seconds), running.poked)
+        running.turn = await self.persist(lambda: turns.start(turn.id))
         return True
 
-    async def _state_of(self, hand: RunningTurn) -> TurnState | None:
-        row = await self.persist(lambda: self.around.store.turns.find(hand.turn.id))
+    async def _state_of(self, running: RunningTurn) -> TurnState | None:
+        row = await self.persist(lambda: self.context.store.turns.find(running.turn.id))
         return None if row is None else row.state
 
-    async def _park(self, hand: RunningTurn, parked: Parked) -> None:
-        around, turn = self.around, hand.turn.id
-        await self.persist(lambda: around.store.turns.park(turn, parked))
-        woken = hand.woken and await self.persist(lambda: around.store.turns.wake(turn))
-        reason = hand.stop_reason()
+    async def _park(self, running: RunningTurn, parked: Parked) -> None:
+        context, turn = self.context, running.turn.id
+        await self.persist(lambda: context.store.turns.park(turn, parked))
+        woken = running.woken and await self.persist(lambda: context.store.turns.wake(turn))
+        reason = running.stop_reason()
         if reason is not None:
-            await self.persist(lambda: self._end_parked(hand, reason))
+            await self.persist(lambda: self._end_parked(running, reason))
         elif woken:
             self.session_queue.ready.append(turn)
         elif parked.on is WaitsFor.CLIENT or parked.question:
             # shown once it stands in the store, so that an answer finds it
-            publish_end(around, hand, TurnState.PARKED, parked.question, OutboundKind.NOTICE)
+            publish_end(context, running, TurnState.PARKED, parked.question, OutboundKind.NOTICE)
         if parked.until is not None:
-            around.parked.set()
+            context.parked.set()
 
-    async def _end_parked(self, hand: RunningTurn, reason: str) -> None:
+    async def _end_parked(self, running: RunningTurn, reason: str) -> None:
         """End a turn that was stopped while it was being parked."""
-        await self.around.store.turns.wake(hand.turn.id)
-        hand.turn = await take_up(self.around, hand.turn.id)
-        await end_as_cancelled(self.around, hand, reason)
+        await self.context.store.turns.wake(running.turn.id)
+        running.turn = await take_up(self.context, running.turn.id)
+        await end_as_cancelled(self.context, running, reason)
 
-    async def _let_go(self, hand: RunningTurn) -> None:
+    async def _let_go(self, running: RunningTurn) -> None:
         """Leave the turn to be resumed at the next start. If even that cannot be written, the start finds it."""
         try:
-            await self.around.store.turns.release(hand.turn.id)
+            await self.context.store.turns.release(running.turn.id)
         except HobError as error:
-            log.warning("the turn %s was not put back: %s", hand.turn.id, error)
+            log.warning("the turn %s was not put back: %s", running.turn.id, error)
 
     # Waiting
 
     async def _wait_for_store(self, failures: int, error: StoreError) -> None:
-        around = self.around
+        context = self.context
         if isinstance(error, StoreDamaged):
-            around.hub.close()  # nothing ends any more: who waits for an outcome is told why
+            context.hub.close()  # nothing ends any more: who waits for an outcome is told why
             raise error
         if failures == 1:
             log.error("the session %s waits for the store: %s", self.session_queue.key, error)
-            if self.session_queue.hand is not None:
-                text = say(Sentence.STORE_WAITS, around.language)
-                around.hub.publish(
-                    Progress(self.session_queue.hand.turn.trace, self.session_queue.key, "paused", "store", text)
+            if self.session_queue.running is not None:
+                text = say(Sentence.STORE_WAITS, context.language)
+                context.hub.publish(
+                    Progress(self.session_queue.running.turn.trace, self.session_queue.key, "paused", "store", text)
                 )
-        pause = backoff(failures, around.settings.failure_seconds, around.settings.failure_most_seconds)
+        pause = backoff(failures, context.settings.failure_seconds, context.settings.failure_most_seconds)
         poked = (
-            self.session_queue.hand.poked
-            if self.session_queue.hand is not None and not self.session_queue.hand.poked.is_set()
+            self.session_queue.running.poked
+            if self.session_queue.running is not None and not self.session_queue.running.poked.is_set()
             else None
         )
         await self.rest(pause, poked)
@@ -326,9 +328,9 @@ class QueueWorker:
         self._give_slot()
         self.session_queue.resting = True
         if event is None:
-            await self.around.clock.sleep(seconds)
+            await self.context.clock.sleep(seconds)
         else:
-            await wait_for_event(event, self.around.clock, seconds)
+            await wait_for_event(event, self.context.clock, seconds)
         self.session_queue.resting = False
         if had_slot:
             await self._take_slot()

@@ -40,19 +40,19 @@ async def run_command(commands: Commands, inbound: Inbound, session: SessionKey,
         return say(Sentence.COMMAND_FAILED, language, name=command_name(inbound.text))
 
 
-async def settle_command(around: BusContext, commands: Commands, row: Waiting, persist: Persist) -> None:
+async def settle_command(context: BusContext, commands: Commands, row: Waiting, persist: Persist) -> None:
     """Run a command whose turn has come and record its answer."""
     inbound = row.inbound
-    began, at = around.clock.monotonic(), around.clock.now().timestamp()
-    answer = await persist(lambda: run_command(commands, inbound, row.session, around.language))
-    seconds = around.clock.monotonic() - began
+    began, at = context.clock.monotonic(), context.clock.now().timestamp()
+    answer = await persist(lambda: run_command(commands, inbound, row.session, context.language))
+    seconds = context.clock.monotonic() - began
     event = command_event(inbound, answer, session=row.session, parent=None, at=at, seconds=seconds)
-    outbounds = command_outbounds(inbound, answer, around.limit_of(inbound.origin))
-    await persist(lambda: around.store.inbox.settle_command(row, answer, outbounds, (event,)))
+    outbounds = command_outbounds(inbound, answer, context.limit_of(inbound.origin))
+    await persist(lambda: context.store.inbox.settle_command(row, answer, outbounds, (event,)))
     # It has a turn in the store, whose id no one needs.
     settled = Settled(inbound.trace, row.session, TurnId(""), TurnState.DONE, answer, inbounds=(inbound.id,))
-    around.hub.publish(settled)
-    around.outbox((inbound.origin,))
+    context.hub.publish(settled)
+    context.outbox((inbound.origin,))
 
 
 def command_outbounds(inbound: Inbound, answer: str, limit: int) -> tuple[Outbound, ...]:

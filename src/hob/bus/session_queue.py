@@ -26,7 +26,7 @@ class SessionQueue:
         self.ready: deque[TurnId] = deque()
         self.more = False
         self.version = 0
-        self.hand: RunningTurn | None = None
+        self.running: RunningTurn | None = None
         self.resting = False
         """Waiting for something that a shutdown need not wait for."""
         self.task: asyncio.Task[None] | None = None

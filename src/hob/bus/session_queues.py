@@ -29,12 +29,12 @@ class SessionQueues:
     """What is in the inbox, by session. Hints make workers look; a lost hint costs time until the next one, never a
     message."""
 
-    def __init__(self, around: BusContext) -> None:
+    def __init__(self, context: BusContext) -> None:
         self.begun: Signal[SessionQueue] = Signal()
         """There is work in a session on which no one works."""
         self.offered: Signal[tuple[SessionQueue, Inbound]] = Signal()
         """A message came for a session whose turn runs."""
-        self._around = around
+        self._context = context
         self._queues: dict[SessionKey, SessionQueue] = {}
         self._shelved: dict[SessionKey, tuple[tuple[TurnId, bool], ...]] = {}
         """Ready turns of paused sessions, and whether they are suspects."""
@@ -46,12 +46,12 @@ class SessionQueues:
     @property
     def context(self) -> BusContext:
         """What the queues share with those who work on them."""
-        return self._around
+        return self._context
 
     @property
     def accepting(self) -> bool:
         """Whether new messages are taken."""
-        return self._around.accepting
+        return self._context.accepting
 
     def idle(self) -> Sequence[SessionQueue]:
         """The queues that have work, and no one who does it."""
@@ -60,27 +60,27 @@ class SessionQueues:
     @property
     def running(self) -> int:
         """Turns in hand."""
-        return len(self._around.tool_runtime)
+        return len(self._context.running_turns)
 
     @property
     def ended(self) -> Mapping[tuple[TurnState, str], int]:
         """How many turns of this run ended in which state and by which code."""
-        return self._around.ended
+        return self._context.ended
 
     async def recover(self) -> None:
         """Take up what earlier runs left. Raises StoreErrors."""
-        around = self._around
-        recovered = await around.store.turns.recover(around.say_quarantined)
+        context = self._context
+        recovered = await context.store.turns.recover(context.say_quarantined)
         for turn in recovered.set_aside:
             log.warning("the turn %s was quarantined: Hob was killed three times while it worked on it", turn)
         for turn in recovered.quarantine:
-            around.quarantine.add(turn)
+            context.quarantine.add(turn)
         # Oldest first; suspects run alone, one after the other.
         for turn in (*recovered.quarantine, *recovered.ready):
-            row = await around.store.turns.find(turn)
+            row = await context.store.turns.find(turn)
             if row is not None:
                 self._take(row)
-        for session in await around.store.inbox.busy_sessions():
+        for session in await context.store.inbox.busy_sessions():
             self._hint(session)
         self.doubtful = recovered.doubtful
 
@@ -89,10 +89,10 @@ class SessionQueues:
 
         `last`: what such a retry has brought into quarantine again.
         """
-        for turn in await self._around.store.turns.retry_doubtful(last=last):
+        for turn in await self._context.store.turns.retry_doubtful(last=last):
             log.warning("the quarantined turn %s is tried once more: it may not have been the cause", turn)
-            self._around.quarantine.add(turn)
-            row = await self._around.store.turns.find(turn)
+            self._context.quarantine.add(turn)
+            row = await self._context.store.turns.find(turn)
             if row is not None:
                 self._take(row)
 
@@ -101,38 +101,38 @@ class SessionQueues:
 
         Raises StoreErrors.
         """
-        around = self._around
-        result = await around.store.inbox.find_result(id)
+        context = self._context
+        result = await context.store.inbox.find_result(id)
         if result is None or result.settled:
             return False
-        if around.mine is None:
+        if context.mine is None:
             return True
-        around.mine.add(id)
+        context.mine.add(id)
         if result.turn is None:
             self._hint(result.session)
         elif (session_queue := self._hint(result.session)) is not None:
             async with session_queue.lock:  # it may just be claimed, and is not yet in hand
-                ready = result.turn not in around.tool_runtime and await self._revive(result.turn)
+                ready = result.turn not in context.running_turns and await self._revive(result.turn)
             if ready:
                 await self.wake(result.turn)
         return True
 
     async def _revive(self, turn: TurnId) -> bool:
         """Whether the turn of an earlier run may be run; a crash may have left it running, which counts against it."""
-        turns = self._around.store.turns
+        turns = self._context.store.turns
         row = await turns.find(turn)
         if row is None or row.state is not TurnState.RUNNING:
             return row is not None
-        return await turns.stumble(turn, self._around.say_quarantined, sure=False) is TurnState.READY
+        return await turns.stumble(turn, self._context.say_quarantined, sure=False) is TurnState.READY
 
     def arrived(self, inbound: Inbound, session: SessionKey, command: bool) -> None:
         """A message is in the inbox of this session."""
-        if self._around.mine is not None:
-            self._around.mine.add(inbound.id)
-        settings = self._around.settings
+        if self._context.mine is not None:
+            self._context.mine.add(inbound.id)
+        settings = self._context.settings
         plain = not command and not inbound.attachments
         session_queue = self._hint(session, inbound, settings.debounce_of(inbound.origin.channel) if plain else 0.0)
-        if session_queue is not None and session_queue.hand is not None and not command:
+        if session_queue is not None and session_queue.running is not None and not command:
             self.offered((session_queue, inbound))
 
     async def wake(self, turn: TurnId) -> bool:
@@ -140,12 +140,12 @@ class SessionQueues:
 
         False if it neither waits nor is ready. Raises StoreErrors.
         """
-        hand = self._around.tool_runtime.get(turn)
-        if hand is not None:
-            hand.woken = True  # it is only about to be parked
+        running = self._context.running_turns.get(turn)
+        if running is not None:
+            running.woken = True  # it is only about to be parked
             return True
-        await self._around.store.turns.wake(turn)
-        row = await self._around.store.turns.find(turn)
+        await self._context.store.turns.wake(turn)
+        row = await self._context.store.turns.find(turn)
         if row is None or row.state is not TurnState.READY:
             return False
         self._take(row)
@@ -164,8 +164,8 @@ class SessionQueues:
             if waiting:
                 cancelled = await self._cancel_waiting(session, reason)
                 session_queue.hint()
-        if session_queue.hand is not None:
-            return session_queue.hand.stop(reason) or bool(cancelled)
+        if session_queue.running is not None:
+            return session_queue.running.stop(reason) or bool(cancelled)
         if session_queue.ready:
             return await self.cancel(session_queue.ready[0], reason)
         return bool(cancelled)
@@ -175,32 +175,32 @@ class SessionQueues:
 
         Raises StoreErrors.
         """
-        for hand in self._around.tool_runtime.values():
-            if id == hand.turn.id or id in hand.inbounds:
-                return hand.stop(reason)
-        row = await self._around.store.turns.find(id)
+        for running in self._context.running_turns.values():
+            if id == running.turn.id or id in running.inbounds:
+                return running.stop(reason)
+        row = await self._context.store.turns.find(id)
         if row is not None:
             return await self._cancel_turn(row, reason)
-        result = await self._around.store.inbox.find_result(InboundId(id))
+        result = await self._context.store.inbox.find_result(InboundId(id))
         if result is None or result.settled:
             return False
         if await self._cancel_waiting(result.session, reason, InboundId(id)):
             self._hint(result.session)
             return True
         # Its session queue was faster.
-        row = await self._around.store.turns.find(id)
+        row = await self._context.store.turns.find(id)
         return row is not None and await self._cancel_turn(row, reason)
 
     async def resume(self, session: SessionKey) -> None:
         """Let the session go on. Raises StoreErrors."""
-        await self._around.store.sessions.change(session, paused=False)
+        await self._context.store.sessions.change(session, paused=False)
         shelved = self._shelved.pop(session, ())
         session_queue = self._hint(session)
         for turn, suspect in shelved:
             if session_queue is not None and turn not in session_queue.ready:
                 session_queue.ready.append(turn)
                 if suspect:
-                    self._around.quarantine.add(turn)
+                    self._context.quarantine.add(turn)
 
     def look(self, session: SessionKey) -> None:
         """Something may wait in this session."""
@@ -208,7 +208,7 @@ class SessionQueues:
 
     async def drain(self, seconds: float) -> None:
         """Begin nothing more; let running turns end for so long, then leave the rest to be resumed."""
-        self._around.draining = True
+        self._context.draining = True
         for session_queue in tuple(self._queues.values()):
             if session_queue.task is None:
                 self.close(session_queue)
@@ -216,8 +216,8 @@ class SessionQueues:
                 session_queue.task.cancel()
         if await self._all_done(seconds):
             return
-        for hand in tuple(self._around.tool_runtime.values()):
-            hand.cut()
+        for running in tuple(self._context.running_turns.values()):
+            running.cut()
         if not await self._all_done(LAST_SECONDS):
             log.error("%d sessions did not end in time", len(self._queues))
             for session_queue in tuple(self._queues.values()):
@@ -227,12 +227,12 @@ class SessionQueues:
     # Queues come and go
 
     def _hint(self, session: SessionKey, inbound: Inbound | None = None, quiet: float = 0.0) -> SessionQueue | None:
-        if self._around.draining:
+        if self._context.draining:
             return None  # the next start looks
         session_queue = self._queues.get(session)
         new = session_queue is None
         if session_queue is None:
-            session_queue = SessionQueue(session, self._around.clock)
+            session_queue = SessionQueue(session, self._context.clock)
             self._queues[session] = session_queue
             self._empty.clear()
         session_queue.hint(inbound, quiet)
@@ -243,8 +243,8 @@ class SessionQueues:
     def close(self, session_queue: SessionQueue) -> None:
         """No one works on it any more; what is ready in a paused session is kept for when it goes on."""
         del self._queues[session_queue.key]
-        if session_queue.ready and not self._around.draining:
-            quarantine = self._around.quarantine
+        if session_queue.ready and not self._context.draining:
+            quarantine = self._context.quarantine
             self._shelved[session_queue.key] = tuple((turn, turn in quarantine) for turn in session_queue.ready)
             for turn in session_queue.ready:
                 quarantine.leave(turn)
@@ -262,43 +262,43 @@ class SessionQueues:
             session_queue.ready.append(row.id)
 
     async def _all_done(self, seconds: float) -> bool:
-        return await wait_for_event(self._empty, self._around.clock, seconds)
+        return await wait_for_event(self._empty, self._context.clock, seconds)
 
     # What people do
 
     async def _cancel_waiting(
         self, session: SessionKey, reason: str, only: InboundId | None = None
     ) -> tuple[InboundId, ...]:
-        inbox = self._around.store.inbox
-        text = say(Sentence.CANCELLED_WAITING, self._around.language, reason=reason)
+        inbox = self._context.store.inbox
+        text = say(Sentence.CANCELLED_WAITING, self._context.language, reason=reason)
         cancelled = await inbox.cancel_waiting(session, reason, None if only is None else {only}, text=text)
         if cancelled:
             # No turn and no single trace: who follows one of these messages looks it up.
             end = Settled(TraceId(""), session, TurnId(""), TurnState.CANCELLED, text, OutboundKind.NOTICE, cancelled)
-            self._around.hub.publish(end)
-            self._around.outbox(None)
+            self._context.hub.publish(end)
+            self._context.outbox(None)
         return cancelled
 
     async def _cancel_turn(self, row: TurnRow, reason: str) -> bool:
         session_queue = self._hint(row.session)
         if session_queue is None:
             return False
-        turns = self._around.store.turns
+        turns = self._context.store.turns
         async with session_queue.lock:
-            hand = self._around.tool_runtime.get(row.id)
-            if hand is not None:
-                return hand.stop(reason)
+            running = self._context.running_turns.get(row.id)
+            if running is not None:
+                return running.stop(reason)
             await turns.wake(row.id)
             try:
-                turn = await take_up(self._around, row.id)
-                await end_as_cancelled(self._around, RunningTurn(turn), reason)
+                turn = await take_up(self._context, row.id)
+                await end_as_cancelled(self._context, RunningTurn(turn), reason)
             except StoreError:
                 self._take(row)  # not ended, so it goes on
                 raise
             except HobError:
                 return False  # it has ended
             self._forget_ready(session_queue, row.id)
-        self._around.outbox([inbound.origin for inbound in turn.inbounds])
+        self._context.outbox([inbound.origin for inbound in turn.inbounds])
         return True
 
     def _forget_ready(self, session_queue: SessionQueue, turn: TurnId) -> None:
@@ -307,4 +307,4 @@ class SessionQueues:
         kept = tuple(pair for pair in self._shelved.pop(session_queue.key, ()) if pair[0] != turn)
         if kept:
             self._shelved[session_queue.key] = kept
-        self._around.quarantine.leave(turn)
+        self._context.quarantine.leave(turn)

@@ -53,7 +53,7 @@ class BusContext:
     draining: bool = False
     """Whether nothing more is begun."""
     quarantine: CrashQuarantine = field(default_factory=CrashQuarantine)
-    tool_runtime: dict[TurnId, RunningTurn] = field(default_factory=dict)
+    running_turns: dict[TurnId, RunningTurn] = field(default_factory=dict)
     """The turns that run."""
     parked: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when a turn begins to wait for a time."""
@@ -79,57 +79,57 @@ class BusContext:
 
 
 async def attempt(
-    around: BusContext, turns: Turns, group: asyncio.TaskGroup, hand: RunningTurn
+    context: BusContext, turns: Turns, group: asyncio.TaskGroup, running: RunningTurn
 ) -> Outcome | Exception | None:
     """Run the turn once, as a task of the group: how it ended, or what it raised. None: its task was cancelled."""
-    if around.draining:
-        hand.cut()
+    if context.draining:
+        running.cut()
         return None
-    task = group.create_task(_walled(turns, hand))
-    hand.held_by(task)
+    task = group.create_task(_walled(turns, running))
+    running.held_by(task)
     try:
         await asyncio.wait((task,))
     except asyncio.CancelledError:
-        hand.cut()
+        running.cut()
         await asyncio.wait((task,))
         raise
     return None if task.cancelled() else task.result()
 
 
-async def _walled(turns: Turns, hand: RunningTurn) -> Outcome | Exception:
-    TRACE.set(hand.turn.trace)
+async def _walled(turns: Turns, running: RunningTurn) -> Outcome | Exception:
+    TRACE.set(running.turn.trace)
     try:
-        return await turns.run(hand.turn, hand)
+        return await turns.run(running.turn, running)
     except StoreError as error:
         return error
     except Exception as error:  # the job wall: one turn's defect is not the others'
-        log.exception("the turn %s broke", hand.turn.id)
+        log.exception("the turn %s broke", running.turn.id)
         return error
 
 
-async def take_up(around: BusContext, id: TurnId) -> Turn:
+async def take_up(context: BusContext, id: TurnId) -> Turn:
     """Start a ready turn. A running one that no one has in hand was left so by a store that failed: start that again.
 
     The caller holds the session queue's lock. Raises NotFound, IllegalMove, StoreErrors.
     """
-    turns = around.store.turns
+    turns = context.store.turns
     row = await turns.find(id)
     if row is not None and row.state is TurnState.RUNNING:
         await turns.release(id)
     return await turns.start(id)
 
 
-async def end_as_cancelled(around: BusContext, hand: RunningTurn, reason: str) -> None:
+async def end_as_cancelled(context: BusContext, running: RunningTurn, reason: str) -> None:
     """End a turn that could not do it itself, and tell its people. Raises StoreErrors."""
-    turn = hand.turn
-    text = say(Sentence.CANCELLED, around.language, reason=reason)
+    turn = running.turn
+    text = say(Sentence.CANCELLED, context.language, reason=reason)
     addresses = dict.fromkeys(inbound.origin for inbound in (*turn.inbounds, *turn.joined))
     event = TimelineEvent(
         id=new_event_id(),
         trace=turn.trace,
         span=new_span_id(),
         parent=turn.span,
-        at=around.clock.now().timestamp(),
+        at=context.clock.now().timestamp(),
         kind=EventKind.TURN,
         name="turn",
         status="cancelled",
@@ -152,20 +152,20 @@ async def end_as_cancelled(around: BusContext, hand: RunningTurn, reason: str) -
         reply=text,
         kind=OutboundKind.NOTICE,
     )
-    await around.store.journal.finish(finish)
-    note_end(around, turn, TurnState.CANCELLED, "")
-    publish_end(around, hand, TurnState.CANCELLED, text, OutboundKind.NOTICE)
+    await context.store.journal.finish(finish)
+    note_end(context, turn, TurnState.CANCELLED, "")
+    publish_end(context, running, TurnState.CANCELLED, text, OutboundKind.NOTICE)
 
 
-def note_end(around: BusContext, turn: Turn, state: TurnState, reason: str, seconds: float = 0.0) -> None:
+def note_end(context: BusContext, turn: Turn, state: TurnState, reason: str, seconds: float = 0.0) -> None:
     """Count an end and log it, in ids, states and codes alone: what people gave as their reason is left out."""
     code = reason if _CODE.fullmatch(reason) else ""
-    around.ended[state, code] += 1
+    context.ended[state, code] += 1
     because = f", {code}," if code else ""
     log.info("turn %s %s%s after %.1f s", turn.id, state, because, seconds, extra=own(turn.trace))
 
 
-def publish_end(around: BusContext, hand: RunningTurn, state: TurnState, text: str, kind: OutboundKind) -> None:
+def publish_end(context: BusContext, running: RunningTurn, state: TurnState, text: str, kind: OutboundKind) -> None:
     """Show an end that the turn itself could not show."""
-    turn = hand.turn
-    around.hub.publish(Settled(turn.trace, turn.session, turn.id, state, text, kind, hand.inbounds))
+    turn = running.turn
+    context.hub.publish(Settled(turn.trace, turn.session, turn.id, state, text, kind, running.inbounds))

@@ -27,7 +27,7 @@ class WorkerPool:
         self, session_queues: SessionQueues, turns: Turns, commands: Commands, group: asyncio.TaskGroup
     ) -> None:
         self._queues = session_queues
-        self._around = session_queues.context
+        self._context = session_queues.context
         slots = asyncio.Semaphore(session_queues.context.settings.slots)
         self._by = WorkerResources(turns, commands, group, slots)
 
@@ -37,7 +37,7 @@ class WorkerPool:
         with self._queues.begun.heard_by(self._begin), self._queues.offered.heard_by(self._offer):
             for session_queue in self._queues.idle():
                 self._begin(session_queue)
-            watches = [self._watch_time()] if self._around.mine is None else []
+            watches = [self._watch_time()] if self._context.mine is None else []
             watches += [self._retry_doubtful()] if self._queues.doubtful else []
             timers = [self._spawn(watch) for watch in watches]
             try:
@@ -52,11 +52,11 @@ class WorkerPool:
 
     def _offer(self, offered: tuple[SessionQueue, Inbound]) -> None:
         session_queue, inbound = offered
-        self._spawn(QueueWorker(session_queue, self._around, self._by).offer(inbound))
+        self._spawn(QueueWorker(session_queue, self._context, self._by).offer(inbound))
 
     async def _keep(self, session_queue: SessionQueue) -> None:
-        settings, failures = self._around.settings, 0
-        worker = QueueWorker(session_queue, self._around, self._by)
+        settings, failures = self._context.settings, 0
+        worker = QueueWorker(session_queue, self._context, self._by)
         try:
             while not await _ran(worker):
                 failures += 1
@@ -73,33 +73,33 @@ class WorkerPool:
             return None
 
     async def _watch_time(self) -> None:
-        around = self._around
+        context = self._context
         failures = 0
         while True:
-            around.parked.clear()
-            now = around.clock.now().timestamp()
+            context.parked.clear()
+            now = context.clock.now().timestamp()
             try:
-                for turn in await around.store.turns.due(now):
+                for turn in await context.store.turns.due(now):
                     await self._queues.wake(turn)
-                at = await around.store.turns.next_wake()
+                at = await context.store.turns.next_wake()
             except StoreError as error:
                 failures += 1
-                settings = around.settings
+                settings = context.settings
                 nap: float | None = backoff(failures, settings.failure_seconds, settings.failure_most_seconds)
                 log.error("parked turns wait for the store: %s", error)
             else:
                 failures = 0
                 nap = None if at is None else min(max(at - now, 0.2), LONGEST_NAP)
-            await wait_for_event(around.parked, around.clock, nap)
+            await wait_for_event(context.parked, context.clock, nap)
 
     async def _retry_doubtful(self) -> None:
         """What was quarantined beside others gets one more attempt once Hob has been running for a while.
 
         The process may be killed from outside in that attempt too, so there is a last one, ten times as late.
         """
-        seconds = self._around.settings.suspect_seconds
+        seconds = self._context.settings.suspect_seconds
         for pause, last in ((seconds, False), (9 * seconds, True)):
-            await self._around.clock.sleep(pause)
+            await self._context.clock.sleep(pause)
             try:
                 await self._queues.retry_doubtful(last=last)
             except StoreError as error:

@@ -86,9 +86,9 @@ def named_twice(key: str) -> str:
 class Coercion:
     """Coerces values of one layer. What is wrong is reported, never raised, so that all of it is found."""
 
-    def __init__(self, report: Report, around: SecretSources) -> None:
+    def __init__(self, report: Report, sources: SecretSources) -> None:
         self._tell = report
-        self._around = around
+        self._sources = sources
         self._told = 0
         self.plain_secrets: list[KeyPath] = []
         """Paths of secrets that the layer holds as they are, neither referred to nor substituted."""
@@ -150,7 +150,7 @@ class Coercion:
                 self._report(inner, translatable("is missing and has no default"), "")
                 return INVALID
             elif isinstance(default, Path) and default.parts[:1] == ("~",):
-                arguments[name] = expand_path(str(default), self._around.environ, self._around.base)
+                arguments[name] = expand_path(str(default), self._sources.environ, self._sources.base)
         if any(value is INVALID for value in arguments.values()):
             return INVALID
         try:
@@ -203,7 +203,7 @@ class Coercion:
         try:
             if kind is Secret:
                 return self._secret(path, raw)
-            value = _convert(kind, raw, self._around)
+            value = _convert(kind, raw, self._sources)
             _check_rules(value, rules)
         except _Unknown as unknown:
             self._report(
@@ -224,7 +224,7 @@ class Coercion:
             raise ValueError(translatable("expected text"))
         if not scheme_of(raw) and not isinstance(raw, GivenText):
             self.plain_secrets.append(path)
-        return make_secret(raw, dotted(path), self._around)
+        return make_secret(raw, dotted(path), self._sources)
 
 
 class _Unknown(ValueError):
@@ -236,7 +236,7 @@ class _Unknown(ValueError):
         super().__init__()
 
 
-def _convert(kind: Any, raw: Any, around: SecretSources) -> Any:
+def _convert(kind: Any, raw: Any, sources: SecretSources) -> Any:
     if get_origin(kind) is Literal:
         found = [each for each in get_args(kind) if str(each) == str(raw)]
         return found[0] if found else _refuse(raw, get_args(kind))
@@ -258,7 +258,7 @@ def _convert(kind: Any, raw: Any, around: SecretSources) -> Any:
         raise ValueError(translatable("expected a finite number"))
     if wanted is str:
         _check_text(raw)
-    return expand_path(raw, around.environ, around.base) if kind is Path else raw
+    return expand_path(raw, sources.environ, sources.base) if kind is Path else raw
 
 
 def _refuse(raw: Any, choices: Iterable[object]) -> Any:

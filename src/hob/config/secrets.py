@@ -29,7 +29,7 @@ class SecretSources(NamedTuple):
     base: Path
 
 
-def make_secret(text: str, key: str, around: SecretSources) -> Secret:
+def make_secret(text: str, key: str, sources: SecretSources) -> Secret:
     """The secret that the text is or refers to; nothing is read yet. Raises ValueError for a malformed reference.
 
     Only what the author wrote decides whether it is a reference, never a substituted variable's content.
@@ -39,7 +39,7 @@ def make_secret(text: str, key: str, around: SecretSources) -> Secret:
     scheme = scheme_of(text)
     if not scheme:
         return Secret.of(str(text))
-    read, shown = _SCHEMES[scheme](text.split(":", 1)[1].strip(), around)
+    read, shown = _SCHEMES[scheme](text.split(":", 1)[1].strip(), sources)
     return Secret(partial(_read_for, key, read), shown)
 
 
@@ -63,20 +63,20 @@ def _read_for(key: str, read: Read) -> str:
     return value
 
 
-def _of_variable(name: str, around: SecretSources) -> tuple[Read, str]:
+def _of_variable(name: str, sources: SecretSources) -> tuple[Read, str]:
     if not is_name(name):
         raise ValueError(translatable("write the name of a variable after `env:`"))
 
     def read() -> str:
-        if name not in around.environ:
+        if name not in sources.environ:
             raise NotConfigured(translatable("the variable {name} is not set", name=name))
-        return around.environ[name].strip()
+        return sources.environ[name].strip()
 
     return read, f"env:{name}"
 
 
-def _of_file(name: str, around: SecretSources) -> tuple[Read, str]:
-    path = expand_path(name, around.environ, around.base)
+def _of_file(name: str, sources: SecretSources) -> tuple[Read, str]:
+    path = expand_path(name, sources.environ, sources.base)
 
     def read() -> str:
         try:
@@ -90,7 +90,7 @@ def _of_file(name: str, around: SecretSources) -> tuple[Read, str]:
     return read, f"file:{path}"
 
 
-def _of_keyring(name: str, around: SecretSources) -> tuple[Read, str]:
+def _of_keyring(name: str, sources: SecretSources) -> tuple[Read, str]:
     service, _, user = name.rpartition("/")
     if not service or not user:
         raise ValueError(translatable("write `keyring:SERVICE/USER`"))
@@ -116,7 +116,7 @@ def _of_keyring(name: str, around: SecretSources) -> tuple[Read, str]:
     return read, f"keyring:{name}"
 
 
-def _of_command(line: str, around: SecretSources) -> tuple[Read, str]:
+def _of_command(line: str, sources: SecretSources) -> tuple[Read, str]:
     import shlex  # with subprocess 15 ms that only users of commands should pay
 
     try:
@@ -125,10 +125,10 @@ def _of_command(line: str, around: SecretSources) -> tuple[Read, str]:
         raise ValueError(translatable("the command's quotes do not match")) from error
     if not words:
         raise ValueError(translatable("write a program after `command:`"))
-    return partial(_run, words, around), f"command:{words[0]}" + (" …" if len(words) > 1 else "")
+    return partial(_run, words, sources), f"command:{words[0]}" + (" …" if len(words) > 1 else "")
 
 
-def _run(words: list[str], around: SecretSources) -> str:
+def _run(words: list[str], sources: SecretSources) -> str:
     """The first line the program writes (what follows is a password store's notes). No shell; its own session."""
     import subprocess
 
@@ -139,7 +139,7 @@ def _run(words: list[str], around: SecretSources) -> str:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env=dict(around.environ),
+            env=dict(sources.environ),
             start_new_session=True,
         )
     except (OSError, ValueError) as error:

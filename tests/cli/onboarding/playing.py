@@ -85,9 +85,11 @@ class Machine:
         put_managers(self.root / "bin")  # so that no service of the tester's is touched
         self.patch.setenv("PATH", f"{self.root / 'bin'}:{os.environ['PATH']}")
 
-    def set_up(self, wishes: SetupOptions | None = None, person: Person | None = None, *, key: str = "") -> SetupReport:
+    def set_up(
+        self, options: SetupOptions | None = None, person: Person | None = None, *, key: str = ""
+    ) -> SetupReport:
         """Go through all steps."""
-        return set_up(self.home, wishes or SetupOptions(), person, self.look, read_key=lambda: key, tell=_be_silent)
+        return set_up(self.home, options or SetupOptions(), person, self.look, read_key=lambda: key, tell=_be_silent)
 
     def look(self) -> tuple[DetectedModel, ...]:
         """What is found, the usual places of other servers left out: the tester's machine may have some."""

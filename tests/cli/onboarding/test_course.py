@@ -157,26 +157,26 @@ wishes_of = st.builds(
 @given(st.lists(wishes_of, min_size=1, max_size=3))
 def test_second_setup_changes_only_what_is_asked_for(machine: Machine, runs: list[SetupOptions]) -> None:
     machine.set_up(UNTRIED)
-    for wishes in runs:
+    for mapping in runs:
         before = tomllib.loads(machine.config)
         name_before = name_in(user(machine))
-        assert machine.set_up(wishes).ok
+        assert machine.set_up(mapping).ok
         after = tomllib.loads(machine.config)
         hosts = before.get("sandbox", {}).get("hosts", [])
-        assert name_in(user(machine)) == (wishes.name or name_before)
+        assert name_in(user(machine)) == (mapping.name or name_before)
         assert after["model"] == before["model"]
         assert after.get("agent", {}).get("language", "en") == (
-            wishes.language or before.get("agent", {}).get("language", "en")
+            mapping.language or before.get("agent", {}).get("language", "en")
         )
-        wanted = hosts if wishes.packages is None else ["group:packages"] * wishes.packages
+        wanted = hosts if mapping.packages is None else ["group:packages"] * mapping.packages
         assert after.get("sandbox", {}).get("hosts", []) == wanted
         search = before.get("web", {}).get("search", "")
-        searches = {"": search, "none": ""}.get(wishes.search, wishes.search)
+        searches = {"": search, "none": ""}.get(mapping.search, mapping.search)
         assert after.get("web", {}).get("search", "") == searches
-        monthly = before.get("spending", {}).get("monthly") if wishes.monthly is None else wishes.monthly or None
+        monthly = before.get("spending", {}).get("monthly") if mapping.monthly is None else mapping.monthly or None
         assert after.get("spending", {}).get("monthly") == monthly
         files = (machine.config, user(machine))
-        again = machine.set_up(wishes)
+        again = machine.set_up(mapping)
         assert StepStatus.DONE not in statuses(again).values()
         assert ((machine.config, user(machine)), unaccepted(machine)) == (files, ())
 

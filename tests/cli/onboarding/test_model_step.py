@@ -54,8 +54,8 @@ def test_key_that_is_typed_is_never_in_the_settings(anthropic: Machine) -> None:
 
 
 def test_model_that_does_not_answer_is_not_written_and_leaves_no_key(machine: Machine) -> None:
-    wishes = SetupOptions(base_url=machine.server.url, model="locked", key="-")
-    report = machine.set_up(wishes, key=KEY)
+    mapping = SetupOptions(base_url=machine.server.url, model="locked", key="-")
+    report = machine.set_up(mapping, key=KEY)
     assert statuses(report)["model"] is StepStatus.FAILED
     assert (machine.config, machine.secrets) == ("", {})
     failed = report.outcomes[0]
@@ -73,8 +73,8 @@ def test_person_is_told_why_and_chooses_again(machine: Machine) -> None:
 
 
 def test_one_that_calls_no_tool_is_taken_only_by_somebody_who_wants_it_so(machine: Machine) -> None:
-    wishes = SetupOptions(base_url=machine.server.url, model="mute")
-    assert "calls no tool" in machine.set_up(wishes).outcomes[0].told
+    mapping = SetupOptions(base_url=machine.server.url, model="mute")
+    assert "calls no tool" in machine.set_up(mapping).outcomes[0].told
     assert machine.config == ""
     server = [("Which model should", "own that speaks"), ("address", machine.server.url), ("Its key", "")]
     mute = [*server, ("Which model?", "mute")]
@@ -129,7 +129,7 @@ def test_name_with_a_slash_stays_with_the_server(machine: Machine) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wishes", "words"),
+    ("options", "words"),
     [
         (SetupOptions(key=KEY, provider="anthropic"), "reference"),
         (SetupOptions(key="-"), "--provider"),
@@ -137,9 +137,9 @@ def test_name_with_a_slash_stays_with_the_server(machine: Machine) -> None:
         (SetupOptions(key="-", provider="anthropic", keep_key="env"), "--keep-key"),
     ],
 )
-def test_wishes_that_make_no_sense_are_refused(machine: Machine, wishes: SetupOptions, words: str) -> None:
+def test_wishes_that_make_no_sense_are_refused(machine: Machine, options: SetupOptions, words: str) -> None:
     with pytest.raises(InvalidRequest, match=words) as refused:
-        machine.set_up(wishes, key=KEY)
+        machine.set_up(options, key=KEY)
     assert KEY not in str(refused.value)
     assert machine.config == ""
 
@@ -247,5 +247,5 @@ def test_server_that_is_set_and_does_not_answer_is_told_without_asking(machine: 
     assert failed.status is StepStatus.FAILED
     assert "cannot be reached" in failed.told
     assert "OPENAI_API_KEY" not in failed.next
-    wishes = SetupOptions(base_url="http://127.0.0.1:1/v1")
-    assert "cannot be reached" in machine.set_up(wishes).outcomes[0].told
+    mapping = SetupOptions(base_url="http://127.0.0.1:1/v1")
+    assert "cannot be reached" in machine.set_up(mapping).outcomes[0].told

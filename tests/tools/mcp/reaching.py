@@ -35,7 +35,7 @@ def ours(*arguments: str) -> McpServer:
     return McpServer(command=[sys.executable, str(SCRIPT), "stdio", *arguments], read=_PYTHON)
 
 
-def around(home: Path, clock: Clock | None = None) -> ServerEnvironment:
+def environment_of(home: Path, clock: Clock | None = None) -> ServerEnvironment:
     home.mkdir(exist_ok=True)
     return ServerEnvironment(home, SandboxSettings(), dict(os.environ), clock or SystemClock())
 
@@ -50,7 +50,7 @@ async def connected(
     login: OAuthLogin | None = None,
 ) -> AsyncIterator[Connection]:
     """A connection that is open while it is used."""
-    connection = connection_to(name, server, replace(around(home, clock), login=login), protocol)
+    connection = connection_to(name, server, replace(environment_of(home, clock), login=login), protocol)
     task = asyncio.create_task(connection.run())
     try:
         yield connection

@@ -27,7 +27,7 @@ from hob.tools.sandbox.backends.detection import FoundBackend, find_backend
 from hob.tools.sandbox.network.authority import RunAuthority
 from hob.tools.sandbox.network.hosts import HostRules
 from hob.tools.sandbox.network.proxy import Internet, Proxy, ProxyRefused, ProxyRequest
-from tests.tools.mcp.reaching import around
+from tests.tools.mcp.reaching import environment_of
 
 HOST = "packages.company.example"
 MANIFEST = {"name": "thing", "version": "1.0.0", "bin": {"thing": "thing.js"}}
@@ -130,8 +130,8 @@ async def company(folder: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterato
 async def fetched(home: Path, command: str, **environ: str) -> McpServer:
     plan = plan_of(command.split())
     assert isinstance(plan, InstallPlan)
-    plain = {"PATH": around(home).environ["PATH"]}
-    return await install("thing", plan, McpServer(), replace(around(home), environ={**plain, **environ}))
+    plain = {"PATH": environment_of(home).environ["PATH"]}
+    return await install("thing", plan, McpServer(), replace(environment_of(home), environ={**plain, **environ}))
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from hob.core.errors import HobError, ToolFailed
 from hob.tools.mcp.connecting import connection_to
 from hob.tools.mcp.sampling import Sampling
 from tests.bus.bench import until
-from tests.tools.mcp.reaching import a_task, a_turn, around, ours
+from tests.tools.mcp.reaching import a_task, a_turn, environment_of, ours
 
 pytestmark = pytest.mark.slow  # a program in the sandbox for each
 
@@ -38,7 +38,7 @@ class Model:
 
 async def poem(folder: Path, protocol: str, model: Model, tokens: int = 1000) -> str:
     server = replace(ours(), sampling=tokens)
-    connection = connection_to("notes", server, replace(around(folder / "home"), sample=model.sample), protocol)
+    connection = connection_to("notes", server, replace(environment_of(folder / "home"), sample=model.sample), protocol)
     async with asyncio.TaskGroup() as group:
         running = group.create_task(connection.run())
         try:

@@ -19,7 +19,7 @@ from hob.tools.mcp.connecting import job_of
 from hob.tools.mcp.settings import McpServer
 from hob.tools.mcp.toolset import McpToolset
 from tests.bus.bench import until
-from tests.tools.mcp.reaching import Told, a_turn, accept, around, connected, on_loopback, ours, toolset
+from tests.tools.mcp.reaching import Told, a_turn, accept, connected, environment_of, on_loopback, ours, toolset
 
 pytestmark = pytest.mark.slow  # a program in the sandbox for each
 
@@ -168,8 +168,8 @@ def test_program_sees_the_variables_that_it_is_given_and_none_of_the_owners(
 ) -> None:
     monkeypatch.setenv("COMPANY_TOKEN", "t0ken")
     given = replace(ours(), env={"KEPT_IN": Secret.of("{data}/kept")})
-    around_it = around(tmp_path / "home")
-    environment, job = job_of("notes", given, around_it)
+    environment = environment_of(tmp_path / "home")
+    environment, job = job_of("notes", given, environment)
     seen = environment.environ_of(job, tmp_path)
     assert seen["KEPT_IN"] == str(job.folder / "kept")
     assert "COMPANY_TOKEN" not in seen
@@ -179,4 +179,4 @@ def test_program_sees_the_variables_that_it_is_given_and_none_of_the_owners(
 @pytest.mark.parametrize("name", ["PATH", "HOME", "LD_PRELOAD", "BASH_ENV", "HOB_HOME"])
 def test_program_is_given_no_variable_that_steers_programs(name: str, tmp_path: Path) -> None:
     with pytest.raises(NotConfigured, match=f"cannot set {name}"):
-        job_of("notes", replace(ours(), env={name: Secret.of("x")}), around(tmp_path / "home"))
+        job_of("notes", replace(ours(), env={name: Secret.of("x")}), environment_of(tmp_path / "home"))

@@ -160,33 +160,33 @@ async def _load_view(run: TurnRun) -> View:
     return await parts.transcript.load_view(session, load_limit(parts.settings))
 
 
-async def _hear(run: TurnRun, held: HeldAmount, heard: "_StreamState") -> None:
+async def _hear(run: TurnRun, held: HeldAmount, state: "_StreamState") -> None:
     """Listen to the answer and take it in, or why there is none."""
     watch, request = Stopwatch.start(run.parts.clock), held.request
     try:
-        reply = _checked(await _listen(run, held, watch, heard), request.first)
+        reply = _checked(await _listen(run, held, watch, state), request.first)
     except BudgetExceeded as error:  # what failed has left nothing for another try
-        _fail(run, request.first, watch, ModelError(ModelFault.BUDGET, str(error), cost=0), heard)
+        _fail(run, request.first, watch, ModelError(ModelFault.BUDGET, str(error), cost=0), state)
         run.record.add(Stopped("budget", str(error)))
         return
     except ModelError as error:
         if error.fault is ModelFault.CONTEXT_OVERFLOW:
             now = run.parts.clock.now().timestamp()
             await run.parts.context_room.learn(request.first, run.prompt_tokens, request.max_tokens, str(error), now)
-        _fail(run, request.first, watch, error, heard)
+        _fail(run, request.first, watch, error, state)
         if error.fault is ModelFault.TIMEOUT:
             await run.steer()  # what came meanwhile is a reason to ask again
         return
     if run.parts.hooks:
         decided = await run.parts.hooks.decide(AfterModel(run.turn, reply))
         if decided.denied is not None:
-            heard.reply = reply
+            state.reply = reply
             _fail(
                 run,
                 request.first,
                 watch,
                 ModelError(ModelFault.FILTERED, translatable("{model}: denied by a hook", model=request.first)),
-                heard,
+                state,
             )
             run.record.add(_denied(run, decided.denied))
             return
@@ -207,10 +207,10 @@ async def _hear(run: TurnRun, held: HeldAmount, heard: "_StreamState") -> None:
             reply.attempts,
             reply.ref,
             reply.continuation,
-            tuple(heard.remarks),
+            tuple(state.remarks),
             reply.sent,
         ),
-        _with_remarks(event, heard),
+        _with_remarks(event, state),
     )
 
 
@@ -231,20 +231,20 @@ class _StreamState:
         return self.before
 
 
-def _tell(run: TurnRun, heard: _StreamState, remark: Remark) -> None:
+def _tell(run: TurnRun, state: _StreamState, remark: Remark) -> None:
     """Show the remark at once and keep it for the step, unless this turn has told it already."""
     line = render(remark, run.parts.settings.language)
-    if line and line not in heard.remarks and line not in remarks_of(run.record.steps):
-        heard.remarks.append(line)
+    if line and line not in state.remarks and line not in remarks_of(run.record.steps):
+        state.remarks.append(line)
         run.parts.notices.publish(Progress(run.turn.trace, run.turn.session, "remark", text=line))
 
 
-def _with_remarks(event: TimelineEvent, heard: _StreamState) -> TimelineEvent:
-    told = (*heard.before, *heard.remarks)
+def _with_remarks(event: TimelineEvent, state: _StreamState) -> TimelineEvent:
+    told = (*state.before, *state.remarks)
     return replace(event, text="\n".join(told)) if told else event
 
 
-async def _listen(run: TurnRun, held: HeldAmount, watch: Stopwatch, heard: _StreamState) -> ModelReply:
+async def _listen(run: TurnRun, held: HeldAmount, watch: Stopwatch, state: _StreamState) -> ModelReply:
     """The reply, its pieces published as they come. Raises ModelError, BudgetExceeded."""
     trace, session = run.turn.trace, run.turn.session
     run.streamed.clear()
@@ -261,24 +261,24 @@ async def _listen(run: TurnRun, held: HeldAmount, watch: Stopwatch, heard: _Stre
             watchdog.last = monotonic()
             match event:
                 case TextDelta(text):
-                    heard.shown = True
+                    state.shown = True
                     run.streamed.append(text)
                     publish(Delta(trace, session, text))
                 case ReasoningDelta(text):
                     publish(Delta(trace, session, text, reasoning=True))
                 case ModelReply():
-                    heard.reply = event
+                    state.reply = event
                 case CallStarted(name):
                     publish(Progress(trace, session, "call", name))
                 case Remark():
-                    _tell(run, heard, event)
+                    _tell(run, state, event)
                 case _:
                     pass
-    if heard.reply is None:
+    if state.reply is None:
         raise ModelError(
             ModelFault.CUT, translatable("{model}: the stream ended without an answer", model=held.request.first)
         )
-    return heard.reply
+    return state.reply
 
 
 class _Watchdog:
@@ -378,9 +378,9 @@ def _checked(reply: ModelReply, asked: str) -> ModelReply:
     return replace(reply, calls=tuple(calls))
 
 
-def _fail(run: TurnRun, model: str, watch: Stopwatch, error: ModelError, heard: _StreamState) -> None:
+def _fail(run: TurnRun, model: str, watch: Stopwatch, error: ModelError, state: _StreamState) -> None:
     record, turn = run.record, run.turn
-    if heard.shown:
+    if state.shown:
         run.streamed.clear()
         run.parts.notices.publish(Retracted(turn.trace, turn.session))
     retry_at = None
@@ -389,15 +389,15 @@ def _fail(run: TurnRun, model: str, watch: Stopwatch, error: ModelError, heard: 
         if wait is None:
             wait = min(_LONGEST_WAIT, _FIRST_WAIT * 2**record.state.waits)
         retry_at = run.parts.clock.now().timestamp() + wait
-    if heard.reply is not None:
-        usage, cost = heard.reply.usage, run.parts.budget.cost_of_reply(model, heard.reply)
+    if state.reply is not None:
+        usage, cost = state.reply.usage, run.parts.budget.cost_of_reply(model, state.reply)
     else:
         usage, cost = error.usage, error.cost
         if usage is not None and cost is None:
             cost = run.parts.budget.cost_of(model, usage)
-    fault, told = error.fault.value, tuple(heard.remarks)
+    fault, told = error.fault.value, tuple(state.remarks)
     step = ModelFailed(fault, clean(str(error)), error.attempts, retry_at, error.retry_after, usage, cost, told)
-    record.add(step, _with_remarks(watch.event(turn, EventKind.MODEL, model, fault, usage, cost), heard))
+    record.add(step, _with_remarks(watch.event(turn, EventKind.MODEL, model, fault, usage, cost), state))
     if run.seconds_left <= 0:
         record.add(out_of_time(run))
 

@@ -12,7 +12,7 @@ from hob.app.logs.log_file import NAME, full_files
 from hob.app.logs.log_lines import LogLine, read_line, view
 from hob.app.models.connecting import ModelCandidate, is_key, keyed, listed, name_of, save_candidate, trouble_of
 from hob.app.models.keys import FILE
-from hob.app.models.probe import open_here
+from hob.app.models.probe import open_model_setup
 from hob.app.models.provider_draft import ProviderConfigDraft
 from hob.app.plugins.manifest import read_manifests
 from hob.app.settings.secret_stores import kept_secrets
@@ -213,7 +213,7 @@ def _sandbox(config: Config, path: str) -> SandboxAnswer:
 
 async def _names(draft: ProviderConfigDraft) -> tuple[str, ...]:
     try:
-        async with open_here(read_config(), SystemClock(), draft) as here:
+        async with open_model_setup(read_config(), SystemClock(), draft) as here:
             return await listed(here, draft.provider)
     except ModelError:  # asking the model itself will tell why
         return ()

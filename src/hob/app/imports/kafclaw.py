@@ -97,8 +97,8 @@ def _read(source: SourceFolder) -> Contents:
         files += found
         left += told
     conversations = [*_sessions(root / "sessions", left), *_remembered(source, left)]
-    wishes = _settings(config, source)
-    return Contents(tuple(files), tuple(conversations), wishes.settings, wishes.keys, (*left, *wishes.left))
+    mapping = _settings(config, source)
+    return Contents(tuple(files), tuple(conversations), mapping.settings, mapping.keys, (*left, *mapping.left))
 
 
 def _workspaces(source: SourceFolder, config: Object) -> Iterator[Path]:
@@ -161,16 +161,16 @@ def _rows(
 
 
 def _settings(config: Object, source: SourceFolder) -> SettingMapping:
-    wishes = SettingMapping(source.environ, source.owners)
+    mapping = SettingMapping(source.environ, source.owners)
     for name, provider in object_at(config, "providers").items():
         key, address = inner(provider, "apiKey"), inner(provider, "apiBase")
         if key or address:
             wire = "" if name in ("anthropic", "gemini") else "openai"
-            wishes.provider(name, f"providers.{name}", base_url=address, wire=wire, key=key)
-    wishes.model(inner(config, "model", "name"), "model.name")
-    wishes.finish()
-    leave_rest(wishes, config, _TAKEN, _REASONS, "config.json")
-    return wishes
+            mapping.provider(name, f"providers.{name}", base_url=address, wire=wire, key=key)
+    mapping.model(inner(config, "model", "name"), "model.name")
+    mapping.finish()
+    leave_rest(mapping, config, _TAKEN, _REASONS, "config.json")
+    return mapping
 
 
 ASSISTANT = Assistant("kafclaw", "KafClaw", _places, _knows, _read)

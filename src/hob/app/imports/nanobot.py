@@ -102,8 +102,8 @@ def _read(source: SourceFolder) -> Contents:
         conversations += _conversations(folder, source, owners, left, prefix)
     if (root / "cron").exists():
         left.append(SkippedItem(str(root / "cron"), "scheduled jobs: Hob has no such part yet"))
-    wishes = _settings(config, source)
-    return Contents(tuple(files), tuple(conversations), wishes.settings, wishes.keys, (*left, *told, *wishes.left))
+    mapping = _settings(config, source)
+    return Contents(tuple(files), tuple(conversations), mapping.settings, mapping.keys, (*left, *told, *mapping.left))
 
 
 def _snake(value: Any, depth: int = 0) -> Any:
@@ -282,32 +282,32 @@ def _calls(calls: object) -> Iterator[SourceCall]:
 
 
 def _settings(config: Object, source: SourceFolder) -> SettingMapping:
-    wishes = SettingMapping(source.environ, source.owners)
+    mapping = SettingMapping(source.environ, source.owners)
     providers = object_at(config, "providers")
     for name, provider in providers.items():
         key, address = inner(provider, "api_key"), inner(provider, "api_base")
         if not key and not address:
             continue
         wire = "" if name in ("anthropic", "gemini") else "openai"
-        wishes.provider(_PROVIDERS.get(name, name), f"providers.{name}", base_url=address, wire=wire, key=key)
+        mapping.provider(_PROVIDERS.get(name, name), f"providers.{name}", base_url=address, wire=wire, key=key)
         if inner(provider, "extra_headers"):
-            wishes.leave(f"providers.{name}.extraHeaders", "a header may be a secret; set it yourself")
+            mapping.leave(f"providers.{name}.extraHeaders", "a header may be a secret; set it yourself")
     defaults = object_at(config, "agents", "defaults")
-    wishes.model(_reference(defaults, providers), "agents.defaults.model")
-    wishes.thinking(defaults.get("reasoning_effort"), "agents.defaults.reasoningEffort")
+    mapping.model(_reference(defaults, providers), "agents.defaults.model")
+    mapping.thinking(defaults.get("reasoning_effort"), "agents.defaults.reasoningEffort")
     for name in sorted(set(map(str, defaults)) - _OF_AGENTS):
-        wishes.leave(f"config.json: agents.defaults.{name}", "Hob has no such setting, or decides it by itself")
+        mapping.leave(f"config.json: agents.defaults.{name}", "Hob has no such setting, or decides it by itself")
     for name, channel in object_at(config, "channels").items():
         if isinstance(channel, Mapping) and (channel.get("enabled") or channel.get("allow_from")):
-            wishes.allow(name, channel.get("allow_from"), f"channels.{name}.allowFrom")
-            wishes.groups(name, channel.get("group_allow_from"), f"channels.{name}.groupAllowFrom")
-            wishes.policy(name, "group_policy", channel.get("group_policy"), f"channels.{name}.groupPolicy")
-            wishes.leave(f"channels.{name}", _NO_CHANNEL)
+            mapping.allow(name, channel.get("allow_from"), f"channels.{name}.allowFrom")
+            mapping.groups(name, channel.get("group_allow_from"), f"channels.{name}.groupAllowFrom")
+            mapping.policy(name, "group_policy", channel.get("group_policy"), f"channels.{name}.groupPolicy")
+            mapping.leave(f"channels.{name}", _NO_CHANNEL)
         elif not isinstance(channel, Mapping):
-            wishes.leave(f"config.json: channels.{name}", "Hob has settings of its own for what channels show")
-    wishes.finish()
-    leave_rest(wishes, config, _TAKEN, _REASONS, "config.json")
-    return wishes
+            mapping.leave(f"config.json: channels.{name}", "Hob has settings of its own for what channels show")
+    mapping.finish()
+    leave_rest(mapping, config, _TAKEN, _REASONS, "config.json")
+    return mapping
 
 
 def _reference(defaults: Object, providers: Object) -> str | None:

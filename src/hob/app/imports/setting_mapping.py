@@ -229,7 +229,7 @@ class SettingMapping:
 
 
 def leave_rest(
-    wishes: SettingMapping, config: Object, taken: Iterable[str], reasons: Mapping[str, str], label: str
+    mapping: SettingMapping, config: Object, taken: Iterable[str], reasons: Mapping[str, str], label: str
 ) -> None:
     """Name every part of a configuration that nothing was made of; its values are shown nowhere."""
     known = set(taken)
@@ -242,7 +242,7 @@ def leave_rest(
             parts = [name]
         rest = [each for each in parts if each not in known and not any(k.startswith(f"{each}.") for k in known)]
         for each in rest:
-            wishes.leave(f"{label}: {each}", reasons.get(each, reasons.get(name, "Hob has no such setting")))
+            mapping.leave(f"{label}: {each}", reasons.get(each, reasons.get(name, "Hob has no such setting")))
 
 
 def _is_line(text: str, most: int = _MOST_NAME) -> bool:

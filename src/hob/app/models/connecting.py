@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from hob.app.models.keys import ENVIRONMENT, draft_key, drop_drafts, keep_key
-from hob.app.models.probe import Here
+from hob.app.models.probe import ModelSetup
 from hob.app.models.provider_draft import ProviderConfigDraft
 from hob.app.settings.sections import SECTIONS, read_config
 from hob.app.trust.audit import tell_action
@@ -58,11 +58,11 @@ def save_candidate(home: Path, candidate: ModelCandidate) -> tuple[str, ...]:
     return tuple(changes)
 
 
-async def listed(here: Here, id: str) -> tuple[str, ...]:
+async def listed(setup: ModelSetup, id: str) -> tuple[str, ...]:
     """The names of what a provider offers for talking, best first. Raises ModelError."""
     try:
         async with asyncio.timeout(_LIST_SECONDS):
-            listed = await here.model.routes.list_models(id)
+            listed = await setup.model.routes.list_models(id)
     except TimeoutError:
         trouble = translatable("no list of models came within {seconds:g} s", seconds=_LIST_SECONDS)
         raise ModelError(ModelFault.TIMEOUT, trouble) from None

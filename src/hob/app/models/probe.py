@@ -45,7 +45,7 @@ _SPOKEN = "This is Hob."
 
 
 @dataclass(frozen=True, slots=True)
-class Here:
+class ModelSetup:
     """What can be asked by some settings, and what is known of it."""
 
     settings: ModelSettings
@@ -56,7 +56,9 @@ class Here:
 
 
 @asynccontextmanager
-async def open_here(config: Config, clock: Clock, draft: ProviderConfigDraft | None = None) -> AsyncIterator[Here]:
+async def open_model_setup(
+    config: Config, clock: Clock, draft: ProviderConfigDraft | None = None
+) -> AsyncIterator[ModelSetup]:
     """Open what these settings and the environment tell of, as it would be with a draft. Raises NotConfigured."""
     settings, choice = config[ModelSettings], choose_models(config)
     if draft is not None:
@@ -65,7 +67,7 @@ async def open_here(config: Config, clock: Clock, draft: ProviderConfigDraft | N
     prices, table = open_prices(settings.prices, choice, config.home / "cache", clock)
     profiles = ModelProfiles(choice, table)
     async with open_model(settings, clock, choice=choice, profiles=profiles, folder=config.home / "cache") as model:
-        yield Here(settings, choice, model, prices, profiles)
+        yield ModelSetup(settings, choice, model, prices, profiles)
 
 
 def drafted(config: Config, draft: ProviderConfigDraft) -> ModelSettings:
@@ -82,8 +84,8 @@ async def probe_model(config: Config, budget: Budget, clock: Clock, name: str, d
     With a draft it is asked as it would be reached once that is written down. What it costs is the task `test`: it
     keeps the limits of the budget, and each call stands in its ledger.
     """
-    async with open_here(config, clock, ProviderConfigDraft.read(draft) if draft else None) as here:
-        return await _Trial(here.model, budget.priced_by(here.prices), clock).run(name)
+    async with open_model_setup(config, clock, ProviderConfigDraft.read(draft) if draft else None) as setup:
+        return await _Trial(setup.model, budget.priced_by(setup.prices), clock).run(name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,9 +28,9 @@ class ProviderConfigDraft:
     base_url: str = ""
     key: str = ""
 
-    def settings(self, now: ModelSettings, around: SecretSources) -> ModelSettings:
+    def settings(self, now: ModelSettings, sources: SecretSources) -> ModelSettings:
         """The settings as they would be. Raises ValueError for a malformed reference or address."""
-        key = make_secret(self.key, "the key", around) if self.key else None
+        key = make_secret(self.key, "the key", sources) if self.key else None
         if self.provider == SERVER:
             return self._with_server(now, key)
         providers = now.providers

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 
-from hob.app.models.probe import Here, open_here
+from hob.app.models.probe import ModelSetup, open_model_setup
 from hob.config.loading import Config
 from hob.core.clock import SystemClock
 from hob.core.errors import ModelError
@@ -18,16 +18,16 @@ def list_models(config: Config) -> Sequence[str]:
 
 
 async def _list(config: Config) -> Sequence[str]:
-    async with open_here(config, SystemClock()) as here:
-        providers = [connected.provider.id for connected in here.choice.connected()]
-        found = await asyncio.gather(*(_of(here, provider) for provider in providers))
+    async with open_model_setup(config, SystemClock()) as setup:
+        providers = [connected.provider.id for connected in setup.choice.connected()]
+        found = await asyncio.gather(*(_of(setup, provider) for provider in providers))
     return [name for names in found for name in names]
 
 
-async def _of(here: Here, provider: str) -> Sequence[str]:
+async def _of(setup: ModelSetup, provider: str) -> Sequence[str]:
     prefix = "" if provider == SERVER else f"{provider}/"
     try:
         async with asyncio.timeout(_SECONDS):
-            return sorted(f"{prefix}{listed.name}" for listed in await here.model.routes.list_models(provider))
+            return sorted(f"{prefix}{listed.name}" for listed in await setup.model.routes.list_models(provider))
     except (ModelError, TimeoutError):
         return ()

@@ -6,7 +6,7 @@ from functools import reduce
 from urllib.parse import urlsplit
 
 from hob.app.models.connecting import listed, name_of
-from hob.app.models.probe import Here, open_here
+from hob.app.models.probe import ModelSetup, open_model_setup
 from hob.app.models.provider_draft import ProviderConfigDraft
 from hob.config.loading import Config
 from hob.core.clock import SystemClock
@@ -83,51 +83,51 @@ def list_models(config: Config, draft: ProviderConfigDraft) -> tuple[str, ...]:
     """The names of what a provider offers for talking, best first. Raises ModelError where it cannot be asked."""
 
     async def ask() -> tuple[str, ...]:
-        async with open_here(config, SystemClock(), draft) as here:
-            return await listed(here, draft.provider)
+        async with open_model_setup(config, SystemClock(), draft) as setup:
+            return await listed(setup, draft.provider)
 
     return asyncio.run(ask())
 
 
 async def _find_all(config: Config, places: Sequence[tuple[str, str]]) -> tuple[DetectedModel, ...]:
-    async with open_here(config, SystemClock()) as here:
-        connected = await asyncio.to_thread(here.choice.connected)
-        usual = _usual(here)
+    async with open_model_setup(config, SystemClock()) as setup:
+        connected = await asyncio.to_thread(setup.choice.connected)
+        usual = _usual(setup)
         known = {each.provider.id for each in connected}
         servers = [each.id for each in PROVIDERS if each.keyless and each.wire == "openai" and each.id not in known]
         found = await asyncio.gather(
-            *(_described(here, each, usual) for each in connected),
-            *(_running(here, id) for id in servers),
+            *(_described(setup, each, usual) for each in connected),
+            *(_running(setup, id) for id in servers),
             *(_listening(config, title, address) for title, address in places),
         )
     there = [each for each in found if each is not None]
     return tuple(sorted(there, key=lambda each: (each.provider != usual, each.provider in _CLIS)))
 
 
-def _usual(here: Here) -> str:
+def _usual(setup: ModelSetup) -> str:
     try:
-        ref = here.choice.default()
+        ref = setup.choice.default()
     except ModelError:
         return ""
     return "" if ref is None else ref.provider
 
 
-async def _described(here: Here, connected: ConnectedProvider, usual: str) -> DetectedModel | None:
+async def _described(setup: ModelSetup, connected: ConnectedProvider, usual: str) -> DetectedModel | None:
     id = connected.provider.id
     model = connected.settings.model or connected.provider.model
-    if id == usual and (ref := here.choice.default()) is not None:
+    if id == usual and (ref := setup.choice.default()) is not None:
         model = ref.model
-    names, trouble, refused = await _asked(here, id) if _is_listed(connected, model) else ((), "", False)
+    names, trouble, refused = await _asked(setup, id) if _is_listed(connected, model) else ((), "", False)
     if model:  # a server that tells no list may still be asked for this one
         names, trouble = (), trouble if refused else ""
     if not model and not names and connected.provider.wire == "ollama":
         how = "running here, but it has no model yet: ollama pull qwen3"
         return DetectedModel(id, TITLES[id], how, local=True, draft=ProviderConfigDraft(provider=id), refused=True)
-    variable = _variable(here, connected)
+    variable = _variable(setup, connected)
     how = translatable("key in {variable}", variable=variable) if variable else connected.how
     how = translatable("{one}, {other}", one=shown(connected.base_url), other=how) if id == SERVER else how
     how = translatable("{model}: {trial}", model=how, trial=trouble) if trouble else how
-    draft = ProviderConfigDraft(name_of(id, model or (names[0] if names else "")), id, _new_address(here, connected))
+    draft = ProviderConfigDraft(name_of(id, model or (names[0] if names else "")), id, _new_address(setup, connected))
     return DetectedModel(
         id, TITLES.get(id, id), how, connected.local, draft, names, variable, refused or not draft.model
     )
@@ -138,13 +138,13 @@ def _is_listed(connected: ConnectedProvider, model: str) -> bool:
     return connected.provider.wire not in CLI_WIRES and (not model or connected.provider.id == SERVER)
 
 
-async def _running(here: Here, id: str) -> DetectedModel | None:
+async def _running(setup: ModelSetup, id: str) -> DetectedModel | None:
     """A known server that listens at its usual place and lists models."""
     try:
-        address = here.choice.connect(id).base_url
+        address = setup.choice.connect(id).base_url
     except ModelError:
         return None
-    if not await _answers(address) or not (names := await _names(here, id)):
+    if not await _answers(address) or not (names := await _names(setup, id)):
         return None
     return DetectedModel(
         id, TITLES[id], "running here", local=True, draft=ProviderConfigDraft(name_of(id, names[0]), id), models=names
@@ -157,8 +157,8 @@ async def _listening(config: Config, title: str, address: str) -> DetectedModel 
         return None
     draft = ProviderConfigDraft(provider=SERVER, base_url=address)
     try:
-        async with open_here(config, SystemClock(), draft) as here:
-            names = await _names(here, SERVER)
+        async with open_model_setup(config, SystemClock(), draft) as setup:
+            names = await _names(setup, SERVER)
     except NotConfigured:
         return None
     if not names:
@@ -178,28 +178,28 @@ async def _answers(address: str) -> bool:
     return True
 
 
-async def _names(here: Here, id: str) -> tuple[str, ...]:
-    return (await _asked(here, id))[0]
+async def _names(setup: ModelSetup, id: str) -> tuple[str, ...]:
+    return (await _asked(setup, id))[0]
 
 
-async def _asked(here: Here, id: str) -> tuple[tuple[str, ...], str, bool]:
+async def _asked(setup: ModelSetup, id: str) -> tuple[tuple[str, ...], str, bool]:
     """What it offers, or why that cannot be known, and whether it refuses the key."""
     try:
-        return await listed(here, id), "", False
+        return await listed(setup, id), "", False
     except ModelError as error:
         return (), str(error), error.fault is ModelFault.AUTH
 
 
-def _variable(here: Here, connected: ConnectedProvider) -> str:
+def _variable(setup: ModelSetup, connected: ConnectedProvider) -> str:
     """The variable that holds the key which is used, if one does."""
     if connected.keys[0] is None or connected.keys[0].reference:
         return ""
     names = ("OPENAI_API_KEY",) if connected.provider.id == SERVER else connected.provider.keys
-    environ = here.choice.environ
+    environ = setup.choice.environ
     value = connected.keys[0].reveal()
     return next((name for name in names if environ.get(name, "").strip() == value), "")
 
 
-def _new_address(here: Here, connected: ConnectedProvider) -> str:
+def _new_address(setup: ModelSetup, connected: ConnectedProvider) -> str:
     """The address of a server that only the environment names."""
-    return connected.base_url if connected.provider.id == SERVER and not here.settings.base_url else ""
+    return connected.base_url if connected.provider.id == SERVER and not setup.settings.base_url else ""

@@ -163,13 +163,13 @@ _PUT_RIGHT = "fix this, or choose another model with --model"
 
 
 def settle_model(
-    home: Path, wishes: SetupOptions, found: Sequence[DetectedModel], read_key: Callable[[], str]
+    home: Path, options: SetupOptions, found: Sequence[DetectedModel], read_key: Callable[[], str]
 ) -> SetupOutcome:
     """Without asking: what is wished for, else what is configured, else the first that was found and answers."""
-    if wishes.names_model:
-        return _take([wished(wishes, found, read_key)], home, wishes)
+    if options.names_model:
+        return _take([wished(options, found, read_key)], home, options)
     if _is_configured():
-        return _check(home, wishes)
+        return _check(home, options)
     usable = [each for each in found if each.draft.model]
     if not usable:
         if not found:
@@ -177,11 +177,11 @@ def settle_model(
         return SetupOutcome(
             STEP, StepStatus.FAILED, "; ".join(f"{each.title}: {each.how}" for each in found), _PUT_RIGHT
         )
-    return _take([candidate_of(each, wishes.keep_key) for each in usable], home, wishes)
+    return _take([candidate_of(each, options.keep_key) for each in usable], home, options)
 
 
 def ask_for_model(
-    home: Path, wishes: SetupOptions, look: Callable[[], Sequence[DetectedModel]], asks: Asks
+    home: Path, options: SetupOptions, look: Callable[[], Sequence[DetectedModel]], asks: Asks
 ) -> SetupOutcome:
     """Ask until a model answered, or the person does without for now. `look` tells what is there by now."""
     while True:
@@ -192,7 +192,7 @@ def ask_for_model(
             asks.tell(translatable("Asking {model} for a word and a tool call ...", model=name), "dim")
             tried = _try(home, picked)
             if tried.ok or wants_it_anyway(tried, asks):
-                kept = with_place(picked, wishes.keep_key, asks) if picked.typed else picked
+                kept = with_place(picked, options.keep_key, asks) if picked.typed else picked
                 return _save(home, kept, tried)
         elif picked == "later":
             return SetupOutcome(
@@ -209,7 +209,7 @@ def _line() -> str:
     return choose_models(read_config()).line()
 
 
-def _take(candidates: Sequence[ModelCandidate], home: Path, wishes: SetupOptions) -> SetupOutcome:
+def _take(candidates: Sequence[ModelCandidate], home: Path, options: SetupOptions) -> SetupOutcome:
     """Write down the first that passes."""
     failures = []
     for candidate in candidates:
@@ -218,7 +218,7 @@ def _take(candidates: Sequence[ModelCandidate], home: Path, wishes: SetupOptions
         except ModelError as error:
             failures.append(str(error))
             continue
-        tried = _try(home, candidate) if wishes.test else ModelTrial(ok=True, answers=False, told="not tried")
+        tried = _try(home, candidate) if options.test else ModelTrial(ok=True, answers=False, told="not tried")
         if tried.ok:
             return _save(home, candidate, tried)
         name = candidate.draft.model or candidate.draft.provider
@@ -229,8 +229,8 @@ def _take(candidates: Sequence[ModelCandidate], home: Path, wishes: SetupOptions
     )
 
 
-def _check(home: Path, wishes: SetupOptions) -> SetupOutcome:
-    if not wishes.test:
+def _check(home: Path, options: SetupOptions) -> SetupOutcome:
+    if not options.test:
         return SetupOutcome(STEP, StepStatus.KEPT, translatable("{model}, not tried", model=_line()))
     tried = _try(home, ModelCandidate(ProviderConfigDraft()))
     if tried.ok:

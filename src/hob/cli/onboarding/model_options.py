@@ -18,40 +18,40 @@ from hob.providers.plugins import is_plugin
 from hob.providers.settings import ModelSettings
 
 
-def wished(wishes: SetupOptions, found: Sequence[DetectedModel], read_key: Callable[[], str]) -> ModelCandidate:
+def wished(options: SetupOptions, found: Sequence[DetectedModel], read_key: Callable[[], str]) -> ModelCandidate:
     """What the command line says. Raises InvalidRequest."""
-    if wishes.base_url and (trouble := trouble_of(wishes.base_url)):
+    if options.base_url and (trouble := trouble_of(options.base_url)):
         raise InvalidRequest(trouble)
-    provider = SERVER if wishes.base_url else _known(wishes.provider)
-    if wishes.provider and not provider:
+    provider = SERVER if options.base_url else _known(options.provider)
+    if options.provider and not provider:
         raise InvalidRequest(
             translatable(
                 "unknown provider {provider}; `hob models scan` and the reference list them",
-                provider=wishes.provider,
+                provider=options.provider,
             )
         )
-    head, slash, _ = wishes.model.partition("/")
-    provider = provider or _known(head if slash else "") or (SERVER if wishes.model and not slash else "")
-    if wishes.key and not provider:
+    head, slash, _ = options.model.partition("/")
+    provider = provider or _known(head if slash else "") or (SERVER if options.model and not slash else "")
+    if options.key and not provider:
         raise InvalidRequest("a key is for a provider: add --provider NAME, --model PROVIDER/MODEL or --base-url URL")
-    model = wishes.model or usual_model(provider, found)
-    if wishes.base_url and "/" in model and not model.startswith(f"{SERVER}/"):
+    model = options.model or usual_model(provider, found)
+    if options.base_url and "/" in model and not model.startswith(f"{SERVER}/"):
         model = name_of(SERVER, model)
     there = next((each.draft for each in found if each.provider == provider == SERVER), ProviderConfigDraft())
-    draft = ProviderConfigDraft(model, provider, wishes.base_url or there.base_url)
-    if not wishes.key:
+    draft = ProviderConfigDraft(model, provider, options.base_url or there.base_url)
+    if not options.key:
         same = [each for each in found if each.provider == provider and each.variable]
-        return candidate_of(replace(same[0], draft=draft), wishes.keep_key) if same else ModelCandidate(draft)
-    if wishes.key != "-":
-        if not scheme_of(wishes.key):
+        return candidate_of(replace(same[0], draft=draft), options.keep_key) if same else ModelCandidate(draft)
+    if options.key != "-":
+        if not scheme_of(options.key):
             raise InvalidRequest("--key takes a reference (env:NAME, file:PATH, keyring:SERVICE/USER) or - for stdin")
-        return ModelCandidate(replace(draft, key=wishes.key))
-    if wishes.keep_key == ENVIRONMENT:
+        return ModelCandidate(replace(draft, key=options.key))
+    if options.keep_key == ENVIRONMENT:
         raise InvalidRequest("a key from standard input cannot be kept in the environment; --keep-key file or keyring")
     typed = read_key()
     if not is_key(typed):
         raise InvalidRequest("there was no key on standard input, or it is more than a line of printable letters")
-    return ModelCandidate(draft, typed, wishes.keep_key or FILE)
+    return ModelCandidate(draft, typed, options.keep_key or FILE)
 
 
 def _known(name: str) -> str:

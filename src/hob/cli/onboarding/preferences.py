@@ -33,11 +33,11 @@ def spoken_language(config: Config) -> str:
     return "de" if spoken.startswith("de") else "en"
 
 
-def settle_language(home: Path, wishes: SetupOptions, asks: Asks | None) -> SetupOutcome:
+def settle_language(home: Path, options: SetupOptions, asks: Asks | None) -> SetupOutcome:
     """The language of Hob's own sentences; models answer in the language of the message."""
     config = read_config()
     now = config[AgentSettings].language
-    wanted = wishes.language
+    wanted = options.language
     if not wanted and asks is not None:
         question = "Which language should Hob use for its own messages? (It answers in the language you write.)"
         wanted = asks.choose(question, LANGUAGES, spoken_language(config))
@@ -56,10 +56,10 @@ def settle_commands() -> SetupOutcome:
     return SetupOutcome("commands", StepStatus.KEPT, translatable("confined by {backend}", backend=found.backend.name))
 
 
-def settle_packages(home: Path, wishes: SetupOptions, asks: Asks | None) -> SetupOutcome:
+def settle_packages(home: Path, options: SetupOptions, asks: Asks | None) -> SetupOutcome:
     """Whether commands in the sandbox may fetch packages."""
     hosts = read_config()[SandboxSettings].hosts
-    now, wanted = _PACKAGES in hosts, wishes.packages
+    now, wanted = _PACKAGES in hosts, options.packages
     if wanted is None and asks is not None:
         question = "Commands have no network. May they fetch packages (PyPI, npm, ...)?"
         wanted = confirm(asks, question, default=now)
@@ -73,9 +73,9 @@ def settle_packages(home: Path, wishes: SetupOptions, asks: Asks | None) -> Setu
     return _set(home, "network", "sandbox.hosts", json.dumps([*rest, _PACKAGES] if wanted else rest), told)
 
 
-def settle_budget(home: Path, wishes: SetupOptions, asks: Asks | None) -> SetupOutcome:
+def settle_budget(home: Path, options: SetupOptions, asks: Asks | None) -> SetupOutcome:
     """A limit of dollars per month; 0 takes it away."""
-    now, wanted = read_config()[SpendingSettings].monthly, wishes.monthly
+    now, wanted = read_config()[SpendingSettings].monthly, options.monthly
     if wanted is None and asks is not None:
         wanted = _ask_dollars(asks, now)
     told = "no limit" if now is None else _a_month(now)
@@ -97,9 +97,9 @@ def _a_month(dollars: float) -> str:
     return translatable("${dollars} a month", dollars=f"{dollars:g}")
 
 
-def settle_service(wishes: SetupOptions, asks: Asks | None) -> SetupOutcome:
+def settle_service(options: SetupOptions, asks: Asks | None) -> SetupOutcome:
     """Have the system start Hob, by the command that does it."""
-    wanted = wishes.service
+    wanted = options.service
     if not wanted and not _has_manager():
         return SetupOutcome("service", StepStatus.SKIPPED, "nothing here starts services", "hob serve")
     if wanted is None and asks is not None:

@@ -21,7 +21,7 @@ from hob.cli.onboarding.workspace import settle_folders, settle_identity, settle
 
 def set_up(
     home: Path,
-    wishes: SetupOptions,
+    options: SetupOptions,
     asks: Asks | None,
     look: Callable[[], Sequence[DetectedModel]],
     *,
@@ -30,7 +30,7 @@ def set_up(
 ) -> SetupReport:
     """Go through all steps; without `asks` only what is wished for, and what is missing, changes. `look` finds models.
 
-    Raises NotConfigured for a home that cannot be used, InvalidRequest for wishes that make no sense, and what `asks`
+    Raises NotConfigured for a home that cannot be used, InvalidRequest for options that make no sense, and what `asks`
     raises where the person leaves.
     """
     make_home(home)
@@ -42,19 +42,19 @@ def set_up(
         tell(outcome)
         return outcome
 
-    if asks is None or wishes.names_model:
-        model = settle_model(home, wishes, look(), read_key)
+    if asks is None or options.names_model:
+        model = settle_model(home, options, look(), read_key)
     else:
-        model = ask_for_model(home, wishes, look, asks)
+        model = ask_for_model(home, options, look, asks)
     ended(model)
     ended(settle_folders(home))
     if report.outcomes[-1].status is not StepStatus.FAILED:
-        ended(settle_name(home, wishes, asks))
-        ended(settle_identity(home, wishes, asks))
-    ended(settle_language(home, wishes, asks))
+        ended(settle_name(home, options, asks))
+        ended(settle_identity(home, options, asks))
+    ended(settle_language(home, options, asks))
     ended(settle_commands())
-    ended(settle_packages(home, wishes, asks))
-    ended(settle_search(home, wishes, asks))
-    ended(settle_budget(home, wishes, asks))
-    ended(settle_service(wishes, asks))
+    ended(settle_packages(home, options, asks))
+    ended(settle_search(home, options, asks))
+    ended(settle_budget(home, options, asks))
+    ended(settle_service(options, asks))
     return report

@@ -14,10 +14,10 @@ from hob.tools.web.settings import WebSettings
 NOBODY = "none"
 
 
-def settle_search(home: Path, wishes: SetupOptions, asks: Asks | None) -> SetupOutcome:
+def settle_search(home: Path, options: SetupOptions, asks: Asks | None) -> SetupOutcome:
     """Who searches the web; what is searched for goes to them."""
     settings = read_config()[WebSettings]
-    now, wanted, address = settings.search or NOBODY, wishes.search, ""
+    now, wanted, address = settings.search or NOBODY, options.search, ""
     if not wanted and asks is not None:
         wanted = _ask(asks, now)
         if wanted == "searxng" and wanted != now:

@@ -37,14 +37,14 @@ def settle_folders(home: Path) -> SetupOutcome:
     return SetupOutcome("workspace", StepStatus.DONE if new or not had_repository else StepStatus.KEPT, told)
 
 
-def settle_name(home: Path, wishes: SetupOptions, asks: Asks | None) -> SetupOutcome:
+def settle_name(home: Path, options: SetupOptions, asks: Asks | None) -> SetupOutcome:
     """Write the owner's name into USER.md."""
     folder = read_config()[WorkspaceSettings].path.expanduser()
     path = folder / _USER
     files, accepted = find_files(home, folder)
     file = next((file for file in files.load() if file.name == _USER), None)
     now = name_in(file.text) if file is not None else ""
-    name = wishes.name
+    name = options.name
     if name is None and asks is not None:
         name = _ask_name(asks, now)
     if not name or name.strip() == now:
@@ -71,7 +71,7 @@ def settle_name(home: Path, wishes: SetupOptions, asks: Asks | None) -> SetupOut
     )
 
 
-def settle_identity(home: Path, wishes: SetupOptions, asks: Asks | None) -> SetupOutcome:
+def settle_identity(home: Path, options: SetupOptions, asks: Asks | None) -> SetupOutcome:
     """Accept changed identity files, if the owner wants it."""
     folder = read_config()[WorkspaceSettings].path.expanduser()
     files, accepted = find_files(home, folder)
@@ -80,10 +80,10 @@ def settle_identity(home: Path, wishes: SetupOptions, asks: Asks | None) -> Setu
         return SetupOutcome("identity", StepStatus.KEPT, "all identity files are accepted")
     names = ", ".join(file.name for file in changed)
     advice = "read it, then: hob accept --all" if len(changed) == 1 else "read them, then: hob accept --all"
-    if asks is not None and not wishes.accept:
+    if asks is not None and not options.accept:
         told = "Changed since you accepted them, and therefore not trusted: {names} in {folder}"
         asks.tell(translatable(told, names=names, folder=str(folder)), "yellow")
-    if not (wishes.accept or (asks is not None and confirm(asks, "Have you read them? Accept them?", default=False))):
+    if not (options.accept or (asks is not None and confirm(asks, "Have you read them? Accept them?", default=False))):
         return SetupOutcome("identity", StepStatus.SKIPPED, translatable("not accepted: {names}", names=names), advice)
     whole = {file.name: file.hash for file in changed if not file.problem}
     try:

@@ -24,7 +24,7 @@ Show = Callable[[str, Callable[[str], None]], Awaitable[None]]
 """Shows somebody where to log in; the address that the browser is sent to may be given by hand."""
 
 
-def around(config: Config) -> ServerEnvironment:
+def server_environment(config: Config) -> ServerEnvironment:
     """What the servers of this home share."""
     return ServerEnvironment(config.home, config[SandboxSettings], process_environment(), SystemClock())
 
@@ -38,10 +38,10 @@ async def connected(
         noting = logging.getLogger(Connection.__module__)
         stack.callback(noting.setLevel, noting.level)
         noting.setLevel(logging.CRITICAL)  # why it fails is told by who waits for it
-        here = around(config)
+        environment = server_environment(config)
         if show is not None and server.url:
-            here = replace(here, login=await _login(stack, show))
-        yield await stack.enter_async_context(_running(connection_to(name, server, here)))
+            environment = replace(environment, login=await _login(stack, show))
+        yield await stack.enter_async_context(_running(connection_to(name, server, environment)))
 
 
 async def _login(stack: AsyncExitStack, show: Show) -> OAuthLogin:
@@ -82,4 +82,4 @@ def plan(command: Sequence[str]) -> InstallPlan | None:
 
 async def fetch(config: Config, name: str, plan: InstallPlan, server: McpServer) -> McpServer:
     """Install a server's package; the server as it is started from then on. Raises ToolFailed, NotConfigured."""
-    return await install(name, plan, server, around(config))
+    return await install(name, plan, server, server_environment(config))

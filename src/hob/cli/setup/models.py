@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from cyclopts import App, Parameter
 
 from hob.app.daemon.daemon_client import reach, reload_running, running_model
-from hob.app.models.probe import Here, open_here, try_media
+from hob.app.models.probe import ModelSetup, open_model_setup, try_media
 from hob.app.settings.sections import SECTIONS, choose_models, read_config
 from hob.cli.dates_and_figures import number
 from hob.cli.output import line, paint, print_head, sentence, tame
@@ -45,10 +45,10 @@ def list_(*, json: Annotated[bool, Parameter(help="Print JSON.")] = False) -> in
 
 
 async def _list(config: Config, *, as_json: bool) -> int:
-    async with open_here(config, SystemClock()) as here:
-        rows = [await _row(here, role, name) for role, name in _roles(here)]
-        providers = [_provider_row(connected) for connected in here.choice.connected()]
-        here_line = here.choice.line()
+    async with open_model_setup(config, SystemClock()) as setup:
+        rows = [await _row(setup, role, name) for role, name in _roles(setup)]
+        providers = [_provider_row(connected) for connected in setup.choice.connected()]
+        here_line = setup.choice.line()
     current = running_model(config.home) or here_line
     if as_json:
         print(json.dumps({"usual": current, "models": rows, "providers": providers}, indent=2))
@@ -72,8 +72,8 @@ async def _list(config: Config, *, as_json: bool) -> int:
     return 0
 
 
-def _roles(here: Here) -> list[tuple[str, str]]:
-    settings = here.settings
+def _roles(setup: ModelSetup) -> list[tuple[str, str]]:
+    settings = setup.settings
     roles: list[tuple[str, str]] = [(translatable("usual"), settings.name)]
     roles += [(translatable("stands in"), name) for name in settings.fallbacks]
     roles += [(translatable("for {task}", task=task), name) for task, name in settings.tasks.items()]
@@ -83,16 +83,16 @@ def _roles(here: Here) -> list[tuple[str, str]]:
     return [(role, name) for role, name in roles if name]
 
 
-async def _row(here: Here, role: str, name: str) -> dict[str, Any]:
+async def _row(setup: ModelSetup, role: str, name: str) -> dict[str, Any]:
     row: dict[str, Any] = {"role": role, "name": name, "model": name, "trouble": ""}
     try:
-        row["model"] = str(here.choice.resolve(name))
+        row["model"] = str(setup.choice.resolve(name))
     except ModelError as error:
         return row | {"trouble": str(error)}
-    await here.prices.prepare((row["model"],))
-    profile = here.profiles.find_profile(row["model"])
+    await setup.prices.prepare((row["model"],))
+    profile = setup.profiles.find_profile(row["model"])
     return row | {
-        "price": _price(here.prices.find_price(row["model"])),
+        "price": _price(setup.prices.find_price(row["model"])),
         "context_tokens": profile.context_tokens,
         "small": profile.small,
     }
@@ -160,9 +160,9 @@ def scan(
 async def _scan(config: Config, provider: str, wanted: Any, *, as_json: bool) -> int:
     found: list[dict[str, Any]] = []
     failures = 0
-    async with open_here(config, SystemClock()) as here:
-        ids = [provider] if provider else [connected.provider.id for connected in here.choice.connected()]
-        asked = await asyncio.gather(*(here.model.routes.list_models(id) for id in ids), return_exceptions=True)
+    async with open_model_setup(config, SystemClock()) as setup:
+        ids = [provider] if provider else [connected.provider.id for connected in setup.choice.connected()]
+        asked = await asyncio.gather(*(setup.model.routes.list_models(id) for id in ids), return_exceptions=True)
         for id, listing in zip(ids, asked, strict=True):
             if isinstance(listing, ModelError):
                 failures += 1
@@ -171,9 +171,9 @@ async def _scan(config: Config, provider: str, wanted: Any, *, as_json: bool) ->
             if isinstance(listing, BaseException):
                 raise listing
             prefix = "" if id == "server" else f"{id}/"
-            await here.prices.prepare([f"{prefix}{listed.name}" for listed in listing[:1]])
+            await setup.prices.prepare([f"{prefix}{listed.name}" for listed in listing[:1]])
             for listed in sorted(listing, key=lambda listed: listed.name):
-                price = _listed_price(here, prefix, listed)
+                price = _listed_price(setup, prefix, listed)
                 if wanted(f"{prefix}{listed.name}", listed, price):
                     found.append({"model": f"{prefix}{listed.name}", **_listed(listed), "price": price})
     if as_json:
@@ -200,10 +200,10 @@ def _listed(listed: ListedModel) -> dict[str, object]:
     }
 
 
-def _listed_price(here: Here, prefix: str, listed: ListedModel) -> tuple[float, float] | None:
+def _listed_price(setup: ModelSetup, prefix: str, listed: ListedModel) -> tuple[float, float] | None:
     if listed.input_price is not None and listed.output_price is not None:
         return listed.input_price, listed.output_price
-    known = _price(here.prices.find_price(f"{prefix}{listed.name}"))
+    known = _price(setup.prices.find_price(f"{prefix}{listed.name}"))
     return None if known is None else (known["input"], known["output"])
 
 
@@ -256,8 +256,8 @@ def set_(
 
 
 async def _doubt(config: Config, model: str) -> str | None:
-    async with open_here(config, SystemClock()) as here:
-        return await here.model.check_ref(model, "hob models set")
+    async with open_model_setup(config, SystemClock()) as setup:
+        return await setup.model.check_ref(model, "hob models set")
 
 
 @app.command(name="test")
@@ -306,8 +306,8 @@ def _try(home: Path, name: str) -> Mapping[str, Any]:
 
 async def _usual(config: Config) -> Sequence[str]:
     """The usual model and those that stand in for it."""
-    async with open_here(config, SystemClock()) as here:
-        return (await here.model.route(ModelRequest("", "", ()))).request.models
+    async with open_model_setup(config, SystemClock()) as setup:
+        return (await setup.model.route(ModelRequest("", "", ()))).request.models
 
 
 def _tested(row: Mapping[str, Any]) -> str:

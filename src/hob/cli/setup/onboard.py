@@ -88,18 +88,18 @@ def onboard(
     json:
         Ask nothing, and print what was found and each step's outcome as JSON.
     """
-    wishes = SetupOptions(model, base_url, provider, key, keep_key, name, language, packages, search, monthly,
+    options = SetupOptions(model, base_url, provider, key, keep_key, name, language, packages, search, monthly,
                           service, accept, not no_test)  # fmt: skip
     alone = json or non_interactive
     if not alone and not is_there():
         print(_NEEDS_TERMINAL, file=sys.stderr)
         return 2
-    return _run(wishes, None if alone else TerminalPrompts, as_json=json)
+    return _run(options, None if alone else TerminalPrompts, as_json=json)
 
 
-def _run(wishes: SetupOptions, terminal: Callable[[str], Asks] | None, *, as_json: bool) -> int:
+def _run(options: SetupOptions, terminal: Callable[[str], Asks] | None, *, as_json: bool) -> int:
     config = read_config()
-    home, language = config.home, wishes.language or spoken_language(config)
+    home, language = config.home, options.language or spoken_language(config)
     asks = None if terminal is None else terminal(language)
     show = _be_silent if as_json else partial(_show, language)
     found: tuple[DetectedModel, ...] = ()
@@ -114,7 +114,7 @@ def _run(wishes: SetupOptions, terminal: Callable[[str], Asks] | None, *, as_jso
         return found
 
     try:
-        report = set_up(home, wishes, asks, look, read_key=_read_line, tell=show)
+        report = set_up(home, options, asks, look, read_key=_read_line, tell=show)
     except InvalidRequest as error:
         print(error, file=sys.stderr)
         return 2

@@ -163,7 +163,7 @@ class LiveConnection:
                 await self._answer(kind, said, ref)
 
     def _begin(
-        self, group: asyncio.TaskGroup, kind: MessageKind[Any], said: ClientRequest[Any], ref: str | None
+        self, group: asyncio.TaskGroup, kind: MessageKind[Any], request: ClientRequest[Any], ref: str | None
     ) -> None:
         for earlier, name in self._lasting.items():
             if kind.single and name == kind.name:
@@ -172,13 +172,13 @@ class LiveConnection:
             raise InvalidRequest(
                 f"{MOST_AT_ONCE} messages are followed here already; wait for a result, or connect twice"
             )
-        task = group.create_task(self._answer(kind, said, ref))
+        task = group.create_task(self._answer(kind, request, ref))
         self._lasting[task] = kind.name
         task.add_done_callback(self._lasting.pop)
 
-    async def _answer(self, kind: MessageKind[Any], said: ClientRequest[Any], ref: str | None) -> None:
+    async def _answer(self, kind: MessageKind[Any], request: ClientRequest[Any], ref: str | None) -> None:
         try:
-            await kind.handler(said)
+            await kind.handler(request)
             return
         except HobError as error:
             failure = failure_of(error)

@@ -32,14 +32,14 @@ class Hello:
     token: str = field("the token, as it would stand after `Authorization: Bearer`")
 
 
-async def hello(said: ClientRequest[Hello]) -> None:
+async def hello(request: ClientRequest[Hello]) -> None:
     """Show the token, as the first message of a connection that has not shown one in its header. Wait for `welcome`."""
     raise InvalidRequest("hello comes first and once; this connection has shown who it is")
 
 
-async def ping(said: ClientRequest[Nothing]) -> None:
+async def ping(request: ClientRequest[Nothing]) -> None:
     """A sign of life, for clients that cannot send WebSocket pings; Hob sends those by itself."""
-    await said.say(messages.PONG, messages.PongMessage())
+    await request.say(messages.PONG, messages.PongMessage())
 
 
 # What the owner is asked, and the owner's answers.
@@ -54,18 +54,18 @@ class Answering:
     scope: str = field("how far the approval reaches: one of the question's `scopes`", "once")
 
 
-async def approvals(said: ClientRequest[Nothing]) -> None:
+async def approvals(request: ClientRequest[Nothing]) -> None:
     """The questions for approval that stand. To hear of new ones, subscribe to events of the kind `approval`."""
-    await said.say(messages.APPROVALS, await approvals_view(said.api.store, said.api.pending_approvals()))
+    await request.say(messages.APPROVALS, await approvals_view(request.api.store, request.api.pending_approvals()))
 
 
-async def answer(said: ClientRequest[Answering]) -> None:
+async def answer(request: ClientRequest[Answering]) -> None:
     """Give approval or refuse it; the turn goes on. The same answer again changes nothing."""
-    api, asked, by = said.api, said.asked, said.caller.by
+    api, asked, by = request.api, request.asked, request.caller.by
     view = await settled_view(
         api.store, api.pending_approvals(), asked.approval, allowed=asked.allowed, scope=asked.scope, by=by
     )
-    await said.say(messages.ANSWERED, view)
+    await request.say(messages.ANSWERED, view)
 
 
 # Messages: sent, followed while they are answered, stopped.
@@ -87,39 +87,39 @@ class AMessage:
     id: str = field("the message's id, as `accepted` said")
 
 
-async def send(said: ClientRequest[Sending]) -> None:
+async def send(request: ClientRequest[Sending]) -> None:
     """Send a message and follow it to its `result`; send it again with its key where the connection broke before.
 
     Deltas are for the eye: a client that is slow to read misses some, and a new attempt of the model's takes them back
     (`retracted`). `result` is the truth.
     """
-    api, asked = said.api, said.asked
-    inbound = await receive(api, asked, asked.key, said.caller)
-    await _tell(said, follow(api, inbound, _AS_LONG_AS_IT_TAKES), "")
+    api, asked = request.api, request.asked
+    inbound = await receive(api, asked, asked.key, request.caller)
+    await _tell(request, follow(api, inbound, _AS_LONG_AS_IT_TAKES), "")
 
 
-async def follow_message(said: ClientRequest[AMessage]) -> None:
+async def follow_message(request: ClientRequest[AMessage]) -> None:
     """Follow a message that was sent before, here or elsewhere."""
-    accepted = await find_own(said.api, InboundId(said.asked.id), said.caller)
-    await _tell(said, follow_again(said.api, accepted.id, _AS_LONG_AS_IT_TAKES), accepted.id)
+    accepted = await find_own(request.api, InboundId(request.asked.id), request.caller)
+    await _tell(request, follow_again(request.api, accepted.id, _AS_LONG_AS_IT_TAKES), accepted.id)
 
 
-async def stop(said: ClientRequest[AMessage]) -> None:
+async def stop(request: ClientRequest[AMessage]) -> None:
     """End the turn that works on this message, or take the message out of the queue."""
-    accepted = await find_own(said.api, InboundId(said.asked.id), said.caller)
-    stopped = await said.api.operations.cancel(accepted.id, "/stop")
-    await said.say(messages.STOPPED, messages.StoppedMessage(id=accepted.id, stopped=stopped))
+    accepted = await find_own(request.api, InboundId(request.asked.id), request.caller)
+    stopped = await request.api.operations.cancel(accepted.id, "/stop")
+    await request.say(messages.STOPPED, messages.StoppedMessage(id=accepted.id, stopped=stopped))
 
 
 async def _tell(
-    said: ClientRequest[AMessage] | ClientRequest[Sending], events: AsyncGenerator[ClientEvent, None], id: str
+    request: ClientRequest[AMessage] | ClientRequest[Sending], events: AsyncGenerator[ClientEvent, None], id: str
 ) -> None:
     async with aclosing(events):
         async for event in events:
             if event.name == "accepted":
                 id = event.data["id"]
             told = {**({"id": id} if id else {}), **_without_id(event)}
-            await said.say(messages.MESSAGES[event.name], told)
+            await request.say(messages.MESSAGES[event.name], told)
 
 
 def _without_id(event: ClientEvent) -> dict[str, object]:
@@ -142,31 +142,31 @@ class Subscribing:
     kinds: tuple[EventKind, ...] = field("these [kinds](timeline.md#kinds) alone", ())
 
 
-async def subscribe(said: ClientRequest[Subscribing]) -> None:
+async def subscribe(request: ClientRequest[Subscribing]) -> None:
     """Show events, each with its cursor; a later `subscribe` takes the place of this one.
 
     Nothing is left out and nothing comes twice: go on with `after` the last cursor you have seen, on any connection,
     after a restart of Hob too. `caught_up` says that what was there already has been shown.
     """
-    asked, timeline = said.asked, said.api.store.timeline
+    asked, timeline = request.asked, request.api.store.timeline
     newest = await timeline.newest()
     after = newest if asked.after is None else asked.after
     if after > newest:
         raise NotFound(f"there is no event {after} yet, the newest is {newest}; an older database may have come back")
-    await said.say(messages.SUBSCRIBED, messages.CursorMessage(cursor=after))
+    await request.say(messages.SUBSCRIBED, messages.CursorMessage(cursor=after))
     told = False
     with timeline.news() as news:
         while True:
             news.clear()  # before reading: what is committed from now on sets it again
             found = await timeline.follow(after, _PAGE, sessions=asked.sessions, kinds=asked.kinds)
             for cursor, event in found.events:
-                await said.say(messages.EVENT, messages.EventMessage(cursor=cursor, event=event_view(event)))
+                await request.say(messages.EVENT, messages.EventMessage(cursor=cursor, event=event_view(event)))
             after = found.upto
             if len(found.events) == _PAGE:
                 continue
             if not told:
                 told = True
-                await said.say(messages.CAUGHT_UP, messages.CursorMessage(cursor=after))
+                await request.say(messages.CAUGHT_UP, messages.CursorMessage(cursor=after))
             await news.wait()
 
 
@@ -190,25 +190,27 @@ class CanvasSaid:
     failed: bool = field("whether that is an error", False)
 
 
-async def canvas(said: ClientRequest[ShowingCanvas]) -> None:
+async def canvas(request: ClientRequest[ShowingCanvas]) -> None:
     """Tell which canvas page this browser shows, and hear what Hob asks it; a later `canvas` takes its place.
 
     A question without a script asks how the page looks. What a page says is untrusted.
     """
-    page, version = said.asked.page, said.asked.version
-    await said.say(messages.CANVAS_SHOWN, messages.CanvasShownMessage(page=page, version=version))
+    page, version = request.asked.page, request.asked.version
+    await request.say(messages.CANVAS_SHOWN, messages.CanvasShownMessage(page=page, version=version))
     if page:
-        with said.api.port(CanvasViewers).showing(page, version) as questions:
+        with request.api.port(CanvasViewers).showing(page, version) as questions:
             while True:
                 question = await questions.get()
-                await said.say(messages.CANVAS_ASK, messages.CanvasAskMessage(ask=question.id, script=question.script))
+                await request.say(
+                    messages.CANVAS_ASK, messages.CanvasAskMessage(ask=question.id, script=question.script)
+                )
 
 
-async def canvas_answer(said: ClientRequest[CanvasSaid]) -> None:
+async def canvas_answer(request: ClientRequest[CanvasSaid]) -> None:
     """Say what a canvas page answered; `taken` is false if it came too late."""
-    asked = said.asked
-    taken = said.api.port(CanvasViewers).answer(asked.ask, CanvasAnswer(asked.text[:_MOST_SAID], asked.failed))
-    await said.say(messages.CANVAS_ANSWERED, messages.CanvasAnsweredMessage(ask=asked.ask, taken=taken))
+    asked = request.asked
+    taken = request.api.port(CanvasViewers).answer(asked.ask, CanvasAnswer(asked.text[:_MOST_SAID], asked.failed))
+    await request.say(messages.CANVAS_ANSWERED, messages.CanvasAnsweredMessage(ask=asked.ask, taken=taken))
 
 
 _MOST_SAID = 16_000  # characters of what a canvas page says

@@ -29,104 +29,104 @@ class BuiltinEffect(Protocol):
 Args = tuple[str, ...]
 
 
-def perform(reading: BuiltinEffect, argv: Args, stdin: CommandInput | None) -> str | None:
+def perform(effect: BuiltinEffect, argv: Args, stdin: CommandInput | None) -> str | None:
     """What the builtin writes, its effects done; None where this is no builtin that changes anything."""
     found = _BUILTINS.get(argv[0])
-    return None if found is None else found(reading, argv, stdin)
+    return None if found is None else found(effect, argv, stdin)
 
 
-def _cd(reading: BuiltinEffect, argv: Args, _: CommandInput | None) -> str:
+def _cd(effect: BuiltinEffect, argv: Args, _: CommandInput | None) -> str:
     places = [arg for arg in argv[1:] if not re.fullmatch("-[LPe@]+|--", arg)]
     place = places[0] if places else HOME
-    target = ANY if place == "-" or place.startswith(("+", "-")) else joined(reading.directory, place)
-    reading.state.directories = (target if len(target) < 2048 else ANY,)
+    target = ANY if place == "-" or place.startswith(("+", "-")) else joined(effect.directory, place)
+    effect.state.directories = (target if len(target) < 2048 else ANY,)
     return ""
 
 
-def _pwd(reading: BuiltinEffect, _: Args, __: CommandInput | None) -> str:
-    return reading.directory
+def _pwd(effect: BuiltinEffect, _: Args, __: CommandInput | None) -> str:
+    return effect.directory
 
 
-def _popd(reading: BuiltinEffect, _: Args, __: CommandInput | None) -> str:
-    reading.state.directories = (ANY,)
+def _popd(effect: BuiltinEffect, _: Args, __: CommandInput | None) -> str:
+    effect.state.directories = (ANY,)
     return ""
 
 
-def _set(reading: BuiltinEffect, argv: Args, _: CommandInput | None) -> str:
+def _set(effect: BuiltinEffect, argv: Args, _: CommandInput | None) -> str:
     args = argv[1:]
     while args and args[0][:1] in ("-", "+") and args[0] != "--":
         args = args[2:] if args[0][1:] == "o" else args[1:]
     if args:
-        reading.state.positional = args[1:] if args[0] == "--" else args
+        effect.state.positional = args[1:] if args[0] == "--" else args
     return ANY if len(argv) == 1 else ""
 
 
-def _shift(reading: BuiltinEffect, argv: Args, _: CommandInput | None) -> str:
-    if reading.state.positional is not None:
+def _shift(effect: BuiltinEffect, argv: Args, _: CommandInput | None) -> str:
+    if effect.state.positional is not None:
         count = argv[1] if len(argv) > 1 else "1"
-        reading.state.positional = reading.state.positional[int(count[:4]) :] if count.isdigit() else None
+        effect.state.positional = effect.state.positional[int(count[:4]) :] if count.isdigit() else None
     return ""
 
 
-def _unset(reading: BuiltinEffect, argv: Args, _: CommandInput | None) -> str:
+def _unset(effect: BuiltinEffect, argv: Args, _: CommandInput | None) -> str:
     for name in argv[1:]:
         if _NAME.fullmatch(name):
-            reading.state.variables[name] = (None,)
-        reading.state.functions.pop(name, None) if argv[1:2] == ("-f",) else None
+            effect.state.variables[name] = (None,)
+        effect.state.functions.pop(name, None) if argv[1:2] == ("-f",) else None
     return ""
 
 
-def _read(reading: BuiltinEffect, argv: Args, stdin: CommandInput | None) -> str:
+def _read(effect: BuiltinEffect, argv: Args, stdin: CommandInput | None) -> str:
     names = [arg for arg in argv[1:] if _NAME.fullmatch(arg)]
-    plain = argv[0] == "read" and "IFS" not in reading.state.variables
+    plain = argv[0] == "read" and "IFS" not in effect.state.variables
     line = stdin.text.split("\n")[0] if plain and stdin is not None and is_known(stdin.text) else ANY
     arrays = any(re.fullmatch("-[A-Za-z]*a", arg) for arg in argv)
     if line != ANY and names and not arrays:
         words = line.split(maxsplit=len(names) - 1) if len(names) > 1 else [line.strip()]
         for at, name in enumerate(names):
-            reading.state.assign(name, words[at] if at < len(words) else "")
+            effect.state.assign(name, words[at] if at < len(words) else "")
     else:
         for name in names or ["REPLY", "MAPFILE"]:
-            reading.state.assign(name, (tuple(line.split()) if line != ANY else (ANY,)) if arrays else ANY)
+            effect.state.assign(name, (tuple(line.split()) if line != ANY else (ANY,)) if arrays else ANY)
     return ""
 
 
-def _printf(reading: BuiltinEffect, argv: Args, _: CommandInput | None) -> str | None:
+def _printf(effect: BuiltinEffect, argv: Args, _: CommandInput | None) -> str | None:
     if argv[1:2] != ("-v",) or len(argv) < 4:
         return None
     if _NAME.fullmatch(argv[2]):
-        reading.state.assign(argv[2], written(("printf", *argv[3:]), None))
+        effect.state.assign(argv[2], written(("printf", *argv[3:]), None))
     return ""
 
 
-def _declare(reading: BuiltinEffect, argv: Args, _: CommandInput | None) -> str:
+def _declare(effect: BuiltinEffect, argv: Args, _: CommandInput | None) -> str:
     for arg in argv[1:]:
         name, equals, value = arg.partition("=")
         if equals and _NAME.fullmatch(name):
-            reading.state.assign(name, value)
+            effect.state.assign(name, value)
     return ANY if "-p" in argv else ""
 
 
-def _let(reading: BuiltinEffect, argv: Args, _: CommandInput | None) -> str:
+def _let(effect: BuiltinEffect, argv: Args, _: CommandInput | None) -> str:
     for arg in argv[1:]:
         for name in _NAME.findall(arg[:1000]):
-            reading.state.assign(name, ANY)
+            effect.state.assign(name, ANY)
     return ""
 
 
-def _eval(reading: BuiltinEffect, argv: Args, stdin: CommandInput | None) -> str:
+def _eval(effect: BuiltinEffect, argv: Args, stdin: CommandInput | None) -> str:
     args = argv[2:] if argv[1:2] == ("--",) else argv[1:]
-    return reading.read(" ".join(args), stdin, True)
+    return effect.read(" ".join(args), stdin, True)
 
 
-def _later(reading: BuiltinEffect, argv: Args, _: CommandInput | None) -> str:
+def _later(effect: BuiltinEffect, argv: Args, _: CommandInput | None) -> str:
     """`trap` and `alias`: a text that runs at another time."""
     args = [arg for arg in argv[1:] if not arg.startswith("-")]
     texts = args[:1] if argv[0] == "trap" else [arg.partition("=")[2] for arg in args]
     for text in texts:
-        before = reading.state.copy()
-        reading.read(text)
-        reading.state.restore(before)
+        before = effect.state.copy()
+        effect.read(text)
+        effect.state.restore(before)
     return ""
 
 

@@ -70,54 +70,56 @@ def judge_command(analysis: Analysis, *, cwd: str, workspace: str, home: str = "
     return tuple(sorted(found, key=lambda finding: -finding.severity))
 
 
-def judged(scene: RuleInput) -> Iterator[ShellFinding]:
+def judged(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """What the rules say about one command."""
-    command = scene.command
+    command = rule_input.command
     if command.redirections:
-        yield from deletion.redirected(scene)
-        yield from network.devices(scene)
+        yield from deletion.redirected(rule_input)
+        yield from network.devices(rule_input)
     if command.assignments or "=" in command.text:
-        yield from environment.assignments(scene)
+        yield from environment.assignments(rule_input)
     if command.reads:
-        yield from secrets.variables(scene)
-    yield from secrets.read(scene)
-    yield from running.obeyed(scene)
+        yield from secrets.variables(rule_input)
+    yield from secrets.read(rule_input)
+    yield from running.obeyed(rule_input)
     if not command.argv:
         return
     for rule in _RULES.get(command.name, ()):
-        yield from rule(scene)
+        yield from rule(rule_input)
     runs = command.runs
     if runs.code:
-        yield from code.judge_code(scene)
+        yield from code.judge_code(rule_input)
     if runs.opaque or runs.takes_input or runs.scripts:
-        yield from running.opaque(scene)
+        yield from running.opaque(rule_input)
     if runs.shell:
-        yield from running.hidden(scene)
-    yield from running.injected(scene)
+        yield from running.hidden(rule_input)
+    yield from running.injected(rule_input)
     if command.name in ("exec", "cat", "awk", "gawk"):
-        yield from network.devices(scene)
-    yield from running.unknown(scene)
+        yield from network.devices(rule_input)
+    yield from running.unknown(rule_input)
     if not is_known(command.argv[0]):
-        yield from _guessed(scene)
+        yield from _guessed(rule_input)
 
 
-def _guessed(scene: RuleInput) -> Iterator[ShellFinding]:
+def _guessed(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """What is refused of the programs that an unknown name may turn out to be."""
-    for name in running.guesses(scene):
-        command = replace(scene.command, name=name, argv=(name, *scene.args))
+    for name in running.guesses(rule_input):
+        command = replace(rule_input.command, name=name, argv=(name, *rule_input.args))
         for rule in _RULES.get(name, ()):
-            yield from filter(running.is_refused, rule(scene._replace(command=command)))
+            yield from filter(running.is_refused, rule(rule_input._replace(command=command)))
 
 
-def refusals(text: str, scene: RuleInput) -> Iterator[ShellFinding]:
+def refusals(text: str, rule_input: RuleInput) -> Iterator[ShellFinding]:
     """What is refused of a text that a program in another language may run as a command."""
-    if len(scene.command.via) > _DEEPEST or len(text) > 2000:
+    if len(rule_input.command.via) > _DEEPEST or len(text) > 2000:
         return
     inner = analyse(text)
     for command in inner.commands:
         nested = replace(
-            command, via=(*scene.command.via, *command.via, scene.command.name), directory=scene.command.directory
+            command,
+            via=(*rule_input.command.via, *command.via, rule_input.command.name),
+            directory=rule_input.command.directory,
         )
-        yield from filter(running.is_refused, judged(scene._replace(command=nested)))
+        yield from filter(running.is_refused, judged(rule_input._replace(command=nested)))
     for _ in inner.bombs:
-        yield scene.refuse("fork-bomb", "it starts copies of itself without end")
+        yield rule_input.refuse("fork-bomb", "it starts copies of itself without end")

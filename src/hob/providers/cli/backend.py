@@ -166,14 +166,14 @@ class CliModel:
                 ModelFault.SETTINGS, translatable("{title} cannot be run: {error}", title=facts.title, error=str(error))
             ) from error
 
-    async def _close(self, process: Process, ask: CliRequest, heard: "_CliRun") -> None:
+    async def _close(self, process: Process, ask: CliRequest, run: "_CliRun") -> None:
         """Let it end by itself, so that it keeps its conversation, writes its report and exits as it means to."""
-        if heard.stopped_short:
+        if run.stopped_short:
             return
         await process.finish()
         report = self._cli.facts.report
         if report:
-            heard.take_report(_read_json(ask.scratch / report))
+            run.take_report(_read_json(ask.scratch / report))
 
     def _program(self) -> str:
         facts, command = self._cli.facts, self._settings.command

@@ -37,36 +37,50 @@ _STEERING = ("LD_", "DYLD_", "HOB_", "BASH_")
 _NEVER = frozenset({"PATH", "HOME", "USER", "SHELL", "TMPDIR", "ENV"})
 
 
-def connection_to(name: str, server: McpServer, around: ServerEnvironment, protocol: str = "") -> Connection:
+def connection_to(
+    name: str, server: McpServer, server_environment: ServerEnvironment, protocol: str = ""
+) -> Connection:
     """A connection that opens when it is used. Raises NotConfigured."""
     words = StderrTail()
     if server.url:
         headers = {key: value.reveal() for key, value in server.headers.items()}
         given = any(key.lower() == "authorization" for key in headers)
-        auth = None if given else auth_of(name, server, around.home, around.login)
+        auth = None if given else auth_of(name, server, server_environment.home, server_environment.login)
         way = Transport(partial(open_http, server.url, headers, auth), words)
     elif server.command:
-        way = Transport(partial(open_streams, partial(start_program, name, server, around), words), words)
+        way = Transport(partial(open_streams, partial(start_program, name, server, server_environment), words), words)
     else:
         raise NotConfigured(translatable("mcp.{name} has neither a command nor a url", name=name))
-    patient = around.login is not None
-    sampling = Sampling(name, server.sampling, around.sample) if server.sampling else None
+    patient = server_environment.login is not None
+    sampling = Sampling(name, server.sampling, server_environment.sample) if server.sampling else None
     return Connection(
-        name, way, around.clock, seconds=server.timeout, protocol=protocol, patient=patient, sampling=sampling
+        name,
+        way,
+        server_environment.clock,
+        seconds=server.timeout,
+        protocol=protocol,
+        patient=patient,
+        sampling=sampling,
     )
 
 
 async def start_program(
-    name: str, server: McpServer, around: ServerEnvironment, callbacks: OutputCallbacks
+    name: str, server: McpServer, server_environment: ServerEnvironment, callbacks: OutputCallbacks
 ) -> RunningCommand:
     """Start a server's program: it sees its own folder and those that were named. Raises NotConfigured, ToolFailed."""
-    environment, job = job_of(name, server, around)
-    found = find_backend(around.sandbox.backend, environment, around.environ.get("PATH", ""))
+    environment, job = job_of(name, server, server_environment)
+    found = find_backend(server_environment.sandbox.backend, environment, server_environment.environ.get("PATH", ""))
     _check_program(job.argv[0], environment, found.backend)
-    limits = replace(limits_of(around.sandbox), output=1 << 62)
-    callbacks = replace(callbacks, network=partial(around.decided, name))
+    limits = replace(limits_of(server_environment.sandbox), output=1 << 62)
+    callbacks = replace(callbacks, network=partial(server_environment.decided, name))
     return await start(
-        found.backend, job, around.clock, limits=limits, interactive=True, callbacks=callbacks, records=around.records
+        found.backend,
+        job,
+        server_environment.clock,
+        limits=limits,
+        interactive=True,
+        callbacks=callbacks,
+        records=server_environment.records,
     )
 
 
@@ -85,12 +99,18 @@ def _check_program(program: str, environment: SandboxEnvironment, backend: Backe
         )
 
 
-def job_of(name: str, server: McpServer, around: ServerEnvironment) -> tuple[SandboxEnvironment, SandboxJob]:
+def job_of(
+    name: str, server: McpServer, server_environment: ServerEnvironment
+) -> tuple[SandboxEnvironment, SandboxJob]:
     """The program and what it sees of this machine. Raises NotConfigured."""
-    folder, owner = around.home / FOLDER, Path.home()
+    folder, owner = server_environment.home / FOLDER, Path.home()
     state = folder / "sandbox" / name
     environment = sandbox_environment_of(
-        around.sandbox, around.environ, caches=folder / "caches", state=state / "state", owner=owner
+        server_environment.sandbox,
+        server_environment.environ,
+        caches=folder / "caches",
+        state=state / "state",
+        owner=owner,
     )
     own = (folder / "data" / name).resolve()
     own.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -99,13 +119,17 @@ def job_of(name: str, server: McpServer, around: ServerEnvironment) -> tuple[San
         raise NotConfigured(translatable("mcp.{name}.env cannot set {key}", name=name, key=wrong[0]))
     environment = replace(environment, environ={**environment.environ, **given}, roots=(), protected=())
     roots = [JobRoot(own, writable=True)]
-    if (installed := installed_at(around.home, name)).is_dir():
+    if (installed := installed_at(server_environment.home, name)).is_dir():
         roots.append(JobRoot(installed.resolve()))
     for names, writable in ((server.read, False), (server.write, True)):
-        roots += [checked_root(each, owner, writable=writable, forbidden=(around.home.resolve(),)) for each in names]
+        roots += [
+            checked_root(each, owner, writable=writable, forbidden=(server_environment.home.resolve(),))
+            for each in names
+        ]
+    credentials = CredentialBook(server_environment.sandbox.credentials, server_environment.clock)
     return environment, SandboxJob(
         tuple(word.replace(DATA, str(own)) for word in server.command), own, tuple(roots), tuple(server.hosts),
-        credentials=CredentialBook(around.sandbox.credentials, around.clock).of(f"mcp.{name}", server.hosts),
+        credentials=credentials.of(f"mcp.{name}", server.hosts),
     )  # fmt: skip
 
 

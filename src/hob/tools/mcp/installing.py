@@ -94,14 +94,14 @@ def plan_of(command: Sequence[str]) -> InstallPlan | None:
     return InstallPlan(kind, found["name"], version, words[0] if package else "", tuple(words[1:]))
 
 
-async def install(name: str, plan: InstallPlan, server: McpServer, around: ServerEnvironment) -> McpServer:
+async def install(name: str, plan: InstallPlan, server: McpServer, server_environment: ServerEnvironment) -> McpServer:
     """Fetch the package into the server's own folder, in the sandbox; the server as it is started from then on.
 
     Scripts of npm packages are not run. It is fetched from where the owner's npm or pip fetches it, and those are
     trusted whom these trust. Raises NotConfigured and ToolFailed.
     """
-    registries = registries_of(plan.kind, around.environ, Path.home())
-    folder = installed_at(around.home, name)
+    registries = registries_of(plan.kind, server_environment.environ, Path.home())
+    folder = installed_at(server_environment.home, name)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(mode=0o700, parents=True)
     try:
@@ -109,12 +109,12 @@ async def install(name: str, plan: InstallPlan, server: McpServer, around: Serve
             options = ("--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier", "--save-exact")
             waits = ("--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=10000")  # somebody looks on
             npm = ("npm", "install", *options, *waits, "--prefix", str(folder), plan.spelled)
-            await _run(name, around, folder, npm, registries)
+            await _run(name, server_environment, folder, npm, registries)
             program = _npm_program(folder, plan)
         else:
-            await _run(name, around, folder, ("python3", "-m", "venv", str(folder)), registries)
+            await _run(name, server_environment, folder, ("python3", "-m", "venv", str(folder)), registries)
             pip = (str(folder / "bin/python"), "-m", "pip", "install", "-q", "--no-input", plan.spelled)
-            await _run(name, around, folder, pip, registries)
+            await _run(name, server_environment, folder, pip, registries)
             program = folder / "bin" / (plan.program or plan.package)
             if not program.exists():
                 raise ToolFailed(f"{plan.spelled} has no program {program.name}")
@@ -137,19 +137,23 @@ def _npm_program(folder: Path, plan: InstallPlan) -> Path:
 
 
 async def _run(
-    name: str, around: ServerEnvironment, folder: Path, argv: tuple[str, ...], registries: Registries
+    name: str, server_environment: ServerEnvironment, folder: Path, argv: tuple[str, ...], registries: Registries
 ) -> JobFinished:
     hosts = sorted({host for host, _ in registries.hosts})
-    environment, job = job_of(name, McpServer(command=list(argv), hosts=hosts), around)
-    found = find_backend(around.sandbox.backend, environment, around.environ.get("PATH", "")).backend
+    environment, job = job_of(name, McpServer(command=list(argv), hosts=hosts), server_environment)
+    found = find_backend(
+        server_environment.sandbox.backend, environment, server_environment.environ.get("PATH", "")
+    ).backend
     if not found.confines:  # nothing limits whom it reaches
         job = replace(job, hosts=())
     if isinstance(found, Bubblewrap):
         found = replace(found, internet=replace(found.internet, local=registries.hosts))
-    with _told(name, around) as told:
+    with _told(name, server_environment) as told:
         roots = (*(each for each in job.roots if each.path != folder), JobRoot(folder.resolve(), True), JobRoot(told))
         job = replace(job, roots=roots, environ={**job.environ, **_environ(registries, told)})
-        done = await run(found, job, around.clock, limits=limits_of(around.sandbox), seconds=_SECONDS)
+        done = await run(
+            found, job, server_environment.clock, limits=limits_of(server_environment.sandbox), seconds=_SECONDS
+        )
     if done.reason is not EndReason.EXITED or done.status != 0:
         said = done.output.decode("utf-8", "replace").strip()[-1_500:]
         raise ToolFailed(f"{argv[0]} could not install it: {said or done.reason}")
@@ -157,9 +161,9 @@ async def _run(
 
 
 @contextmanager
-def _told(name: str, around: ServerEnvironment) -> Iterator[Path]:
+def _told(name: str, server_environment: ServerEnvironment) -> Iterator[Path]:
     """A folder for what may hold logins; one that a killed Hob has left goes with the next, or with the server."""
-    folder = around.home.resolve() / FOLDER / "installing" / name
+    folder = server_environment.home.resolve() / FOLDER / "installing" / name
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(mode=0o700, parents=True)
     try:

@@ -48,7 +48,7 @@ class McpServers(Mapping[str, Group]):
 
     def __init__(
         self,
-        around: ServerEnvironment,
+        server_environment: ServerEnvironment,
         blobs: Blobs,
         changed: Changed,
         tasks: asyncio.TaskGroup,
@@ -57,7 +57,7 @@ class McpServers(Mapping[str, Group]):
     ) -> None:
         self._begun = begun
         self._present = present
-        self._around = around
+        self._server_environment = server_environment
         self._blobs = blobs
         self._changed = changed
         self._tasks = tasks
@@ -80,7 +80,7 @@ class McpServers(Mapping[str, Group]):
     def become(self, servers: Mapping[str, McpServer]) -> None:
         """The settings, or what was accepted, may be others: what is the same stays connected."""
         found: dict[str, _Offered] = {}
-        home = self._around.home
+        home = self._server_environment.home
         for name, server in servers.items():
             accepted = load_accepted(home, name) if server.on else None
             if accepted is None:
@@ -107,7 +107,7 @@ class McpServers(Mapping[str, Group]):
         if offered.connection is None:
             try:
                 connection_to = await asyncio.to_thread(_connecting)
-                connection = connection_to(name, offered.server, self._around, offered.protocol)
+                connection = connection_to(name, offered.server, self._server_environment, offered.protocol)
             except ImportError as error:
                 command = install_command("'mcp>=2.3,<3'")
                 raise ToolFailed(f"MCP needs a library: {command}") from error

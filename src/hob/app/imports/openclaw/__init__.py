@@ -72,13 +72,13 @@ def _read(source: SourceFolder) -> Contents:
         take_folder(root / "skills", PurePosixPath("skills"), files, left)
     conversations, told = conversations_of(source)
     left += told
-    wishes = read_settings(config, source, root / "agents" / _default_agent(config)[0])
+    mapping = read_settings(config, source, root / "agents" / _default_agent(config)[0])
     left += [
         SkippedItem(str(root / name), why)
         for name, why in _PARTS.items()
         if (root / name).exists() and workspace != root
     ]
-    return Contents(tuple(files), tuple(conversations), wishes.settings, wishes.keys, (*left, *wishes.left))
+    return Contents(tuple(files), tuple(conversations), mapping.settings, mapping.keys, (*left, *mapping.left))
 
 
 def _config(source: SourceFolder) -> tuple[Object, list[SkippedItem]]:

@@ -53,76 +53,76 @@ _NO_CHANNEL = "the connection itself is not taken: Hob has no such channel yet"
 
 def read_settings(config: Object, source: SourceFolder, agent: Path) -> SettingMapping:
     """What of it Hob has a setting for; the rest by name. `agent` is the folder of the agent whose keys count."""
-    wishes = SettingMapping(source.environ, source.owners)
+    mapping = SettingMapping(source.environ, source.owners)
     env = object_at(config, "env")
-    wishes.variables(object_at(env, "vars").items(), "env.vars")
-    wishes.variables(((name, value) for name, value in env.items() if isinstance(value, str)), "env")
-    wishes.variables(_dot_env(source, wishes), ".env")
+    mapping.variables(object_at(env, "vars").items(), "env.vars")
+    mapping.variables(((name, value) for name, value in env.items() if isinstance(value, str)), "env")
+    mapping.variables(_dot_env(source, mapping), ".env")
     for name, provider in object_at(config, "models", "providers").items():
         at = f"models.providers.{name}"
         api = inner(provider, "api")
         wire = _WIRES.get(str(api), "") if api else "openai"
         if not wire:
-            wishes.leave(at, "Hob does not speak its protocol")
+            mapping.leave(at, "Hob does not speak its protocol")
             continue
-        wishes.provider(name, at, base_url=inner(provider, "baseUrl"), wire=wire, key=inner(provider, "apiKey"))
+        mapping.provider(name, at, base_url=inner(provider, "baseUrl"), wire=wire, key=inner(provider, "apiKey"))
         if inner(provider, "headers"):
-            wishes.leave(f"{at}.headers", "a header may be a secret; set it yourself")
-    _read_profiles(wishes, agent / "agent" / "auth-profiles.json", source.root)
-    _read_models(wishes, object_at(config, "agents", "defaults"))
+            mapping.leave(f"{at}.headers", "a header may be a secret; set it yourself")
+    _read_profiles(mapping, agent / "agent" / "auth-profiles.json", source.root)
+    _read_models(mapping, object_at(config, "agents", "defaults"))
     for name, channel in object_at(config, "channels").items():
-        _read_channel(wishes, name, channel)
-    wishes.finish()
-    leave_rest(wishes, config, _TAKEN, _REASONS, "openclaw.json")
-    return wishes
+        _read_channel(mapping, name, channel)
+    mapping.finish()
+    leave_rest(mapping, config, _TAKEN, _REASONS, "openclaw.json")
+    return mapping
 
 
-def _read_models(wishes: SettingMapping, defaults: Object) -> None:
+def _read_models(mapping: SettingMapping, defaults: Object) -> None:
     at = "agents.defaults.model"
     model = defaults.get("model")
-    wishes.model(model if isinstance(model, str) else inner(model, "primary"), at)
-    wishes.fallbacks(inner(model, "fallbacks"), f"{at}.fallbacks")
+    mapping.model(model if isinstance(model, str) else inner(model, "primary"), at)
+    mapping.fallbacks(inner(model, "fallbacks"), f"{at}.fallbacks")
     for reference, more in object_at(defaults, "models").items():
-        wishes.alias(inner(more, "alias"), reference, "agents.defaults.models")
-    wishes.thinking(defaults.get("thinkingDefault"), "agents.defaults.thinkingDefault")
+        mapping.alias(inner(more, "alias"), reference, "agents.defaults.models")
+    mapping.thinking(defaults.get("thinkingDefault"), "agents.defaults.thinkingDefault")
     for name in sorted(set(map(str, defaults)) - set(_OF_AGENTS)):
-        wishes.leave(f"openclaw.json: agents.defaults.{name}", "Hob has no such setting, or decides it by itself")
+        mapping.leave(f"openclaw.json: agents.defaults.{name}", "Hob has no such setting, or decides it by itself")
 
 
-def _read_channel(wishes: SettingMapping, name: str, channel: object) -> None:
+def _read_channel(mapping: SettingMapping, name: str, channel: object) -> None:
     if not isinstance(channel, Mapping) or name == "defaults":
         return
     at = f"channels.{name}"
     for place in (channel, object_at(channel, "dm")):
-        wishes.allow(name, place.get("allowFrom"), f"{at}.allowFrom")
-    wishes.policy(name, "dm_policy", channel.get("dmPolicy") or inner(channel, "dm", "policy"), f"{at}.dmPolicy")
-    wishes.policy(name, "group_policy", channel.get("groupPolicy"), f"{at}.groupPolicy")
-    wishes.groups(name, list(object_at(channel, "groups")), f"{at}.groups")
+        mapping.allow(name, place.get("allowFrom"), f"{at}.allowFrom")
+    mapping.policy(name, "dm_policy", channel.get("dmPolicy") or inner(channel, "dm", "policy"), f"{at}.dmPolicy")
+    mapping.policy(name, "group_policy", channel.get("groupPolicy"), f"{at}.groupPolicy")
+    mapping.groups(name, list(object_at(channel, "groups")), f"{at}.groups")
     if channel.get("groupAllowFrom"):
-        wishes.leave(f"{at}.groupAllowFrom", "in groups Hob goes by people; `hob people link` says who is who")
-    wishes.leave(at, _NO_CHANNEL)
+        mapping.leave(f"{at}.groupAllowFrom", "in groups Hob goes by people; `hob people link` says who is who")
+    mapping.leave(at, _NO_CHANNEL)
 
 
-def _read_profiles(wishes: SettingMapping, path: Path, root: Path) -> None:
+def _read_profiles(mapping: SettingMapping, path: Path, root: Path) -> None:
     """Keys of providers that OpenClaw keeps beside its configuration."""
     if not path.exists():
         return None
     try:
         profiles = object_at(read_object(path, root), "profiles")
     except Unreadable as error:
-        return wishes.leave(str(path), str(error))
+        return mapping.leave(str(path), str(error))
     for name, profile in profiles.items():
         at, provider = f"auth-profiles.json: {name}", inner(profile, "provider")
         if not isinstance(provider, str):
             continue
         if inner(profile, "type") != "api_key":
-            wishes.leave(at, "it is a login and no key; `hob onboard` finds installed CLIs that are logged in")
+            mapping.leave(at, "it is a login and no key; `hob onboard` finds installed CLIs that are logged in")
             continue
-        wishes.provider(provider, at, key=inner(profile, "key") or inner(profile, "keyRef"))
+        mapping.provider(provider, at, key=inner(profile, "key") or inner(profile, "keyRef"))
     return None
 
 
-def _dot_env(source: SourceFolder, wishes: SettingMapping) -> Iterator[tuple[str, str]]:
+def _dot_env(source: SourceFolder, mapping: SettingMapping) -> Iterator[tuple[str, str]]:
     path = source.root / ".env"
     if not path.exists():
         return
@@ -132,4 +132,4 @@ def _dot_env(source: SourceFolder, wishes: SettingMapping) -> Iterator[tuple[str
             if equals and not name.startswith("#"):
                 yield name.removeprefix("export ").strip(), value.strip().strip("\"'")
     except Unreadable as error:
-        wishes.leave(str(path), str(error))
+        mapping.leave(str(path), str(error))

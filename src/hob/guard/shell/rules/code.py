@@ -91,92 +91,100 @@ _VIM = re.compile(
 )
 
 
-def judge_code(scene: RuleInput) -> Iterator[ShellFinding]:
+def judge_code(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """What the command's programs in other languages may do."""
-    for code in scene.command.runs.code:
+    for code in rule_input.command.runs.code:
         if len(code.text) > _LONGEST:
-            yield scene.ask("inline-code", "the program in the command is too long to be looked through")
+            yield rule_input.ask("inline-code", "the program in the command is too long to be looked through")
             code = code._replace(text=code.text[:_LONGEST])
         if ANY in code.text:
-            yield scene.ask("inline-code", "a part of the program in the command is not known")
-        yield from _SPECIAL.get(code.language, _general)(scene, code)
+            yield rule_input.ask("inline-code", "a part of the program in the command is not known")
+        yield from _SPECIAL.get(code.language, _general)(rule_input, code)
 
 
-def _general(scene: RuleInput, code: Code) -> Iterator[ShellFinding]:
+def _general(rule_input: RuleInput, code: Code) -> Iterator[ShellFinding]:
     text = code.text
     if _FORK.search(text) and _ENDLESS.search(text):
-        yield scene.refuse("fork-bomb", "it starts copies of itself without end")
+        yield rule_input.refuse("fork-bomb", "it starts copies of itself without end")
     shorter = _SAFE.sub(" ", text)
     changes = {found[0] for found in _DELETES.finditer(shorter)}
     runs = _RUNS.search(shorter) or _PROCESSES.search(text)
     hides = _HIDES.search(shorter)
-    yield from _quoted(scene, text, bool(changes or runs or hides))
+    yield from _quoted(rule_input, text, bool(changes or runs or hides))
     if runs is not None:
-        yield scene.ask("inline-code", translatable("{text} in it can run anything", text=repr(runs[0].strip())))
+        yield rule_input.ask("inline-code", translatable("{text} in it can run anything", text=repr(runs[0].strip())))
     if any(_RIGHTS.fullmatch(each) for each in changes):
-        yield scene.ask("deletion", "the program in it can change who may use files")
+        yield rule_input.ask("deletion", "the program in it can change who may use files")
     if any(not _RIGHTS.fullmatch(each) for each in changes):
-        yield scene.ask("deletion", "the program in it can delete or move files")
+        yield rule_input.ask("deletion", "the program in it can delete or move files")
     if hides is not None:
-        yield scene.ask("inline-code", translatable("{text} in it can hide what it does", text=repr(hides[0].strip())))
+        yield rule_input.ask(
+            "inline-code", translatable("{text} in it can hide what it does", text=repr(hides[0].strip()))
+        )
     if _SENDS.search(shorter):
-        yield scene.ask("sending", "the program in it talks to other computers", frozenset({Effect.COMMUNICATES}))
+        yield rule_input.ask("sending", "the program in it talks to other computers", frozenset({Effect.COMMUNICATES}))
     if _ENVIRONMENT.search(text):
-        yield scene.ask("environment-dump", "the program in it reads the environment, which may hold secrets")
+        yield rule_input.ask("environment-dump", "the program in it reads the environment, which may hold secrets")
     if name := mentions(text):
-        yield scene.ask("secret-reading", translatable("the program in it reaches for {name}", name=name))
+        yield rule_input.ask("secret-reading", translatable("the program in it reaches for {name}", name=name))
     if _WRITES.search(text) and (
         re.search(r"['\"](?:/(?!tmp/)|~|[^'\"\n]*\.\./)", text) or "Path.home" in text or "expanduser" in text
     ):
-        yield scene.ask("overwriting", "the program in it writes outside of the workspace")
+        yield rule_input.ask("overwriting", "the program in it writes outside of the workspace")
 
 
-def _quoted(scene: RuleInput, text: str, acts: bool) -> Iterator[ShellFinding]:
+def _quoted(rule_input: RuleInput, text: str, acts: bool) -> Iterator[ShellFinding]:
     """What its texts in quotes would be as commands, and as paths to delete."""
     for found, _ in zip(_QUOTED.finditer(text), range(_MOST_TEXTS), strict=False):
         quoted = next(filter(None, found.groups()), "")
         if acts and " " in quoted.strip():
-            yield from scene.refusals(quoted, scene)
+            yield from rule_input.refusals(quoted, rule_input)
         if not acts or len(quoted) > 200:
             continue
-        place = scene.place(HOME + quoted[1:] if quoted[:1] == "~" else quoted)
+        place = rule_input.place(HOME + quoted[1:] if quoted[:1] == "~" else quoted)
         if place in TOO_MUCH and quoted[:1] in "/~" and _DELETES.search(text):
-            yield scene.refuse(
+            yield rule_input.refuse(
                 "system-deletion", translatable("the program in it can delete {place}", place=place.value)
             )
     device = re.search(r"/dev/[a-z]\w*", text)
-    if device is not None and scene.place(device[0]) is ShellPlace.DEVICE and (acts or _OPENS_TO_WRITE.search(text)):
-        yield scene.refuse("device-destruction", translatable("the program in it writes onto {path}", path=device[0]))
+    if (
+        device is not None
+        and rule_input.place(device[0]) is ShellPlace.DEVICE
+        and (acts or _OPENS_TO_WRITE.search(text))
+    ):
+        yield rule_input.refuse(
+            "device-destruction", translatable("the program in it writes onto {path}", path=device[0])
+        )
     if "Path.home" in text and re.search(r"rmtree", text):
-        yield scene.refuse("system-deletion", "the program in it deletes a home directory")
+        yield rule_input.refuse("system-deletion", "the program in it deletes a home directory")
 
 
-def _awk(scene: RuleInput, code: Code) -> Iterator[ShellFinding]:
+def _awk(rule_input: RuleInput, code: Code) -> Iterator[ShellFinding]:
     if _AWK.search(code.text):
-        yield scene.ask("inline-code", "the awk program can run commands or read other files")
-        yield from _quoted(scene, code.text, True)
+        yield rule_input.ask("inline-code", "the awk program can run commands or read other files")
+        yield from _quoted(rule_input, code.text, True)
     for found in _AWK_WRITES.finditer(code.text):
         target = found[1].strip('"')
-        if target.startswith(("/", "~", "..", "$")) and scene.place(target) not in OWN:
-            yield scene.ask("overwriting", "the awk program writes files")
+        if target.startswith(("/", "~", "..", "$")) and rule_input.place(target) not in OWN:
+            yield rule_input.ask("overwriting", "the awk program writes files")
     if name := mentions(code.text):
-        yield scene.ask("secret-reading", translatable("the program in it reaches for {name}", name=name))
+        yield rule_input.ask("secret-reading", translatable("the program in it reaches for {name}", name=name))
 
 
-def _sed(scene: RuleInput, code: Code) -> Iterator[ShellFinding]:
+def _sed(rule_input: RuleInput, code: Code) -> Iterator[ShellFinding]:
     for kind, rest in _sed_commands(code.text):
         if kind == "e":
-            yield scene.ask("inline-code", "the sed program runs commands")
-            yield from scene.refusals(rest or code.text, scene)
+            yield rule_input.ask("inline-code", "the sed program runs commands")
+            yield from rule_input.refusals(rest or code.text, rule_input)
         elif kind in "wWrR" and rest.strip() not in ("/dev/stdout", "/dev/stderr"):
             name = mentions(rest) or (rest if kind in "wW" else "")
             if name:
-                yield scene.ask(
+                yield rule_input.ask(
                     "overwriting" if kind in "wW" else "secret-reading",
                     translatable("the sed program uses the file {name}", name=name),
                 )
         elif kind == "?":
-            yield scene.ask("inline-code", "the sed program is not understood")
+            yield rule_input.ask("inline-code", "the sed program is not understood")
 
 
 _SED_ADDRESS = re.compile(
@@ -244,26 +252,26 @@ def _sections(text: str, at: int) -> int | None:
     return None
 
 
-def _sql(scene: RuleInput, code: Code) -> Iterator[ShellFinding]:
+def _sql(rule_input: RuleInput, code: Code) -> Iterator[ShellFinding]:
     if _SQL_RUNS.search(code.text):
-        yield scene.ask("inline-code", "the database client can run commands or reach files")
-        yield from scene.refusals(re.sub(r"^\s*[.\\](?:shell|system|!)", "", code.text), scene)
+        yield rule_input.ask("inline-code", "the database client can run commands or reach files")
+        yield from rule_input.refusals(re.sub(r"^\s*[.\\](?:shell|system|!)", "", code.text), rule_input)
     elif _SQL.search(code.text):
-        yield scene.ask("deletion", "it deletes data from a database")
+        yield rule_input.ask("deletion", "it deletes data from a database")
 
 
-def _vim(scene: RuleInput, code: Code) -> Iterator[ShellFinding]:
+def _vim(rule_input: RuleInput, code: Code) -> Iterator[ShellFinding]:
     if _VIM.search(code.text):
-        yield scene.ask("inline-code", "the editor's commands can run programs")
-        yield from scene.refusals(code.text.rpartition("!")[2], scene)
+        yield rule_input.ask("inline-code", "the editor's commands can run programs")
+        yield from rule_input.refusals(code.text.rpartition("!")[2], rule_input)
 
 
-def _asked(scene: RuleInput, code: Code) -> Iterator[ShellFinding]:
-    yield scene.ask("inline-code", "the program in it can run anything")
-    yield from scene.refusals(code.text, scene)
+def _asked(rule_input: RuleInput, code: Code) -> Iterator[ShellFinding]:
+    yield rule_input.ask("inline-code", "the program in it can run anything")
+    yield from rule_input.refusals(code.text, rule_input)
     for line in code.text.splitlines()[:_MOST_TEXTS]:
-        yield from scene.refusals(line.strip().lstrip("@-").removeprefix("shell ").removeprefix("!"), scene)
-    yield from _quoted(scene, code.text, True)
+        yield from rule_input.refusals(line.strip().lstrip("@-").removeprefix("shell ").removeprefix("!"), rule_input)
+    yield from _quoted(rule_input, code.text, True)
 
 
 _GDB = re.compile(
@@ -273,14 +281,14 @@ _GDB = re.compile(
 )
 
 
-def _gdb(scene: RuleInput, code: Code) -> Iterator[ShellFinding]:
+def _gdb(rule_input: RuleInput, code: Code) -> Iterator[ShellFinding]:
     if _GDB.fullmatch(code.text.strip()) is None:
-        yield from _asked(scene, code)
+        yield from _asked(rule_input, code)
 
 
-def _jq(scene: RuleInput, code: Code) -> Iterator[ShellFinding]:
+def _jq(rule_input: RuleInput, code: Code) -> Iterator[ShellFinding]:
     if re.search(r"(^|[\s|(,\[{])(env\b|\$ENV\b)", code.text):
-        yield scene.ask("environment-dump", "it prints the environment, which may hold secrets")
+        yield rule_input.ask("environment-dump", "it prints the environment, which may hold secrets")
 
 
 _SPECIAL = {

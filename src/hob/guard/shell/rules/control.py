@@ -20,9 +20,9 @@ _SIGNALS = re.compile(r"-(?:[0-9]{1,2}|(?:SIG)?[A-Z]+)|-s|--signal|-n")
 
 
 def _always(reason: str) -> Rule:
-    def rule(scene: RuleInput) -> Iterator[ShellFinding]:
-        if scene.args not in (("--help",), ("--version",)):
-            yield scene.refuse("system-control", reason)
+    def rule(rule_input: RuleInput) -> Iterator[ShellFinding]:
+        if rule_input.args not in (("--help",), ("--version",)):
+            yield rule_input.refuse("system-control", reason)
 
     return rule
 
@@ -31,44 +31,44 @@ def _unless(reads: str, reason: str, bare: bool = True) -> Rule:
     """Refused unless all arguments match; `bare` says whether that goes for none at all."""
     harmless = re.compile(reads)
 
-    def rule(scene: RuleInput) -> Iterator[ShellFinding]:
-        args = scene.args
+    def rule(rule_input: RuleInput) -> Iterator[ShellFinding]:
+        args = rule_input.args
         if not (all(harmless.fullmatch(arg) for arg in args) if args else bare):
-            yield scene.refuse("system-control", reason)
+            yield rule_input.refuse("system-control", reason)
 
     return rule
 
 
-def init(scene: RuleInput) -> Iterator[ShellFinding]:
+def init(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """`init 0`."""
-    if scene.args != ("--version",):
-        yield scene.refuse("system-control", "it changes the state of the whole system")
+    if rule_input.args != ("--version",):
+        yield rule_input.refuse("system-control", "it changes the state of the whole system")
 
 
-def service(scene: RuleInput) -> Iterator[ShellFinding]:
+def service(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """`systemctl` and its kin."""
-    words = operands(scene.args, ("-H", "-M", "-p", "-t", "-o", "-n", "-s", "--signal", "--property", "--type"))
-    action = words[1] if scene.name == "service" and len(words) > 1 else words[0] if words else ""
+    words = operands(rule_input.args, ("-H", "-M", "-p", "-t", "-o", "-n", "-s", "--signal", "--property", "--type"))
+    action = words[1] if rule_input.name == "service" and len(words) > 1 else words[0] if words else ""
     if action in _POWER or any(word.startswith(("poweroff.target", "reboot.target", "halt.target")) for word in words):
-        yield scene.refuse(
+        yield rule_input.refuse(
             "system-control",
-            translatable("{command} changes the state of the whole system", command=f"{scene.name} {action}"),
+            translatable("{command} changes the state of the whole system", command=f"{rule_input.name} {action}"),
         )
     elif action and action not in _READS:
-        yield scene.ask("service-control", "it changes what runs on this computer")
+        yield rule_input.ask("service-control", "it changes what runs on this computer")
 
 
-def bus(scene: RuleInput) -> Iterator[ShellFinding]:
+def bus(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """Messages to system services."""
-    if re.search("login1|PowerOff|Reboot|Halt|Suspend|systemd1", " ".join(scene.args)):
-        yield scene.refuse("system-control", "it asks the system to stop or change")
-    elif not {"introspect", "tree", "list"} & set(scene.args):
-        yield scene.ask("service-control", "it sends commands to services of this computer")
+    if re.search("login1|PowerOff|Reboot|Halt|Suspend|systemd1", " ".join(rule_input.args)):
+        yield rule_input.refuse("system-control", "it asks the system to stop or change")
+    elif not {"introspect", "tree", "list"} & set(rule_input.args):
+        yield rule_input.ask("service-control", "it sends commands to services of this computer")
 
 
-def kill(scene: RuleInput) -> Iterator[ShellFinding]:
+def kill(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """All processes, or the first."""
-    args = scene.args
+    args = rule_input.args
     if args[:1] == ("-l",):
         return
     at = 0
@@ -78,36 +78,36 @@ def kill(scene: RuleInput) -> Iterator[ShellFinding]:
             at = 0
     targets = [arg for arg in args[at:] if arg != "--"]
     if any(target in ("-1", "1", "0", "-0") and not (target == "0" and len(targets) > 1) for target in targets):
-        yield scene.refuse("system-control", "it ends processes that are not its own")
+        yield rule_input.refuse("system-control", "it ends processes that are not its own")
 
 
-def kill_by_name(scene: RuleInput) -> Iterator[ShellFinding]:
+def kill_by_name(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """`pkill`, `killall`."""
-    names = operands(scene.args, ("-u", "-U", "-g", "-t", "-s", "--signal", "-G", "--user"))
+    names = operands(rule_input.args, ("-u", "-U", "-g", "-t", "-s", "--signal", "-G", "--user"))
     everything = any(name in ("", ".", ".*", "^", STAR, f".{STAR}", "[a-z]") for name in names)
     core = any(re.search(r"^\^?(systemd|init|launchd|sshd|dbus|login|Xorg|gnome-shell|kernel)", name) for name in names)
-    if everything or core or has(scene.args, "uU", "--user", "--euid", "--uid") or scene.name == "killall5":
-        yield scene.refuse("system-control", "it ends processes that are not its own")
+    if everything or core or has(rule_input.args, "uU", "--user", "--euid", "--uid") or rule_input.name == "killall5":
+        yield rule_input.refuse("system-control", "it ends processes that are not its own")
 
 
-def hob(scene: RuleInput) -> Iterator[ShellFinding]:
+def hob(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """Hob itself: its commands are the owner's own word."""
-    if scene.args not in (("--version",), ("-V",), ("--help",), ("-h",)):
-        yield scene.refuse("own-state", "it would speak to Hob in the owner's name")
+    if rule_input.args not in (("--version",), ("-V",), ("--help",), ("-h",)):
+        yield rule_input.refuse("own-state", "it would speak to Hob in the owner's name")
 
 
-def table(scene: RuleInput) -> Iterator[ShellFinding]:
+def table(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """`crontab`."""
-    if has(scene.args, "r"):
-        yield scene.refuse("system-control", "it deletes all scheduled jobs")
-    elif scene.args != ("-l",):
-        yield scene.ask("persistence", "it schedules what runs later, by itself")
+    if has(rule_input.args, "r"):
+        yield rule_input.refuse("system-control", "it deletes all scheduled jobs")
+    elif rule_input.args != ("-l",):
+        yield rule_input.ask("persistence", "it schedules what runs later, by itself")
 
 
-def later(scene: RuleInput) -> Iterator[ShellFinding]:
+def later(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """`at`, `batch`."""
-    if scene.args not in (("-l",), ("-V",)):
-        yield scene.ask("persistence", "it schedules what runs later, by itself")
+    if rule_input.args not in (("-l",), ("-V",)):
+        yield rule_input.ask("persistence", "it schedules what runs later, by itself")
 
 
 _KERNEL = translatable("it changes the running kernel")

@@ -10,197 +10,205 @@ from hob.guard.shell.outputs import found_paths
 from hob.guard.shell.places import OWN, TOO_MUCH, ShellPlace
 
 
-def remove(scene: RuleInput) -> Iterator[ShellFinding]:
+def remove(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """`rm`, `unlink`, `rmdir`."""
-    args = scene.args
-    deep = has(args, "rR", "--recursive") and scene.name == "rm"
+    args = rule_input.args
+    deep = has(args, "rR", "--recursive") and rule_input.name == "rm"
     if "--no-preserve-root" in args:
-        yield scene.refuse("system-deletion", "it asks for the root of the file system to be deleted")
+        yield rule_input.refuse("system-deletion", "it asks for the root of the file system to be deleted")
     targets = operands(args)
-    if scene.name == "rm" and any(ANY in arg for arg in args):  # an unknown argument may be the option, too
+    if rule_input.name == "rm" and any(ANY in arg for arg in args):  # an unknown argument may be the option, too
         deep = deep or any(arg == ANY for arg in args)
     for target in targets:
-        yield from deletes(scene, target, deep)
+        yield from deletes(rule_input, target, deep)
 
 
-def deletes(scene: RuleInput, target: str, deep: bool) -> Iterator[ShellFinding]:
+def deletes(rule_input: RuleInput, target: str, deep: bool) -> Iterator[ShellFinding]:
     """One path is deleted, with all that is below where it goes `deep`."""
-    place = scene.place(target)
+    place = rule_input.place(target)
     many = target.rstrip("/").endswith(STAR)
     if place in TOO_MUCH and (deep or many):
-        yield scene.refuse("system-deletion", translatable("it deletes {place}", place=place.value))
+        yield rule_input.refuse("system-deletion", translatable("it deletes {place}", place=place.value))
     elif place is ShellPlace.DEVICE:
-        yield scene.refuse("device-destruction", translatable("it deletes {place}", place=place.value))
+        yield rule_input.refuse("device-destruction", translatable("it deletes {place}", place=place.value))
     elif place is ShellPlace.HISTORY:
-        yield scene.ask("vcs-deletion", translatable("it deletes {place}", place=place.value))
+        yield rule_input.ask("vcs-deletion", translatable("it deletes {place}", place=place.value))
     elif place in (ShellPlace.BUILT, ShellPlace.TEMPORARY, ShellPlace.STREAM) or (
         place is ShellPlace.INSIDE and not deep and not (many and target.rpartition("/")[2] == STAR)
     ):
         return
-    elif scene.name != "rmdir" or place not in OWN:
-        yield scene.ask(
+    elif rule_input.name != "rmdir" or place not in OWN:
+        yield rule_input.ask(
             "deletion", translatable("it deletes {path}, {place}", path=repr(shown(target)), place=place.value)
         )
 
 
-def shred(scene: RuleInput) -> Iterator[ShellFinding]:
+def shred(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """Overwriting files so that nothing can bring them back."""
-    for target in operands(scene.args, ("-n", "-s", "--iterations", "--size", "--random-source")):
-        if scene.place(target) is ShellPlace.DEVICE:
-            yield scene.refuse("device-destruction", "it overwrites a device")
-        elif scene.place(target) in TOO_MUCH:
-            yield scene.refuse("system-deletion", "it destroys what belongs to the system")
+    for target in operands(rule_input.args, ("-n", "-s", "--iterations", "--size", "--random-source")):
+        if rule_input.place(target) is ShellPlace.DEVICE:
+            yield rule_input.refuse("device-destruction", "it overwrites a device")
+        elif rule_input.place(target) in TOO_MUCH:
+            yield rule_input.refuse("system-deletion", "it destroys what belongs to the system")
         else:
-            yield scene.ask("deletion", "what it overwrites cannot be brought back")
+            yield rule_input.ask("deletion", "what it overwrites cannot be brought back")
 
 
-def truncate(scene: RuleInput) -> Iterator[ShellFinding]:
+def truncate(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """Cutting files off."""
-    for target in operands(scene.args, ("-s", "-r", "--size", "--reference")):
-        yield from empties(scene, target)
+    for target in operands(rule_input.args, ("-s", "-r", "--size", "--reference")):
+        yield from empties(rule_input, target)
 
 
-def empties(scene: RuleInput, target: str) -> Iterator[ShellFinding]:
+def empties(rule_input: RuleInput, target: str) -> Iterator[ShellFinding]:
     """A file loses its content."""
-    place = scene.place(target)
+    place = rule_input.place(target)
     if place is ShellPlace.DEVICE:
-        yield scene.refuse("device-destruction", "it overwrites a device")
+        yield rule_input.refuse("device-destruction", "it overwrites a device")
     elif place not in (ShellPlace.BUILT, ShellPlace.TEMPORARY, ShellPlace.STREAM):
-        yield scene.ask("deletion", translatable("it empties {path}", path=repr(shown(target))))
+        yield rule_input.ask("deletion", translatable("it empties {path}", path=repr(shown(target))))
 
 
-def find(scene: RuleInput) -> Iterator[ShellFinding]:
+def find(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """`find -delete`, and the files it writes."""
-    args = scene.args
+    args = rule_input.args
     if "-delete" in args:
         for path in found_paths(args):
-            yield from deletes(scene, path, True)
+            yield from deletes(rule_input, path, True)
     for target in values(args, "-fprint", "-fprint0", "-fls", "-fprintf"):
-        yield from writes(scene, target)
+        yield from writes(rule_input, target)
 
 
-def move(scene: RuleInput) -> Iterator[ShellFinding]:
+def move(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """`mv`: what is moved away, and where to."""
-    paths = operands(scene.args, ("-S", "-t", "--suffix", "--target-directory"))
-    into = list(values(scene.args, "-t", "--target-directory"))
+    paths = operands(rule_input.args, ("-S", "-t", "--suffix", "--target-directory"))
+    into = list(values(rule_input.args, "-t", "--target-directory"))
     target = into[0] if into else paths[-1] if paths else ""
     if target in ("/dev/null", "/dev/zero"):
-        yield scene.ask("deletion", "it moves files to where they are lost")
+        yield rule_input.ask("deletion", "it moves files to where they are lost")
     for source in paths if into else paths[:-1]:
-        place = scene.place(source)
+        place = rule_input.place(source)
         if place in TOO_MUCH:
-            yield scene.refuse("system-deletion", translatable("it moves away {place}", place=place.value))
+            yield rule_input.refuse("system-deletion", translatable("it moves away {place}", place=place.value))
         elif place in (ShellPlace.WORKSPACE, ShellPlace.HISTORY, ShellPlace.UNKNOWN, ShellPlace.OUTSIDE):
-            yield scene.ask(
+            yield rule_input.ask(
                 "deletion", translatable("it moves away {path}, {place}", path=repr(shown(source)), place=place.value)
             )
-        elif place is ShellPlace.INSIDE and target and scene.place(target) in (ShellPlace.TEMPORARY, ShellPlace.STREAM):
-            yield scene.ask("deletion", "it moves files to where they are lost")  # each command has a /tmp of its own
+        elif (
+            place is ShellPlace.INSIDE
+            and target
+            and rule_input.place(target) in (ShellPlace.TEMPORARY, ShellPlace.STREAM)
+        ):
+            yield rule_input.ask(
+                "deletion", "it moves files to where they are lost"
+            )  # each command has a /tmp of its own
     if target:
-        yield from writes(scene, target)
+        yield from writes(rule_input, target)
 
 
-def copy(scene: RuleInput) -> Iterator[ShellFinding]:
+def copy(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """`cp`, `ln`, `install`: where to."""
-    paths = operands(scene.args, ("-S", "-t", "-m", "-o", "-g", "--suffix", "--target-directory", "--mode"))
-    into = list(values(scene.args, "-t", "--target-directory"))
+    paths = operands(rule_input.args, ("-S", "-t", "-m", "-o", "-g", "--suffix", "--target-directory", "--mode"))
+    into = list(values(rule_input.args, "-t", "--target-directory"))
     target = into[0] if into else paths[-1] if len(paths) > 1 else ""
     if not target:
         return
     if paths[0] in ("/dev/null",):
-        yield from empties(scene, target)
-    yield from writes(scene, target)
+        yield from empties(rule_input, target)
+    yield from writes(rule_input, target)
 
 
-def rsync(scene: RuleInput) -> Iterator[ShellFinding]:
+def rsync(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """`rsync --delete` and its kin."""
     paths = operands(
-        scene.args, ("-e", "--rsh", "--exclude", "--include", "--filter", "-f", "--bwlimit", "--rsync-path")
+        rule_input.args, ("-e", "--rsh", "--exclude", "--include", "--filter", "-f", "--bwlimit", "--rsync-path")
     )
     if not paths:
         return
     target = paths[-1]
     local = ":" not in target
-    if has(scene.args, "", "--remove-source-files") or any(arg.startswith("--delete") for arg in scene.args):
-        place = scene.place(target) if local else ShellPlace.OUTSIDE
+    if has(rule_input.args, "", "--remove-source-files") or any(arg.startswith("--delete") for arg in rule_input.args):
+        place = rule_input.place(target) if local else ShellPlace.OUTSIDE
         if place in TOO_MUCH:
-            yield scene.refuse("system-deletion", translatable("it deletes what is in {place}", place=place.value))
+            yield rule_input.refuse("system-deletion", translatable("it deletes what is in {place}", place=place.value))
         elif place not in (ShellPlace.BUILT, ShellPlace.TEMPORARY):
-            yield scene.ask("deletion", translatable("it deletes files in {path}", path=repr(shown(target))))
+            yield rule_input.ask("deletion", translatable("it deletes files in {path}", path=repr(shown(target))))
     elif local:
-        yield from writes(scene, target)
+        yield from writes(rule_input, target)
 
 
-def unpack(scene: RuleInput) -> Iterator[ShellFinding]:
+def unpack(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """Archives: where they are unpacked, and whether what was packed is deleted."""
-    args = scene.args
+    args = rule_input.args
     if has(args, "", "--remove-files"):
-        yield scene.ask("deletion", "it deletes the files that it packs")
+        yield rule_input.ask("deletion", "it deletes the files that it packs")
     if has(args, "P", "--absolute-names") and has(args[:1], "x", "--extract"):
-        yield scene.ask("overwriting", "it unpacks files to wherever the archive says")
+        yield rule_input.ask("overwriting", "it unpacks files to wherever the archive says")
     for target in values(args, "-C", "--directory", "-d"):
-        yield from writes(scene, target)
+        yield from writes(rule_input, target)
 
 
-def tee(scene: RuleInput) -> Iterator[ShellFinding]:
+def tee(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """Files that are written besides."""
-    reads = [target for operator, target, descriptor in scene.command.redirections if operator == "<"]
-    nothing = reads[-1:] == ["/dev/null"] or (not reads and scene.command.stdin == "")
-    for target in operands(scene.args):
-        yield from writes(scene, target)
-        if nothing and not has(scene.args, "a", "--append"):
-            yield from empties(scene, target)
+    reads = [target for operator, target, descriptor in rule_input.command.redirections if operator == "<"]
+    nothing = reads[-1:] == ["/dev/null"] or (not reads and rule_input.command.stdin == "")
+    for target in operands(rule_input.args):
+        yield from writes(rule_input, target)
+        if nothing and not has(rule_input.args, "a", "--append"):
+            yield from empties(rule_input, target)
 
 
-def dd(scene: RuleInput) -> Iterator[ShellFinding]:
+def dd(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """`dd of=`."""
-    for arg in scene.args:
+    for arg in rule_input.args:
         key, _, value = arg.partition("=")
         if key == "of" and value:
-            yield from writes(scene, value)
-            if not _EMPTY_SOURCES.isdisjoint(scene.args):
-                yield from empties(scene, value)
-        elif key == "if" and scene.place(value) is ShellPlace.DEVICE:
-            yield scene.ask("secret-reading", "it reads a device past all permissions")
+            yield from writes(rule_input, value)
+            if not _EMPTY_SOURCES.isdisjoint(rule_input.args):
+                yield from empties(rule_input, value)
+        elif key == "if" and rule_input.place(value) is ShellPlace.DEVICE:
+            yield rule_input.ask("secret-reading", "it reads a device past all permissions")
 
 
-def edit(scene: RuleInput) -> Iterator[ShellFinding]:
+def edit(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """`sed -i` with a program that leaves nothing."""
-    args = scene.args
+    args = rule_input.args
     if not (has(args, "i", "--in-place") or any(arg.startswith("--in-place=") for arg in args)):
         return
     given = [*values(args, "-e", "--expression")]
     files = operands(args, ("-e", "--expression", "-f", "--file", "-l", "--line-length"))
     if any(_LEAVES_NOTHING.fullmatch(program) for program in given or files[:1]):
         for target in files if given else files[1:]:
-            yield from empties(scene, target)
+            yield from empties(rule_input, target)
 
 
-def writes(scene: RuleInput, target: str) -> Iterator[ShellFinding]:
+def writes(rule_input: RuleInput, target: str) -> Iterator[ShellFinding]:
     """A file is written."""
-    place = scene.place(target)
-    path = scene.resolve(target)
+    place = rule_input.place(target)
+    path = rule_input.resolve(target)
     if place is ShellPlace.DEVICE:
-        yield scene.refuse("device-destruction", translatable("it writes onto the device {path}", path=shown(target)))
+        yield rule_input.refuse(
+            "device-destruction", translatable("it writes onto the device {path}", path=shown(target))
+        )
     elif place is ShellPlace.KERNEL:
-        yield scene.refuse(
+        yield rule_input.refuse(
             "system-control", translatable("it changes the running system through {path}", path=shown(target))
         )
     elif place is ShellPlace.HISTORY:
-        yield scene.ask("persistence", "it writes version control's own files")
+        yield rule_input.ask("persistence", "it writes version control's own files")
     elif any(part in path for part in _STARTED):
-        yield scene.ask(
+        yield rule_input.ask(
             "persistence", translatable("what it writes to {path} is run later, by itself", path=repr(shown(target)))
         )
     elif place not in OWN and place is not ShellPlace.WORKSPACE:
-        yield scene.ask(
+        yield rule_input.ask(
             "overwriting", translatable("it writes to {path}, {place}", path=repr(shown(target)), place=place.value)
         )
 
 
-def redirected(scene: RuleInput) -> Iterator[ShellFinding]:
+def redirected(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """Redirections of any command."""
-    command = scene.command
+    command = rule_input.command
     for operator, target, descriptor in command.redirections:
         if operator in ("<<", "<<-", "<<<", "<"):
             continue
@@ -208,36 +216,38 @@ def redirected(scene: RuleInput) -> Iterator[ShellFinding]:
             continue
         if operator == "<>" or target.startswith(("/dev/tcp/", "/dev/udp/")):
             continue  # the network's rules see to that
-        yield from writes(scene, target)
+        yield from writes(rule_input, target)
         bare = not command.argv and command.text[:1] in "012>&"  # a block's text begins otherwise
         silent = bare or command.name in (":", "true", "false") or command.argv == ("cat", "/dev/null")
         if operator in (">", ">|") and silent and descriptor in ("", "1"):
-            yield from empties(scene, target)
+            yield from empties(rule_input, target)
 
 
-def drop(scene: RuleInput) -> Iterator[ShellFinding]:
+def drop(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """Databases that are dropped."""
-    if scene.name != "redis-cli" or any(arg.lower() in ("flushall", "flushdb", "shutdown") for arg in scene.args):
-        yield scene.ask("deletion", "it deletes a database")
+    if rule_input.name != "redis-cli" or any(
+        arg.lower() in ("flushall", "flushdb", "shutdown") for arg in rule_input.args
+    ):
+        yield rule_input.ask("deletion", "it deletes a database")
 
 
-def container(scene: RuleInput) -> Iterator[ShellFinding]:
+def container(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """`docker` and `podman`: what is deleted, and what reaches out of the container."""
-    rest = after_options(scene.args, ("-H", "--host", "-c", "--context", "--config", "--log-level"))
+    rest = after_options(rule_input.args, ("-H", "--host", "-c", "--context", "--config", "--log-level"))
     words = [arg for arg in rest[:4] if not arg.startswith("-")]
     if set(words[:2]) & {"rm", "rmi", "prune", "kill"} or (
         "down" in words[:3] and has(rest, "v", "--volumes", "--rmi")
     ):
-        yield scene.ask("deletion", "it deletes containers, images or volumes")
+        yield rule_input.ask("deletion", "it deletes containers, images or volumes")
     if words[:1] in (["push"], ["login"]):
-        yield scene.ask("sending", "it sends to a registry")
+        yield rule_input.ask("sending", "it sends to a registry")
     bound = [*values(rest, "-v", "--volume", "--mount")]
     mounts = any(shown(each).split(":")[0] in ("/", "/etc", "/root", "/home", "/var/run/docker.sock") for each in bound)
     mounts = mounts or any("src=/," in each or "source=/," in each or "docker.sock" in each for each in bound)
     if mounts or any(
         arg.startswith(("--privileged", "--cap-add", "--device", "--pid=host", "--security-opt")) for arg in rest
     ):
-        yield scene.ask("escalation", "the container reaches out of itself")
+        yield rule_input.ask("escalation", "the container reaches out of itself")
 
 
 _EMPTY_SOURCES = frozenset({"if=/dev/null", "if=/dev/zero"})

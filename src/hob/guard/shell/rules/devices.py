@@ -18,32 +18,32 @@ dmsetup losetup badblocks flashrom ddrescue scrub efibootmgr grub-install grub2-
 sg_format mkswap format diskutil newfs newfs_msdos mkisofs_dev e2fsck fsck bcdedit fwupdmgr nwipe""")
 
 
-def make_file_system(scene: RuleInput) -> Iterator[ShellFinding]:
+def make_file_system(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """`mkfs` in all its forms."""
-    yield scene.refuse("device-destruction", "it makes a new file system where there may be one")
+    yield rule_input.refuse("device-destruction", "it makes a new file system where there may be one")
 
 
-def tool(scene: RuleInput) -> Iterator[ShellFinding]:
+def tool(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """A program that changes devices, unless it is asked for information only."""
-    args = scene.args
-    if scene.name == "diskutil":
+    name, args = rule_input.name, rule_input.args
+    if name == "diskutil":
         harmless = args[:1] in (("list",), ("info",))
     else:
         harmless = any("/dev" not in arg for arg in args) and all(_INFORMS.fullmatch(arg) for arg in args) and not (
-            scene.name in ("wipefs", "blkdiscard", "mkswap", "e2fsck", "fsck") and not {"-n", "--no-act"} & set(args)
+            name in ("wipefs", "blkdiscard", "mkswap", "e2fsck", "fsck") and not {"-n", "--no-act"} & set(args)
         )  # fmt: skip
         harmless = harmless or (
-            scene.name in ("zpool", "dmsetup", "losetup") and args[:1] in ((), ("list",), ("status",), ("ls",))
+            name in ("zpool", "dmsetup", "losetup") and args[:1] in ((), ("list",), ("status",), ("ls",))
         )
-        harmless = harmless and not (scene.name == "hdparm" and any(arg.startswith("--") for arg in args))
+        harmless = harmless and not (name == "hdparm" and any(arg.startswith("--") for arg in args))
     if not harmless:
-        yield scene.refuse("device-destruction", translatable("{program} can destroy a disk", program=scene.name))
+        yield rule_input.refuse("device-destruction", translatable("{program} can destroy a disk", program=name))
 
 
-def dataset(scene: RuleInput) -> Iterator[ShellFinding]:
+def dataset(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """`zfs destroy`, `btrfs subvolume delete`."""
-    if {"destroy", "delete", "rollback", "wipe"} & set(scene.args):
-        yield scene.refuse("device-destruction", "it destroys a volume")
+    if {"destroy", "delete", "rollback", "wipe"} & set(rule_input.args):
+        yield rule_input.refuse("device-destruction", "it destroys a volume")
 
 
 RULES: Rules = {

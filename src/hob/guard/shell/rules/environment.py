@@ -42,21 +42,21 @@ _LOCAL_BINS = re.compile(
 )
 
 
-def assignments(scene: RuleInput) -> Iterator[ShellFinding]:
+def assignments(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """Assignments, also those of `env` and `export`."""
-    command = scene.command
+    command = rule_input.command
     pairs = list(command.assignments)
     if command.name in ("env", "export", "declare", "typeset", "readonly", "sudo", "make", "gmake"):
         pairs += [
             (name, value)
-            for arg in scene.args
+            for arg in rule_input.args
             for name, equals, value in [arg.partition("=")]
             if equals and name.isidentifier()
         ]
     for name, value in pairs:
         if reason := _reason(name, value, command.name, bool(command.argv)):
-            yield scene.ask("environment-change", reason)
-            yield from scene.refusals(value, scene)
+            yield rule_input.ask("environment-change", reason)
+            yield from rule_input.refusals(value, rule_input)
 
 
 def _reason(name: str, value: str, program: str, prefix: bool) -> str:
@@ -100,20 +100,20 @@ def _is_usual(part: str) -> bool:
     return _LOCAL_BINS.fullmatch(part) is not None and ("/" in part or part in ("bin",)) and ".." not in part
 
 
-def redefinitions(scene: RuleInput) -> Iterator[ShellFinding]:
+def redefinitions(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """Aliases and other ways to give a known name another meaning."""
-    if scene.name == "alias":
-        names = [arg.partition("=")[0] for arg in scene.args if "=" in arg]
+    if rule_input.name == "alias":
+        names = [arg.partition("=")[0] for arg in rule_input.args if "=" in arg]
         if any(name in _COMMON for name in names):
-            yield scene.ask("shadowing", translatable("it gives {name} another meaning", name=", ".join(names)))
-    elif scene.name == "hash" and "-p" in scene.args:
-        yield scene.ask("shadowing", "it gives a name another program")
-    elif scene.name == "enable" and scene.args:
-        yield scene.ask("shadowing", "it loads or turns off builtins of the shell")
-    elif scene.name == "shopt" and any("alias" in arg or "sourcepath" in arg for arg in scene.args):
-        yield scene.ask("shadowing", "it changes what words mean")
-    elif scene.name in ("bind", "complete", "PROMPT_COMMAND") and scene.args:
-        yield scene.ask("shadowing", "it binds commands to keys or words")
+            yield rule_input.ask("shadowing", translatable("it gives {name} another meaning", name=", ".join(names)))
+    elif rule_input.name == "hash" and "-p" in rule_input.args:
+        yield rule_input.ask("shadowing", "it gives a name another program")
+    elif rule_input.name == "enable" and rule_input.args:
+        yield rule_input.ask("shadowing", "it loads or turns off builtins of the shell")
+    elif rule_input.name == "shopt" and any("alias" in arg or "sourcepath" in arg for arg in rule_input.args):
+        yield rule_input.ask("shadowing", "it changes what words mean")
+    elif rule_input.name in ("bind", "complete", "PROMPT_COMMAND") and rule_input.args:
+        yield rule_input.ask("shadowing", "it binds commands to keys or words")
 
 
 def shadowed(names: tuple[str, ...]) -> list[str]:

@@ -28,17 +28,17 @@ _READING = (
 _PERSISTS = frozenset({Effect.PERSISTS})
 
 
-def obeyed(scene: RuleInput) -> Iterator[ShellFinding]:
+def obeyed(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """Names in arguments, in redirections and in code that stands in the command."""
-    command = scene.command
+    command = rule_input.command
     named = [each.target for each in command.redirections if each.operator[:1] == ">"]
     if command.name not in _READING:
-        named += [arg.partition("=")[2] if "=" in arg else arg for arg in scene.args]
-    paths = (scene.resolve(each) for each in named if each)
+        named += [arg.partition("=")[2] if "=" in arg else arg for arg in rule_input.args]
+    paths = (rule_input.resolve(each) for each in named if each)
     if any(is_obeyed_name(path) for path in paths if not path.startswith("/tmp/")) or any(  # noqa: S108 - it vanishes
         names_obeyed(code.text) for code in command.runs.code
     ):
-        yield scene.tell("obeyed", "what it names is taken for instruction later", _PERSISTS)
+        yield rule_input.tell("obeyed", "what it names is taken for instruction later", _PERSISTS)
 
 
 _HIDES = frozenset(
@@ -52,74 +52,86 @@ _FLAGS = re.compile(r"exec=|--checkpoint-action|--to-command|ProxyCommand|LocalC
 _ODD = re.compile(r"[^\x00-\x7f]")
 
 
-def unknown(scene: RuleInput) -> Iterator[ShellFinding]:
+def unknown(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """The program's name is not known, or looks like another one."""
-    name = scene.command.argv[0]
+    name = rule_input.command.argv[0]
     if is_known(name):
-        if _ODD.search(scene.name):
-            yield scene.ask("unknown-command", "the program's name has unusual letters")
-        elif scene.name.startswith("-") or not scene.name.isprintable() or (" " in scene.name and "/" not in name):
-            yield scene.ask("unknown-command", "the program's name is unusual")
+        if _ODD.search(rule_input.name):
+            yield rule_input.ask("unknown-command", "the program's name has unusual letters")
+        elif (
+            rule_input.name.startswith("-")
+            or not rule_input.name.isprintable()
+            or (" " in rule_input.name and "/" not in name)
+        ):
+            yield rule_input.ask("unknown-command", "the program's name is unusual")
         return
-    if name == ANY and not scene.args and not scene.command.text.startswith(("$", '"$', "`")):
+    if name == ANY and not rule_input.args and not rule_input.command.text.startswith(("$", '"$', "`")):
         return
-    yield scene.ask("unknown-command", translatable("which program it runs is not known ({name})", name=shown(name)))
+    yield rule_input.ask(
+        "unknown-command", translatable("which program it runs is not known ({name})", name=shown(name))
+    )
 
 
-def guesses(scene: RuleInput) -> tuple[str, ...]:
+def guesses(rule_input: RuleInput) -> tuple[str, ...]:
     """The feared programs that an unknown name may turn out to be."""
-    name = scene.command.argv[0].rpartition("/")[2]
+    name = rule_input.command.argv[0].rpartition("/")[2]
     if name == ANY:
-        return ("rm", "dd", "chmod", "mkfs")[: 4 if any("/dev/" in arg for arg in scene.args) else 3]
+        return ("rm", "dd", "chmod", "mkfs")[: 4 if any("/dev/" in arg for arg in rule_input.args) else 3]
     if pattern(name) is None:
         return ("rm",)
     return tuple(sorted(each for each in FEARED if may_be(name, each)))[:12]
 
 
-def opaque(scene: RuleInput) -> Iterator[ShellFinding]:
+def opaque(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """It runs what is not in the text."""
-    runs = scene.command.runs
+    runs = rule_input.command.runs
     if runs.opaque:
-        writers = {*scene.command.fed_by, *re.findall(r"[\w.-]+", runs.opaque)}
+        writers = {*rule_input.command.fed_by, *re.findall(r"[\w.-]+", runs.opaque)}
         if writers & DOWNLOADERS:
-            yield scene.ask("network-code", "it runs what comes from the network", frozenset({Effect.COMMUNICATES}))
+            yield rule_input.ask(
+                "network-code", "it runs what comes from the network", frozenset({Effect.COMMUNICATES})
+            )
         elif writers & DECODERS:
-            yield scene.ask("decoded-code", "it runs what it decodes first, and that cannot be read here")
+            yield rule_input.ask("decoded-code", "it runs what it decodes first, and that cannot be read here")
         else:
-            yield scene.ask("piped-code", runs.opaque)
-    elif runs.takes_input and scene.command.stdin is None and not runs.code:
-        yield scene.ask("piped-code", "it runs what it will read from its input")
+            yield rule_input.ask("piped-code", runs.opaque)
+    elif runs.takes_input and rule_input.command.stdin is None and not runs.code:
+        yield rule_input.ask("piped-code", "it runs what it will read from its input")
     for script in runs.scripts:
         if not is_known(script.replace("\x03", "").replace("\x04", "")):
-            yield scene.ask("piped-code", "which script it runs is not known")
+            yield rule_input.ask("piped-code", "which script it runs is not known")
         elif script.startswith(("/dev/", "/proc/")):
-            yield scene.ask("piped-code", translatable("it runs what {path} gives", path=shown(script)))
+            yield rule_input.ask("piped-code", translatable("it runs what {path} gives", path=shown(script)))
 
 
-def hidden(scene: RuleInput) -> Iterator[ShellFinding]:
+def hidden(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """Commands in options of programs that are not known for running any."""
-    runs = scene.command.runs
-    if scene.name not in _HIDES or not runs.shell:
+    runs = rule_input.command.runs
+    if rule_input.name not in _HIDES or not runs.shell:
         return
-    flagged = any(_FLAGS.search(arg) for arg in scene.args)
-    tells = scene.name == "git" and any(arg in ("foreach", "run", "-x", "--exec", "rebase") for arg in scene.args)
-    if scene.name == "ssh" and not flagged:
+    flagged = any(_FLAGS.search(arg) for arg in rule_input.args)
+    tells = rule_input.name == "git" and any(
+        arg in ("foreach", "run", "-x", "--exec", "rebase") for arg in rule_input.args
+    )
+    if rule_input.name == "ssh" and not flagged:
         return
     unusual = flagged or any(not _USUAL.fullmatch(text.strip()) for text, _ in runs.shell)
-    if unusual and (not tells or scene.args[:1] == ("-c",)):
-        yield scene.ask("hidden-command", translatable("an option of {name} runs a command", name=scene.name))
+    if unusual and (not tells or rule_input.args[:1] == ("-c",)):
+        yield rule_input.ask("hidden-command", translatable("an option of {name} runs a command", name=rule_input.name))
 
 
-def shown_first(scene: RuleInput) -> Iterator[ShellFinding]:
+def shown_first(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """`less +!command`: what a pager is told to do before anything else."""
-    for arg in scene.args:
+    for arg in rule_input.args:
         if arg.startswith("+") and ("!" in arg or ("|" in arg and arg[1:2] not in ("/", "?"))):
-            yield scene.ask("hidden-command", translatable("an option of {name} runs a command", name=scene.name))
+            yield rule_input.ask(
+                "hidden-command", translatable("an option of {name} runs a command", name=rule_input.name)
+            )
 
 
-def injected(scene: RuleInput) -> Iterator[ShellFinding]:
+def injected(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """Text that builtins take for arithmetic or names, and that runs something."""
-    if scene.name in (
+    if rule_input.name in (
         "let",
         "test",
         "[",
@@ -132,9 +144,9 @@ def injected(scene: RuleInput) -> Iterator[ShellFinding]:
         "export",
         "readonly",
     ):
-        for arg in scene.args:
+        for arg in rule_input.args:
             if re.search(r"\[[^\]]*(?:\$\(|`)", arg):
-                yield scene.ask("hidden-command", "an index in it runs a command")
+                yield rule_input.ask("hidden-command", "an index in it runs a command")
 
 
 def is_refused(finding: ShellFinding) -> bool:

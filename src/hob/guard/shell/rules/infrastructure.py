@@ -17,15 +17,19 @@ _CHANGES = frozenset(
 _COMMUNICATES = frozenset({Effect.COMMUNICATES})
 
 
-def cloud(scene: RuleInput) -> Iterator[ShellFinding]:
+def cloud(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """A client of a service that keeps things for the owner."""
-    words = [arg for arg in scene.args if not arg.startswith("-")]
-    if any(_DELETES.fullmatch(word) for word in words[:4]) or "--prune" in scene.args or "-destroy" in scene.args:
-        yield scene.ask("remote-deletion", "it deletes what is elsewhere", _COMMUNICATES)
-    elif scene.name in ("terraform", "tofu", "pulumi", "cdk") and set(words[:1]) & {"apply", "up", "deploy"}:
-        yield scene.ask("remote-change", "it changes what is elsewhere", _COMMUNICATES)
+    words = [arg for arg in rule_input.args if not arg.startswith("-")]
+    if (
+        any(_DELETES.fullmatch(word) for word in words[:4])
+        or "--prune" in rule_input.args
+        or "-destroy" in rule_input.args
+    ):
+        yield rule_input.ask("remote-deletion", "it deletes what is elsewhere", _COMMUNICATES)
+    elif rule_input.name in ("terraform", "tofu", "pulumi", "cdk") and set(words[:1]) & {"apply", "up", "deploy"}:
+        yield rule_input.ask("remote-change", "it changes what is elsewhere", _COMMUNICATES)
     elif set(words[:2]) & _CHANGES:
-        yield scene.tell("network", "it changes what is elsewhere", _COMMUNICATES)
+        yield rule_input.tell("network", "it changes what is elsewhere", _COMMUNICATES)
 
 
 RULES: Rules = dict.fromkeys(

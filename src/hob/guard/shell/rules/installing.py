@@ -78,40 +78,42 @@ _INDEXES = (
 )
 
 
-def manager(scene: RuleInput) -> Iterator[ShellFinding]:
+def manager(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """A package manager."""
     args = after_options(
-        scene.args,
+        rule_input.args,
         ("-C", "--prefix", "-w", "--workspace", "--cwd", "--dir", "-F", "--filter", "--directory", "--project"),
     )
-    action = args[0] if args else scene.args[0] if scene.args else ""
-    words, registry = _MANAGERS.get(scene.name, ("", ()))
-    if action in _REMOVES and scene.name in _OF_SYSTEM:
-        yield scene.ask("system-change", "it removes software from this computer")
-    elif action in words.split() or (words == "*" and action) or (scene.name == "yarn" and not scene.args):
-        yield from _fetches(scene, registry)
+    action = args[0] if args else rule_input.args[0] if rule_input.args else ""
+    words, registry = _MANAGERS.get(rule_input.name, ("", ()))
+    if action in _REMOVES and rule_input.name in _OF_SYSTEM:
+        yield rule_input.ask("system-change", "it removes software from this computer")
+    elif action in words.split() or (words == "*" and action) or (rule_input.name == "yarn" and not rule_input.args):
+        yield from _fetches(rule_input, registry)
 
 
-def _fetches(scene: RuleInput, registry: tuple[str, ...]) -> Iterator[ShellFinding]:
+def _fetches(rule_input: RuleInput, registry: tuple[str, ...]) -> Iterator[ShellFinding]:
     named = hosts_of(
         [
             re.sub(r"^git\+|^(?:[\w.-]+\s*@\s*)(?=\w+:)", "", arg)
-            for arg in operands(scene.args, _INDEXES)
+            for arg in operands(rule_input.args, _INDEXES)
             if "/" in arg and ":" in arg
         ]
     )
     indexes = (
-        hosts_of(list(values(scene.args, *_INDEXES))) if scene.name not in ("apt", "apt-get", "docker", "conda") else ()
+        hosts_of(list(values(rule_input.args, *_INDEXES)))
+        if rule_input.name not in ("apt", "apt-get", "docker", "conda")
+        else ()
     )
     hosts = tuple(dict.fromkeys((*named, *indexes, *(registry if not indexes else ()))))
-    yield scene.tell("installing", f"{scene.name} fetches and runs what others wrote", _INSTALLS, hosts)
+    yield rule_input.tell("installing", f"{rule_input.name} fetches and runs what others wrote", _INSTALLS, hosts)
 
 
-def python_module(scene: RuleInput) -> Iterator[ShellFinding]:
+def python_module(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """`python -m pip install`."""
-    args = scene.args
+    args = rule_input.args
     if args[:2] in (("-m", "pip"), ("-m", "uv"), ("-m", "pipx")) and {"install", "download", "wheel"} & set(args[2:]):
-        yield from _fetches(scene, _PYPI)
+        yield from _fetches(rule_input, _PYPI)
 
 
 RULES: Rules = {

@@ -48,13 +48,13 @@ def is_local(hosts: Args) -> bool:
     return bool(hosts) and all(_LOCAL.fullmatch(host) for host in hosts)
 
 
-def curl(scene: RuleInput) -> Iterator[ShellFinding]:
+def curl(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """`curl`."""
-    args = divided(scene.args, "oHdAuXTFebcwmKxEzDrC")
+    args = divided(rule_input.args, "oHdAuXTFebcwmKxEzDrC")
     urls = [*operands(args, _CURL_VALUED), *values(args, "--url"), *_elsewhere(args)]
     hosts = hosts_of(urls)
     if any(each.startswith(("--unix-s", "--abstract-u")) for each in args):
-        yield scene.ask("raw-socket", translatable("it talks to another program on this machine"), SENDS, hosts)
+        yield rule_input.ask("raw-socket", translatable("it talks to another program on this machine"), SENDS, hosts)
     data = [*values(args, *_CURL_DATA)]
     sent = [*values(args, "-T", "--upload-file")]
     method = next(iter(values(args, "-X", "--request")), "GET").upper()
@@ -63,14 +63,14 @@ def curl(scene: RuleInput) -> Iterator[ShellFinding]:
         each for each in data if re.match(r"[\w-]*@|-$", each) or "=@" in each or "=<" in each or ANY in each
     ]
     files += [each for each in headers if ANY in each]
-    yield from _talks(scene, urls, hosts, bool(files), bool(data) or method not in ("GET", "HEAD", "OPTIONS"))
+    yield from _talks(rule_input, urls, hosts, bool(files), bool(data) or method not in ("GET", "HEAD", "OPTIONS"))
     for target in values(args, "-o", "--output", "--output-dir", "-D", "-c", "--cookie-jar", "--dump-header"):
         if target != "-":
-            yield from writes(scene, target)
+            yield from writes(rule_input, target)
     if any(values(args, "-K", "--config")):
-        yield scene.ask("sending", "what it does is in a file of settings")
+        yield rule_input.ask("sending", "what it does is in a file of settings")
     if any(url.startswith(("file:", "gopher:", "dict:", "telnet:", "ldap:", "smtp")) for url in urls):
-        yield scene.ask("sending", "it uses an unusual protocol")
+        yield rule_input.ask("sending", "it uses an unusual protocol")
 
 
 def _elsewhere(args: Args) -> Iterator[str]:
@@ -80,154 +80,156 @@ def _elsewhere(args: Args) -> Iterator[str]:
         yield each.split(":", 2)[-1]
 
 
-def wget(scene: RuleInput) -> Iterator[ShellFinding]:
+def wget(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """`wget`."""
-    args = divided(scene.args, "OoPtTUeiawQARDl")
+    args = divided(rule_input.args, "OoPtTUeiawQARDl")
     urls = operands(args, _WGET_VALUED)
     body = [*values(args, "--post-data", "--body-data"), *values(args, "--post-file", "--body-file")]
     headers = [*values(args, "--header", "-U", "--user-agent", "--referer")]
     files = bool([*values(args, "--post-file", "--body-file")]) or any(ANY in each for each in (*body, *headers))
-    yield from _talks(scene, urls, hosts_of(urls), files, bool(body))
+    yield from _talks(rule_input, urls, hosts_of(urls), files, bool(body))
     for target in values(args, "-O", "--output-document", "-P", "--directory-prefix", "-o"):
         if target != "-":
-            yield from writes(scene, target)
+            yield from writes(rule_input, target)
 
 
-def client(scene: RuleInput) -> Iterator[ShellFinding]:
+def client(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """Other programs that fetch by address: `http`, `aria2c`, `lynx`."""
-    words = operands(scene.args, ("-o", "-d", "-a", "-A", "--auth"))
-    sends = any(re.search(r"[\w-](:?=@?|@)", word) and "://" not in word for word in words) and scene.name in (
+    words = operands(rule_input.args, ("-o", "-d", "-a", "-A", "--auth"))
+    sends = any(re.search(r"[\w-](:?=@?|@)", word) and "://" not in word for word in words) and rule_input.name in (
         "http",
         "https",
         "xh",
         "httpie",
     )
     files = any(re.search(r"@\S|=@", word) and "://" not in word for word in words) and sends
-    yield from _talks(scene, words, hosts_of(words), files, sends)
+    yield from _talks(rule_input, words, hosts_of(words), files, sends)
 
 
-def _talks(scene: RuleInput, urls: list[str], hosts: Args, files: bool, body: bool) -> Iterator[ShellFinding]:
+def _talks(rule_input: RuleInput, urls: list[str], hosts: Args, files: bool, body: bool) -> Iterator[ShellFinding]:
     if not urls and not files:
         return
     if is_local(hosts) and all(hosts_of([url]) for url in urls if "." in url or "/" in url):
         return
     if files:
-        yield scene.ask(
+        yield rule_input.ask(
             "sending",
             translatable("it sends data to {host}", host=", ".join(hosts) or "another computer"),
             SENDS,
             hosts,
         )
     elif any(ANY in url for url in urls):
-        yield scene.ask("sending", "the address that it asks for is made of data", SENDS, hosts)
+        yield rule_input.ask("sending", "the address that it asks for is made of data", SENDS, hosts)
     else:
         what = "sends to" if body else "fetches from"
-        yield scene.tell("network", f"it {what} {', '.join(hosts) or 'another computer'}", SENDS, hosts)
+        yield rule_input.tell("network", f"it {what} {', '.join(hosts) or 'another computer'}", SENDS, hosts)
 
 
-def socket(scene: RuleInput) -> Iterator[ShellFinding]:
+def socket(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """`nc`, `socat`, `telnet`: connections that carry anything."""
-    words = operands(scene.args, ("-w", "-p", "-s", "-i", "-X", "-x", "-e", "-c"))
+    words = operands(rule_input.args, ("-w", "-p", "-s", "-i", "-X", "-x", "-e", "-c"))
     hosts = hosts_of(words) or tuple(words[:1])
-    probes = has(scene.args, "z") and not has(scene.args, "lec")
+    probes = has(rule_input.args, "z") and not has(rule_input.args, "lec")
     local = (
         all(_LOCAL.fullmatch(host) for host in hosts)
         and bool(hosts)
-        and not has(scene.args, "lec", "--exec", "--listen")
+        and not has(rule_input.args, "lec", "--exec", "--listen")
     )
-    if scene.name == "socat":
+    if rule_input.name == "socat":
         addresses = [re.split(r"[:,]", word) for word in words]
         hosts = tuple(
             each[1] for each in addresses if len(each) > 2 and re.match("tcp|udp|openssl", each[0], re.IGNORECASE)
         )
         local = False
-    if scene.args in (("-h",), ("--version",)) or (local and (probes or scene.name != "socat")):
+    if rule_input.args in (("-h",), ("--version",)) or (local and (probes or rule_input.name != "socat")):
         return
     if probes:
-        yield scene.tell("network", "it looks whether a port is open", SENDS, hosts)
+        yield rule_input.tell("network", "it looks whether a port is open", SENDS, hosts)
     else:
-        yield scene.ask("raw-socket", "it opens a connection that can carry anything", SENDS, hosts)
+        yield rule_input.ask("raw-socket", "it opens a connection that can carry anything", SENDS, hosts)
 
 
-def shell(scene: RuleInput) -> Iterator[ShellFinding]:
+def shell(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """`ssh`."""
-    args = scene.args
+    args = rule_input.args
     named = operands(args, words("-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w -B"))
     host = (named[0].rpartition("@")[2],) if named else ()
     if has(args, "RDLwW"):
-        yield scene.ask("raw-socket", "it opens a tunnel", SENDS, host)
-    elif scene.command.stdin is not None:
-        yield scene.ask("sending", "it sends what it reads to another computer", SENDS, host)
+        yield rule_input.ask("raw-socket", "it opens a tunnel", SENDS, host)
+    elif rule_input.command.stdin is not None:
+        yield rule_input.ask("sending", "it sends what it reads to another computer", SENDS, host)
     elif host:
-        yield scene.tell("network", f"it runs on {shown(host[0])}", SENDS, host)
+        yield rule_input.tell("network", f"it runs on {shown(host[0])}", SENDS, host)
 
 
-def copy(scene: RuleInput) -> Iterator[ShellFinding]:
+def copy(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """`scp`, `rsync`, `sftp`, to another computer or from it."""
     named = operands(
-        scene.args, words("-c -F -i -J -l -o -P -S -e --rsh --exclude --include --filter -f --bwlimit -b -p")
+        rule_input.args, words("-c -F -i -J -l -o -P -S -e --rsh --exclude --include --filter -f --bwlimit -b -p")
     )
     remote = [re.match(r"(?:[\w.-]+@)?([\w.-]+):(?!\\)|rsync://([^/:]+)", shown(word)) for word in named]
     hosts = tuple((found[1] or found[2]) for found in remote if found is not None)
-    if scene.name in ("sftp", "lftp", "ftp", "tftp"):
+    if rule_input.name in ("sftp", "lftp", "ftp", "tftp"):
         hosts = hosts or tuple(word.rpartition("@")[2] for word in named[:1])
-        yield scene.ask("sending", "it can send files to another computer", SENDS, hosts)
+        yield rule_input.ask("sending", "it can send files to another computer", SENDS, hosts)
     elif remote and remote[-1] is not None:
-        yield scene.ask("sending", translatable("it sends files to {host}", host=hosts[-1]), SENDS, hosts)
+        yield rule_input.ask("sending", translatable("it sends files to {host}", host=hosts[-1]), SENDS, hosts)
     elif hosts:
-        yield scene.tell("network", f"it fetches files from {hosts[0]}", SENDS, hosts)
+        yield rule_input.tell("network", f"it fetches files from {hosts[0]}", SENDS, hosts)
 
 
-def lookup(scene: RuleInput) -> Iterator[ShellFinding]:
+def lookup(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """`dig`, `ping`: names that are asked for can carry data."""
     words = [
-        word for word in operands(scene.args, ("-t", "-c", "-W", "-i", "-p", "-s", "-q", "-w")) if word[:1] not in "@+"
+        word
+        for word in operands(rule_input.args, ("-t", "-c", "-W", "-i", "-p", "-s", "-q", "-w"))
+        if word[:1] not in "@+"
     ]
     hosts = tuple(word for word in words if "." in word or ANY in word)
-    if any(ANY in word for word in (*words, *scene.args)):
-        yield scene.ask("sending", "the name that it asks for is made of data", SENDS, tuple(map(shown, hosts)))
+    if any(ANY in word for word in (*words, *rule_input.args)):
+        yield rule_input.ask("sending", "the name that it asks for is made of data", SENDS, tuple(map(shown, hosts)))
     elif hosts and not is_local(hosts):
         long = any(len(label) > 40 for host in hosts for label in host.split("."))
-        make = scene.ask if long else scene.tell
+        make = rule_input.ask if long else rule_input.tell
         yield make("sending" if long else "network", "it asks for a name in the network", SENDS, hosts)
 
 
-def tls(scene: RuleInput) -> Iterator[ShellFinding]:
+def tls(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """`openssl s_client`."""
-    if set(scene.args[:1]) & {"s_client", "s_server"}:
-        yield scene.ask("raw-socket", "it opens a connection that can carry anything", SENDS)
+    if set(rule_input.args[:1]) & {"s_client", "s_server"}:
+        yield rule_input.ask("raw-socket", "it opens a connection that can carry anything", SENDS)
 
 
 def _asks(reason: str) -> Rule:
-    def rule(scene: RuleInput) -> Iterator[ShellFinding]:
-        if scene.args not in (("--version",), ("--help",)):
-            yield scene.ask("sending", reason, SENDS, hosts_of(operands(scene.args)))
+    def rule(rule_input: RuleInput) -> Iterator[ShellFinding]:
+        if rule_input.args not in (("--version",), ("--help",)):
+            yield rule_input.ask("sending", reason, SENDS, hosts_of(operands(rule_input.args)))
 
     return rule
 
 
-def devices(scene: RuleInput) -> Iterator[ShellFinding]:
+def devices(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """`/dev/tcp/host/port` in redirections and arguments."""
-    for text in (*(at.target for at in scene.command.redirections), *scene.args):
+    for text in (*(at.target for at in rule_input.command.redirections), *rule_input.args):
         if "/dev/tcp/" in text or "/dev/udp/" in text:
-            if scene.name in ("echo", "printf", "grep", "rg", "git") and text in scene.args:
+            if rule_input.name in ("echo", "printf", "grep", "rg", "git") and text in rule_input.args:
                 continue
             host = text.partition("/dev/")[2].split("/")[1:2]
-            yield scene.ask("raw-socket", "the shell itself opens a connection", SENDS, tuple(map(shown, host)))
+            yield rule_input.ask("raw-socket", "the shell itself opens a connection", SENDS, tuple(map(shown, host)))
             return
 
 
-def share(scene: RuleInput) -> Iterator[ShellFinding]:
+def share(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """Programs that hand files to a service: `aws s3 cp`, `gh gist create`, `rclone copy`."""
-    words = " ".join(scene.args)
-    if re.search(_SHARES[scene.name], words):
-        yield scene.ask("sending", "it sends files to a service", SENDS)
-    elif scene.name in ("gh", "glab") and scene.args[:1] not in (("--version",), ("help",), ("--help",)):
-        host = "github.com" if scene.name == "gh" else "gitlab.com"
+    words = " ".join(rule_input.args)
+    if re.search(_SHARES[rule_input.name], words):
+        yield rule_input.ask("sending", "it sends files to a service", SENDS)
+    elif rule_input.name in ("gh", "glab") and rule_input.args[:1] not in (("--version",), ("help",), ("--help",)):
+        host = "github.com" if rule_input.name == "gh" else "gitlab.com"
         changes = re.search(
             r"\b(delete|archive|transfer)\b|-X\s*(DELETE|PUT|PATCH)|--method\s+(DELETE|PUT|PATCH)", words
         )
-        make = scene.ask if changes else scene.tell
+        make = rule_input.ask if changes else rule_input.tell
         yield make(
             "remote-deletion" if changes else "network", translatable("it talks to {host}", host=host), SENDS, (host,)
         )

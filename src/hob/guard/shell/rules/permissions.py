@@ -13,44 +13,46 @@ _OPEN = re.compile(
 )
 
 
-def mode(scene: RuleInput) -> Iterator[ShellFinding]:
+def mode(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """`chmod`."""
-    args = scene.args
+    args = rule_input.args
     words = [arg for arg in args if not re.fullmatch(r"-[RcfvhHLP]+|--[a-z-]+(=.*)?", arg)]
     deep = has(args, "R", "--recursive")
     wanted, targets = words[0] if words else "", words[1:]
     for target in targets:
-        place = scene.place(target)
+        place = rule_input.place(target)
         if (place in TOO_MUCH and (deep or target.endswith(("\x01", "/")))) or place is ShellPlace.ROOT:
-            yield scene.refuse("system-control", translatable("it changes the rights of {place}", place=place.value))
+            yield rule_input.refuse(
+                "system-control", translatable("it changes the rights of {place}", place=place.value)
+            )
         elif place is ShellPlace.DEVICE:
-            yield scene.refuse("device-destruction", "it changes the rights of a device")
+            yield rule_input.refuse("device-destruction", "it changes the rights of a device")
         elif place not in OWN and place is not ShellPlace.WORKSPACE:
-            yield scene.ask("permission", "it changes the rights of files outside of the workspace")
+            yield rule_input.ask("permission", "it changes the rights of files outside of the workspace")
     if not is_known(wanted):
-        yield scene.ask("permission", "the rights that it gives are not known")
+        yield rule_input.ask("permission", "the rights that it gives are not known")
     elif _OPEN.fullmatch(wanted):
-        yield scene.ask(
+        yield rule_input.ask(
             "permission",
             translatable("the mode {mode} lets others write, or programs run as somebody else", mode=wanted),
         )
-    elif deep and not all(scene.place(target) in (ShellPlace.BUILT, ShellPlace.TEMPORARY) for target in targets):
-        yield scene.ask("permission", "it changes the rights of a whole tree")
+    elif deep and not all(rule_input.place(target) in (ShellPlace.BUILT, ShellPlace.TEMPORARY) for target in targets):
+        yield rule_input.ask("permission", "it changes the rights of a whole tree")
 
 
-def owner(scene: RuleInput) -> Iterator[ShellFinding]:
+def owner(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """`chown`, `chgrp`."""
-    places = {scene.place(target) for target in operands(scene.args)[1:]}
-    if places & TOO_MUCH and has(scene.args, "R", "--recursive"):
-        yield scene.refuse("system-control", "it gives files of the system to somebody else")
+    places = {rule_input.place(target) for target in operands(rule_input.args)[1:]}
+    if places & TOO_MUCH and has(rule_input.args, "R", "--recursive"):
+        yield rule_input.refuse("system-control", "it gives files of the system to somebody else")
     else:
-        yield scene.ask("permission", "it gives files to somebody else")
+        yield rule_input.ask("permission", "it gives files to somebody else")
 
 
 def _asks(rule: str, reason: str) -> Rule:
-    def found(scene: RuleInput) -> Iterator[ShellFinding]:
-        if scene.args not in (("--version",), ("--help",)):
-            yield scene.ask(rule, reason)
+    def found(rule_input: RuleInput) -> Iterator[ShellFinding]:
+        if rule_input.args not in (("--version",), ("--help",)):
+            yield rule_input.ask(rule, reason)
 
     return found
 

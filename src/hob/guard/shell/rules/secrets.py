@@ -82,28 +82,30 @@ def _globbed(text: str) -> str:
     return ""
 
 
-def read(scene: RuleInput) -> Iterator[ShellFinding]:
+def read(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """Secret places named in the arguments or redirections of any command."""
-    command = scene.command
-    args = _paths(scene)
+    command = rule_input.command
+    args = _paths(rule_input)
     targets = [at.target for at in command.redirections if at.operator in ("<", "<>")]
     written = [at.target for at in command.redirections if at.operator[:1] == ">" or at.operator[:2] == "&>"]
     for text in (*args, *targets, *written, *(value for name, value in command.assignments if name != "PATH")):
         name = mentions(text) or _key_file(text) or (_globbed(text) if STAR in text or ONE in text else "")
         if not name:
-            resolved = scene.resolve(text) if "/" in text or command.directory != HERE else ""
+            resolved = rule_input.resolve(text) if "/" in text or command.directory != HERE else ""
             name = mentions(resolved) if (resolved and mentions(command.directory + "/")) or ".." in text else ""
         if ".hob" in name and _OWN.search(text + "/"):
-            yield scene.refuse("own-state", "it reaches for Hob's own keys and memory")
+            yield rule_input.refuse("own-state", "it reaches for Hob's own keys and memory")
         elif name:
-            yield scene.ask("secret-reading", translatable("it reaches for {name}, where secrets are kept", name=name))
+            yield rule_input.ask(
+                "secret-reading", translatable("it reaches for {name}, where secrets are kept", name=name)
+            )
         if name:
             return
 
 
-def _paths(scene: RuleInput) -> Args:
+def _paths(rule_input: RuleInput) -> Args:
     """The arguments that may be paths."""
-    command, args = scene.command, scene.args
+    command, args = rule_input.command, rule_input.args
     if command.name in _SAYS:
         # text, not files: but a wildcard lists names
         return tuple(
@@ -126,59 +128,59 @@ def _paths(scene: RuleInput) -> Args:
     return tuple(arg for arg in args if not _EXCLUDES.match(arg))
 
 
-def variables(scene: RuleInput) -> Iterator[ShellFinding]:
+def variables(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """Variables of the environment that hold secrets."""
-    for name in scene.command.reads:
-        if (_WORDS.search(name) or name in _SOCKETS) and scene.name not in ("[", "test", "unset", "export"):
-            yield scene.ask("secret-reading", translatable("it uses the secret in ${name}", name=name))
+    for name in rule_input.command.reads:
+        if (_WORDS.search(name) or name in _SOCKETS) and rule_input.name not in ("[", "test", "unset", "export"):
+            yield rule_input.ask("secret-reading", translatable("it uses the secret in ${name}", name=name))
             return
 
 
 def _dumps(*bare: Args) -> Rule:
-    def rule(scene: RuleInput) -> Iterator[ShellFinding]:
-        if scene.args in bare:
-            yield scene.ask("environment-dump", "it prints the environment, which may hold secrets")
+    def rule(rule_input: RuleInput) -> Iterator[ShellFinding]:
+        if rule_input.args in bare:
+            yield rule_input.ask("environment-dump", "it prints the environment, which may hold secrets")
 
     return rule
 
 
-def env(scene: RuleInput) -> Iterator[ShellFinding]:
+def env(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """`env` without a command."""
     if (
-        not scene.command.runs.commands
-        and not scene.command.runs.shell
-        and scene.args not in (("--version",), ("--help",))
+        not rule_input.command.runs.commands
+        and not rule_input.command.runs.shell
+        and rule_input.args not in (("--version",), ("--help",))
     ):
-        yield scene.ask("environment-dump", "it prints the environment, which may hold secrets")
+        yield rule_input.ask("environment-dump", "it prints the environment, which may hold secrets")
 
 
-def printenv(scene: RuleInput) -> Iterator[ShellFinding]:
+def printenv(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """`printenv` without a name, or with a secret one."""
-    names = operands(scene.args)
+    names = operands(rule_input.args)
     if not names or any(_WORDS.search(name) or ANY in name for name in names):
-        yield scene.ask("environment-dump", "it prints the environment, which may hold secrets")
+        yield rule_input.ask("environment-dump", "it prints the environment, which may hold secrets")
 
 
-def processes(scene: RuleInput) -> Iterator[ShellFinding]:
+def processes(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """`ps e`, which shows the environment of every process."""
-    chosen = any(arg.startswith("-") and arg[1:2] in "opC" for arg in scene.args)
-    if not chosen and any(re.fullmatch(r"[a-zA-Z]*e[a-zA-Z]*|-E|.*environ.*", arg) for arg in scene.args[:2]):
-        yield scene.ask("environment-dump", "it prints the environment of processes")
+    chosen = any(arg.startswith("-") and arg[1:2] in "opC" for arg in rule_input.args)
+    if not chosen and any(re.fullmatch(r"[a-zA-Z]*e[a-zA-Z]*|-E|.*environ.*", arg) for arg in rule_input.args[:2]):
+        yield rule_input.ask("environment-dump", "it prints the environment of processes")
 
 
-def declared(scene: RuleInput) -> Iterator[ShellFinding]:
+def declared(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """`export -p`, `declare -x`."""
-    names = [arg for arg in scene.args if not arg.startswith(("-", "+"))]
-    functions = any(arg.startswith("-") and set(arg) & set("fF") for arg in scene.args)
-    if not names and not scene.command.assignments and not functions:
-        yield scene.ask("environment-dump", "it prints all variables, which may hold secrets")
+    names = [arg for arg in rule_input.args if not arg.startswith(("-", "+"))]
+    functions = any(arg.startswith("-") and set(arg) & set("fF") for arg in rule_input.args)
+    if not names and not rule_input.command.assignments and not functions:
+        yield rule_input.ask("environment-dump", "it prints all variables, which may hold secrets")
 
 
-def service_manager(scene: RuleInput) -> Iterator[ShellFinding]:
+def service_manager(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """Programs that hand out stored secrets."""
-    words = " ".join(scene.args)
-    if re.search(_KEEPERS[scene.name], words):
-        yield scene.ask("secret-reading", "it hands out stored secrets")
+    words = " ".join(rule_input.args)
+    if re.search(_KEEPERS[rule_input.name], words):
+        yield rule_input.ask("secret-reading", "it hands out stored secrets")
 
 
 _KEEPERS = {

@@ -105,47 +105,49 @@ _LOST: dict[str, _Lost] = {
 }
 
 
-def git(scene: RuleInput) -> Iterator[ShellFinding]:
+def git(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """`git` in all its parts."""
-    args = scene.args
+    args = rule_input.args
     rest = after_options(args, _GLOBAL)
     action, more = rest[0] if rest else "", rest[1:]
     if action and not is_known(action):
-        yield scene.ask("unknown-command", "which part of git it is is not known")
+        yield rule_input.ask("unknown-command", "which part of git it is is not known")
     lost = _LOST.get(action)
     if lost is not None and (reason := lost(more)):
-        yield scene.ask("vcs-deletion", reason)
+        yield rule_input.ask("vcs-deletion", reason)
     settings = [text.partition("=")[0] for text in values(args[: len(args) - len(rest)], "-c", "--config-env")]
     if action == "config":
         named = operands(more, ("-f", "--file", "--type", "--default"))
         if has(more, "", "--global", "--system") and (len(named) > 1 or has(more, "e", "--unset", "--edit")):
-            yield scene.ask("persistence", "it changes git's settings for all repositories")
+            yield rule_input.ask("persistence", "it changes git's settings for all repositories")
         settings += named[:1] if len(named) > 1 else []
     if any(_SETTINGS.fullmatch(key) for key in settings):
-        yield scene.ask("hidden-command", "a setting of git makes it run something or go somewhere else")
+        yield rule_input.ask("hidden-command", "a setting of git makes it run something or go somewhere else")
     if action == "credential":
-        yield scene.ask("secret-reading", "it prints stored passwords")
+        yield rule_input.ask("secret-reading", "it prints stored passwords")
     if action == "push" and any(host_of(arg) for arg in more):
-        yield scene.ask("sending", "it sends history to an address that is not a remote of the repository", SENDS)
+        yield rule_input.ask("sending", "it sends history to an address that is not a remote of the repository", SENDS)
     if action == "send-email":
-        yield scene.ask("sending", "it sends mail", SENDS)
+        yield rule_input.ask("sending", "it sends mail", SENDS)
     elif action in _FETCHES and not (
         action in ("remote", "submodule", "lfs") and more[:1] not in (("update",), ("push",), ("pull",))
     ):
         hosts = tuple(host for arg in more if (host := host_of(arg)))
-        yield scene.tell("network", f"git {action} talks to another computer", frozenset({Effect.COMMUNICATES}), hosts)
+        yield rule_input.tell(
+            "network", f"git {action} talks to another computer", frozenset({Effect.COMMUNICATES}), hosts
+        )
 
 
-def other(scene: RuleInput) -> Iterator[ShellFinding]:
+def other(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """Mercurial, Subversion, Jujutsu and others."""
-    words = set(scene.args)
+    words = set(rule_input.args)
     lost = {"strip", "purge", "rollback", "--clean", "-C", "--force", "abandon", "delete", "rm", "obliterate", "prune"}
     if words & lost or ("revert" in words and words & {"-R", "--all", "-a", "--recursive", "."}):
-        yield scene.ask("vcs-deletion", "changes or history are lost")
+        yield rule_input.ask("vcs-deletion", "changes or history are lost")
     elif words & {"push", "pull", "clone", "commit", "checkout", "update"} and (
-        scene.name == "svn" or words & {"push", "pull", "clone"}
+        rule_input.name == "svn" or words & {"push", "pull", "clone"}
     ):
-        yield scene.tell("network", "it talks to another computer", frozenset({Effect.COMMUNICATES}))
+        yield rule_input.tell("network", "it talks to another computer", frozenset({Effect.COMMUNICATES}))
 
 
 RULES: Rules = {"git": git, **dict.fromkeys(("hg", "svn", "jj", "bzr", "fossil", "darcs"), other)}
