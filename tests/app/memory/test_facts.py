@@ -3,16 +3,21 @@
 import asyncio
 import json
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from hob.core.errors import ModelError, ModelFault
 from hob.core.events.timeline import TimelineEvent
-from hob.core.ids import CallId, TurnId
+from hob.core.ids import CallId, SessionKey, TurnId
 from hob.core.memory import OWNER, Fact, Scope
 from hob.core.models import ModelReply, ModelRequest, Usage
 from hob.core.tools import ToolCall
 from hob.gateway.memory import FactFilter, ItemFilter
+from hob.memory.facts.extractor import QUIET_SECONDS, FactExtractor
+from hob.memory.thinking import BackgroundBudget
 from hob.store.timeline import TimelineFilter
 from tests.app.memory.test_control import control
 from tests.app.visiting import ANNA, ME, Visited, in_group, visited
@@ -322,3 +327,23 @@ async def test_profile_stands_in_the_owners_prompts_and_changes_when_it_is_put_r
         assert hob.model.requests[-1].system.endswith("- owner lives in Rome\n- owner likes tea")
         await hob.answer("Where does he live?", ANNA)
         assert "Rome" not in hob.seen
+
+
+class Unasked:
+    """A model that must not be asked."""
+
+    async def ask(self, task: str, session: SessionKey, system: str, question: str, most: int) -> str:
+        raise AssertionError(f"{task} did not wait")
+
+    def estimate(self, text: str) -> int:
+        return len(text)
+
+
+async def test_notes_of_one_moment_wait_until_it_is_quiet(tmp_path: Path) -> None:
+    async with visited(tmp_path) as hob:
+        for note in ("I live in Paris.", "My sister is Anna."):  # stored a microsecond apart: the second lies ahead
+            await control(hob).add(note)
+        store, clock = hob.app.store, hob.clock
+        budget = BackgroundBudget(20_000, store.ledger, clock, datetime.timestamp)
+        extractor = FactExtractor(store.facts, store.goals, store.memory_work, budget, clock, lambda *_: None)
+        assert await extractor.step(Unasked()) == pytest.approx(QUIET_SECONDS)

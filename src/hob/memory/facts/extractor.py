@@ -46,16 +46,17 @@ class FactExtractor:
         self._at_once = AT_ONCE
         self._failures = 0
 
-    async def step(self, model: BackgroundModel, *, now: bool = False) -> float | None:
+    async def step(self, model: BackgroundModel) -> float | None:
         """Read the next messages: 0 when there may be more, seconds until there will be, None when nothing waits.
 
-        With `now` it does not wait for quiet. Raises Waits, StoreErrors.
+        Raises WorkPaused, StoreErrors.
         """
         said = await self._work.words(await self._work.place(FACTS), self._at_once)
         if not said:
             return None
         quiet = self._clock.now().timestamp() - said[-1].at
-        if not now and len(said) < AT_ONCE <= self._at_once and 0 <= quiet < QUIET_SECONDS:
+        # Notes of one moment are stored a microsecond apart, so the last may lie just ahead of the clock.
+        if len(said) < AT_ONCE <= self._at_once and abs(quiet) < QUIET_SECONDS:
             return QUIET_SECONDS - quiet
         await self._read(model, _short(said))
         return 0.0
