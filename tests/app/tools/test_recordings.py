@@ -42,11 +42,12 @@ async def spoken(hob: Visited, said: str = SAID, *, voice: bool = True) -> Inbou
 
 
 async def go_on(hob: Visited) -> None:
-    """Time passes until the model is asked again, no faster than the store can follow."""
+    """Time passes until the silent call is given up, and stands still until the model is asked again."""
     async with asyncio.timeout(20):
-        while len(hob.model.requests) < 2:
+        while hob.model.open_streams and len(hob.model.requests) < 2:
             await hob.clock.advance(1)
             await hob.app.store.inbox.counts()
+    await until(lambda: len(hob.model.requests) == 2)
 
 
 def told(hob: Visited) -> str:
