@@ -14,6 +14,7 @@ from hob.store.database.migration import apply_migrations, migrations
 from hob.store.database.rows import all_rows
 from hob.store.memory import index
 from hob.store.memory.analysis import stem_german
+from hob.store.memory.search import ScopedIndex
 from hob.store.settings import StoreSettings
 from hob.store.store import open_store
 from hob.testing.clock import ManualClock
@@ -53,6 +54,30 @@ def test_index_after_removal_is_as_if_the_removed_had_never_been_there(
     assert connection.execute("SELECT items, words FROM memory_scopes").fetchall()[0] == (
         len(left), connection.execute("SELECT coalesce(sum(length), 0) FROM memory_words").fetchall()[0][0]
     )  # fmt: skip
+    sessions = connection.execute("SELECT count(*), coalesce(sum(words), 0) FROM memory_sessions").fetchall()
+    assert connection.execute("SELECT sessions, session_words FROM memory_scopes").fetchall() == sessions
+
+
+def test_what_an_older_hob_indexed_is_read_as_what_is_indexed_now() -> None:
+    said = replace(item(1, "Sow leeks", session="a"), speaker="Anna", role="user", kind="turn", at=7.0, importance=0.25)
+    fresh, older = indexed([said]), apsw.Connection(":memory:")
+    apply_migrations(older, 34)
+    for sql in (
+        "INSERT INTO content (id, hash, text) VALUES (1, x'00', 'Sow leeks')",
+        "INSERT INTO memory_items (seq, id, scope, layer, source, session, speaker, role, kind, at, origin, trust,"
+        " importance, stone, text) VALUES (1, 'i', 'owner', 'conversation', 'conversation:x', 'a', 'Anna', 'user',"
+        " 'turn', 7.0, 'owner', 'trusted', 0.25, x'00', 1)",
+    ):
+        older.execute(sql)
+    for table in ("memory_scopes (id, person, agent, items, words)", "memory_sessions (id, scope, name, items, words)",
+                  "memory_words (seq, scope, session, length, kind, stems)"):  # fmt: skip
+        columns = table.partition("(")[2].rstrip(")")
+        for row in fresh.execute(f"SELECT {columns} FROM {table.split()[0]}").fetchall():  # noqa: S608
+            older.execute(f"INSERT INTO {table} VALUES ({','.join('?' * len(row))})", row)  # noqa: S608
+    apply_migrations(older)
+    read = [ScopedIndex(connection, Scope("owner")) for connection in (fresh, older)]
+    assert read[1].entries([1]) == read[0].entries([1])
+    assert (read[1].sessions, read[1].session_mean) == (read[0].sessions, read[0].session_mean) == (1, 6)
 
 
 async def test_month_of_what_an_older_hob_kept_in_may_is_indexed(tmp_path: Path) -> None:

@@ -132,24 +132,23 @@ class _Ranking:
             members[entry.session].append(seq)
         members.pop(0, None)
         held, scores = self._held, self._scores
-        masks = {session: [mask for seq in seqs if (mask := held[seq])] for session, seqs in members.items()}
-        unions = {session: reduce(or_, some) if some else 0 for session, some in masks.items()}
+        masks = {
+            session: some for session, seqs in members.items() if (some := [held[seq] for seq in seqs if held[seq]])
+        }
         often: defaultdict[int, int] = defaultdict(int)
-        for mask, count in Counter(unions.values()).items():
+        for mask, count in Counter(some[0] if len(some) == 1 else reduce(or_, some) for some in masks.values()).items():
             for bit in _bits_of(mask):
                 often[bit] += count
-        count, words = index.sessions()
-        mean = words / max(1, count)
-        idf = {bit: math.log(1 + (count - some + 0.5) / (some + 0.5)) for bit, some in often.items()}
-        sizes = index.session_sizes(session for session, mask in unions.items() if mask)
+        idf = {bit: math.log(1 + (index.sessions - some + 0.5) / (some + 0.5)) for bit, some in often.items()}
+        sizes = index.session_sizes(masks)
         weights, tops = {}, {}
         for session, seqs in members.items():
             best = [scores[seq] for seq in seqs]
             tops[session] = sum(best) if len(best) <= _TOP_OF_SESSION else sum(sorted(best)[-_TOP_OF_SESSION:])
             weight = 0.0
-            if some := masks[session]:
-                norm = K1 * (1 - B + B * sizes[session] / mean)
-                for bit, times in _times_of(some).items():
+            if session in masks:
+                norm = K1 * (1 - B + B * sizes[session] / index.session_mean)
+                for bit, times in _times_of(masks[session]).items():
                     weight += idf[bit] * times * (K1 + 1) / (times + norm)
             weights[session] = weight
         tops = _of_best(tops)

@@ -39,7 +39,10 @@ _DROP_BITS = (
 )
 _COUNT_SESSION = "UPDATE memory_sessions SET items = items + ?, words = words + ? WHERE id = ?"
 _DROP_SESSION = "DELETE FROM memory_sessions WHERE id = ? AND items = 0"
-_ADD_WORDS = "INSERT INTO memory_words (seq, scope, session, length, kind, stems) VALUES (?, ?, ?, ?, ?, ?)"
+_ADD_WORDS = (
+    "INSERT INTO memory_words (seq, scope, session, length, kind, speaker, role, layer, sort, at, importance, stems)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
 _ADD_POSTINGS = (
     "INSERT INTO memory_postings (scope, term, block, postings) VALUES (?, ?, ?, ?)"
     " ON CONFLICT DO UPDATE SET postings = CAST(postings || excluded.postings AS BLOB)"
@@ -69,7 +72,12 @@ def add(connection: apsw.Connection, items: Sequence[MemoryItem]) -> None:
         stems = ANALYZER.stems([*words_of(f"{dated(item.at)} {item.speaker}"), *words])
         joined = " ".join(stems)
         length = min(len(stems) - joined.count(END), _LONGEST)
-        rows.append((item.seq, scope, session, length, kind_of(item.text, words), joined))
+        rows.append(
+            (
+                item.seq, scope, session, length, kind_of(item.text, words), item.speaker, item.role, item.layer,
+                item.kind, item.at, item.importance, joined,
+            )
+        )  # fmt: skip
         postings, posting = blocks[scope, item.seq >> BITS], item.seq & LOW | length << 16
         for stem, times in Counter(stems).items():
             postings[stem].append(posting | (times if times < MOST_TIMES else MOST_TIMES) << BITS)

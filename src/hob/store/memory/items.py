@@ -71,7 +71,7 @@ _DROP = (
     "DELETE FROM memory_items WHERE seq IN ({})",
 )
 _AT_ONCE = 500
-_MANY, _MOST_WAITING, _LOT = 50, 8_000, 1_000
+_MANY, _MOST_WAITING, _LOT = 50, 7_000, 1_000
 """From so many on items are indexed after they were acknowledged; so many at most wait for it, and then so many are
 indexed together, which costs half as much for each as a hundred."""
 _NEWEST = "SELECT coalesce(max(seq), 0) FROM memory_items"

@@ -18,7 +18,7 @@ from hob.store.memory.items import COLUMNS, TABLES, index_waiting, is_waiting, l
 
 T = TypeVar("T")
 
-_SCOPE = "SELECT id, items, words, removed FROM memory_scopes WHERE person = ? AND agent = ?"
+_SCOPE = "SELECT id, items, words, removed, sessions, session_words FROM memory_scopes WHERE person = ? AND agent = ?"
 _SESSION = "SELECT id FROM memory_sessions WHERE scope = ? AND name = ?"
 _SIZES = (
     "SELECT term, sum(length(postings)) / 4 FROM memory_postings"
@@ -26,9 +26,8 @@ _SIZES = (
 )
 _POSTINGS = "SELECT block, postings FROM memory_postings WHERE scope = ? AND term = ? ORDER BY block DESC"
 _ENTRIES = (
-    "SELECT w.seq, w.session, w.length, w.kind, w.stems, i.speaker, i.role, i.layer, i.kind, i.at, i.importance"
-    " FROM json_each(?) j CROSS JOIN memory_words w ON w.seq = j.value CROSS JOIN memory_items i ON i.seq = j.value"
-    " WHERE w.scope = ?"
+    "SELECT seq, session, length, kind, speaker, role, layer, sort, at, importance, stems"
+    " FROM json_each(?) CROSS JOIN memory_words ON seq = value WHERE scope = ?"
 )
 _BEFORE = "SELECT seq FROM memory_words WHERE session = w.session AND seq < w.seq ORDER BY seq DESC LIMIT 1"
 _AFTER = "SELECT seq FROM memory_words WHERE session = w.session AND seq > w.seq ORDER BY seq LIMIT 1"
@@ -40,10 +39,7 @@ _BITS = (
     "SELECT group_concat(seq), CAST(group_concat(bits, '') AS BLOB) FROM"
     " (SELECT seq, bits FROM memory_bits WHERE embedder = ? AND scope = ? AND seq > ? ORDER BY seq LIMIT ?)"
 )
-_VECTORS = (
-    "SELECT v.seq, v.vector FROM memory_vectors v JOIN memory_words w ON w.seq = v.seq"
-    " WHERE v.seq IN (SELECT value FROM json_each(?)) AND v.embedder = ? AND w.scope = ?"
-)
+_VECTORS = "SELECT seq, vector FROM memory_vectors WHERE seq IN (SELECT value FROM json_each(?)) AND embedder = ?"
 _NEXT_SPEAKER = "SELECT min(speaker) FROM memory_items WHERE scope = :person AND agent = :agent"
 _SPEAKERS = (
     f"WITH RECURSIVE speakers (name) AS ({_NEXT_SPEAKER} UNION ALL"  # noqa: S608 - no value
@@ -52,7 +48,6 @@ _SPEAKERS = (
 )
 _MOST_SPEAKERS = 200
 _SESSION_SIZES = "SELECT id, words FROM memory_sessions WHERE id IN (SELECT value FROM json_each(?))"
-_SESSIONS = "SELECT count(*), coalesce(sum(words), 0) FROM memory_sessions WHERE scope = ?"
 _TEXTS = (
     "SELECT i.seq, c.text FROM memory_items i JOIN content c ON c.id = i.text WHERE c.text IS NOT NULL"
     " AND i.seq IN (SELECT value FROM json_each(?)) AND +i.scope = ? AND +i.agent = ?"
@@ -97,13 +92,13 @@ class SearchEntry(NamedTuple):
     session: int
     length: int
     kind: int
-    stems: str
     speaker: str
     role: str
     layer: str
     sort: str
     at: float
     importance: float
+    stems: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +132,10 @@ class ScopedIndex:
         self._connection = connection
         self._whose = (scope.person, scope.agent)
         row = find_row(connection, _SCOPE, (scope.person, scope.agent))
-        self.scope, self.size, words, self.removed = row or (0, 0, 0, 0)
+        self.scope, self.size, words, self.removed, self.sessions, session_words = row or (0, 0, 0, 0, 0, 0)
         self._mean = words / max(1, self.size)
+        self.session_mean = session_words / max(1, self.sessions)
+        """How many words a session has."""
         self._loaded: dict[int, MemoryItem] = {}
         self.session = 0
         """The number of the one session that is searched, 0 for all; of one without items it is -1."""
@@ -179,11 +176,6 @@ class ScopedIndex:
         """How many words these sessions have."""
         return dict(all_rows(self._connection, _SESSION_SIZES, (json.dumps(list(sessions)),)))
 
-    def sessions(self) -> tuple[int, int]:
-        """How many sessions there are, and how many words they have."""
-        count, words = all_rows(self._connection, _SESSIONS, (self.scope,))[0]
-        return count, words
-
     def texts(self, seqs: Iterable[int]) -> dict[int, str]:
         """The texts of these rows; those of other scopes and those that are erased are left out."""
         return dict(all_rows(self._connection, _TEXTS, (json.dumps(list(seqs)), *self._whose)))
@@ -194,8 +186,8 @@ class ScopedIndex:
         return array("q", map(int, seqs.split(","))) if seqs else (), bits or b""
 
     def vectors(self, embedder: int, seqs: Iterable[int]) -> dict[int, bytes]:
-        """The vectors of these rows, as 16-bit floats."""
-        return dict(all_rows(self._connection, _VECTORS, (json.dumps(list(seqs)), embedder, self.scope)))
+        """The vectors of these rows, which `bits` told, as 16-bit floats."""
+        return dict(all_rows(self._connection, _VECTORS, (json.dumps(list(seqs)), embedder)))
 
     def speakers(self) -> list[str]:
         """Who speaks in this scope, the first of them by the alphabet."""
