@@ -7,6 +7,8 @@ import os
 import resource
 import socket
 import stat
+import struct
+import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -253,6 +255,41 @@ async def test_connections_beyond_those_told_that_there_is_no_room_are_not_kept(
         for _, writer in kept:
             writer.close()
         await asyncio.wait(ended)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the system counts no pieces elsewhere")
+async def test_answer_comes_in_one_piece() -> None:
+    async with connected() as (reader, writer):
+        writer.write(b"GET / HTTP/1.1\r\nhost: hob\r\n\r\n")
+        assert (await reader.readuntil(b"\r\n\r\n0")).startswith(b"HTTP/1.1 200")
+        told = writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 156)
+        assert struct.unpack_from("I", told, 152) == (1,)  # tcpi_data_segs_in
+
+
+@pytest.mark.parametrize(
+    ("method", "length", "fails"),
+    [("GET", b"", False), ("HEAD", b"content-length: 1\r\n", False), ("GET", b"content-length: 1\r\n", True)],
+    ids=["a stream", "a head alone", "an answer that fails"],
+)
+async def test_head_comes_where_no_body_follows_it(method: str, length: bytes, fails: bool) -> None:
+    go_on = asyncio.Event()
+
+    async def begin(scope: Scope, _receive: Receive, send: Send) -> None:
+        headers = [(b"content-length", b"1")] if length else []
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        if scope["method"] == "HEAD":
+            await send({"type": "http.response.body", "body": b"x"})
+        elif fails:
+            raise AssertionError("a mistake")
+        await go_on.wait()
+
+    listener: socket.socket = bind_tcp("127.0.0.1", 0)
+    async with serve(begin, [listener], grace=1), asyncio.timeout(4):
+        reader, writer = await asyncio.open_connection("127.0.0.1", listener.getsockname()[1])
+        writer.write(f"{method} / HTTP/1.1\r\nhost: hob\r\n\r\n".encode())
+        assert length in await reader.readuntil(b"\r\n\r\n")
+        go_on.set()
+        writer.close()
 
 
 async def test_listener_with_no_descriptor_left_rests_and_says_so_once(caplog: pytest.LogCaptureFixture) -> None:

@@ -102,6 +102,22 @@ def test_every_code_has_a_status(error: HobError) -> None:
     assert 400 <= failure_of(error).status < 600
 
 
+async def test_first_route_of_the_table_that_fits_is_taken(hob: Machine) -> None:
+    async def tell(call: EndpointCall[Nothing]) -> Response:
+        return json_response({"route": call.request.scope["route"].path})
+
+    paths = "/a/{id}/c", "/a/b/c", "/a/{id}", "/a/b", "/a/{id:path}", "/a-{id}", "/{id}"
+    table = [Endpoint("GET", path, tell, TokenScope.READ, Nothing) for path in paths]
+    asked = "/a/b/c", "/a/x/c", "/a/b", "/a/x", "/a/b/d", "/a-x", "/x"
+    async with asking(hob, *table, Endpoint("POST", "/a/b", tell, TokenScope.READ, Nothing)) as client:
+        taken = [(await client.get(path)).json()["route"] for path in asked]
+        assert taken == ["/a/{id}/c", "/a/{id}/c", "/a/{id}", "/a/{id}", "/a/{id:path}", "/a-{id}", "/{id}"]
+        assert (await client.post("/a/b")).json() == {"route": "/a/b"}
+        refused = await client.delete("/a/b")
+        assert (refused.status_code, refused.headers["allow"]) == (405, "GET, HEAD, POST")
+        assert (await client.get("/b/c")).status_code == 404
+
+
 async def test_route_for_everybody_reads_no_token_and_counts_none(hob: Machine) -> None:
     public: Endpoint[Any] = Endpoint("POST", "/hooks/{id}", echo, None, bytes)
     async with asking(hob, public, replace(public, path="/ours", scope=TokenScope.CHAT)) as client:

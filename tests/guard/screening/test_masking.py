@@ -163,6 +163,13 @@ def test_learnt_secret_counts_at_once_and_a_rotated_key_stays_masked() -> None:
     assert "".join((known.stream().feed("second-key-0002"),)) == MASKED
 
 
+def test_long_text_that_was_clean_is_looked_through_again_for_what_is_learnt() -> None:
+    known, text = KnownSecrets({"key": "first-key-0001"}), f"{'x ' * 10_000}second-key-0002"
+    assert known(text) is known(text) is text
+    known.learn({"key": "second-key-0002"})
+    assert known(text).endswith(f"x {MASKED}")
+
+
 def test_only_references_that_ask_nobody_are_read() -> None:
     def ask() -> str:
         raise AssertionError("a keyring was opened")

@@ -6,6 +6,7 @@ nothing.
 """
 
 from collections.abc import Iterable
+from functools import lru_cache
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
@@ -36,6 +37,7 @@ def halves(secret: str) -> tuple[str, str]:
     return cookie, f"{HALF}{page}"
 
 
+@lru_cache(64)
 def host_of(header: str) -> str:
     """The name or address of a Host header, without its port, in lower case; empty if it is none."""
     try:
@@ -51,8 +53,11 @@ def is_our_host(header: str, named: Iterable[str]) -> bool:
     It cannot make the browser ask for an address or for another name than its own.
     """
     host = host_of(header)
-    if host in _LOCAL or host in {each.lower() for each in named}:
-        return True
+    return host in _LOCAL or _is_address(host) or host in {each.lower() for each in named}
+
+
+@lru_cache(64)
+def _is_address(host: str) -> bool:
     try:
         ip_address(host)
     except ValueError:

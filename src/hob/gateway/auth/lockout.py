@@ -3,6 +3,7 @@
 import logging
 from collections import OrderedDict, deque
 from dataclasses import field
+from functools import lru_cache
 from ipaddress import IPv6Address, ip_address
 
 from hob.core.clock import Clock
@@ -72,6 +73,7 @@ class Lockout:
         return place
 
 
+@lru_cache(64)
 def place_of(address: str) -> str:
     """Who shares a fate with this address."""
     try:

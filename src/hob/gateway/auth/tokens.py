@@ -121,6 +121,7 @@ class TokenFile:
     def __init__(self, home: Path, clock: Clock) -> None:
         self._home = home
         self._file = home / "secrets" / "gateway-tokens.json"
+        self._files = str(self._file), str(token_file(home))
         self._clock = clock
 
     def tokens(self) -> tuple[Token, ...]:
@@ -228,7 +229,7 @@ class TokenFile:
 
     def stamp(self) -> tuple[int, ...]:
         """Something that changes whenever a token does."""
-        return (*_stamp(self._file), *_stamp(token_file(self._home)))
+        return tuple(each for file in self._files for each in _stamp(file))
 
     @contextmanager
     def _changing(self) -> Iterator[list[Token]]:
@@ -352,9 +353,9 @@ def _place(tokens: list[Token], name: str) -> int:
     raise NotFound(translatable("no token is called {name}; `hob token list` shows them", name=name))
 
 
-def _stamp(file: Path) -> tuple[int, ...]:
+def _stamp(file: str) -> tuple[int, ...]:
     try:
-        seen = file.stat()
+        seen = os.stat(file)  # noqa: PTH116 - with each call: a `Path` costs more than the look
     except OSError:
         return (0, 0, 0)
     return (seen.st_mtime_ns, seen.st_ino, seen.st_size)

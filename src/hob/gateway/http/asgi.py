@@ -3,7 +3,9 @@
 import asyncio
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 from starlette.applications import Starlette
@@ -11,7 +13,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Match
+from starlette.routing import BaseRoute, Match, Route, Router, WebSocketRoute
 from starlette.types import ASGIApp as ASGIApp
 from starlette.types import Message, Receive, Scope, Send
 
@@ -80,11 +82,49 @@ def build_api(
     """
     routes = [route for each in endpoints if local or not each.local for route in each.routes(api)]
     app = Starlette(routes=routes, exception_handlers={HTTPException: _on_http_error, Exception: _on_defect})
-    app.router.redirect_slashes = False
+    app.router = _Router(routes)
     masked: ASGIApp = MaskedAnswers(app, api.mask)
     if pages:
         masked = _WithPages(masked, pages)
     return _Named(_Local(masked) if local else HttpSecurityMiddleware(masked, api))
+
+
+class _Router(Router):
+    """Tries the routes alone whose words at the beginning are those of the path, in their order, instead of all."""
+
+    def __init__(self, routes: Sequence[Route | WebSocketRoute]) -> None:
+        super().__init__(routes, redirect_slashes=False)
+        self._by_beginning = defaultdict[str, list[tuple[int, BaseRoute]]](list)
+        for number, route in enumerate(routes):
+            head, brace, _ = route.path.partition("{")
+            self._by_beginning[head[: head.rfind("/") + 1] if brace else head].append((number, route))
+
+    async def app(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Give it to the first that takes it, else to one that has its path."""
+        partial: tuple[BaseRoute, Scope] | None = None
+        scope.setdefault("router", self)
+        for route in self._near(scope["path"]):
+            match, found = route.matches(scope)
+            if match is Match.FULL:
+                partial = route, found
+                break
+            if match is Match.PARTIAL and partial is None:
+                partial = route, found
+        if partial is None:
+            await self.default(scope, receive, send)
+            return
+        route, found = partial
+        scope.update(found, route=route)
+        await route.handle(scope, receive, send)
+
+    def _near(self, path: str) -> Iterable[BaseRoute]:
+        known = self._by_beginning
+        near = [*known.get(path, ())]
+        at = path.rfind("/")
+        while at >= 0:
+            near += known.get(path[: at + 1], ())
+            at = path.rfind("/", 0, at)
+        return [route for _, route in sorted(near, key=itemgetter(0))]
 
 
 class _WithPages:

@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 
 from starlette.requests import ClientDisconnect, HTTPConnection, Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Route, WebSocketRoute
+from starlette.routing import Route, WebSocketRoute
 from starlette.types import Receive, Scope, Send
 
 from hob.core.errors import HobError, InvalidRequest
@@ -115,7 +115,7 @@ class Endpoint(Generic[T]):
         """Whether the body is taken as it is."""
         return self.takes is bytes
 
-    def routes(self, api: Api) -> Iterator[BaseRoute]:
+    def routes(self, api: Api) -> Iterator[Route | WebSocketRoute]:
         """The routes of the application."""
         if self.live is not None:
             yield WebSocketRoute(self.path, _Live(self.live, api))

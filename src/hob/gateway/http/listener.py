@@ -130,6 +130,35 @@ class HeadRefused(Exception):
     """A request's head that is not taken. The text says why."""
 
 
+class _WholeAnswer(asyncio.Transport):
+    """Sends an answer's head with the beginning of its body, at once: each piece is a call of the system's, and wakes
+    the caller. Where no length is known the head goes ahead.
+    """
+
+    def __init__(self, transport: asyncio.Transport, cycle: RequestResponseCycle) -> None:
+        self._transport = transport
+        self._cycle = cycle
+        self._head = b""
+        self._begun = False
+
+    def write(self, data: Any) -> None:
+        if self._cycle.response_started and not self._begun:
+            self._begun = True
+            if self._cycle.chunked_encoding is False:
+                self._head = data
+                return
+        self._transport.write(self._head + data)
+        self._head = b""
+
+    def close(self) -> None:
+        if self._head:
+            self._transport.write(self._head)
+        self._transport.close()
+
+    def is_closing(self) -> bool:
+        return self._transport.is_closing()
+
+
 class Limited(HttpToolsProtocol):
     """The server's protocol with limits that hold before a request is known, and so before its token is."""
 
@@ -140,6 +169,8 @@ class Limited(HttpToolsProtocol):
     _in_head = True
     _body_bytes = 0
     _no_room = False
+    _awaits = False
+    """Whether more has to come, after what was read: most requests come whole, and need no clock."""
     _deadline: asyncio.TimerHandle | None = None
 
     def __init__(self, *args: Any, **named: Any) -> None:
@@ -157,12 +188,14 @@ class Limited(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         if self._in_head:
-            self._expect()
+            self._awaits = True
             self._head_bytes += len(data)
             if self._head_bytes > MOST_HEAD_BYTES + READ_BYTES:
                 self.transport.close()
                 return
         super().data_received(data)
+        if self._awaits:
+            self._expect()
 
     def send_400_response(self, msg: str) -> None:
         """Bytes that are no request are answered as everything is that cannot be understood."""
@@ -172,7 +205,7 @@ class Limited(HttpToolsProtocol):
         self.transport.close()
 
     def on_message_begin(self) -> None:
-        self._expect()
+        self._awaits = True
         self._host, self._head_size = None, 0
         super().on_message_begin()
 
@@ -203,13 +236,14 @@ class Limited(HttpToolsProtocol):
             self._refuse("the address names another host than the Host header does")  # RFC 9112, 3.2.2
         self._in_head, self._body_bytes = False, 0
         self._expect_nothing()
-        if not self.parser.should_upgrade():
-            self._expect()
-        usual = self.app
+        self._awaits = not self.parser.should_upgrade()
+        usual, before = self.app, self.cycle
         if self._no_room:
             self.app = _turn_away
         super().on_headers_complete()
         self.app = usual
+        if self.cycle is not before and self.scope["method"] != "HEAD":
+            self.cycle.transport = _WholeAnswer(self.transport, self.cycle)
 
     def on_body(self, body: bytes) -> None:
         self._body_bytes += len(body)
@@ -231,6 +265,7 @@ class Limited(HttpToolsProtocol):
             self._deadline = self.loop.call_later(HEAD_SECONDS, self._give_up)
 
     def _expect_nothing(self) -> None:
+        self._awaits = False
         if self._deadline is not None:
             self._deadline.cancel()
             self._deadline = None

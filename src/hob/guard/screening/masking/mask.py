@@ -12,6 +12,7 @@ import json
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
 from urllib.parse import quote, quote_plus
 
 # The forms in which a secret may turn up: as it is, and as programs write it down.
@@ -290,7 +291,8 @@ _LONGEST_GRAM = 8
 _LONGEST_STEP = 16
 _HEAD = 4
 _REMEMBERED, _REMEMBERED_LENGTH = 200, 8_000
-"""So many texts without a secret, none longer, are known again: a prompt is looked through several times a turn."""
+"""So many texts without a secret are known again, those that are longer by their SHA-256: a prompt is looked through
+several times a turn, and a page that looks again is mostly told the same."""
 
 
 class Mask:
@@ -315,24 +317,26 @@ class Mask:
             for offset in range(last - self._step + 1, last + 1):
                 grams.setdefault(form[offset : offset + self._gram], []).append((offset, form))
         self._grams = grams
-        self._clean: set[str] = set()
+        self._clean: set[str | bytes] = set()
 
     def __bool__(self) -> bool:
         return bool(self._forms)
 
     def __call__(self, text: str) -> str:
         """The text with each secret masked; the same object if there is none."""
-        if not self._forms or text in self._clean:
+        if not self._forms:
+            return text
+        seen = text if len(text) <= _REMEMBERED_LENGTH else sha256(text.encode("utf-8", "surrogatepass")).digest()
+        if seen in self._clean:
             return text
         spans = self.find(text)
         if further := list(unfolded(text, self.find)):
             spans = merge((*spans, *further))
         if spans:
             return _replaced(text, spans)
-        if len(text) <= _REMEMBERED_LENGTH:
-            if len(self._clean) >= _REMEMBERED:
-                self._clean.clear()
-            self._clean.add(text)
+        if len(self._clean) >= _REMEMBERED:
+            self._clean.clear()
+        self._clean.add(seen)
         return text
 
     def find(self, text: str) -> list[Span]:
