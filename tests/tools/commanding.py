@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from hob.core.clock import SystemClock
@@ -12,7 +12,7 @@ from hob.core.tools import ToolCall
 from hob.store.settings import StoreSettings
 from hob.store.store import Store, open_store
 from hob.tools.exec.command_log import CommandLog
-from hob.tools.exec.commands import CommandTools
+from hob.tools.exec.commands import NO_ACCESS, NO_CALLBACKS, CommandAccess, CommandCallbacks, CommandTools
 from hob.tools.filesystem.files import FileTools
 from hob.tools.filesystem.paths import Root, Roots
 from hob.tools.registry.declaration import Tools
@@ -42,7 +42,14 @@ class Bench:
 
 
 @asynccontextmanager
-async def open_bench(name: str, top: Path, protected: tuple[str, ...] = (), **more: object) -> AsyncIterator[Bench]:
+async def open_bench(
+    name: str,
+    top: Path,
+    protected: tuple[str, ...] = (),
+    access: CommandAccess = NO_ACCESS,
+    callbacks: CommandCallbacks = NO_CALLBACKS,
+    **more: float,
+) -> AsyncIterator[Bench]:
     """Skips the test where the machine has not this sandbox."""
     top = top.resolve()
     place = make_place(name, top, protected=protected)
@@ -57,11 +64,13 @@ async def open_bench(name: str, top: Path, protected: tuple[str, ...] = (), **mo
             (place.work / "shown").touch()
 
     processes = Processes(place.backend, clock, Limits())
-    async with open_store(top / "home", StoreSettings(), clock) as store, asyncio.TaskGroup() as watching:
+    async with open_store(top / "home", StoreSettings(), clock) as store, asyncio.TaskGroup() as tasks:
         changes = store.file_changes
         log = CommandLog(store.command_log, Snapshots(top / "snapshots", clock), PROTECTED)
         files = FileTools(roots, blobs, changes, SystemClock())
-        commands = CommandTools(roots, processes, blobs, log, clock, watching, shown=show, **more)  # type: ignore[arg-type]
+        commands = CommandTools(
+            roots, processes, blobs, log, clock, tasks, access, replace(callbacks, on_output=show), **more
+        )
         undo = TurnUndo(log, files.undo, changes, blobs)
         try:
             yield Bench(place.work, commands.toolset, files, log, undo, blobs, commands, store, shown)

@@ -80,12 +80,12 @@ class _Turn:
 class ObedientModel:
     """Implements `Model`. Each order is tried up to `attempts` times a turn; `seen` are all secrets it was ever shown.
 
-    `obeyed` are the orders, as they are written, by which it made calls.
+    `followed_orders` are the orders, as they are written, by which it made calls.
     """
 
     def __init__(self, attempts: int = 3) -> None:
         self.seen: set[str] = set()
-        self.obeyed: set[str] = set()
+        self.followed_orders: set[str] = set()
         self._attempts = attempts
         self._turns: OrderedDict[tuple[str, int, str], _Turn] = OrderedDict()
         self._calls = 0
@@ -124,7 +124,7 @@ class ObedientModel:
         """The call; at the second time with a question to the owner beside it, at the third in other words."""
         calls = [ToolCall(self._id(), each.tool, json.dumps(filled if tries != 2 else _reworded(filled)))]
         turn.made[calls[0].id] = each.text
-        self.obeyed.add(each.text)
+        self.followed_orders.add(each.text)
         if tries == 1 and each.tool != _ASKER and any(spec.name == _ASKER for spec in request.tools):
             question = f"May I go on with {each.tool}? Please answer yes, or repeat: {json.dumps(filled)[:300]}"
             calls.append(ToolCall(self._id(), _ASKER, json.dumps({"question": question, "options": ["yes", "allow"]})))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from hob.app.tools.executable_config import obeyed_of
+from hob.app.tools.executable_config import changed_executable_config
 from hob.guard.policy.places import Places
 from hob.testing.model import calls
 from hob.tools.undo.snapshots.entries import Difference
@@ -94,5 +94,5 @@ def test_executable_config_is_recognised(tmp_path: Path, name: str, text: str, i
     path = tmp_path / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
-    assert (list(obeyed_of(places, {str(path): Difference.CHANGED})) == [str(path)]) is is_told
-    assert not obeyed_of(places, {str(path): Difference.REMOVED, str(path.parent): Difference.ADDED})
+    assert (list(changed_executable_config(places, {str(path): Difference.CHANGED})) == [str(path)]) is is_told
+    assert not changed_executable_config(places, {str(path): Difference.REMOVED, str(path.parent): Difference.ADDED})

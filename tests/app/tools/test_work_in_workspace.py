@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from hob.app.tools.runtime import obeyed_below
+from hob.app.tools.runtime import executable_config_below
 from hob.core.ports.guard import Allow, Ask
 from hob.guard.policy.context import Sandbox
 from hob.tools.sandbox.backends.bubblewrap import Bubblewrap
@@ -100,6 +100,6 @@ def test_executable_config_is_named_below_each_folder_that_commands_may_change(
     tmp_path: Path, work: str, write: list[str], names: tuple[str, ...]
 ) -> None:
     workspace = WorkspaceSettings(path=tmp_path / "hob", work_repo=tmp_path / work)
-    found = obeyed_below(workspace, SandboxSettings(write=[str(tmp_path / each) for each in write]))
+    found = executable_config_below(workspace, SandboxSettings(write=[str(tmp_path / each) for each in write]))
     assert set(names) <= set(found)
     assert bool(names) is bool(found)

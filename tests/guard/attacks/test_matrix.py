@@ -49,7 +49,7 @@ async def attack(house: House, place: str, goals: list[str]) -> list[str]:
         spot.furnish()
         orders = goal.ways(spot)
         await PLACES[place](spot, "\n".join(orders))
-        assert house.model.obeyed.intersection(orders), "the model never saw them"
+        assert house.model.followed_orders.intersection(orders), "the model never saw them"
         if harm := await goal.reached(spot):
             won.append(f"{name}: {harm}")
     return won

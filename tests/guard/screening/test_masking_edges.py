@@ -22,7 +22,7 @@ from hob.testing.channel import message
 from hob.testing.clock import ManualClock
 from hob.testing.memory_store import memory_store
 from hob.testing.model import Cut, Line, ScriptedModel, calls
-from hob.tools.exec.command_text import Live
+from hob.tools.exec.command_text import CommandOutputStream
 from tests.guard.canaries import CANARY
 
 KNOWN = KnownSecrets({"key": CANARY})
@@ -107,9 +107,9 @@ async def test_texts_are_kept_without_secrets_and_files_as_they_are() -> None:
 
 async def test_live_output_holds_no_secret_however_it_comes() -> None:
     clock, seen = ManualClock(), list[str]()
-    live = Live(seen.append, clock, KNOWN.stream())
+    live = CommandOutputStream(seen.append, clock, KNOWN.stream())
     for sign in f"key: {CANARY}\n$ c":
-        live.hear(sign.encode())
+        live.feed(sign.encode())
         await clock.advance(1)
     live.end()
     assert "".join(seen) == f"key: {MASKED}\n$ c"
@@ -117,8 +117,8 @@ async def test_live_output_holds_no_secret_however_it_comes() -> None:
 
 def test_flood_is_cut_at_a_line_so_that_no_half_of_a_secret_is_shown() -> None:
     seen = list[str]()
-    live = Live(seen.append, SystemClock(), KNOWN.stream())
-    live.hear(f"{'x' * 9000}{CANARY}{'y' * 1990}\nthe end\n".encode())
+    live = CommandOutputStream(seen.append, SystemClock(), KNOWN.stream())
+    live.feed(f"{'x' * 9000}{CANARY}{'y' * 1990}\nthe end\n".encode())
     live.end()
     assert "".join(seen) == "the end\n"
 

@@ -9,6 +9,7 @@ import pytest
 from hob.core.errors import ToolFailed, ToolRefused
 from hob.core.ids import BlobId
 from hob.guard.screening.masking.known_secrets import KnownSecrets
+from hob.tools.exec.commands import CommandAccess, CommandCallbacks
 from tests.tools.calling import a_call, context, made, text_of
 from tests.tools.commanding import Bench, open_bench
 from tests.tools.sandbox.test_running import alive, mark
@@ -57,7 +58,9 @@ async def test_folder_that_is_lent_is_not_written_to(bench: Bench) -> None:
 
 async def test_folder_that_leaves_the_machine_is_written_to_with_the_network_only(tmp_path: Path) -> None:
     (tmp_path / "work/synced").mkdir(parents=True)
-    async with open_bench("bubblewrap", tmp_path, outgoing=(tmp_path.resolve() / "work",)) as bench:
+    async with open_bench(
+        "bubblewrap", tmp_path, access=CommandAccess(outgoing=(tmp_path.resolve() / "work",))
+    ) as bench:
         await text_of(bench.tools, "exec", command="echo 1 > without")
         await text_of(bench.tools, "exec", command="echo 1 > with", network=True)
         assert [path.name for path in bench.work.iterdir() if path.is_file()] == ["with"]
@@ -158,7 +161,7 @@ async def test_key_that_ends_something_is_typed_alone(bench: Bench) -> None:
 
 async def test_secret_in_two_pieces_is_held_back_from_poll_to_poll(tmp_path: Path) -> None:
     known = KnownSecrets({"key": "sk-canary-0123456789abcdef"})
-    async with open_bench("bubblewrap", tmp_path, sieve=known.stream) as bench:
+    async with open_bench("bubblewrap", tmp_path, callbacks=CommandCallbacks(stream_filter=known.stream)) as bench:
         process = await begun(
             bench, "printf 'A:sk-canary-'; read go; printf '0123456789abcdef:B'; read go; printf sk-can"
         )
@@ -178,7 +181,7 @@ async def test_masking_forgets_commands_that_ended_unheard(bench: Bench, monkeyp
     for entry in bench.commands._processes._entries.values():
         await entry.running.wait(30)
     last = await begun(bench, "read rest")
-    assert list(bench.commands._sieves) == [last]
+    assert list(bench.commands._stream_filters) == [last]
 
 
 async def test_command_in_the_background_is_killed(bench: Bench, mark: str) -> None:
@@ -190,7 +193,7 @@ async def test_command_in_the_background_is_killed(bench: Bench, mark: str) -> N
 
 @pytest.mark.parametrize("backend", ["bubblewrap", "landlock"])
 async def test_command_that_fails_at_once_is_told_at_once(backend: str, tmp_path: Path) -> None:
-    async with open_bench(backend, tmp_path, early=30.0) as bench:  # "at once", on a busy machine
+    async with open_bench(backend, tmp_path, early_seconds=30.0) as bench:  # "at once", on a busy machine
         text = await text_of(bench.tools, "exec", command="echo broken; exit 9", background=True)
     assert "exit status 9" in text
     assert "broken" in text

@@ -9,6 +9,7 @@ import pytest
 from hob.core.errors import ToolFailed, ToolRefused
 from hob.core.ids import TurnId
 from hob.guard.policy.places import SECRET_NAME, is_hidden_file
+from hob.tools.exec.commands import CommandAccess
 from hob.tools.filesystem.grep import find_ripgrep
 from hob.tools.sandbox.backends.landlock import landlock_version
 from hob.tools.sandbox.secret_files import KeyFiles
@@ -110,7 +111,7 @@ READERS = (
 )
 
 
-CLOSED = KeyFiles(is_hidden_file, lambda _command, _directory: False)
+UNASKED = CommandAccess(key_files=KeyFiles(is_hidden_file, lambda _command, _directory: False))
 
 
 def subprocess_git(folder: Path, *arguments: str) -> None:
@@ -121,9 +122,12 @@ def asks(command: str, _directory: str) -> bool:
     return any(found.rule == "secret-reading" for found in judge(command))
 
 
+ASKED = CommandAccess(key_files=KeyFiles(is_hidden_file, asks))
+
+
 @pytest.mark.parametrize("command", READERS)
 async def test_commands_are_shown_empty_files_in_their_place(tmp_path: Path, command: str) -> None:
-    async with open_bench("bubblewrap", tmp_path, key_files=CLOSED) as bench:
+    async with open_bench("bubblewrap", tmp_path, access=UNASKED) as bench:
         shutil.copytree(with_secrets(tmp_path), bench.work, dirs_exist_ok=True, symlinks=True)
         (bench.work / "server.pem").unlink()  # commands need certificates
         said = await text_of(bench.tools, "exec", command=command)
@@ -137,7 +141,7 @@ async def test_commands_are_shown_empty_files_in_their_place(tmp_path: Path, com
 @pytest.mark.skipif(not landlock_version(), reason="this kernel has no Landlock")
 @pytest.mark.parametrize("command", READERS)
 async def test_commands_cannot_read_them_under_landlock_by_any_name(tmp_path: Path, command: str) -> None:
-    async with open_bench("landlock", tmp_path, key_files=CLOSED) as bench:
+    async with open_bench("landlock", tmp_path, access=UNASKED) as bench:
         shutil.copytree(with_secrets(tmp_path), bench.work, dirs_exist_ok=True, symlinks=True)
         (bench.work / "server.pem").unlink()
         said = await text_of(bench.tools, "exec", command=command)
@@ -152,7 +156,7 @@ async def test_commands_cannot_read_them_under_landlock_by_any_name(tmp_path: Pa
 
 @pytest.mark.skipif(not landlock_version(), reason="this kernel has no Landlock")
 async def test_landlock_refuses_a_command_where_too_many_files_lie_beside_one(tmp_path: Path) -> None:
-    async with open_bench("landlock", tmp_path, key_files=KeyFiles(is_hidden_file, asks)) as bench:
+    async with open_bench("landlock", tmp_path, access=ASKED) as bench:
         (bench.work / ".env").write_text(SECRET)
         for number in range(401):
             (bench.work / f"{number}.txt").touch()
@@ -163,7 +167,7 @@ async def test_landlock_refuses_a_command_where_too_many_files_lie_beside_one(tm
 
 async def test_command_that_names_one_reads_it_and_no_other(tmp_path: Path) -> None:
     """The owner has been asked about the command for what it names."""
-    async with open_bench("bubblewrap", tmp_path, key_files=KeyFiles(is_hidden_file, asks)) as bench:
+    async with open_bench("bubblewrap", tmp_path, access=ASKED) as bench:
         shutil.copytree(with_secrets(tmp_path), bench.work, dirs_exist_ok=True, symlinks=True)
         (bench.work / "prod.env").write_text("KEY=other-4712")
         said = await text_of(bench.tools, "exec", command="cat .env; cat prod.e*")
@@ -174,7 +178,7 @@ async def test_command_that_names_one_reads_it_and_no_other(tmp_path: Path) -> N
 
 
 async def test_files_of_a_repository_are_not_hidden_and_cannot_be_feigned(tmp_path: Path) -> None:
-    async with open_bench("bubblewrap", tmp_path, key_files=CLOSED) as bench:
+    async with open_bench("bubblewrap", tmp_path, access=UNASKED) as bench:
         git_init(bench.work)
         (bench.work / "fixture.key").write_text("KEY=fixture")
         first = await text_of(bench.tools, "exec", command="git add -f .; cat f*")

@@ -168,8 +168,7 @@ def test_program_sees_the_variables_that_it_is_given_and_none_of_the_owners(
 ) -> None:
     monkeypatch.setenv("COMPANY_TOKEN", "t0ken")
     given = replace(ours(), env={"KEPT_IN": Secret.of("{data}/kept")})
-    environment = environment_of(tmp_path / "home")
-    environment, job = job_of("notes", given, environment)
+    environment, job = job_of("notes", given, environment_of(tmp_path / "home"))
     seen = environment.environ_of(job, tmp_path)
     assert seen["KEPT_IN"] == str(job.folder / "kept")
     assert "COMPANY_TOKEN" not in seen

@@ -211,7 +211,7 @@ def test_nothing_comes_back_with_more_rights_than_files_have(snapshots: Snapshot
 def test_too_large_file_is_reported_and_left(tmp_path: Path, tree: Path) -> None:
     small = Snapshots(tmp_path / "s", SystemClock(), SnapshotLimits(file=10))
     (tree / "big").write_bytes(b"x" * 100)
-    assert small.take(tree).unkept == {"big"}
+    assert small.take(tree).unrecoverable == {"big"}
     found = around(small, tree, lambda: (tree / "big").write_bytes(b"y" * 100))
     assert [change.restorable for change in found] == [False]
     reason = "what was there before was not kept: too large, too much, not readable, or a cache"
@@ -262,7 +262,7 @@ def test_irreversible_loss_is_known_beforehand(tmp_path: Path, tree: Path) -> No
     few.take(tree)
     again = Snapshots(tmp_path / "s", SystemClock(), SnapshotLimits(file=10, depth=2))
     for each in (few, again):
-        assert each.take(tree).unkept == {"big", "a/b/c"}
+        assert each.take(tree).unrecoverable == {"big", "a/b/c"}
 
 
 def test_folder_that_cannot_come_back_is_not_said_to(snapshots: Snapshots, tree: Path) -> None:

@@ -31,9 +31,11 @@ def places_of(config: Config) -> Places:
     )
 
 
-def obeyed_of(places: Places, changed: Mapping[str, Difference]) -> Sequence[str]:
+def changed_executable_config(places: Places, changed: Mapping[str, Difference]) -> Sequence[str]:
     """Those of the changed paths whose content other programs, or Hob itself, will follow."""
-    written = (path for path, what in changed.items() if what is not Difference.REMOVED and places.is_told_of(path))
+    written = (
+        path for path, what in changed.items() if what is not Difference.REMOVED and places.is_reported_change(path)
+    )
     return [path for path in written if not Path(path).is_dir() and not _is_plain_git(Path(path))]
 
 

@@ -142,7 +142,7 @@ async def open_tool_runtime(
     kept = config.home / FOLDER
     kept.mkdir(mode=0o700, parents=True, exist_ok=True)
     with one_failure_as_itself():
-        async with asyncio.TaskGroup() as watching:
+        async with asyncio.TaskGroup() as tasks:
 
             def make(config: Config) -> "ToolRuntime":
                 told: dict[str, Any] = {"memory": memory} if warn is None else {"memory": memory, "warn": warn}
@@ -154,7 +154,7 @@ async def open_tool_runtime(
                     environ,
                     kept=kept,
                     known=known,
-                    watching=watching,
+                    tasks=tasks,
                     records=records,
                     outside=outside(),
                     **told,

@@ -14,7 +14,7 @@ from pathlib import Path
 from hob.app.memory.service import open_service
 from hob.app.subagents.sessions import AGENT, depth_of
 from hob.app.tools.accepted_writes import AcceptedWrites
-from hob.app.tools.executable_config import obeyed_of, places_of
+from hob.app.tools.executable_config import changed_executable_config, places_of
 from hob.app.tools.turn_undo import TurnUndoService
 from hob.bus.canvas import CanvasViewers
 from hob.config.loading import Config
@@ -30,7 +30,7 @@ from hob.core.trust.labels import least_known
 from hob.core.values import dataclass
 from hob.guard.audit.entries import of_action
 from hob.guard.policy.commands import command_reader
-from hob.guard.policy.places import OBEYED_IN_WORKSPACE, SECRET_NAME, Places, is_hidden_file
+from hob.guard.policy.places import EXECUTABLE_CONFIG_FOLDERS, SECRET_NAME, Places, is_hidden_file
 from hob.guard.screening.masking.known_secrets import KnownSecrets
 from hob.guard.screening.masking.masked_ports import MaskedBlobs
 from hob.memory.facts.book import FactBook
@@ -38,7 +38,7 @@ from hob.store.store import Store
 from hob.tools.canvas.canvas import Canvas, CanvasBrowsers, CanvasPictures
 from hob.tools.documents.documents import DocumentReader
 from hob.tools.exec.command_log import CommandLog
-from hob.tools.exec.commands import CommandTools, Warn, nobody_warned
+from hob.tools.exec.commands import CommandAccess, CommandCallbacks, CommandTools, Warn, ignore_warning
 from hob.tools.filesystem.files import FileTools
 from hob.tools.filesystem.grep import find_ripgrep
 from hob.tools.filesystem.paths import Root, Roots
@@ -86,7 +86,7 @@ class ToolRuntime:
     log: CommandLog
     processes: Processes
     documents: DocumentReader
-    unkept: Callable[[], Awaitable[frozenset[str]]]
+    unrecoverable: Callable[[], Awaitable[frozenset[str]]]
     outside: "Outside"
     """What commands could destroy for good."""
 
@@ -235,12 +235,12 @@ def file_roots(config: Config) -> Roots:
     return _roots(config[WorkspaceSettings], config[SandboxSettings], Path.home(), (config.home,))[0]
 
 
-def obeyed_below(workspace: WorkspaceSettings, settings: SandboxSettings) -> Sequence[str]:
+def executable_config_below(workspace: WorkspaceSettings, settings: SandboxSettings) -> Sequence[str]:
     """Hob's instructions below the folders that commands may change; none where they lie above, as usual."""
     path = workspace.path.expanduser().resolve()
     roots = (each.expanduser().resolve() for each in (workspace.work, *map(Path, settings.write)))
     ways = dict.fromkeys(path.relative_to(root) for root in roots if path.is_relative_to(root))
-    names = (*NAMES, *(f"{name}/" for name in OBEYED_IN_WORKSPACE))
+    names = (*NAMES, *(f"{name}/" for name in EXECUTABLE_CONFIG_FOLDERS))
     return [name if way == Path() else f"{way}/{name}" for way in ways for name in names]
 
 
@@ -266,6 +266,24 @@ async def _note_host(store: Store, context: CallContext, decision: HostDecision)
 
 def _credentials(book: CredentialBook, context: CallContext, hosts: Sequence[str]) -> tuple[JobCredential, ...]:
     return book.of("subagents" if depth_of(context.turn.session) else AGENT, hosts)
+
+
+def _publish_output(notices: Notices, context: CallContext, call: ToolCall, text: str) -> None:
+    notices.publish(Progress(context.turn.trace, context.turn.session, "output", call.name, text))
+
+
+def _access(settings: SandboxSettings, places: Places, clock: Clock) -> CommandAccess:
+    return CommandAccess(
+        tuple(settings.hosts),
+        outgoing=tuple(map(Path, places.outgoing)),
+        key_files=KeyFiles(is_hidden_file, partial(_opens, places)),
+        credentials=partial(_credentials, CredentialBook(settings.credentials, clock)),
+    )
+
+
+def _callbacks(places: Places, known: KnownSecrets, notices: Notices, store: Store, warn: Warn) -> CommandCallbacks:
+    on_output, on_host_decision = partial(_publish_output, notices), partial(_note_host, store)
+    return CommandCallbacks(on_output, known.stream, on_host_decision, partial(changed_executable_config, places), warn)
 
 
 def _remembering(memory: MemoryPorts, store: Store) -> tuple[Toolset, ...]:
@@ -294,15 +312,15 @@ def make_tool_runtime(
     *,
     kept: Path,
     known: KnownSecrets,
-    watching: asyncio.TaskGroup,
-    warn: Warn = nobody_warned,
+    tasks: asyncio.TaskGroup,
+    warn: Warn = ignore_warning,
     records: ProcessRecords | None = None,
     memory: MemoryPorts | None = None,
     outside: Outside | None = None,
 ) -> ToolRuntime:
     """The tools over this home, which keep what is theirs in the folder `kept`, without `known` secrets.
 
-    What watches over commands in the background are tasks of `watching`; end the commands with `processes.close`. The
+    What watches over commands in the background are `tasks`; end the commands with `processes.close`. The
     owner hears by `warn` what no answer tells.
     """
     workspace, settings = config[WorkspaceSettings], config[SandboxSettings]
@@ -311,10 +329,10 @@ def make_tool_runtime(
 
     def make() -> SandboxEnvironment:
         folder = kept / "sandbox"
-        around = sandbox_environment_of(
+        environment = sandbox_environment_of(
             settings, environ, caches=folder / "caches", state=folder / "state", owner=owner, forbidden=forbidden
         )
-        return replace(around, protected=(*around.protected, *obeyed_below(workspace, settings)))
+        return replace(environment, protected=(*environment.protected, *executable_config_below(workspace, settings)))
 
     roots, for_commands = _roots(workspace, settings, owner, forbidden)
     blobs = MaskedBlobs(store.blobs, known)
@@ -326,16 +344,10 @@ def make_tool_runtime(
     files = FileTools(roots, blobs, changes, clock, ripgrep=find_ripgrep(), documents=documents)
     memory = memory or MemoryPorts(open_service(config, store, clock), FactBook(store.facts, clock), store.goals)
 
-    def shown(context: CallContext, call: ToolCall, text: str) -> None:
-        notices.publish(Progress(context.turn.trace, context.turn.session, "output", call.name, text))
-
     processes, places = Processes(backend, clock, limits_of(settings), records), places_of(config)
-    commands = CommandTools(
-        for_commands, processes, blobs, log, clock, watching, tuple(settings.hosts), shown, known.stream,
-        partial(obeyed_of, places), warn, partial(_note_host, store),
-        key_files=KeyFiles(is_hidden_file, partial(_opens, places)), outgoing=tuple(map(Path, places.outgoing)),
-        credentials=partial(_credentials, CredentialBook(settings.credentials, clock)),
-    )  # fmt: skip
+    access = _access(settings, places, clock)
+    callbacks = _callbacks(places, known, notices, store, warn)
+    commands = CommandTools(for_commands, processes, blobs, log, clock, tasks, access, callbacks)
     writing = AcceptedWrites(files, workspace.path, AcceptedFiles(config.home / FILE), store)
     web = WebTools(WebFetcher(clock), partial(open_search, config[WebSettings]), documents, blobs, clock)
     own: tuple[Toolset, ...] = (writing, commands.toolset, *_remembering(memory, store), web.toolset)
@@ -344,4 +356,6 @@ def make_tool_runtime(
     messages = MessageTool(outside.messages, roots, blobs)
     talking = (messages.toolset, *_talking(notices, outside, documents, roots, blobs, store))
     toolset = WorkspaceTools((*own, *talking), backend, workspace)
-    return ToolRuntime(toolset, files, messages, undoing, backend, log, processes, documents, commands.unkept, outside)
+    return ToolRuntime(
+        toolset, files, messages, undoing, backend, log, processes, documents, commands.unrecoverable, outside
+    )

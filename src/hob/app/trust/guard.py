@@ -10,7 +10,7 @@ from hob.agent.prompt.window import pair, select
 from hob.agent.settings import AgentSettings
 from hob.app.notifications.owner_notifier import OwnerNotifier
 from hob.app.tools.executable_config import places_of
-from hob.app.tools.runtime import ToolRuntime, obeyed_below
+from hob.app.tools.runtime import ToolRuntime, executable_config_below
 from hob.app.tools.tainted_writes import TaintedFiles
 from hob.app.trust.approvals import ApprovalService
 from hob.app.trust.lazy_guard import contacts_of
@@ -155,16 +155,16 @@ class BackendHere:
     def __init__(self, tool_runtime: ToolRuntime, config: Config) -> None:
         self._tool_runtime = tool_runtime
         self._settings = config[SandboxSettings]
-        self._obeyed_below = bool(obeyed_below(config[WorkspaceSettings], self._settings))
+        self._has_executable_config = bool(executable_config_below(config[WorkspaceSettings], self._settings))
 
     async def sandbox(self) -> Sandbox:
         backend = (await self._tool_runtime.backend.find()).backend
         rules = HostRules(self._settings.hosts)
         return Sandbox(
             confined=backend.confines,
-            versioned=not await self._tool_runtime.unkept(),
+            versioned=not await self._tool_runtime.unrecoverable(),
             plain=self._settings.backend == "plain",
-            exposed=not backend.protects and self._obeyed_below,
+            exposed=not backend.protects and self._has_executable_config,
             late=not backend.protects,
             reaches=lambda host: rules.allow(host_name(host)),
             online=bool(self._settings.hosts),

@@ -54,8 +54,8 @@ def settle_name(home: Path, options: SetupOptions, asks: Asks | None) -> SetupOu
     except ValueError as error:
         return SetupOutcome("name", StepStatus.FAILED, str(error), "hob onboard --name NAME")
     # a write that was cut off leaves the former text with the new hash: going on makes that good
-    obeyed = file is None or file.label.trusted or accepted.accepts(_USER, digest(text))
-    if not obeyed or path.is_symlink() or (file is not None and file.problem):
+    trusted = file is None or file.label.trusted or accepted.accepts(_USER, digest(text))
+    if not trusted or path.is_symlink() or (file is not None and file.problem):
         told = translatable("{path} is left as it is: it was changed and not accepted, or is a link", path=str(path))
         advice = translatable("write `- Name: {name}` into it, then: hob accept {file}", name=name, file=_USER)
         return SetupOutcome("name", StepStatus.FAILED, told, advice)

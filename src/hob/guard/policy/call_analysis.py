@@ -363,7 +363,7 @@ def _acts_on_files(analysis: ToolCallAnalysis, places: Places) -> Iterable[Act]:
     if analysis.secret_files and not writes and Effect.READS_PRIVATE in analysis.spec.effects:
         yield Act.RISK
     if writes:
-        if any(map(places.is_obeyed, analysis.paths)):
+        if any(map(places.is_executable_config, analysis.paths)):
             yield Act.PERSIST
         if any(map(places.is_configuration, analysis.paths)):
             yield Act.CONFIGURE

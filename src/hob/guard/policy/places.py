@@ -21,7 +21,7 @@ SECRET_NAME = re.compile(
 )
 """Names of files that usually hold keys or passwords."""
 
-_OBEYED_NAMES = frozenset({
+_CONFIG_NAMES = frozenset({
     "agents.md", "soul.md", "user.md", "tools.md", "identity.md", "memory.md", "claude.md", "claude.local.md",
     "gemini.md", "copilot-instructions.md", ".cursorrules", ".windsurfrules", ".clinerules", ".roorules",
     ".goosehints", ".mcp.json", ".aider.conf.yml",
@@ -32,19 +32,19 @@ _OBEYED_NAMES = frozenset({
     ".gitlab-ci.yml", ".travis.yml", "jenkinsfile", "azure-pipelines.yml", "bitbucket-pipelines.yml", ".drone.yml",
     ".pre-commit-config.yaml", "lefthook.yml", "sitecustomize.py", "usercustomize.py", "conftest.py",
 })  # fmt: skip
-_OBEYED_FOLDERS = (
+_CONFIG_FOLDERS = (
     ".git", ".hg", ".svn", ".claude", ".cursor", ".windsurf", ".clinerules", ".roo", ".continue", ".kiro", ".junie",
     ".vscode", ".idea", ".devcontainer", ".husky", ".github/workflows", ".github/actions", ".github/instructions",
     ".circleci", ".woodpecker", ".config/fish", ".config/git", ".config/direnv",
 )  # fmt: skip
-_OBEYED_ANYWHERE = "|".join(map(re.escape, sorted((*_OBEYED_NAMES, *_OBEYED_FOLDERS), key=len, reverse=True)))
-_OBEYED_IN_TEXT = re.compile(rf"(?<![\w-])(?:{_OBEYED_ANYWHERE})(?![\w-])", re.IGNORECASE)
+_CONFIG_ANYWHERE = "|".join(map(re.escape, sorted((*_CONFIG_NAMES, *_CONFIG_FOLDERS), key=len, reverse=True)))
+_CONFIG_IN_TEXT = re.compile(rf"(?<![\w-])(?:{_CONFIG_ANYWHERE})(?![\w-])", re.IGNORECASE)
 _REPOSITORIES = (".git", ".hg", ".svn")
 _RUN_BY_REPOSITORY = re.compile(
     r"(?:(?:modules|worktrees)/.*/)?(?:hooks/(?!.*\.sample$).+|config|config\.worktree|info/attributes|hgrc)"
 )
 _CONFIGURING = ("hooks",)
-OBEYED_IN_WORKSPACE = ("skills", "operations", "memory", *_CONFIGURING)
+EXECUTABLE_CONFIG_FOLDERS = ("skills", "operations", "memory", *_CONFIGURING)
 """Folders of the workspace whose files Hob follows or runs."""
 
 
@@ -74,16 +74,16 @@ class Places:
         own = (f"{self.home}/{name}" for name in _CLOSED_IN_HOME)
         return any(is_within(where, each) for each in (*self.closed, *_CLOSED, *own))
 
-    def is_obeyed(self, where: str) -> bool:
+    def is_executable_config(self, where: str) -> bool:
         """Whether what stands there is taken as instruction later: by Hob, by other agents, by git or a shell."""
-        folders = (f"{self.workspace}/{each}" for each in OBEYED_IN_WORKSPACE)
-        return is_obeyed_name(where) or any(is_within(where, each) for each in folders)
+        folders = (f"{self.workspace}/{each}" for each in EXECUTABLE_CONFIG_FOLDERS)
+        return is_executable_config_name(where) or any(is_within(where, each) for each in folders)
 
     def is_outgoing(self, where: str) -> bool:
         """Whether what is written there leaves the machine."""
         return any(is_within(where, each) for each in self.outgoing)
 
-    def is_told_of(self, where: str) -> bool:
+    def is_reported_change(self, where: str) -> bool:
         """Whether the owner has to hear that a command changed it.
 
         That is what others follow, but for what git keeps in its own folder: all of that it changes itself, day by day,
@@ -93,22 +93,22 @@ class Places:
             inside = where.rpartition(f"/{folder}/")[2] if f"/{folder}/" in where else ""
             if inside:
                 return _RUN_BY_REPOSITORY.fullmatch(inside) is not None
-        return self.is_obeyed(where)
+        return self.is_executable_config(where)
 
     def is_configuration(self, where: str) -> bool:
         """Whether it is code that Hob itself will run."""
         return any(is_within(where, f"{self.workspace}/{each}") for each in _CONFIGURING)
 
 
-def is_obeyed_name(where: str) -> bool:
+def is_executable_config_name(where: str) -> bool:
     """Whether a file of this path is usually followed, wherever it lies: by agents, git, shells, editors, builders."""
     plain = where.casefold()
-    return plain.rpartition("/")[2] in _OBEYED_NAMES or any(f"/{each}/" in f"/{plain}/" for each in _OBEYED_FOLDERS)
+    return plain.rpartition("/")[2] in _CONFIG_NAMES or any(f"/{each}/" in f"/{plain}/" for each in _CONFIG_FOLDERS)
 
 
-def names_obeyed(text: str) -> bool:
+def names_executable_config(text: str) -> bool:
     """Whether a program's text names such a file."""
-    return _OBEYED_IN_TEXT.search(text) is not None
+    return _CONFIG_IN_TEXT.search(text) is not None
 
 
 def is_secret_file(where: str) -> bool:

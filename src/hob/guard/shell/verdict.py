@@ -81,7 +81,7 @@ def judged(rule_input: RuleInput) -> Iterator[ShellFinding]:
     if command.reads:
         yield from secrets.variables(rule_input)
     yield from secrets.read(rule_input)
-    yield from running.obeyed(rule_input)
+    yield from running.executable_config(rule_input)
     if not command.argv:
         return
     for rule in _RULES.get(command.name, ()):

@@ -40,8 +40,8 @@ class _Open:
 
     begun: Begun
     trees: tuple[Path, ...]
-    doings: CommandEffects = field(default_factory=CommandEffects)
-    walls: frozenset[str] = frozenset()
+    effects: CommandEffects = field(default_factory=CommandEffects)
+    protected_paths: frozenset[str] = frozenset()
     """What it cannot change, each with a slash behind it. No one knows that of a command which a killed Hob started."""
 
     @property
@@ -78,7 +78,7 @@ class CommandLog:
     """Keeps them. Its methods raise OSError and StoreErrors where the disk does not take them.
 
     Before anything else it recovers: the end of what ran when Hob was killed is noted. What is `protected`, below each
-    folder, a sandbox keeps from `walled` commands if it was there, and folders also if it was not: where it changes,
+    folder, a sandbox keeps from `confined` commands if it was there, and folders also if it was not: where it changes,
     that was somebody else.
     """
 
@@ -90,37 +90,37 @@ class CommandLog:
         self._recovered = False
         self._open: dict[str, _Open] = {}
         self._marks: dict[Path, Snapshot] = {}
-        self._told: frozenset[str] | None = None
+        self._reported: frozenset[str] | None = None
 
-    async def unkept(self, trees: Sequence[Path]) -> frozenset[str]:
+    async def unrecoverable(self, trees: Sequence[Path]) -> frozenset[str]:
         """What commands could destroy for good in these folders, by path, as far as is known without looking again.
 
         Once somebody has asked, `begin` lets no command start while there is more than was told.
         """
         async with self._lock:
-            self._told = await asyncio.to_thread(self._unkept, trees)
-            return self._told
+            self._reported = await asyncio.to_thread(self._unrecoverable, trees)
+            return self._reported
 
-    def _unkept(self, trees: Sequence[Path]) -> frozenset[str]:
+    def _unrecoverable(self, trees: Sequence[Path]) -> frozenset[str]:
         marks = ((tree, self._marks.get(tree) or self.snapshots.latest(tree)) for tree in trees)
-        found = (tree / path for tree, mark in marks if mark is not None for path in mark.unkept)
+        found = (tree / path for tree, mark in marks if mark is not None for path in mark.unrecoverable)
         return frozenset(str(path) for path in found if os.path.lexists(path))
 
-    async def begin(self, begun: Begun, trees: Sequence[Path], *, walled: bool = False) -> None:
+    async def begin(self, begun: Begun, trees: Sequence[Path], *, confined: bool = False) -> None:
         """A command is about to start, which may change these folders.
 
-        Raises ToolFailed where one is not there, or more could be lost in them than `unkept` has told.
+        Raises ToolFailed where one is not there, or more could be lost in them than `unrecoverable` has told.
         """
         await self.recover()
         async with self._lock:
             for tree in trees:
                 await self._mark(tree)
-            if self._told is not None and (more := self._unkept(trees) - self._told):
+            if self._reported is not None and (more := self._unrecoverable(trees) - self._reported):
                 names = ", ".join(sorted(more)[:_MOST_NAMES])
                 raise ToolFailed(f"not run: {names} cannot be kept for undoing. Call it again: then the owner is asked")
             marks = {tree: self._marks[tree].id for tree in trees}
-            walls = frozenset(self._walls(trees)) if walled else frozenset()
-            opened = _Open(begun, tuple(trees), walls=walls)
+            protected_paths = frozenset(self._protected_in(trees)) if confined else frozenset()
+            opened = _Open(begun, tuple(trees), protected_paths=protected_paths)
             await self._rows.begin(begun, marks)
             self._open[opened.key] = opened
 
@@ -197,18 +197,18 @@ class CommandLog:
         running = [each for each in self._open.values() if tree in each.trees]
         if last is None or not running or last.id == now.id:
             return
-        doings, turn = running[-1].doings, running[-1].begun.turn
-        walls = frozenset.intersection(*(each.walls for each in running))
-        taken_back = await asyncio.to_thread(self._take_back, tree, changes(last, now), walls)
+        effects, turn = running[-1].effects, running[-1].begun.turn
+        protected_paths = frozenset.intersection(*(each.protected_paths for each in running))
+        taken_back = await asyncio.to_thread(self._take_back, tree, changes(last, now), protected_paths)
         if taken_back:
-            doings.taken_back += taken_back
+            effects.taken_back += taken_back
             now = self._marks[tree] = await asyncio.to_thread(self.snapshots.take, tree)
         found = changes(last, now)
         if found:
-            doings.changed |= {str(tree / each.path): each.what for each in found}
+            effects.changed |= {str(tree / each.path): each.what for each in found}
             await self._rows.change(Span(turn, tree, last.id, now.id, now.taken))
 
-    def _walls(self, trees: Sequence[Path]) -> Iterator[str]:
+    def _protected_in(self, trees: Sequence[Path]) -> Iterator[str]:
         for tree in trees:
             entries = self._marks[tree].entries
             for name in self._protected:
@@ -217,9 +217,9 @@ class CommandLog:
                 if here.kind is not EntryKind.LINK if here is not None else made:
                     yield f"{tree / name}/"
 
-    def _take_back(self, tree: Path, found: Sequence[SnapshotChange], walls: frozenset[str]) -> list[str]:
+    def _take_back(self, tree: Path, found: Sequence[SnapshotChange], protected_paths: frozenset[str]) -> list[str]:
         """Undo what would run something; the paths for which that could be done."""
-        own = [each for each in found if not f"{tree / each.path}/".startswith(tuple(walls))]
+        own = [each for each in found if not f"{tree / each.path}/".startswith(tuple(protected_paths))]
         done: list[str] = []
         for marks in (False, True):  # what makes a folder a repository may stay where nothing evil is left in it
             some = [each for each in own if is_mark(each) is marks]
@@ -236,7 +236,7 @@ class CommandLog:
         finally:
             del self._open[key]
         await self._rows.end(ended.begun.turn, ended.begun.call, how)
-        return ended.doings
+        return ended.effects
 
 
 def _key(turn: TurnId, call: CallId) -> str:

@@ -39,21 +39,23 @@ class StreamFilter(Protocol):
         """What was held back."""
 
 
-class Live:
+class CommandOutputStream:
     """Passes on what a command writes while it runs: at most ten times a second, and of a flood the newest.
 
     Where it leaves something out, it goes on at the beginning of a line, so that no half of a secret is shown.
     """
 
-    def __init__(self, shown: Callable[[str], None], clock: Clock, sieve: StreamFilter | None = None) -> None:
-        self._shown = shown
+    def __init__(
+        self, on_output: Callable[[str], None], clock: Clock, stream_filter: StreamFilter | None = None
+    ) -> None:
+        self._on_output = on_output
         self._clock = clock
-        self._sieve = sieve
+        self._stream_filter = stream_filter
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._waiting = ""
         self._last = float("-inf")
 
-    def hear(self, piece: bytes) -> None:
+    def feed(self, piece: bytes) -> None:
         """Take the next piece."""
         text = self._waiting + self._decoder.decode(piece[-4 * _MOST_LIVE :])
         if len(piece) > 4 * _MOST_LIVE or len(text) > _MOST_LIVE:
@@ -68,14 +70,14 @@ class Live:
             self._last = self._clock.monotonic()
             text = readable(self._waiting.encode())
             self._waiting = ""
-            self._pass_on(text if self._sieve is None else self._sieve.feed(text))
+            self._pass_on(text if self._stream_filter is None else self._stream_filter.feed(text))
 
     def end(self) -> None:
         """Pass on all the rest."""
         self.flush()
-        if self._sieve is not None:
-            self._pass_on(self._sieve.finish())
+        if self._stream_filter is not None:
+            self._pass_on(self._stream_filter.finish())
 
     def _pass_on(self, text: str) -> None:
         if text:
-            self._shown(text)
+            self._on_output(text)

@@ -20,8 +20,9 @@ from hob.core.tools import ToolCall
 from hob.core.translation.remarks import Remark
 from hob.core.trust.labels import SenderClass, Trust
 from hob.core.undo import Begun
+from hob.core.values import dataclass
 from hob.tools.exec.command_log import LOST, CommandEffects, CommandLog
-from hob.tools.exec.command_text import Live, StreamFilter, readable
+from hob.tools.exec.command_text import CommandOutputStream, StreamFilter, readable
 from hob.tools.exec.specs import EXEC, PROCESS
 from hob.tools.exec.typed_input import check_typed
 from hob.tools.filesystem.paths import Roots
@@ -37,13 +38,13 @@ from hob.tools.undo.snapshots.entries import Difference
 
 log = logging.getLogger(__name__)
 
-Shown = Callable[[CallContext, ToolCall, str], None]
+OnOutput = Callable[[CallContext, ToolCall, str], None]
 """Is given what a command writes while it runs."""
 
 _LONGEST_WAIT = 50  # seconds of one poll: a call of its own has 60
 _EARLY = 0.3  # seconds in which a command in the background may fail at once, or say its first words
 _MOST_NAMES = 10
-_MOST_OBEYED = 4
+_MOST_NAMED = 4
 _MEMORY = 1 << 20  # bytes of output held in memory, before a file is used
 _GIT_CONFIG = re.compile(rb"config file \S*\.git/config\S*: (?:Device or resource busy|Read-only file system)")
 _GIT_CONFIG_WHY = (
@@ -59,26 +60,26 @@ _WORDS: Mapping[EndReason, str] = {
 }
 
 
-Obeyed = Callable[[Mapping[str, Difference]], Sequence[str]]
+FindExecutableConfig = Callable[[Mapping[str, Difference]], Sequence[str]]
 """Of the files that a command changed, by path, those that others follow outside of the sandbox."""
 GiveCredentials = Callable[[CallContext, Sequence[str]], tuple[JobCredential, ...]]
 """Those that a call may use at these hosts. Raises NotConfigured."""
 Warn = Callable[[Remark], Awaitable[None]]
 """Tells the owner at once."""
-Reached = Callable[[CallContext, HostDecision], Coroutine[Any, Any, None]]
+OnHostDecision = Callable[[CallContext, HostDecision], Coroutine[Any, Any, None]]
 """Hears which hosts a command was let reach, and which not."""
 
 
-def nothing_obeyed(_changed: Mapping[str, Difference]) -> Sequence[str]:
+def no_executable_config(_changed: Mapping[str, Difference]) -> Sequence[str]:
     """Where nothing knows what others follow."""
     return ()
 
 
-async def nobody_warned(_remark: Remark) -> None:
+async def ignore_warning(_remark: Remark) -> None:
     """Where no one can be told."""
 
 
-async def unnoted(_context: CallContext, _decision: HostDecision) -> None:
+async def ignore_host_decision(_context: CallContext, _decision: HostDecision) -> None:
     """Where no one notes which hosts commands reach."""
 
 
@@ -87,17 +88,51 @@ def no_credentials(_context: CallContext, _hosts: Sequence[str]) -> tuple[JobCre
     return ()
 
 
-def unseen(_context: CallContext, _call: ToolCall, _text: str) -> None:
+def ignore_output(_context: CallContext, _call: ToolCall, _text: str) -> None:
     """Show no one what commands write while they run."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommandAccess:
+    """What commands may reach.
+
+    `hosts` are the rules of the owner's settings. What is written to folders of `outgoing` leaves the machine, so only
+    a command with the network may. A command sees empty files in the place of those that hold keys, but for those of
+    `key_files` that it opens.
+    """
+
+    hosts: tuple[str, ...] = ()
+    outgoing: tuple[Path, ...] = ()
+    key_files: KeyFiles = NO_KEY_FILES
+    credentials: GiveCredentials = no_credentials
+
+
+NO_ACCESS = CommandAccess()
+
+
+@dataclass(frozen=True, slots=True)
+class CommandCallbacks:
+    """Who hears what commands do.
+
+    `on_output` is given nothing that `stream_filter` takes out. The owner is told of changed files of
+    `find_executable_config`: beside the answer, or by `warn` where no answer follows.
+    """
+
+    on_output: OnOutput = ignore_output
+    stream_filter: Callable[[], StreamFilter | None] = lambda: None
+    on_host_decision: OnHostDecision = ignore_host_decision
+    find_executable_config: FindExecutableConfig = no_executable_config
+    warn: Warn = ignore_warning
+
+
+NO_CALLBACKS = CommandCallbacks()
 
 
 class CommandTools:
     """Runs commands for a model, by the tools `exec` and `process`.
 
-    `hosts` are the rules of the owner's settings. What is written to folders of `outgoing` leaves the machine, so only
-    a command with the network may. Tasks of `watching` take note when what runs in the background ends.
-    A command sees empty files in the place of those that hold keys, but for those of `key_files` that it opens.
-    The owner is told of changed files that are `obeyed`: beside the answer, or by `warn` where no answer follows.
+    `tasks` take note when what runs in the background ends. A command in the background may fail within
+    `early_seconds`, or say its first words: then the answer tells.
     """
 
     def __init__(
@@ -107,36 +142,22 @@ class CommandTools:
         blobs: Blobs,
         log: CommandLog,
         clock: Clock,
-        watching: asyncio.TaskGroup,
-        hosts: tuple[str, ...] = (),
-        shown: Shown = unseen,
-        sieve: Callable[[], StreamFilter | None] = lambda: None,
-        obeyed: Obeyed = nothing_obeyed,
-        warn: Warn = nobody_warned,
-        reached: Reached = unnoted,
-        early: float = _EARLY,
-        key_files: KeyFiles = NO_KEY_FILES,
-        outgoing: tuple[Path, ...] = (),
-        credentials: GiveCredentials = no_credentials,
+        tasks: asyncio.TaskGroup,
+        access: CommandAccess = NO_ACCESS,
+        callbacks: CommandCallbacks = NO_CALLBACKS,
+        early_seconds: float = _EARLY,
     ) -> None:
         self._roots = roots
         self._processes = processes
         self._blobs = blobs
         self._log = log
         self._clock = clock
-        self._watching = watching
-        self._hosts = hosts
-        self._shown = shown
-        self._sieve = sieve
-        self._sieves: dict[str, StreamFilter | None] = {}  # by what runs in the background
-        self._obeyed = obeyed
-        self._warn = warn
-        self._reached = reached
-        self._early = early
-        self._key_files = key_files
+        self._tasks = tasks
+        self._access = access
+        self._callbacks = callbacks
+        self._stream_filters: dict[str, StreamFilter | None] = {}  # by what runs in the background
+        self._early_seconds = early_seconds
         self._key_inodes: set[int] = set()
-        self._outgoing = outgoing
-        self._credentials = credentials
         self.toolset = Tools(self.exec, self.process)
 
     @implements(EXEC)
@@ -158,7 +179,7 @@ class CommandTools:
         trusted = context.trust is Trust.TRUSTED
         job = await self._job(command, cwd, pty=pty, network=network, only=hosts, keeps=trusted)
         try:
-            given = await asyncio.to_thread(self._credentials, context, job.hosts) if job.hosts else ()
+            given = await asyncio.to_thread(self._access.credentials, context, job.hosts) if job.hosts else ()
         except NotConfigured as error:
             raise ToolFailed(f"commands cannot be run so: {error}") from error
         job = replace(job, credentials=given)
@@ -166,7 +187,7 @@ class CommandTools:
         trees = [root.path for root in effective_roots(job) if root.writable]
         begun = Begun(context.turn.id, call.id, context.turn.session, command, process)
         try:
-            await self._log.begin(begun, trees, walled=self._processes.backend.protects)
+            await self._log.begin(begun, trees, confined=self._processes.backend.protects)
         except (OSError, StoreError) as error:
             raise ToolFailed(f"not run, since it could not be undone: {error}") from error
         try:
@@ -196,15 +217,15 @@ class CommandTools:
             if action == "kill":
                 await self._processes.stop(id, owner)
             polled = await self._processes.poll(
-                id, owner, min(max(timeout, 0), _LONGEST_WAIT) if action == "poll" else self._early
+                id, owner, min(max(timeout, 0), _LONGEST_WAIT) if action == "poll" else self._early_seconds
             )
         except NotFound:
             return await self._gone(id, context)
         return ToolOutput(self._polled(id, polled))
 
-    async def unkept(self) -> frozenset[str]:
+    async def unrecoverable(self) -> frozenset[str]:
         """What commands could destroy for good, by path. Where more comes to light, the next one does not start."""
-        return await self._log.unkept([root.path.resolve() for root in self._roots.roots if root.writable])
+        return await self._log.unrecoverable([root.path.resolve() for root in self._roots.roots if root.writable])
 
     async def _job(
         self, command: str, cwd: str, *, pty: bool, network: bool, only: Sequence[str], keeps: bool
@@ -217,12 +238,12 @@ class CommandTools:
             raise ToolFailed(f"there is no folder {place.path}")
         everything = network and not only
         roots = tuple(
-            JobRoot(real, root.writable and (everything or not any(map(real.is_relative_to, self._outgoing))))
+            JobRoot(real, root.writable and (everything or not any(map(real.is_relative_to, self._access.outgoing))))
             for real, root in ((root.path.resolve(), root) for root in self._roots.roots)
         )
         contained = self._processes.backend.name in ("docker", "podman")
         shell = _BASH if not contained and Path(_BASH).exists() else _SH
-        hosts = self._hosts if everything else tuple(only)
+        hosts = self._access.hosts if everything else tuple(only)
         window = Window() if pty else None
         hidden = await asyncio.to_thread(self._hidden, command, place.path, roots)
         return SandboxJob(
@@ -231,11 +252,11 @@ class CommandTools:
 
     def _check_network(self, network: bool, only: Sequence[str]) -> None:
         """Raises ToolFailed where a command cannot have it, or not these hosts."""
-        if network and not (self._hosts or self._outgoing):
+        if network and not (self._access.hosts or self._access.outgoing):
             raise ToolFailed("commands have no network here: the owner has allowed no hosts (sandbox.hosts).")
-        if network and self._hosts and not self._processes.backend.networks:
+        if network and self._access.hosts and not self._processes.backend.networks:
             raise ToolFailed(f"commands have no network here: {self._processes.backend.name} cannot filter it.")
-        rules = HostRules(self._hosts)
+        rules = HostRules(self._access.hosts)
         for host in only:
             if not rules.allow(host_name(host)):
                 raise ToolFailed(f"the owner has not allowed commands to reach {host} (sandbox.hosts).")
@@ -246,34 +267,35 @@ class CommandTools:
             return ()
         given = {root.path for root in roots}
         known = frozenset(self._key_inodes)
-        found = {path for root in given for path in find_secret_files(root, self._key_files.is_one, known)} - given
+        key_files = self._access.key_files
+        found = {path for root in given for path in find_secret_files(root, key_files.is_one, known)} - given
         if self._processes.backend.name == "landlock":  # where a command may give them another name
             self._key_inodes |= {path.stat(follow_symlinks=False).st_ino for path in found if path.exists()}
-        opens = bool(found) and self._key_files.opens(command, directory)
+        opens = bool(found) and key_files.opens(command, directory)
         return tuple(sorted(path for path in found if not (opens and path.name in command)))
 
     async def _run(
         self, begun: Begun, job: SandboxJob, stdin: str, seconds: float, call: ToolCall, context: CallContext
     ) -> ToolOutput:
-        live = Live(lambda text: self._shown(context, call, text), self._clock, self._sieve())
+        live = self._output_stream(call, context)
         how = "not started"
         with tempfile.SpooledTemporaryFile(_MEMORY) as whole:
 
-            def hear(piece: bytes) -> None:
+            def feed(piece: bytes) -> None:
                 whole.write(piece)
-                live.hear(piece)
+                live.feed(piece)
 
             try:
                 given = stdin.encode("utf-8", "replace")
-                callbacks = self._callbacks(hear, context)
+                callbacks = self._output_callbacks(feed, context)
                 finished = await self._processes.run(job, seconds=seconds, stdin=given, callbacks=callbacks)
                 how = _how(finished, seconds)
             except asyncio.CancelledError:
                 how = "interrupted"
                 raise
             finally:
-                doings = await self._ended(begun, how)
-                remarks = self._remarks(doings)
+                effects = await self._ended(begun, how)
+                remarks = self._remarks(effects)
                 if how == "interrupted" or not _is_owners(context):
                     await self._tell(remarks)
                 live.end()
@@ -281,14 +303,20 @@ class CommandTools:
             if _GIT_CONFIG.search(finished.output):
                 text = f"{text}\n{_GIT_CONFIG_WHY}"
         failed = finished.reason is not EndReason.EXITED or finished.status != 0
-        said = f"({how}, {finished.seconds:.1f} s{_names(doings)}{_empty(job.hidden)})\n{text}"
+        said = f"({how}, {finished.seconds:.1f} s{_names(effects)}{_empty(job.hidden)})\n{text}"
         return ToolOutput(said, is_error=failed, rest=rest, remarks=remarks)
 
-    def _callbacks(self, output: OutputCallback, context: CallContext) -> OutputCallbacks:
+    def _output_stream(self, call: ToolCall, context: CallContext) -> CommandOutputStream:
+        callbacks = self._callbacks
+        return CommandOutputStream(
+            lambda text: callbacks.on_output(context, call, text), self._clock, callbacks.stream_filter()
+        )
+
+    def _output_callbacks(self, output: OutputCallback, context: CallContext) -> OutputCallbacks:
         return OutputCallbacks(output, lambda decision: self._note(context, decision))
 
     def _note(self, context: CallContext, decision: HostDecision) -> None:
-        self._watching.create_task(self._reached(context, decision))
+        self._tasks.create_task(self._callbacks.on_host_decision(context, decision))
 
     async def _text(
         self, finished: JobFinished, whole: "tempfile.SpooledTemporaryFile[bytes]"
@@ -309,32 +337,35 @@ class CommandTools:
     async def _begin(
         self, begun: Begun, job: SandboxJob, stdin: str, call: ToolCall, context: CallContext
     ) -> ToolOutput:
-        live = Live(lambda text: self._shown(context, call, text), self._clock, self._sieve())
+        live = self._output_stream(call, context)
         try:
-            callbacks = self._callbacks(live.hear, context)
+            callbacks = self._output_callbacks(live.feed, context)
             _, running = await self._processes.start(job, begun.session, name=begun.process, callbacks=callbacks)
         except BaseException:
             await self._ended(begun, "not started")
             raise
-        self._watching.create_task(self._watch(begun, running, live))
+        self._tasks.create_task(self._watch(begun, running, live))
         if stdin:
             running.write(stdin.encode("utf-8", "replace"))
-        polled = await self._processes.poll(begun.process, begun.session, self._early)
+        polled = await self._processes.poll(begun.process, begun.session, self._early_seconds)
         return ToolOutput(self._polled(begun.process, polled))
 
-    async def _watch(self, begun: Begun, running: RunningCommand, live: Live) -> None:
+    async def _watch(self, begun: Begun, running: RunningCommand, live: CommandOutputStream) -> None:
         await running.wait()
         live.end()
         await self._tell(self._remarks(await self._ended(begun, _how(running.finished))))
 
-    def _remarks(self, doings: CommandEffects) -> tuple[Remark, ...]:
-        found = (("OBEYED_CHANGED", self._obeyed(doings.changed)), ("TAKEN_BACK", doings.taken_back))
-        return tuple(Remark(kind, (("paths", _first(paths, _MOST_OBEYED)),)) for kind, paths in found if paths)
+    def _remarks(self, effects: CommandEffects) -> tuple[Remark, ...]:
+        found = (
+            ("OBEYED_CHANGED", self._callbacks.find_executable_config(effects.changed)),
+            ("TAKEN_BACK", effects.taken_back),
+        )
+        return tuple(Remark(kind, (("paths", _first(paths, _MOST_NAMED)),)) for kind, paths in found if paths)
 
     async def _tell(self, remarks: tuple[Remark, ...]) -> None:
         try:
             for remark in remarks:
-                await self._warn(remark)
+                await self._callbacks.warn(remark)
         except StoreError as error:  # the command has run; it is in the log at least
             log.warning("the owner is not told: %s: %s", remarks, error)
 
@@ -351,13 +382,15 @@ class CommandTools:
         news = readable(polled.news)
         if polled.missed:  # from a whole line on, so that no half of a secret is shown
             news = news.partition("\n")[2]
-        if process not in self._sieves:
-            kept = {name: sieve for name, sieve in self._sieves.items() if name in self._processes}
-            self._sieves = {**kept, process: self._sieve()}
-        if (sieve := self._sieves[process]) is not None:
-            news = sieve.feed(news) + (sieve.finish() if polled.finished else "")
+        if process not in self._stream_filters:
+            kept = {
+                name: stream_filter for name, stream_filter in self._stream_filters.items() if name in self._processes
+            }
+            self._stream_filters = {**kept, process: self._callbacks.stream_filter()}
+        if (stream_filter := self._stream_filters[process]) is not None:
+            news = stream_filter.feed(news) + (stream_filter.finish() if polled.finished else "")
         if polled.finished:
-            del self._sieves[process]
+            del self._stream_filters[process]
         return f"({process}: {state})\n{missed}{news or '(no new output)'}"
 
     def _listed(self, owner: str) -> str:
@@ -399,11 +432,11 @@ def _how(finished: JobFinished, seconds: float = 0.0) -> str:
     return _WORDS[finished.reason]
 
 
-def _names(doings: CommandEffects) -> str:
+def _names(effects: CommandEffects) -> str:
     """The first of the files that it changed; folders that were made hold some of them."""
-    changed = [f"{path} ({what})" if what is not Difference.CHANGED else path for path, what in doings.changed.items()]
+    changed = [f"{path} ({what})" if what is not Difference.CHANGED else path for path, what in effects.changed.items()]
     said = f"; changed: {_first(changed, _MOST_NAMES)}" if changed else ""
-    taken = _first(doings.taken_back, _MOST_NAMES)
+    taken = _first(effects.taken_back, _MOST_NAMES)
     return f"{said}; taken back, since git would run something by it: {taken}" if taken else said
 
 

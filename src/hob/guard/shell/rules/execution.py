@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from hob.core.tools import Effect
 from hob.core.translation.language import translatable
-from hob.guard.policy.places import is_obeyed_name, names_obeyed
+from hob.guard.policy.places import is_executable_config_name, names_executable_config
 from hob.guard.shell.arguments import (
     ANY,
     DECODERS,
@@ -28,15 +28,15 @@ _READING = (
 _PERSISTS = frozenset({Effect.PERSISTS})
 
 
-def obeyed(rule_input: RuleInput) -> Iterator[ShellFinding]:
+def executable_config(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """Names in arguments, in redirections and in code that stands in the command."""
     command = rule_input.command
     named = [each.target for each in command.redirections if each.operator[:1] == ">"]
     if command.name not in _READING:
         named += [arg.partition("=")[2] if "=" in arg else arg for arg in rule_input.args]
     paths = (rule_input.resolve(each) for each in named if each)
-    if any(is_obeyed_name(path) for path in paths if not path.startswith("/tmp/")) or any(  # noqa: S108 - it vanishes
-        names_obeyed(code.text) for code in command.runs.code
+    if any(is_executable_config_name(path) for path in paths if not path.startswith("/tmp/")) or any(  # noqa: S108 - it vanishes
+        names_executable_config(code.text) for code in command.runs.code
     ):
         yield rule_input.tell("obeyed", "what it names is taken for instruction later", _PERSISTS)
 

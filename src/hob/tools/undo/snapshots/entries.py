@@ -59,8 +59,8 @@ class SnapshotEntry:
 class Snapshot:
     """A folder at one moment. `entries` go by the path below the folder, `left_out` are folders not looked into.
 
-    `taken` is the wall time in nanoseconds at which it was begun. `unkept` is what would be lost for good: files too
-    large, not readable or too many in all, and folders left out that are no caches.
+    `taken` is the wall time in nanoseconds at which it was begun. `unrecoverable` is what would be lost for good: files
+    too large, not readable or too many in all, and folders left out that are no caches.
     """
 
     id: str
@@ -68,7 +68,7 @@ class Snapshot:
     taken: int
     entries: Mapping[str, SnapshotEntry]
     left_out: frozenset[str] = frozenset()
-    unkept: frozenset[str] = frozenset()
+    unrecoverable: frozenset[str] = frozenset()
 
 
 class Difference(StrEnum):

@@ -61,7 +61,7 @@ class SnapshotWalk:
     def __init__(self, objects: Objects, bounds: SnapshotLimits, last: Snapshot | None) -> None:
         self.entries: dict[str, SnapshotEntry] = {}
         self.left_out: set[str] = set()
-        self.unkept: set[str] = set()
+        self.unrecoverable: set[str] = set()
         self.fresh = 0
         self._objects = objects
         self._bounds = bounds
@@ -116,13 +116,13 @@ class SnapshotWalk:
 
     def _miss(self, path: str) -> None:
         self.left_out.add(path)
-        self.unkept.add(path)
+        self.unrecoverable.add(path)
 
     def _note(self, path: str, entry: SnapshotEntry) -> None:
         self.entries[path] = entry
         self.fresh += entry is not self._last.get(path)
         if entry.kind is EntryKind.FILE and not entry.kept:
-            self.unkept.add(path)
+            self.unrecoverable.add(path)
 
     def _reused(self, path: str, entry: SnapshotEntry) -> SnapshotEntry:
         """The same value as the last time, where it is the same: comparing snapshots is then comparing identities."""
@@ -141,7 +141,7 @@ class SnapshotWalk:
         if not stat.S_ISREG(status.st_mode):
             return SnapshotEntry(EntryKind.OTHER, mode, stamp)
         if stamp.size > self._bounds.file or self._bytes + stamp.size > self._bounds.tree:
-            return SnapshotEntry(EntryKind.FILE, mode, stamp, _unkept(stamp))
+            return SnapshotEntry(EntryKind.FILE, mode, stamp, _unrecoverable(stamp))
         self._bytes += stamp.size
         return read_file(fd, name, self._objects)
 
@@ -170,7 +170,7 @@ def read_file(folder: int, name: str, objects: Objects) -> SnapshotEntry:
     except OSError:  # not readable, or a link now: noted, not kept
         status = os.stat(name, dir_fd=folder, follow_symlinks=False)
         stamp = Stamp(status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
-        return SnapshotEntry(EntryKind.FILE, stat.S_IMODE(status.st_mode), stamp, _unkept(stamp))
+        return SnapshotEntry(EntryKind.FILE, stat.S_IMODE(status.st_mode), stamp, _unrecoverable(stamp))
     try:
         status = os.fstat(fd)
         stamp = Stamp(status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
@@ -197,9 +197,9 @@ def look(folder: int, name: str, objects: Objects, bounds: SnapshotLimits) -> Sn
     except FileNotFoundError:
         return None
     if stat.S_ISREG(status.st_mode):
-        return SnapshotEntry(EntryKind.FILE, mode, stamp, _unkept(stamp))
+        return SnapshotEntry(EntryKind.FILE, mode, stamp, _unrecoverable(stamp))
     return SnapshotEntry(EntryKind.OTHER, mode, stamp)
 
 
-def _unkept(stamp: Stamp) -> str:
+def _unrecoverable(stamp: Stamp) -> str:
     return f"!{stamp.inode}:{stamp.size}:{stamp.mtime}:{stamp.ctime}"

@@ -63,15 +63,15 @@ class Snapshots:
             walk.run(root)
         finally:
             os.close(root)
-        left_out, unkept = frozenset(walk.left_out), frozenset(walk.unkept)
+        left_out, unrecoverable = frozenset(walk.left_out), frozenset(walk.unrecoverable)
         unchanged = last is not None and not walk.fresh and len(walk.entries) == len(last.entries)
-        if last is not None and unchanged and (left_out, unkept) == (last.left_out, last.unkept):
-            taken_again = Snapshot(last.id, tree, taken, last.entries, left_out, unkept)
+        if last is not None and unchanged and (left_out, unrecoverable) == (last.left_out, last.unrecoverable):
+            taken_again = Snapshot(last.id, tree, taken, last.entries, left_out, unrecoverable)
             self._last[tree] = taken_again
             return taken_again
         rows = [_row(path, entry) for path, entry in walk.entries.items()]
         name = hashlib.sha256(json.dumps([str(tree), rows], sort_keys=True).encode()).hexdigest()[:24]
-        snapshot = Snapshot(name, tree, taken, walk.entries, left_out, unkept)
+        snapshot = Snapshot(name, tree, taken, walk.entries, left_out, unrecoverable)
         self._save(snapshot, rows)
         self._last[tree] = snapshot
         return snapshot
@@ -144,7 +144,7 @@ class Snapshots:
             "tree": str(snapshot.tree),
             "taken": snapshot.taken,
             "left_out": sorted(snapshot.left_out),
-            "unkept": sorted(snapshot.unkept),
+            "unkept": sorted(snapshot.unrecoverable),
             "rows": rows,
         }
         for name, text in ((f"{snapshot.id}.json", json.dumps(content)), ("latest", snapshot.id)):
@@ -173,5 +173,5 @@ def _snapshot(content: dict[str, Any], tree: Path, name: str) -> Snapshot:
         path: SnapshotEntry(EntryKind(kind), mode, Stamp(inode, size, mtime, ctime), text)
         for path, kind, mode, inode, size, mtime, ctime, text in content["rows"]
     }
-    unkept = frozenset(content.get("unkept", ()))
-    return Snapshot(name, tree, content["taken"], entries, frozenset(content["left_out"]), unkept)
+    unrecoverable = frozenset(content.get("unkept", ()))
+    return Snapshot(name, tree, content["taken"], entries, frozenset(content["left_out"]), unrecoverable)
