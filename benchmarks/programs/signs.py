@@ -47,7 +47,7 @@ def main() -> None:
         index, signs = _Index(connection, halves), BinaryVectorIndex(_EMBEDDER)
         before = memory_of(os.getpid()).rss
         began = time.perf_counter()
-        signs.take_in(index)
+        signs.update(index)
         loaded, held = time.perf_counter() - began, memory_of(os.getpid()).rss - before
         durations = []
         for _ in range(_SEARCHES):

@@ -10,8 +10,8 @@ import pytest
 from hob.core.ids import SessionKey, TurnId
 from hob.core.memory import Fact, FactAction, FactState, Layer, MemoryItem, Scope
 from hob.core.trust.labels import OWNER_LABEL, Label, Origin, Trust
-from hob.memory.facts.book import FactBook
-from hob.memory.facts.decisions import decide, is_so, settled
+from hob.memory.facts.decisions import decide, is_valid_at, settled
+from hob.memory.facts.editor import FactEditor
 from hob.memory.facts.extraction import FactDecision, Proposal, choose_known, question, read_answer
 from hob.memory.retrieval.retriever import Retriever
 from hob.store.store import Store
@@ -55,8 +55,8 @@ async def test_moving_closes_where_somebody_lived_and_keeps_it(store: Store) -> 
     await told(store, proposal("I moved to Berlin last week.", "moved_to", "Berlin", 30, since=25 * DAY))
     known = await store.facts.known(OWNER)
     assert lines(known) == ["lives_in Paris ended", "lives_in Berlin"]
-    assert [fact.object for fact in known if is_so(fact, 31 * DAY)] == ["Berlin"]
-    assert [fact.object for fact in known if is_so(fact, 20 * DAY)] == ["Paris"]
+    assert [fact.object for fact in known if is_valid_at(fact, 31 * DAY)] == ["Berlin"]
+    assert [fact.object for fact in known if is_valid_at(fact, 20 * DAY)] == ["Paris"]
 
 
 async def test_fact_that_holds_no_more_is_found_behind_the_one_that_does(store: Store) -> None:
@@ -79,7 +79,7 @@ async def test_facts_are_known_as_of_a_time_about_a_time() -> None:
         await told(store, proposal("I moved to Berlin.", "lives_in", "Berlin", 30))
         for at, wanted in ((before, ["Paris"]), (clock.now().timestamp(), ["Berlin"])):
             known = await store.facts.known_at(OWNER, at)
-            assert [fact.object for fact in known if is_so(fact, 40 * DAY)] == wanted
+            assert [fact.object for fact in known if is_valid_at(fact, 40 * DAY)] == wanted
 
 
 async def test_both_messages_in_one_batch_end_with_the_last(store: Store) -> None:
@@ -177,7 +177,7 @@ async def test_undo_of_one_fact_leaves_what_was_recorded_with_it(store: Store) -
         proposal("I like tea.", "likes", "tea", 2),
         proposal("I like jazz.", "likes", "jazz", 3),
     )
-    await FactBook(store.facts, ManualClock()).settle(made[1].id, FactAction.UNDO, "", OWNER)
+    await FactEditor(store.facts, ManualClock()).settle(made[1].id, FactAction.UNDO, "", OWNER)
     assert lines(await store.facts.known(OWNER)) == ["likes jazz", "lives_in Paris"]
 
 

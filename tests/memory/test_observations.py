@@ -10,11 +10,11 @@ from hob.core.ids import SessionKey, SpanId, new_event_id, new_trace_id
 from hob.core.memory import Layer, MemoryItem, Scope
 from hob.core.models import Usage
 from hob.core.trust.labels import OWNER_LABEL, Label, Origin, Trust
+from hob.memory.background_model import CONSOLIDATION, FACTS, BackgroundBudget, WorkPaused
 from hob.memory.observations.consolidation import Consolidator, conversations
 from hob.memory.observations.lines import read_observations
 from hob.memory.observations.observer import Observer
 from hob.memory.settings import MemorySettings
-from hob.memory.thinking import CONSOLIDATION, FACTS, BackgroundBudget, WorkPaused
 from hob.store.store import Store
 from hob.testing.clock import ManualClock
 from hob.testing.memory_store import memory_store

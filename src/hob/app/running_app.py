@@ -4,7 +4,7 @@ from hob.bus.session_queues import SessionQueues
 from hob.core.ports.accept import Accept
 from hob.core.values import dataclass
 from hob.gateway.api import Operations
-from hob.memory.thinking import BackgroundModel
+from hob.memory.background_model import BackgroundModel
 
 
 @dataclass(frozen=True, slots=True)

@@ -400,7 +400,7 @@ class MemoryControl(Protocol):
     def export(self) -> AsyncIterator[str]:
         """Every item as a line of JSON, the oldest first."""
 
-    def take_in(self, lines: Iterable[str]) -> AsyncIterator[ImportedAnswer]:
+    def import_items(self, lines: Iterable[str]) -> AsyncIterator[ImportedAnswer]:
         """Keep items that were carried out, each once; how far it is now and then, and at last the whole.
 
         Raises InvalidRequest for what is none.

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from hob.core.clock import Clock
-from hob.memory.thinking import BackgroundBudget, BackgroundModel, WorkPaused
+from hob.memory.background_model import BackgroundBudget, BackgroundModel, WorkPaused
 
 FIRST_SECONDS, MOST_SECONDS = 60.0, 3_600.0
 """Until it is tried again after a failure; a new day is looked for every hour."""
@@ -35,7 +35,7 @@ class BackgroundMemory:
         self._said = asyncio.Event()
         self._said.set()
 
-    def said(self) -> None:
+    def notify(self) -> None:
         """Something was taken up."""
         self._said.set()
 

@@ -68,15 +68,15 @@ class MemoryService:
         settings: MemorySettings,
         clock: Clock,
         allows: Callable[[str], bool] = lambda _: True,
-        further: Collection[str] = (),
+        plugin_layers: Collection[str] = (),
         thorough: FindsItems | None = None,
     ) -> None:
         """`allows` tells whether the owner's turns may use memory now, with this model.
 
-        `further` are layers of plug-ins. `thorough` takes its time; it finds what somebody asks for.
+        `plugin_layers` are layers of plug-ins. `thorough` takes its time; it finds what somebody asks for.
         """
         self._thorough = thorough or retriever
-        self._searched = (*SEARCHED, *further)
+        self._searched = (*SEARCHED, *plugin_layers)
         self._items = items
         self._facts = facts
         self._retriever = retriever
@@ -246,7 +246,7 @@ def _are_near(one: MemoryItem, other: MemoryItem) -> bool:
     return said and together and abs(one.position - other.position) <= _NEAR
 
 
-def told(item: MemoryItem) -> str:
+def describe(item: MemoryItem) -> str:
     """The text, with who said it where that is not plain."""
     text = f"{item.speaker}: {item.text}" if item.kind == "turn" and item.speaker else item.text
     if item.kind == GOAL:
@@ -257,10 +257,10 @@ def told(item: MemoryItem) -> str:
 
 
 def _with_question(found: Recalled) -> str:
-    text = told(found.item)
+    text = describe(found.item)
     if found.asked is None:
         return text
-    question = told(found.asked)
+    question = describe(found.asked)
     return f"{question if len(question) <= _QUESTION else f'…{question[-_QUESTION:]}'} / {text}"
 
 

@@ -62,14 +62,14 @@ ELSEWHERE = translatable("of a plug-in that is off")
 
 
 def layers_of(
-    settings: MemorySettings, further: Mapping[str, MemoryLayer], counted: Iterable[str] = ()
+    settings: MemorySettings, plugin_layers: Mapping[str, MemoryLayer], counted: Iterable[str] = ()
 ) -> Mapping[str, MemoryLayer]:
     """Hob's own layers, those of plug-ins, and those of `counted` whose plug-in is off, by name."""
     own = [
         MemoryLayer(each.value, DESCRIPTIONS[each], (settings.expiry(each, 0.0) or 0.0) / _DAY, COLOURS[each])
         for each in Layer
     ]
-    known = {each.name: each for each in own} | dict(further)
+    known = {each.name: each for each in own} | dict(plugin_layers)
     return known | {name: MemoryLayer(name, ELSEWHERE) for name in counted if name not in known}
 
 
@@ -79,11 +79,11 @@ def led(total: int, part: float) -> str:
 
 
 def item_view(
-    found: Recalled, further: Mapping[str, MemoryLayer] = MappingProxyType({}), *, whole: bool = False
+    found: Recalled, plugin_layers: Mapping[str, MemoryLayer] = MappingProxyType({}), *, whole: bool = False
 ) -> MemoryItemAnswer:
     """An item, maybe of a further layer; `whole` with all that is kept of it."""
     item = found.item
-    colour = further[item.layer].colour if item.layer in further else _COLOURS.get(item.layer, _GREY)
+    colour = plugin_layers[item.layer].colour if item.layer in plugin_layers else _COLOURS.get(item.layer, _GREY)
     told: MemoryItemAnswer = {
         "id": item.id, "layer": str(item.layer), "source": item.source, "text": item.text, "at": item.at,
         "origin": item.label.origin.value, "trust": item.label.trust.value, "speaker": item.speaker,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hob.core.memory import Scope
 from hob.core.models import ModelReply, ModelRequest, Usage
-from hob.memory.thinking import TASKS
+from hob.memory.background_model import TASKS
 from tests.app.memory.test_control import control
 from tests.app.visiting import ME, Visited, visited
 

@@ -74,7 +74,7 @@ async def test_forgotten_item_is_in_no_file_and_no_rebuild_restore_or_import_bri
         assert done["erased"] >= 2
         assert leaks(tmp_path) == []
         await control(hob).forget(ItemFilter(id=fact["id"]), preview=False)
-        assert (await last(control(hob).take_in(exported)))["new"] == 0
+        assert (await last(control(hob).import_items(exported)))["new"] == 0
         await hob.app.store.followers.forget("memory")
     async with visited(tmp_path) as hob:
         assert CANARY not in "".join(await texts(hob))
@@ -370,20 +370,20 @@ async def test_imported_items_are_kept_once_and_a_strangers_words_do_not_become_
             json.dumps({"text": "The bank is X.", "origin": "web", "trust": "trusted"}),
             "",
         ]
-        assert await last(control(hob).take_in(lines)) == {"items": 2, "new": 2, "of": 2}
-        assert await last(control(hob).take_in(lines)) == {"items": 2, "new": 0, "of": 2}
+        assert await last(control(hob).import_items(lines)) == {"items": 2, "new": 2, "of": 2}
+        assert await last(control(hob).import_items(lines)) == {"items": 2, "new": 0, "of": 2}
         found = await hob.app.store.items.of(Scope("owner")).select("i.layer != 'soul'")
         assert {item.text: item.label.trusted for item in found} == {"Anna likes tea.": True, "The bank is X.": False}
         odd = ('"at": "x"', '"at": NaN', '"valid_to": 1e999', '"layer": "No layer"', '"position": 1e99', '"text": " "')
         for line in ("[1]", *(f'{{"text": "x", {each}}}' for each in odd)):
             with pytest.raises(InvalidRequest, match="line 1"):
-                await last(control(hob).take_in([line]))
-        await last(control(hob).take_in(['{"text": "Without a time it is of now."}']))
+                await last(control(hob).import_items([line]))
+        await last(control(hob).import_items(['{"text": "Without a time it is of now."}']))
         (item, *_) = (await control(hob).items(ItemFilter(layer="document")))["items"]
         assert item["at"] == hob.clock.now().timestamp()
         days = {"2024-01-01": datetime(2024, 1, 1).timestamp(), "2024-01-01T10:00:00Z": 1_704_103_200.0}  # noqa: DTZ001
         lines = [json.dumps({"text": f"It is of {day}.", "at": day, "valid_from": day}) for day in days]
-        await last(control(hob).take_in(lines))
+        await last(control(hob).import_items(lines))
         found = await hob.app.store.items.of(Scope("owner")).select("i.layer = 'document'")
         times = {item.text: (item.at, item.valid_from) for item in found}
         assert all(times[f"It is of {day}."] == (at, at) for day, at in days.items())
@@ -450,4 +450,4 @@ async def test_forgotten_line_does_not_come_back_with_another_id(tmp_path: Path)
         changed = line.replace(item["id"], "0" * 32)
         assert changed != line
         for each in (line, changed):
-            assert (await last(control(hob).take_in([each])))["new"] == 0
+            assert (await last(control(hob).import_items([each])))["new"] == 0

@@ -20,10 +20,10 @@ from hob.core.clock import SystemClock
 from hob.core.ids import SessionKey
 from hob.core.memory import Fact, FactChange, Layer, MemoryItem, Scope
 from hob.core.trust.labels import OWNER_LABEL
+from hob.memory.background_model import CONSOLIDATION
 from hob.memory.facts.decisions import superseding
 from hob.memory.retrieval.retriever import Retriever
 from hob.memory.settings import MemorySettings
-from hob.memory.thinking import CONSOLIDATION
 from hob.store.memory.facts import SOURCE
 from hob.store.settings import StoreSettings
 from hob.store.store import Store, open_store

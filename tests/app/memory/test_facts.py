@@ -16,8 +16,8 @@ from hob.core.memory import OWNER, Fact, Scope
 from hob.core.models import ModelReply, ModelRequest, Usage
 from hob.core.tools import ToolCall
 from hob.gateway.memory import FactFilter, ItemFilter
+from hob.memory.background_model import BackgroundBudget
 from hob.memory.facts.extractor import QUIET_SECONDS, FactExtractor
-from hob.memory.thinking import BackgroundBudget
 from hob.store.timeline import TimelineFilter
 from tests.app.memory.test_control import control
 from tests.app.visiting import ANNA, ME, Visited, in_group, visited

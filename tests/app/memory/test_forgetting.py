@@ -86,7 +86,7 @@ async def test_forgotten_word_is_in_no_byte_of_the_home_and_does_not_come_back(t
         left = {item.seq for item in await hob.app.store.items.of(OWNER).select()}
         assert counts[0] <= len(left)
         assert await hob.app.store.facts.known(OWNER) == []
-        assert (await last(control(hob).take_in([line for line in exported if WORD in line])))["new"] == 0
+        assert (await last(control(hob).import_items([line for line in exported if WORD in line])))["new"] == 0
         await hob.app.store.followers.forget("memory")  # it is taken up from the beginning
         assert WORD not in "".join([line async for line in control(hob).export()])
     async with visited(tmp_path) as hob:

@@ -170,7 +170,7 @@ async def test_export_of_facts_and_goals_is_complete_and_the_same_wherever_it_wa
         assert lines == [line async for line in control(hob).export() if '"layer": "soul"' not in line]
     async with visited(tmp_path / "two") as hob:
         await hob.knows()
-        done = await last(control(hob).take_in(list(reversed(lines))))
+        done = await last(control(hob).import_items(list(reversed(lines))))
         assert done["new"] == len(lines)
         assert [line async for line in control(hob).export() if '"layer": "soul"' not in line] == lines
         assert await hob.app.store.facts.known(SCOPE) == known
@@ -181,9 +181,11 @@ async def test_export_of_facts_and_goals_is_complete_and_the_same_wherever_it_wa
         await says(hob, f"/memory undo {berlin.id[:12]}")
         assert [fact.object for fact in await hob.app.store.facts.known(SCOPE)] == ["Paris"]
         await control(hob).forget(ItemFilter(id=berlin.id), preview=False)
-        assert (await last(control(hob).take_in(lines)))["new"] == 0
+        assert (await last(control(hob).import_items(lines)))["new"] == 0
         with pytest.raises(InvalidRequest, match="line 1"):
-            await last(control(hob).take_in([json.dumps({"text": "x", "layer": "fact", "fact": {"state": "sure"}})]))
+            await last(
+                control(hob).import_items([json.dumps({"text": "x", "layer": "fact", "fact": {"state": "sure"}})])
+            )
 
 
 async def test_forgotten_goal_takes_its_evidence_along(tmp_path: Path) -> None:

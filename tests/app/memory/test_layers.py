@@ -85,6 +85,6 @@ async def test_layer_of_a_plugin_is_pruned_emptied_erased_and_backed_up_also_whi
         assert (await control(hob).reset("logbook"))["deleted"] == 1
         assert await shown(hob) == {}
     async with visited(tmp_path / "other") as hob:
-        assert (await last(control(hob).take_in(lines)))["new"] == 2
+        assert (await last(control(hob).import_items(lines)))["new"] == 2
         assert (await shown(hob))["chunk_count"] == 2
         assert (await control(hob).reset("all"))["deleted"] >= 2

@@ -10,7 +10,7 @@ from hob.core.errors import InvalidRequest, ToolFailed
 from hob.core.memory import Fact, FactAction, FactChange, FactState, Goal, Scope
 from hob.core.ports.tools import CallContext, Toolset
 from hob.core.trust.labels import OWNER_LABEL, SenderClass
-from hob.memory.facts.book import FactBook
+from hob.memory.facts.editor import FactEditor
 from hob.store.store import Store
 from hob.testing.clock import ManualClock
 from hob.testing.memory_store import memory_store
@@ -30,12 +30,12 @@ async def store() -> AsyncIterator[Store]:
 
 
 @pytest.fixture
-def book(store: Store) -> FactBook:
-    return FactBook(store.facts, ManualClock())
+def book(store: Store) -> FactEditor:
+    return FactEditor(store.facts, ManualClock())
 
 
 @pytest.fixture
-def tools(book: FactBook, store: Store) -> KnowledgeTools:
+def tools(book: FactEditor, store: Store) -> KnowledgeTools:
     return KnowledgeTools(book, store.goals)
 
 
@@ -78,7 +78,7 @@ async def test_fact_is_put_right_in_the_owners_words_alone(tools: KnowledgeTools
 
 
 async def test_fact_that_was_taken_back_is_known_again_when_that_is_undone(
-    tools: KnowledgeTools, book: FactBook, store: Store
+    tools: KnowledgeTools, book: FactEditor, store: Store
 ) -> None:
     (fact,) = await knows(store, PARIS)
     told = await text(tools, says("That is wrong."), "correct_fact", id=fact.id[:12])

@@ -9,7 +9,7 @@ from hob.agent.prompt.specs import READ_BACK
 from hob.app.subsystems import TOOL_GROUPS
 from hob.core.errors import ToolFailed
 from hob.core.ports.tools import Toolset
-from hob.memory.facts.book import FactBook
+from hob.memory.facts.editor import FactEditor
 from hob.memory.service import MemoryService
 from hob.store.memory.goals import StoredGoals
 from hob.store.memory.memories import StoredMemories
@@ -31,7 +31,7 @@ def toolsets(top: Path) -> list[Toolset]:
     memories, notes = object.__new__(StoredMemories), object.__new__(StoredWorkingNotes)
     remembering = MemoryTools(memories, object.__new__(MemoryService), notes)
     shell = Tools(commands.exec, commands.process)
-    knowing = KnowledgeTools(object.__new__(FactBook), object.__new__(StoredGoals))
+    knowing = KnowledgeTools(object.__new__(FactEditor), object.__new__(StoredGoals))
     return [shell, file_tools(top).toolset, remembering.toolset, knowing.toolset, ConversationTools(Notebook()).toolset]
 
 

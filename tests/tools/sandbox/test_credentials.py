@@ -24,7 +24,7 @@ from hob.tools.mcp.server_environment import ServerEnvironment
 from hob.tools.mcp.settings import McpServer
 from hob.tools.sandbox.backends.bubblewrap import Bubblewrap
 from hob.tools.sandbox.network.authority import RunAuthority
-from hob.tools.sandbox.network.credentials import CredentialBook, JobCredential, ResponseMask
+from hob.tools.sandbox.network.credentials import CredentialStore, JobCredential, ResponseMask
 from hob.tools.sandbox.network.hosts import HostDecision
 from hob.tools.sandbox.network.interception import RequestRefused, fill
 from hob.tools.sandbox.network.proxy import Internet
@@ -38,8 +38,8 @@ BASIC = base64.b64encode(f"me:{SECRET}".encode()).decode()
 SETTINGS = CredentialSettings(host=HOST, value=Secret.of(SECRET))
 
 
-def book(**more: object) -> CredentialBook:
-    return CredentialBook({"github": replace(SETTINGS, **more)}, ManualClock())  # type: ignore[arg-type]
+def book(**more: object) -> CredentialStore:
+    return CredentialStore({"github": replace(SETTINGS, **more)}, ManualClock())  # type: ignore[arg-type]
 
 
 def one(**more: object) -> JobCredential:

@@ -11,7 +11,7 @@ from hob.app.running_app import Running
 from hob.core.errors import HobError
 from hob.core.ids import SessionKey
 from hob.guard.audit.entries import HOB, of_action
-from hob.memory.thinking import BackgroundModel
+from hob.memory.background_model import BackgroundModel
 
 log = logging.getLogger(__name__)
 

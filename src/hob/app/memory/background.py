@@ -10,6 +10,7 @@ from hob.app.kernel import Kernel
 from hob.bus.waiting import backoff, wait_for_event
 from hob.core.memory import Fact, Scope
 from hob.memory.background import BackgroundMemory
+from hob.memory.background_model import BackgroundBudget, BackgroundModel
 from hob.memory.expertise import ExpertiseKeeper
 from hob.memory.facts.contradictions import Reconciler
 from hob.memory.facts.extractor import FactExtractor
@@ -17,7 +18,6 @@ from hob.memory.observations.consolidation import Consolidator
 from hob.memory.observations.observer import Observer
 from hob.memory.service import MemoryService
 from hob.memory.settings import MemorySettings
-from hob.memory.thinking import BackgroundBudget, BackgroundModel
 
 
 def make_budget(kernel: Kernel) -> BackgroundBudget:

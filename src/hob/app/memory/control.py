@@ -54,15 +54,15 @@ from hob.gateway.memory import (
     ReindexedAnswer,
     SettledFactAnswer,
 )
+from hob.memory.background_model import FACTS, OBSERVER, BackgroundBudget
 from hob.memory.embedding import MemoryEmbedder
 from hob.memory.expertise import ExpertiseKeeper
-from hob.memory.facts.book import FactBook
 from hob.memory.facts.contradictions import contradicted
-from hob.memory.facts.decisions import is_so
+from hob.memory.facts.decisions import is_valid_at
+from hob.memory.facts.editor import FactEditor
 from hob.memory.facts.extraction import GOALS, FactDecision
 from hob.memory.retrieval.assistance import Assistance
 from hob.memory.service import MemoryService
-from hob.memory.thinking import FACTS, OBSERVER, BackgroundBudget
 from hob.memory.views import carried_view, fact_view, goal_view, item_view, layers_of, led, loaded
 from hob.store.erasure.copies import copies_with
 from hob.store.erasure.quotes import Quotes
@@ -101,24 +101,24 @@ class OwnerMemory:
         home: Path,
         documents: DocumentIndexer,
         budget: BackgroundBudget,
-        withdrawn: Callable[[], None],
-        look_again: Callable[[], None],
-        book: FactBook,
+        on_withdrawal: Callable[[], None],
+        reread_files: Callable[[], None],
+        fact_editor: FactEditor,
         expertise: ExpertiseKeeper,
         er1: Callable[[], Mapping[str, Any]] | None = None,
         embedder: MemoryEmbedder | None = None,
-        further: Mapping[str, MemoryLayer] = MappingProxyType({}),
+        plugin_layers: Mapping[str, MemoryLayer] = MappingProxyType({}),
         assistance: Assistance | None = None,
     ) -> None:
-        """`further` are the layers of plug-ins; `look_again` has the owner's files read anew."""
-        self._further = further
+        """`plugin_layers` are the layers of plug-ins; `reread_files` has the owner's files read anew."""
+        self._plugin_layers = plugin_layers
         self._assistance = assistance
         self._embedder = embedder
         self._store = store
         self._budget = budget
-        self._withdrawn = withdrawn
-        self._look_again = look_again
-        self._book = book
+        self._on_withdrawal = on_withdrawal
+        self._reread_files = reread_files
+        self._fact_editor = fact_editor
         self._expertise = expertise
         self._service = service
         self._clock = clock
@@ -203,7 +203,7 @@ class OwnerMemory:
     async def _counted(self) -> tuple[Mapping[str, LayerCount], Mapping[str, MemoryLayer]]:
         """How much each layer holds, and all layers there are."""
         counts = {each.layer: each for each in await self._store.memory_lifecycle.count(self._scope)}
-        return counts, layers_of(self._service.settings, self._further, counts)
+        return counts, layers_of(self._service.settings, self._plugin_layers, counts)
 
     async def _layers(self, name: str) -> Sequence[str]:
         """The layer of this name. Raises InvalidRequest, with those there are."""
@@ -214,7 +214,7 @@ class OwnerMemory:
         raise InvalidRequest(told)
 
     def _view(self, found: Recalled) -> MemoryItemAnswer:
-        return item_view(found, self._further)
+        return item_view(found, self._plugin_layers)
 
     async def _observed(self) -> ObservedAnswer:
         """The working notes and the observations, with KafClaw's fields."""
@@ -333,7 +333,7 @@ class OwnerMemory:
 
     async def item(self, id: str) -> MemoryItemAnswer:
         """One item, whole. Raises NotFound."""
-        return item_view(Recalled(await self._find(id), 0.0), self._further, whole=True)
+        return item_view(Recalled(await self._find(id), 0.0), self._plugin_layers, whole=True)
 
     async def add(self, text: str, session: str = "") -> MemoryItemAnswer:
         """Remember what the owner says, in this conversation. Raises InvalidRequest."""
@@ -365,14 +365,14 @@ class OwnerMemory:
             found = await facts.known_at(self._scope, wanted.known_at)
         else:
             found = await (facts.recorded(self._scope) if wanted.ever else facts.known(self._scope))
-        found = [fact for fact in found if wanted.past or is_so(fact, at)]
+        found = [fact for fact in found if wanted.past or is_valid_at(fact, at)]
         against = contradicted(found)
         return {"facts": [fact_view(fact, against.get(fact.id, ())) for fact in found]}
 
     async def settle(self, id: str, action: FactAction, right: str = "") -> SettledFactAnswer:
         """Change a fact. Raises NotFound, InvalidRequest."""
         try:
-            before, after = await self._book.settle(id, action, right, self._scope)
+            before, after = await self._fact_editor.settle(id, action, right, self._scope)
         except NotFound as unknown:
             if action is not FactAction.UNDO:
                 raise
@@ -439,7 +439,7 @@ class OwnerMemory:
         for trace in sorted(traces) if said else ():  # before the items: while one is at work all can be done again
             pieces += await self._store.erasure.erase_trace(TraceId(trace), _REASON)
         pieces += await self._store.erasure.erase_items([*ids, *versions], _REASON)
-        self._withdrawn()
+        self._on_withdrawal()
         return {**view, "erased": pieces, "quoted": _count(await self._quotes(found))}
 
     async def prune(self) -> DeletedAnswer:
@@ -453,9 +453,9 @@ class OwnerMemory:
         gone = await self._store.memory_lifecycle.reset(self._scope, layers) if layers else 0
         if whole or not layers:
             gone += await self._store.working_notes.clear()
-        self._withdrawn()
-        self._look_again()
-        self._documents.look_again()
+        self._on_withdrawal()
+        self._reread_files()
+        self._documents.reread()
         return {"status": "ok", "deleted": gone}
 
     async def export(self) -> AsyncIterator[str]:
@@ -463,7 +463,7 @@ class OwnerMemory:
         for each in await self._store.memory_carrier.carried(self._scope):
             yield json.dumps(carried_view(each), ensure_ascii=False) + "\n"
 
-    async def take_in(self, lines: Iterable[str]) -> AsyncIterator[ImportedAnswer]:
+    async def import_items(self, lines: Iterable[str]) -> AsyncIterator[ImportedAnswer]:
         """Keep items that were carried out, each once. What is not the owner's own words stays untrusted.
 
         Raises InvalidRequest for what is none, before anything is kept.
@@ -473,10 +473,10 @@ class OwnerMemory:
         new = 0
         for start in range(0, len(carried) or 1, _AT_ONCE):
             some = carried[start : start + _AT_ONCE]
-            new += await self._store.memory_carrier.take_in(some)
+            new += await self._store.memory_carrier.import_items(some)
             if start + len(some) == len(carried):
                 await self._service.count(self._store.memory_lifecycle)
-                self._withdrawn()
+                self._on_withdrawal()
                 self._notify()
             yield {"items": start + len(some), "new": new, "of": len(carried)}
 

@@ -72,7 +72,7 @@ class DocumentIndexer:
                     await self._state.put(*_STATE, {str(path): "watched"})
                 yield added
 
-    def look_again(self) -> None:
+    def reread(self) -> None:
         """Read all of it when it is looked at next."""
         self._read.clear()
 

@@ -31,7 +31,7 @@ from hob.guard.settings import PolicySettings
 from hob.memory.embedding import MemoryEmbedder
 from hob.memory.er1.settings import Er1Settings
 from hob.memory.expertise import ExpertiseKeeper, ExpertiseSection
-from hob.memory.facts.book import FactBook
+from hob.memory.facts.editor import FactEditor
 from hob.memory.ingestion.files import FileIndexer
 from hob.memory.ingestion.turns import items_of_import, items_of_turn
 from hob.memory.retrieval.assistance import Assistance, Rater, SearchModel
@@ -39,7 +39,7 @@ from hob.memory.sections import GoalsSection, ObservationsSection, PrivateSectio
 from hob.memory.service import MemoryService
 from hob.memory.settings import MemorySettings
 from hob.store.imports import IMPORTED
-from hob.store.memory.said import index_import, index_turns
+from hob.store.memory.indexing import index_import, index_turns
 from hob.tools.memory.ports import KnownFacts
 from hob.tools.registry.groups import ToolRatings
 from hob.workspace.settings import WorkspaceSettings
@@ -80,7 +80,7 @@ def _contribution(kernel: Kernel, embedder: MemoryEmbedder | None, rater: Rater 
 
     def taken_up() -> None:
         notify()
-        background.said()
+        background.notify()
 
     def become(config: Config) -> None:
         """What holds from the next step of a running turn on."""
@@ -98,10 +98,10 @@ def _contribution(kernel: Kernel, embedder: MemoryEmbedder | None, rater: Rater 
         return {**({"memory": memory} if memory else {}), **({"er1": er1_view()} if er1_view else {})}
 
     profile = ProfileSection(kernel.store.facts, partial(_is_owners, service), kernel.clock)
-    book = FactBook(kernel.store.facts, kernel.clock, profile.renew)
+    fact_editor = FactEditor(kernel.store.facts, kernel.clock, profile.renew)
     control = OwnerMemory(
         kernel.store, service, kernel.clock, kernel.config.home, documents, budget, profile.renew,
-        files.look_again, book, expertise, er1_view, embedder, kernel.layers, assistance,
+        files.reread, fact_editor, expertise, er1_view, embedder, kernel.layers, assistance,
     )  # fmt: skip
     jobs = [
         Job("memory_files", look),
@@ -112,7 +112,7 @@ def _contribution(kernel: Kernel, embedder: MemoryEmbedder | None, rater: Rater 
     return Contribution(
         provides={
             MemorySearch: service,
-            KnownFacts: book,
+            KnownFacts: fact_editor,
             TurnMemory: service,
             MemoryControl: control,
             ToolRatings: expertise,

@@ -39,14 +39,14 @@ def open_service(
     clock: Clock,
     policy: MemoryPolicy | None = None,
     embedder: MemoryEmbedder | None = None,
-    further: Collection[str] = (),
+    plugin_layers: Collection[str] = (),
     assistance: Assistance | None = None,
 ) -> MemoryService:
     """Memory over this store, with these layers of plug-ins."""
     allows, settings = policy or MemoryPolicy(config[PolicySettings]), config[MemorySettings]
     retriever = Retriever(store.memory_index, embedder, Profile(settings.profile))
     if assistance is None:
-        return MemoryService(store.items, store.facts, retriever, settings, clock, allows, further)
+        return MemoryService(store.items, store.facts, retriever, settings, clock, allows, plugin_layers)
     by_itself = AssistedRetriever(retriever, assistance, asked=False) if assistance.rater else retriever
     thorough = AssistedRetriever(retriever, assistance, asked=True)
-    return MemoryService(store.items, store.facts, by_itself, settings, clock, allows, further, thorough)
+    return MemoryService(store.items, store.facts, by_itself, settings, clock, allows, plugin_layers, thorough)

@@ -33,7 +33,7 @@ from hob.guard.policy.commands import command_reader
 from hob.guard.policy.places import EXECUTABLE_CONFIG_FOLDERS, SECRET_NAME, Places, is_hidden_file
 from hob.guard.screening.masking.known_secrets import KnownSecrets
 from hob.guard.screening.masking.masked_ports import MaskedBlobs
-from hob.memory.facts.book import FactBook
+from hob.memory.facts.editor import FactEditor
 from hob.store.store import Store
 from hob.tools.canvas.canvas import Canvas, CanvasBrowsers, CanvasPictures
 from hob.tools.documents.documents import DocumentReader
@@ -51,7 +51,7 @@ from hob.tools.messages.message import Messages, MessageTool, NoMessages
 from hob.tools.sandbox.backends.detection import FoundBackend, find_backend
 from hob.tools.sandbox.job import SandboxJob
 from hob.tools.sandbox.launcher.launcher import Launch
-from hob.tools.sandbox.network.credentials import CredentialBook, JobCredential
+from hob.tools.sandbox.network.credentials import CredentialStore, JobCredential
 from hob.tools.sandbox.network.hosts import Decided, HostDecision
 from hob.tools.sandbox.processes import Processes
 from hob.tools.sandbox.sandbox_environment import SandboxEnvironment, limits_of, sandbox_environment_of
@@ -264,8 +264,8 @@ async def _note_host(store: Store, context: CallContext, decision: HostDecision)
         log.warning("that a command was let reach a host is not noted: %s %s: %s", target, outcome, error)
 
 
-def _credentials(book: CredentialBook, context: CallContext, hosts: Sequence[str]) -> tuple[JobCredential, ...]:
-    return book.of("subagents" if depth_of(context.turn.session) else AGENT, hosts)
+def _credentials(credentials: CredentialStore, context: CallContext, hosts: Sequence[str]) -> tuple[JobCredential, ...]:
+    return credentials.of("subagents" if depth_of(context.turn.session) else AGENT, hosts)
 
 
 def _publish_output(notices: Notices, context: CallContext, call: ToolCall, text: str) -> None:
@@ -277,7 +277,7 @@ def _access(settings: SandboxSettings, places: Places, clock: Clock) -> CommandA
         tuple(settings.hosts),
         outgoing=tuple(map(Path, places.outgoing)),
         key_files=KeyFiles(is_hidden_file, partial(_opens, places)),
-        credentials=partial(_credentials, CredentialBook(settings.credentials, clock)),
+        credentials=partial(_credentials, CredentialStore(settings.credentials, clock)),
     )
 
 
@@ -342,7 +342,7 @@ def make_tool_runtime(
     log = CommandLog(store.command_log, Snapshots(kept / "snapshots", clock, bounds), settings.protected)
     documents = DocumentReader(_READER_LINGERS)
     files = FileTools(roots, blobs, changes, clock, ripgrep=find_ripgrep(), documents=documents)
-    memory = memory or MemoryPorts(open_service(config, store, clock), FactBook(store.facts, clock), store.goals)
+    memory = memory or MemoryPorts(open_service(config, store, clock), FactEditor(store.facts, clock), store.goals)
 
     processes, places = Processes(backend, clock, limits_of(settings), records), places_of(config)
     access = _access(settings, places, clock)

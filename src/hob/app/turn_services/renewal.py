@@ -24,7 +24,7 @@ def renewing(
             workspace = new[WorkspaceSettings]
             tool_runtime.become(new)
             guard.renew()
-        models.routes.look_again()
+        models.routes.refresh()
         models.budget.become(new[SpendingSettings])
         guard.become(new[ApprovalSettings])
         kernel.keyring.forget()

@@ -17,7 +17,7 @@ from hob.core.lazy import Lazy
 from hob.core.ports.tools import Toolset
 from hob.core.translation.language import translatable
 from hob.gateway.tools import ToolCatalog
-from hob.tools.memory.remember import FurtherMemories
+from hob.tools.memory.remember import PluginMemories
 from hob.tools.registry.groups import Group, Groups, OpenGroups, ToolRatings, closed_groups, shown_tools
 
 
@@ -34,7 +34,7 @@ def make_registry(features: Features, opened: OpenGroups, operations: Callable[[
         [toolset for contribution in features for toolset in contribution.toolsets],
     )
     if sources := [each for contribution in features for each in contribution.recall]:
-        shown = FurtherMemories(shown, sources)
+        shown = PluginMemories(shown, sources)
     names = Counter(name for part in parts for name in part)
     try:
         if twice := sorted(name for name, count in names.items() if count > 1):

@@ -276,12 +276,12 @@ async def export(call: EndpointCall[Nothing]) -> Response:
     return StreamingResponse(lines(), media_type=LINES)
 
 
-async def take_in(call: EndpointCall[Lines]) -> JsonResponse[ImportedAnswer] | Response:
+async def import_items(call: EndpointCall[Lines]) -> JsonResponse[ImportedAnswer] | Response:
     """Keep items that were carried out, each once.
 
     With `Accept: application/jsonl` a line tells now and then how far it is.
     """
-    return await _progress(call, _memory(call).take_in(call.asked.text.split("\n")))
+    return await _progress(call, _memory(call).import_items(call.asked.text.split("\n")))
 
 
 async def _progress(call: EndpointCall[Any], steps: AsyncIterator[T]) -> JsonResponse[T] | Response:
@@ -332,7 +332,7 @@ ENDPOINTS = (
     Endpoint("POST", "/memory/prune", prune, TokenScope.ADMIN, Nothing, changes="memory"),
     Endpoint("POST", "/memory/reset", reset, TokenScope.ADMIN, ALayer, local=True, changes="memory"),
     Endpoint(
-        "POST", "/memory/import", take_in, TokenScope.ADMIN, Lines, most_bytes=_MOST_BYTES, local=True,
+        "POST", "/memory/import", import_items, TokenScope.ADMIN, Lines, most_bytes=_MOST_BYTES, local=True,
         media=(JSON, LINES), changes="memory",
     ),
 )  # fmt: skip

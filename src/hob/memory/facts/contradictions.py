@@ -12,8 +12,8 @@ from itertools import combinations, groupby
 
 from hob.core.ids import new_event_id
 from hob.core.memory import OWNER, Fact, FactChange, FactState, Scope
+from hob.memory.background_model import BackgroundModel
 from hob.memory.facts.decisions import is_single
-from hob.memory.thinking import BackgroundModel
 from hob.store.memory.facts import StoredFacts
 
 _LIKES = frozenset({"likes", "loves", "enjoys", "prefers"})

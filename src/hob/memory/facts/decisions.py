@@ -12,7 +12,7 @@ from dataclasses import replace
 from hob.core.memory import Fact, FactChange, FactState, Goal, GoalMove, GoalNote, GoalState
 from hob.core.trust.labels import Label, Origin, Trust
 from hob.memory.facts.extraction import FactDecision, Proposal, own_words
-from hob.memory.facts.stating import Stated, is_own, stated
+from hob.memory.facts.statements import Stated, is_own, stated
 from hob.store.memory.analysis import words_of
 
 OWNER = "owner"
@@ -123,7 +123,7 @@ def settled(fact: Fact, object_: str, at: float, *, confirmed: bool) -> FactChan
     return FactChange((fact.id,), (right,))
 
 
-def is_so(fact: Fact, at: float) -> bool:
+def is_valid_at(fact: Fact, at: float) -> bool:
     """Whether it is so at that time, as far as its dates tell."""
     begun = fact.valid_from is None or fact.valid_from <= at
     return begun and (fact.valid_to is None or at < fact.valid_to)

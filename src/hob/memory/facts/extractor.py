@@ -7,9 +7,9 @@ from hob.core.clock import Clock
 from hob.core.ids import new_event_id
 from hob.core.memory import Fact, GoalState, MemoryItem, Scope
 from hob.core.translation.language import translatable
+from hob.memory.background_model import FACTS, BackgroundBudget, BackgroundModel, WorkPaused
 from hob.memory.facts.decisions import decide, move_of
 from hob.memory.facts.extraction import GOALS, INSTRUCTIONS, choose_known, question, read_answer
-from hob.memory.thinking import FACTS, BackgroundBudget, BackgroundModel, WorkPaused
 from hob.store.memory.facts import StoredFacts
 from hob.store.memory.goals import StoredGoals
 from hob.store.memory.work import StoredWork

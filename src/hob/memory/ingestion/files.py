@@ -63,7 +63,7 @@ class FileIndexer:
         self._known = {} if self._anew else found
         return new
 
-    def look_again(self) -> None:
+    def reread(self) -> None:
         """Read all of them when they are looked at next."""
         self._known, self._anew = {}, True
 

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from hob.core.memory import Layer, MemoryItem, Scope
 from hob.core.translation.language import translatable
 from hob.core.trust.labels import Label, Origin, Trust
+from hob.memory.background_model import CONSOLIDATION, BackgroundModel, WorkPaused
 from hob.memory.observations.lines import is_grounded, numbered
 from hob.memory.observations.work import ConversationWork
-from hob.memory.thinking import CONSOLIDATION, BackgroundModel, WorkPaused
 
 GAP_SECONDS = 1_800.0
 LEAST_MESSAGES = 6
@@ -36,7 +36,7 @@ class Consolidator(ConversationWork):
         now, pauses = self._clock.now().timestamp(), []
         for scope, session in sessions:
             about = f"{scope.person}\n{scope.agent}\n{session}"
-            said = await self._work.talk(scope, session, await self._work.place(CONSOLIDATION, about), 1)
+            said = await self._work.messages(scope, session, await self._work.place(CONSOLIDATION, about), 1)
             for talk in conversations(said):
                 left = talk[-1].at + GAP_SECONDS - now
                 if 0 < left <= GAP_SECONDS:
@@ -49,20 +49,22 @@ class Consolidator(ConversationWork):
             await self._work.move(CONSOLIDATION, upto)
         return None
 
-    async def _summarise(self, model: BackgroundModel, scope: Scope, about: str, talk: Sequence[MemoryItem]) -> None:
-        work = (CONSOLIDATION, about, talk[-1].seq)
-        if len(talk) < LEAST_MESSAGES or not any(item.role == "user" for item in talk):
+    async def _summarise(
+        self, model: BackgroundModel, scope: Scope, about: str, messages: Sequence[MemoryItem]
+    ) -> None:
+        work = (CONSOLIDATION, about, messages[-1].seq)
+        if len(messages) < LEAST_MESSAGES or not any(item.role == "user" for item in messages):
             await self._work.keep(scope, [], work)
             return
-        longest = max(200, _MOST_CHARACTERS // len(talk))
-        answer = await self._budget.ask(model, CONSOLIDATION, _INSTRUCTIONS, numbered(talk, longest), _MOST_ANSWER)
+        longest = max(200, _MOST_CHARACTERS // len(messages))
+        answer = await self._budget.ask(model, CONSOLIDATION, _INSTRUCTIONS, numbered(messages, longest), _MOST_ANSWER)
         text = " ".join(answer.split())[:_LONGEST]
         if len(text) < 20:
             raise WorkPaused("answer", translatable("the model gave no summary"))
-        trust = Trust.TRUSTED if is_grounded(text, talk) else Trust.UNTRUSTED
+        trust = Trust.TRUSTED if is_grounded(text, messages) else Trust.UNTRUSTED
         item = MemoryItem(
             scope=scope, layer=Layer.OBSERVATION, source=SOURCE, text=text, label=Label(Origin.MODEL, trust),
-            at=talk[-1].at, role="assistant", kind="summary", evidence=tuple(each.id for each in talk),
+            at=messages[-1].at, role="assistant", kind="summary", evidence=tuple(each.id for each in messages),
         )  # fmt: skip
         await self._work.keep(scope, [item], work)
         self._made()

@@ -10,6 +10,7 @@ from dataclasses import replace
 from hob.core.memory import Layer, MemoryItem, Scope
 from hob.core.translation.language import translatable
 from hob.core.trust.labels import Label, Origin, Trust
+from hob.memory.background_model import OBSERVER, REFLECTOR, BackgroundModel, WorkPaused
 from hob.memory.observations.lines import (
     DAYS,
     HIGH,
@@ -22,7 +23,6 @@ from hob.memory.observations.lines import (
     read_observations,
 )
 from hob.memory.observations.work import ConversationWork
-from hob.memory.thinking import OBSERVER, REFLECTOR, BackgroundModel, WorkPaused
 
 LEAST_CHARACTERS = 20
 """Of a message that is worth observing."""
@@ -55,7 +55,7 @@ class Observer(ConversationWork):
     async def _observe(self, model: BackgroundModel, scope: Scope, session: str) -> bool:
         """Observe the session's next messages; whether there were enough."""
         about = f"{scope.person}\n{scope.agent}\n{session}"
-        said = await self._work.talk(scope, session, await self._work.place(OBSERVER, about), LEAST_CHARACTERS)
+        said = await self._work.messages(scope, session, await self._work.place(OBSERVER, about), LEAST_CHARACTERS)
         size = sum(len(item.text) for item in said)
         if not said or (len(said) < self._settings.observe_after and size < _FULL):
             return False

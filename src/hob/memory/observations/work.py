@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 from hob.core.clock import Clock
+from hob.memory.background_model import BackgroundBudget
 from hob.memory.settings import MemorySettings
-from hob.memory.thinking import BackgroundBudget
 from hob.store.memory.work import StoredWork
 
 

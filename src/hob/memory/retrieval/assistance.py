@@ -12,8 +12,8 @@ from hob.core.clock import Clock, utc_day
 from hob.core.content.json_text import json_value
 from hob.core.errors import ModelError, ModelFault
 from hob.core.memory import OWNER, Recalled, Scope
+from hob.memory.background_model import RERANKING, REWRITING, BackgroundBudget, BackgroundModel, WorkPaused
 from hob.memory.retrieval.retriever import Retriever, packed
-from hob.memory.thinking import RERANKING, REWRITING, BackgroundBudget, BackgroundModel, WorkPaused
 
 AMONG: Final = 50
 """The first results, whose order is looked at again."""

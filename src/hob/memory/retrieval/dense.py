@@ -63,7 +63,7 @@ class BinaryVectorIndex:
             if len(each) == packed.size
         }
 
-    def take_in(self, index: ScopedIndex) -> None:
+    def update(self, index: ScopedIndex) -> None:
         """Read the signs of this scope before a question needs them."""
         with self._lock:
             self._read(index)

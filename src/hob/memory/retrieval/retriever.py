@@ -183,7 +183,7 @@ class Retriever:
     async def prepare(self, scope: Scope) -> None:
         """Take into memory what finds by meaning in this scope, before a question waits for it. Raises StoreErrors."""
         if self._embedder is not None and (number := await self._embedder.serving()):
-            await self._index.read(scope, self._signs_of(number).take_in)
+            await self._index.read(scope, self._signs_of(number).update)
 
     def _signs_of(self, embedder: int) -> BinaryVectorIndex:
         if self._signs is None or self._signs.embedder != embedder:

@@ -102,7 +102,7 @@ class Choice:
         self._connected.clear()
         self._default = None
 
-    def look_again(self) -> None:
+    def refresh(self) -> None:
         """Where nothing was found to ask, something may be there by now."""
         if self._default is not None and self._default[0] is None:
             self.become(self._settings)

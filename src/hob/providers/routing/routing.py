@@ -66,9 +66,9 @@ class ModelRouter:
         for tell in self._changed:
             tell(settings)
 
-    def look_again(self) -> None:
+    def refresh(self) -> None:
         """Keys may be others, and what was not there may be there."""
-        self.choice.look_again()
+        self.choice.refresh()
         self.failover.forget_failures()
 
     async def route(self, request: ModelRequest) -> Route:

@@ -204,8 +204,8 @@ def _latest(connection: apsw.Connection, limit: int, kind: str) -> tuple[AuditRo
 def check_log(connection: apsw.Connection, kept: Head | None) -> Checked:
     """Every entry of the log, and the head that was kept."""
     check = ChainCheck(kept)
-    for seq, *facts, detail, previous, sealed, text, salt, stone in connection.execute(_WHOLE):
-        problem = _detail_problem(detail, text, salt, bool(stone))
+    for seq, *facts, detail, previous, sealed, text, salt, tombstone in connection.execute(_WHOLE):
+        problem = _detail_problem(detail, text, salt, bool(tombstone))
         check.look(Sealed(seq, tuple(facts), detail, previous, sealed), problem=problem, erased=text is None)
     return check.finish()
 

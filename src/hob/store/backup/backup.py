@@ -142,8 +142,8 @@ def restore(home: Path, file: Path, clock: Clock | None = None) -> Path | None:
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
         drop_database(fresh)
         _copy_checked(file, fresh)
-        stones = read_tombstones(home) + _tombstones_of(path)
-        _prepare(fresh, home, stones, now.timestamp())
+        tombstones = read_tombstones(home) + _tombstones_of(path)
+        _prepare(fresh, home, tombstones, now.timestamp())
         sync(fresh)
         kept = _step_aside(path, free_name(home / f"{NAME}.before-restore-{stamp(now)}"))
         fresh.replace(path)
@@ -193,14 +193,14 @@ def _tombstones_of(path: Path) -> list[Row]:
         return []
 
 
-def _prepare(fresh: Path, home: Path, stones: list[Row], at: float) -> None:
+def _prepare(fresh: Path, home: Path, tombstones: list[Row], at: float) -> None:
     with closing(connect(fresh, StoreSettings(), None, writes=True)) as connection:
         connection.execute("PRAGMA journal_mode = DELETE").fetchall()
         older = find_row(connection, "SELECT 1 FROM sqlite_schema WHERE name = 'memories'") is None
         apply_migrations(connection)  # what is erased may lie in any table of today
         connection.execute("BEGIN IMMEDIATE")
         carrying = import_carried_files(connection, home, at, older=older)
-        add_tombstones(connection, stones)
+        add_tombstones(connection, tombstones)
         apply_tombstones(connection, at)
         travelling = find_row(connection, _TRAVELLING, ("backup_blobs",)) is not None
         if travelling:
@@ -209,7 +209,7 @@ def _prepare(fresh: Path, home: Path, stones: list[Row], at: float) -> None:
             travelling = True
             _take_files_out(connection, home)
         connection.execute("COMMIT")
-        if travelling or carrying or stones:  # what SQLite moves while it erases stays behind in pages until then
+        if travelling or carrying or tombstones:  # what SQLite moves while it erases stays behind in pages until then
             connection.execute("VACUUM")
 
 

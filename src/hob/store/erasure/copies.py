@@ -79,12 +79,12 @@ def erase_in(copies: Copies, erase: Callable[[apsw.Connection], Sequence[Row]]) 
 
     Raises StoreErrors; then it can be done again.
     """
-    stones: list[Row] = []
+    tombstones: list[Row] = []
     for file in copies.whole:
         try:
             with closing(apsw.Connection(str(file), flags=apsw.SQLITE_OPEN_READWRITE)) as connection:
                 connection.execute("PRAGMA journal_mode = DELETE; BEGIN IMMEDIATE").fetchall()
-                stones += erase(connection)
+                tombstones += erase(connection)
                 connection.execute("COMMIT; VACUUM")  # nothing of it is left in pages that are free
         except apsw.Error as error:
             raise translate(error) from error
@@ -93,4 +93,4 @@ def erase_in(copies: Copies, erase: Callable[[apsw.Connection], Sequence[Row]]) 
             shutil.rmtree(file)
         else:
             drop_database(file)
-    return stones
+    return tombstones

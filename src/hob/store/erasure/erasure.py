@@ -207,16 +207,16 @@ class Erasure(StorePart):
             return frozenset(TurnId(row[0]) for row in all_rows(connection, "SELECT id FROM doomed_turns"))
 
         turns = await self._writer.write(look)
-        stones_elsewhere = await asyncio.to_thread(elsewhere)
+        tombstones_elsewhere = await asyncio.to_thread(elsewhere)
 
         def job(connection: apsw.Connection) -> int:
             look(connection)
             texts, blobs = select_content(connection, asked)
-            stones = tombstones_of(connection, texts, blobs)
-            stones += [stone for stone in stones_elsewhere if stone not in stones]
+            tombstones = tombstones_of(connection, texts, blobs)
+            tombstones += [tombstone for tombstone in tombstones_elsewhere if tombstone not in tombstones]
             when = max(at, newest_of(connection, blobs))
-            write_tombstones(self._home, stones, when, reason)
-            add_tombstones(connection, ((*stone, when, reason) for stone in stones))
+            write_tombstones(self._home, tombstones, when, reason)
+            add_tombstones(connection, ((*tombstone, when, reason) for tombstone in tombstones))
             erased = apply_tombstones(connection, when)
             connection.executemany(_BEGIN_ELSEWHERE, [(turn,) for turn in turns])
             for blob in erased:
@@ -254,10 +254,10 @@ class Erasure(StorePart):
 
 
 def _erase_in_copy(asked: Sequence[Selection], at: float, reason: str, connection: apsw.Connection) -> list[Row]:
-    stones: list[Row] = []
+    tombstones: list[Row] = []
     for each in asked:
         select_turns(connection, each)
-        stones += tombstones_of(connection, *select_content(connection, each))
-        add_tombstones(connection, ((*stone, at, reason) for stone in stones))
+        tombstones += tombstones_of(connection, *select_content(connection, each))
+        add_tombstones(connection, ((*tombstone, at, reason) for tombstone in tombstones))
         apply_tombstones(connection, at)
-    return stones
+    return tombstones

@@ -9,7 +9,7 @@ import apsw
 from hob.core.values import dataclass
 from hob.store.codec import load_inbound
 from hob.store.database.rows import Row, all_rows
-from hob.store.memory.tombstones import stone_of_item
+from hob.store.memory.tombstones import tombstone_of_item
 from hob.store.titles import title_of
 
 _DOOMED = "IN doomed"
@@ -128,7 +128,7 @@ def select_content(connection: apsw.Connection, asked: Selection) -> tuple[list[
 def tombstones_of(connection: apsw.Connection, texts: Sequence[Row], blobs: set[str]) -> list[Row]:
     """The tombstones (content, hash) of what is doomed."""
     ids = all_rows(connection, "SELECT id FROM memory_items WHERE text IN doomed")
-    items = ((-1, stone_of_item(id)) for (id,) in ids)  # as it is known where it was carried out and comes in again
+    items = ((-1, tombstone_of_item(id)) for (id,) in ids)  # as it is known where it was carried out and comes in again
     return [*texts, *all_rows(connection, _STONES), *items, *((0, bytes.fromhex(blob)) for blob in sorted(blobs))]
 
 
@@ -158,7 +158,7 @@ def named_blobs(
 
 
 def newest_of(connection: apsw.Connection, blobs: set[str]) -> float:
-    """When the last of them was put. The wall clock may have been set back, and a stone erases nothing newer."""
+    """When the last of them was put. The wall clock may have been set back, and a tombstone erases nothing newer."""
     sql = "SELECT at FROM blobs WHERE id = ?"
     item: float = all_rows(connection, "SELECT coalesce(max(at), 0.0) FROM memory_items WHERE text IN doomed")[0][0]
     times: list[float] = [item, *(row[0] for blob in blobs for row in all_rows(connection, sql, (blob,)))]

@@ -12,7 +12,7 @@ from hob.store.database.disk import sync
 from hob.store.database.rows import Row, all_rows
 from hob.store.erasure.selection import named_blobs
 from hob.store.memory.items import drop_items
-from hob.store.memory.tombstones import stone_of
+from hob.store.memory.tombstones import tombstone_of
 from hob.store.turns.requests import drop_requests
 
 TOMBSTONES = "tombstones.jsonl"
@@ -42,13 +42,13 @@ _ROWS_OF_CONTENT = (
 )
 
 
-def add_tombstones(connection: apsw.Connection, stones: Iterable[Row]) -> None:
-    """Record what is erased: (content id or 0, hash, time, reason). Of two stones for the same the newer counts."""
+def add_tombstones(connection: apsw.Connection, tombstones: Iterable[Row]) -> None:
+    """Record what is erased: (content id or 0, hash, time, reason). Of two tombstones for the same the newer counts."""
     sql = (
         "INSERT INTO tombstones (content, hash, at, reason) VALUES (?, ?, ?, ?)"
         " ON CONFLICT DO UPDATE SET at = excluded.at, reason = excluded.reason WHERE excluded.at > at"
     )
-    connection.executemany(sql, list(stones))
+    connection.executemany(sql, list(tombstones))
 
 
 def apply_tombstones(connection: apsw.Connection, at: float) -> list[str]:
@@ -85,14 +85,14 @@ def erase_copies(connection: apsw.Connection) -> None:
         connection.execute(_GONE.format(table=table, column=column))
 
 
-def write_tombstones(home: Path, stones: Iterable[Row], at: float, reason: str) -> None:
-    """Append to the text file; durable when it returns. A stone without its erasure does no harm: it was wanted."""
+def write_tombstones(home: Path, tombstones: Iterable[Row], at: float, reason: str) -> None:
+    """Append to the text file; durable when it returns. A tombstone without its erasure does no harm: it was wanted."""
     handle = os.open(home / TOMBSTONES, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
     with os.fdopen(handle, "ab+") as file:
         size = file.tell()
         if size and os.pread(handle, 1, size - 1) != b"\n":  # a crash cut the last line
             file.write(b"\n")
-        for content, sealed in stones:
+        for content, sealed in tombstones:
             file.write(json.dumps([content, sealed.hex(), at, reason]).encode() + b"\n")
         file.flush()
         os.fsync(handle)
@@ -110,7 +110,7 @@ def read_tombstones(home: Path) -> list[Row]:
     for line in _lines(home / FORGOTTEN):
         with suppress(ValueError, KeyError, TypeError):
             value = json.loads(line)
-            rows.append((-1, stone_of(str(value["turn"]), float(value["at"])), 0.0, "erased"))
+            rows.append((-1, tombstone_of(str(value["turn"]), float(value["at"])), 0.0, "erased"))
     return rows
 
 

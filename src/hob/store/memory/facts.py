@@ -283,7 +283,7 @@ def _keep(connection: apsw.Connection, scope: Scope, fact: Fact) -> Fact | None:
         position=_next_place(connection, fact), role="assistant", kind=fact.state.value, valid_from=fact.valid_from,
         valid_to=fact.valid_to, evidence=fact.evidence,
     )  # fmt: skip
-    added = add_items(connection, [item], stone_of_fact(scope, fact))
+    added = add_items(connection, [item], tombstone_of_fact(scope, fact))
     if not added:
         return None
     put_fact(connection, added[0], fact)
@@ -318,7 +318,7 @@ def _confirm(connection: apsw.Connection, scope: Scope, id: str, evidence: Seque
         connection.execute(_KEEP, (json.dumps(new),))
 
 
-def stone_of_fact(scope: Scope, fact: Fact) -> bytes:
+def tombstone_of_fact(scope: Scope, fact: Fact) -> bytes:
     """By which the same is known again that was forgotten, however it is made anew."""
     whole = "\0".join(("fact", scope.person, scope.agent, *fact.key, str(fact.valid_to), fact.state))
     return hashlib.sha256(whole.encode("utf-8", "replace")).digest()

@@ -14,7 +14,7 @@ from hob.store.database.readers import Readers
 from hob.store.database.rows import Row, all_rows, find_row, marks
 from hob.store.erasure.content import ContentWriter, WriteConnection, masked
 from hob.store.memory import index
-from hob.store.memory.tombstones import stone_of_item
+from hob.store.memory.tombstones import tombstone_of_item
 
 COLUMNS = (
     "i.seq, i.id, i.scope, i.agent, i.layer, i.source, i.session, i.position, i.turn, i.speaker, i.role, i.kind, i.at,"
@@ -80,7 +80,9 @@ _WAITING = f"SELECT {COLUMNS} FROM {TABLES} WHERE i.seq > ({_LAST_INDEXED}) ORDE
 _NONE = "[]"
 
 
-def add_items(connection: apsw.Connection, items: Iterable[MemoryItem], stone: bytes | None = None) -> list[MemoryItem]:
+def add_items(
+    connection: apsw.Connection, items: Iterable[MemoryItem], tombstone: bytes | None = None
+) -> list[MemoryItem]:
     """Keep those that are not there yet and were not forgotten since; they, with their rows."""
     keep = ContentWriter(connection)
     added = []
@@ -88,7 +90,7 @@ def add_items(connection: apsw.Connection, items: Iterable[MemoryItem], stone: b
         text = masked(connection, item.text)
         if text != item.text:
             item = replace(item, text=text, id="")
-        mark = stone or stone_of_item(item.id)
+        mark = tombstone or tombstone_of_item(item.id)
         if find_row(connection, _PASSED_OVER, (item.id, mark, item.at)):
             continue
         connection.execute(

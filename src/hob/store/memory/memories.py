@@ -11,7 +11,7 @@ from hob.store.database.part import StorePart
 from hob.store.database.rows import find_row
 from hob.store.erasure.content import masked
 from hob.store.memory.items import add_items
-from hob.store.memory.tombstones import stone_of, unused_moment
+from hob.store.memory.tombstones import tombstone_of, unused_moment
 
 log = logging.getLogger(__name__)
 
@@ -44,5 +44,5 @@ def keep_memory(connection: apsw.Connection, session: SessionKey, memory: Memory
         scope=Scope(session), layer=Layer.FACT, source=SOURCE, text=masked(connection, memory.text), label=memory.label,
         at=at, session=place, turn=turn, role="assistant", kind="note",
     )  # fmt: skip
-    add_items(connection, [item], stone_of(turn, at))
+    add_items(connection, [item], tombstone_of(turn, at))
     return item.id

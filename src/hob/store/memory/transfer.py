@@ -9,10 +9,10 @@ import apsw
 from hob.core.memory import Fact, Goal, MemoryItem, Scope
 from hob.store.database.part import DatabaseAccess, StorePart
 from hob.store.database.rows import find_row
-from hob.store.memory.facts import StoredFacts, put_fact, stone_of_fact
+from hob.store.memory.facts import StoredFacts, put_fact, tombstone_of_fact
 from hob.store.memory.goals import StoredGoals, put_goal
 from hob.store.memory.items import StoredItems, add_items
-from hob.store.memory.tombstones import stone_of_item
+from hob.store.memory.tombstones import tombstone_of_item
 
 _FORGOTTEN = "SELECT 1 FROM tombstones WHERE content = -1 AND hash = ? AND at >= ?"
 
@@ -41,17 +41,17 @@ class MemoryTransfer(StorePart):
         items = sorted(await self._items.of(scope).select(), key=lambda item: (item.at, item.id))
         return [TransferredItem(item, facts.get(item.id), goals.get(item.id)) for item in items]
 
-    async def take_in(self, carried: Sequence[TransferredItem]) -> int:
+    async def import_items(self, carried: Sequence[TransferredItem]) -> int:
         """Keep what is new and was not forgotten, in one transaction; how many items that is. Raises StoreErrors."""
         return await self._writer.write(lambda connection: sum(_take_in(connection, each) for each in carried))
 
 
 def _take_in(connection: apsw.Connection, carried: TransferredItem) -> int:
     item, fact, goal = carried
-    if find_row(connection, _FORGOTTEN, (stone_of_item(replace(item, id="").id), item.at)):  # whatever its id says
+    if find_row(connection, _FORGOTTEN, (tombstone_of_item(replace(item, id="").id), item.at)):  # whatever its id says
         return 0
-    stone = stone_of_fact(item.scope, fact) if fact is not None else None
-    added = add_items(connection, [item], stone)
+    tombstone = tombstone_of_fact(item.scope, fact) if fact is not None else None
+    added = add_items(connection, [item], tombstone)
     for each in added:
         if fact is not None:
             put_fact(connection, each, fact)

@@ -21,7 +21,7 @@ from hob.tools.sandbox.backends.landlock import Landlock
 from hob.tools.sandbox.environment_variables import search_path
 from hob.tools.sandbox.job import JobRoot, SandboxJob
 from hob.tools.sandbox.launcher.launcher import Backend
-from hob.tools.sandbox.network.credentials import CredentialBook
+from hob.tools.sandbox.network.credentials import CredentialStore
 from hob.tools.sandbox.roots import checked_root
 from hob.tools.sandbox.running_command import OutputCallbacks, RunningCommand, start
 from hob.tools.sandbox.sandbox_environment import (
@@ -126,7 +126,7 @@ def job_of(
             checked_root(each, owner, writable=writable, forbidden=(server_environment.home.resolve(),))
             for each in names
         ]
-    credentials = CredentialBook(server_environment.sandbox.credentials, server_environment.clock)
+    credentials = CredentialStore(server_environment.sandbox.credentials, server_environment.clock)
     return environment, SandboxJob(
         tuple(word.replace(DATA, str(own)) for word in server.command), own, tuple(roots), tuple(server.hosts),
         credentials=credentials.of(f"mcp.{name}", server.hosts),

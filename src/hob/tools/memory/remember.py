@@ -112,7 +112,7 @@ class MemoryTools:
         return ToolOutput(f"Kept, in place of:\n{before.text}", before.label)
 
 
-class FurtherMemories:
+class PluginMemories:
     """Implements `Toolset`: the tools of others, of which `recall` asks further sources too."""
 
     def __init__(self, toolset: Toolset, sources: Sequence[Recall]) -> None:

@@ -40,7 +40,7 @@ class JobCredential:
         return f"JobCredential({self.name!r})"
 
 
-class CredentialBook:
+class CredentialStore:
     """The secrets of the settings, given out to those who may use them."""
 
     def __init__(self, settings: Mapping[str, CredentialSettings], clock: Clock) -> None:

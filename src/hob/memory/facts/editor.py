@@ -9,24 +9,24 @@ from hob.core.ids import new_event_id
 from hob.core.memory import Fact, FactAction, FactState, Scope
 from hob.core.translation.language import translatable
 from hob.core.trust.pasted import split_pasted
-from hob.memory.facts.decisions import is_so, settled
+from hob.memory.facts.decisions import is_valid_at, settled
 from hob.store.memory.analysis import words_of
 from hob.store.memory.facts import StoredFacts
 
 
-class FactBook:
+class FactEditor:
     """Implements `KnownFacts`."""
 
-    def __init__(self, facts: StoredFacts, clock: Clock, withdrawn: Callable[[], None] = lambda: None) -> None:
-        """`withdrawn` is told that something holds no more."""
+    def __init__(self, facts: StoredFacts, clock: Clock, on_withdrawal: Callable[[], None] = lambda: None) -> None:
+        """`on_withdrawal` is told that something holds no more."""
         self._facts = facts
         self._clock = clock
-        self._withdrawn = withdrawn
+        self._on_withdrawal = on_withdrawal
 
     async def known(self, scope: Scope) -> Sequence[Fact]:
         """What is so now, those too that are not sure. Raises StoreErrors."""
         now = self._clock.now().timestamp()
-        return [fact for fact in await self._facts.known(scope) if is_so(fact, now)]
+        return [fact for fact in await self._facts.known(scope) if is_valid_at(fact, now)]
 
     async def correct(self, id: str, right: str, said: str, scope: Scope) -> tuple[Fact, Sequence[Fact]]:
         """As the owner said: what was known and what is known instead. Raises NotFound, InvalidRequest, StoreErrors."""
@@ -55,7 +55,7 @@ class FactBook:
         else:
             correction = partial(settled, fact, " ".join(right.split()), self._clock.now().timestamp())
             await self._facts.change(scope, [lambda _: correction(confirmed=action is FactAction.CONFIRM)], change)
-        self._withdrawn()
+        self._on_withdrawal()
         return fact, await self._facts.changed(scope, change)
 
 
