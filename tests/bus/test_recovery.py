@@ -369,7 +369,7 @@ async def test_one_shot_owner_takes_no_old_message_into_its_turn(tmp_path: Path)
     async def ask(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
         started.set()
         await go.wait()
-        joined.extend(one.text for one in await turns.journal.steer(turn.id, control.offered()))
+        joined.extend(one.text for one in await turns.journal.steer(turn.id, control.joinable()))
         return await turns.echo(turn)
 
     async with open_bench(tmp_path) as bench:

@@ -109,10 +109,10 @@ async def test_message_during_a_run_joins_it_when_it_asks(tmp_path: Path) -> Non
 
     async def steerable(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
         arrived.set()
-        await until(lambda: bool(control.offered()))
-        taken = await turns.journal.steer(turn.id, control.offered())
-        control.joined([inbound.id for inbound in taken])
-        assert not control.offered()
+        await until(lambda: bool(control.joinable()))
+        taken = await turns.journal.steer(turn.id, control.joinable())
+        control.mark_joined([inbound.id for inbound in taken])
+        assert not control.joinable()
         return await turns.finish(turn, f"with {taken[0].text}")
 
     async with open_bench(tmp_path, scripts={"work": steerable}) as bench:
@@ -127,7 +127,7 @@ async def test_messages_waiting_before_a_turn_may_join_it(tmp_path: Path) -> Non
     gate = Gate()
 
     async def asking(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
-        taken = await turns.journal.steer(turn.id, control.offered())
+        taken = await turns.journal.steer(turn.id, control.joinable())
         return await turns.finish(turn, f"with {len(taken)}")
 
     async with open_bench(tmp_path, scripts={"hold": gate, "ask": asking}) as bench:
@@ -153,7 +153,7 @@ async def test_followup_and_collect_let_nothing_join(tmp_path: Path) -> None:
         async def asking(turns: ScriptedTurns, turn: Turn, control: Control, seen: list[bool] = seen) -> Outcome:
             await bench.say("more")
             await asyncio.sleep(0.02)
-            seen.append(bool(control.offered()))
+            seen.append(bool(control.joinable()))
             return await turns.echo(turn)
 
         async with open_bench(tmp_path / mode, scripts={"ask": asking}, mode=mode) as bench:
@@ -207,7 +207,7 @@ async def test_waiting_command_keeps_later_messages_out_of_the_running_turn(tmp_
 
     async def steering(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
         await gate.open.wait()
-        taken.extend(await turns.journal.steer(turn.id, control.offered()))
+        taken.extend(await turns.journal.steer(turn.id, control.joinable()))
         return await turns.echo(turn)
 
     commands = TableCommands(session_queue={"/new": fine})
@@ -428,9 +428,9 @@ async def test_paused_session_does_not_lose_its_ready_turn(tmp_path: Path) -> No
 async def test_joined_message_counts_as_taken_even_if_its_hint_comes_late(tmp_path: Path) -> None:
     late = message("late")
     running = RunningTurn(Turn(TurnId("t"), CHAT, trace=None, span=None, inbounds=()))  # type: ignore[arg-type]
-    running.joined([late.id])
+    running.mark_joined([late.id])
     running.offer(late)
-    assert not running.offered()
+    assert not running.joinable()
     assert running.inbounds == (late.id,)
 
 
@@ -443,7 +443,7 @@ async def test_message_for_another_model_or_care_does_not_join_nor_is_it_overtak
 
     async def asking(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
         await gate.open.wait()
-        joined.extend(one.text for one in await turns.journal.steer(turn.id, control.offered()))
+        joined.extend(one.text for one in await turns.journal.steer(turn.id, control.joinable()))
         return await turns.echo(turn)
 
     async with open_bench(tmp_path, scripts={"ask": asking}) as bench:
@@ -459,8 +459,8 @@ async def test_message_for_another_model_or_care_does_not_join_nor_is_it_overtak
 
 async def test_message_during_a_claim_may_join_the_turn(tmp_path: Path) -> None:
     async def asking(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
-        taken = await turns.journal.steer(turn.id, control.offered())
-        control.joined([inbound.id for inbound in taken])
+        taken = await turns.journal.steer(turn.id, control.joinable())
+        control.mark_joined([inbound.id for inbound in taken])
         return await turns.finish(turn, f"with {len(taken)}")
 
     async with open_bench(tmp_path, scripts={"ask": asking}) as bench:

@@ -54,10 +54,10 @@ class Approvals(Protocol):
     async def ask(self, call: ToolCall, reason: str, turn: Turn) -> ApprovalId:
         """Ask once per turn and call; asking again gives the same id. Raises StoreErrors."""
 
-    async def tell(self, approval: ApprovalId) -> str:
+    async def render_question(self, approval: ApprovalId) -> str:
         """The question as people are to see it, with the true arguments and how to answer. Raises StoreErrors."""
 
-    async def find_answer(self, asked: ApprovalAsked) -> ApprovalAnswered | None:
+    async def find_answer(self, question: ApprovalAsked) -> ApprovalAnswered | None:
         """The answer, or that none came in time; None while the question stands. Raises StoreErrors."""
 
 
@@ -94,10 +94,10 @@ class GroupedTools(Protocol):
 
 
 @runtime_checkable
-class KnowsClosedTools(Protocol):
+class ClosedToolHints(Protocol):
     """A session's tools beside others that it could open."""
 
-    def way_to(self, name: str) -> str:
+    def how_to_open(self, name: str) -> str:
         """What the model must do to call this tool, in a sentence; empty where there is no such tool."""
 
 

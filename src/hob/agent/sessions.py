@@ -91,16 +91,16 @@ def zone_of(name: str) -> tzinfo | None:
     return zoneinfo.ZoneInfo(name)
 
 
-def _last_time(hour: int, now: datetime, zone: tzinfo | None) -> float:
+def _last_time(hour: int, now: datetime, timezone: tzinfo | None) -> float:
     """When it was last this hour on the wall, in Unix seconds.
 
     Days are counted on the calendar, not in seconds. An hour that a change of clocks skips counts where it would have
     been, one that comes twice counts the first time.
     """
-    local = now.astimezone(zone)
+    local = now.astimezone(timezone)
     for back in (0, 1):
         day = local - timedelta(days=back)
-        wall = datetime(day.year, day.month, day.day, hour, tzinfo=zone)  # None: the machine's
+        wall = datetime(day.year, day.month, day.day, hour, tzinfo=timezone)  # None: the machine's
         if wall.timestamp() <= now.timestamp():
             return wall.timestamp()
     return wall.timestamp()

@@ -52,22 +52,22 @@ async def run_bus(
     turns: Turns,
     commands: Commands,
     channels: Sequence[Channel] = (),
-    said: Callable[[Address], None] = lambda to: None,
+    on_sent: Callable[[Address], None] = lambda to: None,
     skips: Callable[[Outbound], str] = lambda outbound: "",
 ) -> AsyncIterator[Bus]:
     """Take up what earlier runs left, and deliver until the block ends; then what runs is left to be resumed.
 
     Where only own messages are to be run (`BusContext.mine`), nothing earlier is taken up: the one-shot owner of a
-    home. `said` is told where something is sent to, `skips` tells why a chunk is not. A defect of the bus itself ends
-    the block with that error, after running turns were put back. Raises StoreErrors when the store fails while
-    starting.
+    home. `on_sent` is told where something is sent to, `skips` tells why a chunk is not. A defect of the bus itself
+    ends the block with that error, after running turns were put back. Raises StoreErrors when the store fails
+    while starting.
     """
     context = session_queues.context
     with one_failure_as_itself():
         async with asyncio.TaskGroup() as group:
             store, settings, clock = context.store, context.settings, context.clock
             delivery = OutboxDelivery(
-                store, channels, settings=settings, clock=clock, group=group, said=said, skips=skips
+                store, channels, settings=settings, clock=clock, group=group, on_sent=on_sent, skips=skips
             )
             bus = Bus(accept, session_queues, delivery, context.hub, clock)
             await load_halt(context)

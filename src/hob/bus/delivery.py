@@ -43,7 +43,7 @@ class DeliveryRoute:
 
     channel: Channel
     slots: asyncio.Semaphore
-    look: asyncio.Event = field(default_factory=asyncio.Event)
+    wake: asyncio.Event = field(default_factory=asyncio.Event)
     chats: set[tuple[str, str]] = field(default_factory=set)
     """Chats and threads to which something is on its way."""
     quiet: asyncio.Event = field(default_factory=asyncio.Event)
@@ -71,12 +71,12 @@ class OutboxDelivery:
         settings: BusSettings,
         clock: Clock,
         group: asyncio.TaskGroup,
-        said: Callable[[Address], None] = lambda to: None,
+        on_sent: Callable[[Address], None] = lambda to: None,
         skips: Callable[[Outbound], str] = lambda outbound: "",
     ) -> None:
-        """`said` is told where something is sent to, `skips` tells why a chunk is not."""
+        """`on_sent` is told where something is sent to, `skips` tells why a chunk is not."""
         self._store = store
-        self._said = said
+        self._said = on_sent
         self._skips = skips
         self._settings = settings
         self._clock = clock
@@ -100,7 +100,7 @@ class OutboxDelivery:
             routes = {(address.channel, address.account) for address in addresses} & self._routes.keys()
         for key in routes:
             self._routes[key].quiet.clear()
-            self._routes[key].look.set()
+            self._routes[key].wake.set()
 
     async def drain(self, seconds: float) -> None:
         """Let what is on its way arrive for so long, then cut it; the next start settles what was cut."""
@@ -116,17 +116,17 @@ class OutboxDelivery:
         await self._persist(lambda: self._settle_unfinished(route))
         failures = 0
         while True:
-            route.look.clear()
+            route.wake.clear()
             try:
                 nap = await self._look(route)
                 failures = 0
-                if not route.chats and not route.look.is_set():
+                if not route.chats and not route.wake.is_set():
                     route.quiet.set()
             except StoreError as error:
                 failures += 1
                 nap = self._pause(failures)
                 log.error("the outbox of %s cannot be read: %s", route.channel.name, error)
-            await wait_for_event(route.look, self._clock, nap)
+            await wait_for_event(route.wake, self._clock, nap)
 
     async def _look(self, route: DeliveryRoute) -> float | None:
         """Begin what can be sent now; seconds until the next row is due, None if none is."""
@@ -170,7 +170,7 @@ class OutboxDelivery:
             log.warning("%s is no longer what it was: %s", row.outbound.id, error)
         finally:
             route.chats.discard(chat)
-            route.look.set()
+            route.wake.set()
 
     async def _send(self, channel: Channel, row: OutboxRow) -> None:
         outbox, id = self._store.outbox, row.outbound.id

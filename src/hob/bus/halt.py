@@ -41,7 +41,7 @@ async def lift(queues: SessionQueues) -> bool:
     await context.store.channel_state.put(_CHANNEL, "", {_KEY: ""})
     context.halted = None
     for session in await context.store.inbox.busy_sessions():
-        queues.look(session)
+        queues.wake_session(session)
     return True
 
 

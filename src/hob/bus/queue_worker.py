@@ -88,7 +88,7 @@ class QueueWorker:
         elif mode is QueueMode.INTERRUPT:
             running.stop(say(Sentence.INTERRUPTED, self.context.language))
         else:
-            running.wait_behind(inbound)
+            running.queue_followup(inbound)
 
     async def persist(self, work: Callable[[], Awaitable[T]]) -> T:
         """The result of something that needs the store, however long the store cannot be used (promise 9).
@@ -239,7 +239,7 @@ class QueueWorker:
                 case _ if reason is not None:
                     await self.persist(lambda text=reason: end_as_cancelled(self.context, running, text))  # type: ignore[misc]
                     return
-                case _ if running.is_cut:
+                case _ if running.is_shutting_down:
                     await self._let_go(running)
                     return
                 case StoreError():
@@ -264,7 +264,7 @@ class QueueWorker:
             publish_end(context, running, state, context.say_quarantined(turn.id), OutboundKind.ERROR)
             return False
         settings = context.settings
-        await self.rest(backoff(failures, settings.failure_seconds, settings.failure_most_seconds), running.poked)
+        await self.rest(backoff(failures, settings.failure_seconds, settings.failure_most_seconds), running.stopped)
         running.turn = await self.persist(lambda: turns.start(turn.id))
         return True
 
@@ -316,8 +316,8 @@ class QueueWorker:
                 )
         pause = backoff(failures, context.settings.failure_seconds, context.settings.failure_most_seconds)
         poked = (
-            self.session_queue.running.poked
-            if self.session_queue.running is not None and not self.session_queue.running.poked.is_set()
+            self.session_queue.running.stopped
+            if self.session_queue.running is not None and not self.session_queue.running.stopped.is_set()
             else None
         )
         await self.rest(pause, poked)

@@ -17,8 +17,8 @@ class RunningTurn:
         self.turn = turn
         self.woken = False
         """What the turn is about to wait for has happened already."""
-        self.is_cut = False
-        self.poked = asyncio.Event()
+        self.is_shutting_down = False
+        self.stopped = asyncio.Event()
         """Set when the turn is stopped, so that a pause before its next attempt ends."""
         self._may_join: set[InboundId] = set()
         self._behind: list[Inbound] = []
@@ -32,13 +32,13 @@ class RunningTurn:
         own = tuple(inbound.id for inbound in self.turn.inbounds)
         return own + tuple(sorted(self._joined.difference(own)))
 
-    def offered(self) -> Collection[InboundId]:
+    def joinable(self) -> Collection[InboundId]:
         return frozenset(self._may_join)
 
-    def behind(self) -> Sequence[Inbound]:
+    def followups(self) -> Sequence[Inbound]:
         return tuple(self._behind)
 
-    def joined(self, inbounds: Sequence[InboundId]) -> None:
+    def mark_joined(self, inbounds: Sequence[InboundId]) -> None:
         self._joined.update(inbounds)
         if inbounds:
             self._may_join.difference_update(inbounds)
@@ -51,30 +51,30 @@ class RunningTurn:
     def offer(self, inbound: Inbound) -> None:
         """This message may join the turn, if that can serve it: one that wants another model needs its own."""
         if not all(serves(first, inbound) for first in self.turn.inbounds):
-            self.wait_behind(inbound)
+            self.queue_followup(inbound)
         elif inbound.id not in self._joined:
             self._may_join.add(inbound.id)
 
-    def wait_behind(self, inbound: Inbound) -> None:
+    def queue_followup(self, inbound: Inbound) -> None:
         """This message waits for the turn's end."""
         self._behind.append(inbound)
 
-    def held_by(self, task: asyncio.Task[Any]) -> None:
+    def attach(self, task: asyncio.Task[Any]) -> None:
         """The turn is performed by this task from now on."""
         self._task = task
 
     def stop(self, reason: str) -> bool:
         """End the turn for good, once; False if it was stopped already."""
-        if self._reason is not None or self.is_cut:
+        if self._reason is not None or self.is_shutting_down:
             return False
         self._reason = reason
-        self.poked.set()
+        self.stopped.set()
         self._cancel()
         return True
 
-    def cut(self) -> None:
+    def suspend(self) -> None:
         """End the turn's task; the turn resumes at the next start."""
-        self.is_cut = True
+        self.is_shutting_down = True
         self._cancel()
 
     def _cancel(self) -> None:

@@ -202,7 +202,7 @@ class SessionQueues:
                 if suspect:
                     self._context.quarantine.add(turn)
 
-    def look(self, session: SessionKey) -> None:
+    def wake_session(self, session: SessionKey) -> None:
         """Something may wait in this session."""
         self._hint(session)
 
@@ -217,7 +217,7 @@ class SessionQueues:
         if await self._all_done(seconds):
             return
         for running in tuple(self._context.running_turns.values()):
-            running.cut()
+            running.suspend()
         if not await self._all_done(LAST_SECONDS):
             log.error("%d sessions did not end in time", len(self._queues))
             for session_queue in tuple(self._queues.values()):

@@ -83,14 +83,14 @@ async def attempt(
 ) -> Outcome | Exception | None:
     """Run the turn once, as a task of the group: how it ended, or what it raised. None: its task was cancelled."""
     if context.draining:
-        running.cut()
+        running.suspend()
         return None
     task = group.create_task(_walled(turns, running))
-    running.held_by(task)
+    running.attach(task)
     try:
         await asyncio.wait((task,))
     except asyncio.CancelledError:
-        running.cut()
+        running.suspend()
         await asyncio.wait((task,))
         raise
     return None if task.cancelled() else task.result()

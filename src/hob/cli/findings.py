@@ -32,7 +32,7 @@ def _view(finding: Finding) -> dict[str, Any]:
         "title": found.title,
         "where": found.where,
         "advice": found.advice,
-        "fixable": found.mend is not None,
+        "fixable": found.fix is not None,
     }
 
 

@@ -52,7 +52,7 @@ class Secret:
                 self._tell(self._value)
         return self._value
 
-    def tell(self, whom: Callable[[str], None]) -> None:
+    def on_read(self, whom: Callable[[str], None]) -> None:
         """Tell it each value that is read from now on: what is a secret has to be known to be masked."""
         self._tell = whom
 
@@ -60,7 +60,7 @@ class Secret:
         """Read the reference again next time (it may have been rotated)."""
         self._value = None
 
-    def become(self, other: "Secret") -> None:
+    def replace_with(self, other: "Secret") -> None:
         """Anyone who holds this one reads what the other refers to from now on: the settings were read again."""
         self._read, self.reference, self._value = other._read, other.reference, None  # noqa: SLF001 - its own kind
 

@@ -191,7 +191,7 @@ Probe = Callable[[str, str], Awaitable[TriedAnswer]]
 class Administration(Protocol):
     """Looks at log, health, channels and plug-ins; connects models."""
 
-    async def logs(self, wanted: LogFilter) -> Sequence[LogLineAnswer]:
+    async def logs(self, criteria: LogFilter) -> Sequence[LogLineAnswer]:
         """Lines of the log, the newest last."""
 
     async def examine(self, *, online: bool, refresh: bool) -> DoctorAnswer:
@@ -209,7 +209,7 @@ class Administration(Protocol):
     async def sandbox(self) -> SandboxAnswer:
         """Where commands run now, and what they may. Starts a process."""
 
-    async def connect(self, asked: NewModel, probe: Probe) -> ConnectedAnswer:
+    async def connect(self, new_model: NewModel, probe: Probe) -> ConnectedAnswer:
         """Try the model, and keep it if it answers; what came of it. Raises InvalidRequest for what cannot be tried."""
 
 

@@ -58,10 +58,10 @@ class Importing:
     preview: bool = field("only count what is new", False)
 
 
-async def take_over(store: Store, asked: Importing) -> ImportedMessagesAnswer:
+async def take_over(store: Store, importing: Importing) -> ImportedMessagesAnswer:
     """Keep them as history; how many are new and how many were there. Raises InvalidRequest, StoreErrors."""
-    past = [PastEntry(each.key, _entry(each)) for each in asked.messages]
-    new = await store.imports.add(SessionKey(asked.session), asked.title, past, preview=asked.preview)
+    past = [PastEntry(each.key, _entry(each)) for each in importing.messages]
+    new = await store.imports.add(SessionKey(importing.session), importing.title, past, preview=importing.preview)
     return {"new": new, "there": len(past) - new}
 
 

@@ -360,7 +360,7 @@ class MemoryControl(Protocol):
     async def reindex(self, reason: str) -> ReindexedAnswer:
         """Drop all vectors; they are made anew in the background. Raises InvalidRequest without an embedder."""
 
-    async def items(self, wanted: ItemFilter) -> MemoryItemsAnswer:
+    async def items(self, criteria: ItemFilter) -> MemoryItemsAnswer:
         """The items for which the filter holds: with a query the best first, else the newest."""
 
     async def recalled(self, turn: str = "", session: str = "") -> RecalledAnswer:
@@ -376,7 +376,7 @@ class MemoryControl(Protocol):
         """Remember a file, or a folder of them, by their sections, now and when they change; how far it is after each,
         and at last the whole. Raises NotFound, InvalidRequest."""
 
-    async def facts(self, wanted: FactFilter) -> FactsAnswer:
+    async def facts(self, criteria: FactFilter) -> FactsAnswer:
         """The facts for which the filter holds, with what they were taken from."""
 
     async def settle(self, id: str, action: FactAction, right: str = "") -> SettledFactAnswer:
@@ -385,10 +385,10 @@ class MemoryControl(Protocol):
     async def goals(self, *, closed: bool) -> GoalsAnswer:
         """What the owner wants to reach, with what came of it; `closed`: what is done or dropped too."""
 
-    async def set_goal(self, wanted: GoalChange) -> GoalAnswer:
+    async def set_goal(self, change: GoalChange) -> GoalAnswer:
         """Keep a goal, or change one. Raises InvalidRequest, NotFound."""
 
-    async def forget(self, wanted: ItemFilter, *, preview: bool, said: bool = False) -> ForgottenAnswer:
+    async def forget(self, criteria: ItemFilter, *, preview: bool, said: bool = False) -> ForgottenAnswer:
         """Forget for ever what the filter finds, or tell what that is. Raises InvalidRequest, NotFound."""
 
     async def prune(self) -> DeletedAnswer:

@@ -31,7 +31,7 @@ class SupposedCall(NamedTuple):
 class PolicyExplainer(Protocol):
     """Says what would be allowed, asked about or refused; does nothing."""
 
-    async def explain(self, asked: SupposedCall) -> ExplainedAnswer:
+    async def explain(self, supposed_call: SupposedCall) -> ExplainedAnswer:
         """What would be said of this call, and by which rule."""
 
 

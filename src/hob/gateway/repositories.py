@@ -164,7 +164,7 @@ class Repositories(Protocol):
     async def init(self, repo: str, remote: str) -> RepoDoneAnswer:
         """Make the folder a repository; set the address of its remote if one is given."""
 
-    async def pull_request(self, repo: str, asked: PullRequest) -> RepoDoneAnswer:
+    async def pull_request(self, repo: str, pull_request: PullRequest) -> RepoDoneAnswer:
         """Open a pull request with GitHub's own program."""
 
     async def github(self) -> GitHubAnswer:

@@ -97,7 +97,7 @@ class ToolCatalog(Protocol):
         `confirmed`; else nothing is done, and the verdict says so. Raises NotFound, InvalidRequest.
         """
 
-    async def call_for_page(self, asked: PageCall) -> PageCallAnswer:
+    async def call_for_page(self, page_call: PageCall) -> PageCallAnswer:
         """One call that a page makes, judged as after having read what others wrote, and what came of it.
 
         Raises NotFound, InvalidRequest where the page may call nothing.

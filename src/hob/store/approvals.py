@@ -127,10 +127,10 @@ class StoredApprovals(AuditedPart):
     Where a step is `told`, the audit log has it in the same transaction.
     """
 
-    async def _step(self, told: Told | None, job: Job[Approval | None]) -> Approval | None:
-        return await self._audit.write(job, lambda found: () if told is None or found is None else (told(found),))
+    async def _step(self, record: Told | None, job: Job[Approval | None]) -> Approval | None:
+        return await self._audit.write(job, lambda found: () if record is None or found is None else (record(found),))
 
-    async def put(self, approval: Approval, told: Told | None = None) -> ApprovalId:
+    async def put(self, approval: Approval, record: Told | None = None) -> ApprovalId:
         """Ask; while a question about this call stands, or its approval is unused, this gives that one's id."""
         standing = approval.id
 
@@ -156,7 +156,7 @@ class StoredApprovals(AuditedPart):
             )  # fmt: skip
             return approval
 
-        await self._step(told, job)
+        await self._step(record, job)
         return standing
 
     async def find(self, id: str) -> Approval | None:
@@ -211,7 +211,7 @@ class StoredApprovals(AuditedPart):
         *,
         scope: str = "once",
         remaining: float | None = None,
-        told: Told | None = None,
+        record: Told | None = None,
     ) -> Approval | None:
         """Answer an open question; None if it is not open (any more). Of two answers at once one counts.
 
@@ -234,9 +234,9 @@ class StoredApprovals(AuditedPart):
                 _grant(connection, _load(row), None if scope == "always" else row[5], at, by)
             return _load(all_rows(connection, f"{_SELECT} WHERE a.id = ?", (id,))[0])
 
-        return await self._step(told, job)
+        return await self._step(record, job)
 
-    async def use(self, id: ApprovalId, command: str, told: Told | None = None) -> bool:
+    async def use(self, id: ApprovalId, command: str, record: Told | None = None) -> bool:
         """Spend the approval on exactly this command hash; False if it was not given, not for this, or spent."""
 
         def job(connection: apsw.Connection) -> Approval | None:
@@ -244,9 +244,9 @@ class StoredApprovals(AuditedPart):
             spent = changed(connection, sql, (id, command))
             return _load(all_rows(connection, f"{_SELECT} WHERE a.id = ?", (id,))[0]) if spent else None
 
-        return await self._step(told, job) is not None
+        return await self._step(record, job) is not None
 
-    async def expire(self, id: ApprovalId, note: str = "", told: Told | None = None) -> None:
+    async def expire(self, id: ApprovalId, note: str = "", record: Told | None = None) -> None:
         """The question or the unused approval is void. Raises IllegalMove when it was denied or used."""
 
         def job(connection: apsw.Connection) -> Approval | None:
@@ -258,7 +258,7 @@ class StoredApprovals(AuditedPart):
             connection.execute("UPDATE approvals SET state = 'expired', note = ? WHERE id = ?", (note, id))
             return replace(found, state=ApprovalState.EXPIRED, note=note)
 
-        await self._step(told, job)
+        await self._step(record, job)
 
     async def note_remaining(self, seconds: Mapping[ApprovalId, float]) -> None:
         """Note for how much longer these stand, so that a restart neither lengthens nor shortens it."""

@@ -22,15 +22,15 @@ class FreeControl:
         self.later: list[Inbound] = []
         self.taken: list[InboundId] = []
         self._reason: str | None = None
-        self.is_cut = False
+        self.is_shutting_down = False
 
-    def offered(self) -> Collection[InboundId]:
+    def joinable(self) -> Collection[InboundId]:
         return self.waiting
 
-    def behind(self) -> Sequence[Inbound]:
+    def followups(self) -> Sequence[Inbound]:
         return self.later
 
-    def joined(self, inbounds: Sequence[InboundId]) -> None:
+    def mark_joined(self, inbounds: Sequence[InboundId]) -> None:
         self.waiting.clear()
         self.taken.extend(inbounds)
 

@@ -132,7 +132,7 @@ async def test_day_of_a_limit_begins_where_the_owner_is(store: Store, clock: Man
     await spend(store, turn, 1)
     await clock.advance(4 * 3600)  # 16:00 in Greenwich, the next day in Tokyo
     for zone, free in (("UTC", False), ("Asia/Tokyo", True), ("America/New_York", False)):
-        assert await may(Budget(daily, store.ledger, Known(), clock, zone=ZoneInfo(zone)), turn) is free
+        assert await may(Budget(daily, store.ledger, Known(), clock, timezone=ZoneInfo(zone)), turn) is free
 
 
 async def test_reservations_of_open_calls_count_as_spent(store: Store, clock: ManualClock) -> None:

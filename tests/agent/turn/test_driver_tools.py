@@ -424,11 +424,11 @@ class Desktop:
     async def ask(self, call: ToolCall, reason: str, turn: Turn) -> ApprovalId:
         return ApprovalId(f"a_{call.id}")
 
-    async def tell(self, approval: ApprovalId) -> str:
+    async def render_question(self, approval: ApprovalId) -> str:
         return f"May it be? approve:{approval}"
 
-    async def find_answer(self, asked: ApprovalAsked) -> ApprovalAnswered | None:
-        return None if self.allowed is None else ApprovalAnswered(asked.approval, asked.call, self.allowed, "me")
+    async def find_answer(self, question: ApprovalAsked) -> ApprovalAnswered | None:
+        return None if self.allowed is None else ApprovalAnswered(question.approval, question.call, self.allowed, "me")
 
 
 async def test_denied_call_is_not_made_and_the_model_is_told_why(bench: TurnBench) -> None:

@@ -109,5 +109,5 @@ def told(root: Path, **more: str) -> list[str]:
         make_home(home)
     environ: dict[str, Any] = {"PATH": os.environ["PATH"], "HOME": str(root), "HOB_HOME": str(home), **more}
     (check,) = CHECKS
-    found = check.look(DiagnosticContext(home, environ, online=False))
+    found = check.run(DiagnosticContext(home, environ, online=False))
     return [f"{each.title} {each.advice} {each.where}" for each in found]

@@ -62,7 +62,7 @@ def test_token_that_was_measured_is_still_told_to_anyone_who_masks_it(home: Path
     token = load_config(SECTIONS, home=home, environ={})[GatewaySettings].auth_token
     told: list[str] = []
     assert token is not None
-    token.tell(told.append)
+    token.on_read(told.append)
     assert [token.reveal()] == told
 
 

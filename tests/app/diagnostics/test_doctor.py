@@ -22,7 +22,7 @@ import hob
 from hob.app.diagnostics.check import Check, CheckResult, Severity
 from hob.app.diagnostics.checks import CHECKS
 from hob.app.diagnostics.context import DiagnosticContext, Owner
-from hob.app.diagnostics.report import DiagnosticReport, examine_house, mend
+from hob.app.diagnostics.report import DiagnosticReport, apply_fixes, examine_house
 from hob.app.home import make_home, own
 from hob.app.service.plan import make_plan
 from hob.app.service.unit import unit_text
@@ -213,7 +213,7 @@ def test_open_permissions_are_told_and_taken_away(home: Path) -> None:
     assert (told.severity, told.where, "(mode 0644)" in told.title) == (
         Severity.CRITICAL, str(home / "hob.db"), True,
     )  # fmt: skip
-    assert mend(home, looked_at(home).findings) == [f"restricted the permissions of {home / 'hob.db'}"]
+    assert apply_fixes(home, looked_at(home).findings) == [f"restricted the permissions of {home / 'hob.db'}"]
     assert stat.S_IMODE((home / "hob.db").stat().st_mode) == 0o600
 
 
@@ -232,7 +232,7 @@ def test_unfinished_old_files_are_removed_and_young_ones_stay(home: Path) -> Non
     with socket.socket(socket.AF_UNIX) as dead:
         dead.bind(str(home / "hob.sock"))
     assert {each.where for each in found(home, "home.leftovers")} == {*map(str, parts), str(home / "hob.sock")}
-    mend(home, looked_at(home).findings)
+    apply_fixes(home, looked_at(home).findings)
     assert found(home, "home.leftovers") == []
     assert young.exists()
 
@@ -240,7 +240,7 @@ def test_unfinished_old_files_are_removed_and_young_ones_stay(home: Path) -> Non
 def test_files_in_use_are_left_alone(home: Path) -> None:
     part = old(home / "backups" / "x.part")
     with own(home, "serve"):
-        assert mend(home, looked_at(home).findings) == []
+        assert apply_fixes(home, looked_at(home).findings) == []
     assert part.exists()
 
 
@@ -249,7 +249,7 @@ def test_log_without_its_database_is_put_aside_and_never_thrown_away(home: Path)
     (home / "hob.db-wal").write_bytes(b"the newest changes")
     (home / "hob.db-shm").write_bytes(b"")
     assert {each.severity for each in found(home, "database.loose_journal")} == {Severity.WARN, Severity.INFO}
-    mend(home, looked_at(home).findings)
+    apply_fixes(home, looked_at(home).findings)
     assert found(home, "database.loose_journal") == []
     (aside,) = home.glob("hob.db-wal.loose-*")
     assert aside.read_bytes() == b"the newest changes"
@@ -274,12 +274,12 @@ def test_damaged_database_without_a_backup_is_saved_as_far_as_it_can_be_read(hom
     (home / "hob.db").rename(home / "hob.db.damaged-20260101T000000Z")
     finding = one(home, "database.undecided")
     assert "hob doctor --fix" in finding.advice
-    assert finding.mend is not None
-    assert finding.mend.perform()
+    assert finding.fix is not None
+    assert finding.fix.perform()
     (saved,) = (home / "backups").iterdir()
     assert find_damage(saved, owned=False) == ""
     after = one(home, "database.undecided")
-    assert (f"hob restore {saved}" in after.advice, after.mend) == (True, None)
+    assert (f"hob restore {saved}" in after.advice, after.fix) == (True, None)
 
 
 def test_database_that_is_none_is_told(home: Path) -> None:
@@ -529,14 +529,14 @@ def test_disk_that_takes_few_more_files_is_told(home: Path) -> None:
 def test_daemon_that_does_not_listen_where_it_says_is_told(home: Path) -> None:
     diagnostics = DiagnosticContext(home, {})
     vars(diagnostics)["owner"] = Owner("hob serve, pid 1", {"address": "http://127.0.0.1:1"})
-    (told,) = [each for check in CHECKS if check.id == "gateway.port" for each in check.look(diagnostics)]
+    (told,) = [each for check in CHECKS if check.id == "gateway.port" for each in check.run(diagnostics)]
     assert (told.title, told.where) == ("Hob runs and does not listen there", "127.0.0.1:1")
 
 
 def test_daemon_that_answers_with_an_error_is_not_called_hung(home: Path) -> None:
     diagnostics = DiagnosticContext(home, {})
     vars(diagnostics)["owner"] = Owner("hob serve, pid 1", None, "The database is damaged.")
-    (told,) = [each for check in CHECKS if check.id == "daemon.hung" for each in check.look(diagnostics)]
+    (told,) = [each for check in CHECKS if check.id == "daemon.hung" for each in check.run(diagnostics)]
     assert told.title == "it answers that something is wrong: The database is damaged."
 
 

@@ -176,9 +176,9 @@ def test_gateway_with_a_certificate_is_not_plain() -> None:
 
 def test_permissions_alone_are_put_right_and_only_taken_away() -> None:
     (finding,) = audit(place("home", 0o755)).findings
-    assert (finding.found.where, finding.found.mend is not None) == ("/x/home", True)
+    assert (finding.found.where, finding.found.fix is not None) == ("/x/home", True)
     assert open_places(place("home", 0o755), "home") == [PermissionFix("/x/home", 0o055)]
-    others = [each for facts in WRONG.values() for each in audit(facts).findings if each.found.mend]
+    others = [each for facts in WRONG.values() for each in audit(facts).findings if each.found.fix]
     assert {each.id.split(".")[0] for each in others} == {"fs"}
 
 

@@ -149,7 +149,7 @@ async def test_days_are_those_of_the_owners_time_zone(store: Store) -> None:
     await spend(store, datetime(2026, 3, 9, 14, 30, tzinfo=UTC), 1_000_000)  # 23:30 in Tokyo
     await spend(store, datetime(2026, 3, 9, 15, 30, tzinfo=UTC), 2_000_000)  # half an hour into the tenth
     clock, limits = ManualClock(NOON), SpendingSettings(daily=5)
-    budget = Budget(limits, store.ledger, Unpriced(), clock, zone=ZoneInfo("Asia/Tokyo"))
+    budget = Budget(limits, store.ledger, Unpriced(), clock, timezone=ZoneInfo("Asia/Tokyo"))
     seen = await UsageReport(store.ledger, budget, clock).report(7, "day")
     assert [(row["key"], row["cost_usd"]) for row in seen["rows"]] == [("2026-03-09", 1.0), ("2026-03-10", 2.0)]
     assert [limit["spent_usd"] for limit in seen["limits"]] == [2.0]

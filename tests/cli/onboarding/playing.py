@@ -38,7 +38,7 @@ class Person:
     def read_secret(self, question: str) -> str:
         return self._answer(question)
 
-    def tell(self, text: str, colour: str = "") -> None:
+    def show(self, text: str, colour: str = "") -> None:
         self.heard.append(text)
 
     def _answer(self, question: str) -> str:
@@ -89,7 +89,9 @@ class Machine:
         self, options: SetupOptions | None = None, person: Person | None = None, *, key: str = ""
     ) -> SetupReport:
         """Go through all steps."""
-        return set_up(self.home, options or SetupOptions(), person, self.look, read_key=lambda: key, tell=_be_silent)
+        return set_up(
+            self.home, options or SetupOptions(), person, self.look, read_key=lambda: key, on_outcome=_be_silent
+        )
 
     def look(self) -> tuple[DetectedModel, ...]:
         """What is found, the usual places of other servers left out: the tester's machine may have some."""

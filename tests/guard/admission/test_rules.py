@@ -326,7 +326,7 @@ async def test_two_machines_that_answer_each_other_end_in_silence() -> None:
     for n in range(100):
         if isinstance(at.comes(f"answer {n}", sender="2"), Admitted):
             answered += 1
-            at.rules.said(written(sender="2").origin)
+            at.rules.note_sent(written(sender="2").origin)
         await at.clock.advance(0.5)
     assert answered < 10
     assert "LoopEnded" in at.kinds()
@@ -338,7 +338,7 @@ async def test_same_sentence_again_and_again_is_a_machine_however_slow() -> None
     decisions = []
     for _ in range(6):
         decisions.append(isinstance(at.comes(reply, sender="2"), Admitted))
-        at.rules.said(written(sender="2").origin)
+        at.rules.note_sent(written(sender="2").origin)
         await at.clock.advance(120)
     assert decisions[:3] == [True] * 3
     assert not all(decisions)
@@ -349,8 +349,8 @@ async def test_person_who_talks_is_no_machine_and_the_owner_never_is_one() -> No
     for n in range(30):
         assert isinstance(at.comes(f"message {n}", sender="2"), Admitted)
         assert isinstance(at.comes("go on with it please, and again", sender="1"), Admitted)
-        at.rules.said(written(sender="2").origin)
-        at.rules.said(written(sender="1").origin)
+        at.rules.note_sent(written(sender="2").origin)
+        at.rules.note_sent(written(sender="1").origin)
         await at.clock.advance(4)
 
 

@@ -463,7 +463,7 @@ async def test_turn_learns_what_became_of_its_question(tmp_path: Path) -> None:
         assert agents is bench.ledger
         question = await asked(bench)
         step = ApprovalAsked(question.id, RISKY.id, "a reason")
-        assert await bench.ledger.tell(question.id) == bench.ledger.text(question)
+        assert await bench.ledger.render_question(question.id) == bench.ledger.text(question)
         assert await bench.ledger.find_answer(step) is None
         await bench.ledger.settle(question.id, YES, "telegram:owner")
         for _ in range(2):  # also after the approval was used and the turn was begun again

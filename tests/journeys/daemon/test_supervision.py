@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from hob.app.daemon.service_notifier import Supervisor
+from hob.app.daemon.service_notifier import ServiceNotifier
 from hob.core.clock import SystemClock
 from tests.journeys.world import World, open_world
 
@@ -99,7 +99,7 @@ async def test_manager_that_is_not_there_stops_no_one(tmp_path: Path) -> None:
 async def test_hung_event_loop_gives_no_sign_of_life(tmp_path: Path) -> None:
     environ = {"NOTIFY_SOCKET": str(tmp_path / "n"), "WATCHDOG_USEC": "20000"}
     with managing(environ["NOTIFY_SOCKET"]) as manager:
-        async with Supervisor(environ).watched(SystemClock()):
+        async with ServiceNotifier(environ).heartbeat(SystemClock()):
             assert await asyncio.to_thread(manager.hear) == ["WATCHDOG=1"]
             manager.waiting()
             time.sleep(0.2)  # noqa: ASYNC251 - the very thing: the loop hangs for ten times what is allowed
@@ -120,11 +120,11 @@ async def test_hung_event_loop_gives_no_sign_of_life(tmp_path: Path) -> None:
     ],
 )
 def test_time_between_two_beats_is_half_of_what_is_allowed(environ: dict[str, str], seconds: float) -> None:
-    assert Supervisor(environ).beat_seconds == seconds
+    assert ServiceNotifier(environ).beat_seconds == seconds
 
 
 def test_socket_in_the_abstract_space_is_reached() -> None:
     name = f"hob-test-{time.monotonic_ns()}"
     with managing(f"\0{name}") as manager:
-        Supervisor({"NOTIFY_SOCKET": f"@{name}"}).tell("READY=1", "STATUS=x")
+        ServiceNotifier({"NOTIFY_SOCKET": f"@{name}"}).send("READY=1", "STATUS=x")
         assert manager.hear() == ["READY=1", "STATUS=x"]

@@ -109,8 +109,8 @@ class BusMachine(RuleBasedStateMachine):
 
     async def _steer(self, turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
         await self.gate.wait()
-        if offered := control.offered():
-            control.joined([inbound.id for inbound in await turns.journal.steer(turn.id, offered)])
+        if offered := control.joinable():
+            control.mark_joined([inbound.id for inbound in await turns.journal.steer(turn.id, offered)])
         return await turns.echo(turn)
 
     async def _stop(self) -> None:

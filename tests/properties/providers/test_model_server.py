@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hob.testing.model_server import Asked, ModelServer
+from hob.testing.model_server import HttpRequest, ModelServer
 
 CHATS: dict[str, dict[str, Any]] = {
     "/v1/chat/completions": {
@@ -90,7 +90,7 @@ def spoilt(draw: st.DrawFn) -> tuple[str, Any]:
 
 def status_of(path: str, body: bytes) -> int:
     headers = {"anthropic-version": "2023-06-01"}
-    first = next(iter(ModelServer().respond(Asked(0.0, "POST", path, headers, body))))
+    first = next(iter(ModelServer().respond(HttpRequest(0.0, "POST", path, headers, body))))
     assert isinstance(first, bytes)
     return int(first[9:12])
 

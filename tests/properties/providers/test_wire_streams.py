@@ -29,7 +29,7 @@ from hob.providers.wires.gemini.wire import GenerateContent
 from hob.providers.wires.ollama.wire import OllamaChat
 from hob.providers.wires.openai_chat.wire import ChatCompletions
 from hob.providers.wires.openai_responses.wire import Responses
-from hob.testing.model_server import ODDITIES, Asked, Fault, ModelServer, Reply
+from hob.testing.model_server import ODDITIES, Fault, HttpRequest, ModelServer, Reply
 
 WIRES: tuple[Wire, ...] = (ChatCompletions(), AnthropicMessages(), GenerateContent(), OllamaChat(), Responses())
 on_every_wire = pytest.mark.parametrize("wire", WIRES, ids=lambda wire: wire.name)
@@ -58,7 +58,7 @@ def stream_of(wire: Wire, reply: Reply) -> bytes:
     address = urlsplit(
         wire.chat_url("http://127.0.0.1:1/v1beta" if wire.name == "gemini" else "http://127.0.0.1:1", MODEL)
     )
-    asked = Asked(0.0, "POST", f"{address.path}?{address.query}", dict(wire.headers("k")), body)
+    asked = HttpRequest(0.0, "POST", f"{address.path}?{address.query}", dict(wire.headers("k")), body)
     actions = ModelServer(reply).respond(asked)
     head, _, sent = b"".join(part for part in actions if isinstance(part, bytes)).partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 200"), sent

@@ -100,5 +100,5 @@ async def test_other_requests_go_on_too(server: ModelServer, file: Path) -> None
 def test_reference_to_a_secret_reads_its_new_value() -> None:
     held = Secret.of(OLD)
     assert held.reveal() == OLD
-    held.become(Secret(lambda: NEW, "file:key"))
+    held.replace_with(Secret(lambda: NEW, "file:key"))
     assert (held.reveal(), held.reference) == (NEW, "file:key")

@@ -178,7 +178,7 @@ async def test_memory_of_pictures_is_bounded(count: int) -> None:
     eyes = Eyes()
     sight = ImageDescriptions(eyes, Pictures())
     for number in range(count):
-        await sight.tell(Image(BlobId(str(number)), "image/png"))
-    await sight.tell(Image(BlobId(str(count - 1)), "image/png"))
-    await sight.tell(Image(BlobId("0"), "image/png"))
+        await sight.describe(Image(BlobId(str(number)), "image/png"))
+    await sight.describe(Image(BlobId(str(count - 1)), "image/png"))
+    await sight.describe(Image(BlobId("0"), "image/png"))
     assert len(eyes.looked) == count + 1

@@ -89,7 +89,7 @@ async def test_task_outlives_hob_and_is_asked_after_by_the_next(tmp_path: Path) 
     begun = Begun()
     async with on_loopback(tmp_path) as url:
         async with baking(tmp_path, url, begun) as tools:
-            call = asyncio.create_task(tools.call(SLOW, CallContext(a_turn(), is_cut=lambda: True)))
+            call = asyncio.create_task(tools.call(SLOW, CallContext(a_turn(), is_shutting_down=lambda: True)))
             await until(lambda: (tmp_path / "slow.begun").exists())
             call.cancel()
             with pytest.raises(asyncio.CancelledError):

@@ -70,10 +70,10 @@ async def test_call_into_a_closed_group_tells_the_way() -> None:
 
 async def test_way_to_a_tool_is_told_until_its_group_is_open() -> None:
     all_of_it, here = groups(), SessionKey("here")
-    assert 'with names ["mail"] first' in all_of_it.way_to("send", here)
-    assert [all_of_it.way_to(name, here) for name in ("read", "load_tools", "nothing")] == ["", "", ""]
+    assert 'with names ["mail"] first' in all_of_it.how_to_open("send", here)
+    assert [all_of_it.how_to_open(name, here) for name in ("read", "load_tools", "nothing")] == ["", "", ""]
     await all_of_it.call(a_call("load_tools", names=["mail"]), context(session="here"))
-    assert all_of_it.way_to("send", here) == ""
+    assert all_of_it.how_to_open("send", here) == ""
 
 
 async def test_unknown_group_opens_none() -> None:

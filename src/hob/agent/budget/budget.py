@@ -109,7 +109,7 @@ class Budget:
         prices: Prices,
         clock: Clock,
         language: str = "en",
-        zone: tzinfo | None = None,
+        timezone: tzinfo | None = None,
         payer: Callable[[SessionKey], Awaitable[SessionKey]] = pays_itself,
     ) -> None:
         """`payer` is the session whose limit counts for what one spends."""
@@ -120,7 +120,7 @@ class Budget:
         self._prices = prices
         self._clock = clock
         self._language = language
-        self.zone = zone
+        self.zone = timezone
         """Where days begin; None is the machine's zone."""
         self._gate = asyncio.Lock()  # between looking and reserving no one else may look
         self._outside: list[tuple[SpendingCaller, int]] = []

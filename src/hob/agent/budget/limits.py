@@ -104,9 +104,9 @@ class Limit:
         )
 
 
-def general_limits(settings: SpendingSettings, now: datetime, zone: tzinfo | None = None) -> Iterator[Limit]:
+def general_limits(settings: SpendingSettings, now: datetime, timezone: tzinfo | None = None) -> Iterator[Limit]:
     """Those of days and months, no matter who asks. Days begin at midnight in this zone; None is the machine's."""
-    today = now.astimezone(zone).replace(hour=0, minute=0, second=0, microsecond=0, fold=0, tzinfo=zone)
+    today = now.astimezone(timezone).replace(hour=0, minute=0, second=0, microsecond=0, fold=0, tzinfo=timezone)
     since = {"daily": today.timestamp(), "monthly": today.replace(day=1).timestamp()}
 
     def periods(key: str, limits: SpendingSettings | PeriodLimits | SenderLimits, scope: CallScope) -> Iterator[Limit]:
@@ -121,13 +121,15 @@ def general_limits(settings: SpendingSettings, now: datetime, zone: tzinfo | Non
         yield from periods(f"spending.senders.{cls}", getattr(settings.senders, cls), {"sender": cls})
 
 
-def today_since(now: datetime, zone: tzinfo | None = None) -> float:
+def today_since(now: datetime, timezone: tzinfo | None = None) -> float:
     """When this day began in this zone."""
-    return now.astimezone(zone).replace(hour=0, minute=0, second=0, microsecond=0, fold=0, tzinfo=zone).timestamp()
+    return (
+        now.astimezone(timezone).replace(hour=0, minute=0, second=0, microsecond=0, fold=0, tzinfo=timezone).timestamp()
+    )
 
 
 def limits_for(
-    settings: SpendingSettings, caller: SpendingCaller, now: datetime, zone: tzinfo | None = None
+    settings: SpendingSettings, caller: SpendingCaller, now: datetime, timezone: tzinfo | None = None
 ) -> list[Limit]:
     """All that this caller has to keep, the narrowest first."""
     found = []
@@ -140,7 +142,7 @@ def limits_for(
             found.append(_limit("spending.per_turn", settings.per_turn, scope))
     if settings.per_session is not None:
         found.append(session_limit(settings.per_session, caller.session))
-    found += [limit for limit in general_limits(settings, now, zone) if limit.counts(caller)]
+    found += [limit for limit in general_limits(settings, now, timezone) if limit.counts(caller)]
     return found
 
 

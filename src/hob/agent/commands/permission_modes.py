@@ -28,7 +28,7 @@ class PermissionLevel:
     words: tuple[str, ...]
     configured: str = ""
 
-    def told(self, chosen: str | None, language: str) -> str:
+    def describe(self, chosen: str | None, language: str) -> str:
         """What holds where this was chosen; None is as configured."""
         if chosen:
             return chosen
@@ -46,7 +46,7 @@ class PermissionLevel:
     def lines(self, language: str) -> str:
         """A line for each word there is, with what it means."""
         meanings = {word: answer(_MEANINGS[word], language) if word in _MEANINGS else "" for word in self.words}
-        rows = {**meanings, AS_CONFIGURED: self.told(None, language)}
+        rows = {**meanings, AS_CONFIGURED: self.describe(None, language)}
         width = max(map(len, rows))
         return "\n".join(f"  {word.ljust(width)}  {text}".rstrip() for word, text in rows.items())
 

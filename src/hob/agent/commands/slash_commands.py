@@ -452,8 +452,8 @@ class SlashCommands:
                 return answer(Answer.NEEDS_SCOPE, call.language, scope=TokenScope.APPROVE)
             change: SessionChange = {"permission": chosen} if field == "permission" else {"autonomy": chosen}
             await self._sessions.change(call.session, **change)
-            return answer(answers[1], call.language, word=level.told(chosen, call.language))
-        which, word = answers[2 if wanted else 0], level.told(current, call.language)
+            return answer(answers[1], call.language, word=level.describe(chosen, call.language))
+        which, word = answers[2 if wanted else 0], level.describe(current, call.language)
         return answer(which, call.language, wanted=call.rest, word=word, lines=level.lines(call.language))
 
 

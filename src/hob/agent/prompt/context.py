@@ -13,24 +13,26 @@ _WAITING = 10  # pieces of parked work that are shown
 _NAMED = 3  # untrusted memories that are named at most
 
 
-def clock_line(now: datetime, zone: tzinfo | None) -> str:
+def clock_line(now: datetime, timezone: tzinfo | None) -> str:
     """Date, time to the minute and zone, e.g. `Now: Saturday, 2026-11-21 08:14 (Europe/Berlin, UTC+01:00)`."""
-    local = now.astimezone(zone)
+    local = now.astimezone(timezone)
     offset = local.strftime("%z")
-    name = str(zone) if zone is not None else local.strftime("%Z")
+    name = str(timezone) if timezone is not None else local.strftime("%Z")
     place = f"{name}, UTC{offset[:3]}:{offset[3:5]}" if name != "UTC" else "UTC"
     return f"Now: {_DAYS[local.weekday()]}, {local:%Y-%m-%d %H:%M} ({place})"
 
 
-def sent_line(inbounds: Sequence[Inbound], now: datetime, zone: tzinfo | None) -> str:
+def sent_line(inbounds: Sequence[Inbound], now: datetime, timezone: tzinfo | None) -> str:
     """When the message was sent, if that is long ago; else nothing."""
     sent = min((inbound.sent_at for inbound in inbounds if inbound.sent_at != UNKNOWN_TIME), default=now)
     if (now - sent).total_seconds() < _LATE:
         return ""
-    return f"The message was sent at {sent.astimezone(zone):%Y-%m-%d %H:%M} and is answered only now."
+    return f"The message was sent at {sent.astimezone(timezone):%Y-%m-%d %H:%M} and is answered only now."
 
 
-def memory_lines(memories: Sequence[Memory], limit: int, zone: tzinfo | None = None) -> tuple[list[str], list[Memory]]:
+def memory_lines(
+    memories: Sequence[Memory], limit: int, timezone: tzinfo | None = None
+) -> tuple[list[str], list[Memory]]:
     """Trusted memories, best first, in at most `limit` characters; untrusted ones that were better are only named.
 
     The lines, and the memories that they are of.
@@ -41,10 +43,10 @@ def memory_lines(memories: Sequence[Memory], limit: int, zone: tzinfo | None = N
     first = next((place for place, memory in enumerate(memories) if memory.label.trusted), len(memories))
     for place, memory in enumerate(memories):
         if memory.label.trusted:
-            line = f"- {_one_line(memory.text, 1_000)}{_bracketed(_day(memory.at, zone), memory.source)}"
+            line = f"- {_one_line(memory.text, 1_000)}{_bracketed(_day(memory.at, timezone), memory.source)}"
         elif place < first and named < _NAMED:
             named += 1
-            where = _parts(memory.label.origin, memory.source, _day(memory.at, zone), memory.id)
+            where = _parts(memory.label.origin, memory.source, _day(memory.at, timezone), memory.id)
             line = f"- (untrusted, not shown: {where})"
         else:
             continue
@@ -56,8 +58,8 @@ def memory_lines(memories: Sequence[Memory], limit: int, zone: tzinfo | None = N
     return lines, shown
 
 
-def _day(at: float, zone: tzinfo | None) -> str:
-    return f"{datetime.fromtimestamp(at, zone or UTC):%Y-%m-%d}" if at else ""
+def _day(at: float, timezone: tzinfo | None) -> str:
+    return f"{datetime.fromtimestamp(at, timezone or UTC):%Y-%m-%d}" if at else ""
 
 
 def _parts(*parts: str) -> str:

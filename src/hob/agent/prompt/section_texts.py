@@ -25,16 +25,16 @@ class SectionPiece:
     untrusted: str = ""
 
 
-def section_texts(asked: ModelAsked, request: ModelRequest) -> Mapping[str, Sequence[SectionPiece]]:
-    """The pieces of each part that `asked` names; what cannot be told apart stands whole in each of its parts."""
-    parts = [(name, size) for name, size, *_ in asked.sections]
+def section_texts(step: ModelAsked, request: ModelRequest) -> Mapping[str, Sequence[SectionPiece]]:
+    """The pieces of each part that `step` names; what cannot be told apart stands whole in each of its parts."""
+    parts = [(name, size) for name, size, *_ in step.sections]
     place = next((n for n, (name, _) in enumerate(parts) if name == "tools"), None)
     if place is None:  # it had no tools
         place = next((n for n, (name, _) in enumerate(parts) if name in _CONVERSATION), len(parts))
     found: dict[str, Sequence[SectionPiece]] = dict(_cut("system", request.system, parts[:place], "\n\n"))
     found["tools"] = [SectionPiece("system", _tool(each.description, each.schema), each.name) for each in request.tools]
-    found |= _conversation(asked, request.messages)
-    block = "".join(piece.text for piece in _between(request.messages, *asked.ends[3:5])) if asked.ends else ""
+    found |= _conversation(step, request.messages)
+    block = "".join(piece.text for piece in _between(request.messages, *step.ends[3:5])) if step.ends else ""
     volatile = [each for each in parts[place:] if each[0] not in found]
     found |= _cut("user", block.removeprefix("<context>\n").removesuffix("\n</context>"), volatile, "\n")
     return {name: tuple(found[name]) for name, _ in parts if name in found}
@@ -51,10 +51,10 @@ def _cut(
         start += size + len(joint)
 
 
-def _conversation(asked: ModelAsked, messages: Sequence[ModelMessage]) -> Mapping[str, Sequence[SectionPiece]]:
-    if not asked.ends:  # what was kept by an earlier release does not tell them apart
+def _conversation(step: ModelAsked, messages: Sequence[ModelMessage]) -> Mapping[str, Sequence[SectionPiece]]:
+    if not step.ends:  # what was kept by an earlier release does not tell them apart
         return {name: _between(messages, (0, 0), _end(messages)) for name in _CONVERSATION}
-    ends = ((0, 0), *asked.ends, _end(messages))
+    ends = ((0, 0), *step.ends, _end(messages))
     found = {name: _between(messages, *ends[n : n + 2]) for n, name in enumerate(_CONVERSATION)}
     return {**found, "this turn": [*found["this turn"], *_between(messages, *ends[5:7])]}
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from hob.agent.ports import KnowsClosedTools, tools_of
+from hob.agent.ports import ClosedToolHints, tools_of
 from hob.agent.turn.arguments import problems_of
 from hob.core.client_terms import ClientTerms
 from hob.core.errors import ResultPending
@@ -49,8 +49,8 @@ class WithClientTools:
     def specs(self) -> tuple[ToolSpec, ...]:
         return (*(spec for spec in self._tools.specs() if spec.name not in self._names), *self._specs)
 
-    def way_to(self, name: str) -> str:
-        return self._tools.way_to(name) if isinstance(self._tools, KnowsClosedTools) else ""
+    def how_to_open(self, name: str) -> str:
+        return self._tools.how_to_open(name) if isinstance(self._tools, ClosedToolHints) else ""
 
     async def call(self, call: ToolCall, context: CallContext) -> ToolResult:
         if call.name in self._names:

@@ -170,7 +170,7 @@ class Driver:
             return
         turn = replace(run.turn, joined=tuple(run.joined))  # those who joined count
         begun = frozenset(item.call.id for item in items if item.intent is not None)
-        calls = ToolCalls(run.parts, turn, run.model, begun, lambda: run.control.is_cut)
+        calls = ToolCalls(run.parts, turn, run.model, begun, lambda: run.control.is_shutting_down)
         intents: list[ToolIntended] = []
         for item in items:
             prepared = await calls.prepare(item, record.state.trust)

@@ -317,14 +317,14 @@ async def _watched(run: TurnRun) -> AsyncIterator[_Watchdog]:
                         return
                     bound = min(settings.idle_seconds, settings.idle_notice_seconds)
                     if silent >= settings.idle_notice_seconds:
-                        if run.control.offered():
+                        if run.control.joinable():
                             _notice_silence(run, silent, Sentence.ASKED_AGAIN)
                             limit.reschedule(loop.time())
                             return
                         if noticed != watchdog.last:
                             noticed = watchdog.last
                             _notice_silence(run, silent, Sentence.STILL_WAITING)
-                        for inbound in run.control.behind()[told:]:
+                        for inbound in run.control.followups()[told:]:
                             _notice_silence(run, silent, Sentence.BEHIND_SILENCE, inbound.trace)
                             told += 1
                         bound = min(settings.idle_seconds, silent + _LOOK_SECONDS)

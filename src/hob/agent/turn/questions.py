@@ -79,7 +79,7 @@ async def _text(run: TurnRun, item: CallState) -> str:
     if item.question is not None:
         return item.question.question
     approvals = run.parts.approvals
-    return "" if approvals is None or item.asked is None else await approvals.tell(item.asked.approval)
+    return "" if approvals is None or item.asked is None else await approvals.render_question(item.asked.approval)
 
 
 def _outbounds(run: TurnRun, item: CallState, text: str) -> Iterator[Outbound]:

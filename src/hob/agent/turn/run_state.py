@@ -159,12 +159,12 @@ class TurnRun:
 
     async def steer(self) -> None:
         """Take in messages that arrived meanwhile, if the session queue hints at any."""
-        offered = self.control.offered()
+        offered = self.control.joinable()
         if not offered:
             return
         inbounds = await self.record.steer(offered)
         self.joined.extend(inbounds)
-        self.control.joined([inbound.id for inbound in inbounds])
+        self.control.mark_joined([inbound.id for inbound in inbounds])
 
 
 def request_hash(request: ModelRequest) -> str:

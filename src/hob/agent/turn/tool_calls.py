@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Collection
 from dataclasses import replace
 
-from hob.agent.ports import KnowsClosedTools
+from hob.agent.ports import ClosedToolHints
 from hob.agent.prompt.context_room import result_characters
 from hob.agent.remarks import render
 from hob.agent.turn.arguments import (
@@ -43,11 +43,16 @@ class ToolCalls:
     """Judges and makes the calls of one turn."""
 
     def __init__(
-        self, parts: TurnDependencies, turn: Turn, model: str, begun: Collection[CallId], is_cut: Callable[[], bool]
+        self,
+        parts: TurnDependencies,
+        turn: Turn,
+        model: str,
+        begun: Collection[CallId],
+        is_shutting_down: Callable[[], bool],
     ) -> None:
-        """`begun` are calls that an earlier process began; `is_cut` tells whether this one is being ended."""
+        """`begun` are calls that an earlier process began; `is_shutting_down` tells whether this one is being ended."""
         self._begun = begun
-        self._is_cut = is_cut
+        self._is_cut = is_shutting_down
         self._parts = parts
         room = parts.context_room.measure(model, parts.settings, parts.settings.max_tokens)
         self._most = result_characters(room)
@@ -202,7 +207,7 @@ class ToolCalls:
         return self._parts.mask(clean(text))
 
     def _uncallable(self, call: ToolCall, watch: Stopwatch) -> StepOutcome:
-        if isinstance(self._tools, KnowsClosedTools) and (way := self._tools.way_to(call.name)):
+        if isinstance(self._tools, ClosedToolHints) and (way := self._tools.how_to_open(call.name)):
             return self._answered(call, f"Not run: {way}.", "not_loaded", watch)
         return self._answered(call, self._unknown(call.name), "unknown_tool", watch)
 

@@ -16,7 +16,7 @@ from socket import socket
 from hob.app.composition import App, open_app
 from hob.app.daemon.descriptors import raise_limit
 from hob.app.daemon.drain import drain
-from hob.app.daemon.service_notifier import Supervisor
+from hob.app.daemon.service_notifier import ServiceNotifier
 from hob.app.endpoints import api_v1_of, endpoints_of
 from hob.app.home import socket_of
 from hob.app.phone.access import PhoneAccess, PhonePlace
@@ -79,7 +79,7 @@ async def run_daemon(
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop)
     descriptors = raise_limit()
-    supervisor = Supervisor(process_environment())
+    supervisor = ServiceNotifier(process_environment())
     gateway = config[GatewaySettings]
     with (
         TcpListener.opened(gateway) as tcp,
@@ -89,16 +89,16 @@ async def run_daemon(
         async with (
             open_app(home, config, subsystems=subsystems, address=url, dashboard=pages.url if pages else "") as app,
             listening(app, tcp, pages, descriptors=descriptors),
-            supervisor.watched(app.api.clock),
+            supervisor.heartbeat(app.api.clock),
         ):
             loop.add_signal_handler(signal.SIGHUP, app.reload)
             on_ready(url)
-            supervisor.tell("READY=1", f"STATUS=Ready: {url or socket_of(home)}")
+            supervisor.send("READY=1", f"STATUS=Ready: {url or socket_of(home)}")
             try:
                 await asyncio.to_thread(_load, app.choice)
                 await stop.gentle.wait()
             finally:
-                supervisor.tell("STOPPING=1", "STATUS=Running turns may end")
+                supervisor.send("STOPPING=1", "STATUS=Running turns may end")
                 await drain(app, stop.forced)
 
 

@@ -40,7 +40,7 @@ async def run(kernel: Kernel, features: Features, services: TurnServices) -> Asy
                 turns=services.driver,
                 commands=services.commands,
                 channels=channels,
-                said=services.admission.said,
+                on_sent=services.admission.note_sent,
                 skips=features.port(SkipsMessages).skips,
             )
         )

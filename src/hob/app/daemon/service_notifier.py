@@ -22,7 +22,7 @@ _SEND_SECONDS = 1.0
 log = logging.getLogger(__name__)
 
 
-class Supervisor:
+class ServiceNotifier:
     """Anyone who started Hob and wants to hear from it; without one, nothing is said and no one wakes up."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
@@ -30,7 +30,7 @@ class Supervisor:
         self.beat_seconds = _beat_seconds(environ) if self._address else 0.0
         """Seconds between two signs of life; 0 where no one waits for them."""
 
-    def tell(self, *lines: str) -> None:
+    def send(self, *lines: str) -> None:
         """Send these `NAME=value` lines together. What does not arrive is logged: Hob runs without it too."""
         if not self._address:
             return
@@ -42,7 +42,7 @@ class Supervisor:
             log.warning("the service manager cannot be told %s: %s", lines[0], error)
 
     @asynccontextmanager
-    async def watched(self, clock: Clock) -> AsyncIterator[None]:
+    async def heartbeat(self, clock: Clock) -> AsyncIterator[None]:
         """Give signs of life while the block is open, from the event loop: if that hangs, they cease."""
         if not self.beat_seconds:
             yield
@@ -56,7 +56,7 @@ class Supervisor:
 
     async def _beat(self, clock: Clock) -> None:
         while True:
-            self.tell("WATCHDOG=1")
+            self.send("WATCHDOG=1")
             await clock.sleep(self.beat_seconds)
 
 

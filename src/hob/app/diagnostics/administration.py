@@ -67,9 +67,9 @@ class OwnerAdministration:
         self._examined: dict[bool, DoctorAnswer] = {}
         self._examining = asyncio.Lock()
 
-    async def logs(self, wanted: LogFilter) -> Sequence[LogLineAnswer]:
+    async def logs(self, criteria: LogFilter) -> Sequence[LogLineAnswer]:
         """Lines of the log, the newest last."""
-        return [view(line) for line in await asyncio.to_thread(_newest, self._home / "logs", wanted)]
+        return [view(line) for line in await asyncio.to_thread(_newest, self._home / "logs", criteria)]
 
     async def examine(self, *, online: bool, refresh: bool) -> DoctorAnswer:
         """What `hob doctor` found in the last minutes, or with `refresh` finds now; `online`: models were asked too."""
@@ -119,16 +119,16 @@ class OwnerAdministration:
         """Where commands run now, and what they may. Starts a process."""
         return await asyncio.to_thread(_sandbox, self._config(), self._environ.get("PATH", ""))
 
-    async def connect(self, asked: NewModel, probe: Probe) -> ConnectedAnswer:
+    async def connect(self, new_model: NewModel, probe: Probe) -> ConnectedAnswer:
         """Try the model with a key that is kept only if it answers; then it is what is asked from now on."""
-        candidate = _candidate(asked)
+        candidate = _candidate(new_model)
         with keyed(self._home, candidate) as draft:
             if not draft.model:
                 names = await _names(draft)
                 draft = replace(draft, model=name_of(draft.provider, names[0]) if names else "")
                 candidate = replace(candidate, draft=replace(candidate.draft, model=draft.model))
             row = await probe(draft.model, draft.as_text())
-        kept = bool(row["ok"]) or (asked.anyway and "answer" in row)
+        kept = bool(row["ok"]) or (new_model.anyway and "answer" in row)
         if kept:
             await asyncio.to_thread(save_candidate, self._home, candidate)
         return {
@@ -155,18 +155,20 @@ class OwnerAdministration:
         ]
 
 
-def _candidate(asked: NewModel) -> ModelCandidate:
-    own, known = asked.provider == SERVER, find_provider(asked.provider)
+def _candidate(new_model: NewModel) -> ModelCandidate:
+    own, known = new_model.provider == SERVER, find_provider(new_model.provider)
     if not own and known is None:
-        raise InvalidRequest(translatable("unknown provider {provider}", provider=asked.provider))
-    if own and (trouble := trouble_of(asked.base_url)):
+        raise InvalidRequest(translatable("unknown provider {provider}", provider=new_model.provider))
+    if own and (trouble := trouble_of(new_model.base_url)):
         raise InvalidRequest(trouble)
-    if asked.key and not is_key(asked.key):
+    if new_model.key and not is_key(new_model.key):
         raise InvalidRequest(translatable("a key is one line without spaces"))
     usual = known.model if known is not None and not own else ""
-    model = asked.model.removeprefix(f"{asked.provider}/") or usual
-    name = name_of(asked.provider, model) if model else ""
-    return ModelCandidate(ProviderConfigDraft(name, asked.provider, asked.base_url if own else ""), asked.key, FILE)
+    model = new_model.model.removeprefix(f"{new_model.provider}/") or usual
+    name = name_of(new_model.provider, model) if model else ""
+    return ModelCandidate(
+        ProviderConfigDraft(name, new_model.provider, new_model.base_url if own else ""), new_model.key, FILE
+    )
 
 
 def _secrets(config: Config) -> list[SecretAnswer]:
@@ -219,9 +221,9 @@ async def _names(draft: ProviderConfigDraft) -> tuple[str, ...]:
         return ()
 
 
-def _newest(folder: Path, wanted: LogFilter) -> list[LogLine]:
+def _newest(folder: Path, criteria: LogFilter) -> list[LogLine]:
     """Read from the newest file backwards, as many files as it takes."""
-    least, text = _LEVELS.index(wanted.level), wanted.text.casefold()
+    least, text = _LEVELS.index(criteria.level), criteria.text.casefold()
     found: deque[LogLine] = deque()
     for file in (folder / NAME, *full_files(folder)):
         some = [
@@ -229,10 +231,10 @@ def _newest(folder: Path, wanted: LogFilter) -> list[LogLine]:
             for line in _lines(file)
             if _weight(line) >= least
             and (not text or text in line.text.casefold() or text in line.logger)
-            and (not wanted.trace or line.trace == wanted.trace)
+            and (not criteria.trace or line.trace == criteria.trace)
         ]
-        found.extendleft(reversed(some[-(wanted.limit - len(found)) :]))
-        if len(found) >= wanted.limit:
+        found.extendleft(reversed(some[-(criteria.limit - len(found)) :]))
+        if len(found) >= criteria.limit:
             break
     return list(found)
 

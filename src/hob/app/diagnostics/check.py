@@ -32,16 +32,16 @@ class CheckResult:
     title: str
     advice: str
     where: str = ""
-    mend: Fix | None = None
+    fix: Fix | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One question about a home. `look` gives what is wrong; it raises CheckSkipped where it cannot know."""
+    """One question about a home. `run` gives what is wrong; it raises CheckSkipped where it cannot know."""
 
     id: str
     question: str
-    look: Callable[[DiagnosticContext], Iterable[CheckResult]]
+    run: Callable[[DiagnosticContext], Iterable[CheckResult]]
     slow: bool = False
     """Whether anyone who waits should be told what for."""
     audit: bool = False

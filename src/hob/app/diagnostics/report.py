@@ -65,7 +65,7 @@ def examine_house(
     for check in checks:
         begins(check)
         try:
-            findings += [Finding(check.id, found, check.id in accepted) for found in check.look(diagnostics)]
+            findings += [Finding(check.id, found, check.id in accepted) for found in check.run(diagnostics)]
         except CheckSkipped as reason:
             skipped.append((check.id, reason.args[0]))
         except Exception as error:  # noqa: BLE001 - the wall: what no one thought of is what a doctor is for
@@ -78,9 +78,9 @@ def examine_house(
     return DiagnosticReport(tuple(findings), len(checks), tuple(skipped), tuple(unknown))
 
 
-def mend(home: Path, findings: Iterable[Finding]) -> Sequence[str]:
+def apply_fixes(home: Path, findings: Iterable[Finding]) -> Sequence[str]:
     """Do what is safe; what was done. What needs the home for itself is left where somebody owns it."""
-    mends = [mend for each in findings if (mend := each.found.mend) is not None and not each.accepted]
+    mends = [mend for each in findings if (mend := each.found.fix) is not None and not each.accepted]
     done = _done([each for each in mends if not each.alone])
     alone = [each for each in mends if each.alone]
     if alone:

@@ -50,8 +50,8 @@ def hand_over(home: Path, items: Sequence[Item], progress: Progress, *, preview:
     except NotRunning:
         return _hand_over_here(home, items, progress, preview=preview)
 
-    async def add(asked: Importing) -> Mapping[str, Any]:
-        answer = call(socket_of(home), "POST", "/import", body=_as_json(asked), timeout=120)
+    async def add(importing: Importing) -> Mapping[str, Any]:
+        answer = call(socket_of(home), "POST", "/import", body=_as_json(importing), timeout=120)
         if "error" in answer.body:
             raise error_of(answer.body)
         return answer.body
@@ -76,10 +76,10 @@ def _hand_over_here(home: Path, items: Sequence[Item], progress: Progress, *, pr
         ended: list[Item] = []
         async with open_app(home, read_config(), own_only=True, on_hand_over=called.set) as app, on_demand(app):
 
-            async def add(asked: Importing) -> Mapping[str, Any]:
+            async def add(importing: Importing) -> Mapping[str, Any]:
                 if called.is_set():
                     raise ConnectionLost
-                return await take_over(app.store, asked)
+                return await take_over(app.store, importing)
 
             with suppress(ConnectionLost):
                 ended = await _transfer(add, items, progress, preview=preview)
@@ -96,9 +96,9 @@ def _hand_over_here(home: Path, items: Sequence[Item], progress: Progress, *, pr
         return asyncio.run(transfer())
 
 
-async def _all_new(asked: Importing) -> Mapping[str, Any]:
+async def _all_new(importing: Importing) -> Mapping[str, Any]:
     """What a store says that is not there yet."""
-    return {"new": len(asked.messages), "there": 0}
+    return {"new": len(importing.messages), "there": 0}
 
 
 async def _transfer(add: Add, items: Sequence[Item], progress: Progress, *, preview: bool) -> list[Item]:
@@ -174,5 +174,5 @@ def _message(said: SourceMessage) -> PastMessage:
     return PastMessage(said.key, said.role, said.text, said.at, said.owner, calls, said.call, said.is_error)
 
 
-def _as_json(asked: Importing) -> dict[str, Any]:
-    return asdict(asked)
+def _as_json(importing: Importing) -> dict[str, Any]:
+    return asdict(importing)

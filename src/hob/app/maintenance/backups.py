@@ -36,13 +36,13 @@ class DailyBackups:
     """Makes them in `backups/` in the home. One that was missed is made when it is next looked."""
 
     def __init__(
-        self, store: Store, home: Path, settings: BackupSettings, clock: Clock, zone: tzinfo | None = None
+        self, store: Store, home: Path, settings: BackupSettings, clock: Clock, timezone: tzinfo | None = None
     ) -> None:
         self.settings = settings
         self._store = store
         self._folder = home / FOLDER
         self._clock = clock
-        self._zone = zone
+        self._timezone = timezone
         self._problem = ""
         self._making = False
 
@@ -96,13 +96,13 @@ class DailyBackups:
 
     def last_hour(self) -> datetime:
         """When the hour last came."""
-        return last_hour(self._clock.now(), self.settings.hour, self._zone)
+        return last_hour(self._clock.now(), self.settings.hour, self._timezone)
 
     def view(self) -> Mapping[str, Any]:
         """How it stands: the newest whole one, when the next is made, and what went wrong last."""
         found = self.found()
         newest = (self._past(found) or found)[-1] if found else None
-        next_at = _next_hour(self._clock.now(), self.settings.hour, self._zone).timestamp()
+        next_at = _next_hour(self._clock.now(), self.settings.hour, self._timezone).timestamp()
         return {
             "daily": self.settings.daily,
             "kept": len(found),
@@ -123,17 +123,17 @@ class DailyBackups:
         return [backup for backup in found if backup.at <= now]
 
 
-def last_hour(now: datetime, hour: int, zone: tzinfo | None = None) -> datetime:
+def last_hour(now: datetime, hour: int, timezone: tzinfo | None = None) -> datetime:
     """When this hour of the day last came in this zone; None is the machine's."""
-    today = now.astimezone(zone)
-    return next(at for days in (0, 1) if (at := _at_hour(today - timedelta(days=days), hour, zone)) <= now)
+    today = now.astimezone(timezone)
+    return next(at for days in (0, 1) if (at := _at_hour(today - timedelta(days=days), hour, timezone)) <= now)
 
 
-def _next_hour(now: datetime, hour: int, zone: tzinfo | None) -> datetime:
-    today = now.astimezone(zone)
-    return next(at for days in (0, 1) if (at := _at_hour(today + timedelta(days=days), hour, zone)) > now)
+def _next_hour(now: datetime, hour: int, timezone: tzinfo | None) -> datetime:
+    today = now.astimezone(timezone)
+    return next(at for days in (0, 1) if (at := _at_hour(today + timedelta(days=days), hour, timezone)) > now)
 
 
-def _at_hour(day: datetime, hour: int, zone: tzinfo | None) -> datetime:
+def _at_hour(day: datetime, hour: int, timezone: tzinfo | None) -> datetime:
     # made again, so that the offset is that of this very hour, not of now
-    return day.replace(hour=hour, minute=0, second=0, microsecond=0, tzinfo=zone, fold=0).astimezone(UTC)
+    return day.replace(hour=hour, minute=0, second=0, microsecond=0, tzinfo=timezone, fold=0).astimezone(UTC)

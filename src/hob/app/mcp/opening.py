@@ -39,7 +39,7 @@ async def open_mcp(kernel: Kernel) -> AsyncIterator[Contribution]:
                 name=name,
                 tools=", ".join(tools),
             )
-            await kernel.notifier.tell(translated(said, kernel.language), "mcp_changed")
+            await kernel.notifier.notify(translated(said, kernel.language), "mcp_changed")
 
     async def note(server: str, decision: HostDecision) -> None:
         outcome, target = (

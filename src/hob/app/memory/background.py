@@ -24,7 +24,7 @@ def make_budget(kernel: Kernel) -> BackgroundBudget:
     """What all of memory's work may ask of models together."""
     zone = zone_of(kernel.config[AgentSettings].timezone)
     tokens = kernel.config[MemorySettings].background_tokens
-    return BackgroundBudget(tokens, kernel.store.ledger, kernel.clock, partial(today_since, zone=zone))
+    return BackgroundBudget(tokens, kernel.store.ledger, kernel.clock, partial(today_since, timezone=zone))
 
 
 def make_background(

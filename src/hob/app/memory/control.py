@@ -303,14 +303,14 @@ class OwnerMemory:
         _log.info("the vectors of all memories are made anew: %s", reason or "its owner wanted it")
         return {"status": "ok", "wipedChunks": await self._embedder.reindex(), "reason": reason}
 
-    async def items(self, wanted: ItemFilter) -> MemoryItemsAnswer:
+    async def items(self, criteria: ItemFilter) -> MemoryItemsAnswer:
         """The items for which the filter holds: with a query the best first, else the newest.
 
         `problem` tells why meaning was not looked at, `unassisted` why a model that should did not help.
         """
-        found = [self._view(each) for each in await self._select(wanted)]
-        problem = self._embedder.problem if wanted.query and self._embedder else ""
-        unassisted = self._assistance.problem if wanted.query and self._assistance else ""
+        found = [self._view(each) for each in await self._select(criteria)]
+        problem = self._embedder.problem if criteria.query and self._embedder else ""
+        unassisted = self._assistance.problem if criteria.query and self._assistance else ""
         return {"items": found, "problem": problem, "unassisted": unassisted}
 
     async def recalled(self, turn: str = "", session: str = "") -> RecalledAnswer:
@@ -358,14 +358,14 @@ class OwnerMemory:
                 "unread": each.unread, "kinds": [*each.kinds],
             }  # fmt: skip
 
-    async def facts(self, wanted: FactFilter) -> FactsAnswer:
+    async def facts(self, criteria: FactFilter) -> FactsAnswer:
         """The facts for which the filter holds, with what they were taken from and what contradicts them."""
-        facts, at = self._store.facts, wanted.valid_at or wanted.known_at or self._clock.now().timestamp()
-        if wanted.known_at:
-            found = await facts.known_at(self._scope, wanted.known_at)
+        facts, at = self._store.facts, criteria.valid_at or criteria.known_at or self._clock.now().timestamp()
+        if criteria.known_at:
+            found = await facts.known_at(self._scope, criteria.known_at)
         else:
-            found = await (facts.recorded(self._scope) if wanted.ever else facts.known(self._scope))
-        found = [fact for fact in found if wanted.past or is_valid_at(fact, at)]
+            found = await (facts.recorded(self._scope) if criteria.ever else facts.known(self._scope))
+        found = [fact for fact in found if criteria.past or is_valid_at(fact, at)]
         against = contradicted(found)
         return {"facts": [fact_view(fact, against.get(fact.id, ())) for fact in found]}
 
@@ -388,37 +388,37 @@ class OwnerMemory:
         known, now = await self._store.goals.goals(self._scope), self._clock.now().timestamp()
         return {"goals": [goal_view(goal, now) for goal in known if closed or goal.state is GoalState.OPEN]}
 
-    async def set_goal(self, wanted: GoalChange) -> GoalAnswer:
+    async def set_goal(self, change: GoalChange) -> GoalAnswer:
         """Keep a goal, or change one. Raises InvalidRequest, NotFound."""
-        goals, now, text = self._store.goals, self._clock.now().timestamp(), " ".join(wanted.text.split())
+        goals, now, text = self._store.goals, self._clock.now().timestamp(), " ".join(change.text.split())
         stored = [state.value for state in GoalState if state is not GoalState.STALLED]
-        if wanted.state and wanted.state not in stored:
+        if change.state and change.state not in stored:
             raise InvalidRequest(translatable("a goal's state is one of {states}", states=", ".join(stored)))
-        if not wanted.id:
+        if not change.id:
             if not text:
                 raise InvalidRequest(translatable("the text is empty"))
-            if wanted.state or wanted.note:
+            if change.state or change.note:
                 raise InvalidRequest(translatable("a state and a note are of a goal that there is: give its id"))
-            return goal_view(await goals.add(self._scope, Goal(text=text, label=OWNER_LABEL, due=wanted.due)), now)
-        note = GoalNote(" ".join(wanted.note.split())) if wanted.note.strip() else None
-        state = GoalState(wanted.state) if wanted.state else None
-        return goal_view(await goals.change(self._scope, wanted.id, state, wanted.due, note, OWNER_LABEL), now)
+            return goal_view(await goals.add(self._scope, Goal(text=text, label=OWNER_LABEL, due=change.due)), now)
+        note = GoalNote(" ".join(change.note.split())) if change.note.strip() else None
+        state = GoalState(change.state) if change.state else None
+        return goal_view(await goals.change(self._scope, change.id, state, change.due, note, OWNER_LABEL), now)
 
     async def _background(self) -> Mapping[str, Any]:
         """The day's budget, and how many of the owner's messages no facts were taken from yet."""
         view, (waiting,) = await asyncio.gather(self._budget.view(), self._store.memory_work.waiting((FACTS,)))
         return {**view, "messages_waiting": waiting}
 
-    async def forget(self, wanted: ItemFilter, *, preview: bool, said: bool = False) -> ForgottenAnswer:
+    async def forget(self, criteria: ItemFilter, *, preview: bool, said: bool = False) -> ForgottenAnswer:
         """Forget for ever what the filter finds, with `said` the conversation too in which it was said; or tell what.
 
         Raises InvalidRequest where nothing limits it, NotFound.
         """
-        if not (wanted.id or wanted.source or wanted.origin or wanted.since or wanted.layer):
+        if not (criteria.id or criteria.source or criteria.origin or criteria.since or criteria.layer):
             raise InvalidRequest(translatable("say what to forget: an id, a source, an origin, a layer or a time"))
-        found = [each.item for each in await self._select(wanted._replace(limit=_MOST))]
-        if wanted.id and not found:
-            raise NotFound(translatable("nothing in memory has the id {id}", id=wanted.id))
+        found = [each.item for each in await self._select(criteria._replace(limit=_MOST))]
+        if criteria.id and not found:
+            raise NotFound(translatable("nothing in memory has the id {id}", id=criteria.id))
         turns = await self._turns(found) if found else {}
         quotes = await self._quotes(found)
         traces = set(turns.values()) | (quotes.traces if quotes and len(quotes.traces) <= _MOST_QUOTES else set())
@@ -431,7 +431,7 @@ class OwnerMemory:
             "quoted": _count(quotes, turns.values() if said else ()),
         }
         if not preview:
-            await self._documents.stop_watching(wanted.source)
+            await self._documents.stop_watching(criteria.source)
         if preview or not found:
             return view
         versions = await self._store.facts.versions(self._scope, ids)
@@ -490,28 +490,28 @@ class OwnerMemory:
             raise NotFound(translatable("nothing in memory has the id {id}, or more than one item has", id=id))
         return item
 
-    async def _select(self, wanted: ItemFilter) -> Sequence[Recalled]:
-        if wanted.id:
-            item = await self._service.find(wanted.id, self._scope)
+    async def _select(self, criteria: ItemFilter) -> Sequence[Recalled]:
+        if criteria.id:
+            item = await self._service.find(criteria.id, self._scope)
             return [] if item is None else [Recalled(item, 0.0)]
-        layers = await self._layers(wanted.layer) if wanted.layer else ()
-        if wanted.query:
-            as_of = wanted.as_of or math.inf
-            found = await self._service.search(wanted.query, self._scope, wanted.limit, layers, as_of=as_of)
-            return [each for each in found if _holds(wanted, each.item)]
+        layers = await self._layers(criteria.layer) if criteria.layer else ()
+        if criteria.query:
+            as_of = criteria.as_of or math.inf
+            found = await self._service.search(criteria.query, self._scope, criteria.limit, layers, as_of=as_of)
+            return [each for each in found if _holds(criteria, each.item)]
         tests = {
-            "i.layer = ?": wanted.layer,
-            "(i.source = ? OR substr(i.source, 1, length(?) + 1) IN (? || ':', ? || '/'))": wanted.source,
-            "i.origin = ?": wanted.origin,
-            "i.at >= ?": wanted.since,
-            STOOD: wanted.as_of,
+            "i.layer = ?": criteria.layer,
+            "(i.source = ? OR substr(i.source, 1, length(?) + 1) IN (? || ':', ? || '/'))": criteria.source,
+            "i.origin = ?": criteria.origin,
+            "i.at >= ?": criteria.since,
+            STOOD: criteria.as_of,
         }
         chosen: list[tuple[str, object]] = [(test, value) for test, value in tests.items() if value]
-        if wanted.waiting:
-            chosen.append(await self._waiting(wanted.waiting))
+        if criteria.waiting:
+            chosen.append(await self._waiting(criteria.waiting))
         where = " AND ".join(test for test, _ in chosen) or "1"
         values = [value for test, value in chosen for _ in range(test.count("?"))]
-        items = await self._store.items.of(self._scope).select(where, values, limit=wanted.limit)
+        items = await self._store.items.of(self._scope).select(where, values, limit=criteria.limit)
         return [Recalled(item, 0.0) for item in items]
 
     async def _waiting(self, name: str) -> tuple[str, int]:
@@ -536,13 +536,13 @@ def _count(quotes: Quotes | None, but: Collection[str] = ()) -> int | None:
     return None if quotes is None else len(quotes.traces.difference(but)) + quotes.imported
 
 
-def _holds(wanted: ItemFilter, item: MemoryItem) -> bool:
+def _holds(criteria: ItemFilter, item: MemoryItem) -> bool:
     return (
         (
-            not wanted.source
-            or item.source == wanted.source
-            or item.source.startswith((f"{wanted.source}:", f"{wanted.source}/"))
+            not criteria.source
+            or item.source == criteria.source
+            or item.source.startswith((f"{criteria.source}:", f"{criteria.source}/"))
         )
-        and (not wanted.origin or item.label.origin == wanted.origin)
-        and item.at >= wanted.since
+        and (not criteria.origin or item.label.origin == criteria.origin)
+        and item.at >= criteria.since
     )

@@ -85,11 +85,11 @@ def _less(whole: Spent, part: Spent) -> Spent:
     return Spent(cost, max(0, unknown), left, whole.calls - part.calls, whole.reserved)
 
 
-def _by_day(hours: Iterable[tuple[str, Spent]], first: date, today: date, zone: tzinfo | None) -> dict[str, Spent]:
+def _by_day(hours: Iterable[tuple[str, Spent]], first: date, today: date, timezone: tzinfo | None) -> dict[str, Spent]:
     """Each day from the first that has spent anything, those that spent nothing too."""
     days: dict[date, list[Spent]] = {}
     for hour, spent in hours:
-        day = datetime.fromtimestamp(int(hour) * _HOUR, UTC).astimezone(zone).date()
+        day = datetime.fromtimestamp(int(hour) * _HOUR, UTC).astimezone(timezone).date()
         days.setdefault(min(max(day, first), today), []).append(spent)
     begin = min(days, default=today)
     every = (begin + timedelta(days=number) for number in range((today - begin).days + 1))

@@ -26,10 +26,10 @@ Tell = Callable[[str, str, str], Awaitable[None]]
 class OutboxAlarm:
     """An incident begins when something has been pending for five minutes, and ends when nothing is any more."""
 
-    def __init__(self, store: Store, clock: Clock, tell: Tell, language: str) -> None:
+    def __init__(self, store: Store, clock: Clock, notify: Tell, language: str) -> None:
         self._store = store
         self._clock = clock
-        self._tell = tell
+        self._tell = notify
         self._language = language
         self._owing = asyncio.Event()
         self.since: float | None = None
@@ -87,7 +87,7 @@ class OutboxAlarm:
 @asynccontextmanager
 async def open_alarm(kernel: Kernel) -> AsyncIterator[Contribution]:
     """The alarm over this kernel, awake to what is written for a channel that runs."""
-    alarm = OutboxAlarm(kernel.store, kernel.clock, kernel.notifier.tell_late, kernel.language)
+    alarm = OutboxAlarm(kernel.store, kernel.clock, kernel.notifier.notify_undelivered, kernel.language)
 
     def on_pending(addresses: Collection[Address] | None) -> None:
         if kernel.channels.lead_to(addresses):

@@ -56,7 +56,7 @@ class OwnerNotifier:
             await self._store.channel_state.put(*_STATE, {_KEY: json.dumps((*astuple(at[0]), at[1]))})
             self._kept = at
 
-    async def tell(
+    async def notify(
         self, text: str, what: str, *, sender: str = "", key: str = "", trace: str = "", avoid: str = ""
     ) -> None:
         """Send the owner this text and write it down; durable when it returns. The same `key` is told once.
@@ -78,9 +78,9 @@ class OwnerNotifier:
         await self._store.outbox.enqueue(outbounds, (event,))
         self._on_pending((to,))
 
-    async def tell_late(self, text: str, key: str, channel: str) -> None:
+    async def notify_undelivered(self, text: str, key: str, channel: str) -> None:
         """The owner hears that replies to this channel do not arrive. Raises StoreErrors."""
-        await self.tell(text, "outbox", key=key, avoid=channel)
+        await self.notify(text, "outbox", key=key, avoid=channel)
 
     async def forward(self, message: Outbound, text: str) -> str:
         """Send the owner this text instead of the message; the same message is told once. Where that is.

@@ -148,7 +148,7 @@ class WebhookDispatcher:
                     reason=event.text,
                     id=row.outbound.id,
                 )
-                await self._telling.tell(text, _TOLD_BY_US, key=key, trace=event.trace)
+                await self._telling.notify(text, _TOLD_BY_US, key=key, trace=event.trace)
             return
 
 

@@ -188,16 +188,18 @@ class OwnerRepositories:
             await self._programs.git(root, "remote", verb, "origin", remote)
         return {"result": str(root)}
 
-    async def pull_request(self, repo: str, asked: PullRequest) -> RepoDoneAnswer:
+    async def pull_request(self, repo: str, pull_request: PullRequest) -> RepoDoneAnswer:
         """Open a pull request with GitHub's own program."""
         root = self._root(repo)
-        for branch in filter(None, (asked.base, asked.head)):
+        for branch in filter(None, (pull_request.base, pull_request.head)):
             await self._check_branch(root, branch)
         await self._programs.git(root, "rev-parse", "HEAD")
-        further = [f"--{name}={value}" for name, value in (("base", asked.base), ("head", asked.head)) if value]
+        further = [
+            f"--{name}={value}" for name, value in (("base", pull_request.base), ("head", pull_request.head)) if value
+        ]
         said = await self._programs.run(
-            root, "gh", "pr", "create", f"--title={asked.title}", "--body-file=-", *further,
-            *(("--draft",) if asked.draft else ()), text=asked.body, seconds=NETWORK_SECONDS,
+            root, "gh", "pr", "create", f"--title={pull_request.title}", "--body-file=-", *further,
+            *(("--draft",) if pull_request.draft else ()), text=pull_request.body, seconds=NETWORK_SECONDS,
         )  # fmt: skip
         return {"result": said.strip()}
 

@@ -90,7 +90,7 @@ class SettingsReload:
         for config in (self._began, self._asked):
             held = dict(config.secrets())
             for name in held.keys() & others.keys():
-                held[name].become(others[name])
+                held[name].replace_with(others[name])
             self._known.watch(held.items())
         self._known.watch(others.items())
         self._known.learn(values_at_hand(others.items()))

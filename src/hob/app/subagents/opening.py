@@ -23,7 +23,7 @@ async def open_subagents(kernel: Kernel) -> AsyncIterator[Contribution]:
 
     async def turned(events: Sequence[tuple[int, TimelineEvent]]) -> Effects | None:
         if runs.busy or any(event.classification == TurnState.PARKED for _, event in events):
-            runs.look()
+            runs.wake()
         return None
 
     yield Contribution(

@@ -60,7 +60,7 @@ def _is_unwanted(row: SubagentRow) -> bool:
 
 
 class SubagentRuns:
-    """Begins, ends and reports runs. `look` says that there may be something to do."""
+    """Begins, ends and reports runs. `wake` says that there may be something to do."""
 
     def __init__(self, store: Store, notices: Notices, clock: Clock, settings: SubagentSettings, language: str) -> None:
         self.store = store
@@ -77,7 +77,7 @@ class SubagentRuns:
         self.busy = True
         """Whether the end of any turn may give it something to do."""
 
-    def look(self) -> None:
+    def wake(self) -> None:
         """Something may be to be done."""
         self._more.set()
 
@@ -183,7 +183,7 @@ class SubagentRuns:
         for each in [child for child in await self.store.subagents.of(row.session) if child.open] + [row]:
             if each.kind == SPAWN:
                 await self.store.subagents.end(each.id, "killed")
-        self.look()
+        self.wake()
 
     async def _give_to_waiting(self, running: Running, work: SubagentWork) -> set[InboundId]:
         """Wake the turns whose sub-agents are all over, with what these said; tells which those were."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from hob.agent.ports import KnowsClosedTools, tools_of
+from hob.agent.ports import ClosedToolHints, tools_of
 from hob.core.errors import ToolFailed
 from hob.core.ids import SessionKey
 from hob.core.ports.tools import CallContext, Toolset
@@ -63,8 +63,8 @@ class _Restricted:
     def specs(self) -> tuple[ToolSpec, ...]:
         return tuple(spec for spec in self._tools.specs() if self._by.has(spec, self._session))
 
-    def way_to(self, name: str) -> str:
-        return self._tools.way_to(name) if isinstance(self._tools, KnowsClosedTools) else ""
+    def how_to_open(self, name: str) -> str:
+        return self._tools.how_to_open(name) if isinstance(self._tools, ClosedToolHints) else ""
 
     async def call(self, call: ToolCall, context: CallContext) -> ToolResult:
         return await self._by.call(call, context)

@@ -115,7 +115,7 @@ class SubagentToolset:
         accepted = events_of(row, "spawn_accepted", self._runs.clock)
         if await self._store.subagents.add(row, inbound, settings.max_children, *accepted) and thinking:
             await self._store.sessions.change(session, thinking=Thinking(thinking))
-        self._runs.look()
+        self._runs.wake()
         return json.dumps({"accepted": True, "runId": id, "childSessionKey": session})
 
     async def _row(
@@ -181,7 +181,7 @@ class SubagentToolset:
             context.turn.id, replace(inbound, session=row.session, trace=new_trace_id())
         )
         await self._runs.note(row, "steer")
-        self._runs.look()
+        self._runs.wake()
         return f"{row.id} is told."
 
     @implements(SESSIONS_YIELD, HOB_LABEL)
@@ -189,7 +189,7 @@ class SubagentToolset:
         rows = await self._store.subagents.of(context.turn.session)
         if not any(row.parent == context.turn.session and row.taken is None for row in rows):
             return "No sub-agent is at work, and every result was given."
-        self._runs.look()
+        self._runs.wake()
         raise ResultPending("child")
 
     @implements(SESSIONS_LIST)
@@ -252,7 +252,7 @@ class SubagentToolset:
         row = await self._row(context, id, key, kind=SEND, depth=depth_of(context.turn.session))
         row = replace(row, seconds=timeout_seconds, taken=None if timeout_seconds else "nobody")
         await self._store.subagents.add(row, replace(inbound, session=key, trace=new_trace_id()), 0)
-        self._runs.look()
+        self._runs.wake()
         if timeout_seconds:
             raise ResultPending("child")
         return "Sent; no answer is awaited."

@@ -124,14 +124,14 @@ class OwnerTools:
             raise InvalidRequest(why) from error
         return result.text, result.is_error
 
-    async def call_for_page(self, asked: PageCall) -> PageCallAnswer:
+    async def call_for_page(self, page_call: PageCall) -> PageCallAnswer:
         """One call that a page of an MCP server makes, judged as after having read what others wrote."""
-        page = await self._store.canvas.find(asked.page, asked.version)
+        page = await self._store.canvas.find(page_call.page, page_call.version)
         if not page.server or not page.scripts or page.hidden:
             raise InvalidRequest(translatable("only a page of an MCP server whose scripts run can call its tools"))
         if await halted_since(self._store) is not None:
             raise InvalidRequest(translatable("everything is stopped; `/resume` lets it go on"))
-        toolset, spec = self._page_tool(page, asked.tool)
+        toolset, spec = self._page_tool(page, page_call.tool)
         guarding, session = await self._guarding(), await self._store.sessions.get(page.session)
         supposed = Supposed(
             tainted=True,
@@ -139,13 +139,18 @@ class OwnerTools:
             autonomy=Autonomy(session.autonomy) if session.autonomy else None,
         )
         context = context_of(guarding, supposed)
-        decided, analysis = explain(guarding.policy, guarding.reader, context, spec.name, asked.arguments, spec)
+        decided, analysis = explain(guarding.policy, guarding.reader, context, spec.name, page_call.arguments, spec)
         told = [visible(str(line)) for line in explanation(decided, analysis)]
-        view = {**decision_view(decided, analysis), "told": told, "tool": spec.name, "shown": _shown(asked.arguments)}
-        if not (isinstance(decided.verdict, Allow) or (asked.confirmed and isinstance(decided.verdict, Ask))):
+        view = {
+            **decision_view(decided, analysis),
+            "told": told,
+            "tool": spec.name,
+            "shown": _shown(page_call.arguments),
+        }
+        if not (isinstance(decided.verdict, Allow) or (page_call.confirmed and isinstance(decided.verdict, Ask))):
             return cast(PageCallAnswer, {**view, "done": False})
         self._count_page_call()
-        call = ToolCall(CallId("page"), spec.name, asked.arguments)
+        call = ToolCall(CallId("page"), spec.name, page_call.arguments)
         result = await self._call_for_page(toolset, call, replace(_turn(""), session=page.session))
         await self._store.audit.add(
             of_action("app_call", "failed" if result.get("isError") else "done", SenderClass.OWNER, target=spec.name)

@@ -172,7 +172,7 @@ async def open_tools(kernel: Kernel) -> AsyncIterator[Contribution]:
     """Hob's own tools over this kernel."""
 
     async def warn(remark: Remark) -> None:
-        await kernel.notifier.tell(render(remark, kernel.language), "obeyed")
+        await kernel.notifier.notify(render(remark, kernel.language), "obeyed")
 
     now = kernel.config
 

@@ -70,9 +70,9 @@ class AdmissionController:
         self._language = language
         self._channels = channels
 
-    def said(self, to: Address) -> None:
+    def note_sent(self, to: Address) -> None:
         """Hob has sent something there."""
-        self._gate.said(to)
+        self._gate.note_sent(to)
 
     def admit(self, inbound: Inbound) -> Admitted | Refused:
         origin = inbound.origin
@@ -123,15 +123,15 @@ class AdmissionController:
             case PairingAsked(request):
                 key = digest(f"{request.code} {request.address}")[:16]
                 text = self._say(Line.ASKS, who=_who(request))
-                await self._telling.tell(text, "pairing", key=key, sender=str(request.address))
+                await self._telling.notify(text, "pairing", key=key, sender=str(request.address))
             case LoopEnded(address, seconds):
                 text = self._say(Line.LOOPED, who=address, seconds=f"{seconds:.0f}")
-                await self._telling.tell(text, "loop", sender=str(address))
+                await self._telling.notify(text, "loop", sender=str(address))
             case Scanned(inbound, action, findings):
                 who = f"{inbound.origin.channel}:{inbound.sender.id}"
                 if action == ScannerAction.ASK:
                     text = self._say(Line.ATTACKED, who=who, findings=", ".join(findings))
-                    await self._telling.tell(text, "scanner", sender=who, trace=inbound.trace)
+                    await self._telling.notify(text, "scanner", sender=who, trace=inbound.trace)
                 else:
                     await self._telling.note(", ".join(findings), f"scanner_{action}", sender=who, trace=inbound.trace)
 

@@ -56,11 +56,11 @@ class ApprovalService:
         self._stands.set()
         return id
 
-    async def tell(self, approval: ApprovalId) -> str:
-        return await self._ledger.tell(approval)
+    async def render_question(self, approval: ApprovalId) -> str:
+        return await self._ledger.render_question(approval)
 
-    async def find_answer(self, asked: ApprovalAsked) -> ApprovalAnswered | None:
-        return await self._ledger.find_answer(asked)
+    async def find_answer(self, question: ApprovalAsked) -> ApprovalAnswered | None:
+        return await self._ledger.find_answer(question)
 
     # for the bus
 

@@ -35,15 +35,15 @@ class OwnerPolicy:
         self._tool_runtime = tool_runtime
         self._known = known
 
-    async def explain(self, asked: SupposedCall) -> ExplainedAnswer:
+    async def explain(self, supposed_call: SupposedCall) -> ExplainedAnswer:
         """What would be said of this call, and by which rule."""
         guarding = await guarding_over(self._config, self._tool_runtime, self._known)
-        spec = next((each for each in guarding.specs if each.name == asked.tool), None)
-        arguments = arguments_from(asked.arguments, spec.roles if spec is not None else None)
-        mode = Mode(asked.mode) if asked.mode else None
-        autonomy = Autonomy(asked.autonomy) if asked.autonomy else None
-        supposed = Supposed(SenderClass.OWNER, asked.tainted, mode, autonomy, words=asked.words)
+        spec = next((each for each in guarding.specs if each.name == supposed_call.tool), None)
+        arguments = arguments_from(supposed_call.arguments, spec.roles if spec is not None else None)
+        mode = Mode(supposed_call.mode) if supposed_call.mode else None
+        autonomy = Autonomy(supposed_call.autonomy) if supposed_call.autonomy else None
+        supposed = Supposed(SenderClass.OWNER, supposed_call.tainted, mode, autonomy, words=supposed_call.words)
         context = context_of(guarding, supposed)
-        decided, analysis = explain(guarding.policy, guarding.reader, context, asked.tool, arguments, spec)
+        decided, analysis = explain(guarding.policy, guarding.reader, context, supposed_call.tool, arguments, spec)
         told = [str(line) for line in explanation(decided, analysis)]
         return {**decision_view(decided, analysis), "known": spec is not None, "told": told}

@@ -130,7 +130,7 @@ async def _alert(
     store: Store, notifier: OwnerNotifier, language: str, who: str, app: str, why: RateLimited, cls: SenderClass
 ) -> None:
     await store.audit.add(of_rate(app, "cooled_down", cls, who))
-    await notifier.tell(say_line(Line.RUSHED, language, who=who, reason=why.reason), "spike", sender=who)
+    await notifier.notify(say_line(Line.RUSHED, language, who=who, reason=why.reason), "spike", sender=who)
 
 
 def rules_of(

@@ -87,11 +87,11 @@ class LazyGuard:
         self._asked.set()
         return id
 
-    async def tell(self, approval: ApprovalId) -> str:
-        return await self.approving().tell(approval)
+    async def render_question(self, approval: ApprovalId) -> str:
+        return await self.approving().render_question(approval)
 
-    async def find_answer(self, asked: ApprovalAsked) -> ApprovalAnswered | None:
-        return await self.approving().find_answer(asked)
+    async def find_answer(self, question: ApprovalAsked) -> ApprovalAnswered | None:
+        return await self.approving().find_answer(question)
 
     async def answer(self, inbound: Inbound, session: SessionKey, event: TimelineEvent) -> Accepted | None:
         plain, parked = not inbound.text.lstrip().lower().startswith(_PREFIXES), self._store.turns.parked

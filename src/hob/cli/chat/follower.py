@@ -21,7 +21,10 @@ class MessageFollower:
         self._loop = loop
 
     def follow(
-        self, begin: Callable[[], Generator[ClientEvent, None, None]], tell: Callable[[ClientEvent], None], ended: Ended
+        self,
+        begin: Callable[[], Generator[ClientEvent, None, None]],
+        on_event: Callable[[ClientEvent], None],
+        ended: Ended,
     ) -> None:
         """Tell each event, and then the end, in the loop."""
 
@@ -29,7 +32,7 @@ class MessageFollower:
             error: HobError | OSError | None = None
             try:
                 for event in begin():
-                    self._call(tell, event)
+                    self._call(on_event, event)
             except (HobError, OSError) as raised:
                 error = raised
             self._call(ended, error)

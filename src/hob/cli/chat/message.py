@@ -64,7 +64,7 @@ class ChatMessageState:
         if (doing, name) != (self.doing, self.name):
             self.doing, self.name, self.since = doing, name, time.monotonic()
 
-    def told(self, language: str) -> str:
+    def describe(self, language: str) -> str:
         """What it is at, for people."""
         seconds = f"{time.monotonic() - self.since:.0f}"
         if self.calls and not self.rests:

@@ -60,7 +60,7 @@ def _state(conversation: Conversation) -> str:
     if not moving:
         resting = [message for message in conversation.active if message.doing is MessageProgress.ASKING]
         told = (resting or conversation.active)[:1]
-        return told[0].told(language) if told else say(ChatSentence.READY, language)
+        return told[0].describe(language) if told else say(ChatSentence.READY, language)
     order = (
         MessageProgress.LOST,
         MessageProgress.WRITING,
@@ -71,4 +71,4 @@ def _state(conversation: Conversation) -> str:
     notifier = min(moving, key=lambda message: (not message.calls, order.index(message.doing)))
     others = len(moving) - 1
     waiting = f", {say(ChatSentence.QUEUED, language, count=others)}" if others else ""
-    return notifier.told(language) + waiting
+    return notifier.describe(language) + waiting

@@ -10,7 +10,7 @@ from cyclopts import Parameter
 from hob import __version__
 from hob.app.diagnostics.check import Check, Severity
 from hob.app.diagnostics.context import DiagnosticContext
-from hob.app.diagnostics.report import checks_of, examine_house, mend
+from hob.app.diagnostics.report import apply_fixes, checks_of, examine_house
 from hob.app.plugins.loading import checks_of_plugins
 from hob.app.subsystems import SUBSYSTEMS
 from hob.cli.findings import report_view, show_report
@@ -43,7 +43,7 @@ def doctor(
 
     checks = (*checks_of(SUBSYSTEMS), *(each for each in checks_of_plugins(home) if not each.audit))
     report = examine_house(DiagnosticContext(home, environ, online=not offline), begin, checks)
-    mended = list(mend(home, report.findings)) if fix else []
+    mended = list(apply_fixes(home, report.findings)) if fix else []
     if mended:
         report = examine_house(DiagnosticContext(home, environ, online=not offline), begin, checks)
     progress.end()

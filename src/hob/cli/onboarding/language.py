@@ -3,6 +3,6 @@
 from hob.core.translation.language import translated
 
 
-def told(text: str, language: str) -> str:
+def text_in(text: str, language: str) -> str:
     """The message in this language."""
     return translated(text, language)

@@ -13,7 +13,7 @@ from hob.app.settings.sections import choose_models, read_config
 from hob.cli.onboarding.detection import TITLES, DetectedModel
 from hob.cli.onboarding.model_options import candidate_of, usual_model, wished
 from hob.cli.onboarding.model_trial import ModelTrial, list_for, try_candidate
-from hob.cli.onboarding.report import Asks, SetupOptions, SetupOutcome, StepStatus, confirm
+from hob.cli.onboarding.report import SetupOptions, SetupOutcome, SetupPrompts, StepStatus, confirm
 from hob.config.environment import process_environment
 from hob.config.problems import ConfigLayer
 from hob.core.errors import HobError, ModelError, NotConfigured
@@ -41,7 +41,7 @@ _MOST_SHOWN = 30
 
 
 def pick_model(
-    home: Path, found: Sequence[DetectedModel], asks: Asks, *, now: str, line: str
+    home: Path, found: Sequence[DetectedModel], prompts: SetupPrompts, *, now: str, line: str
 ) -> ModelCandidate | Literal["look", "later"]:
     """What the person chooses of what was found. `now` is the model that is configured, `line` all that is said of it.
 
@@ -59,89 +59,89 @@ def pick_model(
         (_LOOK, "Look again: I have started Ollama, or another local server"),
         (_LATER, "Not now"),
     ]
-    match asks.choose("Which model should Hob use?", options):
+    match prompts.choose("Which model should Hob use?", options):
         case "keep":
             return ModelCandidate(ProviderConfigDraft())
         case "key":
-            return _ask_provider(asks)
+            return _ask_provider(prompts)
         case "server":
-            return _ask_server(home, asks)
+            return _ask_server(home, prompts)
         case "look" | "later" as other:
             return other
         case place:
-            return _ask_model(usable[int(place)], asks)
+            return _ask_model(usable[int(place)], prompts)
 
 
-def _ask_model(found: DetectedModel, asks: Asks) -> ModelCandidate:
+def _ask_model(found: DetectedModel, prompts: SetupPrompts) -> ModelCandidate:
     candidate = candidate_of(found, FILE)  # where it is kept is asked once it works
     if len(found.models) < 2:
         return candidate
-    model = asks.choose(
+    model = prompts.choose(
         translatable("Which model of {provider}?", provider=found.title),
         [(name, name) for name in found.models[:_MOST_SHOWN]],
     )
     return replace(candidate, draft=replace(found.draft, model=name_of(found.provider, model)))
 
 
-def _ask_provider(asks: Asks) -> ModelCandidate | Literal["look"]:
+def _ask_provider(prompts: SetupPrompts) -> ModelCandidate | Literal["look"]:
     options = [(each.id, TITLES[each.id]) for each in PROVIDERS if each.id in KEY_PAGES]
-    provider = asks.choose("Whose key do you have?", options)
-    asks.tell(translatable("A key of yours is made at {page}", page=KEY_PAGES[provider]), "dim")
-    key = _ask_key("The key, empty to go back", asks)
+    provider = prompts.choose("Whose key do you have?", options)
+    prompts.show(translatable("A key of yours is made at {page}", page=KEY_PAGES[provider]), "dim")
+    key = _ask_key("The key, empty to go back", prompts)
     return ModelCandidate(ProviderConfigDraft(usual_model(provider, ()), provider), key, FILE) if key else "look"
 
 
-def _ask_key(question: str, asks: Asks) -> str:
-    while (key := asks.read_secret(question)) and not is_key(key):
-        asks.tell("✗ a key is one line without spaces", "red")
+def _ask_key(question: str, prompts: SetupPrompts) -> str:
+    while (key := prompts.read_secret(question)) and not is_key(key):
+        prompts.show("✗ a key is one line without spaces", "red")
     return key
 
 
-def _ask_server(home: Path, asks: Asks) -> ModelCandidate | Literal["look"]:
+def _ask_server(home: Path, prompts: SetupPrompts) -> ModelCandidate | Literal["look"]:
     while True:
-        if (candidate := _ask_address(asks)) is None:
+        if (candidate := _ask_address(prompts)) is None:
             return "look"
         try:
             names = list_for(home, candidate)
         except ModelError as error:
-            asks.tell(translatable("✗ {trouble}", trouble=str(error)), "red")
+            prompts.show(translatable("✗ {trouble}", trouble=str(error)), "red")
             continue
-        model = _ask_name(names, asks)
+        model = _ask_name(names, prompts)
         return replace(candidate, draft=replace(candidate.draft, model=name_of(SERVER, model)))
 
 
-def _ask_address(asks: Asks) -> ModelCandidate | None:
+def _ask_address(prompts: SetupPrompts) -> ModelCandidate | None:
     question = "Its address, e.g. http://127.0.0.1:8000/v1, empty to go back"
-    while (address := asks.read(question)) and (trouble := trouble_of(address)):
-        asks.tell(translatable("✗ {trouble}", trouble=trouble), "red")
+    while (address := prompts.read(question)) and (trouble := trouble_of(address)):
+        prompts.show(translatable("✗ {trouble}", trouble=trouble), "red")
     if not address:
         return None
     return ModelCandidate(
-        ProviderConfigDraft(provider=SERVER, base_url=address), _ask_key("Its key, empty for none", asks), FILE
+        ProviderConfigDraft(provider=SERVER, base_url=address), _ask_key("Its key, empty for none", prompts), FILE
     )
 
 
-def _ask_name(names: Sequence[str], asks: Asks) -> str:
+def _ask_name(names: Sequence[str], prompts: SetupPrompts) -> str:
     if len(names) == 1:
         return names[0]
     if names:
-        return asks.choose("Which model?", [(name, name) for name in names[:_MOST_SHOWN]])
-    while not (name := asks.read("The model's name")):
-        asks.tell("✗ the server does not list its models, so it needs a name", "red")
+        return prompts.choose("Which model?", [(name, name) for name in names[:_MOST_SHOWN]])
+    while not (name := prompts.read("The model's name")):
+        prompts.show("✗ the server does not list its models, so it needs a name", "red")
     return name
 
 
-def wants_it_anyway(tried: ModelTrial, asks: Asks) -> bool:
+def wants_it_anyway(tried: ModelTrial, prompts: SetupPrompts) -> bool:
     """Tell why a model did not pass, and whether it is wanted all the same."""
-    asks.tell(translatable("✗ {trouble}", trouble=tried.told), "red")
+    prompts.show(translatable("✗ {trouble}", trouble=tried.summary), "red")
     if not tried.answers:
-        asks.tell("Nothing was written. Put that right and choose it again, or choose another one.", "dim")
+        prompts.show("Nothing was written. Put that right and choose it again, or choose another one.", "dim")
         return False
-    asks.tell("It can talk, but not act for you: files, commands and memory need tool calls.", "dim")
-    return confirm(asks, "Use it all the same?", default=False)
+    prompts.show("It can talk, but not act for you: files, commands and memory need tool calls.", "dim")
+    return confirm(prompts, "Use it all the same?", default=False)
 
 
-def with_place(candidate: ModelCandidate, keep: str, asks: Asks) -> ModelCandidate:
+def with_place(candidate: ModelCandidate, keep: str, prompts: SetupPrompts) -> ModelCandidate:
     """The candidate with the place where its key is to be kept."""
     variables = (name for provider in PROVIDERS for name in provider.keys)
     variable = next((name for name in variables if process_environment().get(name) == candidate.typed), "")
@@ -154,7 +154,7 @@ def with_place(candidate: ModelCandidate, keep: str, asks: Asks) -> ModelCandida
         options.append((ENVIRONMENT, alone))
     if keep in dict(options) or len(options) == 1:
         return replace(candidate, keep=keep or FILE)
-    return replace(candidate, keep=asks.choose("Where shall the key be kept?", options))
+    return replace(candidate, keep=prompts.choose("Where shall the key be kept?", options))
 
 
 STEP = "model"
@@ -181,18 +181,18 @@ def settle_model(
 
 
 def ask_for_model(
-    home: Path, options: SetupOptions, look: Callable[[], Sequence[DetectedModel]], asks: Asks
+    home: Path, options: SetupOptions, find_models: Callable[[], Sequence[DetectedModel]], prompts: SetupPrompts
 ) -> SetupOutcome:
-    """Ask until a model answered, or the person does without for now. `look` tells what is there by now."""
+    """Ask until a model answered, or the person does without for now. `find_models` tells what is there by now."""
     while True:
         now = read_config()[ModelSettings].name
-        picked = pick_model(home, look(), asks, now=now, line=_line() if _is_configured() else "")
+        picked = pick_model(home, find_models(), prompts, now=now, line=_line() if _is_configured() else "")
         if isinstance(picked, ModelCandidate):
             name = picked.draft.model or "it"
-            asks.tell(translatable("Asking {model} for a word and a tool call ...", model=name), "dim")
+            prompts.show(translatable("Asking {model} for a word and a tool call ...", model=name), "dim")
             tried = _try(home, picked)
-            if tried.ok or wants_it_anyway(tried, asks):
-                kept = with_place(picked, options.keep_key, asks) if picked.typed else picked
+            if tried.ok or wants_it_anyway(tried, prompts):
+                kept = with_place(picked, options.keep_key, prompts) if picked.typed else picked
                 return _save(home, kept, tried)
         elif picked == "later":
             return SetupOutcome(
@@ -218,11 +218,11 @@ def _take(candidates: Sequence[ModelCandidate], home: Path, options: SetupOption
         except ModelError as error:
             failures.append(str(error))
             continue
-        tried = _try(home, candidate) if options.test else ModelTrial(ok=True, answers=False, told="not tried")
+        tried = _try(home, candidate) if options.test else ModelTrial(ok=True, answers=False, summary="not tried")
         if tried.ok:
             return _save(home, candidate, tried)
         name = candidate.draft.model or candidate.draft.provider
-        failures.append(tried.told if tried.told.startswith(name) else _with(name, tried.told))
+        failures.append(tried.summary if tried.summary.startswith(name) else _with(name, tried.summary))
     told = failures[0] if len(failures) == 1 else "; ".join(failures) or "nothing was found that could be asked"
     return SetupOutcome(
         STEP, StepStatus.FAILED, told, "fix this, or choose another model with --model; --no-test saves it untried"
@@ -234,8 +234,8 @@ def _check(home: Path, options: SetupOptions) -> SetupOutcome:
         return SetupOutcome(STEP, StepStatus.KEPT, translatable("{model}, not tried", model=_line()))
     tried = _try(home, ModelCandidate(ProviderConfigDraft()))
     if tried.ok:
-        return SetupOutcome(STEP, StepStatus.KEPT, _with(_line(), tried.told))
-    return SetupOutcome(STEP, StepStatus.FAILED, tried.told, _PUT_RIGHT)
+        return SetupOutcome(STEP, StepStatus.KEPT, _with(_line(), tried.summary))
+    return SetupOutcome(STEP, StepStatus.FAILED, tried.summary, _PUT_RIGHT)
 
 
 def _with_model(home: Path, candidate: ModelCandidate) -> ModelCandidate:
@@ -251,7 +251,7 @@ def _try(home: Path, candidate: ModelCandidate) -> ModelTrial:
     try:
         return try_candidate(home, candidate)
     except HobError as error:
-        return ModelTrial(ok=False, answers=False, told=str(error))
+        return ModelTrial(ok=False, answers=False, summary=str(error))
 
 
 def _with(model: str, trial: str) -> str:
@@ -265,7 +265,7 @@ def _save(home: Path, candidate: ModelCandidate, tried: ModelTrial) -> SetupOutc
         return SetupOutcome(
             STEP, StepStatus.FAILED, str(error), translatable("`{command}` tries again", command=_AGAIN)
         )
-    told = _with(_line(), tried.told)
+    told = _with(_line(), tried.summary)
     if not changed:
         return SetupOutcome(STEP, StepStatus.KEPT, told)
     source = read_config().origin("model.name")

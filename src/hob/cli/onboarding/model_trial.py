@@ -22,7 +22,7 @@ class ModelTrial:
 
     ok: bool
     answers: bool
-    told: str
+    summary: str
 
 
 def try_candidate(home: Path, candidate: ModelCandidate) -> ModelTrial:
@@ -54,9 +54,9 @@ def list_for(home: Path, candidate: ModelCandidate) -> tuple[str, ...]:
 
 def _read(row: Mapping[str, Any]) -> ModelTrial:
     if not row["ok"]:
-        return ModelTrial(ok=False, answers="answer" in row, told=str(row["trouble"]))
+        return ModelTrial(ok=False, answers="answer" in row, summary=str(row["trouble"]))
     calls = "calls tools" if row["tools"] else "is shown no tools"
     told = translatable("answers within {seconds} s, {calls}", seconds=f"{row['seconds']:.1f}", calls=calls)
     if row["cost"]:
         told = translatable("{trial}, {price}", trial=told, price=price(row["cost"]))
-    return ModelTrial(ok=True, answers=True, told=told)
+    return ModelTrial(ok=True, answers=True, summary=told)

@@ -10,7 +10,7 @@ from hob.agent.budget.limits import SpendingSettings
 from hob.agent.settings import AgentSettings
 from hob.app.settings.sections import SECTIONS, choose_models, read_config
 from hob.app.trust.audit import tell_action
-from hob.cli.onboarding.report import Asks, SetupOptions, SetupOutcome, StepStatus, confirm
+from hob.cli.onboarding.report import SetupOptions, SetupOutcome, SetupPrompts, StepStatus, confirm
 from hob.config.editing import set_values
 from hob.config.environment import process_environment
 from hob.config.loading import Config
@@ -33,14 +33,14 @@ def spoken_language(config: Config) -> str:
     return "de" if spoken.startswith("de") else "en"
 
 
-def settle_language(home: Path, options: SetupOptions, asks: Asks | None) -> SetupOutcome:
+def settle_language(home: Path, options: SetupOptions, prompts: SetupPrompts | None) -> SetupOutcome:
     """The language of Hob's own sentences; models answer in the language of the message."""
     config = read_config()
     now = config[AgentSettings].language
     wanted = options.language
-    if not wanted and asks is not None:
+    if not wanted and prompts is not None:
         question = "Which language should Hob use for its own messages? (It answers in the language you write.)"
-        wanted = asks.choose(question, LANGUAGES, spoken_language(config))
+        wanted = prompts.choose(question, LANGUAGES, spoken_language(config))
     if not wanted or wanted == now:
         return SetupOutcome("language", StepStatus.KEPT, dict(LANGUAGES).get(now, now))
     return _set(home, "language", "agent.language", wanted, dict(LANGUAGES).get(wanted, wanted))
@@ -56,13 +56,13 @@ def settle_commands() -> SetupOutcome:
     return SetupOutcome("commands", StepStatus.KEPT, translatable("confined by {backend}", backend=found.backend.name))
 
 
-def settle_packages(home: Path, options: SetupOptions, asks: Asks | None) -> SetupOutcome:
+def settle_packages(home: Path, options: SetupOptions, prompts: SetupPrompts | None) -> SetupOutcome:
     """Whether commands in the sandbox may fetch packages."""
     hosts = read_config()[SandboxSettings].hosts
     now, wanted = _PACKAGES in hosts, options.packages
-    if wanted is None and asks is not None:
+    if wanted is None and prompts is not None:
         question = "Commands have no network. May they fetch packages (PyPI, npm, ...)?"
-        wanted = confirm(asks, question, default=now)
+        wanted = confirm(prompts, question, default=now)
     if wanted is None or wanted == now:
         told = (
             translatable("commands may reach {hosts}", hosts=", ".join(hosts)) if hosts else "commands have no network"
@@ -73,11 +73,11 @@ def settle_packages(home: Path, options: SetupOptions, asks: Asks | None) -> Set
     return _set(home, "network", "sandbox.hosts", json.dumps([*rest, _PACKAGES] if wanted else rest), told)
 
 
-def settle_budget(home: Path, options: SetupOptions, asks: Asks | None) -> SetupOutcome:
+def settle_budget(home: Path, options: SetupOptions, prompts: SetupPrompts | None) -> SetupOutcome:
     """A limit of dollars per month; 0 takes it away."""
     now, wanted = read_config()[SpendingSettings].monthly, options.monthly
-    if wanted is None and asks is not None:
-        wanted = _ask_dollars(asks, now)
+    if wanted is None and prompts is not None:
+        wanted = _ask_dollars(prompts, now)
     told = "no limit" if now is None else _a_month(now)
     if wanted is None or wanted == (now or 0):
         return SetupOutcome("budget", StepStatus.KEPT, told)
@@ -97,21 +97,21 @@ def _a_month(dollars: float) -> str:
     return translatable("${dollars} a month", dollars=f"{dollars:g}")
 
 
-def settle_service(options: SetupOptions, asks: Asks | None) -> SetupOutcome:
+def settle_service(options: SetupOptions, prompts: SetupPrompts | None) -> SetupOutcome:
     """Have the system start Hob, by the command that does it."""
     wanted = options.service
     if not wanted and not _has_manager():
         return SetupOutcome("service", StepStatus.SKIPPED, "nothing here starts services", "hob serve")
-    if wanted is None and asks is not None:
+    if wanted is None and prompts is not None:
         wanted = confirm(
-            asks, "Should Hob run in the background, now and after each restart of this machine?", default=False
+            prompts, "Should Hob run in the background, now and after each restart of this machine?", default=False
         )
     if not wanted:
         return SetupOutcome("service", StepStatus.SKIPPED, "not asked for", "hob service install")
     command = [sys.executable, "-m", "hob", "service", "install"]
-    if asks is not None and _key_is_outside():
+    if prompts is not None and _key_is_outside():
         question = "The service does not see this terminal's variables. Write the key into its file (0600)?"
-        command += ["--with-keys"] if confirm(asks, question, default=True) else []
+        command += ["--with-keys"] if confirm(prompts, question, default=True) else []
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=_SERVICE_SECONDS, check=False)
     except (OSError, subprocess.SubprocessError) as error:
@@ -138,10 +138,10 @@ def _key_is_outside() -> bool:
     return key is not None and not key.reference and key.reveal() in process_environment().values()
 
 
-def _ask_dollars(asks: Asks, now: float | None) -> float | None:
+def _ask_dollars(prompts: SetupPrompts, now: float | None) -> float | None:
     while True:
         usual = "" if now is None else f"{now:g}"
-        answer = asks.read(
+        answer = prompts.read(
             "Dollars that Hob may spend a month (Enter for no limit)"
             if not usual
             else "Dollars a month (0 for no limit)",
@@ -155,7 +155,7 @@ def _ask_dollars(asks: Asks, now: float | None) -> float | None:
             dollars = -1.0
         if 0 <= dollars < float("inf"):
             return dollars
-        asks.tell("✗ a number of dollars, such as 20", "red")
+        prompts.show("✗ a number of dollars, such as 20", "red")
 
 
 def _set(home: Path, step: str, key: str, text: str | None, told: str) -> SetupOutcome:

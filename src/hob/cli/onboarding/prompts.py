@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 from getpass import getpass
 
-from hob.cli.onboarding.language import told
+from hob.cli.onboarding.language import text_in
 from hob.cli.output import line, paint, tame
 from hob.config.environment import process_environment
 from hob.core.translation.language import translatable
@@ -38,11 +38,11 @@ class TerminalPrompts:
         asked = translatable("{question} (it is not shown while you type or paste): ", question=question)
         return getpass(self._say(asked)).strip()
 
-    def tell(self, text: str, colour: str = "") -> None:
+    def show(self, text: str, colour: str = "") -> None:
         print(paint(tame(self._say(text)), colour), flush=True)
 
     def _say(self, text: str) -> str:
-        return told(text, self._language)
+        return text_in(text, self._language)
 
     def _choose_by_number(self, question: str, options: Sequence[tuple[str, str]], default: str) -> str:
         print(question)

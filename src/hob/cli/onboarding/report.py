@@ -59,7 +59,7 @@ class SetupOptions:
         return bool(self.model or self.base_url or self.provider or self.key)
 
 
-class Asks(Protocol):
+class SetupPrompts(Protocol):
     """The person who answers questions. Each method raises EOFError or KeyboardInterrupt when the person leaves."""
 
     def choose(self, question: str, options: Sequence[tuple[str, str]], default: str = "") -> str:
@@ -71,13 +71,13 @@ class Asks(Protocol):
     def read_secret(self, question: str) -> str:
         """One line that is not shown while it is typed."""
 
-    def tell(self, text: str, colour: str = "") -> None:
+    def show(self, text: str, colour: str = "") -> None:
         """A line for the person."""
 
 
-def confirm(asks: Asks, question: str, *, default: bool) -> bool:
+def confirm(prompts: SetupPrompts, question: str, *, default: bool) -> bool:
     """Yes or no."""
-    return asks.choose(question, (("yes", "Yes"), ("no", "No")), "yes" if default else "no") == "yes"
+    return prompts.choose(question, (("yes", "Yes"), ("no", "No")), "yes" if default else "no") == "yes"
 
 
 @dataclass(slots=True)

@@ -14,7 +14,7 @@ from hob.cli.onboarding.preferences import (
     settle_packages,
     settle_service,
 )
-from hob.cli.onboarding.report import Asks, SetupOptions, SetupOutcome, SetupReport, StepStatus
+from hob.cli.onboarding.report import SetupOptions, SetupOutcome, SetupPrompts, SetupReport, StepStatus
 from hob.cli.onboarding.web_search import settle_search
 from hob.cli.onboarding.workspace import settle_folders, settle_identity, settle_name
 
@@ -22,16 +22,16 @@ from hob.cli.onboarding.workspace import settle_folders, settle_identity, settle
 def set_up(
     home: Path,
     options: SetupOptions,
-    asks: Asks | None,
-    look: Callable[[], Sequence[DetectedModel]],
+    prompts: SetupPrompts | None,
+    find_models: Callable[[], Sequence[DetectedModel]],
     *,
     read_key: Callable[[], str],
-    tell: Callable[[SetupOutcome], None],
+    on_outcome: Callable[[SetupOutcome], None],
 ) -> SetupReport:
-    """Go through all steps; without `asks` only what is wished for, and what is missing, changes. `look` finds models.
+    """Go through all steps; without `prompts` only what the options name, and what is missing, changes.
 
-    Raises NotConfigured for a home that cannot be used, InvalidRequest for options that make no sense, and what `asks`
-    raises where the person leaves.
+    Raises NotConfigured for a home that cannot be used, InvalidRequest for options that make no sense, and what
+    `prompts` raises where the person leaves.
     """
     make_home(home)
     drop_drafts(home)
@@ -39,22 +39,22 @@ def set_up(
 
     def ended(outcome: SetupOutcome) -> SetupOutcome:
         report.outcomes.append(outcome)
-        tell(outcome)
+        on_outcome(outcome)
         return outcome
 
-    if asks is None or options.names_model:
-        model = settle_model(home, options, look(), read_key)
+    if prompts is None or options.names_model:
+        model = settle_model(home, options, find_models(), read_key)
     else:
-        model = ask_for_model(home, options, look, asks)
+        model = ask_for_model(home, options, find_models, prompts)
     ended(model)
     ended(settle_folders(home))
     if report.outcomes[-1].status is not StepStatus.FAILED:
-        ended(settle_name(home, options, asks))
-        ended(settle_identity(home, options, asks))
-    ended(settle_language(home, options, asks))
+        ended(settle_name(home, options, prompts))
+        ended(settle_identity(home, options, prompts))
+    ended(settle_language(home, options, prompts))
     ended(settle_commands())
-    ended(settle_packages(home, options, asks))
-    ended(settle_search(home, options, asks))
-    ended(settle_budget(home, options, asks))
-    ended(settle_service(options, asks))
+    ended(settle_packages(home, options, prompts))
+    ended(settle_search(home, options, prompts))
+    ended(settle_budget(home, options, prompts))
+    ended(settle_service(options, prompts))
     return report

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from hob.app.settings.sections import SECTIONS, read_config
 from hob.app.trust.audit import tell_action
-from hob.cli.onboarding.report import Asks, SetupOptions, SetupOutcome, StepStatus
+from hob.cli.onboarding.report import SetupOptions, SetupOutcome, SetupPrompts, StepStatus
 from hob.config.editing import set_values
 from hob.config.environment import process_environment
 from hob.core.errors import NotConfigured
@@ -14,14 +14,14 @@ from hob.tools.web.settings import WebSettings
 NOBODY = "none"
 
 
-def settle_search(home: Path, options: SetupOptions, asks: Asks | None) -> SetupOutcome:
+def settle_search(home: Path, options: SetupOptions, prompts: SetupPrompts | None) -> SetupOutcome:
     """Who searches the web; what is searched for goes to them."""
     settings = read_config()[WebSettings]
     now, wanted, address = settings.search or NOBODY, options.search, ""
-    if not wanted and asks is not None:
-        wanted = _ask(asks, now)
+    if not wanted and prompts is not None:
+        wanted = _ask(prompts, now)
         if wanted == "searxng" and wanted != now:
-            address = asks.read("Where is your SearXNG?", settings.searxng_url or "http://localhost:8888")
+            address = prompts.read("Where is your SearXNG?", settings.searxng_url or "http://localhost:8888")
     if not wanted or wanted == now:
         return SetupOutcome("web search", StepStatus.KEPT, _told(now))
     values = {"web.search": None if wanted == NOBODY else wanted}
@@ -36,8 +36,8 @@ def settle_search(home: Path, options: SetupOptions, asks: Asks | None) -> Setup
     return SetupOutcome("web search", StepStatus.DONE, _told(wanted), _next(wanted))
 
 
-def _ask(asks: Asks, now: str) -> str:
-    return asks.choose(
+def _ask(prompts: SetupPrompts, now: str) -> str:
+    return prompts.choose(
         "Who searches the web for Hob? What you look for goes there.",
         (
             (NOBODY, "no web search"),

@@ -5,7 +5,7 @@ from pathlib import Path
 from hob.app.settings.sections import read_config
 from hob.app.trust.audit import tell_action
 from hob.app.trust.identity_files import find_files, open_files
-from hob.cli.onboarding.report import Asks, SetupOptions, SetupOutcome, StepStatus, confirm
+from hob.cli.onboarding.report import SetupOptions, SetupOutcome, SetupPrompts, StepStatus, confirm
 from hob.config.whole_file import write_whole
 from hob.core.ids import digest
 from hob.core.translation.language import translatable
@@ -37,7 +37,7 @@ def settle_folders(home: Path) -> SetupOutcome:
     return SetupOutcome("workspace", StepStatus.DONE if new or not had_repository else StepStatus.KEPT, told)
 
 
-def settle_name(home: Path, options: SetupOptions, asks: Asks | None) -> SetupOutcome:
+def settle_name(home: Path, options: SetupOptions, prompts: SetupPrompts | None) -> SetupOutcome:
     """Write the owner's name into USER.md."""
     folder = read_config()[WorkspaceSettings].path.expanduser()
     path = folder / _USER
@@ -45,8 +45,8 @@ def settle_name(home: Path, options: SetupOptions, asks: Asks | None) -> SetupOu
     file = next((file for file in files.load() if file.name == _USER), None)
     now = name_in(file.text) if file is not None else ""
     name = options.name
-    if name is None and asks is not None:
-        name = _ask_name(asks, now)
+    if name is None and prompts is not None:
+        name = _ask_name(prompts, now)
     if not name or name.strip() == now:
         return SetupOutcome("name", StepStatus.KEPT if now else StepStatus.SKIPPED, now or "no name")
     try:
@@ -71,7 +71,7 @@ def settle_name(home: Path, options: SetupOptions, asks: Asks | None) -> SetupOu
     )
 
 
-def settle_identity(home: Path, options: SetupOptions, asks: Asks | None) -> SetupOutcome:
+def settle_identity(home: Path, options: SetupOptions, prompts: SetupPrompts | None) -> SetupOutcome:
     """Accept changed identity files, if the owner wants it."""
     folder = read_config()[WorkspaceSettings].path.expanduser()
     files, accepted = find_files(home, folder)
@@ -80,10 +80,12 @@ def settle_identity(home: Path, options: SetupOptions, asks: Asks | None) -> Set
         return SetupOutcome("identity", StepStatus.KEPT, "all identity files are accepted")
     names = ", ".join(file.name for file in changed)
     advice = "read it, then: hob accept --all" if len(changed) == 1 else "read them, then: hob accept --all"
-    if asks is not None and not options.accept:
+    if prompts is not None and not options.accept:
         told = "Changed since you accepted them, and therefore not trusted: {names} in {folder}"
-        asks.tell(translatable(told, names=names, folder=str(folder)), "yellow")
-    if not (options.accept or (asks is not None and confirm(asks, "Have you read them? Accept them?", default=False))):
+        prompts.show(translatable(told, names=names, folder=str(folder)), "yellow")
+    if not (
+        options.accept or (prompts is not None and confirm(prompts, "Have you read them? Accept them?", default=False))
+    ):
         return SetupOutcome("identity", StepStatus.SKIPPED, translatable("not accepted: {names}", names=names), advice)
     whole = {file.name: file.hash for file in changed if not file.problem}
     try:
@@ -98,13 +100,13 @@ def settle_identity(home: Path, options: SetupOptions, asks: Asks | None) -> Set
     return SetupOutcome("identity", StepStatus.DONE, translatable("accepted: {names}", names=names))
 
 
-def _ask_name(asks: Asks, now: str) -> str:
+def _ask_name(prompts: SetupPrompts, now: str) -> str:
     while True:
-        name = asks.read("What may Hob call you?" if now else "What may Hob call you? (Enter for no name)", now)
+        name = prompts.read("What may Hob call you?" if now else "What may Hob call you? (Enter for no name)", now)
         try:
             return name if not name or with_name("", name) else ""
         except ValueError as error:
-            asks.tell(translatable("✗ {trouble}", trouble=str(error)), "red")
+            prompts.show(translatable("✗ {trouble}", trouble=str(error)), "red")
 
 
 def _short(path: Path) -> str:

@@ -28,7 +28,7 @@ from hob.core.tools import Effect
 from hob.core.translation.language import translatable
 from hob.tools.mcp.accepted import FOLDER, AcceptedServer, AcceptedTool, load_accepted, save_accepted, tool_name
 from hob.tools.mcp.files import read_servers
-from hob.tools.mcp.guessing import told
+from hob.tools.mcp.guessing import describe_effects
 from hob.tools.mcp.settings import McpServer, McpSettings
 
 app = App(
@@ -298,7 +298,7 @@ def _shown(server: str, tool: AcceptedTool, before: AcceptedTool | None) -> Iter
     if before is not None:
         yield paint(f"    - {line(before.description, 400)}", "red")
     yield f"    {'+ ' if before is not None else ''}{line(tool.description, 400)}"
-    yield "    " + _("effects: {effects}").format(effects=", ".join(told(map(Effect, tool.effects))) or "-")
+    yield "    " + _("effects: {effects}").format(effects=", ".join(describe_effects(map(Effect, tool.effects))) or "-")
     roles = tool.roles or {}
     named = {argument: role for role, names in roles.items() if isinstance(names, list | tuple) for argument in names}
     arguments = [f"{each} ({named.get(each, _('unknown'))})" for each in tool.schema.get("properties", {})]

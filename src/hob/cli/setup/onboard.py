@@ -12,10 +12,10 @@ from hob.app.imports.assistants import find_here
 from hob.app.imports.contents import Assistant
 from hob.app.settings.sections import read_config
 from hob.cli.onboarding.detection import DetectedModel, find_all
-from hob.cli.onboarding.language import told
+from hob.cli.onboarding.language import text_in
 from hob.cli.onboarding.preferences import spoken_language
 from hob.cli.onboarding.prompts import TerminalPrompts, is_there
-from hob.cli.onboarding.report import Asks, SetupOptions, SetupOutcome, StepStatus
+from hob.cli.onboarding.report import SetupOptions, SetupOutcome, SetupPrompts, StepStatus
 from hob.cli.onboarding.steps import set_up
 from hob.cli.output import line, paint, print_json, width_of_screen
 from hob.config.environment import process_environment
@@ -97,7 +97,7 @@ def onboard(
     return _run(options, None if alone else TerminalPrompts, as_json=json)
 
 
-def _run(options: SetupOptions, terminal: Callable[[str], Asks] | None, *, as_json: bool) -> int:
+def _run(options: SetupOptions, terminal: Callable[[str], SetupPrompts] | None, *, as_json: bool) -> int:
     config = read_config()
     home, language = config.home, options.language or spoken_language(config)
     asks = None if terminal is None else terminal(language)
@@ -107,20 +107,20 @@ def _run(options: SetupOptions, terminal: Callable[[str], Asks] | None, *, as_js
     def look() -> tuple[DetectedModel, ...]:
         nonlocal found
         if not as_json:
-            print(paint(told("Looking at what is here ...", language), "dim"), flush=True)
+            print(paint(text_in("Looking at what is here ...", language), "dim"), flush=True)
         found = find_all(read_config())
         if not as_json:
             _show_found(language, found)
         return found
 
     try:
-        report = set_up(home, options, asks, look, read_key=_read_line, tell=show)
+        report = set_up(home, options, asks, look, read_key=_read_line, on_outcome=show)
     except InvalidRequest as error:
         print(error, file=sys.stderr)
         return 2
     except (EOFError, KeyboardInterrupt):
         print(
-            f"\n{told('Setup cancelled. What is done is saved; run `hob onboard` to continue.', language)}",
+            f"\n{text_in('Setup cancelled. What is done is saved; run `hob onboard` to continue.', language)}",
             file=sys.stderr,
         )
         return 130
@@ -133,7 +133,7 @@ def _run(options: SetupOptions, terminal: Callable[[str], Asks] | None, *, as_js
         here = "{assistant} is here, too ({folder}). To take it over: hob import {name}"
         for each, folder in _others():
             other = translatable(here, assistant=each.title, folder=line(str(folder), 100), name=each.id)
-            print(f"  {told(other, language)}")
+            print(f"  {text_in(other, language)}")
         _show_end(language, home, ok=report.ok)
     return 0 if report.ok else 1
 
@@ -155,25 +155,27 @@ def _show_found(language: str, found: tuple[DetectedModel, ...]) -> None:
     for each in found:
         room = max(20, width_of_screen() - 21)
         mark = paint("✗", "red") if each.refused else paint("✓", "green")
-        print(f"  {mark} {told(each.title, language):<16} {line(told(each.line, language), room)}")
+        print(f"  {mark} {text_in(each.title, language):<16} {line(text_in(each.line, language), room)}")
     if not found:
-        print(f"  {told('No key in the environment, no server that runs here, no CLI.', language)}")
+        print(f"  {text_in('No key in the environment, no server that runs here, no CLI.', language)}")
     print()
 
 
 def _show(language: str, outcome: SetupOutcome) -> None:
     mark, colour = _MARKS[outcome.status]
-    step = told(outcome.step, language)
-    print(f"{paint(mark, colour)} {step:<10} {line(told(outcome.told, language), 200)}", flush=True)
+    step = text_in(outcome.step, language)
+    print(f"{paint(mark, colour)} {step:<10} {line(text_in(outcome.told, language), 200)}", flush=True)
     if outcome.next and outcome.status is not StepStatus.KEPT:
-        advice = told(translatable("next: {step}", step=outcome.next), language)
+        advice = text_in(translatable("next: {step}", step=outcome.next), language)
         print(paint(f"  {'':<10} {line(advice, 200)}", "dim"), flush=True)
 
 
 def _show_end(language: str, home: Path, *, ok: bool) -> None:
     well = translatable("Settings: {file}. Say hello: hob", file=str(home / "config.toml"))
     print()
-    print(told(well if ok else "Some steps failed. Run `hob onboard` to continue; `hob doctor` finds more.", language))
+    print(
+        text_in(well if ok else "Some steps failed. Run `hob onboard` to continue; `hob doctor` finds more.", language)
+    )
 
 
 def _as_json(found: DetectedModel) -> dict[str, Any]:

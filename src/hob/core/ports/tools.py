@@ -23,7 +23,7 @@ class CallContext:
     trust: Trust = Trust.UNTRUSTED
     most: int = MOST_CHARACTERS
     resumed: bool = False
-    is_cut: Callable[[], bool] = bool
+    is_shutting_down: Callable[[], bool] = bool
 
 
 class Toolset(Protocol):

@@ -9,18 +9,18 @@ from hob.core.turns import Outcome, QueueMode, Turn
 
 
 class Control(Protocol):
-    """The session queue's hand on a running turn. `is_cut`: Hob ends, and the turn's task with it."""
+    """The session queue's hand on a running turn. `is_shutting_down`: Hob ends, and the turn's task with it."""
 
-    is_cut: bool
+    is_shutting_down: bool
 
-    def offered(self) -> Collection[InboundId]:
+    def joinable(self) -> Collection[InboundId]:
         """The messages that wait and may join the turn (queue mode `steer`); only a hint."""
 
-    def behind(self) -> Sequence[Inbound]:
+    def followups(self) -> Sequence[Inbound]:
         """Messages that came for this session since the turn began, and wait for its end."""
 
-    def joined(self, inbounds: Sequence[InboundId]) -> None:
-        """The turn has taken these in (or found none): from now on `offered` speaks of later ones."""
+    def mark_joined(self, inbounds: Sequence[InboundId]) -> None:
+        """The turn has taken these in (or found none): from now on `joinable` speaks of later ones."""
 
     def stop_reason(self) -> str | None:
         """Why the turn's task was cancelled by a person, or None: then Hob is shutting down and the turn resumes."""

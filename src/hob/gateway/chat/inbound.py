@@ -89,10 +89,10 @@ def own_chat(caller: ApiCaller, session: str | None = None) -> str:
     return f"@{caller.name}/{session}" if session else f"@{caller.name}"
 
 
-async def attached(asked: ChatMessage, blobs: Blobs) -> tuple[Attachment, ...]:
+async def attached(message: ChatMessage, blobs: Blobs) -> tuple[Attachment, ...]:
     """The files of the message, their kinds told by their bytes. Raises InvalidRequest."""
     files = []
-    for file in asked.attachments:
+    for file in message.attachments:
         try:
             data = await blobs.load(BlobId(file.id))
         except NotFound:
@@ -121,21 +121,21 @@ def alone(caller: ApiCaller, inbound: Inbound) -> Inbound:
 
 
 def inbound_of(
-    asked: ChatMessage, key: str | None, clock: Clock, caller: ApiCaller, files: tuple[Attachment, ...] = ()
+    message: ChatMessage, key: str | None, clock: Clock, caller: ApiCaller, files: tuple[Attachment, ...] = ()
 ) -> Inbound:
     """The message of this caller. `key` is the idempotency key; without one the message is new.
 
     The owner's programs share the owner's conversations; other token holders have their own.
     Raises InvalidRequest and NotAllowed.
     """
-    if not (asked.message.strip() or (asked.quoted or "").strip() or files):
+    if not (message.message.strip() or (message.quoted or "").strip() or files):
         raise InvalidRequest("message is missing or empty")
     if key is not None and not (1 <= len(key) <= 255 and key.isprintable()):
         raise InvalidRequest("Idempotency-Key must have 1 to 255 characters")
-    session, chat = asked.session, asked.session or "main"
+    session, chat = message.session, message.session or "main"
     whole = session is not None and ":" in session
     if caller.cls is not SenderClass.OWNER:
-        if whole or asked.channel != "api":
+        if whole or message.channel != "api":
             raise NotAllowed("this token has conversations of its own only: name one without a colon")
         chat = own_chat(caller, session)
         key = f"@{caller.name}/{key}" if key else None
@@ -144,15 +144,15 @@ def inbound_of(
         id=id,
         key=key or id,
         # a bare name is a conversation of this channel; a whole key, such as another channel's, is taken as it is
-        origin=Address(channel=asked.channel, chat="main" if whole else chat),
+        origin=Address(channel=message.channel, chat="main" if whole else chat),
         sender=sender_of(caller),
-        text=asked.message,
+        text=message.message,
         label=_LABELS[caller.cls],
         trace=new_trace_id(),
         attachments=files,
-        quoted=(Quoted(asked.quoted, Label(Origin.STDIN, Trust.UNTRUSTED)),) if asked.quoted else (),
+        quoted=(Quoted(message.quoted, Label(Origin.STDIN, Trust.UNTRUSTED)),) if message.quoted else (),
         session=SessionKey(session) if session and whole else None,
-        model=asked.model or None,
+        model=message.model or None,
         sent_at=clock.now(),
         scopes=None if caller.may(TokenScope.ADMIN) else caller.scopes,
     )

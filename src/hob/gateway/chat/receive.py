@@ -10,10 +10,10 @@ from hob.gateway.chat.inbound import ChatMessage, attached, inbound_of
 from hob.gateway.http.failures import HttpRefusal
 
 
-async def receive(api: Api, asked: ChatMessage, key: str | None, caller: ApiCaller) -> Inbound:
+async def receive(api: Api, message: ChatMessage, key: str | None, caller: ApiCaller) -> Inbound:
     """The message, to be accepted. Raises InvalidRequest, NotAllowed and Refusal."""
-    files = await attached(asked, api.store.blobs)
-    inbound = inbound_of(asked, key, api.clock, caller, files)
+    files = await attached(message, api.store.blobs)
+    inbound = inbound_of(message, key, api.clock, caller, files)
     if inbound.model is not None:
         check_model(api, caller, inbound.model, bare=True)
     if inbound.session is not None:

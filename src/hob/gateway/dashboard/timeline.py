@@ -432,9 +432,9 @@ def _journalled(
     return models, tools
 
 
-def recalled_view(asked: ModelAsked) -> list[dict[str, Any]]:
+def recalled_view(step: ModelAsked) -> list[dict[str, Any]]:
     """The memories that a prompt had, each with what its score is made of."""
-    return [{"id": each.id, "score": each.score, "parts": dict(each.parts)} for each in asked.recalled]
+    return [{"id": each.id, "score": each.score, "parts": dict(each.parts)} for each in step.recalled]
 
 
 def _asked(step: ModelAsked) -> dict[str, Any]:

@@ -199,13 +199,13 @@ async def until_gone(request: Request) -> None:
         pass
 
 
-async def part(api: Api, asked: ChatRun, *, delivered: bool) -> None:
+async def part(api: Api, run: ChatRun, *, delivered: bool) -> None:
     """After the client: what was handed over is noted, work that no client can fetch any more is given up."""
-    id = asked.accepted.id
+    id = run.accepted.id
     if delivered:
         await pick_up(api, id)
-    elif not asked.returns:
-        await _give_up(api, asked.accepted)
+    elif not run.returns:
+        await _give_up(api, run.accepted)
 
 
 async def _give_up(api: Api, accepted: Accepted) -> None:

@@ -45,19 +45,19 @@ async def post(call: EndpointCall[ChatCompletionRequest]) -> Response:
     return reply_with(call, begun, found, completion(begun, found))
 
 
-async def answered(call: EndpointCall[Any], begun: ChatRun) -> ChatOutcome | OpenAIProblem | None:
+async def answered(call: EndpointCall[Any], run: ChatRun) -> ChatOutcome | OpenAIProblem | None:
     """The outcome, waited for while the client is there; None when it has gone."""
 
     async def wait() -> ChatOutcome | OpenAIProblem:
-        await outcome(call.api, begun.accepted, call.api.settings.wait_seconds)
-        return await conclude(call.api, begun.accepted.id)
+        await outcome(call.api, run.accepted, call.api.settings.wait_seconds)
+        return await conclude(call.api, run.accepted.id)
 
-    async with awaited(call.api, begun.accepted.id):
+    async with awaited(call.api, run.accepted.id):
         return await while_there(call.request, wait())
 
 
 def reply_with(
-    call: EndpointCall[Any], begun: ChatRun, found: ChatOutcome | OpenAIProblem | None, body: Any = None
+    call: EndpointCall[Any], run: ChatRun, found: ChatOutcome | OpenAIProblem | None, body: Any = None
 ) -> Response:
     """The answer in one piece; the body is the outcome's. What follows from its being handed over is done after it."""
     response: Response
@@ -69,25 +69,25 @@ def reply_with(
         response = Response(status_code=499)  # no one sees it
     over = isinstance(found, ChatOutcome) or (isinstance(found, OpenAIProblem) and found.status != 504)
     if found is None or over:
-        response.background = BackgroundTask(part, call.api, begun, delivered=found is not None)
+        response.background = BackgroundTask(part, call.api, run, delivered=found is not None)
     return response
 
 
-def completion(asked: ChatRun, outcome: ChatOutcome) -> dict[str, Any]:
+def completion(run: ChatRun, outcome: ChatOutcome) -> dict[str, Any]:
     """The whole answer in one object."""
     message: dict[str, Any] = {"role": "assistant", "content": outcome.text, "refusal": None}
     if outcome.calls:
         message |= {"content": outcome.text or None, "tool_calls": [_call(each) for each in outcome.calls]}
     choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": _reason(outcome)}
-    head = _head(asked, "chat.completion", outcome.created)
+    head = _head(run, "chat.completion", outcome.created)
     return {**head, "choices": [choice], "usage": usage_of(outcome.usage), "hob": outcome.about}
 
 
 class ChunkWriter:
     """Implements `Writer`: one object per piece, and a mark at the end."""
 
-    def __init__(self, asked: ChatRun, clock: Clock, *, tells_usage: bool) -> None:
-        self._head = _head(asked, "chat.completion.chunk", int(clock.now().timestamp()))
+    def __init__(self, run: ChatRun, clock: Clock, *, tells_usage: bool) -> None:
+        self._head = _head(run, "chat.completion.chunk", int(clock.now().timestamp()))
         self._tells_usage = tells_usage
 
     def begin(self) -> Iterator[bytes]:
@@ -131,8 +131,8 @@ def usage_of(usage: Usage) -> dict[str, Any]:
     }
 
 
-def _head(asked: ChatRun, kind: str, created: int) -> dict[str, Any]:
-    return {"id": f"chatcmpl-{asked.accepted.id}", "object": kind, "created": created, "model": asked.model}
+def _head(run: ChatRun, kind: str, created: int) -> dict[str, Any]:
+    return {"id": f"chatcmpl-{run.accepted.id}", "object": kind, "created": created, "model": run.model}
 
 
 def _call(call: ToolCall) -> dict[str, Any]:

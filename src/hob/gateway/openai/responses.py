@@ -118,17 +118,17 @@ def _called(call: ToolCall) -> dict[str, Any]:
 class ResponseWriter:
     """Implements `Writer`: numbered events around one message with one part of text."""
 
-    def __init__(self, asked: ChatRun, clock: Clock) -> None:
-        self._asked = asked
+    def __init__(self, run: ChatRun, clock: Clock) -> None:
+        self._run = run
         self._created = int(clock.now().timestamp())
         self._number = -1
         self._text: list[str] = []
 
     def begin(self) -> Iterator[bytes]:
         """The response, its message and its part are opened."""
-        id = self._asked.accepted.id
+        id = self._run.accepted.id
         for name in ("created", "in_progress"):
-            head = _head(id, self._asked.model, self._created, "in_progress")
+            head = _head(id, self._run.model, self._created, "in_progress")
             yield self._event(f"response.{name}", {"response": head})
         item = {**_message(id, "in_progress", ""), "content": []}
         yield self._event("response.output_item.added", {"output_index": 0, "item": item})
@@ -141,8 +141,8 @@ class ResponseWriter:
 
     def end(self, outcome: ChatOutcome) -> Iterator[bytes]:
         """All is closed in the order in which it was opened, inside out."""
-        id, text = self._asked.accepted.id, "".join(self._text)
-        whole = response(id, self._asked.model, outcome, text)
+        id, text = self._run.accepted.id, "".join(self._text)
+        whole = response(id, self._run.model, outcome, text)
         yield self._event("response.output_text.done", {**self._place(), "text": text, "logprobs": []})
         yield self._event("response.content_part.done", {**self._place(), "part": _part(text)})
         yield self._event("response.output_item.done", {"output_index": 0, "item": _message(id, "completed", text)})
@@ -164,7 +164,7 @@ class ResponseWriter:
         yield self._event("error", {**told, **problem.body()})
 
     def _place(self) -> dict[str, Any]:
-        return {"item_id": _item(self._asked.accepted.id), "output_index": 0, "content_index": 0}
+        return {"item_id": _item(self._run.accepted.id), "output_index": 0, "content_index": 0}
 
     def _event(self, kind: str, data: Mapping[str, Any]) -> bytes:
         self._number += 1

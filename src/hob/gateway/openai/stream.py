@@ -106,18 +106,18 @@ def event(data: Any, name: str = "") -> bytes:
 class Stream(Response):
     """The answer to a request, sent as it grows while its client is there."""
 
-    def __init__(self, api: Api, asked: ChatRun, writer: StreamWriter, *, checked: bool = False) -> None:
+    def __init__(self, api: Api, run: ChatRun, writer: StreamWriter, *, checked: bool = False) -> None:
         """A `checked` answer is sent when it is whole."""
         super().__init__(media_type=EVENTS)
         del self.headers["content-length"]
         self._api = api
-        self._asked = asked
+        self._run = run
         self._writer = writer
         self._checked = checked
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         sending = _Sending(self, scope, receive, send)
-        async with awaited(self._api, self._asked.accepted.id), asyncio.TaskGroup() as group:
+        async with awaited(self._api, self._run.accepted.id), asyncio.TaskGroup() as group:
             tasks = [
                 group.create_task(self._tell(sending)),
                 group.create_task(sending.keep_alive()),
@@ -126,13 +126,13 @@ class Stream(Response):
             await asyncio.wait((tasks[0], tasks[2]), return_when=asyncio.FIRST_COMPLETED)
             for task in tasks:
                 task.cancel()
-        await part(self._api, self._asked, delivered=not tasks[0].cancelled())
+        await part(self._api, self._run, delivered=not tasks[0].cancelled())
 
     async def _tell(self, sending: "_Sending") -> None:
         """Everything, to the end; errors are told, not raised."""
-        api, id, notifier, writer = self._api, self._asked.accepted.id, StreamedText(), self._writer
+        api, id, notifier, writer = self._api, self._run.accepted.id, StreamedText(), self._writer
         try:
-            async with aclosing(watch(api, self._asked.accepted, _FOR_EVER)) as life:
+            async with aclosing(watch(api, self._run.accepted, _FOR_EVER)) as life:
                 async for item in life:
                     if isinstance(item, dict) or isinstance(item, OpenQuestion):  # noqa: SIM101 - narrows the types
                         break

@@ -51,34 +51,34 @@ _MOST_CHATS = 10_000
 
 
 @dataclass(slots=True)
-class _Talk:
+class _Exchange:
     answered: float = 0.0  # what we said then is what they last answered
     heard: float = 0.0
     quick: int = 0
     words: deque[bytes] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
-    rests: float = 0.0
+    muted_until: float = 0.0
     times: int = 0
 
 
-class Loops:
+class LoopGuard:
     """Watches who answers how fast, and with what. Times are monotonic."""
 
     def __init__(self) -> None:
         self._said: OrderedDict[str, float] = OrderedDict()
-        self._talks: OrderedDict[tuple[str, str], _Talk] = OrderedDict()
+        self._talks: OrderedDict[tuple[str, str], _Exchange] = OrderedDict()
 
-    def said(self, to: Address, now: float) -> None:
+    def note_sent(self, to: Address, now: float) -> None:
         """Hob has sent something to this chat."""
         self._said[to.key()] = now
         self._said.move_to_end(to.key())
         if len(self._said) > _MOST_CHATS:
             self._said.popitem(last=False)
 
-    def heard(self, origin: Address, sender: str, text: str, now: float) -> float:
+    def note_received(self, origin: Address, sender: str, text: str, now: float) -> float:
         """How many seconds this sender is to be left alone in this chat; 0.0 where nothing seems odd."""
         talk = self._talk(origin, sender, now)
-        if now < talk.rests:
-            return talk.rests - now
+        if now < talk.muted_until:
+            return talk.muted_until - now
         said = self._said.get(origin.key(), 0.0)
         if said <= talk.answered:
             return 0.0
@@ -92,19 +92,19 @@ class Loops:
             same = talk.words.count(hashed)
         return self._rest(talk, now) if talk.quick >= _MOST_QUICK or same >= _MOST_SAME else 0.0
 
-    def _rest(self, talk: _Talk, now: float) -> float:
+    def _rest(self, talk: _Exchange, now: float) -> float:
         seconds = min(_REST * 2.0 ** min(talk.times, 10), _MOST_REST)
         talk.times += 1
         talk.quick = 0
         talk.words.clear()
-        talk.rests = now + seconds
+        talk.muted_until = now + seconds
         return seconds
 
-    def _talk(self, origin: Address, sender: str, now: float) -> _Talk:
+    def _talk(self, origin: Address, sender: str, now: float) -> _Exchange:
         key = (origin.key(), sender)
         talk = self._talks.get(key)
-        if talk is None or now - max(talk.heard, talk.rests) > _CALM:
-            talk = self._talks[key] = _Talk()
+        if talk is None or now - max(talk.heard, talk.muted_until) > _CALM:
+            talk = self._talks[key] = _Exchange()
             if len(self._talks) > _MOST_CHATS:
                 self._talks.popitem(last=False)
         self._talks.move_to_end(key)
@@ -193,10 +193,10 @@ class AdmissionParts:
 class AdmissionRules:
     """Implements `Admission`."""
 
-    def __init__(self, settings: AdmissionSettings, parts: AdmissionParts, tell: Tell = lambda event: None) -> None:
+    def __init__(self, settings: AdmissionSettings, parts: AdmissionParts, report: Tell = lambda event: None) -> None:
         self._settings = settings
         self._parts = parts
-        self._tell = tell
+        self._tell = report
         self._allowed = SenderList(settings.allow)
         self._denied = SenderList(settings.deny)
         self._groups = SenderList(settings.groups)
@@ -204,15 +204,15 @@ class AdmissionRules:
         self._rates = Windows()
         self._slowed: set[SenderAddress] = set()
         self._turned_away = Windows(_TOLD_AGAIN)
-        self._loops = Loops()
+        self._loops = LoopGuard()
 
     def is_me(self, address: SenderAddress) -> None:
         """What this address writes is Hob's own: its account on a channel."""
         self._own.add(address)
 
-    def said(self, to: Address) -> None:
+    def note_sent(self, to: Address) -> None:
         """Hob has sent something there. Without being told, two machines that answer each other are not noticed."""
-        self._loops.said(to, self._parts.clock.monotonic())
+        self._loops.note_sent(to, self._parts.clock.monotonic())
 
     def admit(self, inbound: Inbound) -> Admitted | Refused:
         """Judge by rule; no model, no I/O."""
@@ -331,7 +331,7 @@ class AdmissionRules:
     def _too_much(self, inbound: Inbound, known: SenderClass, address: SenderAddress) -> Refused | None:
         now = self._parts.clock.monotonic()
         owner = known is SenderClass.OWNER  # never left in silence, however quick
-        if not owner and (rests := self._loops.heard(inbound.origin, address.id, inbound.text, now)):
+        if not owner and (rests := self._loops.note_received(inbound.origin, address.id, inbound.text, now)):
             self._tell(LoopEnded(address, rests))
             return Refused(f"two machines seem to answer each other; silent for {rests:.0f} s")
         wait = self._rates.wait(address, self._settings.messages_per_minute, now)

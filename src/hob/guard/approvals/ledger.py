@@ -160,19 +160,19 @@ class ApprovalLedger:
         decided = await self._decisions.find(turn.id, command_hash(call))
         return next((each.rule for each in reversed(decided) if each.call == call.id and each.verdict == "ask"), "")
 
-    async def tell(self, approval: ApprovalId) -> str:
+    async def render_question(self, approval: ApprovalId) -> str:
         """The question as a chat shows it; a line in its place where it is gone. Raises StoreErrors."""
         found = await self._approvals.find(approval)
         return self.text(found) if found is not None else self._not_open(approval, None)
 
-    async def find_answer(self, asked: ApprovalAsked) -> ApprovalAnswered | None:
+    async def find_answer(self, question: ApprovalAsked) -> ApprovalAnswered | None:
         """What was answered, or that no one answered in time; None while the question stands. Raises StoreErrors."""
         await self._expire()
-        found = await self._approvals.find(asked.approval)
+        found = await self._approvals.find(question.approval)
         if found is not None and found.state is ApprovalState.OPEN:
             return None
         allowed = found is not None and found.state in (ApprovalState.ALLOWED, ApprovalState.USED)
-        return ApprovalAnswered(asked.approval, asked.call, allowed, found.by if found is not None else "")
+        return ApprovalAnswered(question.approval, question.call, allowed, found.by if found is not None else "")
 
     def text(self, approval: Approval) -> str:
         """The question as a chat shows it, with how to answer."""
@@ -219,7 +219,7 @@ class ApprovalLedger:
             return Answered(ApprovalOutcome.NOT_OPEN, asked, self._not_open(answer.typed or id, asked))
         scope = answer.scope if answer.allowed and answer.scope in self.scopes(asked) else ApprovalScope.ONCE
         seconds = self._settings.use_seconds
-        taken = await self._approvals.answer(id, answer.allowed, by, scope=scope, remaining=seconds, told=of_approval)
+        taken = await self._approvals.answer(id, answer.allowed, by, scope=scope, remaining=seconds, record=of_approval)
         if taken is None:
             asked = await self._approvals.find(id)
             return Answered(ApprovalOutcome.NOT_OPEN, asked, self._not_open(id, asked))

@@ -79,7 +79,7 @@ class RuleInput(NamedTuple):
         """Ask the owner."""
         return ShellFinding(ShellSeverity.ASK, rule, reason, self._text(), effects, hosts)
 
-    def tell(self, rule: str, reason: str, effects: frozenset[Effect], hosts: Args = ()) -> ShellFinding:
+    def note(self, rule: str, reason: str, effects: frozenset[Effect], hosts: Args = ()) -> ShellFinding:
         """Plain, but it has effects."""
         return ShellFinding(ShellSeverity.PLAIN, rule, reason, self._text(), effects, hosts)
 

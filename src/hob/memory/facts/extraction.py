@@ -76,9 +76,9 @@ def own_words(item: MemoryItem) -> str:
     return " ".join(text for text, pasted in split_pasted(item.text) if not pasted).strip()
 
 
-def choose_known(known: Sequence[Fact], said: Sequence[MemoryItem]) -> list[Fact]:
+def choose_known(known: Sequence[Fact], items: Sequence[MemoryItem]) -> list[Fact]:
     """The facts that the messages may be about: those that share words with them, then the newest."""
-    words = {word for item in said for word in words_of(item.text)}
+    words = {word for item in items for word in words_of(item.text)}
 
     def order(fact: Fact) -> tuple[int, float]:
         shared = words & {*words_of(f"{fact.subject} {fact.predicate.replace('_', ' ')} {fact.object}")}
@@ -87,7 +87,7 @@ def choose_known(known: Sequence[Fact], said: Sequence[MemoryItem]) -> list[Fact
     return sorted((fact for fact in known if fact.valid_to is None), key=order)[:_MOST_KNOWN]
 
 
-def question(known: Sequence[Fact], said: Sequence[MemoryItem], goals: Sequence[Goal] = ()) -> str:
+def question(known: Sequence[Fact], items: Sequence[MemoryItem], goals: Sequence[Goal] = ()) -> str:
     """What the model is asked."""
     facts = [
         f"F{number} {fact.subject} {fact.predicate} {fact.object} (said {utc_day(fact.at)})"
@@ -95,7 +95,7 @@ def question(known: Sequence[Fact], said: Sequence[MemoryItem], goals: Sequence[
     ]
     messages = [
         f"M{number} ({utc_day(item.at)}): {' '.join(own_words(item)[:_LONGEST_WORDS].split())}"
-        for number, item in enumerate(said, 1)
+        for number, item in enumerate(items, 1)
     ]
     wanted = [f"G{number} {goal.text}" for number, goal in enumerate(goals, 1)]
     open_ = ["", "Open goals:", *wanted] if wanted else []
@@ -103,19 +103,19 @@ def question(known: Sequence[Fact], said: Sequence[MemoryItem], goals: Sequence[
 
 
 def read_answer(
-    text: str, known: Sequence[Fact], said: Sequence[MemoryItem], goals: Sequence[Goal] = ()
+    text: str, known: Sequence[Fact], items: Sequence[MemoryItem], goals: Sequence[Goal] = ()
 ) -> list[Proposal] | None:
     """The proposals of an answer that name a message; None where it cannot be read."""
     start, end = text.find("["), text.rfind("]")
     values = json_value(text[start : end + 1]) if 0 <= start < end else None
     if not isinstance(values, list):
         return None
-    found = (_proposal(value, known, said, goals) for value in values if isinstance(value, dict))
+    found = (_proposal(value, known, items, goals) for value in values if isinstance(value, dict))
     return [each for each in found if each is not None]
 
 
 def _proposal(
-    value: dict[str, object], known: Sequence[Fact], said: Sequence[MemoryItem], goals: Sequence[Goal]
+    value: dict[str, object], known: Sequence[Fact], items: Sequence[MemoryItem], goals: Sequence[Goal]
 ) -> Proposal | None:
     message = _number(value.get("message"))
     try:
@@ -123,12 +123,12 @@ def _proposal(
         confidence = float(str(value.get("sure", 1.0)))
     except ValueError:
         return None
-    if decision is FactDecision.NONE or not 1 <= message <= len(said):
+    if decision is FactDecision.NONE or not 1 <= message <= len(items):
         return None
     about: Sequence[Fact | Goal] = goals if decision in GOALS else known
     target = _number(value.get("goal" if decision in GOALS else "fact"))
     return Proposal(
-        decision, said[message - 1], _text(value, "subject"), _text(value, "predicate"), _text(value, "object"),
+        decision, items[message - 1], _text(value, "subject"), _text(value, "predicate"), _text(value, "object"),
         about[target - 1].id if 1 <= target <= len(about) else "", _date(_text(value, "since")),
         _date(_text(value, "until")), confidence,
     )  # fmt: skip

@@ -61,19 +61,19 @@ class FactExtractor:
         await self._read(model, _short(said))
         return 0.0
 
-    async def _read(self, model: BackgroundModel, said: Sequence[MemoryItem]) -> None:
-        scope, upto = said[0].scope, said[-1].seq
-        known = choose_known(await self._facts.known(scope), said)
+    async def _read(self, model: BackgroundModel, items: Sequence[MemoryItem]) -> None:
+        scope, upto = items[0].scope, items[-1].seq
+        known = choose_known(await self._facts.known(scope), items)
         wanted = [
             goal for goal in await self._goals.goals(scope) if goal.state is GoalState.OPEN and goal.label.trusted
         ]
         wanted = wanted[:_MOST_GOALS]
-        answer = await self._budget.ask(model, FACTS, INSTRUCTIONS, question(known, said, wanted), _MOST_ANSWER)
-        proposals = read_answer(answer, known, said, wanted)
+        answer = await self._budget.ask(model, FACTS, INSTRUCTIONS, question(known, items, wanted), _MOST_ANSWER)
+        proposals = read_answer(answer, known, items, wanted)
         if proposals is None:
             self._failures += 1
-            if len(said) > 1 or self._failures < _TRIES:
-                self._at_once = max(1, len(said) // 2)
+            if len(items) > 1 or self._failures < _TRIES:
+                self._at_once = max(1, len(items) // 2)
                 self._budget.waits = WorkPaused(
                     "answer", translatable("the model's last answer was not usable; Hob tries again")
                 )
@@ -87,11 +87,11 @@ class FactExtractor:
             self._made(scope, made)
 
 
-def _short(said: Sequence[MemoryItem]) -> Sequence[MemoryItem]:
+def _short(items: Sequence[MemoryItem]) -> Sequence[MemoryItem]:
     """As many of the first as are short enough together."""
     left = _MOST_CHARACTERS
-    for place, item in enumerate(said):
+    for place, item in enumerate(items):
         left -= len(item.text)
         if left < 0 and place:
-            return said[:place]
-    return said
+            return items[:place]
+    return items

@@ -70,10 +70,10 @@ class Consolidator(ConversationWork):
         self._made()
 
 
-def conversations(said: Sequence[MemoryItem]) -> Iterator[list[MemoryItem]]:
+def conversations(items: Sequence[MemoryItem]) -> Iterator[list[MemoryItem]]:
     """What was said without a long pause."""
     talk: list[MemoryItem] = []
-    for item in said:
+    for item in items:
         if talk and item.at - talk[-1].at > GAP_SECONDS:
             yield talk
             talk = []

@@ -91,13 +91,13 @@ class Observer(ConversationWork):
         return self._budget.waits
 
 
-def _fitting(said: Sequence[MemoryItem]) -> Sequence[MemoryItem]:
+def _fitting(items: Sequence[MemoryItem]) -> Sequence[MemoryItem]:
     left = _MOST_CHARACTERS
-    for place, item in enumerate(said):
+    for place, item in enumerate(items):
         left -= min(len(item.text), 1_500)
         if left < 0 and place:
-            return said[:place]
-    return said
+            return items[:place]
+    return items
 
 
 def _item(seen: Observation, scope: Scope, among: Sequence[MemoryItem]) -> MemoryItem:

@@ -40,7 +40,7 @@ class PartialCall:
     id: str = ""
     name: str = ""
     arguments: list[str] = field(default_factory=list)
-    told: bool = False
+    announced: bool = False
 
 
 class PartialJson:
@@ -160,7 +160,7 @@ class PartialAnswer:
         self.calls.append(call)
         self.identify(call, id)
         self.name(call, name)
-        self.tell(call)
+        self.announce_call(call)
         return call
 
     def identify(self, call: PartialCall, id: str) -> None:
@@ -184,10 +184,10 @@ class PartialAnswer:
             self.keep(len(arguments))
             call.arguments.append(arguments)
 
-    def tell(self, call: PartialCall) -> None:
+    def announce_call(self, call: PartialCall) -> None:
         """The call's name is known: it is told once."""
-        if call.name and not call.told:
-            call.told = True
+        if call.name and not call.announced:
+            call.announced = True
             self.flush()
             self._events.append(CallStarted(call.name))
 

@@ -64,7 +64,7 @@ class ImageDescriptions:
         self._looking = asyncio.Lock()
         self._mark = f"untrusted-picture-{os.urandom(5).hex()}"  # unknown to authors of pictures
 
-    async def tell(self, image: Image, *, stays: bool = False) -> tuple[str, ExtraCall | None]:
+    async def describe(self, image: Image, *, stays: bool = False) -> tuple[str, ExtraCall | None]:
         """What the model that cannot see is told of the picture, and the call that looked at it, if one did now.
 
         A picture that `stays` is never sent to other machines. Never raises.
@@ -112,7 +112,7 @@ class DescribingModel:
                 parts = [message.text] if message.text else []
                 for image in message.images:
                     yield _BEAT  # who watches over the silence sees that it goes on
-                    words, call = await self._sight.tell(image, stays=request.stays)
+                    words, call = await self._sight.describe(image, stays=request.stays)
                     parts.append(words)
                     if call is not None:
                         yield call

@@ -90,13 +90,13 @@ class Writer:
         return self._connection.later is not None
 
     @contextmanager
-    def watched(self, told: Callable[[frozenset[str]], None]) -> Iterator[None]:
-        """While the block is open, `told` is called in the event loop after each commit with its kinds of events."""
-        self._watchers.add(told)
+    def watched(self, on_change: Callable[[frozenset[str]], None]) -> Iterator[None]:
+        """While the block is open, `on_change` is called in the event loop with the kinds of events of each commit."""
+        self._watchers.add(on_change)
         try:
             yield
         finally:
-            self._watchers.discard(told)
+            self._watchers.discard(on_change)
 
     async def stop(self) -> None:
         """Perform what is queued, then end the thread."""

@@ -279,9 +279,9 @@ def _keep(connection: apsw.Connection, scope: Scope, fact: Fact) -> Fact | None:
     )  # fmt: skip
     trust = Trust.UNTRUSTED if fact.state is FactState.ASKED else Trust.TRUSTED
     item = MemoryItem(
-        scope=scope, layer=Layer.FACT, source=SOURCE, text=told(fact), label=Label(Origin.MODEL, trust), at=fact.at,
-        position=_next_place(connection, fact), role="assistant", kind=fact.state.value, valid_from=fact.valid_from,
-        valid_to=fact.valid_to, evidence=fact.evidence,
+        scope=scope, layer=Layer.FACT, source=SOURCE, text=describe_fact(fact), label=Label(Origin.MODEL, trust),
+        at=fact.at, position=_next_place(connection, fact), role="assistant", kind=fact.state.value,
+        valid_from=fact.valid_from, valid_to=fact.valid_to, evidence=fact.evidence,
     )  # fmt: skip
     added = add_items(connection, [item], tombstone_of_fact(scope, fact))
     if not added:
@@ -324,7 +324,7 @@ def tombstone_of_fact(scope: Scope, fact: Fact) -> bytes:
     return hashlib.sha256(whole.encode("utf-8", "replace")).digest()
 
 
-def told(fact: Fact) -> str:
+def describe_fact(fact: Fact) -> str:
     """The fact as a line that is searched and shown."""
     since = f"since {utc_day(fact.valid_from)}" if fact.valid_from is not None else ""
     until = f"until {utc_day(fact.valid_to)}" if fact.valid_to is not None else ""

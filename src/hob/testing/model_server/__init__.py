@@ -20,8 +20,8 @@ Other processes can reach the script by `POST /_fake/script` (a JSON list of rep
 """
 
 from hob.testing.model_server.hypertext import Action as Action
-from hob.testing.model_server.hypertext import Asked as Asked
 from hob.testing.model_server.hypertext import End as End
+from hob.testing.model_server.hypertext import HttpRequest as HttpRequest
 from hob.testing.model_server.replies import ODDITIES as ODDITIES
 from hob.testing.model_server.replies import Fault as Fault
 from hob.testing.model_server.replies import Reply as Reply

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from hob.core.content.json_text import json_object
-from hob.testing.model_server.hypertext import Asked, Event, dump, whole_json
+from hob.testing.model_server.hypertext import Event, HttpRequest, dump, whole_json
 from hob.testing.model_server.prompt import Prompt, Turn
 from hob.testing.model_server.replies import Fault
 from hob.testing.model_server.signatures import is_signed, seal, sign, unseal
@@ -78,12 +78,12 @@ def segments(request: Mapping[str, Any]) -> tuple[list[object], list[int]]:
     return found, marks
 
 
-def check(asked: Asked, request: Mapping[str, Any]) -> None:
+def check(http_request: HttpRequest, request: Mapping[str, Any]) -> None:
     """Raises Refused."""
-    refuse_if(not asked.headers.get("anthropic-version"), "anthropic-version: header is required")
+    refuse_if(not http_request.headers.get("anthropic-version"), "anthropic-version: header is required")
     for name in request:
         refuse_if(name not in _FIELDS, f"{name}: Extra inputs are not permitted")
-    counting = asked.path.partition("?")[0].endswith("/count_tokens")
+    counting = http_request.path.partition("?")[0].endswith("/count_tokens")
     for name in ("model", "messages") if counting else ("model", "max_tokens", "messages"):
         refuse_if(name not in request, f"{name}: Field required")
     refuse_if(not isinstance(request["model"], str) or not request["model"], "model: Input should be a valid string")
@@ -460,11 +460,11 @@ class Anthropic(Wire):
 
     writes = _Message
 
-    def key(self, asked: Asked) -> str:
-        return asked.headers.get("x-api-key") or super().key(asked)
+    def key(self, http_request: HttpRequest) -> str:
+        return http_request.headers.get("x-api-key") or super().key(http_request)
 
-    def read(self, asked: Asked, request: Mapping[str, Any]) -> Prompt:
-        check(asked, request)
+    def read(self, http_request: HttpRequest, request: Mapping[str, Any]) -> Prompt:
+        check(http_request, request)
         blocks, marks = segments(request)
         thinking = request.get("thinking") or {}
         return Prompt(
@@ -478,7 +478,7 @@ class Anthropic(Wire):
             shows=thinking.get("display") != "omitted",
         )
 
-    def refuse(self, refusal: WireRefusal, number: str, asked: Asked) -> bytes:
+    def refuse(self, refusal: WireRefusal, number: str, http_request: HttpRequest) -> bytes:
         status, kind, message = _ERRORS[refusal.cause]
         request_id = f"req_{number}"
         error = {"type": kind, "message": refusal.message or message}

@@ -5,7 +5,7 @@ from hashlib import sha256
 from typing import Any
 from urllib.parse import unquote
 
-from hob.testing.model_server.hypertext import Asked
+from hob.testing.model_server.hypertext import HttpRequest
 from hob.testing.model_server.wire import Cause, WireRefusal, WireRefused
 
 CONTEXT = 32_768
@@ -14,13 +14,13 @@ _CREATED = 1_767_225_600
 _CREATED_TEXT = "2026-01-01T00:00:00Z"
 
 
-def find(asked: Asked, path: str, models: Sequence[str]) -> object | None:
+def find(http_request: HttpRequest, path: str, models: Sequence[str]) -> object | None:
     """What is listed at this path; None if there is no such path. Raises Refused."""
-    if asked.method != "GET":
+    if http_request.method != "GET":
         return None
     match path:
         case "/v1/models":
-            return _anthropic_page(models) if is_anthropic(asked) else _openai_page(models)
+            return _anthropic_page(models) if is_anthropic(http_request) else _openai_page(models)
         case "/v1beta/models":
             return {"models": [_gemini(name) for name in models]}
         case "/api/tags":
@@ -35,7 +35,7 @@ def find(asked: Asked, path: str, models: Sequence[str]) -> object | None:
     name = listed(unquote(path.removeprefix(prefix)), models)
     if prefix == "/v1beta/models/":
         return _gemini(name)
-    return _anthropic(name) if is_anthropic(asked) else _openai(name)
+    return _anthropic(name) if is_anthropic(http_request) else _openai(name)
 
 
 def listed(name: str, models: Sequence[str]) -> str:
@@ -45,9 +45,9 @@ def listed(name: str, models: Sequence[str]) -> str:
     return name.removesuffix(":latest")
 
 
-def is_anthropic(asked: Asked) -> bool:
+def is_anthropic(http_request: HttpRequest) -> bool:
     """Does an Anthropic client ask at a path that OpenAI has too?"""
-    return "anthropic-version" in asked.headers or "x-api-key" in asked.headers
+    return "anthropic-version" in http_request.headers or "x-api-key" in http_request.headers
 
 
 def _openai_page(models: Sequence[str]) -> Mapping[str, Any]:

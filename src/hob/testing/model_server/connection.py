@@ -4,9 +4,9 @@ import asyncio
 import time
 from collections.abc import Callable, Iterable, Iterator
 
-from hob.testing.model_server.hypertext import MOST_BODY, Action, Asked, End, whole
+from hob.testing.model_server.hypertext import MOST_BODY, Action, End, HttpRequest, whole
 
-Respond = Callable[[Asked], Iterable[Action]]
+Respond = Callable[[HttpRequest], Iterable[Action]]
 
 
 class Connection(asyncio.Protocol):
@@ -40,7 +40,7 @@ class Connection(asyncio.Protocol):
             self._actions = iter(self._respond(asked))
             self._perform()
 
-    def _next_request(self) -> Asked | None:
+    def _next_request(self) -> HttpRequest | None:
         end = self._buffer.find(b"\r\n\r\n")
         if end < 0:
             return None
@@ -56,7 +56,7 @@ class Connection(asyncio.Protocol):
         body = self._buffer[end + 4 : end + 4 + length]
         self._buffer = self._buffer[end + 4 + length :]
         method, path, _ = first.split(" ", 2)
-        return Asked(time.monotonic(), method, path, headers, body)
+        return HttpRequest(time.monotonic(), method, path, headers, body)
 
     def _perform(self) -> None:
         """Do actions until one needs time; neighbouring bytes go out together."""

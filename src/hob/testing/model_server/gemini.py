@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import parse_qs, unquote
 
 from hob.core.content.json_text import json_object
-from hob.testing.model_server.hypertext import Asked, Event, Framing, dump, whole_json
+from hob.testing.model_server.hypertext import Event, Framing, HttpRequest, dump, whole_json
 from hob.testing.model_server.prompt import Prompt, Turn
 from hob.testing.model_server.replies import Fault
 from hob.testing.model_server.signatures import is_signed, sign
@@ -259,9 +259,9 @@ _ERRORS: Mapping[Cause, tuple[int, str, str]] = {
 }
 
 
-def _is_array(asked: Asked) -> bool:
+def _is_array(http_request: HttpRequest) -> bool:
     """Is the stream one JSON array? It is where the client did not ask for server-sent events."""
-    path, _, query = asked.path.partition("?")
+    path, _, query = http_request.path.partition("?")
     return path.endswith(":streamGenerateContent") and "alt=sse" not in query.split("&")
 
 
@@ -405,12 +405,12 @@ class Gemini(Wire):
 
     writes = _Candidate
 
-    def key(self, asked: Asked) -> str:
-        query = parse_qs(asked.path.partition("?")[2])
-        return asked.headers.get("x-goog-api-key") or query.get("key", [""])[0] or super().key(asked)
+    def key(self, http_request: HttpRequest) -> str:
+        query = parse_qs(http_request.path.partition("?")[2])
+        return http_request.headers.get("x-goog-api-key") or query.get("key", [""])[0] or super().key(http_request)
 
-    def read(self, asked: Asked, request: Mapping[str, Any]) -> Prompt:
-        path = asked.path.partition("?")[0]
+    def read(self, http_request: HttpRequest, request: Mapping[str, Any]) -> Prompt:
+        path = http_request.path.partition("?")[0]
         found = _PATH.fullmatch(path)
         if found is None:
             raise LookupError(path)
@@ -426,10 +426,10 @@ class Gemini(Wire):
             segments=[system, request.get("tools") or [], *request["contents"]],
             thinks=bool(thinking.get("includeThoughts")),
             shows=bool(thinking.get("includeThoughts")),
-            framing=Framing.ARRAY if _is_array(asked) else Framing.SSE_CRLF,
+            framing=Framing.ARRAY if _is_array(http_request) else Framing.SSE_CRLF,
         )
 
-    def refuse(self, refusal: WireRefusal, number: str, asked: Asked) -> bytes:
+    def refuse(self, refusal: WireRefusal, number: str, http_request: HttpRequest) -> bytes:
         status, name, message = _ERRORS[refusal.cause]
         error: dict[str, Any] = {
             "code": refusal.status or status,
@@ -441,7 +441,7 @@ class Gemini(Wire):
         if refusal.cause is Cause.RATE and refusal.wait is not None:
             error["message"] += f" Please retry in {refusal.wait:g}s."
         dated = refusal.retry_after if refusal.dated else {}
-        body = [{"error": error}] if _is_array(asked) else {"error": error}
+        body = [{"error": error}] if _is_array(http_request) else {"error": error}
         return whole_json(refusal.status or status, body, {**self.headers(number), **dated})
 
     def headers(self, number: str, wait: float | None = None) -> Mapping[str, str]:

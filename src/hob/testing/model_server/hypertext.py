@@ -66,7 +66,7 @@ MOST_BODY = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class HttpRequest:
     """One request as it came. `at` is monotonic; header names are in lower case."""
 
     at: float

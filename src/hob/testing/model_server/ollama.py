@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from hob.core.content.json_text import json_object
-from hob.testing.model_server.hypertext import Asked, Event, Framing, dump, whole_json
+from hob.testing.model_server.hypertext import Event, Framing, HttpRequest, dump, whole_json
 from hob.testing.model_server.prompt import Prompt, Turn
 from hob.testing.model_server.replies import Fault
 from hob.testing.model_server.vectors import DIMENSIONS, vector_of
@@ -146,7 +146,7 @@ class Ollama(Wire):
     def __init__(self, capabilities: Sequence[str] = ("completion", "tools", "thinking", "vision")) -> None:
         self.capabilities = capabilities
 
-    def read(self, asked: Asked, request: Mapping[str, Any]) -> Prompt:
+    def read(self, http_request: HttpRequest, request: Mapping[str, Any]) -> Prompt:
         refuse_if(not isinstance(request.get("model"), str) or not request["model"], "model is required")
         messages = request.get("messages") or []
         for message in messages:
@@ -177,7 +177,7 @@ class Ollama(Wire):
             framing=Framing.LINES,
         )
 
-    def refuse(self, refusal: WireRefusal, number: str, asked: Asked) -> bytes:
+    def refuse(self, refusal: WireRefusal, number: str, http_request: HttpRequest) -> bytes:
         status, message = _ERRORS[refusal.cause]
         error = {"error": refusal.message or message}
         return whole_json(refusal.status or status, error, refusal.retry_after)

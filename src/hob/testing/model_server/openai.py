@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hob.testing.model_server.hypertext import Asked, whole_json
+from hob.testing.model_server.hypertext import HttpRequest, whole_json
 from hob.testing.model_server.wire import Cause, Wire, WireRefusal, bad, refuse_if
 
 BROKEN = {"message": "The server had an error.", "type": "server_error", "param": None, "code": None}
@@ -131,7 +131,7 @@ def _parts(schema: Mapping[str, Any], path: tuple[str, ...]) -> list[tuple[tuple
 class OpenAIWire(Wire):
     """What both of OpenAI's protocols for chats answer alike."""
 
-    def refuse(self, refusal: WireRefusal, number: str, asked: Asked) -> bytes:
+    def refuse(self, refusal: WireRefusal, number: str, http_request: HttpRequest) -> bytes:
         """The HTTP answer with OpenAI's error object. Like the real one, it repeats a wrong key."""
         status, message, kind, code = _ERRORS[refusal.cause]
         error = {

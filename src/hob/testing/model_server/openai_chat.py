@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from hob.testing.model_server import openai
-from hob.testing.model_server.hypertext import Asked, Event, dump
+from hob.testing.model_server.hypertext import Event, HttpRequest, dump
 from hob.testing.model_server.openai import OpenAIWire
 from hob.testing.model_server.prompt import Prompt, Turn
 from hob.testing.model_server.replies import Fault
@@ -175,7 +175,7 @@ class OpenAIChat(OpenAIWire):
 
     writes = _Completion
 
-    def read(self, asked: Asked, request: Mapping[str, Any]) -> Prompt:
+    def read(self, http_request: HttpRequest, request: Mapping[str, Any]) -> Prompt:
         model = openai.named_model(request)
         messages: Any = request.get("messages")
         refuse_if(

@@ -14,7 +14,7 @@ from typing import Any
 
 from hob.core.values import dataclass
 from hob.testing.model_server import openai
-from hob.testing.model_server.hypertext import Asked
+from hob.testing.model_server.hypertext import HttpRequest
 from hob.testing.model_server.vectors import DIMENSIONS, vector_of
 from hob.testing.model_server.wire import bad, refuse_if
 
@@ -29,13 +29,15 @@ class Field:
     filename: str = ""
 
 
-def read_form(asked: Asked) -> Mapping[str, Field]:
+def read_form(http_request: HttpRequest) -> Mapping[str, Field]:
     """The form's fields by their names. Raises ValueError."""
-    found = re.fullmatch(r'multipart/form-data;.*?boundary="?([^";]+)"?.*', asked.headers.get("content-type", ""))
+    found = re.fullmatch(
+        r'multipart/form-data;.*?boundary="?([^";]+)"?.*', http_request.headers.get("content-type", "")
+    )
     if found is None:
         raise ValueError("not a form")
     fields = {}
-    for part in asked.body.split(b"--" + found[1].encode())[1:-1]:
+    for part in http_request.body.split(b"--" + found[1].encode())[1:-1]:
         head, _, body = part.partition(b"\r\n\r\n")
         named = dict(re.findall(r'(name|filename)="([^"]*)"', head.decode()))
         fields[named["name"]] = Field(body.removesuffix(b"\r\n"), named.get("filename", ""))
@@ -109,12 +111,12 @@ def texts_of(request: Mapping[str, Any]) -> Sequence[str]:
     return texts
 
 
-def transcription(asked: Asked) -> tuple[str, object | str]:
+def transcription(http_request: HttpRequest) -> tuple[str, object | str]:
     """What asks for a fault, and what was heard: JSON, or a text as it is. A file of UTF-8 text "says" that text.
 
     Raises Refused.
     """
-    form = read_form(asked)
+    form = read_form(http_request)
     for name in ("file", "model"):
         refuse_if(name not in form, f"Missing required parameter: '{name}'.", name, "missing_required_parameter")
     audio = form["file"]

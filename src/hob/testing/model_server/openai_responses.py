@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from hob.testing.model_server import openai
-from hob.testing.model_server.hypertext import Asked, Event, dump
+from hob.testing.model_server.hypertext import Event, HttpRequest, dump
 from hob.testing.model_server.openai import OpenAIWire
 from hob.testing.model_server.prompt import Prompt, Turn
 from hob.testing.model_server.replies import Fault, Reply
@@ -332,7 +332,7 @@ class OpenAIResponses(OpenAIWire):
 
     writes = _Response
 
-    def read(self, asked: Asked, request: Mapping[str, Any]) -> Prompt:
+    def read(self, http_request: HttpRequest, request: Mapping[str, Any]) -> Prompt:
         model = openai.named_model(request)
         items = items_of(request)
         check(request, items)

@@ -18,8 +18,8 @@ from hob.testing.model_server.gemini import Gemini
 from hob.testing.model_server.hypertext import (
     STREAM_END,
     Action,
-    Asked,
     End,
+    HttpRequest,
     chunk,
     dump,
     spaced,
@@ -56,24 +56,26 @@ class Side:
     asks: str = ""
 
 
-def find_side(asked: Asked, path: str, wire: Wire, models: Sequence[str]) -> Side | None:
+def find_side(http_request: HttpRequest, path: str, wire: Wire, models: Sequence[str]) -> Side | None:
     """What is answered at this path; None if there is no such path. Raises Refused, and what a wrong shape raises."""
-    listed = catalogues.find(asked, path, models)
+    listed = catalogues.find(http_request, path, models)
     if listed is not None:
         return _json(listed)
-    match asked.method, path:
+    match http_request.method, path:
         case "GET" | "HEAD", "/":
             return Side(b"Ollama is running", "text/plain; charset=utf-8")
         case "POST", "/v1/audio/transcriptions":
-            asks, heard = openai_media.transcription(asked)
+            asks, heard = openai_media.transcription(http_request)
             return Side(heard.encode(), "text/plain", asks) if isinstance(heard, str) else _json(heard, asks)
         case "POST", _:
-            request = json.loads(asked.body)
-            return _posted(asked, request, path, wire, models)
+            request = json.loads(http_request.body)
+            return _posted(http_request, request, path, wire, models)
     return None
 
 
-def _posted(asked: Asked, request: Mapping[str, Any], path: str, wire: Wire, models: Sequence[str]) -> Side | None:
+def _posted(
+    http_request: HttpRequest, request: Mapping[str, Any], path: str, wire: Wire, models: Sequence[str]
+) -> Side | None:
     match path:
         case "/v1/embeddings":
             return _json(openai_media.embeddings(request), openai_media.texts_of(request)[0])
@@ -85,7 +87,7 @@ def _posted(asked: Asked, request: Mapping[str, Any], path: str, wire: Wire, mod
         case "/v1/images/generations":
             return _json(openai_media.image(request), request["prompt"])
         case "/v1/messages/count_tokens":
-            return _json({"input_tokens": count(wire.read(asked, request))})
+            return _json({"input_tokens": count(wire.read(http_request, request))})
         case "/api/embed":
             found = request.get("input") or ""
             return _json(embed(request), found if isinstance(found, str) else found[0])
@@ -93,7 +95,11 @@ def _posted(asked: Asked, request: Mapping[str, Any], path: str, wire: Wire, mod
             name = catalogues.listed(request.get("model") or request["name"], models)
             return _json(catalogues.show_ollama(name, wire.capabilities))
         case _ if path.endswith(":countTokens"):
-            whole = {"totalTokens": (tokens := count(wire.read(asked, request.get("generateContentRequest", request))))}
+            whole = {
+                "totalTokens": (
+                    tokens := count(wire.read(http_request, request.get("generateContentRequest", request)))
+                )
+            }
             return _json({**whole, "promptTokensDetails": [{"modality": "TEXT", "tokenCount": tokens}]})
     return None
 
@@ -102,10 +108,10 @@ def _json(value: object, asks: str = "") -> Side:
     return Side(dump(value).encode(), asks=asks)
 
 
-def perform_side(wire: Wire, side: Side, reply: Reply | None, number: str, asked: Asked) -> list[Action]:
+def perform_side(wire: Wire, side: Side, reply: Reply | None, number: str, http_request: HttpRequest) -> list[Action]:
     """What is done about it; the reply says what goes wrong."""
     fault = reply.fault if reply else None
-    if reply and (instead := perform_instead(wire, reply, number, asked, side.kind)):
+    if reply and (instead := perform_instead(wire, reply, number, http_request, side.kind)):
         return instead
     if isinstance(side.body, bytes):
         return perform_whole(fault, side.body, side.kind, wire.headers(number))
@@ -210,7 +216,7 @@ class ModelServer:
         keep: int = 10_000,
     ) -> None:
         self.script: deque[Reply] = deque(reply if isinstance(reply, Reply) else Reply(reply) for reply in script)
-        self.requests: deque[Asked] = deque(maxlen=keep)
+        self.requests: deque[HttpRequest] = deque(maxlen=keep)
         self.connections: set[Connection] = set()
         self._otherwise = otherwise
         self._by_key = by_key or {}
@@ -236,7 +242,7 @@ class ModelServer:
         return f"{self.root}/v1"
 
     @property
-    def chats(self) -> list[Asked]:
+    def chats(self) -> list[HttpRequest]:
         """The requests for an answer among `requests`."""
         return [asked for asked in self.requests if asked.path.partition("?")[0].endswith(_CHATS)]
 
@@ -255,24 +261,24 @@ class ModelServer:
             connection.abort()
         await self._server.wait_closed()
 
-    def respond(self, asked: Asked) -> Iterable[Action]:
+    def respond(self, http_request: HttpRequest) -> Iterable[Action]:
         """What is done about one request."""
-        path = asked.path.partition("?")[0]
+        path = http_request.path.partition("?")[0]
         if path.startswith("/_fake/"):
-            return [self._control(asked, path)]
-        self.requests.append(asked)
+            return [self._control(http_request, path)]
+        self.requests.append(http_request)
         self._number += 1
-        wire = self._wires.of(asked, path)
-        key = wire.key(asked)
+        wire = self._wires.of(http_request, path)
+        key = wire.key(http_request)
         try:
             if self._key is not None and key != self._key:
                 raise WireRefused(WireRefusal(Cause.KEY if key else Cause.NO_KEY, param=key))
-            if asked.method == "POST" and path.endswith(_CHATS):
-                actions = self._chat(asked, wire, key)
+            if http_request.method == "POST" and path.endswith(_CHATS):
+                actions = self._chat(http_request, wire, key)
             else:
-                actions = self._serve(asked, path, wire, key)
+                actions = self._serve(http_request, path, wire, key)
         except WireRefused as refused:
-            return [wire.refuse(refused.refusal, self._name, asked)]
+            return [wire.refuse(refused.refusal, self._name, http_request)]
         return [self._delay, *actions] if self._delay else actions
 
     @property
@@ -280,10 +286,10 @@ class ModelServer:
         """What makes this request's ids; no two servers of a machine share them."""
         return f"{self._port:x}{self._number}"
 
-    def _control(self, asked: Asked, path: str) -> bytes:
-        match asked.method, path:
+    def _control(self, http_request: HttpRequest, path: str) -> bytes:
+        match http_request.method, path:
             case "POST", "/_fake/script":
-                self.script.extend(reply_of(reply) for reply in asked.json())
+                self.script.extend(reply_of(reply) for reply in http_request.json())
                 return whole(200, b"{}")
             case "GET", "/_fake/requests":
                 return whole_json(200, [_row(asked) for asked in self.requests])
@@ -293,24 +299,24 @@ class ModelServer:
             case _:
                 return whole(404, b"{}")
 
-    def _serve(self, asked: Asked, path: str, wire: Wire, key: str) -> Sequence[Action]:
+    def _serve(self, http_request: HttpRequest, path: str, wire: Wire, key: str) -> Sequence[Action]:
         """All that is no chat."""
         with _readable():
-            side = find_side(asked, path, wire, self._models)
+            side = find_side(http_request, path, wire, self._models)
         if side is None:
             raise WireRefused(
-                WireRefusal(Cause.NO_PATH, f"Unknown request URL: {asked.method} {path}.", code="unknown_url")
+                WireRefusal(Cause.NO_PATH, f"Unknown request URL: {http_request.method} {path}.", code="unknown_url")
             )
         spoilt = self._convention.fault_in(side.asks) or self._by_key.get(key)
-        return perform_side(wire, side, spoilt, self._name, asked)
+        return perform_side(wire, side, spoilt, self._name, http_request)
 
-    def _chat(self, asked: Asked, wire: Wire, key: str) -> Sequence[Action]:
+    def _chat(self, http_request: HttpRequest, wire: Wire, key: str) -> Sequence[Action]:
         with _readable():
-            prompt = wire.read(asked, json.loads(asked.body))
-        if self._most_bytes is not None and len(asked.body) > self._most_bytes:
+            prompt = wire.read(http_request, json.loads(http_request.body))
+        if self._most_bytes is not None and len(http_request.body) > self._most_bytes:
             raise WireRefused(WireRefusal(Cause.OVERFLOW))
         reply = self._choose(prompt, key)
-        return perform(wire, WireAnswer(reply, prompt, self._name, self._cache.count(prompt), asked))
+        return perform(wire, WireAnswer(reply, prompt, self._name, self._cache.count(prompt), http_request))
 
     def _choose(self, prompt: Prompt, key: str) -> Reply:
         if self.script:
@@ -322,9 +328,15 @@ class ModelServer:
         return self._otherwise or self._convention.reply_to(prompt.turns)
 
 
-def _row(asked: Asked) -> Mapping[str, Any]:
-    body = asked.body.decode(errors="replace")
-    return {"method": asked.method, "path": asked.path, "headers": asked.headers, "body": body, "at": asked.at}
+def _row(http_request: HttpRequest) -> Mapping[str, Any]:
+    body = http_request.body.decode(errors="replace")
+    return {
+        "method": http_request.method,
+        "path": http_request.path,
+        "headers": http_request.headers,
+        "body": body,
+        "at": http_request.at,
+    }
 
 
 class _Wires:
@@ -337,14 +349,14 @@ class _Wires:
         self._gemini = Gemini()
         self._ollama = Ollama(capabilities)
 
-    def of(self, asked: Asked, path: str) -> Wire:
+    def of(self, http_request: HttpRequest, path: str) -> Wire:
         if path.startswith("/v1beta/"):
             return self._gemini
         if path == "/" or path.startswith("/api/"):
             return self._ollama
         if path == "/v1/responses":
             return self._responses
-        if path.startswith("/v1/messages") or (path.startswith("/v1/models") and is_anthropic(asked)):
+        if path.startswith("/v1/messages") or (path.startswith("/v1/models") and is_anthropic(http_request)):
             return self._anthropic
         return self._chat
 

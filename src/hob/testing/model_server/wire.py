@@ -11,9 +11,9 @@ from hob.core.values import dataclass
 from hob.testing.model_server.hypertext import (
     STREAM_END,
     Action,
-    Asked,
     End,
     Event,
+    HttpRequest,
     chunk,
     dump,
     frame,
@@ -90,7 +90,7 @@ class WireAnswer:
     prompt: Prompt
     number: str
     tokens: Tokens
-    asked: Asked
+    asked: HttpRequest
 
     @property
     def said(self) -> int:
@@ -144,14 +144,14 @@ class Wire(Protocol):
     writes: type[WireWriter]
     """What tells its answers."""
 
-    def key(self, asked: Asked) -> str:
+    def key(self, http_request: HttpRequest) -> str:
         """The API key that was sent."""
-        return asked.headers.get("authorization", "").partition(" ")[2]
+        return http_request.headers.get("authorization", "").partition(" ")[2]
 
-    def read(self, asked: Asked, request: Mapping[str, Any]) -> Prompt:
+    def read(self, http_request: HttpRequest, request: Mapping[str, Any]) -> Prompt:
         """Checks a request as the vendor does. Raises Refused."""
 
-    def refuse(self, refusal: WireRefusal, number: str, asked: Asked) -> bytes:
+    def refuse(self, refusal: WireRefusal, number: str, http_request: HttpRequest) -> bytes:
         """The HTTP answer of a refusal."""
 
     def headers(self, number: str, wait: float | None = None) -> Mapping[str, str]:
@@ -187,12 +187,12 @@ def perform_whole(fault: Fault | None, body: bytes, kind: str, headers: Mapping[
     return [sent[: -(len(body) // 2) - 1], End.DROP] if fault in _CUTS else [sent]
 
 
-def perform_instead(wire: Wire, reply: Reply, number: str, asked: Asked, kind: str) -> list[Action]:
+def perform_instead(wire: Wire, reply: Reply, number: str, http_request: HttpRequest, kind: str) -> list[Action]:
     """What comes instead of an answer; nothing for the faults that lie within it."""
     if reply.fault is None:
         return []
     if refusal := refusal_of(reply.fault, reply.retry_after):
-        return [wire.refuse(refusal, number, asked)]
+        return [wire.refuse(refusal, number, http_request)]
     match reply.fault:
         case Fault.HTML_200 | Fault.HTML_502:
             return [whole(200 if reply.fault is Fault.HTML_200 else 502, _PAGE, "text/html")]

@@ -36,7 +36,7 @@ _PASSWORDS = "() => [...document.querySelectorAll('input[type=password]')].map(e
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class BrowserRequest:
     """The arguments of a call."""
 
     action: str
@@ -61,17 +61,17 @@ class Actions:
     """Performs calls in a window. `most` is how many characters of a result the model is shown."""
 
     def __init__(
-        self, window: BrowserWindow, asked: Asked, roots: Callable[[], Roots], blobs: Blobs, most: int
+        self, window: BrowserWindow, request: BrowserRequest, roots: Callable[[], Roots], blobs: Blobs, most: int
     ) -> None:
         self._window = window
-        self._asked = asked
+        self._request = request
         self._roots = roots
         self._blobs = blobs
         self._most = most
 
     async def perform(self) -> ToolOutput:
         """Do what is asked. Raises ToolFailed and ToolRefused with what to do instead."""
-        do = getattr(self, f"_{self._asked.action}")
+        do = getattr(self, f"_{self._request.action}")
         try:
             output: ToolOutput = await do()
         except TookTooLong as error:
@@ -91,12 +91,12 @@ class Actions:
         return ToolOutput("\n".join(lines) or "no tab is open")
 
     async def _open(self) -> ToolOutput:
-        url = _web_address(self._asked.url)
+        url = _web_address(self._request.url)
         await self._window.new_tab()
         return await self._go(url)
 
     async def _navigate(self) -> ToolOutput:
-        url = _web_address(self._asked.url)
+        url = _web_address(self._request.url)
         await self._tab()
         return await self._go(url)
 
@@ -148,7 +148,7 @@ class Actions:
         return await self._shown(await self._tab(), self._most)
 
     async def _screenshot(self) -> ToolOutput:
-        page, asked = await self._tab(), self._asked
+        page, asked = await self._tab(), self._request
         if asked.ref:
             data = await self._element().screenshot(type="jpeg", quality=70, timeout=_ACT_SECONDS * 1000)
         else:
@@ -170,13 +170,13 @@ class Actions:
 
     async def _pdf(self) -> ToolOutput:
         page = await self._tab()
-        name = self._asked.path or f"{_NAME.sub('-', await page.title() or 'page')[:60]}.pdf"
+        name = self._request.path or f"{_NAME.sub('-', await page.title() or 'page')[:60]}.pdf"
         return ToolOutput(await self._keep(name, await page.pdf(print_background=True)))
 
     # acting
 
     async def _act(self) -> ToolOutput:
-        page, asked = await self._tab(), self._asked
+        page, asked = await self._tab(), self._request
         done = ""
         match asked.kind:
             case "close":
@@ -203,7 +203,7 @@ class Actions:
 
     async def _use(self, kind: str) -> None:
         """Something is done with one element."""
-        asked, timeout = self._asked, _ACT_SECONDS * 1000
+        asked, timeout = self._request, _ACT_SECONDS * 1000
         element = await self._own(asked.ref)
         match kind:
             case "click":
@@ -223,29 +223,29 @@ class Actions:
                 raise ToolFailed("act needs a kind: click, type, press, hover, drag, select, fill, resize, wait, ...")
 
     async def _wait(self, page: Page) -> None:
-        seconds = min(self._asked.seconds or _ACT_SECONDS, _LONGEST_WAIT)
-        if self._asked.text:
-            await page.get_by_text(self._asked.text).first.wait_for(timeout=seconds * 1000)
+        seconds = min(self._request.seconds or _ACT_SECONDS, _LONGEST_WAIT)
+        if self._request.text:
+            await page.get_by_text(self._request.text).first.wait_for(timeout=seconds * 1000)
         else:
             await asyncio.sleep(seconds)
 
     async def _upload(self) -> ToolOutput:
         roots = self._roots()
-        data = await asyncio.to_thread(read_whole, roots, self._asked.path, _MOST_FILE)
-        element = await self._own(self._asked.ref)
+        data = await asyncio.to_thread(read_whole, roots, self._request.path, _MOST_FILE)
+        element = await self._own(self._request.ref)
         kind = media_type_of(data[:HEAD])
-        name = self._asked.path.rpartition("/")[2]
+        name = self._request.path.rpartition("/")[2]
         await element.set_input_files({"name": name, "mimeType": kind, "buffer": data}, timeout=_ACT_SECONDS * 1000)
         return await self._shown(await self._tab(), _MOST_AFTER)
 
     async def _dialog(self) -> ToolOutput:
         self._check_page((await self._tab()).main_frame)
-        self._window.answer = (self._asked.accept, self._asked.text)
-        done = "accepted" if self._asked.accept else "dismissed"
+        self._window.answer = (self._request.accept, self._request.text)
+        done = "accepted" if self._request.accept else "dismissed"
         return ToolOutput(f"the next dialog will be {done}; now do what opens it")
 
     async def _download(self) -> ToolOutput:
-        element = await self._own(self._asked.ref)
+        element = await self._own(self._request.ref)
         window = self._window
         window.awaited = asyncio.get_running_loop().create_future()
         window.proxy.most = MOST_OF_DOWNLOAD
@@ -258,7 +258,7 @@ class Actions:
             raise ToolFailed("no file came in time: does this reference lead to one?") from error
         finally:
             window.awaited, window.proxy.most = None, MOST_BYTES
-        name = self._asked.path or _NAME.sub("-", download.suggested_filename).lstrip(".-")[:100] or "download"
+        name = self._request.path or _NAME.sub("-", download.suggested_filename).lstrip(".-")[:100] or "download"
         return ToolOutput(await self._keep(name, data))
 
     async def _fetched(self, download: Download) -> bytes:
@@ -277,7 +277,7 @@ class Actions:
 
     async def _keep(self, name: str, data: bytes) -> str:
         roots = self._roots()
-        name = self._asked.path or await asyncio.to_thread(free_name, roots, name)
+        name = self._request.path or await asyncio.to_thread(free_name, roots, name)
         await asyncio.to_thread(write_new, roots, name, data)
         return f"{name}: {len(data):,} bytes, {media_type_of(data[:HEAD])}"
 
@@ -285,16 +285,16 @@ class Actions:
 
     async def _tab(self) -> Page:
         """The tab that is asked for, or the current one, which it becomes."""
-        number = self._asked.tab if self._asked.tab in self._window.tabs else self._window.current
-        if self._asked.tab and number != self._asked.tab:
-            raise ToolFailed(f"there is no tab {self._asked.tab}; {(await self._tabs()).text}")
+        number = self._request.tab if self._request.tab in self._window.tabs else self._window.current
+        if self._request.tab and number != self._request.tab:
+            raise ToolFailed(f"there is no tab {self._request.tab}; {(await self._tabs()).text}")
         if number not in self._window.tabs:
             return await self._window.new_tab()
         self._window.current = number
         return self._window.tabs[number]
 
     def _element(self, ref: str = "") -> Locator:
-        ref = ref or self._asked.ref
+        ref = ref or self._request.ref
         if not _REF.fullmatch(ref):
             raise ToolFailed(f"{ref[:40]!r} is no reference; snapshot gives them, as e12")
         return self._window.tabs[self._window.current].locator(f"aria-ref={ref}")
@@ -314,7 +314,7 @@ class Actions:
     def _check_page(self, frame: Frame) -> None:
         """What the owner is asked about, or has named, must be where something is done."""
         here = frame if frame.url.startswith("http") else frame.page.main_frame
-        if _origin(self._asked.page) != _origin(here.url):
+        if _origin(self._request.page) != _origin(here.url):
             raise ToolFailed(f"page must be the address where this is: {here.url[:300]}")
 
     async def _shown(self, page: Page, most: int) -> ToolOutput:

@@ -78,7 +78,7 @@ class BrowserTool:
         if profile:
             raise ToolFailed("a profile is chosen with action start")
         async with self.browsers.using(session) as window:
-            asked = _acting().Asked(
+            asked = _acting().BrowserRequest(
                 action=action, kind=kind, url=url, page=page, ref=ref, to=to, text=text, fields=fields, script=script,
                 path=path, tab=tab, seconds=seconds, width=width, height=height, accept=accept, full=full,
             )  # fmt: skip

@@ -181,7 +181,7 @@ class EditPlan:
     """What a call would change, and what to tell of it: nothing that was read, so that the answer can be trusted."""
 
     changes: tuple[Planned, ...]
-    told: str
+    summary: str
 
     def diff(self) -> str:
         """The changes, for people to read."""
@@ -265,7 +265,7 @@ class Editing:
         await self._noted.make(plan.changes, turn, call.id)
         for each in plan.changes:
             self._seen.note(turn, each.path, each.new_hash)
-        return plan.told
+        return plan.summary
 
     def _check_seen(self, turn: TurnId, found: ExistingFile) -> None:
         seen = self._seen.find(turn, found.place.path)

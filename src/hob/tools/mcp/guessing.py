@@ -137,7 +137,7 @@ def words_of(name: str) -> tuple[str, ...]:
     return tuple(found[0].lower() for found in _WORDS.finditer(name))
 
 
-def told(effects: Iterable[Effect]) -> Iterator[str]:
+def describe_effects(effects: Iterable[Effect]) -> Iterator[str]:
     """The effects as people read them, in the order in which they are declared."""
     wanted = set(effects)
     return (each.value.replace("_", " ") for each in Effect if each in wanted)

@@ -51,7 +51,7 @@ class TaskCall:
 
     keep: Callable[[str], Awaitable[None]]
     begun: str = ""
-    is_cut: Callable[[], bool] = bool
+    is_shutting_down: Callable[[], bool] = bool
 
 
 CURRENT: ContextVar[TaskCall] = ContextVar("mcp_task_call")
@@ -205,7 +205,7 @@ def _pause(wanted: int | None) -> float:
 
 async def _give_up(session: ClientSession, task: str, call: TaskCall) -> None:
     """Tell the server that nobody waits for the task any more, as far as it can be told; the next Hob may."""
-    if call.is_cut():
+    if call.is_shutting_down():
         return
     with anyio.move_on_after(_GIVING_UP, shield=True), suppress(MCPError, ValidationError, *_GONE):
         await session.send_request(_Cancel(params=_Named(task_id=task)), EmptyResult)

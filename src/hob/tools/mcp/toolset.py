@@ -126,7 +126,7 @@ class McpToolset:
     def _task_of(self, call: ToolCall, context: CallContext, begun: str) -> Any:
         from hob.tools.mcp.tasks import TaskCall
 
-        return TaskCall(partial(self._tasks.keep, context.turn, call), begun, context.is_cut)
+        return TaskCall(partial(self._tasks.keep, context.turn, call), begun, context.is_shutting_down)
 
     async def _told(
         self,

@@ -175,11 +175,11 @@ class Groups:
         name = self.group_of(call.name)
         if not name:
             return await self._shown.call(call, context)
-        if way := self.way_to(call.name, context.turn.session):
+        if way := self.how_to_open(call.name, context.turn.session):
             raise ToolFailed(way)
         return await self._groups[name].toolset.call(call, context)
 
-    def way_to(self, name: str, session: SessionKey) -> str:
+    def how_to_open(self, name: str, session: SessionKey) -> str:
         """How this session comes to a tool of a group that it has not opened; empty for every other name."""
         group = self.group_of(name)
         if not group or not {group, f"{_ONE}{name}"}.isdisjoint(self._opened.opened(session)):
@@ -202,8 +202,8 @@ class _SessionTools:
     def specs(self) -> tuple[ToolSpec, ...]:
         return self._groups.specs_of(self._session)
 
-    def way_to(self, name: str) -> str:
-        return self._groups.way_to(name, self._session)
+    def how_to_open(self, name: str) -> str:
+        return self._groups.how_to_open(name, self._session)
 
     async def call(self, call: ToolCall, context: CallContext) -> ToolResult:
         return await self._groups.call(call, context)

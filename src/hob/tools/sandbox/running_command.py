@@ -108,9 +108,9 @@ class HostDecisions:
     what a proxy answers them.
     """
 
-    def __init__(self, output: OutputCallback, tell: Decided) -> None:
+    def __init__(self, output: OutputCallback, on_decision: Decided) -> None:
         self._output = output
-        self._tell = tell
+        self._tell = on_decision
         self._told: set[HostDecision] = set()
 
     def hear(self, decision: HostDecision) -> None:

@@ -55,12 +55,12 @@ def _permissions(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     facts = SecurityFacts(files=gather_files(config, diagnostics.environ, dict(config.secrets())))
     here = diagnostics.with_facts(facts)
     for check in PERMISSIONS:
-        for found in check.look(here):
-            if found.mend is not None:
+        for found in check.run(here):
+            if found.fix is not None:
                 title = translatable("{title} (mode {mode})", title=found.title, mode=_mode(found.where))
                 told = translatable("restricted the permissions of {path}", path=found.where)
                 advice = "`hob doctor --fix` restricts its permissions"
-                yield replace(found, title=title, advice=advice, mend=replace(found.mend, told=told))
+                yield replace(found, title=title, advice=advice, fix=replace(found.fix, told=told))
             elif check.id == "fs.foreign_owner":
                 yield found
 

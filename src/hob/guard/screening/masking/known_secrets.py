@@ -51,7 +51,7 @@ class KnownSecrets:
     def watch(self, secrets: Iterable[tuple[str, Secret]]) -> None:
         """Learn each value of these, by name, as soon as it is read."""
         for name, secret in secrets:
-            secret.tell(lambda value, name=name: self.learn({name: value}))  # type: ignore[misc]
+            secret.on_read(lambda value, name=name: self.learn({name: value}))  # type: ignore[misc]
 
     def _free(self, name: str) -> str:
         number, free = 1, name

@@ -38,7 +38,7 @@ def executable_config(rule_input: RuleInput) -> Iterator[ShellFinding]:
     if any(is_executable_config_name(path) for path in paths if not path.startswith("/tmp/")) or any(  # noqa: S108 - it vanishes
         names_executable_config(code.text) for code in command.runs.code
     ):
-        yield rule_input.tell("obeyed", "what it names is taken for instruction later", _PERSISTS)
+        yield rule_input.note("obeyed", "what it names is taken for instruction later", _PERSISTS)
 
 
 _HIDES = frozenset(

@@ -29,7 +29,7 @@ def cloud(rule_input: RuleInput) -> Iterator[ShellFinding]:
     elif rule_input.name in ("terraform", "tofu", "pulumi", "cdk") and set(words[:1]) & {"apply", "up", "deploy"}:
         yield rule_input.ask("remote-change", "it changes what is elsewhere", _COMMUNICATES)
     elif set(words[:2]) & _CHANGES:
-        yield rule_input.tell("network", "it changes what is elsewhere", _COMMUNICATES)
+        yield rule_input.note("network", "it changes what is elsewhere", _COMMUNICATES)
 
 
 RULES: Rules = dict.fromkeys(

@@ -106,7 +106,7 @@ def _fetches(rule_input: RuleInput, registry: tuple[str, ...]) -> Iterator[Shell
         else ()
     )
     hosts = tuple(dict.fromkeys((*named, *indexes, *(registry if not indexes else ()))))
-    yield rule_input.tell("installing", f"{rule_input.name} fetches and runs what others wrote", _INSTALLS, hosts)
+    yield rule_input.note("installing", f"{rule_input.name} fetches and runs what others wrote", _INSTALLS, hosts)
 
 
 def python_module(rule_input: RuleInput) -> Iterator[ShellFinding]:

@@ -122,7 +122,7 @@ def _talks(rule_input: RuleInput, urls: list[str], hosts: Args, files: bool, bod
         yield rule_input.ask("sending", "the address that it asks for is made of data", SENDS, hosts)
     else:
         what = "sends to" if body else "fetches from"
-        yield rule_input.tell("network", f"it {what} {', '.join(hosts) or 'another computer'}", SENDS, hosts)
+        yield rule_input.note("network", f"it {what} {', '.join(hosts) or 'another computer'}", SENDS, hosts)
 
 
 def socket(rule_input: RuleInput) -> Iterator[ShellFinding]:
@@ -144,7 +144,7 @@ def socket(rule_input: RuleInput) -> Iterator[ShellFinding]:
     if rule_input.args in (("-h",), ("--version",)) or (local and (probes or rule_input.name != "socat")):
         return
     if probes:
-        yield rule_input.tell("network", "it looks whether a port is open", SENDS, hosts)
+        yield rule_input.note("network", "it looks whether a port is open", SENDS, hosts)
     else:
         yield rule_input.ask("raw-socket", "it opens a connection that can carry anything", SENDS, hosts)
 
@@ -159,7 +159,7 @@ def shell(rule_input: RuleInput) -> Iterator[ShellFinding]:
     elif rule_input.command.stdin is not None:
         yield rule_input.ask("sending", "it sends what it reads to another computer", SENDS, host)
     elif host:
-        yield rule_input.tell("network", f"it runs on {shown(host[0])}", SENDS, host)
+        yield rule_input.note("network", f"it runs on {shown(host[0])}", SENDS, host)
 
 
 def copy(rule_input: RuleInput) -> Iterator[ShellFinding]:
@@ -175,7 +175,7 @@ def copy(rule_input: RuleInput) -> Iterator[ShellFinding]:
     elif remote and remote[-1] is not None:
         yield rule_input.ask("sending", translatable("it sends files to {host}", host=hosts[-1]), SENDS, hosts)
     elif hosts:
-        yield rule_input.tell("network", f"it fetches files from {hosts[0]}", SENDS, hosts)
+        yield rule_input.note("network", f"it fetches files from {hosts[0]}", SENDS, hosts)
 
 
 def lookup(rule_input: RuleInput) -> Iterator[ShellFinding]:
@@ -190,7 +190,7 @@ def lookup(rule_input: RuleInput) -> Iterator[ShellFinding]:
         yield rule_input.ask("sending", "the name that it asks for is made of data", SENDS, tuple(map(shown, hosts)))
     elif hosts and not is_local(hosts):
         long = any(len(label) > 40 for host in hosts for label in host.split("."))
-        make = rule_input.ask if long else rule_input.tell
+        make = rule_input.ask if long else rule_input.note
         yield make("sending" if long else "network", "it asks for a name in the network", SENDS, hosts)
 
 
@@ -229,7 +229,7 @@ def share(rule_input: RuleInput) -> Iterator[ShellFinding]:
         changes = re.search(
             r"\b(delete|archive|transfer)\b|-X\s*(DELETE|PUT|PATCH)|--method\s+(DELETE|PUT|PATCH)", words
         )
-        make = rule_input.ask if changes else rule_input.tell
+        make = rule_input.ask if changes else rule_input.note
         yield make(
             "remote-deletion" if changes else "network", translatable("it talks to {host}", host=host), SENDS, (host,)
         )

@@ -133,7 +133,7 @@ def git(rule_input: RuleInput) -> Iterator[ShellFinding]:
         action in ("remote", "submodule", "lfs") and more[:1] not in (("update",), ("push",), ("pull",))
     ):
         hosts = tuple(host for arg in more if (host := host_of(arg)))
-        yield rule_input.tell(
+        yield rule_input.note(
             "network", f"git {action} talks to another computer", frozenset({Effect.COMMUNICATES}), hosts
         )
 
@@ -147,7 +147,7 @@ def other(rule_input: RuleInput) -> Iterator[ShellFinding]:
     elif words & {"push", "pull", "clone", "commit", "checkout", "update"} and (
         rule_input.name == "svn" or words & {"push", "pull", "clone"}
     ):
-        yield rule_input.tell("network", "it talks to another computer", frozenset({Effect.COMMUNICATES}))
+        yield rule_input.note("network", "it talks to another computer", frozenset({Effect.COMMUNICATES}))
 
 
 RULES: Rules = {"git": git, **dict.fromkeys(("hg", "svn", "jj", "bzr", "fossil", "darcs"), other)}

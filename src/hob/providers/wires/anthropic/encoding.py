@@ -116,27 +116,27 @@ class AnthropicLayout:
         self._parts: list[PartialJson | int | None] = []
         self._told = 0
 
-    def add_sealed(self, block: Block, said: int) -> PartialJson:
-        """A sealed block, which may still grow, begins after `said` characters of text."""
-        self._tell(said)
+    def add_sealed(self, block: Block, text_length: int) -> PartialJson:
+        """A sealed block, which may still grow, begins after `text_length` characters of text."""
+        self._tell(text_length)
         self.sealed = True
         growing = PartialJson(block)
         self._parts.append(growing)
         return growing
 
-    def add_call(self, said: int) -> None:
-        """A call begins after `said` characters of text."""
-        self._tell(said)
+    def add_call(self, text_length: int) -> None:
+        """A call begins after `text_length` characters of text."""
+        self._tell(text_length)
         self._parts.append(None)
 
-    def _tell(self, said: int) -> None:
-        if said > self._told:
-            self._parts.append(said - self._told)
-            self._told = said
+    def _tell(self, text_length: int) -> None:
+        if text_length > self._told:
+            self._parts.append(text_length - self._told)
+            self._told = text_length
 
-    def data(self, said: int) -> str:
+    def data(self, text_length: int) -> str:
         """The whole, at the answer's end."""
-        self._tell(said)
+        self._tell(text_length)
         parts = [part.whole() if isinstance(part, PartialJson) else part for part in self._parts]
         return json.dumps(parts, ensure_ascii=False, separators=(",", ":"))
 

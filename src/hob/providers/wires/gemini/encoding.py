@@ -115,23 +115,23 @@ class GeminiLayout:
         self._parts: list[tuple[int | None, str | None]] = []
         self._told = 0
 
-    def add_text(self, signature: str, said: int) -> None:
-        """A part with a signature has ended; by now there are `said` characters of text."""
-        self._parts.append((said - self._told, signature))
-        self._told = said
+    def add_text(self, signature: str, text_length: int) -> None:
+        """A part with a signature has ended; by now there are `text_length` characters of text."""
+        self._parts.append((text_length - self._told, signature))
+        self._told = text_length
         self.signed = True
 
-    def add_call(self, signature: str | None, said: int) -> None:
-        """A call came after `said` characters of text."""
-        if said > self._told:
-            self._parts.append((said - self._told, None))
-            self._told = said
+    def add_call(self, signature: str | None, text_length: int) -> None:
+        """A call came after `text_length` characters of text."""
+        if text_length > self._told:
+            self._parts.append((text_length - self._told, None))
+            self._told = text_length
         self._parts.append((None, signature))
         self.signed = self.signed or signature is not None
 
-    def data(self, said: int) -> str:
+    def data(self, text_length: int) -> str:
         """The whole, at the answer's end."""
-        parts = [*self._parts, (said - self._told, None)] if said > self._told else self._parts
+        parts = [*self._parts, (text_length - self._told, None)] if text_length > self._told else self._parts
         return json.dumps(parts, separators=(",", ":"))
 
 

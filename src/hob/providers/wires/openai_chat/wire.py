@@ -288,7 +288,7 @@ class ChatDecoder(decoding.Decoder):
         call = self._call_of(fragment.get("index"), text_in(fragment, "id"), name)
         self._answer.name(call, name)
         self._answer.write(call, function.get("arguments"))
-        self._answer.tell(call)
+        self._answer.announce_call(call)
 
     def _call_of(self, index: object, identity: str, name: str) -> PartialCall:
         """The call that a fragment belongs to. Servers leave out the index, the id, or use one index for all."""

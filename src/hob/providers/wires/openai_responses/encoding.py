@@ -90,20 +90,20 @@ class ResponsesLayout:
             self.sealed = True
             self._parts.append(dict(item))
 
-    def add_message(self, item: Mapping[str, Any], said: int) -> None:
-        """A message begins after `said` characters of text."""
-        self._parts.append({"said": said, **_own(item)})
+    def add_message(self, item: Mapping[str, Any], text_length: int) -> None:
+        """A message begins after `text_length` characters of text."""
+        self._parts.append({"said": text_length, **_own(item)})
 
     def add_call(self, item: Mapping[str, Any]) -> None:
         """A call begins."""
         self._parts.append({"call": True, **_own(item)})
 
-    def data(self, said: int) -> str:
-        """The whole, at the end of an answer with `said` characters of text."""
+    def data(self, text_length: int) -> str:
+        """The whole, at the end of an answer with `text_length` characters of text."""
         parts = []
         for part in reversed(self._parts):
             if "said" in part:
-                part, said = {**part, "said": said - part["said"]}, part["said"]
+                part, text_length = {**part, "said": text_length - part["said"]}, part["said"]
             parts.append(part)
         return json.dumps(parts[::-1], ensure_ascii=False, separators=(",", ":"))
 
