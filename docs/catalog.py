@@ -50,8 +50,8 @@ OF_PACKAGES = {
         "Ask",
     },
     "cli": {"confirm", "InvalidRequest", "NotFound", "HobError", "Unready", "ServiceFailed", "NotConfigured"},
-    "cli/onboarding": {"told", "choose", "read", "read_secret", "tell", "confirm", "SetupOutcome", "ModelTrial"},
-    "cli/setup/onboard.py": {"told", "choose", "read", "read_secret", "tell", "confirm", "SetupOutcome", "ModelTrial"},
+    "cli/onboarding": {"text_in", "choose", "read", "read_secret", "show", "confirm", "SetupOutcome", "ModelTrial"},
+    "cli/setup/onboard.py": {"text_in", "choose", "read", "read_secret", "show", "confirm", "SetupOutcome", "ModelTrial"},
 }
 PLURALS = {"translate_plural", "ngettext"}
 TABLES = {"_ADVICE", "_WHY", "KIND_NAMES", "ENGLISH", "DESCRIPTIONS", "STAGE_NAMES", "STATUS_NAMES"}
