@@ -570,7 +570,7 @@ async def test_browser_tells_of_a_question_for_approval_while_nobody_looks(world
         await page.evaluate("() => { document.hasFocus = () => false; }")
         world.model.script.append(ASKED[2])
         asked = (await daemon.post("Clean up.", session="main")).json()
-        assert await page.evaluate(NOTIFIED, 1) == [["Hob wants to use exec", asked["approvals"][0]]]
+        assert await page.evaluate(NOTIFIED, 1) == [["Hob wants to run rm -rf .", asked["approvals"][0]]]
         await page.get_by_role("button", name="Deny").click()
         assert await page.evaluate(NOTIFIED, 0) == []
         assert tab.errors == []

@@ -290,6 +290,12 @@ async def test_approval_tells_where_the_wish_may_come_from_and_a_trace_what_a_to
         chain = page.get_by_role("list", name="Where the wish may come from").get_by_role("listitem")
         told = ["output of exec", "read in this conversation", "wants to use exec"]
         await expect(chain).to_have_text(told)
+        card = page.locator("[data-approval]").first
+        await expect(card.get_by_role("heading")).to_have_text("Hob wants to run rm -rf .")
+        await expect(card).to_contain_text("It deletes '.', part of the workspace.")
+        await page.get_by_role("button", name="Deutsch").click()
+        await expect(card).to_contain_text("Es löscht")
+        await page.get_by_role("button", name="English").click()
         await page.goto(f"{tab.base}/timeline?text=disk+space")
         await page.get_by_role("link", name="Trace").first.click()
         await page.get_by_role("option").filter(has_text="exec").first.click()

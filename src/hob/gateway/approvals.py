@@ -3,6 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, TypedDict
 
+from hob.core.translation.language import translated
+from hob.guard.approvals.question import Question
+from hob.guard.approvals.question_text import show
+from hob.guard.policy.reasons import without_taint
 from hob.store.approvals import Approval, Grant
 from hob.store.store import Store
 
@@ -12,6 +16,7 @@ class ApprovalAnswer(TypedDict):
 
     state: see [states](states.md)
     shown: all that would be done
+    why: what the call would do or lacks, in the caller's language; empty for a question of an older Hob
     question: the values that `shown` was made of; null for a question of an older Hob
     scopes: how far an approval may reach here
     message: the message whose turn waits for the answer
@@ -23,6 +28,7 @@ class ApprovalAnswer(TypedDict):
     reason: str
     rule: str
     shown: str
+    why: str
     question: Mapping[str, Any] | None
     scopes: list[str]
     session: str
@@ -97,27 +103,31 @@ class PendingApprovals(Protocol):
         """Take one of those back. Raises NotFound."""
 
 
-async def approvals_view(store: Store, pending_approvals: PendingApprovals) -> ApprovalsAnswer:
+async def approvals_view(store: Store, pending_approvals: PendingApprovals, language: str = "") -> ApprovalsAnswer:
     """The questions that stand."""
     return {
         "approvals": [
-            await approval_view(store, each, pending_approvals.scopes(each)) for each in await pending_approvals.open()
+            await approval_view(store, each, pending_approvals.scopes(each), language)
+            for each in await pending_approvals.open()
         ]
     }
 
 
-async def approval_view(store: Store, approval: Approval, scopes: Sequence[str]) -> ApprovalAnswer:
+async def approval_view(store: Store, approval: Approval, scopes: Sequence[str], language: str = "") -> ApprovalAnswer:
     """One question. `shown` is all that would be done; `message` is the one whose turn waits for the answer.
 
-    `question` are the values that `shown` was made of; null for questions of an older Hob.
+    `question` are the values that `shown` was made of; null for questions of an older Hob. With a language the texts
+    are in it, otherwise in the one it was asked in.
     """
+    question = None if approval.question is None else Question.load(approval.question)
     return {
         "id": approval.id,
         "state": approval.state.value,
         "tool": approval.tool,
         "reason": approval.reason,
         "rule": approval.rule,
-        "shown": approval.shown,
+        "shown": show(question, language) if question and language else approval.shown,
+        "why": translated(without_taint(question.reason), language or "en") if question else "",
         "question": approval.question,
         "scopes": list(scopes),
         "session": approval.session,

@@ -89,7 +89,9 @@ const CHANGES: Record<string, string[]> = {
 export function useLiveUpdates() {
   const client = useQueryClient();
   const language = useLanguage();
-  useEffect(() => void client.invalidateQueries({ queryKey: ["settings"] }), [client, language]); // they tell in it what they mean
+  useEffect(() => {
+    for (const key of ["settings", "approvals"]) void client.invalidateQueries({ queryKey: [key] }); // their texts are in it
+  }, [client, language]);
   useEffect(() => {
     let timer = 0;
     const stale = new Set<string>();

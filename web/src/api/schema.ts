@@ -54,6 +54,7 @@ export interface ApprovalAnswer {
   reason: string;
   rule: string;
   shown: string;
+  why: string;
   question: Record<string, unknown> | null;
   scopes: string[];
   session: string;
@@ -1279,6 +1280,7 @@ export interface SettledAnswer {
   reason: string;
   rule: string;
   shown: string;
+  why: string;
   question: Record<string, unknown> | null;
   scopes: string[];
   session: string;

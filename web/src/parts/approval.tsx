@@ -5,12 +5,7 @@ import { useAnswer } from "../api/queries";
 import type { ApprovalAnswer } from "../api/schema";
 import { moment, t } from "../i18n";
 import { Badge, Button, Card, When } from "./basics";
-
-type Said = string | { message: string; values: Record<string, Said> };
-
-/** A sentence of Hob's with its values, in the page's language as far as the page has it. */
-const spoken = (said: Said): string =>
-  typeof said === "string" ? said : t(said.message, Object.fromEntries(Object.entries(said.values ?? {}).map(([name, value]) => [name, spoken(value)])));
+import { type Said, headline, spoken } from "./headline";
 
 const READ = "this conversation holds text that is not yours: {what}";
 
@@ -41,7 +36,9 @@ function Chain({ approval }: { approval: ApprovalAnswer }) {
 export function ApprovalCard({ approval }: { approval: ApprovalAnswer }) {
   const answer = useAnswer();
   const [asking, setAsking] = useState<string | null>(null);
-  const lines = approval.shown.split("\n");
+  const { lead, object } = headline(approval);
+  const why = approval.why ? `${approval.why[0]?.toUpperCase()}${approval.why.slice(1)}.` : approval.reason;
+  const lines = approval.shown.split("\n").slice(approval.why ? 1 : 0); // its first line says tool and reason, as the head does
   const [whole, setWhole] = useState(lines.length <= 14);
   const open = approval.state === "open";
   const wider = approval.scopes.filter((scope) => scope !== "once");
@@ -57,13 +54,13 @@ export function ApprovalCard({ approval }: { approval: ApprovalAnswer }) {
             <span>· {approval.session}</span>
           </div>
           <h3 className="text-lg font-semibold">
-            {t("Hob wants to use")} <span className="font-mono">{approval.tool}</span>
+            {lead} {object && <span className="font-mono break-words">{object}</span>}
           </h3>
-          <p className="text-muted">{approval.reason}</p>
+          <p className="text-muted">{why}</p>
           <Chain approval={approval} />
         </div>
         <pre dir="auto" tabIndex={0} className="overflow-x-auto bg-sunken px-4 py-3 font-mono text-sm whitespace-pre-wrap">
-          {whole ? approval.shown : `${lines.slice(0, 12).join("\n")}\n…`}
+          {whole ? lines.join("\n") : `${lines.slice(0, 12).join("\n")}\n…`}
         </pre>
         <div className="flex flex-wrap items-center gap-2 px-4 py-3">
           {!whole && (
@@ -93,7 +90,7 @@ export function ApprovalCard({ approval }: { approval: ApprovalAnswer }) {
             </>
           )}
           <span className="ms-auto text-xs text-muted">
-            {t("rule")} <code className="font-mono">{approval.rule}</code>
+            {t("rule")} <code title={approval.reason} className="font-mono">{approval.rule}</code>
           </span>
           {approval.message && (
             <Link href={`/chat?session=${encodeURIComponent(approval.session)}`} className="text-xs text-accent underline-offset-2 hover:underline">

@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from "react";
 import { useApprovals } from "../api/queries";
 import { t } from "../i18n";
 import { Button } from "./basics";
+import { headline } from "./headline";
 import { worker } from "./worker";
 
 const here = () => isSecureContext && "Notification" in window && "serviceWorker" in navigator;
@@ -24,8 +25,8 @@ export function useApprovalNotifications() {
       if (!before || document.visibilityState === "visible" && document.hasFocus()) return;
       for (const each of asked) {
         if (before.has(each.id)) continue;
-        const title = t("Hob wants to use {tool}", { tool: each.tool });
-        await registration.showNotification(title, { body: each.reason, tag: each.id, icon: "/icon.svg", requireInteraction: true, data: "/trust" });
+        const { lead, object } = headline(each);
+        await registration.showNotification(`${lead} ${object}`.trim(), { body: each.why || each.reason, tag: each.id, icon: "/icon.svg", requireInteraction: true, data: "/trust" });
       }
     });
   }, [asked]);

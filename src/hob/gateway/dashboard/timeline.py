@@ -15,7 +15,7 @@ from hob.gateway.approvals import ApprovalAnswer, approval_view
 from hob.gateway.auth.callers import ApiCaller, TokenScope
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.fields import Nothing, field
-from hob.gateway.http.reply import JsonResponse, etagged
+from hob.gateway.http.reply import JsonResponse, asked_language, etagged
 from hob.gateway.routes.views import EventAnswer, TaskAnswer, event_view, task_view
 from hob.guard.policy.rule_names import sentence_about
 from hob.store.decisions import PolicyDecision
@@ -303,7 +303,8 @@ async def _trace(call: EndpointCall[Any], most: int | None = _MOST_TEXT) -> Trac
     files = await _files(call, events)
     spans = [_span(event, details.get(event.id, {}), files.get(event.id, []), shown=shown) for event in events]
     asked = [each for turn in turns for each in await store.approvals.of_turn(turn)] if shown else []
-    approvals = [await approval_view(store, each, call.api.pending_approvals().scopes(each)) for each in asked]
+    language, scopes = asked_language(call.request), call.api.pending_approvals().scopes
+    approvals = [await approval_view(store, each, scopes(each), language) for each in asked]
     task = None
     for turn in turns[:1]:
         message = await store.inbox.first_of(turn)

@@ -35,10 +35,15 @@ class Problem(TypedDict):
     param: NotRequired[str]
 
 
-def language_of(request: Request) -> str:
-    """The language that the caller wants texts for people in (https://www.rfc-editor.org/rfc/rfc9110#section-12.5.4)."""
+def asked_language(request: Request) -> str:
+    """The language that the caller asks for (https://www.rfc-editor.org/rfc/rfc9110#section-12.5.4); empty: none."""
     wanted = request.headers.get("accept-language", "")[:2].lower()
-    return wanted if wanted in LANGUAGES else "en"
+    return wanted if wanted in LANGUAGES else ""
+
+
+def language_of(request: Request) -> str:
+    """The language of texts for people: the one asked for, else English."""
+    return asked_language(request) or "en"
 
 
 class JsonResponse(Response, Generic[T]):

@@ -15,7 +15,7 @@ from hob.gateway.approvals import (
 )
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.fields import Nothing, field
-from hob.gateway.http.reply import JsonResponse, json_response
+from hob.gateway.http.reply import JsonResponse, asked_language, json_response
 
 
 class IdAnswer(TypedDict):
@@ -34,14 +34,16 @@ class ApprovalDecision:
 
 async def approvals(call: EndpointCall[Nothing]) -> JsonResponse[ApprovalsAnswer]:
     """The questions that stand, oldest first."""
-    return json_response(await approvals_view(call.api.store, call.api.pending_approvals()))
+    language = asked_language(call.request)
+    return json_response(await approvals_view(call.api.store, call.api.pending_approvals(), language))
 
 
 async def approval(call: EndpointCall[Nothing]) -> JsonResponse[ApprovalAnswer]:
     """One question, answered or not, with everything that would be done."""
     pending_approvals = call.api.pending_approvals()
     found = await pending_approvals.find(call.id)
-    return json_response(await approval_view(call.api.store, found, pending_approvals.scopes(found)))
+    scopes = pending_approvals.scopes(found)
+    return json_response(await approval_view(call.api.store, found, scopes, asked_language(call.request)))
 
 
 async def settle(call: EndpointCall[ApprovalDecision]) -> JsonResponse[SettledAnswer]:

@@ -15,6 +15,7 @@ from hob.guard.policy.addresses import host_of
 from hob.guard.policy.call_analysis import ToolCallAnalysis
 from hob.guard.policy.context import Context
 from hob.guard.policy.modes import Act
+from hob.guard.policy.reasons import tainted
 from hob.guard.settings import PolicySettings
 
 # Whether a text repeats a passage of another: a net under mishaps, since words can always be put differently.
@@ -132,7 +133,7 @@ def _tainted(reason: str, context: Context) -> str:
         for other in context.heard[1:_MOST_HEARD]:
             what = translatable("{one}, {other}", one=what, other=other)
         why = translatable("this conversation holds text that is not yours: {what}", what=what)
-    return translatable("{reason}, and {why}", reason=reason, why=why)
+    return tainted(reason, why)
 
 
 def names_paths(analysis: ToolCallAnalysis, context: Context) -> bool:
