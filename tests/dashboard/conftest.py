@@ -72,6 +72,20 @@ def watch(page: Page, errors: list[str]) -> None:
     page.on("dialog", lambda dialog: errors.append(f"dialog {dialog.message}"))
 
 
+_LISTED = (
+    "() => performance.getEntriesByType('resource').some(e => e.name.endsWith('/approvals/pending') && e.responseEnd)"
+)
+
+
+async def notifications_are_on(tab: Tab) -> None:
+    """The page may notify, nobody looks at it, and it knows what waited before: only what comes now is new to it."""
+    page = tab.page
+    await page.context.grant_permissions(["notifications"], origin=tab.base)
+    await page.evaluate("() => navigator.serviceWorker.ready.then(() => true)")
+    await page.evaluate("() => { document.hasFocus = () => false; }")
+    await page.wait_for_function(_LISTED)
+
+
 async def open_tab(world: World, browser: Browser, path: str = "/") -> Tab:
     errors: list[str] = []
     context = await browser.new_context(locale="en-US", reduced_motion="reduce")

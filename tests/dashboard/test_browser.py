@@ -17,7 +17,7 @@ from hob.store.settings import StoreSettings
 from hob.store.store import open_store
 from hob.testing.model_server import Reply
 from tests.conftest import Rounds
-from tests.dashboard.conftest import open_tab
+from tests.dashboard.conftest import notifications_are_on, open_tab
 from tests.dashboard.scene import ASKED, at_the_socket, scene
 from tests.dashboard.screenshots import VIEWS, show
 from tests.journeys.world import World
@@ -565,9 +565,7 @@ async def test_browser_tells_of_a_question_for_approval_while_nobody_looks(world
     async with world.serve() as daemon:
         tab = await open_tab(world, browser, "/trust")
         page = tab.page
-        await page.context.grant_permissions(["notifications"], origin=tab.base)
-        await page.evaluate("() => navigator.serviceWorker.ready.then(() => true)")
-        await page.evaluate("() => { document.hasFocus = () => false; }")
+        await notifications_are_on(tab)
         world.model.script.append(ASKED[2])
         asked = (await daemon.post("Clean up.", session="main")).json()
         assert await page.evaluate(NOTIFIED, 1) == [["Hob wants to run rm -rf .", asked["approvals"][0]]]

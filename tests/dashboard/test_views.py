@@ -5,7 +5,7 @@ import re
 from playwright.async_api import Browser, Locator, Page, expect
 
 from hob.testing.model_server import Reply
-from tests.dashboard.conftest import open_tab
+from tests.dashboard.conftest import notifications_are_on, open_tab
 from tests.dashboard.scene import ASKED, at_the_socket, scene
 from tests.journeys.world import World
 
@@ -168,9 +168,7 @@ async def test_press_of_a_notification_leads_to_the_question(world: World, brows
     async with world.serve() as daemon:
         tab = await open_tab(world, browser, "/costs")
         page = tab.page
-        await page.context.grant_permissions(["notifications"], origin=tab.base)
-        await page.evaluate("() => navigator.serviceWorker.ready.then(() => true)")
-        await page.evaluate("() => { document.hasFocus = () => false; }")
+        await notifications_are_on(tab)
         world.model.script.append(ASKED[2])
         await daemon.post("Clean up.", session="main")
         (worker,) = page.context.service_workers
