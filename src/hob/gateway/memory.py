@@ -168,7 +168,8 @@ class MemoryStatusAnswer(ObservedAnswer):
 
     queue: what waits
     derived: what was made of it
-    watched: files and folders that are looked at again
+    watched: files and folders that are taken up again when they change
+    later: those of them that are looked at after turns only, every five minutes at most, and why
     decisions: how often what a model proposed as a fact ended so, ever
     led: `grey`: empty; `purple`; `amber`: more than 70 % full; `red`: more than 90 %
     """
@@ -178,6 +179,7 @@ class MemoryStatusAnswer(ObservedAnswer):
     queue: WaitingAnswer
     derived: DerivedAnswer
     watched: list[str]
+    later: dict[str, str]
     er1: dict[str, Any]
     overflow: OverflowFigures
     decisions: Mapping[str, int]

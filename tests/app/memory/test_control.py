@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 from datetime import datetime
@@ -12,7 +11,8 @@ from typing import Any
 import pytest
 
 from hob.app.memory import documents
-from hob.app.memory.opening import FOLLOWER, WALK_SECONDS
+from hob.app.memory.opening import FOLLOWER
+from hob.app.memory.owners_files import WALK_SECONDS
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.ids import SessionKey, TurnId
 from hob.core.memory import Layer, MemoryItem, Scope, WorkingNote
@@ -324,43 +324,6 @@ async def test_adding_a_folder_and_importing_tell_how_far_they_are(tmp_path: Pat
         assert await post("/memory/import", {"text": lines}) == [(1_000, 1_500), (1_500, 1_500)]
         await post("/memory/import", {"text": ""})
         assert told == [{"items": 0, "new": 0, "of": 0}]
-
-
-async def test_added_folder_is_taken_up_again_as_it_changes_until_it_is_forgotten(tmp_path: Path) -> None:
-    folder, disk = tmp_path / "papers", tmp_path / "disk"
-    folder.mkdir()
-    (folder / "plan.md").write_text("# Leeks\nSow in March.\n")
-    (folder / "old.md").write_text("# Old\nThe shed is green.\n")
-
-    async def known(hob: Visited) -> list[str]:
-        found = await hob.app.store.items.of(Scope("owner")).select("i.layer = 'document'")
-        return sorted(item.text.splitlines()[-1] for item in found if item.source.startswith(f"document:{folder}"))
-
-    async def changed(hob: Visited, wanted: list[str]) -> None:
-        await hob.clock.advance(WALK_SECONDS + 1)
-        await hob.answer("Something happens.", ME)
-        async with asyncio.timeout(10):
-            while await known(hob) != wanted:  # noqa: ASYNC110 - a real thread writes it
-                await asyncio.sleep(0.005)
-
-    async with visited(tmp_path, *["Yes."] * 3) as hob:
-        await hob.knows()
-        await last(control(hob).add_files(str(folder)))
-        (folder / "plan.md").write_text("# Leeks\nSow in April.\n")
-        os.utime(folder / "plan.md", (1.0, 1.0))
-        (folder / "old.md").unlink()
-        (folder / "new.md").write_text("# New\nThe shed is red.\n")
-        await changed(hob, ["Sow in April.", "The shed is red."])
-        folder.rename(disk)
-        await changed(hob, ["Sow in April.", "The shed is red."])
-        disk.rename(folder)
-    (folder / "new.md").write_text("# New\nThe shed is blue, and has a door.\n")
-    async with visited(tmp_path, *["Yes."] * 2) as hob:  # a restart goes on watching
-        await hob.knows()
-        await changed(hob, ["Sow in April.", "The shed is blue, and has a door."])
-        assert (await control(hob).status())["watched"] == [str(folder)]
-        await control(hob).forget(ItemFilter(source=f"document:{folder}"), preview=False)
-        assert (await control(hob).status())["watched"] == []
 
 
 async def test_imported_items_are_kept_once_and_a_strangers_words_do_not_become_the_owners(tmp_path: Path) -> None:

@@ -770,6 +770,7 @@ export interface MemoryStatusAnswer {
   queue: WaitingAnswer;
   derived: DerivedAnswer;
   watched: string[];
+  later: Record<string, unknown>;
   er1: Record<string, unknown>;
   overflow: OverflowFigures;
   decisions: Record<string, unknown>;

@@ -169,6 +169,7 @@ class OwnerMemory:
                 "goals": goals,
             },
             "watched": watched,
+            "later": self._documents.later(watched),
             "er1": {
                 "synced_count": counts[Layer.ER1].items if Layer.ER1 in counts else 0,
                 **(self._er1() if self._er1 else {"connected": False, "last_sync": None, "url": "", "problem": ""}),

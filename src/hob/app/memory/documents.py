@@ -3,10 +3,12 @@
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterable, Iterator
 from contextlib import aclosing
+from dataclasses import replace
 from pathlib import Path
 
+from hob.app.memory.folder_watch import FolderWatch
 from hob.core.content.documents import Documents, DocumentUnreadable
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.memory import OWNER, Layer, Scope
@@ -47,9 +49,10 @@ class Added:
 class DocumentIndexer:
     """Indexes the files the owner points at, again when they change. Their text is untrusted."""
 
-    def __init__(self, items: StoredItems, state: StoredChannelState) -> None:
+    def __init__(self, items: StoredItems, state: StoredChannelState, watch: FolderWatch) -> None:
         self._items = items
         self._state = state
+        self._watch = watch
         self._read: dict[Path, float] = {}
         """When what was read was last changed, also where nothing of it is remembered."""
         self._unread: set[Path] = set()
@@ -58,8 +61,8 @@ class DocumentIndexer:
     async def add(self, path: Path) -> AsyncIterator[Added]:
         """A file, or all documents below a folder, but hidden ones and links: how far it is after each, and at last.
 
-        It is watched from then on; a file that was not read is not. Raises NotFound, and InvalidRequest for what is
-        neither a file nor a folder.
+        It is watched from then on; a file that was not read is not. Where changes are not heard, the problems say so.
+        Raises NotFound, and InvalidRequest for what is neither a file nor a folder.
         """
         if not await asyncio.to_thread(path.exists):
             raise NotFound(translatable("there is no file {path}", path=str(path)))
@@ -70,6 +73,11 @@ class DocumentIndexer:
             async for added in progress:
                 if added.seen == added.of and (folder or not (added.unread or added.problems)):
                     await self._state.put(*_STATE, {str(path): "watched"})
+                    if why := self._watch.why_not(path):
+                        told = translatable("changes may wait for the next turn: {why}", why=why)
+                        added = replace(added, problems=(*added.problems, f"{path}: {told}"))
+                elif added.seen == added.of:
+                    self._watch.leave(path)
                 yield added
 
     def reread(self) -> None:
@@ -80,14 +88,19 @@ class DocumentIndexer:
         """What was added."""
         return sorted(await self._state.get(*_STATE))
 
-    async def sync(self) -> int:
-        """Take up what changed in what was added, and let go of what is gone; how many sections are new.
+    def later(self, watched: Iterable[str]) -> dict[str, str]:
+        """Where of what is watched not all changes are heard, so that they are taken up after turns only, and why."""
+        return {path: why for path in watched if (why := self._watch.why_not(Path(path)))}
+
+    async def sync(self, among: Collection[Path] | None = None) -> int:
+        """Take up what changed in what was added, or in some of it, and let go of what is gone; how many sections are
+        new.
 
         What is not there as a whole stays remembered: a disk may be elsewhere.
         """
         new = 0
         for path in map(Path, await self.watched()):
-            if await asyncio.to_thread(path.exists):
+            if (among is None or path in among) and await asyncio.to_thread(path.exists):
                 async for done in self._take_up(path):
                     for problem in done.problems:
                         log.warning("not remembered: %s", problem)
@@ -99,10 +112,13 @@ class DocumentIndexer:
         _, _, path = source.partition(f"{Layer.DOCUMENT}:")
         gone = [each for each in await self.watched() if path and Path(each).is_relative_to(path)]
         await self._state.put(*_STATE, dict.fromkeys(gone, ""))
+        for each in gone:
+            self._watch.leave(Path(each))
 
     async def _take_up(self, path: Path) -> AsyncGenerator[Added]:
         from hob.tools.documents.documents import DocumentReader  # most owners add no documents
 
+        await asyncio.to_thread(self._watch.cover, path)  # before: what changes meanwhile is heard
         files, unread = await asyncio.to_thread(_files, path), Counter[str]()
         known = await self._items.of(_OWNER).sources(f"{Layer.DOCUMENT}:{path}")
         reader, read, new, problems = DocumentReader(), 0, 0, list[str]()
@@ -139,7 +155,8 @@ class DocumentIndexer:
                 new += await self._items.replace_source(_OWNER, source, items)
         finally:
             await reader.close()
-        for source in known:
+        gone = known if await asyncio.to_thread(path.exists) else ()  # it may have been taken away meanwhile
+        for source in gone:
             if Path(source.partition(":")[2]).is_relative_to(path):  # what is left is no longer there
                 await self._items.replace_source(_OWNER, source, [])
         kinds = tuple(kind for kind, count in unread.most_common() if count)

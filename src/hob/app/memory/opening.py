@@ -1,7 +1,6 @@
-"""Opening memory: what it follows, and how often its jobs look, gather, walk folders and prune."""
+"""Opening memory: what it follows, its jobs, and how often it gathers what was said."""
 
-import math
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
@@ -16,6 +15,8 @@ from hob.app.memory.background import make_background, make_budget
 from hob.app.memory.control import OwnerMemory
 from hob.app.memory.documents import DocumentIndexer
 from hob.app.memory.embedding import open_models
+from hob.app.memory.folder_watch import FolderWatch
+from hob.app.memory.owners_files import OwnersFiles
 from hob.app.memory.service import MemoryPolicy, open_service
 from hob.app.running_app import Running
 from hob.config.loading import Config
@@ -46,19 +47,13 @@ from hob.workspace.settings import WorkspaceSettings
 
 FOLLOWER = "memory"
 _KINDS = (EventKind.TURN, EventKind.SESSION)
-PRUNE_SECONDS = 86_400.0
-"""Least time between letting go of what has expired, and the next."""
-LOOK_SECONDS = 30.0
-"""Least time between two looks at the owner's files."""
 GATHER_SECONDS = 0.5
 """What is said within so short a time is taken up together."""
-WALK_SECONDS = 300.0
-"""Least time between two looks at documents that were added."""
 
 
 @asynccontextmanager
 async def open_memory(kernel: Kernel) -> AsyncIterator[Contribution]:
-    """What is said is taken up by a follower of the timeline, what the owner writes by a look now and then."""
+    """What is said is taken up by a follower of the timeline, what the owner writes as it changes."""
     async with open_models(kernel) as (embedder, rater):
         yield _contribution(kernel, embedder, rater)
 
@@ -67,14 +62,14 @@ def _contribution(kernel: Kernel, embedder: MemoryEmbedder | None, rater: Rater 
     settings = kernel.config[MemorySettings]
     notify = embedder.notify if embedder is not None else _nothing
     files = FileIndexer(kernel.store.items, kernel.config[WorkspaceSettings].path, kernel.files.load)
-    documents = DocumentIndexer(kernel.store.items, kernel.store.channel_state)
+    documents = DocumentIndexer(kernel.store.items, kernel.store.channel_state, watch := FolderWatch())
     er1_jobs, er1_view = _er1(kernel, notify)
     policy = MemoryPolicy(kernel.config[PolicySettings])
     budget = make_budget(kernel)
     asked = SearchModel(budget) if settings.ask_model else None
     assistance = Assistance(rater, asked, kernel.clock) if rater or asked else None
     service = open_service(kernel.config, kernel.store, kernel.clock, policy, embedder, kernel.layers, assistance)
-    look = _looking(kernel, service, files, documents, notify)
+    looks = OwnersFiles(kernel, service, files, documents, watch, notify)
     expertise = ExpertiseKeeper(kernel.store.expertise)
     background = make_background(kernel, service, budget, notify, expertise)
 
@@ -104,7 +99,7 @@ def _contribution(kernel: Kernel, embedder: MemoryEmbedder | None, rater: Rater 
         files.reread, fact_editor, expertise, er1_view, embedder, kernel.layers, assistance,
     )  # fmt: skip
     jobs = [
-        Job("memory_files", look),
+        Job("memory_files", looks.run),
         Job("memory_background", lambda running: background.run(running.background)),
         *_model_jobs(service, embedder, asked),
         *er1_jobs,
@@ -147,32 +142,6 @@ def _sections(kernel: Kernel, service: MemoryService, expertise: ExpertiseKeeper
 async def _embed(service: MemoryService, embedder: MemoryEmbedder, _: Running) -> None:
     await service.prepare()
     await embedder.run()
-
-
-def _looking(
-    kernel: Kernel, service: MemoryService, files: FileIndexer, documents: DocumentIndexer, notify: Callable[[], None]
-) -> Callable[[Running], Awaitable[None]]:
-    """A job that looks at the owner's files, and lets go of what has expired."""
-
-    async def look(_: Running) -> None:
-        """Beside what happens: while nothing does, nothing is asked of memory either."""
-        with kernel.store.timeline.news((EventKind.TURN,)) as news:
-            pruned = walked = -math.inf
-            while True:
-                await files.sync()
-                if kernel.clock.monotonic() - pruned > PRUNE_SECONDS:
-                    await service.prune(kernel.store.memory_lifecycle)
-                    pruned = kernel.clock.monotonic()
-                if kernel.clock.monotonic() - walked > WALK_SECONDS:
-                    await documents.sync()
-                    walked = kernel.clock.monotonic()
-                notify()
-                looked = kernel.clock.monotonic()
-                while kernel.clock.monotonic() - looked < LOOK_SECONDS:
-                    news.clear()
-                    await news.wait()
-
-    return look
 
 
 def _is_owners(service: MemoryService, turn: Turn) -> bool:

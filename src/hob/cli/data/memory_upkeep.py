@@ -77,6 +77,9 @@ def stats(*, json: Json = False) -> None:
         print(_("Search matches words only. Set model.embedding to search by meaning too."))
     for path in seen["watched"]:
         print(_("watched: {path}").format(path=line(path, 200)))
+        if why := seen["later"].get(path):
+            told = _("changes may wait for the next turn: {why}").format(why=line(_(why), 200))
+            print(f"  {paint(told, 'yellow')}")
     for skill in seen["expertise"]:
         told = _("{skill}: {successes:,} of {uses:,} calls worked")
         trend = f", {_(TREND_WORDS[skill['trend']])}" if skill["trend"] in TREND_WORDS else ""

@@ -1,0 +1,258 @@
+"""What the owner's files say is found soon after they change, and after turns where nothing tells of changes."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from hob.app.memory import documents, folder_watch
+from hob.app.memory.folder_watch import QUIET_SECONDS, FolderWatch
+from hob.app.memory.owners_files import WALK_SECONDS
+from hob.core.memory import Scope
+from hob.gateway.memory import ItemFilter, MemoryControl
+from hob.testing.clock import ManualClock
+from tests.app.visiting import ME, Visited, visited
+
+UNABLE = "nothing tells of changes here"
+
+
+@pytest.fixture
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What changes is taken up without waiting for quiet, since no time passes by itself."""
+    monkeypatch.setattr(folder_watch, "QUIET_SECONDS", 0.0)
+
+
+@pytest.fixture
+def deaf(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A system that does not tell of changes."""
+    monkeypatch.setattr(FolderWatch, "_open", lambda watch: UNABLE)
+
+
+async def known(hob: Visited, folder: Path) -> list[str]:
+    found = await hob.app.store.items.of(Scope("owner")).select("i.layer = 'document'")
+    return sorted(item.text.splitlines()[-1] for item in found if item.source.startswith(f"document:{folder}"))
+
+
+async def taken_up(hob: Visited, folder: Path, wanted: list[str]) -> None:
+    async with asyncio.timeout(10):
+        while await known(hob, folder) != wanted:  # noqa: ASYNC110 - a real thread writes it
+            await asyncio.sleep(0.005)
+
+
+async def after_a_turn(hob: Visited, folder: Path, wanted: list[str]) -> None:
+    await hob.clock.advance(WALK_SECONDS + 1)
+    await hob.answer("Something happens.", ME)
+    await taken_up(hob, folder, wanted)
+
+
+def control(hob: Visited) -> MemoryControl:
+    return hob.app.api.port(MemoryControl)
+
+
+async def add(hob: Visited, path: Path) -> list[str]:
+    """The problems."""
+    steps = [step async for step in control(hob).add_files(str(path))]
+    return list(steps[-1]["problems"])
+
+
+def written(folder: Path, **files: str) -> Path:
+    for name, text in files.items():
+        path = folder / f"{name.replace('_', '/')}.md"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"# {name}\n{text}\n")
+    return folder
+
+
+@pytest.mark.usefixtures("at_once")
+async def test_what_changes_in_an_added_folder_is_found_without_a_turn_until_it_is_forgotten(tmp_path: Path) -> None:
+    folder, elsewhere = written(tmp_path / "papers", plan="Sow in March.", old="The shed is green."), tmp_path / "new"
+    async with visited(tmp_path) as hob:
+        await hob.knows()
+        assert await add(hob, folder) == []
+        written(elsewhere, b="The gate is low.", deep_a="The fence is high.").rename(folder / "more")
+        (folder / "old.md").unlink()
+        await taken_up(hob, folder, ["Sow in March.", "The fence is high.", "The gate is low."])
+        written(folder, more_deep_a="The fence is low.")  # in a folder that was not there before
+        await taken_up(hob, folder, ["Sow in March.", "The fence is low.", "The gate is low."])
+        (folder / "more").rename(elsewhere)
+        written(tmp_path, draft="Sow in April.").joinpath("draft.md").replace(folder / "plan.md")
+        await taken_up(hob, folder, ["Sow in April."])
+    written(folder, plan="Sow in May, if it is warm.")
+    async with visited(tmp_path) as hob:  # a restart goes on watching
+        await hob.knows()
+        await taken_up(hob, folder, ["Sow in May, if it is warm."])
+        written(folder, plan="Sow in June.")
+        await taken_up(hob, folder, ["Sow in June."])
+        status = await control(hob).status()
+        assert (status["watched"], status["later"]) == ([str(folder)], {})
+        await control(hob).forget(ItemFilter(source=f"document:{folder}"), preview=False)
+        assert (await control(hob).status())["watched"] == []
+
+
+@pytest.mark.usefixtures("at_once")
+async def test_single_file_that_is_replaced_and_a_daily_note_are_found_without_a_turn(tmp_path: Path) -> None:
+    paper = written(tmp_path, plan="Sow in March.") / "plan.md"
+    async with visited(tmp_path) as hob:
+        await hob.knows()
+        assert await add(hob, paper) == []
+        written(tmp_path, other="Sow in April.").joinpath("other.md").replace(paper)
+        await taken_up(hob, paper, ["Sow in April."])
+        for day, text in (("1", "Anna came."), ("2", "Anna left.")):  # the first makes the folder
+            written(tmp_path / "workspace", **{f"memory_2026-01-0{day}": text})
+            await taken_up(hob, Path(f"memory/2026-01-0{day}.md"), [text])
+
+
+@pytest.mark.usefixtures("deaf")
+async def test_added_folder_is_taken_up_again_after_turns_where_nothing_tells_of_changes(tmp_path: Path) -> None:
+    folder, disk = written(tmp_path / "papers", plan="Sow in March.", old="The shed is green."), tmp_path / "disk"
+    async with visited(tmp_path, *["Yes."] * 3) as hob:
+        await hob.knows()
+        assert await add(hob, folder) == [f"{folder}: changes may wait for the next turn: {UNABLE}"]
+        assert (await control(hob).status())["later"] == {str(folder): UNABLE}
+        written(folder, plan="Sow in April.", new="The shed is red.")
+        os.utime(folder / "plan.md", (1.0, 1.0))
+        (folder / "old.md").unlink()
+        await after_a_turn(hob, folder, ["Sow in April.", "The shed is red."])
+        folder.rename(disk)
+        await after_a_turn(hob, folder, ["Sow in April.", "The shed is red."])
+        disk.rename(folder)
+
+
+@pytest.mark.usefixtures("deaf")
+async def test_what_happens_while_files_are_looked_at_is_looked_at_after_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, at_work, go_on = written(tmp_path / "papers", plan="Sow in March."), asyncio.Event(), asyncio.Event()
+    sync = documents.DocumentIndexer.sync
+
+    async def slow(indexer: documents.DocumentIndexer, *among: None) -> int:
+        new = await sync(indexer, *among)
+        at_work.set()
+        await go_on.wait()
+        return new
+
+    async with visited(tmp_path, "Yes.") as hob:
+        await hob.knows()
+        await add(hob, folder)
+    monkeypatch.setattr(documents.DocumentIndexer, "sync", slow)
+    async with visited(tmp_path, "Yes.") as hob:
+        await at_work.wait()
+        written(folder, plan="Sow in April, all day.")
+        await hob.clock.advance(WALK_SECONDS + 1)
+        await hob.answer("Something happens.", ME)
+        go_on.set()
+        await taken_up(hob, folder, ["Sow in April, all day."])
+
+
+@pytest.mark.usefixtures("deaf")
+async def test_folder_that_is_taken_away_while_it_is_read_stays_remembered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, listed = written(tmp_path / "papers", plan="Sow in March."), documents._files
+
+    def gone(path: Path) -> list[Path]:
+        path.rename(tmp_path / "disk")
+        return listed(path)
+
+    async with visited(tmp_path, "Yes.") as hob:
+        await hob.knows()
+        await add(hob, folder)
+        monkeypatch.setattr(documents, "_files", gone)
+        await after_a_turn(hob, folder, ["Sow in March."])
+        async with asyncio.timeout(10):
+            while folder.exists():  # noqa: ASYNC110 - a real thread moves it
+                await asyncio.sleep(0.005)
+    async with visited(tmp_path) as hob:
+        assert await known(hob, folder) == ["Sow in March."]
+
+
+@pytest.mark.usefixtures("at_once")
+async def test_of_too_many_folders_some_are_looked_at_after_turns_and_that_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folder_watch, "_MOST_FOLDERS", 4)
+    folder = written(tmp_path / "papers", **{f"{n}_plan": f"Row {n}." for n in range(5)})
+    async with visited(tmp_path, "Yes.") as hob:
+        await hob.knows()
+        (problem,) = await add(hob, folder)
+        assert "only the first 4 folders are watched" in problem
+        assert list((await control(hob).status())["later"]) == [str(folder)]
+        for n in range(5):
+            written(folder, **{f"{n}_plan": f"Row {n} is long."})
+        await after_a_turn(hob, folder, [f"Row {n} is long." for n in range(5)])
+
+
+@asynccontextmanager
+async def heard(watch: FolderWatch) -> AsyncIterator[Callable[[], list[Path]]]:
+    """What was heard until now."""
+
+    def now() -> list[Path]:
+        watch._hear()
+        return sorted(watch._changed)
+
+    with watch.opened():
+        yield now
+
+
+async def test_hidden_names_links_and_other_endings_are_not_heard(tmp_path: Path) -> None:
+    folder, other, notes = tmp_path / "papers", tmp_path / "other", tmp_path / "notes"
+    for each in (folder / ".git", other, notes / "deep"):
+        each.mkdir(parents=True)
+    (folder / "link").symlink_to(other)
+    watch = FolderWatch()
+    async with heard(watch) as now:
+        watch.cover(folder)
+        watch.cover(notes, ".md", below=False)
+        for path in (folder / ".plan.md.swp", folder / ".git" / "HEAD", other / "plan.md", notes / "plan.txt",
+                     notes / "deep" / "plan.md"):  # fmt: skip
+            path.write_text("x")
+        assert now() == []
+        (notes / "plan.md").write_text("x")
+        assert now() == [notes]
+        watch.leave(folder)
+        (folder / "plan.md").write_text("x")
+        assert now() == [notes]
+
+
+async def test_after_more_changes_than_the_system_keeps_all_is_looked_at(tmp_path: Path) -> None:
+    busy, quiet = tmp_path / "busy", tmp_path / "quiet"
+    busy.mkdir()
+    quiet.mkdir()
+    most = int(Path("/proc/sys/fs/inotify/max_queued_events").read_text())
+    watch = FolderWatch()
+    async with heard(watch) as now:
+        watch.cover(busy)
+        watch.cover(quiet)
+        for n in range(most // 2 + 1):
+            (busy / str(n)).touch()
+        (quiet / "plan.md").touch()
+        assert any(quiet in now() for _ in range(most // 100))  # some at a time
+
+
+async def test_changes_are_told_when_they_keep_quiet_and_now_and_then_where_they_never_do(tmp_path: Path) -> None:
+    clock, watch, told = ManualClock(), FolderWatch(), list[float]()
+    with watch.opened():
+        watch.cover(tmp_path)
+
+        async def listen() -> None:
+            while True:
+                assert await watch.changes(clock) == {tmp_path}
+                told.append(clock.monotonic() - start)
+
+        start = clock.monotonic()
+        listening = asyncio.ensure_future(listen())
+        for pause in (1.0, 1.0, 3.0):
+            (tmp_path / "plan.md").write_text("x")
+            watch._hear()
+            await clock.advance(pause)
+        (when,) = told
+        assert 2 + QUIET_SECONDS <= when <= 2 + 2 * QUIET_SECONDS  # the last change was after two seconds
+        for _ in range(20):
+            (tmp_path / "plan.md").write_text("x")
+            watch._hear()
+            await clock.advance(1.0)
+        assert len(told) >= 3
+        listening.cancel()
