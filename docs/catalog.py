@@ -51,7 +51,16 @@ OF_PACKAGES = {
     },
     "cli": {"confirm", "InvalidRequest", "NotFound", "HobError", "Unready", "ServiceFailed", "NotConfigured"},
     "cli/onboarding": {"text_in", "choose", "read", "read_secret", "show", "confirm", "SetupOutcome", "ModelTrial"},
-    "cli/setup/onboard.py": {"text_in", "choose", "read", "read_secret", "show", "confirm", "SetupOutcome", "ModelTrial"},
+    "cli/setup/onboard.py": {
+        "text_in",
+        "choose",
+        "read",
+        "read_secret",
+        "show",
+        "confirm",
+        "SetupOutcome",
+        "ModelTrial",
+    },
 }
 PLURALS = {"translate_plural", "ngettext"}
 TABLES = {"_ADVICE", "_WHY", "KIND_NAMES", "ENGLISH", "DESCRIPTIONS", "STAGE_NAMES", "STATUS_NAMES"}

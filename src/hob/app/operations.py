@@ -1,5 +1,6 @@
 """The operations of a running Hob that commands and the API call: one object that sees bus, agent and store."""
 
+import asyncio
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
@@ -102,10 +103,11 @@ class DaemonOperations:
         self._shown: tuple[Config, Sequence[SettingAnswer]] | None = None
 
     async def status(self) -> Mapping[str, Any]:
-        inbox = await self._store.inbox.counts()
-        turns = await self._store.turns.counts()
-        outbox = await self._store.outbox.counts()
-        health = self._store.health()
+        store = self._store
+        inbox, turns, outbox, views = await asyncio.gather(
+            store.inbox.counts(), store.turns.counts(), store.outbox.counts(), self._views()
+        )
+        health = store.health()
         own: StatusAnswer = {
             "version": __version__,
             "mode": self.mode(),
@@ -147,7 +149,7 @@ class DaemonOperations:
                 "free": health.free,
             },
         }
-        return {**own, **await self._views()}
+        return {**own, **views}
 
     def _age(self, since: float | None) -> float:
         return 0.0 if since is None else max(0.0, self._clock.now().timestamp() - since)

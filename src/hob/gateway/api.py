@@ -47,6 +47,9 @@ class Conversations(Protocol):
     async def all(self, *, archived: bool) -> SessionsAnswer:
         """Every session, the latest first; the archived ones instead if asked."""
 
+    async def key(self, name: str) -> SessionKey:
+        """What a session is kept under."""
+
     async def one(self, name: str) -> SessionDetailsAnswer:
         """One session and the last that was said."""
 

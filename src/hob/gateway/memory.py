@@ -204,6 +204,19 @@ class FactFigures(TypedDict):
     unanswered: int
 
 
+class MemoryCounts(NamedTuple):
+    """What is counted: items in all, by layer and with a vector; decisions by what they were, as `MemoryStatusAnswer`
+    has them; facts."""
+
+    totals: MemoryTotals
+    layers: Mapping[str, int]
+    embedded: int
+    overflow: OverflowFigures
+    decisions: Mapping[str, int]
+    facts: FactFigures
+    led: str
+
+
 class FactsAnswer(TypedDict):
     """What is known as facts."""
 
@@ -344,11 +357,8 @@ class MemoryControl(Protocol):
     def overflow(self) -> OverflowFigures:
         """How often prompts had no room for all that memory had."""
 
-    async def facts_counted(self) -> FactFigures:
-        """How many facts there are."""
-
-    async def decisions(self) -> Mapping[str, int]:
-        """How often what a model proposed as a fact ended so, by the names of the decisions."""
+    async def counts(self) -> MemoryCounts:
+        """How much there is of what."""
 
     async def embedding(self) -> EmbeddingStatusAnswer:
         """How meaning is looked at, with KafClaw's fields."""

@@ -176,6 +176,11 @@ class Store:
         """What is to be said of the database once damage was found in it; nothing is written from then on."""
         return self._check.damage
 
+    @property
+    def problem(self) -> str | None:
+        """What is wrong with the database now, if anything is."""
+        return self._writer.last_error if self._check.damage is None else self._check.damage
+
     async def began(self) -> float:
         """When this home was first used (Unix seconds)."""
         return float(

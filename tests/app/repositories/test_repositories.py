@@ -138,6 +138,12 @@ async def test_search_names_the_lines_that_hold_a_text(repos: OwnerRepositories)
     assert (await repos.search("work", "--open-files-in-pager=touch"))["matches"] == []
 
 
+async def test_search_that_finds_more_than_is_read_shows_the_first(repos: OwnerRepositories, work: Path) -> None:
+    for number in range(700):
+        (work / f"long-{number}.md").write_text(f"{'stone ' * 60}\n" * 10)
+    assert len((await repos.search("work", "stone"))["matches"]) == 200
+
+
 async def test_binary_file_is_told_and_not_shown(repos: OwnerRepositories, work: Path) -> None:
     (work / "x.bin").write_bytes(b"\0\1")
     told = await repos.file("work", "x.bin")

@@ -512,6 +512,17 @@ async def test_settings_and_failures_are_told_in_the_language_of_the_page(hob: M
         assert german[1] == say("de", "there is no setting {key}", key="x") != english[1]
 
 
+async def test_settings_are_told_as_they_are_after_each_change(hob: Machine) -> None:
+    async with signed_in(hob) as page:
+        for language, value in (("en", 5.0), ("de", 6.0), ("de", 7.0), ("en", 7.0)):
+            changed = await page.patch("/api/v1/settings", json={"values": {"spending.daily": value}})
+            changed.raise_for_status()
+            for _ in range(2):
+                told = await page.get("/api/v1/settings", headers={"accept-language": language})
+                rows = {each["key"]: each["value"] for each in told.json()["settings"]}
+                assert rows["spending.daily"] == value
+
+
 async def test_secrets_and_sandbox_are_shown_by_name_and_never_by_value(tmp_path: Path) -> None:
     settings = {"HOB_MODEL_API_KEY": "sk-canary-5d1e", "HOB_SANDBOX_HOSTS": '["example.org"]'}
     async with machine(tmp_path, **settings) as hob, signed_in(hob) as page:

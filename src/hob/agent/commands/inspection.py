@@ -1,5 +1,6 @@
 """What a session's next request would hold, for `hob prompt` and `/context`."""
 
+import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -40,11 +41,13 @@ class Inspector:
 
     async def inspect(self, session: SessionKey) -> PromptAnswer:
         """Sections with bytes, tokens and whether they are cached; totals; the most tokens it may have."""
-        model = (await self._sessions.get(session)).model or self._default_model()
+        kept, view = await asyncio.gather(
+            self._sessions.get(session), self._transcript.load_view(session, load_limit(self._settings))
+        )
+        model = kept.model or self._default_model()
         if model:  # else its server would be asked, for which no one here should wait
             with suppress(ModelError):  # what the request would hold can be told even if no one can be asked
                 model = await real_name(self._model, model)
-        view = await self._transcript.load_view(session, load_limit(self._settings))
         prompt = await self._prompts.preview(session, view, tools_of(self._toolset, session).specs(), model)
         return {
             "session": session,

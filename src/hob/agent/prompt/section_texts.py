@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from hob.core.models import AssistantMessage, ModelMessage, ModelRequest, ToolMessage
 from hob.core.steps import ModelAsked
@@ -94,4 +95,10 @@ def _pieces(role: str, text: str, name: str = "") -> list[SectionPiece]:
 
 
 def _tool(description: str, schema: Mapping[str, object]) -> str:
-    return f"{description}\n{json.dumps(schema, ensure_ascii=False, indent=1)}"
+    return f"{description}\n{_indented(json.dumps(schema, ensure_ascii=False))}"
+
+
+@lru_cache(256)
+def _indented(schema: str) -> str:
+    """To read; the standard library's encoder indents slowly."""
+    return json.dumps(json.loads(schema), ensure_ascii=False, indent=1)

@@ -35,7 +35,6 @@ from hob.core.trust.labels import OWNER_LABEL
 from hob.gateway.memory import (
     DeletedAnswer,
     EmbeddingStatusAnswer,
-    FactFigures,
     FactFilter,
     FactsAnswer,
     FilesAnswer,
@@ -46,9 +45,10 @@ from hob.gateway.memory import (
     ImportedAnswer,
     InstalledAnswer,
     ItemFilter,
+    MemoryCounts,
     MemoryItemsAnswer,
     MemoryStatusAnswer,
-    ObservedAnswer,
+    MemoryTotals,
     OverflowFigures,
     RecalledAnswer,
     ReindexedAnswer,
@@ -129,16 +129,20 @@ class OwnerMemory:
 
     async def status(self) -> MemoryStatusAnswer:
         """The layers and totals, with KafClaw's fields and colours."""
-        # what is asked together is answered together
-        (counts, layers), embedding, background, decisions, watched = await asyncio.gather(
-            self._counted(), self._embedding(), self._background(), self.decisions(), self._documents.watched()
-        )
-        observed = await self._observed()
-        facts, goals, skills = await asyncio.gather(
-            self._store.facts.count(self._scope), self._store.goals.count(self._scope), self._expertise.count()
-        )
-        total, most = sum(each.items for each in counts.values()), self._service.settings.max_items
-        expiring = sum(each.expiring for each in counts.values())
+        store, work, scope = self._store, self._store.memory_work, self._scope
+        first, then = await asyncio.gather(  # what is asked together is answered together
+            asyncio.gather(
+                self._counted(), self._embedding(), self._budget.view(), work.waiting((FACTS, OBSERVER)),
+                self._decisions(), self._documents.watched(),
+            ),
+            asyncio.gather(
+                store.facts.count(scope), store.goals.count(scope), self._expertise.count(),
+                store.working_notes.newest(), work.observations(scope),
+            ),
+        )  # fmt: skip
+        (counts, layers), embedding, budget, (unread, unseen), decisions, watched = first
+        facts, goals, skills, notes, known = then
+        totals = self._totals(counts)
         return {
             "layers": [
                 {
@@ -151,23 +155,9 @@ class OwnerMemory:
                 }
                 for name, layer in layers.items()
             ],
-            "totals": {
-                "total_chunks": total,
-                "max_chunks": most,
-                "permanent_chunks": total - expiring,
-                "oldest": min((each.oldest for each in counts.values()), default=None),
-                "newest": max((each.newest for each in counts.values()), default=None),
-            },
-            "queue": {
-                "vectors": embedding["waiting"],
-                "facts": background["messages_waiting"],
-                "observations": observed["observer"]["queue_depth"],
-            },
-            "derived": {
-                "facts": facts.so,
-                "observations": observed["observer"]["observation_count"],
-                "goals": goals,
-            },
+            "totals": totals,
+            "queue": {"vectors": embedding["waiting"], "facts": unread, "observations": unseen},
+            "derived": {"facts": facts.so, "observations": len(known), "goals": goals},
             "watched": watched,
             "later": self._documents.later(watched),
             "er1": {
@@ -176,12 +166,48 @@ class OwnerMemory:
             },
             "overflow": self.overflow(),
             "decisions": decisions,
-            "led": led(total, expiring / most),
+            "led": _led(totals),
             "embedding": embedding,
-            "background": background,
-            **observed,
+            "background": {**budget, "messages_waiting": unread},
+            "working_memory": {"entries": notes[0], "preview": notes[1][:_PREVIEW]},
+            "observer": {
+                "enabled": self._service.settings.observe,
+                "observation_count": len(known),
+                "queue_depth": unseen,
+                "last_observation": known[0].at if known else None,
+            },
+            "observations": [
+                {"id": item.id, "content": item.text, "priority": item.kind, "date": item.at}
+                for item in known[:_MOST_OBSERVATIONS]
+            ],
             "expertise": [each.view() for each in skills],
             "config": asdict(self._service.settings),
+        }
+
+    async def counts(self) -> MemoryCounts:
+        """How much there is of what."""
+        (counts, layers), embedding, decisions, facts = await asyncio.gather(
+            self._counted(), self._embedding(), self._decisions(), self._store.facts.count(self._scope)
+        )
+        totals = self._totals(counts)
+        return MemoryCounts(
+            totals,
+            {name: counts[name].items if name in counts else 0 for name in layers},
+            embedding["embedded"],
+            self.overflow(),
+            decisions,
+            {"all": facts.all, "unsure": facts.unsure, "ended": facts.ended, "unanswered": facts.unanswered},
+            _led(totals),
+        )
+
+    def _totals(self, counts: Mapping[str, LayerCount]) -> MemoryTotals:
+        total = sum(each.items for each in counts.values())
+        return {
+            "total_chunks": total,
+            "max_chunks": self._service.settings.max_items,
+            "permanent_chunks": total - sum(each.expiring for each in counts.values()),
+            "oldest": min((each.oldest for each in counts.values()), default=None),
+            "newest": max((each.newest for each in counts.values()), default=None),
         }
 
     def overflow(self) -> OverflowFigures:
@@ -189,14 +215,7 @@ class OwnerMemory:
         seen = self._service.overflow
         return {"events": seen.events, "per_1000": seen.per_1000, "lanes": seen.lanes}
 
-    async def facts_counted(self) -> FactFigures:
-        """How many facts there are."""
-        counted = await self._store.facts.count(self._scope)
-        return {
-            "all": counted.all, "unsure": counted.unsure, "ended": counted.ended, "unanswered": counted.unanswered,
-        }  # fmt: skip
-
-    async def decisions(self) -> Mapping[str, int]:
+    async def _decisions(self) -> Mapping[str, int]:
         """How often what a model proposed as a fact ended so, by the names of the decisions."""
         counted = await self._store.facts.decisions()
         return {name: counted.get(name, 0) for name in FactDecision if name not in GOALS}
@@ -216,26 +235,6 @@ class OwnerMemory:
 
     def _view(self, found: Recalled) -> MemoryItemAnswer:
         return item_view(found, self._plugin_layers)
-
-    async def _observed(self) -> ObservedAnswer:
-        """The working notes and the observations, with KafClaw's fields."""
-        work = self._store.memory_work
-        (notes, newest), known, (waiting,) = await asyncio.gather(
-            self._store.working_notes.newest(), work.observations(self._scope), work.waiting((OBSERVER,))
-        )
-        return {
-            "working_memory": {"entries": notes, "preview": newest[:_PREVIEW]},
-            "observer": {
-                "enabled": self._service.settings.observe,
-                "observation_count": len(known),
-                "queue_depth": waiting,
-                "last_observation": known[0].at if known else None,
-            },
-            "observations": [
-                {"id": item.id, "content": item.text, "priority": item.kind, "date": item.at}
-                for item in known[:_MOST_OBSERVATIONS]
-            ],
-        }
 
     async def _embedding(self) -> Mapping[str, Any]:
         if self._embedder is None:
@@ -405,11 +404,6 @@ class OwnerMemory:
         state = GoalState(change.state) if change.state else None
         return goal_view(await goals.change(self._scope, change.id, state, change.due, note, OWNER_LABEL), now)
 
-    async def _background(self) -> Mapping[str, Any]:
-        """The day's budget, and how many of the owner's messages no facts were taken from yet."""
-        view, (waiting,) = await asyncio.gather(self._budget.view(), self._store.memory_work.waiting((FACTS,)))
-        return {**view, "messages_waiting": waiting}
-
     async def forget(self, criteria: ItemFilter, *, preview: bool, said: bool = False) -> ForgottenAnswer:
         """Forget for ever what the filter finds, with `said` the conversation too in which it was said; or tell what.
 
@@ -531,6 +525,11 @@ class OwnerMemory:
 
     async def _turns(self, items: Sequence[MemoryItem]) -> dict[str, str]:
         return dict(await self._store.items.of(self._scope).turns([item.id for item in items]))
+
+
+def _led(totals: MemoryTotals) -> str:
+    expiring = totals["total_chunks"] - totals["permanent_chunks"]
+    return led(totals["total_chunks"], expiring / totals["max_chunks"])
 
 
 def _count(quotes: Quotes | None, but: Collection[str] = ()) -> int | None:

@@ -38,7 +38,7 @@ def rows_of(root: Path, path: str) -> list[RepoRow]:
     folder = find_inside(root, path)
     if not folder.is_dir():
         raise NotFound(translatable("{path} is not a folder", path=path))
-    base = PurePosixPath(inside(path))
+    base, depth = inside(path), len(PurePosixPath(inside(path)).parts)
     rows: list[RepoRow] = []
     with os.scandir(folder) as entries:
         for entry in entries:
@@ -47,9 +47,9 @@ def rows_of(root: Path, path: str) -> list[RepoRow]:
             told = entry.stat(follow_symlinks=False)
             kind = "folder" if S_ISDIR(told.st_mode) else "file" if S_ISREG(told.st_mode) else "link"
             name = entry.name.encode("utf-8", "replace").decode()
-            way = base / name
             size = told.st_size if kind == "file" else 0
-            rows.append({"path": str(way), "name": name, "type": kind, "depth": len(way.parts) - 1, "size": size})
+            way = f"{base}/{name}" if base else name
+            rows.append({"path": way, "name": name, "type": kind, "depth": depth, "size": size})
     return sorted(rows, key=lambda row: (row["type"] != "folder", str(row["name"]).casefold()))[:_MOST_ROWS]
 
 

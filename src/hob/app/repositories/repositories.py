@@ -89,7 +89,7 @@ class OwnerRepositories:
         matches: list[MatchAnswer] = []
         if text:
             asked = ("grep", "-I", "-n", "-i", "-F", "-z", "--untracked", "--no-textconv", "-m", "20", "-e", text)
-            said = await self._programs.git(root, *asked, fine=(0, 1))
+            said = await self._programs.git(root, *asked, fine=(0, 1), lines=_MOST_LINES)
             matches = [_match(line) for line in said.split("\n")[:_MOST_LINES] if line.count("\0") >= 2]
         return {"root": str(below), "repos": repos, "matches": matches}
 

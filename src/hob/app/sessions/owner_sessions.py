@@ -1,5 +1,6 @@
 """Conversations, for their owner to look at, name, hold and delete."""
 
+import asyncio
 import os
 
 from hob.agent.sessions import named_key
@@ -35,16 +36,23 @@ class OwnerSessions:
         found = await self._store.sessions.find(archived=archived)
         return {"sessions": [_view(each) for each in found if each.title or each.entries > each.since]}
 
+    async def key(self, name: str) -> SessionKey:
+        """What a session is kept under."""
+        return (await self._find(name)).key
+
     async def one(self, name: str) -> SessionDetailsAnswer:
         """One session with its spending, what waits in it, and the last that was said."""
-        session = await self._find(name)
-        spent = await self._store.ledger.spent(session=session.key)
-        view = await self._store.transcript.load_view(session.key, _LAST)
+        session, store = await self._find(name), self._store
+        spent, view, waiting = await asyncio.gather(
+            store.ledger.spent(session=session.key),
+            store.transcript.load_view(session.key, _LAST),
+            store.inbox.waiting(session.key),
+        )
         return {
             **_view(session),
             "cost_usd": spent.cost / 1_000_000,
             "calls": spent.calls,
-            "waiting": len(await self._store.inbox.waiting(session.key)),
+            "waiting": len(waiting),
             "last": [{"role": each.role, "at": each.at, "text": each.text} for each in view.entries if each.text],
         }
 

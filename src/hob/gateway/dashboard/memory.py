@@ -104,25 +104,23 @@ class MemorySettingsChange:
 
 async def metrics(call: EndpointCall[Nothing]) -> JsonResponse[MemoryMetricsAnswer]:
     """How many items and facts there are, and how full the layers are whose items expire."""
-    control = call.api.port(MemoryControl)
-    told, facts = await control.status(), await control.facts_counted()
-    layers, totals = told["layers"], told["totals"]
+    totals, layers, embedded, overflow, decisions, facts, led = await call.api.port(MemoryControl).counts()
     knowledge: KnowledgeFigures = {
         "factsLatest": facts["all"],
         "factsAccepted": facts["all"] - facts["unsure"],
         "factsStale": facts["ended"],
         "factsConflict": facts["unsure"],
-        "decisions": _decisions(told["decisions"], facts["unanswered"]),
+        "decisions": _decisions(decisions, facts["unanswered"]),
     }
-    expiring, overflow = totals["total_chunks"] - totals["permanent_chunks"], told["overflow"]
+    expiring = totals["total_chunks"] - totals["permanent_chunks"]
     view: MemoryFigures = {
         "chunksTotal": totals["total_chunks"],
-        "chunksEmbedded": told["embedding"]["embedded"],
+        "chunksEmbedded": embedded,
         "chunks_total": totals["total_chunks"],
         "chunks_expiring": expiring,
         "max_chunks": totals["max_chunks"],
         "full": expiring / totals["max_chunks"],
-        "by_layer": {each["name"]: each["chunk_count"] for each in layers},
+        "by_layer": dict(layers),
         "overflowEvents": overflow["events"],
         "overflowPer1000": overflow["per_1000"],
         "overflow": overflow["lanes"],
@@ -131,7 +129,7 @@ async def metrics(call: EndpointCall[Nothing]) -> JsonResponse[MemoryMetricsAnsw
         "memory": view,
         "knowledge": knowledge,
         "slo": _objectives(knowledge),
-        "led": told["led"],
+        "led": led,
     }
     return etagged(call.request, answer)
 

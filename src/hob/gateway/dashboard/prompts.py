@@ -1,5 +1,6 @@
 """What a model was given in one step, part by part."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from typing import TypedDict
 
@@ -62,10 +63,10 @@ class PromptStepQuery:
 async def prompt_text(call: EndpointCall[PromptStepQuery]) -> JsonResponse[PromptTextAnswer]:
     """What the model was given in a step of this turn: each part of the request with its text."""
     store, turn, n = call.api.store, TurnId(call.id), call.asked.step
-    steps = await store.journal.load_steps(turn)
-    request = (await store.requests.load(turn)).get(n)
-    erased = await store.journal.erased((turn,))
-    asked = steps[n] if n < len(steps) else None
+    asked, requests, erased = await asyncio.gather(
+        store.journal.step(turn, n), store.requests.load(turn, n), store.journal.erased((turn,))
+    )
+    request = requests.get(n)
     if not isinstance(asked, ModelAsked):
         if erased is None:
             raise NotFound(translatable("the turn has no such step, or no model was asked in it"))

@@ -1,15 +1,15 @@
 """One setting at a time below `/api/v1`, under its own key or under KafClaw's."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
 from hob.core.errors import NotFound
 from hob.core.translation.language import translatable, translated
 from hob.core.values import dataclass
-from hob.gateway.answer_types import SettingsAnswer
+from hob.gateway.answer_types import SettingAnswer, SettingsAnswer
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.fields import field
-from hob.gateway.http.reply import JsonResponse, etagged, json_response, language_of
+from hob.gateway.http.reply import JsonResponse, encoded, etagged, json_response, language_of
 
 KAFCLAW: Mapping[str, str] = {
     "silent_mode": "delivery.silent_mode",
@@ -57,14 +57,29 @@ async def settings(call: EndpointCall[WhichSetting]) -> JsonResponse[SettingsAns
 
     What each means is told in the language of `Accept-Language`, English or German.
     """
-    key, found = call.asked.key, call.api.operations.settings()
+    key = call.asked.key
     if not key:
-        if (language := language_of(call.request)) != "en":
-            found = [{**each, "doc": translated(each["doc"], language)} for each in found]
-        every: SettingsAnswer = {"settings": found}
-        return etagged(call.request, every)
+        found = call.api.operations.settings()
+        return etagged(call.request, *call.api.kept(_LastTold).answer(found, language_of(call.request)))
     one: OneSettingAnswer = {"key": key, "value": _value(call, key)}
     return json_response(one)
+
+
+class _LastTold:
+    """All settings as they were told last in each language: there are hundreds, and they seldom change."""
+
+    def __init__(self) -> None:
+        self._told: dict[str, tuple[Sequence[SettingAnswer], SettingsAnswer, bytes]] = {}
+
+    def answer(self, found: Sequence[SettingAnswer], language: str) -> tuple[SettingsAnswer, bytes]:
+        """The answer, and it as JSON; made anew for another sequence of settings than the last."""
+        known = self._told.get(language)
+        if known is None or known[0] is not found:
+            every: SettingsAnswer = {"settings": found}
+            if language != "en":
+                every["settings"] = [{**each, "doc": translated(each["doc"], language)} for each in found]
+            known = self._told[language] = found, every, encoded(every)
+        return known[1:]
 
 
 async def put(call: EndpointCall[NewValue]) -> JsonResponse[SetAnswer]:

@@ -1,5 +1,6 @@
 """The status and health of the dashboard's own API; before login only that Hob is there."""
 
+import asyncio
 import platform
 from collections.abc import Sequence
 from typing import TypedDict
@@ -8,7 +9,7 @@ from starlette.requests import Request
 
 from hob import __version__
 from hob.core.errors import NotFound
-from hob.core.ids import SessionKey, TurnId
+from hob.core.ids import TurnId
 from hob.core.memory import OWNER, Scope
 from hob.core.values import dataclass
 from hob.gateway.answer_types import PublicStatusAnswer, SessionsAnswer, StatusAnswer, ViewAnswer
@@ -119,8 +120,8 @@ async def health(call: EndpointCall[Nothing]) -> JsonResponse[AliveAnswer]:
 async def status(call: EndpointCall[Nothing]) -> JsonResponse[StatusAnswer] | JsonResponse[PublicStatusAnswer]:
     """How Hob is; anyone who has shown no token learns only version, mode and whether messages are taken."""
     api = call.api
-    public: PublicStatusAnswer = {"version": __version__, "mode": api.operations.mode(), "ready": _ready(api)}
     if _caller(call.request) is None:
+        public: PublicStatusAnswer = {"version": __version__, "mode": api.operations.mode(), "ready": _ready(api)}
         return json_response(public)
     found = await status_view(api)
     told: StatusAnswer = {
@@ -157,8 +158,9 @@ async def audit(call: EndpointCall[AuditQuery]) -> JsonResponse[AuditsAnswer]:
 async def today(call: EndpointCall[TodayQuery]) -> JsonResponse[TodayAnswer]:
     """How much was done since a time."""
     store, since = call.api.store, call.asked.since
-    done = await store.timeline.counts(since)
-    memories = await store.memory_lifecycle.added(Scope(OWNER), since)
+    done, memories = await asyncio.gather(
+        store.timeline.counts(since), store.memory_lifecycle.added(Scope(OWNER), since)
+    )
     answer: TodayAnswer = {"turns": done.get("turn", 0), "tools": done.get("tool", 0), "memories": memories}
     return etagged(call.request, answer)
 
@@ -200,7 +202,7 @@ class HistoryQuery(ASession):
 async def history(call: EndpointCall[HistoryQuery]) -> JsonResponse[HistoryAnswer]:
     """What was said in a session, oldest first; `before` leads to what stands before it, null where nothing does."""
     asked, transcript = call.asked, call.api.store.transcript
-    key = SessionKey((await call.api.operations.conversations.one(asked.session))["session"])
+    key = await call.api.operations.conversations.key(asked.session)
     entries = await transcript.before(key, asked.before, asked.limit)
     traces = await call.api.store.turns.traces({TurnId(each.turn) for each in entries})
     shown: list[EntryAnswer] = [
@@ -223,7 +225,7 @@ async def history(call: EndpointCall[HistoryQuery]) -> JsonResponse[HistoryAnswe
 
 
 def _ready(api: Api) -> bool:
-    return api.store.health().problem is None and api.operations.accepting()
+    return api.store.problem is None and api.operations.accepting()
 
 
 def _caller(request: Request) -> ApiCaller | None:

@@ -1,5 +1,6 @@
 """The timeline by pages, newest first, and one trace with all that is known of each of its spans."""
 
+import asyncio
 from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypedDict
@@ -298,27 +299,33 @@ async def _trace(call: EndpointCall[Any], most: int | None = _MOST_TEXT) -> Trac
     store, shown = call.api.store, may_read(call.caller)
     events = await _events(store, call.id)
     turns = _turns(events)
-    steps = {turn: await store.journal.load_steps(turn) for turn in turns}
-    details = _details(events, steps, most)
-    files = await _files(call, events)
+    steps, asked, files, row, decisions, erased = await asyncio.gather(  # what is asked together is answered together
+        asyncio.gather(*map(store.journal.load_steps, turns)),
+        asyncio.gather(*(store.approvals.of_turn(turn) for turn in turns if shown)),
+        _files(call, events),
+        _row(store, turns),
+        _decisions(store, turns),
+        store.journal.erased(turns),
+    )
+    details = _details(events, dict(zip(turns, steps, strict=True)), most)
     spans = [_span(event, details.get(event.id, {}), files.get(event.id, []), shown=shown) for event in events]
-    asked = [each for turn in turns for each in await store.approvals.of_turn(turn)] if shown else []
     language, scopes = asked_language(call.request), call.api.pending_approvals().scopes
-    approvals = [await approval_view(store, each, scopes(each), language) for each in asked]
-    task = None
-    for turn in turns[:1]:
-        message = await store.inbox.first_of(turn)
-        row = await store.tasks.get(message) if message is not None else None
-        task = None if row is None else _task(row, events, shown=shown)
+    approvals = [await approval_view(store, each, scopes(each), language) for found in asked for each in found]
     return {
         "trace_id": events[0].trace,
         "spans": spans,
-        "task": task,
-        "policy_decisions": [_decision(each) for each in await _decisions(store, turns)],
+        "task": None if row is None else _task(row, events, shown=shown),
+        "policy_decisions": [_decision(each) for each in decisions],
         "approvals": approvals,
         "turns": [*turns],
-        "erased": await store.journal.erased(turns),
+        "erased": erased,
     }
+
+
+async def _row(store: Store, turns: Sequence[TurnId]) -> TaskRow | None:
+    """The task that the first of these turns began with."""
+    message = await store.inbox.first_of(turns[0]) if turns else None
+    return None if message is None else await store.tasks.get(message)
 
 
 def _task(row: TaskRow, events: Sequence[TimelineEvent], *, shown: bool) -> TraceTaskAnswer:
@@ -349,7 +356,7 @@ def _turns(events: Iterable[TimelineEvent]) -> list[TurnId]:
 
 
 async def _decisions(store: Store, turns: Iterable[TurnId]) -> list[PolicyDecision]:
-    return [each for turn in turns for each in await store.decisions.find(turn)]
+    return [each for found in await asyncio.gather(*map(store.decisions.find, turns)) for each in found]
 
 
 def _decision(decision: PolicyDecision) -> DecisionAnswer:

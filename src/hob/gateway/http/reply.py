@@ -58,16 +58,17 @@ class JsonResponse(Response, Generic[T]):
         headers: Mapping[str, str] | None = None,
         *,
         after: BackgroundTask | None = None,
+        body: bytes | None = None,
     ) -> None:
         self._value = value
-        super().__init__(_encoded(value), status, headers, background=after)
+        super().__init__(encoded(value) if body is None else body, status, headers, background=after)
 
     def with_texts(self) -> Response:
         """The same, with the texts in it that can be translated."""
         texts = texts_in(self._value)
         if not texts or not isinstance(self._value, Mapping):
             return self
-        told = _encoded({**self._value, "texts": texts})
+        told = encoded({**self._value, "texts": texts})
         return Response(told, self.status_code, media_type=self.media_type, background=self.background)
 
 
@@ -78,7 +79,8 @@ def json_response(
     return JsonResponse(value, status, headers, after=after)
 
 
-def _encoded(value: object) -> bytes:
+def encoded(value: object) -> bytes:
+    """Compact UTF-8 JSON."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 
 
@@ -96,9 +98,9 @@ def problem_response(failure: Failure) -> Response:
     return Response(text, failure.status, failure_headers(failure), media_type=PROBLEM)
 
 
-def etagged(request: Request, value: T) -> JsonResponse[T]:
-    """JSON with an ETag; 304 where the caller has the same already."""
-    response = json_response(value)
+def etagged(request: Request, value: T, body: bytes | None = None) -> JsonResponse[T]:
+    """JSON with an ETag; 304 where the caller has the same already. `body`: the value as `encoded` gave it before."""
+    response = JsonResponse(value, body=body)
     tag = f'"{hashlib.blake2b(response.body, digest_size=12).hexdigest()}"'
     if tag in request.headers.get("if-none-match", ""):
         response.status_code, response.body = 304, b""

@@ -159,7 +159,7 @@ class Unread:
 
 async def health(call: EndpointCall[Nothing]) -> JsonResponse[HealthAnswer]:
     """200 while messages can be accepted (`ready`), else 503 with the reason."""
-    problem = call.api.store.health().problem
+    problem = call.api.store.problem
     if problem is None and not call.api.operations.accepting():
         problem = "stopping"
     ready = problem is None

@@ -94,6 +94,11 @@ class StoredJournal(StorePart):
         rows = await self._readers.read(lambda c: all_rows(c, _LOAD, (turn, since)))
         return tuple(load_step(kind, version, text) for kind, version, text in rows)
 
+    async def step(self, turn: TurnId, n: int) -> Step | None:
+        """The one at this place among the turn's steps; None where there is none."""
+        rows = await self._readers.read(lambda c: all_rows(c, f"{_LOAD} LIMIT 1 OFFSET ?", (turn, 0, n)))
+        return load_step(*rows[0]) if rows else None
+
     async def erased(self, turns: Collection[TurnId]) -> float | None:
         """When steps of these turns were erased last (Unix seconds); None where none was."""
         sql = f"SELECT max(c.erased) FROM steps s JOIN content c ON c.id = s.body WHERE s.turn IN ({marks(turns)})"  # noqa: S608

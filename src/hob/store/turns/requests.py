@@ -134,9 +134,9 @@ class StoredRequests(StorePart):
         return TurnId(row[0]), TraceId(row[1])
 
     @snapshot
-    def load(self, connection: apsw.Connection, turn: TurnId) -> Mapping[int, ModelRequest]:
-        """What was kept of the turn's requests, by the number of the step."""
-        rows = all_rows(connection, "SELECT n, parts FROM requests WHERE turn = ?", (turn,))
+    def load(self, connection: apsw.Connection, turn: TurnId, step: int | None = None) -> Mapping[int, ModelRequest]:
+        """What was kept of the turn's requests, by the number of the step; of this step alone if it is given."""
+        rows = all_rows(connection, "SELECT n, parts FROM requests WHERE turn = ? AND n = coalesce(?, n)", (turn, step))
         places = {n: json.loads(parts) for n, parts in rows}
         texts = _load_parts(connection, {part for parts in places.values() for part in parts})
         return {n: _request([texts[part] for part in parts]) for n, parts in places.items()}

@@ -10,8 +10,9 @@ import select
 import signal
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from time import monotonic
 
@@ -53,30 +54,46 @@ class Programs:
         }
 
     async def git(
-        self, root: Path, *arguments: str, text: str = "", seconds: float = SECONDS, fine: Sequence[int] = (0,)
+        self,
+        root: Path,
+        *arguments: str,
+        text: str = "",
+        seconds: float = SECONDS,
+        fine: Sequence[int] = (0,),
+        lines: int | None = None,
     ) -> str:
-        """What git says; `text` is given to it. Raises InvalidRequest, with git's own words where it refuses."""
-        folder = root / ".git"
-        if folder.is_symlink() or folder.is_file():
-            raise InvalidRequest(translatable("{folder} leads elsewhere; this repository is left alone", folder=folder))
-        if not folder.is_dir():
-            raise InvalidRequest(translatable("{folder} is not a git repository yet", folder=root))
-        if found := await asyncio.to_thread(settings_that_run, folder):
-            told = translatable(
-                "the settings of this repository may run programs ({names}); take them out of {file}",
-                names=", ".join(found[:3]), file=folder / "config",
-            )  # fmt: skip
-            raise InvalidRequest(told)
-        return await self.run(root, "git", *_ALONE, *arguments, text=text, seconds=seconds, fine=fine)
+        """What git says; `text` is given to it. Raises InvalidRequest, with git's own words where it refuses.
+
+        After so many `lines`, where they are limited, it is not heard any more.
+        """
+        command = "git", *_ALONE, *arguments
+        return await self._run(root, command, text, seconds, fine, lines, before=partial(_check, root))
 
     async def run(
         self, root: Path, *command: str, text: str = "", seconds: float = SECONDS, fine: Sequence[int] = (0,)
     ) -> str:
         """What a program says. Raises InvalidRequest, NotFound where it is not installed."""
+        return await self._run(root, command, text, seconds, fine)
+
+    async def _run(
+        self,
+        root: Path,
+        command: Sequence[str],
+        text: str,
+        seconds: float,
+        fine: Sequence[int],
+        lines: int | None = None,
+        before: Callable[[], None] = lambda: None,
+    ) -> str:
         environ = {**self._environ, "GIT_CEILING_DIRECTORIES": str(root.parent)}
         running: list[int] = []
+
+        def talk() -> tuple[int, str]:
+            before()
+            return _talk(root, command, environ, text, seconds, running, lines)
+
         try:  # in a thread: a process of asyncio's costs twice as much
-            status, said = await asyncio.to_thread(_talk, root, command, environ, text, seconds, running)
+            status, said = await asyncio.to_thread(talk)
         except FileNotFoundError:
             raise NotFound(translatable("{program} is not installed here", program=command[0])) from None
         except TimeoutError:
@@ -92,8 +109,29 @@ class Programs:
         return said
 
 
+def _check(root: Path) -> None:
+    """Raises InvalidRequest where git is not to be run."""
+    folder = root / ".git"
+    if folder.is_symlink() or folder.is_file():
+        raise InvalidRequest(translatable("{folder} leads elsewhere; this repository is left alone", folder=folder))
+    if not folder.is_dir():
+        raise InvalidRequest(translatable("{folder} is not a git repository yet", folder=root))
+    if found := settings_that_run(folder):
+        told = translatable(
+            "the settings of this repository may run programs ({names}); take them out of {file}",
+            names=", ".join(found[:3]), file=folder / "config",
+        )  # fmt: skip
+        raise InvalidRequest(told)
+
+
 def _talk(
-    root: Path, command: Sequence[str], environ: Mapping[str, str], text: str, seconds: float, running: list[int]
+    root: Path,
+    command: Sequence[str],
+    environ: Mapping[str, str],
+    text: str,
+    seconds: float,
+    running: list[int],
+    lines: int | None,
 ) -> tuple[int, str]:
     """Give it the text and hear what it says, as far as anybody would read that. `running` has its pid meanwhile.
 
@@ -109,8 +147,8 @@ def _talk(
         )  # fmt: skip
     running.append(process.pid)
     try:
-        said = _hear(process, monotonic() + seconds)
-        return process.wait(), said
+        said, enough = _hear(process, monotonic() + seconds, lines)
+        return 0 if enough else process.wait(), said
     finally:
         if process.poll() is None:
             _end(process.pid)
@@ -120,19 +158,22 @@ def _talk(
         process.stdout.close()
 
 
-def _hear(process: subprocess.Popen[bytes], until: float) -> str:
+def _hear(process: subprocess.Popen[bytes], until: float, lines: int | None) -> tuple[str, bool]:
+    """What it says, and whether it may have more to say."""
     assert process.stdout is not None  # noqa: S101 - a pipe
     poll = select.poll()
     poll.register(process.stdout, select.POLLIN | select.POLLHUP)
     pieces: list[bytes] = []
-    size = 0
+    size = ends = 0
     while size < _MOST_BYTES:
         if not poll.poll(max(0.0, until - monotonic()) * 1000):
             raise TimeoutError
         if not (piece := os.read(process.stdout.fileno(), 65_536)):
-            return b"".join(pieces).decode("utf-8", "replace")
+            return b"".join(pieces).decode("utf-8", "replace"), False
         pieces.append(piece)
-        size += len(piece)
+        size, ends = size + len(piece), ends + piece.count(b"\n")
+        if lines is not None and ends >= lines:
+            return b"".join(pieces).decode("utf-8", "replace"), True
     raise InvalidRequest(translatable("this is more than {count} bytes; choose a file", count=str(_MOST_BYTES)))
 
 

@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 
 from hob.core.errors import NotConfigured
@@ -131,10 +132,18 @@ def _bubblewrap(sandbox_environment: SandboxEnvironment, path: str) -> Bubblewra
     if tried.returncode != 0:
         complaint = tried.stderr.strip().rpartition("\n")[2] or f"status {tried.returncode}"
         raise Unusable(f"bubblewrap cannot make namespaces ({complaint})", _ALLOW)
+    told = Path(program).stat()
+    options = _options(program, (told.st_mtime_ns, told.st_ino, told.st_size, told.st_ctime_ns))
+    return Bubblewrap(program, options, sandbox_environment, find_groups())
+
+
+@lru_cache(4)
+def _options(program: str, _stamp: tuple[int, ...]) -> frozenset[str]:
+    """What this file knows, as long as it is the same. Raises Unusable."""
     options = frozenset(re.findall(r"^\s+(--[a-z-]+)", _run([program, "--help"]).stdout, re.MULTILINE))
     if "--json-status-fd" not in options:
         raise Unusable("this bubblewrap is older than 0.3.3", _INSTALL)
-    return Bubblewrap(program, options, sandbox_environment, find_groups())
+    return options
 
 
 def _landlock(sandbox_environment: SandboxEnvironment) -> FoundBackend:
