@@ -3,6 +3,7 @@
 import json
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
+from typing import get_args
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -19,7 +20,7 @@ from hob.tools.web.search.opening import open_search
 from hob.tools.web.search.provider import Hit, SearchProvider, WebQuery
 from hob.tools.web.search.searxng import SearXNG
 from hob.tools.web.search.tavily import Tavily
-from hob.tools.web.settings import WebSettings
+from hob.tools.web.settings import SEARCH_ENGINES, SearchName, WebSettings
 from hob.tools.web.web_tools import WebTools
 from tests.tools.calling import text_of
 from tests.tools.keeping import FolderBlobs
@@ -201,3 +202,11 @@ def test_chosen_provider_is_opened() -> None:
     assert isinstance(open_search(WebSettings("brave", key)), Brave)
     assert isinstance(open_search(WebSettings("tavily", key)), Tavily)
     assert isinstance(open_search(WebSettings("duckduckgo")), DuckDuckGo)
+
+
+def test_every_search_engine_of_the_table_can_be_opened() -> None:
+    key = Secret.of("key")
+    opened = [
+        open_search(WebSettings(name, search_key=key, searxng_url="http://localhost:8888")) for name in SEARCH_ENGINES
+    ]
+    assert [each.name for each in opened] == list(SEARCH_ENGINES) == list(get_args(SearchName))

@@ -9,7 +9,7 @@ from hob.config.editing import set_values
 from hob.config.environment import process_environment
 from hob.core.errors import NotConfigured
 from hob.core.translation.language import translatable
-from hob.tools.web.settings import WebSettings
+from hob.tools.web.settings import SEARCH_ENGINES, WebSettings, engine_of
 
 NOBODY = "none"
 
@@ -20,7 +20,8 @@ def settle_search(home: Path, options: SetupOptions, prompts: SetupPrompts | Non
     now, wanted, address = settings.search or NOBODY, options.search, ""
     if not wanted and prompts is not None:
         wanted = _ask(prompts, now)
-        if wanted == "searxng" and wanted != now:
+        engine = engine_of(wanted)
+        if engine and engine.needs == "searxng_url" and wanted != now:
             address = prompts.read("Where is your SearXNG?", settings.searxng_url or "http://localhost:8888")
     if not wanted or wanted == now:
         return SetupOutcome("web search", StepStatus.KEPT, _told(now))
@@ -39,13 +40,7 @@ def settle_search(home: Path, options: SetupOptions, prompts: SetupPrompts | Non
 def _ask(prompts: SetupPrompts, now: str) -> str:
     return prompts.choose(
         "Who searches the web for Hob? What you look for goes there.",
-        (
-            (NOBODY, "no web search"),
-            ("duckduckgo", "DuckDuckGo (needs no key)"),
-            ("searxng", "your own SearXNG"),
-            ("brave", "Brave Search (needs a key)"),
-            ("tavily", "Tavily (needs a key)"),
-        ),
+        ((NOBODY, "no web search"), *((name, engine.title) for name, engine in SEARCH_ENGINES.items())),
         now,
     )
 
@@ -56,9 +51,10 @@ def _told(name: str) -> str:
 
 def _next(name: str) -> str:
     """What is missing still."""
-    settings = read_config()[WebSettings]
-    if name in ("brave", "tavily") and settings.search_key is None:
+    settings, engine = read_config()[WebSettings], engine_of(name)
+    needs = engine.needs if engine else ""
+    if needs == "search_key" and settings.search_key is None:
         return "hob secrets set web.search_key"
-    if name == "searxng" and not settings.searxng_url:
+    if needs == "searxng_url" and not settings.searxng_url:
         return "hob config set web.searxng_url http://localhost:8888"
     return ""

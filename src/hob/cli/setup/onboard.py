@@ -21,8 +21,9 @@ from hob.cli.output import line, paint, print_json, width_of_screen
 from hob.config.environment import process_environment
 from hob.core.errors import InvalidRequest
 from hob.core.translation.language import translatable
+from hob.tools.web.settings import SearchName
 
-_Search = Literal["none", "duckduckgo", "searxng", "brave", "tavily", ""]
+_Search = Literal["none", SearchName, ""]
 _MARKS = {
     StepStatus.DONE: ("✓", "green"),
     StepStatus.KEPT: ("✓", "dim"),

@@ -1,11 +1,36 @@
 """How the web is searched. Loads nothing but the standard library and the vocabulary."""
 
+from collections.abc import Mapping
+from typing import Literal
 from urllib.parse import urlsplit
 
 from hob.core.settings import Secret, setting
+from hob.core.translation.language import translatable
 from hob.core.values import dataclass
 
-PROVIDERS = ("", "searxng", "brave", "tavily", "duckduckgo")
+SearchName = Literal["duckduckgo", "searxng", "brave", "tavily"]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchEngine:
+    """A service that searches the web: its title where one is chosen, and which of the settings it needs."""
+
+    title: str
+    needs: Literal["", "search_key", "searxng_url"] = ""
+
+
+SEARCH_ENGINES: Mapping[SearchName, SearchEngine] = {
+    "duckduckgo": SearchEngine(translatable("DuckDuckGo (needs no key)")),
+    "searxng": SearchEngine(translatable("your own SearXNG"), needs="searxng_url"),
+    "brave": SearchEngine(translatable("Brave Search (needs a key)"), needs="search_key"),
+    "tavily": SearchEngine(translatable("Tavily (needs a key)"), needs="search_key"),
+}
+_CHOICES = ("", *sorted(SEARCH_ENGINES, key=lambda name: not SEARCH_ENGINES[name].needs))
+
+
+def engine_of(name: str) -> SearchEngine | None:
+    """The engine of this name; None where there is none."""
+    return next((engine for known, engine in SEARCH_ENGINES.items() if known == name), None)
 
 
 def _address_problem(address: str) -> str:
@@ -23,7 +48,7 @@ def _address_problem(address: str) -> str:
 class WebSettings:
     """Who is asked when Hob searches the web."""
 
-    search: str = setting("", "The service that searches the web; not set: Hob cannot search.", one_of=PROVIDERS)
+    search: str = setting("", "The service that searches the web; not set: Hob cannot search.", one_of=_CHOICES)
     search_key: Secret | None = setting(None, "Your API key for brave or tavily.")
     searxng_url: str = setting(
         "", "Address of your SearXNG, as http://localhost:8888; not set: none.", problem=_address_problem
