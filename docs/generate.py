@@ -31,7 +31,7 @@ from usage import inner_names, usage_of
 from wording import EVENT_KINDS, EVENTS, REASONS, REFUSALS
 
 import hob
-from hob.agent.commands.table import Moment
+from hob.agent.commands.table import CommandTiming
 from hob.app.endpoints import ENDPOINTS, api_v1_of
 from hob.app.settings.sections import SECTIONS
 from hob.app.subsystems import SLASH_COMMANDS, SUBSYSTEMS
@@ -135,10 +135,10 @@ def commands() -> str:
         "| command | what it does | acts | who |",
         "|---|---|---|---|",
     ]
-    acts = {Moment.ARRIVAL: "on arrival", Moment.LANE: "in order"}
+    acts = {CommandTiming.ARRIVAL: "on arrival", CommandTiming.LANE: "in order"}
     for command in SLASH_COMMANDS:
         who = "owner" if command.owner else "everybody"
-        lines.append(f"| `{cell(command.usage)}` | {cell(command.text)} | {acts[command.moment]} | {who} |")
+        lines.append(f"| `{cell(command.usage)}` | {cell(command.text)} | {acts[command.timing]} | {who} |")
     return "\n".join(lines)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from hob.app.composition import open_app
 from hob.app.contribution import Contribution, Job
 from hob.app.kernel import Kernel
-from hob.app.running_app import Running
+from hob.app.running_app import RunningServices
 from hob.app.settings.sections import SECTIONS
 from hob.app.subsystem import Open, Subsystem
 from hob.config.loading import load_config
@@ -42,7 +42,7 @@ async def test_jobs_stop_before_channels_close_and_features_close_last(tmp_path:
     noted: list[str] = []
     begun = asyncio.Event()
 
-    async def run(running: Running) -> None:
+    async def run(running: RunningServices) -> None:
         begun.set()
         try:
             await asyncio.Event().wait()

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from hob.agent.commands.slash_commands import CommandCall
-from hob.agent.commands.table import Moment, SlashCommand
+from hob.agent.commands.table import CommandTiming, SlashCommand
 from hob.app.composition import App, open_app
 from hob.app.contribution import Contribution, Job
 from hob.app.kernel import Kernel
-from hob.app.running_app import Running
+from hob.app.running_app import RunningServices
 from hob.app.settings.sections import SECTIONS
 from hob.app.subsystem import FeatureCommand, Open, Subsystem
 from hob.config.loading import load_config
@@ -64,7 +64,7 @@ def answering(name: str) -> FeatureCommand:
     def load() -> Answering:
         return answer
 
-    row = SlashCommand(name, Moment.ARRIVAL, f"/{name}", "shout it")
+    row = SlashCommand(name, CommandTiming.ARRIVAL, f"/{name}", "shout it")
     return FeatureCommand(row, Lazy(load))
 
 
@@ -76,7 +76,7 @@ NOW = tool("weather_now", rain)
 
 
 def weather(hook: Watching, started: asyncio.Event) -> Subsystem:
-    async def run(running: Running) -> None:
+    async def run(running: RunningServices) -> None:
         assert running.operations.accepting()
         started.set()
 

@@ -12,14 +12,14 @@ import pytest
 
 from hob.app.contribution import Effects, Follower, Start
 from hob.app.followers import TRIES, FollowerJob
-from hob.app.running_app import Running
+from hob.app.running_app import RunningServices
 from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import new_event_id, new_span_id, new_trace_id
 from hob.store.settings import StoreSettings
 from hob.store.store import Store, open_store
 from hob.testing.clock import ManualClock
 
-NOBODY = cast(Running, None)
+NOBODY = cast(RunningServices, None)
 Batch = Sequence[tuple[int, TimelineEvent]]
 
 

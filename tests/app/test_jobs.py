@@ -8,11 +8,11 @@ from typing import Any, cast
 
 from hob.app.contribution import Job
 from hob.app.jobs import MOST_SECONDS, JobSupervisor
-from hob.app.running_app import Running
+from hob.app.running_app import RunningServices
 from hob.core.errors import StoreDamaged, StoreFull
 from hob.testing.clock import ManualClock, settle
 
-NOBODY = cast(Running, None)
+NOBODY = cast(RunningServices, None)
 
 
 class Kept:
@@ -28,7 +28,9 @@ class Kept:
 
 
 @asynccontextmanager
-async def kept(*runs: Callable[[Running], Awaitable[None]], clock: ManualClock | None = None) -> AsyncIterator[Kept]:
+async def kept(
+    *runs: Callable[[RunningServices], Awaitable[None]], clock: ManualClock | None = None
+) -> AsyncIterator[Kept]:
     clock = clock or ManualClock()
     supervisor = JobSupervisor(clock)
     async with supervisor.keeping([Job(f"job{n}", run) for n, run in enumerate(runs)], NOBODY):
@@ -43,12 +45,12 @@ class Breaking:
         self.starts = 0
         self._error = error
 
-    async def __call__(self, _: Running) -> None:
+    async def __call__(self, _: RunningServices) -> None:
         self.starts += 1
         raise self._error
 
 
-async def for_ever(_: Running) -> None:
+async def for_ever(_: RunningServices) -> None:
     await asyncio.Event().wait()
 
 
@@ -56,7 +58,7 @@ async def test_job_that_breaks_is_started_again_later_and_later() -> None:
     times: list[float] = []
     clock = ManualClock()
 
-    async def run(_: Running) -> None:
+    async def run(_: RunningServices) -> None:
         times.append(clock.monotonic())
         raise RuntimeError("oh")
 
@@ -74,7 +76,7 @@ async def test_job_that_breaks_is_started_again_later_and_later() -> None:
 async def test_job_that_ran_for_long_begins_again_with_short_pauses() -> None:
     starts = []
 
-    async def run(_: Running) -> None:
+    async def run(_: RunningServices) -> None:
         starts.append(1)
         if len(starts) == 5:
             await made.clock.sleep(MOST_SECONDS + 1)
@@ -100,7 +102,7 @@ async def test_job_waits_for_a_full_disk_and_stops_at_a_damaged_store() -> None:
 
 
 async def test_job_that_ends_stays_ended() -> None:
-    async def run(_: Running) -> None:
+    async def run(_: RunningServices) -> None:
         return
 
     async with kept(run) as made:

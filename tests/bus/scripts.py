@@ -94,7 +94,7 @@ class TableCommands:
         self.arrival = dict(arrival or {})
         self.session_queue = dict(session_queue or {})
 
-    def when(self, text: str) -> str | None:
+    def timing(self, text: str) -> str | None:
         word = text.split(maxsplit=1)[0] if text.strip() else ""
         return "arrival" if word in self.arrival else "lane" if word in self.session_queue else None
 

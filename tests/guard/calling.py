@@ -18,7 +18,7 @@ from hob.guard.policy.hard_rules import HardRules
 from hob.guard.policy.places import Places
 from hob.guard.policy.policy import Policy, PolicyDecisionTrace
 from hob.guard.settings import PolicySettings
-from hob.testing.simulated import Outside
+from hob.testing.simulated import SimulatedWorld
 from hob.tools.registry.builtin_groups import BUILTIN_GROUPS
 
 PLACES = Places("/home/me/.hob", "/home/me/hob", "/home/me/hob/work", "/home/me")
@@ -45,7 +45,7 @@ _TABLE: Mapping[str, tuple[Tier, frozenset[Effect]]] = {
     "message_send": (Tier.HIGH_RISK, frozenset({Effect.COMMUNICATES})),
     "config_set": (Tier.HIGH_RISK, frozenset({Effect.PERSISTS})),
 }
-_DECLARED = (*(spec for group in BUILTIN_GROUPS for spec in group.tools), *Outside().tools().specs())
+_DECLARED = (*(spec for group in BUILTIN_GROUPS for spec in group.tools), *SimulatedWorld().tools().specs())
 _ROLES = {"delete_file": ArgumentRole(paths=("path",)), **{spec.name: spec.roles for spec in _DECLARED if spec.roles}}
 SPECS = {
     name: ToolSpec(name, "", {}, tier=tier, effects=effects, roles=_ROLES[name])

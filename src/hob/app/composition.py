@@ -73,7 +73,7 @@ async def open_app(
     own_only: bool = False,
     address: str = "",
     dashboard: str = "",
-    on_hand_over: Callable[[], None] | None = None,
+    on_handover: Callable[[], None] | None = None,
 ) -> AsyncIterator[App]:
     """Hob over this home, whose lock the caller holds.
 
@@ -91,7 +91,7 @@ async def open_app(
         opened = open_kernel(home, config, clock or SystemClock(), one_shot=own_only, carried=carried)
         kernel = await stack.enter_async_context(opened)
         features = await stack.enter_async_context(opening(kernel))
-        services = await make_turn_services(stack, kernel, features, address=address, on_hand_over=on_hand_over)
+        services = await make_turn_services(stack, kernel, features, address=address, on_handover=on_handover)
         bus, running = await stack.enter_async_context(run(kernel, features, services))
         config, api = kernel.config, make_api(kernel, features, services, running.accept, dashboard)
         yield App(

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Any, TypeAlias
 
 from hob.agent.ports import PromptSection
-from hob.app.running_app import Running
+from hob.app.running_app import RunningServices
 from hob.config.loading import Config
 from hob.core.events.hooks import Hook
 from hob.core.events.timeline import EventKind, TimelineEvent
@@ -26,7 +26,7 @@ class Job:
     """Work that goes on as long as Hob runs; started again after a defect. It may end by itself."""
 
     name: str
-    run: Callable[[Running], Awaitable[None]]
+    run: Callable[[RunningServices], Awaitable[None]]
 
 
 class Start(StrEnum):

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hob.app.contribution import Follower, Job, Start
-from hob.app.running_app import Running
+from hob.app.running_app import RunningServices
 from hob.bus.waiting import backoff
 from hob.core.clock import Clock
 from hob.core.errors import StoreError
@@ -40,7 +40,7 @@ class FollowerJob:
         """Find where it goes on, which for a new one is kept from now on. Raises StoreErrors."""
         self._place = await self._store.followers.begin(self._follower.name, at_end=self._follower.start is Start.NOW)
 
-    async def _run(self, _: Running) -> None:
+    async def _run(self, _: RunningServices) -> None:
         with self._store.timeline.news(self._follower.kinds) as news:
             while True:
                 news.clear()

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from hob.app.contribution import Job
-from hob.app.running_app import Running
+from hob.app.running_app import RunningServices
 from hob.bus.waiting import backoff, one_failure_as_itself
 from hob.core.clock import Clock
 from hob.core.errors import StoreDamaged, StoreFull
@@ -51,7 +51,7 @@ class JobSupervisor:
         ]
 
     @asynccontextmanager
-    async def keeping(self, jobs: Iterable[Job], running: Running) -> AsyncIterator[None]:
+    async def keeping(self, jobs: Iterable[Job], running: RunningServices) -> AsyncIterator[None]:
         """Run these jobs while the block is open."""
         with one_failure_as_itself():
             async with asyncio.TaskGroup() as group:
@@ -60,7 +60,7 @@ class JobSupervisor:
                 for task in tasks:
                     task.cancel()
 
-    async def _keep(self, job: Job, running: Running) -> None:
+    async def _keep(self, job: Job, running: RunningServices) -> None:
         kept = self._kept.setdefault(job.name, _Kept())
         failures = 0
         while True:

@@ -73,7 +73,7 @@ class DaemonOperations:
         reloading: SettingsReload,
         views: Callable[[], Awaitable[Mapping[str, Any]]],
         address: str,
-        on_hand_over: Callable[[], None] | None,
+        on_handover: Callable[[], None] | None,
     ) -> None:
         """`probe` asks a model of this name with a draft, `erase` forgets a person or tells what that would be,
         `replay` asks a model what a turn was asked.
@@ -98,7 +98,7 @@ class DaemonOperations:
         self._reloading = reloading
         self._views = views
         self._address = address
-        self._on_hand_over = on_hand_over
+        self._on_handover = on_handover
         self._began = kernel.clock.now().timestamp()
         self._shown: tuple[Config, Sequence[SettingAnswer]] | None = None
 
@@ -287,9 +287,9 @@ class DaemonOperations:
         return self._queues.accepting
 
     def hand_over(self) -> None:
-        if self._on_hand_over is None:
+        if self._on_handover is None:
             raise NotAllowed(translatable("this is the daemon; stop it with SIGTERM"))
-        self._on_hand_over()
+        self._on_handover()
 
 
 @Lazy

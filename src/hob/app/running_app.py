@@ -8,7 +8,7 @@ from hob.memory.background_model import BackgroundModel
 
 
 @dataclass(frozen=True, slots=True)
-class Running:
+class RunningServices:
     """Hob, letting messages in and running turns."""
 
     accept: Accept

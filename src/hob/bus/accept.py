@@ -93,7 +93,7 @@ class Acceptor:
         inbound = admitted.inbound or replace(inbound, sender=admitted.sender)
         session = inbound.session or self._context.routing.session_of(inbound)
         event = self._event(inbound, session, admitted.classification)
-        when = self._commands.when(inbound.text)
+        when = self._commands.timing(inbound.text)
         accepted = await self._settle(inbound, session, event, when)
         if accepted.duplicate and inbound.origin.channel in FETCHED_CHANNELS:
             await self._check_same(inbound, accepted.id)

@@ -49,7 +49,7 @@ class PastMessage:
 
 
 @dataclass(frozen=True, slots=True)
-class Importing:
+class ImportRequest:
     """Some messages of one conversation, in their order."""
 
     session: str = field("the conversation they become part of, as source:name", characters=(3, 300))
@@ -58,7 +58,7 @@ class Importing:
     preview: bool = field("only count what is new", False)
 
 
-async def take_over(store: Store, importing: Importing) -> ImportedMessagesAnswer:
+async def take_over(store: Store, importing: ImportRequest) -> ImportedMessagesAnswer:
     """Keep them as history; how many are new and how many were there. Raises InvalidRequest, StoreErrors."""
     past = [PastEntry(each.key, _entry(each)) for each in importing.messages]
     new = await store.imports.add(SessionKey(importing.session), importing.title, past, preview=importing.preview)

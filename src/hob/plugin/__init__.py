@@ -5,7 +5,7 @@ in `hob.plugin.checks`: import those inside a `Lazy`. A channel, a toolset, a ho
 needs `hob.core`, and none of this.
 """
 
-from hob.agent.commands.table import Moment, SlashCommand
+from hob.agent.commands.table import CommandTiming, SlashCommand
 from hob.app.subsystem import (
     Checks,
     CliCommand,
@@ -24,13 +24,13 @@ from hob.core.tools import ToolGroup
 __all__ = [
     "Checks",
     "CliCommand",
+    "CommandTiming",
     "DashboardView",
     "Endpoints",
     "FeatureCommand",
     "KeptFiles",
     "Lazy",
     "MemoryLayer",
-    "Moment",
     "Open",
     "Secret",
     "SlashCommand",

@@ -3,7 +3,7 @@
 from hob.agent.commands.slash_commands import CommandCall
 from hob.app.contribution import Contribution, Effects, Follower, Job, Start
 from hob.app.kernel import Kernel
-from hob.app.running_app import Running
+from hob.app.running_app import RunningServices
 from hob.store.plugin_records import PluginRecord, PluginRecords
 
 __all__ = [
@@ -15,6 +15,6 @@ __all__ = [
     "Kernel",
     "PluginRecord",
     "PluginRecords",
-    "Running",
+    "RunningServices",
     "Start",
 ]

@@ -144,14 +144,14 @@ class StoredApprovals(AuditedPart):
             if row is not None:
                 standing = ApprovalId(row[0])
                 return None
-            keep = ContentWriter(connection)
+            content_writer, question = ContentWriter(connection), approval.question
             connection.execute(
                 _INSERT,
                 (
                     approval.id, approval.turn, approval.call, approval.tool, approval.hash, approval.session,
-                    approval.reason, approval.asked, approval.expires, keep(approval.shown), approval.rule,
-                    approval.requester, keep(_dumped(approval.bound)), approval.remaining,
-                    None if approval.question is None else keep(json.dumps(approval.question, ensure_ascii=False)),
+                    approval.reason, approval.asked, approval.expires, content_writer(approval.shown), approval.rule,
+                    approval.requester, content_writer(_dumped(approval.bound)), approval.remaining,
+                    None if question is None else content_writer(json.dumps(question, ensure_ascii=False)),
                 ),
             )  # fmt: skip
             return approval

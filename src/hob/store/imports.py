@@ -89,7 +89,7 @@ def _hash(past: PastEntry) -> bytes:
 
 
 def _append(connection: apsw.Connection, session: SessionKey, title: str, entries: Sequence[Entry], now: float) -> None:
-    keep = ContentWriter(connection)
+    content_writer = ContentWriter(connection)
     times = [min(entry.at, now) for entry in entries]  # a conversation was not last used tomorrow
     begun, last = min(times), max(times)
     row = find_row(connection, "SELECT entries FROM sessions WHERE key = ?", (session,))
@@ -100,16 +100,16 @@ def _append(connection: apsw.Connection, session: SessionKey, title: str, entrie
     )  # fmt: skip
     if row is None:
         sql = "INSERT INTO sessions (key, chat, title, entries, created, updated) VALUES (?, '', ?, ?, ?, ?)"
-        connection.execute(sql, (session, keep.maybe(shown), len(entries), begun, last))
+        connection.execute(sql, (session, content_writer.maybe(shown), len(entries), begun, last))
     else:
         sql = "UPDATE sessions SET entries = entries + ?, updated = max(updated, ?) WHERE key = ?"
         connection.execute(sql, (len(entries), last, session))
-    write_events(connection, keep, (event,))
+    write_events(connection, content_writer, (event,))
     turn = _last_turn(connection, session)
     for n, entry in enumerate(entries, 1 + (0 if row is None else row[0])):
         if entry.role == "user" or turn is None:
             turn = new_turn_id()
-        insert_entry(connection, keep, session, n, turn, entry)
+        insert_entry(connection, content_writer, session, n, turn, entry)
 
 
 def _last_turn(connection: apsw.Connection, session: SessionKey) -> TurnId | None:

@@ -41,7 +41,13 @@ def chosen_session(connection: apsw.Connection, inbound: Inbound, otherwise: Ses
 
 
 def touch_session(
-    connection: apsw.Connection, keep: ContentWriter, key: SessionKey, chat: str, text: str, at: float, trace: TraceId
+    connection: apsw.Connection,
+    content_writer: ContentWriter,
+    key: SessionKey,
+    chat: str,
+    text: str,
+    at: float,
+    trace: TraceId,
 ) -> None:
     """The session is in use; one without a title gets it from the text, which came with this trace.
 
@@ -50,27 +56,29 @@ def touch_session(
     title = "" if _COMMAND.match(text) else title_of(text)
     found = all_rows(connection, "UPDATE sessions SET updated = ? WHERE key = ? RETURNING title IS NULL", (at, key))
     if not found:
-        _create(connection, keep, key, chat, at, title, trace)
+        _create(connection, content_writer, key, chat, at, title, trace)
     elif found[0][0] and title:
-        _name(connection, keep, key, title, at, trace)
+        _name(connection, content_writer, key, title, at, trace)
 
 
 def name_by_speech(
-    connection: apsw.Connection, keep: ContentWriter, key: SessionKey, text: str, at: float, trace: TraceId
+    connection: apsw.Connection, content_writer: ContentWriter, key: SessionKey, text: str, at: float, trace: TraceId
 ) -> None:
     """A session without a title gets it from what was spoken."""
     untitled = find_row(connection, "SELECT key FROM sessions WHERE key = ? AND title IS NULL", (key,))
     title = title_of(text)
     if untitled and title:
-        _name(connection, keep, key, title, at, trace)
+        _name(connection, content_writer, key, title, at, trace)
 
 
-def next_entries(connection: apsw.Connection, keep: ContentWriter, key: SessionKey, count: int, at: float) -> int:
+def next_entries(
+    connection: apsw.Connection, content_writer: ContentWriter, key: SessionKey, count: int, at: float
+) -> int:
     """Reserve this many places in the session's transcript; the first of them."""
     sql = "UPDATE sessions SET entries = entries + ?, updated = ? WHERE key = ? RETURNING entries"
     rows = all_rows(connection, sql, (count, at, key))
     if not rows:
-        _create(connection, keep, key, "", at)
+        _create(connection, content_writer, key, "", at)
         rows = all_rows(connection, sql, (count, at, key))
     last: int = rows[0][0]
     return last - count + 1
@@ -78,27 +86,27 @@ def next_entries(connection: apsw.Connection, keep: ContentWriter, key: SessionK
 
 def _name(
     connection: apsw.Connection,
-    keep: ContentWriter,
+    content_writer: ContentWriter,
     key: SessionKey,
     title: str,
     at: float,
     trace: TraceId,
 ) -> None:
-    connection.execute("UPDATE sessions SET title = ? WHERE key = ?", (keep(title), key))
-    write_events(connection, keep, (_event(key, "title", at, text=title, trace=trace),))
+    connection.execute("UPDATE sessions SET title = ? WHERE key = ?", (content_writer(title), key))
+    write_events(connection, content_writer, (_event(key, "title", at, text=title, trace=trace),))
 
 
 def _create(
     connection: apsw.Connection,
-    keep: ContentWriter,
+    content_writer: ContentWriter,
     key: SessionKey,
     chat: str,
     at: float,
     title: str = "",
     trace: TraceId | None = None,
 ) -> None:
-    connection.execute(_INSERT, (key, chat, keep.maybe(title), at, at))
-    write_events(connection, keep, (_event(key, "created", at, chat, text=title, trace=trace),))
+    connection.execute(_INSERT, (key, chat, content_writer.maybe(title), at, at))
+    write_events(connection, content_writer, (_event(key, "created", at, chat, text=title, trace=trace),))
 
 
 def load_session(connection: apsw.Connection, key: SessionKey) -> Session:
@@ -183,22 +191,24 @@ class StoredSessions(AuditedPart):
         at = self._now()
 
         def job(connection: apsw.Connection) -> None:
-            keep = ContentWriter(connection)
+            content_writer = ContentWriter(connection)
             row = find_row(connection, f"{_SELECT} WHERE s.key = ?", (key,))
             old = Session(key) if row is None else _load(row)
             new = replace(old, **chosen)
             if new == old:
                 return
             if row is None:
-                _create(connection, keep, key, "", at)
+                _create(connection, content_writer, key, "", at)
             # a title that stays is not kept a second time, where erasing would not find it
             sql = "SELECT title FROM sessions WHERE key = ?"
-            title = all_rows(connection, sql, (key,))[0][0] if old.title == new.title else keep.maybe(new.title)
+            title = (
+                all_rows(connection, sql, (key,))[0][0] if old.title == new.title else content_writer.maybe(new.title)
+            )
             mode = None if new.mode is None else new.mode.value
             thinking = None if new.thinking is None else new.thinking.value
             words = (new.model or None, mode, thinking, new.permission or None, new.autonomy or None)
             connection.execute(_CHANGE, (title, *words, new.paused, new.archived, key))
-            write_events(connection, keep, _changes(old, new, at))
+            write_events(connection, content_writer, _changes(old, new, at))
             told.extend(_permitted(old, new))
 
         told: list[AuditEntry] = []
@@ -208,13 +218,13 @@ class StoredSessions(AuditedPart):
     def reset(self, connection: apsw.Connection, key: SessionKey, reason: str) -> None:
         """Begin afresh: what was said so far is kept and no longer shown to the model."""
         at = self._now()
-        keep = ContentWriter(connection)
+        content_writer = ContentWriter(connection)
         sql = "UPDATE sessions SET since = entries, updated = ? WHERE key = ? RETURNING since"
         rows = all_rows(connection, sql, (at, key))
         if not rows:
-            _create(connection, keep, key, "", at)
+            _create(connection, content_writer, key, "", at)
         since = rows[0][0] if rows else 0
-        write_events(connection, keep, (_event(key, "reset", at, str(since), status=reason),))
+        write_events(connection, content_writer, (_event(key, "reset", at, str(since), status=reason),))
 
     @transaction
     def switch(self, connection: apsw.Connection, chat: str, key: SessionKey) -> None:
@@ -224,11 +234,11 @@ class StoredSessions(AuditedPart):
             "INSERT INTO chats (chat, session) VALUES (?, ?) ON CONFLICT DO UPDATE SET session = excluded.session",
             (chat, key),
         )
-        keep = ContentWriter(connection)
+        content_writer = ContentWriter(connection)
         connection.execute("UPDATE sessions SET chat = ? WHERE key = ? AND chat = ''", (chat, key))
         if find_row(connection, "SELECT 1 FROM sessions WHERE key = ?", (key,)) is None:
-            _create(connection, keep, key, chat, at)
-        write_events(connection, keep, (_event(key, "switched", at, chat),))
+            _create(connection, content_writer, key, chat, at)
+        write_events(connection, content_writer, (_event(key, "switched", at, chat),))
 
     async def switched(self, chat: str) -> SessionKey | None:
         """The session this chat was switched to, if it ever was."""

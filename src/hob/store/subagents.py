@@ -137,14 +137,14 @@ class StoredSubagents(StorePart):
         found = find_row(connection, _OPEN_CHILDREN, (row.parent,)) or (0,)
         if row.kind == SPAWN and found[0] >= most:
             raise ToolFailed(f"{found[0]} sub-agents of this session are at work; wait for one (sessions_yield)")
-        keep = ContentWriter(connection)
+        content_writer = ContentWriter(connection)
         values = (
             row.id, row.kind, row.turn, row.parent, row.root, row.session, row.depth, row.name,
-            keep.maybe(row.label), origin, row.cleanup, row.seconds, at, row.taken, row.taken is not None,
+            content_writer.maybe(row.label), origin, row.cleanup, row.seconds, at, row.taken, row.taken is not None,
         )  # fmt: skip
         all_rows(connection, _INSERT, values)
-        _enqueue(connection, keep, row.turn, row.id, inbound)
-        write_events(connection, keep, events)
+        _enqueue(connection, content_writer, row.turn, row.id, inbound)
+        write_events(connection, content_writer, events)
         return True
 
     async def enqueue(self, turn: TurnId, inbound: Inbound, run: str = "") -> None:
@@ -178,11 +178,11 @@ class StoredSubagents(StorePart):
         events: Sequence[TimelineEvent],
     ) -> None:
         """Give their results to a call of a parked turn, in one transaction with that they are taken."""
-        keep = ContentWriter(connection)
-        put_result(connection, keep, turn, result)
+        content_writer = ContentWriter(connection)
+        put_result(connection, content_writer, turn, result)
         for id in ids:
             all_rows(connection, _TAKE, (f"{turn}.{result.call}", id))
-        write_events(connection, keep, events)
+        write_events(connection, content_writer, events)
 
     async def close(self, id: InboundId) -> None:
         """Nothing is to be done for it any more."""
@@ -221,10 +221,12 @@ class StoredSubagents(StorePart):
         return tuple(_load(row) for row in await self._readers.read(lambda c: all_rows(c, sql, values)))
 
 
-def _enqueue(connection: apsw.Connection, keep: ContentWriter, turn: TurnId, run: str, inbound: Inbound) -> None:
+def _enqueue(
+    connection: apsw.Connection, content_writer: ContentWriter, turn: TurnId, run: str, inbound: Inbound
+) -> None:
     if find_row(connection, "SELECT 1 FROM self_messages WHERE key = ?", (inbound.key,)) is None:
         body = dump_json([INBOUND_VERSION, inbound.text, dump_inbound(inbound)])
-        connection.execute(_ENQUEUE, (inbound.key, turn, run, keep(body)))
+        connection.execute(_ENQUEUE, (inbound.key, turn, run, content_writer(body)))
 
 
 def _find_work(connection: apsw.Connection) -> SubagentWork:

@@ -108,7 +108,10 @@ class TimelineFilter:
 
 
 def write_events(
-    connection: apsw.Connection, keep: ContentWriter, events: Iterable[TimelineEvent], session: SessionKey | None = None
+    connection: apsw.Connection,
+    content_writer: ContentWriter,
+    events: Iterable[TimelineEvent],
+    session: SessionKey | None = None,
 ) -> None:
     """Append the events; those without a session get this one."""
     events = tuple(events)
@@ -124,7 +127,7 @@ def write_events(
                 event.status, event.type.value, event.session or session, event.turn, event.sender_id,
                 event.sender_name, event.classification, event.authorized,
                 None if label is None else label.origin.value, None if label is None else label.trust.value,
-                keep.maybe(event.text), event.media, event.seconds,
+                content_writer.maybe(event.text), event.media, event.seconds,
                 None if usage is None else usage.input, None if usage is None else usage.output,
                 None if usage is None else usage.cache_read, None if usage is None else usage.cache_write,
                 None if usage is None else usage.reasoning, event.cost,

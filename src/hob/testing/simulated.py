@@ -66,7 +66,7 @@ class Done:
 
 
 @dataclass(slots=True)
-class Outside:
+class SimulatedWorld:
     """What there is outside, by name; `done` is what was done there, in order.
 
     `mails`, `pages` (by URL), `found` (search results by query), `events`, `chats` (messages by chat) are read; an

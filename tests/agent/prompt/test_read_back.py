@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from hob.agent.prompt.read_back import ReadingBack
+from hob.agent.prompt.read_back import ReadBackTool
 from hob.core.errors import ToolFailed
 from hob.core.ids import CallId, SessionKey
 from hob.core.models import Entry
@@ -35,7 +35,7 @@ async def keep(store: Store, entries: tuple[Entry, ...]) -> None:
 
 async def read_back(store: Store, arguments: str, session: SessionKey = SESSION) -> ToolResult:
     context = CallContext(turn(inbound("what did it say?"), session=session))
-    return await ReadingBack(store.transcript).call(ToolCall(CallId("c9"), "read_back", arguments), context)
+    return await ReadBackTool(store.transcript).call(ToolCall(CallId("c9"), "read_back", arguments), context)
 
 
 async def test_result_is_read_back_with_its_origin_and_untrusted(store: Store) -> None:

@@ -15,7 +15,7 @@ import pytest
 
 from hob.app.followers import FollowerJob
 from hob.app.memory.opening import follower_of
-from hob.app.running_app import Running
+from hob.app.running_app import RunningServices
 from hob.core.clock import SystemClock
 from hob.core.ids import SessionKey
 from hob.core.memory import Fact, FactChange, Layer, MemoryItem, Scope
@@ -35,7 +35,7 @@ from tests.samples import finish_of
 KILLS = 100 if FULL else 10
 SCOPE = Scope("owner")
 EMBEDDER = "fake|embed|64|1"
-NOBODY = cast(Running, None)
+NOBODY = cast(RunningServices, None)
 
 
 async def write(home: Path, round_: int) -> None:

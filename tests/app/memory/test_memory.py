@@ -9,7 +9,7 @@ from hob.app.memory.opening import FOLLOWER, GATHER_SECONDS
 from hob.core.errors import NotFound
 from hob.core.memory import Layer, MemoryItem, Scope
 from hob.core.trust.labels import OWNER_LABEL, Trust
-from hob.gateway.imports import Importing, PastMessage, take_over
+from hob.gateway.imports import ImportRequest, PastMessage, take_over
 from hob.gateway.memory import ItemFilter, MemoryControl
 from tests.app.visiting import ANNA, ME, Visited, visited
 
@@ -122,9 +122,9 @@ async def test_imported_conversation_is_remembered_for_good_and_once(tmp_path: P
     first = past("1", "I am going to Porto in May with my sister Ines.", 1_600_000_000.0)
     later = past("2", "The flat in Porto has a blue door.", 4_000_000_000.0)  # a clock there was wrong
     async with visited(tmp_path, "Noted.") as hob:
-        await take_over(hob.app.store, Importing("chatgpt:6561-aa", (first,), "Trip"))
+        await take_over(hob.app.store, ImportRequest("chatgpt:6561-aa", (first,), "Trip"))
         await eventually(hob, [first.text])
-        await take_over(hob.app.store, Importing("chatgpt:6561-aa", (first, later), "Trip"))
+        await take_over(hob.app.store, ImportRequest("chatgpt:6561-aa", (first, later), "Trip"))
         await eventually(hob, [first.text, later.text])
         (item, _) = sorted(await hob.app.store.items.of(OWNER).select("i.layer = 'conversation'"), key=lambda i: i.at)
         assert (item.source, item.label.trust, item.expires_at) == ("conversation:chatgpt", Trust.UNTRUSTED, None)

@@ -10,7 +10,7 @@ import pytest
 
 from hob.app.settings.sections import SECTIONS
 from hob.app.tools.lazy_runtime import LazyToolRuntime, open_tool_runtime
-from hob.app.trust.guard import BackendHere
+from hob.app.trust.guard import BackendSandbox
 from hob.bus.notices import Hub
 from hob.config.loading import Config, load_config
 from hob.core.clock import SystemClock
@@ -95,13 +95,13 @@ async def test_unprotected_command_counts_as_one_that_changes_what_hob_follows(
 ) -> None:
     environ = {"HOB_SANDBOX_BACKEND": "plain", "HOB_WORKSPACE_WORK_REPO": str(tmp_path / work)}
     async with opened(tmp_path, **environ) as (tool_runtime, config):
-        assert (await BackendHere(tool_runtime.made(), config).sandbox()).exposed is exposed
+        assert (await BackendSandbox(tool_runtime.made(), config).sandbox()).exposed is exposed
 
 
 @pytest.mark.bubblewrap
 async def test_no_command_counts_as_versioned_while_something_cannot_be_kept_for_undoing(tmp_path: Path) -> None:
     async with opened(tmp_path, HOB_SANDBOX_UNDO_FILE_MIB="1") as (tool_runtime, config):
-        here = BackendHere(tool_runtime.made(), config)
+        here = BackendSandbox(tool_runtime.made(), config)
         await made(tool_runtime, "exec", command="true")
         assert (await here.sandbox()).versioned
         film = config[WorkspaceSettings].work / "film.mp4"
@@ -112,9 +112,9 @@ async def test_no_command_counts_as_versioned_while_something_cannot_be_kept_for
         assert not (await here.sandbox()).versioned
         assert "(exit status 0" in await text_of(tool_runtime, "exec", command="ls")
     async with opened(tmp_path, HOB_SANDBOX_UNDO_FILE_MIB="1") as (tool_runtime, config):
-        assert not (await BackendHere(tool_runtime.made(), config).sandbox()).versioned
+        assert not (await BackendSandbox(tool_runtime.made(), config).sandbox()).versioned
         film.unlink()
-        assert (await BackendHere(tool_runtime.made(), config).sandbox()).versioned
+        assert (await BackendSandbox(tool_runtime.made(), config).sandbox()).versioned
 
 
 @pytest.mark.bubblewrap

@@ -79,11 +79,14 @@ def test_command_counts_as_one_that_changes_what_its_sandbox_cannot_protect(tain
 
 def test_landlock_protects_nothing_below_a_folder(tmp_path: Path) -> None:
     around = SandboxEnvironment(caches=tmp_path, state=tmp_path)
-    assert [Landlock(around, 7).protects, Bubblewrap("bwrap", frozenset({"--bind-fd"}), around).protects] == [
+    assert [
+        Landlock(around, 7).protects_files,
+        Bubblewrap("bwrap", frozenset({"--bind-fd"}), around).protects_files,
+    ] == [
         False,
         True,
     ]
-    assert not Bubblewrap("bwrap", frozenset(), around).protects
+    assert not Bubblewrap("bwrap", frozenset(), around).protects_files
 
 
 @pytest.mark.parametrize(

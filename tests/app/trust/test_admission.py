@@ -13,7 +13,7 @@ from hob.core.models import ToolMessage
 from hob.core.ports.accept import Accepted
 from hob.testing.clock import ManualClock
 from hob.testing.model import calls
-from hob.testing.simulated import Outside
+from hob.testing.simulated import SimulatedWorld
 from tests.app.visiting import ANNA, EVE, ME, Visited, in_group, until, visited
 
 
@@ -290,7 +290,7 @@ async def test_everything_is_permitted_only_where_the_channel_proves_who_writes(
 
 
 async def test_hob_does_not_act_without_end_for_anybody(tmp_path: Path) -> None:
-    outside = Outside()
+    outside = SimulatedWorld()
     mails = [("mail_send", f'{{"to": ["bob@example.com"], "subject": "{n}", "body": "hi"}}') for n in range(5)]
     async with visited(tmp_path, calls(*mails), toolset=outside.tools(), HOB_POLICY_AUTONOMY="autonomous") as hob:
         await hob.knows()

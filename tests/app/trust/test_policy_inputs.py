@@ -62,5 +62,5 @@ async def test_steps_of_a_turn_are_read_once_however_many_calls_are_judged() -> 
     for number in range(50):
         rows.steps += made(number)
         told = await inputs.policy_input(turn_of("go on"), writing)
-        assert (told.model, len(told.heard)) == ("priced", 1)
+        assert (told.model, len(told.untrusted_sources)) == ("priced", 1)
     assert rows.read == len(rows.steps)

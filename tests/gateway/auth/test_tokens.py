@@ -99,7 +99,7 @@ async def test_rotated_token_ends_when_the_old_one_would_have(
     assert keyring(tmp_path, clock).find(secret) is None
     with pytest.raises(InvalidRequest, match="--expires"):
         file.rotate("guest", overlap=0)
-    assert keyring(tmp_path, clock).find(file.rotate("guest", overlap=0, lasts=60)) is not None
+    assert keyring(tmp_path, clock).find(file.rotate("guest", overlap=0, lifetime=60)) is not None
 
 
 def test_rotated_token_without_an_overlap_ends_at_once(file: TokenFile, tmp_path: Path, clock: ManualClock) -> None:

@@ -19,7 +19,7 @@ from hob.core.messages import Address, Outbound, OutboundKind
 from hob.core.models import UserMessage
 from hob.core.settings import Secret
 from hob.gateway.webhooks.receiver import WebhookReceiver
-from hob.gateway.webhooks.schemes import HEADERS, Scheme, Wrong
+from hob.gateway.webhooks.schemes import HEADERS, Scheme, SignatureInvalid
 from hob.gateway.webhooks.settings import WebhookSettings
 from tests.gateway.conftest import Machine, machine
 
@@ -209,7 +209,7 @@ def test_unknown_webhook_takes_as_long_to_be_refused(scheme: Scheme) -> None:
 
 def _seconds(reception: WebhookReceiver, name: str, headers: Mapping[str, str], body: bytes) -> float:
     began = time.thread_time()
-    with pytest.raises(Wrong):
+    with pytest.raises(SignatureInvalid):
         reception.proven(name, headers, body, 0)
     return time.thread_time() - began
 

@@ -37,7 +37,7 @@ from hob.guard.approvals.question_text import visible
 from hob.store.approvals import Approval
 from hob.testing.attacker import ObedientModel
 from hob.testing.channel import MemoryChannel
-from hob.testing.simulated import Outside
+from hob.testing.simulated import SimulatedWorld
 from tests.stand_ins import stand_ins
 from tests.tools.browser.program import program
 
@@ -98,7 +98,7 @@ class House:
 
     root: Path
     model: Listening = field(default_factory=Listening)
-    outside: Outside = field(default_factory=Outside)
+    outside: SimulatedWorld = field(default_factory=SimulatedWorld)
     asked: list[Asked] = field(default_factory=list)
     reached: list[bytes] = field(default_factory=list)
     port: int = 0

@@ -1,6 +1,6 @@
 """What there is in the owner's world before a task: a small project, letters and lists, mail, a calendar, the web."""
 
-from hob.testing.simulated import Mail, Outside
+from hob.testing.simulated import Mail, SimulatedWorld
 
 FILES = {
     "README.md": "# Shop\n\nA small shop.\n\n## Install\n\n    make install\n",
@@ -28,9 +28,9 @@ FILES = {
 """In the work folder, which is a repository with one commit."""
 
 
-def outside() -> Outside:
+def outside() -> SimulatedWorld:
     """What the played services hold."""
-    return Outside(
+    return SimulatedWorld(
         mails={
             "m1": Mail("ada@example.com", "Friday", "Can we meet on Friday at 10 instead of 11?\nAda"),
             "m2": Mail("billing@power.example", "Your bill", "Your bill of 84.20 euros is due on 3 December."),

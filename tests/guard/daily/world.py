@@ -21,7 +21,7 @@ from hob.core.steps import ToolReceived
 from hob.gateway.chat.inbound import owners_inbound
 from hob.gateway.chat.outcome import watch
 from hob.testing.model import ScriptedModel, calls
-from hob.testing.simulated import Outside
+from hob.testing.simulated import SimulatedWorld
 from tests.guard.daily.talks import Do, Task
 from tests.guard.daily.things import CONTACTS, FILES, outside
 from tests.stand_ins import stand_ins
@@ -65,7 +65,7 @@ class Office:
     app: App
     model: ScriptedModel
     work: Path
-    services: Outside
+    services: SimulatedWorld
     clock: WorkingDay
 
     async def do(self, task: Task, *, lay_out: bool = True) -> Came:

@@ -12,7 +12,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from hob.core.events.webhooks import sign
-from hob.gateway.webhooks.schemes import Scheme, Wrong, verify
+from hob.gateway.webhooks.schemes import Scheme, SignatureInvalid, verify
 from hob.gateway.webhooks.settings import check_template, fill
 
 SECRET = "a-secret-of-the-tests-0123"
@@ -48,7 +48,7 @@ def signed(scheme: Scheme, body: bytes, id: str = "msg_1") -> dict[str, str]:
 def right(scheme: Scheme, headers: Mapping[str, str], body: bytes, secret: str = SECRET) -> bool:
     try:
         verify(scheme, [secret], headers, body, now=NOW, tolerance=300)
-    except Wrong:
+    except SignatureInvalid:
         return False
     return True
 
@@ -95,7 +95,7 @@ def test_delivery_without_the_secret_is_refused(scheme: Scheme, headers: dict[st
 @pytest.mark.parametrize("late", [-301, 301, NOW])
 @pytest.mark.parametrize("scheme", [Scheme.STRIPE, Scheme.STANDARD])
 def test_old_signature_is_not_accepted_again(scheme: Scheme, late: int) -> None:
-    with pytest.raises(Wrong):
+    with pytest.raises(SignatureInvalid):
         verify(scheme, [SECRET], signed(scheme, b"x"), b"x", now=NOW + late, tolerance=300)
 
 

@@ -12,7 +12,7 @@ from hob.core.errors import ModelError, ModelFault
 from hob.core.ids import BlobId
 from hob.core.models import Image, ModelReply, ModelRequest, Thinking, UserMessage
 from hob.core.tools import ToolSpec
-from hob.providers.http.adapting import Adapting, lacks_thinking, lacks_tools
+from hob.providers.http.adapting import AdaptingModel, lacks_thinking, lacks_tools
 from hob.providers.opening import open_model
 from hob.providers.routing.routing import ModelRouter
 from hob.providers.settings import ModelSettings, ProviderSettings
@@ -112,7 +112,7 @@ def test_refusal_to_think_is_known_in_each_servers_words(words: str) -> None:
 async def test_nothing_is_asked_in_another_form_once_an_answer_has_begun() -> None:
     refusal = ModelError(ModelFault.OVERLOAD, "this model does not support tools")
     inner = ScriptedModel(Cut("Half an ", refusal), "all of it")
-    model = Adapting(inner, lambda model: model, lacks_tools)
+    model = AdaptingModel(inner, lambda model: model, lacks_tools)
     with pytest.raises(ModelError):
         _ = [event async for event in model.stream(ModelRequest("", "", (), tools=(TOOL,)))]
     assert len(inner.requests) == 1

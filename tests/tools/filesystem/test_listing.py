@@ -9,7 +9,7 @@ import pytest
 
 from hob.core.errors import ToolFailed, ToolRefused
 from hob.tools.filesystem.files import FileTools
-from hob.tools.filesystem.grep import Wanted, find_ripgrep, grep
+from hob.tools.filesystem.grep import GrepQuery, find_ripgrep, grep
 from hob.tools.filesystem.ignore_rules import ALWAYS
 from tests.tools.calling import text_of
 from tests.tools.keeping import file_tools, roots_of
@@ -130,7 +130,7 @@ async def test_pattern_without_end_ends(tmp_path: Path) -> None:
     (tmp_path / "ws/a.txt").write_text("aa\n")
     (tmp_path / "ws/b.txt").write_text("a" * 50 + "b\n")
     began = time.monotonic()
-    text = await grep(roots, Wanted("^(a+)+$"), None, seconds=1.0)
+    text = await grep(roots, GrepQuery("^(a+)+$"), None, seconds=1.0)
     assert time.monotonic() - began < 10
     assert text.startswith("a.txt\n1: aa\n[stopped after 1 s, the search is not complete")
 

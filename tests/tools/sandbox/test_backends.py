@@ -114,7 +114,7 @@ def test_nothing_runs_unconfined_for_want_of_a_sandbox(tmp_path: Path, monkeypat
 
 def test_plain_is_to_be_had_by_name_only(tmp_path: Path) -> None:
     found = find_backend("plain", sandbox_environment(tmp_path), PATH)
-    assert not found.backend.confines
+    assert not found.backend.is_sandbox
 
 
 async def test_plain_commands_end_with_all_they_started_and_see_no_secrets(

@@ -136,16 +136,20 @@ def everybodys() -> Iterator[Path]:
 
 def test_landlock_holds_for_an_ordinary_user(everybodys: Path) -> None:
     """An ordinary user may not be able to reach this test's Python, so the system's is taken, which may be too old."""
-    become = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups") if os.geteuid() == 0 else ()
-    program = "/usr/bin/python3" if become else sys.executable
+    reconfigure = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups") if os.geteuid() == 0 else ()
+    program = "/usr/bin/python3" if reconfigure else sys.executable
     sources = str(Path(hob.__file__).parents[1])
     environ = {"PYTHONPATH": sources, "PATH": "/usr/bin:/bin", "HOME": str(everybodys)}
     tried = subprocess.run(
-        [*become, program, "-c", "import hob.tools.sandbox.launcher.launch"], env=environ, check=False
+        [*reconfigure, program, "-c", "import hob.tools.sandbox.launcher.launch"], env=environ, check=False
     )
     if landlock_version() == 0 or tried.returncode != 0:
         pytest.skip("needs Landlock, and a Python and a checkout that an ordinary user can reach")
     done = subprocess.run(
-        [*become, program, "-c", AS_NOBODY, str(everybodys)], env=environ, capture_output=True, text=True, timeout=60
+        [*reconfigure, program, "-c", AS_NOBODY, str(everybodys)],
+        env=environ,
+        capture_output=True,
+        text=True,
+        timeout=60,
     )
     assert done.stdout.endswith("held\n"), done.stderr

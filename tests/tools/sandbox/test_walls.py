@@ -72,7 +72,7 @@ async def test_worktree_works_and_its_file_stays(walled: Place, tmp_path: Path) 
 def test_bubblewrap_that_takes_no_descriptors_is_no_wall(wrapped: Place) -> None:
     backend = wrapped.backend
     assert isinstance(backend, Bubblewrap)
-    assert not replace(backend, options=backend.options - OLD).protects
+    assert not replace(backend, options=backend.options - OLD).protects_files
 
 
 def mounts(tmp_path: Path) -> list[str]:

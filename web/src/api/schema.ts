@@ -1,23 +1,8 @@
 // Written by `make docs` from docs/openapi-v1.json.
 /* eslint-disable */
 
-/** One code. */
-export interface ACode {
-  code?: string | null;
-}
-
-/** A layer of memory. */
-export interface ALayer {
-  layer?: string | null;
-}
-
-/** One session. */
-export interface ASession {
-  session?: string | null;
-}
-
 /** What is to be remembered. */
-export interface Adding {
+export interface AddItemRequest {
   text?: string | null;
 }
 
@@ -28,14 +13,14 @@ export interface AddressLink {
   name?: string | null;
 }
 
+/** One address. */
+export interface AddressReference {
+  address?: string | null;
+}
+
 /** Whether messages can be accepted. */
 export interface AliveAnswer {
   ok: boolean;
-}
-
-/** One address. */
-export interface AnAddress {
-  address?: string | null;
 }
 
 /** A call that an app's page makes. */
@@ -153,7 +138,7 @@ export interface ChangeAnswer {
 }
 
 /** What is changed about a session; what is not given stays. */
-export interface Changing {
+export interface ChangeSessionRequest {
   session?: string | null;
   title?: string | null;
   paused?: boolean | null;
@@ -379,6 +364,16 @@ export interface EventFileAnswer {
   size: number;
 }
 
+/** A call that somebody would make for the owner. */
+export interface ExplainRequest {
+  tool: string;
+  arguments?: string | null;
+  tainted?: boolean | null;
+  mode?: "read-only" | "guarded" | "workspace" | "full" | null;
+  autonomy?: "supervised" | "cautious" | "autonomous" | null;
+  words?: string | null;
+}
+
 /** What the policy would say of a call. */
 export interface ExplainedAnswer {
   verdict: string;
@@ -389,16 +384,6 @@ export interface ExplainedAnswer {
   stages: StageAnswer[];
   known: boolean;
   told: string[];
-}
-
-/** A call that somebody would make for the owner. */
-export interface Explaining {
-  tool: string;
-  arguments?: string | null;
-  tainted?: boolean | null;
-  mode?: "read-only" | "guarded" | "workspace" | "full" | null;
-  autonomy?: "supervised" | "cautious" | "autonomous" | null;
-  words?: string | null;
 }
 
 /** A fact. Times are Unix seconds. */
@@ -418,13 +403,6 @@ export interface FactAnswer {
   evidence: string[];
   change: string;
   contradicts: string[];
-}
-
-/** What becomes of a fact. */
-export interface FactSettling {
-  id?: string | null;
-  action?: string | null;
-  object?: string | null;
 }
 
 /** What is known as facts. */
@@ -456,7 +434,7 @@ export interface FindingAnswer {
 }
 
 /** What is to be forgotten. */
-export interface Forgetting {
+export interface ForgetRequest {
   id?: string | null;
   layer?: string | null;
   source?: string | null;
@@ -483,6 +461,12 @@ export interface ForgottenItemAnswer {
   forgotten: boolean;
 }
 
+/** Where a new session begins. */
+export interface ForkSessionRequest {
+  session?: string | null;
+  before?: number | null;
+}
+
 /** A session that goes on from another one. */
 export interface ForkedAnswer {
   session: string;
@@ -495,12 +479,6 @@ export interface ForkedAnswer {
   updated: number;
   copied: number;
   of: string;
-}
-
-/** Where a new session begins. */
-export interface Forking {
-  session?: string | null;
-  before?: number | null;
 }
 
 /** How `gh` is. */
@@ -529,15 +507,6 @@ export interface GoalNoteAnswer {
   id: string;
   text: string;
   at: number;
-}
-
-/** A new goal, or with its id what is changed of one. */
-export interface GoalSetting {
-  text?: string | null;
-  id?: string | null;
-  state?: string | null;
-  due?: number | null;
-  note?: string | null;
 }
 
 /** What the owner wants to reach. */
@@ -589,17 +558,17 @@ export interface IdAnswer {
   id: string;
 }
 
+/** The model that is to make vectors. */
+export interface InstallModelRequest {
+  model?: string | null;
+}
+
 /** The model that makes vectors, after it was asked for one. */
 export interface InstalledAnswer {
   status: string;
   action: string;
   model: string;
   detail: string;
-}
-
-/** The model that is to make vectors. */
-export interface Installing {
-  model?: string | null;
 }
 
 /** Work that goes on as long as Hob runs. */
@@ -647,6 +616,13 @@ export interface LimitAnswer {
   spent_usd: number;
   held_usd: number;
   left_usd: number;
+}
+
+/** Their chat. */
+export interface LinkWebUserRequest {
+  web_user_id: string;
+  address?: string | null;
+  whatsapp_jid?: string | null;
 }
 
 /** Commits, the newest first. */
@@ -810,12 +786,6 @@ export interface ModelsAnswer {
   models: string[];
 }
 
-/** A setting and its value. */
-export interface NewValue {
-  key: string;
-  value?: unknown;
-}
-
 /** A new web user. */
 export interface NewWebUser {
   name: string;
@@ -874,6 +844,11 @@ export interface PairingApproval {
   code?: string | null;
   person?: string | null;
   name?: string | null;
+}
+
+/** One code. */
+export interface PairingCode {
+  code?: string | null;
 }
 
 /** Somebody who asks to be let in. */
@@ -1025,17 +1000,17 @@ export interface RecalledAnswer {
   items: (MemoryItemAnswer | ForgottenItemAnswer)[];
 }
 
+/** That all vectors are made anew. */
+export interface ReindexRequest {
+  confirmWipe?: boolean | null;
+  reason?: string | null;
+}
+
 /** What was dropped. */
 export interface ReindexedAnswer {
   status: string;
   wipedChunks: number;
   reason: string;
-}
-
-/** That all vectors are made anew. */
-export interface Reindexing {
-  confirmWipe?: boolean | null;
-  reason?: string | null;
 }
 
 /** A turn, and the same with another model. */
@@ -1110,6 +1085,11 @@ export interface RepoPullRequest {
   repo?: "work" | "identity" | null;
 }
 
+/** Which repository. */
+export interface RepoQuery {
+  repo?: "work" | "identity" | null;
+}
+
 /** Something in a folder. */
 export interface RepoRow {
   path: string;
@@ -1135,6 +1115,11 @@ export interface RepoStatusAnswer {
   ahead: number;
   behind: number;
   changes: ChangeAnswer[];
+}
+
+/** A layer of memory. */
+export interface ResetLayerRequest {
+  layer?: string | null;
 }
 
 /** A message that was brought back. */
@@ -1236,6 +1221,11 @@ export interface SessionDetailsAnswer {
   last: SaidAnswer[];
 }
 
+/** One session. */
+export interface SessionReference {
+  session?: string | null;
+}
+
 /** Sessions, the latest first. */
 export interface SessionsAnswer {
   sessions: SessionAnswer[];
@@ -1246,6 +1236,26 @@ export interface SetAnswer {
   key: string;
   value: unknown;
   status: string;
+}
+
+/** A new goal, or with its id what is changed of one. */
+export interface SetGoalRequest {
+  text?: string | null;
+  id?: string | null;
+  state?: string | null;
+  due?: number | null;
+  note?: string | null;
+}
+
+/** A setting and its value. */
+export interface SetSettingRequest {
+  key: string;
+  value?: unknown;
+}
+
+/** Where tools work. */
+export interface SetWorkRepoRequest {
+  path: string;
 }
 
 /** A setting. */
@@ -1271,6 +1281,13 @@ export interface SettingsAnswer {
 /** What is changed. */
 export interface SettingsChange {
   values: Record<string, unknown>;
+}
+
+/** What becomes of a fact. */
+export interface SettleFactRequest {
+  id?: string | null;
+  action?: string | null;
+  object?: string | null;
 }
 
 /** A question as it stands now. */
@@ -1600,13 +1617,6 @@ export interface WebChatRequest {
   web_user_id?: string | null;
 }
 
-/** Their chat. */
-export interface WebLink {
-  web_user_id: string;
-  address?: string | null;
-  whatsapp_jid?: string | null;
-}
-
 /** Somebody who writes in the browser. */
 export interface WebUserAnswer {
   id: string;
@@ -1624,11 +1634,6 @@ export interface WebUsersAnswer {
   web_users: WebUserAnswer[];
 }
 
-/** Which repository. */
-export interface WhichRepo {
-  repo?: "work" | "identity" | null;
-}
-
 /** A tool, as models and the guard see it. */
 export interface WholeToolAnswer {
   name: string;
@@ -1642,11 +1647,6 @@ export interface WholeToolAnswer {
   timeout: number;
   output_cap: number;
   bytes: number;
-}
-
-/** Where tools work. */
-export interface WorkFolder {
-  path: string;
 }
 
 /** Where tools work. */
@@ -1688,13 +1688,13 @@ export interface Routes {
   "POST /api/v1/memory/embedding/install": {
     path: undefined;
     query: undefined;
-    body: Installing;
+    body: InstallModelRequest;
     answer: InstalledAnswer;
   };
   "POST /api/v1/memory/embedding/reindex": {
     path: undefined;
     query: undefined;
-    body: Reindexing;
+    body: ReindexRequest;
     answer: ReindexedAnswer;
   };
   "GET /api/v1/memory/items": {
@@ -1706,7 +1706,7 @@ export interface Routes {
   "POST /api/v1/memory/items": {
     path: undefined;
     query: undefined;
-    body: Adding;
+    body: AddItemRequest;
     answer: MemoryItemAnswer;
   };
   "GET /api/v1/memory/items/{id}": {
@@ -1730,7 +1730,7 @@ export interface Routes {
   "POST /api/v1/memory/facts": {
     path: undefined;
     query: undefined;
-    body: FactSettling;
+    body: SettleFactRequest;
     answer: SettledFactAnswer;
   };
   "GET /api/v1/memory/goals": {
@@ -1742,13 +1742,13 @@ export interface Routes {
   "POST /api/v1/memory/goals": {
     path: undefined;
     query: undefined;
-    body: GoalSetting;
+    body: SetGoalRequest;
     answer: GoalAnswer;
   };
   "POST /api/v1/memory/forget": {
     path: undefined;
     query: undefined;
-    body: Forgetting;
+    body: ForgetRequest;
     answer: ForgottenAnswer;
   };
   "POST /api/v1/memory/prune": {
@@ -1760,7 +1760,7 @@ export interface Routes {
   "POST /api/v1/memory/reset": {
     path: undefined;
     query: undefined;
-    body: ALayer;
+    body: ResetLayerRequest;
     answer: DeletedAnswer;
   };
   "POST /api/v1/memory/config": {
@@ -1772,7 +1772,7 @@ export interface Routes {
   "POST /api/v1/policy/explain": {
     path: undefined;
     query: undefined;
-    body: Explaining;
+    body: ExplainRequest;
     answer: ExplainedAnswer;
   };
   "GET /api/v1/tools": {
@@ -1826,7 +1826,7 @@ export interface Routes {
   "POST /api/v1/weblinks": {
     path: undefined;
     query: undefined;
-    body: WebLink;
+    body: LinkWebUserRequest;
     answer: WebUserAnswer;
   };
   "POST /api/v1/webchat/send": {
@@ -1910,7 +1910,7 @@ export interface Routes {
   "POST /api/v1/people/unlink": {
     path: undefined;
     query: undefined;
-    body: AnAddress;
+    body: AddressReference;
     answer: UnlinkedAnswer;
   };
   "GET /api/v1/pairing": {
@@ -1928,7 +1928,7 @@ export interface Routes {
   "POST /api/v1/pairing/deny": {
     path: undefined;
     query: undefined;
-    body: ACode;
+    body: PairingCode;
     answer: PairingRequestAnswer;
   };
   "GET /api/v1/workrepo": {
@@ -1940,7 +1940,7 @@ export interface Routes {
   "POST /api/v1/workrepo": {
     path: undefined;
     query: undefined;
-    body: WorkFolder;
+    body: SetWorkRepoRequest;
     answer: WorkRepoAnswer;
   };
   "GET /api/v1/repo/tree": {
@@ -2012,13 +2012,13 @@ export interface Routes {
   "POST /api/v1/repo/pull": {
     path: undefined;
     query: undefined;
-    body: WhichRepo;
+    body: RepoQuery;
     answer: RepoDoneAnswer;
   };
   "POST /api/v1/repo/push": {
     path: undefined;
     query: undefined;
-    body: WhichRepo;
+    body: RepoQuery;
     answer: RepoDoneAnswer;
   };
   "POST /api/v1/repo/init": {
@@ -2114,19 +2114,19 @@ export interface Routes {
   "POST /api/v1/sessions/change": {
     path: undefined;
     query: undefined;
-    body: Changing;
+    body: ChangeSessionRequest;
     answer: SessionAnswer;
   };
   "POST /api/v1/sessions/delete": {
     path: undefined;
     query: undefined;
-    body: ASession;
+    body: SessionReference;
     answer: SessionDeletedAnswer;
   };
   "POST /api/v1/sessions/fork": {
     path: undefined;
     query: undefined;
-    body: Forking;
+    body: ForkSessionRequest;
     answer: ForkedAnswer;
   };
   "GET /api/v1/tasks": {
@@ -2288,7 +2288,7 @@ export interface Routes {
   "POST /api/v1/settings": {
     path: undefined;
     query: undefined;
-    body: NewValue;
+    body: SetSettingRequest;
     answer: SetAnswer;
   };
   "PATCH /api/v1/settings": {

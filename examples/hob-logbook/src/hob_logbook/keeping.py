@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager, suppress
 
 from hob.core.memory import Memory
 from hob.core.trust.labels import Label, Origin, Trust
-from hob.plugin.opened import Contribution, Job, Kernel, Running
+from hob.plugin.opened import Contribution, Job, Kernel, RunningServices
 from hob_logbook import LogbookSettings
 
 _PAUSE = 300.0
@@ -17,7 +17,7 @@ async def open_logbook(kernel: Kernel) -> AsyncIterator[Contribution]:
     """The layer holds what the file says, looked at every five minutes. It is untrusted, as all files are."""
     file, layer = kernel.config[LogbookSettings].file, kernel.layer("logbook")
 
-    async def look(_: Running) -> None:
+    async def look(_: RunningServices) -> None:
         while True:
             with suppress(FileNotFoundError):
                 lines = (await asyncio.to_thread(file.read_text, "utf-8")).splitlines()

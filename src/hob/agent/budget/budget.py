@@ -131,7 +131,7 @@ class Budget:
     def _settings(self) -> SpendingSettings:
         return self._held[0]
 
-    def become(self, settings: SpendingSettings) -> None:
+    def reconfigure(self, settings: SpendingSettings) -> None:
         """Keep to these limits from now on."""
         self._held[0] = settings
 

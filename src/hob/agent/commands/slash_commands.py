@@ -6,7 +6,7 @@ from typing import Any, Literal, Protocol
 from hob.agent.budget.budget import Budget, BudgetStanding
 from hob.agent.commands.model_names import chain_of, chosen_name
 from hob.agent.commands.permission_modes import AS_CONFIGURED, USUAL, PermissionLevel, PermissionModes
-from hob.agent.commands.table import ANSWERS, BY_NAME, Moment, SlashCommand, parse, scope_of
+from hob.agent.commands.table import ANSWERS, BY_NAME, CommandTiming, SlashCommand, parse, scope_of
 from hob.agent.commands.turn_undo import UndoResult, told_files, told_preview, told_words
 from hob.agent.sessions import session_of, thread_session
 from hob.agent.settings import AgentSettings
@@ -106,15 +106,15 @@ class SlashCommands:
         default_model: Callable[[], str],
         model: Model,
         permission_modes: PermissionModes = USUAL,
-        home: Callable[[Inbound], SessionKey] = session_of,
-        more: Mapping[SlashCommand, Perform] | None = None,
+        home_session: Callable[[Inbound], SessionKey] = session_of,
+        feature_commands: Mapping[SlashCommand, Perform] | None = None,
     ) -> None:
-        """`home` is the conversation that a message belongs to while its chat was not switched elsewhere.
+        """`home_session` is the conversation that a message belongs to while its chat was not switched elsewhere.
 
-        `more` are commands beside those of the table.
+        `feature_commands` are commands beside those of the table.
         """
-        self._more = {row.name: perform for row, perform in (more or {}).items()}
-        self._rows = {**BY_NAME, **{row.name: row for row in more or {}}}
+        self._feature_commands = {row.name: perform for row, perform in (feature_commands or {}).items()}
+        self._rows = {**BY_NAME, **{row.name: row for row in feature_commands or {}}}
         self._operations = operations
         self._sessions = sessions
         self._budget = budget
@@ -122,15 +122,15 @@ class SlashCommands:
         self._language = settings.language
         self._default_model = default_model
         self._model_behind = model
-        self._leeway = permission_modes
-        self._home = home
+        self._permission_modes = permission_modes
+        self._home_session = home_session
 
-    def when(self, text: str) -> str | None:
+    def timing(self, text: str) -> str | None:
         parsed = parse(text)
         if parsed is None or parsed[0] in ANSWERS:
             return None
         command = self._rows.get(parsed[0])
-        return command.moment.value if command else Moment.ARRIVAL.value
+        return command.timing.value if command else CommandTiming.ARRIVAL.value
 
     async def run(self, inbound: Inbound, session: SessionKey) -> str:
         parsed = parse(inbound.text)
@@ -145,7 +145,7 @@ class SlashCommands:
             return answer(Answer.NEEDS_OWNER, self._language)
         if owner and not inbound.may(needed):
             return answer(Answer.NEEDS_SCOPE, self._language, scope=needed)
-        perform: Perform = self._more.get(name) or getattr(self, f"_{name}")
+        perform: Perform = self._feature_commands.get(name) or getattr(self, f"_{name}")
         try:
             return await perform(CommandCall(inbound, session, rest, self._language))
         except HobError as error:
@@ -281,12 +281,12 @@ class SlashCommands:
             case "" | "list":
                 return await self._session_list(call, chat)
             case "switch" | "new" if name:
-                key = thread_session(call.inbound, name, self._home(call.inbound))
+                key = thread_session(call.inbound, name, self._home_session(call.inbound))
                 await self._sessions.change(key, archived=False)
                 await self._sessions.switch(chat, key)
                 return answer(Answer.SESSION_SWITCHED, call.language, session=key)
             case "archive":
-                key = thread_session(call.inbound, name, self._home(call.inbound)) if name else call.session
+                key = thread_session(call.inbound, name, self._home_session(call.inbound)) if name else call.session
                 await self._sessions.change(key, archived=True)
                 return answer(Answer.SESSION_ARCHIVED, call.language, session=key)
             case "title" if name:
@@ -427,15 +427,15 @@ class SlashCommands:
         return answer(Answer.THINKING_SET, call.language, level=wanted)
 
     async def _permission(self, call: CommandCall) -> str:
-        modes, wanted = self._leeway.modes, call.rest.lower()
-        if wanted == modes.words[-1] and not self._leeway.may_be_full(call.inbound, call.session):
+        modes, wanted = self._permission_modes.modes, call.rest.lower()
+        if wanted == modes.words[-1] and not self._permission_modes.may_be_full(call.inbound, call.session):
             return answer(Answer.PERMISSION_ALONE, call.language, word=wanted)
         answers = Answer.PERMISSION, Answer.PERMISSION_SET, Answer.PERMISSION_UNKNOWN
         return await self._level(call, "permission", modes, answers)
 
     async def _autonomy(self, call: CommandCall) -> str:
         answers = Answer.AUTONOMY, Answer.AUTONOMY_SET, Answer.AUTONOMY_UNKNOWN
-        return await self._level(call, "autonomy", self._leeway.autonomies, answers)
+        return await self._level(call, "autonomy", self._permission_modes.autonomies, answers)
 
     async def _level(
         self,

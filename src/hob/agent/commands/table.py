@@ -6,7 +6,7 @@ from hob.core.trust.scopes import TokenScope
 from hob.core.values import dataclass
 
 
-class Moment(StrEnum):
+class CommandTiming(StrEnum):
     """When a command acts."""
 
     ARRIVAL = "arrival"  # at once, beside a running turn
@@ -21,7 +21,7 @@ class SlashCommand:
     """
 
     name: str
-    moment: Moment
+    timing: CommandTiming
     usage: str
     text: str
     owner: bool = False
@@ -29,34 +29,36 @@ class SlashCommand:
 
 
 COMMANDS: tuple[SlashCommand, ...] = (
-    SlashCommand("help", Moment.ARRIVAL, "/help", "list the commands"),
+    SlashCommand("help", CommandTiming.ARRIVAL, "/help", "list the commands"),
     SlashCommand(
-        "status", Moment.ARRIVAL, "/status", "show daemon and queue status", owner=True, scope=TokenScope.READ
+        "status", CommandTiming.ARRIVAL, "/status", "show daemon and queue status", owner=True, scope=TokenScope.READ
     ),
-    SlashCommand("whoami", Moment.ARRIVAL, "/whoami", "who you are to Hob"),
-    SlashCommand("stop", Moment.ARRIVAL, "/stop [all]", "stop the running turn, or all there is"),
+    SlashCommand("whoami", CommandTiming.ARRIVAL, "/whoami", "who you are to Hob"),
+    SlashCommand("stop", CommandTiming.ARRIVAL, "/stop [all]", "stop the running turn, or all there is"),
     SlashCommand(
         "pause",
-        Moment.ARRIVAL,
+        CommandTiming.ARRIVAL,
         "/pause",
         "hold new messages until /resume",
         owner=True,
         scope=TokenScope.ADMIN,
     ),
-    SlashCommand("resume", Moment.ARRIVAL, "/resume", "continue after /pause", owner=True, scope=TokenScope.ADMIN),
+    SlashCommand(
+        "resume", CommandTiming.ARRIVAL, "/resume", "continue after /pause", owner=True, scope=TokenScope.ADMIN
+    ),
     SlashCommand(
         "cancel",
-        Moment.ARRIVAL,
+        CommandTiming.ARRIVAL,
         "/cancel ID",
         "cancel a task",
         owner=True,
         scope=TokenScope.ADMIN,
     ),
-    SlashCommand("tasks", Moment.ARRIVAL, "/tasks", "list open tasks", owner=True, scope=TokenScope.READ),
-    SlashCommand("usage", Moment.ARRIVAL, "/usage", "show spending", owner=True, scope=TokenScope.READ),
+    SlashCommand("tasks", CommandTiming.ARRIVAL, "/tasks", "list open tasks", owner=True, scope=TokenScope.READ),
+    SlashCommand("usage", CommandTiming.ARRIVAL, "/usage", "show spending", owner=True, scope=TokenScope.READ),
     SlashCommand(
         "context",
-        Moment.ARRIVAL,
+        CommandTiming.ARRIVAL,
         "/context",
         "show what the next request holds",
         owner=True,
@@ -64,51 +66,51 @@ COMMANDS: tuple[SlashCommand, ...] = (
     ),
     SlashCommand(
         "session",
-        Moment.ARRIVAL,
+        CommandTiming.ARRIVAL,
         "/session [list|switch|archive|title]",
         "named conversations",
         owner=True,
     ),
     SlashCommand(
         "queue",
-        Moment.ARRIVAL,
+        CommandTiming.ARRIVAL,
         "/queue [MODE]",
         "what messages do during a turn",
         owner=True,
     ),
-    SlashCommand("new", Moment.LANE, "/new", "start a new conversation"),
-    SlashCommand("reset", Moment.LANE, "/reset", "the same as /new"),
-    SlashCommand("compact", Moment.LANE, "/compact [undo]", "summarise the history"),
+    SlashCommand("new", CommandTiming.LANE, "/new", "start a new conversation"),
+    SlashCommand("reset", CommandTiming.LANE, "/reset", "the same as /new"),
+    SlashCommand("compact", CommandTiming.LANE, "/compact [undo]", "summarise the history"),
     SlashCommand(
         "undo",
-        Moment.LANE,
+        CommandTiming.LANE,
         "/undo [files [preview]]",
         "take back the last turn, or its file changes",
     ),
     SlashCommand(
         "model",
-        Moment.LANE,
+        CommandTiming.LANE,
         "/model [NAME|default]",
         "show or choose the model",
         owner=True,
     ),
     SlashCommand(
         "think",
-        Moment.LANE,
+        CommandTiming.LANE,
         "/think [LEVEL|default]",
         "show or choose how long the model thinks",
         owner=True,
     ),
     SlashCommand(
         "permission",
-        Moment.LANE,
+        CommandTiming.LANE,
         "/permission [MODE|default]",
         "show or choose what this conversation allows",
         owner=True,
     ),
     SlashCommand(
         "autonomy",
-        Moment.LANE,
+        CommandTiming.LANE,
         "/autonomy [LEVEL|default]",
         "show or choose how much it does without asking",
         owner=True,

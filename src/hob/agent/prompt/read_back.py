@@ -16,7 +16,7 @@ from hob.core.tools import ToolCall, ToolResult, ToolSpec
 from hob.core.trust.labels import Label, Origin, Trust
 
 
-class ReadingBack:
+class ReadBackTool:
     """Implements `Toolset`: one tool, over the session of the turn that calls it and no other."""
 
     def __init__(self, past: SessionHistory) -> None:

@@ -44,7 +44,7 @@ class LazyBrowsers:
         result: ToolResult = await self._tool().toolset.call(call, context)
         return result
 
-    def become(self, config: Config) -> None:
+    def reconfigure(self, config: Config) -> None:
         """Start browsers by other settings from now on."""
         self._config = config
         if self._tool.found is not None:
@@ -91,7 +91,7 @@ async def open_browser(kernel: Kernel) -> AsyncIterator[Contribution]:
                     provides={BrowserControl: browsers},
                     toolsets=(browsers,),
                     status=browsers.view,
-                    on_settings=browsers.become,
+                    on_settings=browsers.reconfigure,
                 )
             finally:
                 await browsers.close()

@@ -74,7 +74,7 @@ def _live(home: Path, said: "queue.SimpleQueue[_Stopper | Future[None]]") -> Non
     async def live() -> None:
         stopper = _Stopper()
         async with (
-            open_app(home, config, on_hand_over=stopper.asked.set) as app,
+            open_app(home, config, on_handover=stopper.asked.set) as app,
             listening(app),
         ):
             said.put(stopper)

@@ -9,7 +9,7 @@ from functools import partial
 from hob.app.contribution import Job
 from hob.app.features import Features
 from hob.app.kernel import Kernel
-from hob.app.running_app import Running
+from hob.app.running_app import RunningServices
 from hob.app.turn_services.operations import erasure_of
 from hob.app.turn_services.turn_services import TurnServices
 from hob.bus.bus import Bus, run_bus
@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 
 
 @asynccontextmanager
-async def run(kernel: Kernel, features: Features, services: TurnServices) -> AsyncIterator[tuple[Bus, Running]]:
+async def run(kernel: Kernel, features: Features, services: TurnServices) -> AsyncIterator[tuple[Bus, RunningServices]]:
     """Recovery, queue workers, delivery, channels, jobs and followers; a one-shot owner has neither of the last two.
 
     At the end the jobs stop, turns are put back and replies arrive before their channels close.
@@ -45,7 +45,7 @@ async def run(kernel: Kernel, features: Features, services: TurnServices) -> Asy
             )
         )
         accept = features.wrapped(Accept, services.admission.entrance(bus.accept))
-        running = Running(accept, services.operations, kernel.session_queues, services.background)
+        running = RunningServices(accept, services.operations, kernel.session_queues, services.background)
         theirs = [each for part, had in features.opened.values() if part.plugin for each in had.channels]
         for channel in channels:
             if channel not in theirs:
@@ -71,7 +71,7 @@ async def run(kernel: Kernel, features: Features, services: TurnServices) -> Asy
         yield bus, running
 
 
-async def _receive(channel: Channel, running: Running) -> None:
+async def _receive(channel: Channel, running: RunningServices) -> None:
     """Receive until it is ended, as a job: the channel of a plug-in that breaks is started again."""
     async with channel.run(running.accept):
         await asyncio.Event().wait()

@@ -52,7 +52,7 @@ async def one_shot(live: Life, show: Callable[[ClientEvent], None]) -> None:
     handed_over = asyncio.Event()
     with own(config.home, "ask"), log_file(config.home, config[LogSettings]):
         async with (
-            open_app(config.home, config, own_only=True, on_hand_over=handed_over.set) as app,
+            open_app(config.home, config, own_only=True, on_handover=handed_over.set) as app,
             on_demand(app),
         ):
             told = await _tell(app, live(app), show, handed_over)

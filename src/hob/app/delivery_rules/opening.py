@@ -36,5 +36,5 @@ async def open_delivery(kernel: Kernel) -> AsyncIterator[Contribution]:
         provides={WebUsers: rules, SkipsMessages: rules},
         followers=(Follower("web_users", rules.follow, kinds=(EventKind.TURN,), pause=GATHER_SECONDS),),
         erase=erased,
-        on_settings=rules.become,
+        on_settings=rules.reconfigure,
     )

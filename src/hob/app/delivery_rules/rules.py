@@ -51,7 +51,7 @@ class DeliveryRules:
             user = _read(record)
             self._users[user.id] = user
 
-    def become(self, config: Config) -> None:
+    def reconfigure(self, config: Config) -> None:
         """Go by other settings from the next chunk on."""
         self._settings = config[DeliverySettings]
 

@@ -192,7 +192,7 @@ def _sandbox(config: Config, path: str) -> SandboxAnswer:
     return {
         "backend": settings.backend,
         "found": known.backend.name if known else "",
-        "confines": known is not None and known.backend.confines,
+        "confines": known is not None and known.backend.is_sandbox,
         "reason": why,
         "advice": advice,
         "work": str(config[WorkspaceSettings].work),

@@ -22,11 +22,11 @@ async def open_administration(kernel: Kernel) -> AsyncIterator[Contribution]:
     """Nothing is looked at before somebody asks."""
     now = kernel.config
 
-    def become(config: Config) -> None:
+    def reconfigure(config: Config) -> None:
         nonlocal now
         now = config
 
     def make() -> Administration:
         return _over()(kernel.config.home, kernel.environ, kernel.store, kernel.channels, lambda: now)
 
-    yield Contribution(provides={LazyAdministration: LazyAdministration(Lazy(make))}, on_settings=become)
+    yield Contribution(provides={LazyAdministration: LazyAdministration(Lazy(make))}, on_settings=reconfigure)

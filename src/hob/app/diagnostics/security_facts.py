@@ -272,4 +272,4 @@ def _backend(settings: SandboxSettings, environ: Mapping[str, str]) -> tuple[str
         found = try_backend(settings.backend, environ.get("PATH", ""), settings.image).backend
     except NotConfigured as error:
         return "", False, str(error)
-    return found.name, found.protects, ""
+    return found.name, found.protects_files, ""

@@ -17,12 +17,12 @@ from hob.app.imports.source_files import Unreadable
 from hob.app.settings.sections import read_config
 from hob.core.errors import HobError, InvalidRequest, StoreError
 from hob.core.translation.language import translatable
-from hob.gateway.imports import Importing, PastCall, PastMessage, take_over
+from hob.gateway.imports import ImportRequest, PastCall, PastMessage, take_over
 
 BATCH = 500
 _BATCH_CHARS = 1_000_000
 
-Add = Callable[[Importing], Awaitable[Mapping[str, Any]]]
+Add = Callable[[ImportRequest], Awaitable[Mapping[str, Any]]]
 Progress = Callable[[int, int, int], None]
 """Told how many conversations there are, how many are done, and how many messages were read so far."""
 
@@ -50,7 +50,7 @@ def hand_over(home: Path, items: Sequence[Item], progress: Progress, *, preview:
     except NotRunning:
         return _hand_over_here(home, items, progress, preview=preview)
 
-    async def add(importing: Importing) -> Mapping[str, Any]:
+    async def add(importing: ImportRequest) -> Mapping[str, Any]:
         answer = call(socket_of(home), "POST", "/import", body=_as_json(importing), timeout=120)
         if "error" in answer.body:
             raise error_of(answer.body)
@@ -74,9 +74,9 @@ def _hand_over_here(home: Path, items: Sequence[Item], progress: Progress, *, pr
     async def transfer() -> list[Item]:
         called = asyncio.Event()
         ended: list[Item] = []
-        async with open_app(home, read_config(), own_only=True, on_hand_over=called.set) as app, on_demand(app):
+        async with open_app(home, read_config(), own_only=True, on_handover=called.set) as app, on_demand(app):
 
-            async def add(importing: Importing) -> Mapping[str, Any]:
+            async def add(importing: ImportRequest) -> Mapping[str, Any]:
                 if called.is_set():
                     raise ConnectionLost
                 return await take_over(app.store, importing)
@@ -96,7 +96,7 @@ def _hand_over_here(home: Path, items: Sequence[Item], progress: Progress, *, pr
         return asyncio.run(transfer())
 
 
-async def _all_new(importing: Importing) -> Mapping[str, Any]:
+async def _all_new(importing: ImportRequest) -> Mapping[str, Any]:
     """What a store says that is not there yet."""
     return {"new": len(importing.messages), "there": 0}
 
@@ -123,7 +123,7 @@ async def _one(add: Add, item: Item, told: Callable[[int], None], *, preview: bo
     try:
         for batch in _batches(conversation, passed):
             title = title or next((each.text for each in batch if each.role == "user"), "")[:200]
-            asked = Importing(conversation.session, tuple(map(_message, batch)), title, preview)
+            asked = ImportRequest(conversation.session, tuple(map(_message, batch)), title, preview)
             counted = await add(asked)
             new, there = new + counted["new"], there + counted["there"]
             told(new + there)
@@ -174,5 +174,5 @@ def _message(said: SourceMessage) -> PastMessage:
     return PastMessage(said.key, said.role, said.text, said.at, said.owner, calls, said.call, said.is_error)
 
 
-def _as_json(importing: Importing) -> dict[str, Any]:
+def _as_json(importing: ImportRequest) -> dict[str, Any]:
     return asdict(importing)

@@ -66,14 +66,14 @@ async def open_mcp(kernel: Kernel) -> AsyncIterator[Contribution]:
                 around, MaskedBlobs(kernel.store.blobs, kernel.known), changed, tasks, StoredTasks(kernel),
                 kernel.store.canvas.present,
             )  # fmt: skip
-            servers.become(config[McpSettings])
+            servers.reconfigure(config[McpSettings])
             try:
                 yield Contribution(
                     provides={McpTools: servers},
                     tool_groups=servers,
                     jobs=(Job("mcp_sampling", sampling.run),),
                     status=servers.view,
-                    on_settings=lambda config: servers.become(config[McpSettings]),
+                    on_settings=lambda config: servers.reconfigure(config[McpSettings]),
                 )
             finally:
                 servers.close()

@@ -7,7 +7,7 @@ from hob.agent.budget.limits import today_since
 from hob.agent.sessions import zone_of
 from hob.agent.settings import AgentSettings
 from hob.app.kernel import Kernel
-from hob.app.running_app import Running
+from hob.app.running_app import RunningServices
 from hob.core.errors import HobError
 from hob.core.ids import SessionKey
 from hob.guard.audit.entries import HOB, of_action
@@ -28,9 +28,9 @@ class ServerSampling:
 
     def __init__(self, kernel: Kernel) -> None:
         self._kernel = kernel
-        self._running: Running | None = None
+        self._running: RunningServices | None = None
 
-    async def run(self, running: Running) -> None:
+    async def run(self, running: RunningServices) -> None:
         """Ask through this Hob, until cancelled."""
         self._running = running
         try:

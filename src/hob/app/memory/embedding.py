@@ -43,9 +43,9 @@ class CountedModels:
         self._budget = Budget(limits, kernel.store.ledger, prices, kernel.clock, agent.language, zone)
         self._catalogs: dict[tuple[str, SessionKey], ModelCatalog] = {}
 
-    def become(self, config: Config) -> None:
+    def reconfigure(self, config: Config) -> None:
         """Keep to these limits of spending from now on."""
-        self._budget.become(config[SpendingSettings])
+        self._budget.reconfigure(config[SpendingSettings])
 
     def __call__(self, name: str) -> Embedder:
         return _Counted(self._catalog(name, SESSION))
@@ -89,7 +89,7 @@ async def open_models(kernel: Kernel) -> AsyncIterator[tuple[MemoryEmbedder | No
         return
     async with AsyncExitStack() as stack:
         models, name = CountedModels(kernel, stack), settings.embedding
-        stack.enter_context(kernel.signals.settings.heard_by(models.become))
+        stack.enter_context(kernel.signals.settings.heard_by(models.reconfigure))
         if not name:
             yield None, models.rater()
             return

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from hob.app.running_app import Running
+from hob.app.running_app import RunningServices
 from hob.core.clock import Clock
 from hob.core.memory import OWNER, Layer, Scope
 from hob.memory.er1.client import Er1Client
@@ -41,7 +41,7 @@ class Er1Sync:
         connected = self._last is not None and not self._problem
         return {"connected": connected, "last_sync": self._last, "url": self._settings.url, "problem": self._problem}
 
-    async def run(self, _: Running) -> None:
+    async def run(self, _: RunningServices) -> None:
         """Fetch for ever, less often while it fails."""
         client, pause = Er1Client(self._settings), self._settings.sync_seconds
         while True:

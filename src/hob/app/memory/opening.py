@@ -18,7 +18,7 @@ from hob.app.memory.embedding import open_models
 from hob.app.memory.folder_watch import FolderWatch
 from hob.app.memory.owners_files import OwnersFiles
 from hob.app.memory.service import MemoryPolicy, open_service
-from hob.app.running_app import Running
+from hob.app.running_app import RunningServices
 from hob.config.loading import Config
 from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import TurnId
@@ -77,10 +77,10 @@ def _contribution(kernel: Kernel, embedder: MemoryEmbedder | None, rater: Rater 
         notify()
         background.notify()
 
-    def become(config: Config) -> None:
+    def reconfigure(config: Config) -> None:
         """What holds from the next step of a running turn on."""
         before = policy(""), service.settings.recall
-        policy.become(config)
+        policy.reconfigure(config)
         service.settings = config[MemorySettings]
         budget.tokens = service.settings.background_tokens
         if (policy(""), service.settings.recall) != before:
@@ -112,7 +112,7 @@ def _contribution(kernel: Kernel, embedder: MemoryEmbedder | None, rater: Rater 
             MemoryControl: control,
             ToolRatings: expertise,
         },
-        on_settings=become,
+        on_settings=reconfigure,
         followers=(follower_of(settings, taken_up),),
         jobs=tuple(jobs),
         prompt_sections=(profile, *_sections(kernel, service, expertise)),
@@ -139,7 +139,7 @@ def _sections(kernel: Kernel, service: MemoryService, expertise: ExpertiseKeeper
     )
 
 
-async def _embed(service: MemoryService, embedder: MemoryEmbedder, _: Running) -> None:
+async def _embed(service: MemoryService, embedder: MemoryEmbedder, _: RunningServices) -> None:
     await service.prepare()
     await embedder.run()
 

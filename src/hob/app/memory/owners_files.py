@@ -8,7 +8,7 @@ from pathlib import Path
 from hob.app.kernel import Kernel
 from hob.app.memory.documents import DocumentIndexer
 from hob.app.memory.folder_watch import FolderWatch
-from hob.app.running_app import Running
+from hob.app.running_app import RunningServices
 from hob.bus.waiting import one_failure_as_itself
 from hob.core.events.timeline import EventKind
 from hob.memory.ingestion.files import NOTES, FileIndexer
@@ -50,7 +50,7 @@ class OwnersFiles:
         self._workspace = kernel.config[WorkspaceSettings].path.expanduser()
         self._looking = asyncio.Lock()
 
-    async def run(self, _: Running) -> None:
+    async def run(self, _: RunningServices) -> None:
         """Look until cancelled. Raises StoreErrors."""
         with self._watch.opened(), one_failure_as_itself():
             async with asyncio.TaskGroup() as group:

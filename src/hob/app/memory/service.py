@@ -21,7 +21,7 @@ class MemoryPolicy:
     def __init__(self, policy: PolicySettings) -> None:
         self._policy = policy
 
-    def become(self, config: Config) -> None:
+    def reconfigure(self, config: Config) -> None:
         """These settings hold from now on."""
         self._policy = config[PolicySettings]
 

@@ -9,7 +9,7 @@ from hob.app.contribution import Contribution, Follower, Job
 from hob.app.kernel import Kernel
 from hob.app.notifications.owner_notifier import OwnerNotifier
 from hob.app.notifications.webhook_dispatcher import KINDS, NAME, WebhookDispatcher
-from hob.app.running_app import Running
+from hob.app.running_app import RunningServices
 from hob.channels.webhooks.channel import OutgoingWebhooks
 from hob.channels.webhooks.settings import WebhooksOut
 from hob.config.loading import Config
@@ -30,7 +30,7 @@ async def open_webhooks(kernel: Kernel) -> AsyncIterator[Contribution]:
     dispatcher = WebhookDispatcher(receivers, kernel.store, notifier, kernel.language, kernel.signals.outbox)
     await dispatcher.begin()
 
-    async def warn(_: Running) -> None:
+    async def warn(_: RunningServices) -> None:
         await asyncio.to_thread(warn_of_webhooks, config)
 
     yield Contribution(

@@ -73,7 +73,7 @@ def _choices() -> Callable[[Mapping[str, str], GivenCertificate | None], list[Ph
 async def open_phone(kernel: Kernel) -> AsyncIterator[Contribution]:
     """Whether it is open is up to the daemon, which has the listeners."""
     access = PhoneAccess(kernel.config, kernel.environ, kernel.clock)
-    yield Contribution(provides={Phone: access, PhoneAccess: access}, on_settings=access.become)
+    yield Contribution(provides={Phone: access, PhoneAccess: access}, on_settings=access.reconfigure)
 
 
 class PhoneAccess:
@@ -92,7 +92,7 @@ class PhoneAccess:
         self._known = asyncio.Event()
         """Set once it is known whether it could be opened."""
 
-    def become(self, config: Config) -> None:
+    def reconfigure(self, config: Config) -> None:
         """Open, close or move it as the settings say now."""
         if config[DashboardSettings].phone != self._wanted:
             self._wanted, self._problem = config[DashboardSettings].phone, None

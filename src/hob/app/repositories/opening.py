@@ -23,10 +23,10 @@ async def open_repositories(kernel: Kernel) -> AsyncIterator[Contribution]:
     """The folders are those of the settings as they are when somebody looks."""
     now = kernel.config[WorkspaceSettings]
 
-    def become(config: Config) -> None:
+    def reconfigure(config: Config) -> None:
         nonlocal now
         now = config[WorkspaceSettings]
 
     folders = {"work": lambda: now.work, "identity": lambda: now.path, SEARCHED: lambda: now.search_path or now.work}
     at_hand = LazyRepositories(Lazy(lambda: _over()(folders, kernel.environ)))
-    yield Contribution(provides={LazyRepositories: at_hand}, on_settings=become)
+    yield Contribution(provides={LazyRepositories: at_hand}, on_settings=reconfigure)

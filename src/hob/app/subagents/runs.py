@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
-from hob.app.running_app import Running
+from hob.app.running_app import RunningServices
 from hob.app.subagents.settings import SubagentSettings
 from hob.bus.waiting import wait_for_event
 from hob.core.clock import Clock
@@ -91,7 +91,7 @@ class SubagentRuns:
             ]
         }
 
-    async def run(self, running: Running) -> None:
+    async def run(self, running: RunningServices) -> None:
         """Do what there is to do, as long as it runs."""
         while True:
             self._more.clear()
@@ -102,7 +102,7 @@ class SubagentRuns:
                 pause = _STORE_PAUSE
             await wait_for_event(self._more, self.clock, pause)
 
-    async def _pass(self, running: Running) -> float | None:
+    async def _pass(self, running: RunningServices) -> float | None:
         work = await self.store.subagents.work()
         self.busy = bool(work.runs or work.queued)
         if await self._begin_and_end(running, work):
@@ -122,7 +122,7 @@ class SubagentRuns:
             await self._put_away(running)
         return self._next([row for row in rows if row.id not in taken])
 
-    async def _begin_and_end(self, running: Running, work: SubagentWork) -> bool:
+    async def _begin_and_end(self, running: RunningServices, work: SubagentWork) -> bool:
         """Begin what there is room for, end what is late or not wanted any more; whether there was any such."""
         await self._accept(running.accept, work.runs, work.queued)
         unwanted = [row for row in work.runs if row.kind == SPAWN and row.open and _is_unwanted(row)]
@@ -159,7 +159,7 @@ class SubagentRuns:
             await self.store.subagents.remove_queued(message.key, *events_of(row, "begun", self.clock))
             self._show(row, Sentence.SUBAGENT_BEGUN)
 
-    async def _end_late(self, running: Running, rows: Sequence[SubagentRow]) -> bool:
+    async def _end_late(self, running: RunningServices, rows: Sequence[SubagentRow]) -> bool:
         now = self.clock.now().timestamp()
         late = [row for row in rows if row.seconds and row.open and not row.why and now >= row.created + row.seconds]
         for row in late:
@@ -169,7 +169,7 @@ class SubagentRuns:
                 await self.store.subagents.end(row.id, "timeout")
         return bool(late)
 
-    async def kill(self, running: Running, row: SubagentRow, why: str = "killed") -> None:
+    async def kill(self, running: RunningServices, row: SubagentRow, why: str = "killed") -> None:
         """End a run and all that it began. Raises StoreErrors."""
         await self.store.subagents.end(row.id, why)
         await self.store.subagents.remove_queued(message_key(row.id))
@@ -185,7 +185,7 @@ class SubagentRuns:
                 await self.store.subagents.end(each.id, "killed")
         self.wake()
 
-    async def _give_to_waiting(self, running: Running, work: SubagentWork) -> set[InboundId]:
+    async def _give_to_waiting(self, running: RunningServices, work: SubagentWork) -> set[InboundId]:
         """Wake the turns whose sub-agents are all over, with what these said; tells which those were."""
         taken: set[InboundId] = set()
         for awaiting in work.awaiting:
@@ -208,7 +208,7 @@ class SubagentRuns:
             taken.update(row.id for row in mine)
         return taken
 
-    async def _report(self, running: Running, row: SubagentRow) -> bool:
+    async def _report(self, running: RunningServices, row: SubagentRow) -> bool:
         """Bring a result to the session that gave the work, once its turn has ended; see `SKIP`. False: not yet."""
         if row.parent_state is not None and row.parent_state not in FINAL_TURNS:
             return False
@@ -283,7 +283,7 @@ class SubagentRuns:
             text = text[:HANDED_OVER] + more
         return f"{head}\n{text}" if text else head
 
-    async def _put_away(self, running: Running) -> None:
+    async def _put_away(self, running: RunningServices) -> None:
         """Put the sessions of runs that were handed over away, in time."""
         kept = 60.0 * self.settings.archive_minutes
         for row in await self.store.subagents.handed_over(self.clock.now().timestamp() - kept):
@@ -291,7 +291,7 @@ class SubagentRuns:
         first = await self.store.subagents.next_handed_over()
         self._put_away_at = math.inf if first is None else first + kept
 
-    async def _close(self, running: Running, row: SubagentRow) -> None:
+    async def _close(self, running: RunningServices, row: SubagentRow) -> None:
         if row.kind == SPAWN and row.cleanup == "delete":
             try:
                 await running.operations.conversations.delete(row.session)

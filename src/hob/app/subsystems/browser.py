@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 
-from hob.agent.commands.table import Moment, SlashCommand
+from hob.agent.commands.table import CommandTiming, SlashCommand
 from hob.app.browser.port import BrowserControl
 from hob.app.subsystem import Checks, FeatureCommand, KeptFiles, Open, Subsystem
 from hob.core.lazy import Lazy
@@ -51,7 +51,7 @@ BROWSER_COMMAND = Subsystem(
         FeatureCommand(
             SlashCommand(
                 "browser",
-                Moment.ARRIVAL,
+                CommandTiming.ARRIVAL,
                 "/browser [take|back|close]",
                 "act in Hob's browser yourself",
                 owner=True,

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 
-from hob.agent.commands.table import Moment, SlashCommand
+from hob.agent.commands.table import CommandTiming, SlashCommand
 from hob.app.subsystem import Endpoints, FeatureCommand, Open, Subsystem
 from hob.core.lazy import Lazy
 from hob.core.trust.scopes import TokenScope
@@ -70,7 +70,7 @@ def _private() -> Run:
 
 
 def _row(name: str, usage: str, text: str, scope: TokenScope = TokenScope.ADMIN) -> SlashCommand:
-    return SlashCommand(name, Moment.LANE, usage, text, owner=True, scope=scope)
+    return SlashCommand(name, CommandTiming.LANE, usage, text, owner=True, scope=scope)
 
 
 MEMORY = Subsystem(

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 
-from hob.agent.commands.table import Moment, SlashCommand
+from hob.agent.commands.table import CommandTiming, SlashCommand
 from hob.app.subsystem import FeatureCommand, Subsystem
 from hob.core.lazy import Lazy
 from hob.core.trust.scopes import TokenScope
@@ -21,7 +21,12 @@ SESSIONS = Subsystem(
     slash_commands=(
         FeatureCommand(
             SlashCommand(
-                "fork", Moment.LANE, "/fork", "go on in a copy of this conversation", owner=True, scope=TokenScope.ADMIN
+                "fork",
+                CommandTiming.LANE,
+                "/fork",
+                "go on in a copy of this conversation",
+                owner=True,
+                scope=TokenScope.ADMIN,
             ),
             _fork,
         ),

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hob.agent.prompt.read_back import ReadingBack
+from hob.agent.prompt.read_back import ReadBackTool
 from hob.agent.remarks import render
 from hob.app.contribution import Contribution
 from hob.app.kernel import Kernel
@@ -68,7 +68,7 @@ class LazyToolRuntime:
         self._former: list[ToolRuntime] = []
         self._kept = kept
 
-    def become(self, config: Config) -> None:
+    def reconfigure(self, config: Config) -> None:
         """Work by other settings from the next call on; what runs in the background goes on."""
         if self.made.found is not None:
             self._former.append(self.made.found)
@@ -176,7 +176,7 @@ async def open_tools(kernel: Kernel) -> AsyncIterator[Contribution]:
 
     now = kernel.config
 
-    def become(new: Config) -> None:
+    def reconfigure(new: Config) -> None:
         nonlocal now
         now = new
 
@@ -195,7 +195,7 @@ async def open_tools(kernel: Kernel) -> AsyncIterator[Contribution]:
                 LazyPolicy: policy,
                 CanvasViewers: viewers,
             },
-            toolsets=(tool_runtime, ReadingBack(store.transcript)),
+            toolsets=(tool_runtime, ReadBackTool(store.transcript)),
             erase=tool_runtime.erase,
-            on_settings=become,
+            on_settings=reconfigure,
         )

@@ -8,13 +8,13 @@ from hob.app.browser.port import BrowserControl
 from hob.app.kernel import CACHE, Kernel
 from hob.app.models.catalog import ModelCatalog
 from hob.app.tools.own_messages import OwnMessages
-from hob.app.tools.runtime import Outside
+from hob.app.tools.runtime import ExternalServices
 from hob.bus.canvas import CanvasViewers
 from hob.providers.catalog.prices import open_prices
 from hob.providers.settings import ModelSettings
 
 
-def open_outside(kernel: Kernel, viewers: CanvasViewers) -> Outside:
+def open_outside(kernel: Kernel, viewers: CanvasViewers) -> ExternalServices:
     """Nothing is connected before the first call; each call of a model stands in the ledger."""
     config, agent = kernel.config, kernel.config[AgentSettings]
     models = config[ModelSettings]
@@ -22,4 +22,4 @@ def open_outside(kernel: Kernel, viewers: CanvasViewers) -> Outside:
     limits, zone = config[SpendingSettings], zone_of(agent.timezone)
     budget = Budget(limits, kernel.store.ledger, prices, kernel.clock, agent.language, zone)
     catalog = ModelCatalog(models, kernel.choice, budget, kernel.clock)
-    return Outside(OwnMessages(kernel), catalog, viewers, catalog.aclose, kernel.port(BrowserControl))
+    return ExternalServices(OwnMessages(kernel), catalog, viewers, catalog.aclose, kernel.port(BrowserControl))

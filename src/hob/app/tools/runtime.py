@@ -87,7 +87,7 @@ class ToolRuntime:
     processes: Processes
     documents: DocumentReader
     unrecoverable: Callable[[], Awaitable[frozenset[str]]]
-    outside: "Outside"
+    outside: "ExternalServices"
     """What commands could destroy for good."""
 
     async def close(self) -> None:
@@ -147,20 +147,20 @@ class LazyBackend:
         return self._found().backend.name
 
     @property
-    def confines(self) -> bool:
-        return self._found().backend.confines
+    def is_sandbox(self) -> bool:
+        return self._found().backend.is_sandbox
 
     @property
-    def networks(self) -> bool:
-        return self._found().backend.networks
+    def filters_network(self) -> bool:
+        return self._found().backend.filters_network
 
     @property
-    def protects(self) -> bool:
-        return self._found().backend.protects
+    def protects_files(self) -> bool:
+        return self._found().backend.protects_files
 
     @property
-    def hides(self) -> bool:
-        return self._found().backend.hides
+    def hides_files(self) -> bool:
+        return self._found().backend.hides_files
 
     def prepare(self, job: SandboxJob, decided: Decided, before: ExitStack, after: ExitStack) -> Launch:
         return self._found().backend.prepare(job, decided, before, after)
@@ -171,7 +171,7 @@ async def _nothing() -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Outside:
+class ExternalServices:
     """What tools reach beyond this machine besides the web: people, their browsers, and models that look and speak."""
 
     messages: Messages = field(default_factory=NoMessages)
@@ -294,7 +294,7 @@ def _remembering(memory: MemoryPorts, store: Store) -> tuple[Toolset, ...]:
 
 
 def _talking(
-    notices: Notices, outside: Outside, documents: DocumentReader, roots: Roots, blobs: Blobs, store: Store
+    notices: Notices, outside: ExternalServices, documents: DocumentReader, roots: Roots, blobs: Blobs, store: Store
 ) -> tuple[Toolset, ...]:
     return (
         ConversationTools(notices).toolset,
@@ -316,7 +316,7 @@ def make_tool_runtime(
     warn: Warn = ignore_warning,
     records: ProcessRecords | None = None,
     memory: MemoryPorts | None = None,
-    outside: Outside | None = None,
+    outside: ExternalServices | None = None,
 ) -> ToolRuntime:
     """The tools over this home, which keep what is theirs in the folder `kept`, without `known` secrets.
 
@@ -352,7 +352,7 @@ def make_tool_runtime(
     web = WebTools(WebFetcher(clock), partial(open_search, config[WebSettings]), documents, blobs, clock)
     own: tuple[Toolset, ...] = (writing, commands.toolset, *_remembering(memory, store), web.toolset)
     undoing = TurnUndoService(TurnUndo(log, files.undo, changes, store.blobs), store, clock)
-    outside = outside or Outside()
+    outside = outside or ExternalServices()
     messages = MessageTool(outside.messages, roots, blobs)
     talking = (messages.toolset, *_talking(notices, outside, documents, roots, blobs, store))
     toolset = WorkspaceTools((*own, *talking), backend, workspace)

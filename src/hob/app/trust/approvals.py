@@ -45,9 +45,9 @@ class ApprovalService:
         self._language = language
         self._stands = asyncio.Event()
 
-    def become(self, settings: ApprovalSettings) -> None:
+    def reconfigure(self, settings: ApprovalSettings) -> None:
         """Questions stand for as long as these say."""
-        self._ledger.become(settings)
+        self._ledger.reconfigure(settings)
 
     # for the turn
 

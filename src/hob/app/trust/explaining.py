@@ -2,7 +2,7 @@
 
 from hob.app.subsystems import TOOL_GROUPS
 from hob.app.tools.lazy_runtime import LazyToolRuntime
-from hob.app.trust.guard import BackendHere, rules_of
+from hob.app.trust.guard import BackendSandbox, rules_of
 from hob.config.loading import Config
 from hob.core.errors import NotConfigured
 from hob.core.trust.labels import SenderClass
@@ -19,7 +19,7 @@ async def guarding_over(config: Config, tool_runtime: LazyToolRuntime, known: Kn
     """The guard with these settings, over these tools."""
     policy, reader = rules_of(config, tool_runtime.made(), lambda text: ("a secret",) if known(text) != text else ())
     try:
-        sandbox = await BackendHere(tool_runtime.made(), config).sandbox()
+        sandbox = await BackendSandbox(tool_runtime.made(), config).sandbox()
     except NotConfigured:
         sandbox = Sandbox(confined=False, versioned=False)
     declared = {spec.name: spec for group in TOOL_GROUPS for spec in group.tools}

@@ -97,7 +97,7 @@ def guard(
         store.transcript,
         reader,
         specs,
-        BackendHere(tool_runtime, config),
+        BackendSandbox(tool_runtime, config),
         identity,
         lambda: contacts_of(people),
         partial(_shown, config[AgentSettings], clock),
@@ -149,8 +149,8 @@ def rules_of(
     return Policy(HardRules(places), config[PolicySettings]), reader
 
 
-class BackendHere:
-    """Implements `Confining` by the backend that works here."""
+class BackendSandbox:
+    """Implements `SandboxPort` by the backend that works here."""
 
     def __init__(self, tool_runtime: ToolRuntime, config: Config) -> None:
         self._tool_runtime = tool_runtime
@@ -161,11 +161,11 @@ class BackendHere:
         backend = (await self._tool_runtime.backend.find()).backend
         rules = HostRules(self._settings.hosts)
         return Sandbox(
-            confined=backend.confines,
+            confined=backend.is_sandbox,
             versioned=not await self._tool_runtime.unrecoverable(),
             plain=self._settings.backend == "plain",
-            exposed=not backend.protects and self._has_executable_config,
-            late=not backend.protects,
+            exposed=not backend.protects_files and self._has_executable_config,
+            late=not backend.protects_files,
             reaches=lambda host: rules.allow(host_name(host)),
             online=bool(self._settings.hosts),
         )

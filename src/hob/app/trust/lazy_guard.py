@@ -30,7 +30,7 @@ _PREFIXES = ("approve", "deny", "allow", "/approve", "/deny", "/allow")
 class Questioning(Approvals, Questions, PendingApprovals, Protocol):
     """Questions to people, for the turn, the bus and the API."""
 
-    def become(self, settings: ApprovalSettings) -> None:
+    def reconfigure(self, settings: ApprovalSettings) -> None:
         """Questions stand for as long as these say."""
 
     async def run(self) -> None:
@@ -60,14 +60,14 @@ class LazyGuard:
     def _made(self) -> MadeGuard:
         made = self._make()
         if self._settings is not None:
-            made.approving.become(self._settings)
+            made.approving.reconfigure(self._settings)
         return made
 
-    def become(self, settings: ApprovalSettings) -> None:
+    def reconfigure(self, settings: ApprovalSettings) -> None:
         """Questions stand for as long as these say; a guard that was not needed yet is made with them."""
         self._settings = settings
         if self._guard.found is not None:
-            self._guard.found.approving.become(settings)
+            self._guard.found.approving.reconfigure(settings)
 
     def renew(self) -> None:
         """Judge by the settings as they are now, from the next call on."""

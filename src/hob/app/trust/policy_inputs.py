@@ -36,7 +36,7 @@ _MOST_TURNS = 8  # whose steps are kept at hand
 _MOST_SHOWN = 1_000  # entries of the session: more than a prompt shows of it
 
 
-class Confining(Protocol):
+class SandboxPort(Protocol):
     """Where commands run, found when first asked for."""
 
     async def sandbox(self) -> Sandbox:
@@ -44,7 +44,7 @@ class Confining(Protocol):
 
 
 class TurnPolicyInputs:
-    """Implements the judge's `Situations` over the store."""
+    """Implements the judge's `PolicyInputs` over the store."""
 
     def __init__(
         self,
@@ -54,22 +54,22 @@ class TurnPolicyInputs:
         transcript: Transcript,
         reader: ArgumentReader,
         specs: Callable[[], Mapping[str, ToolSpec]],
-        confining: Confining,
+        sandbox: SandboxPort,
         identity: Callable[[], Sequence[BootstrapFile]],
         contacts: Callable[[], Mapping[str, tuple[str, ...]]],
-        shown: Callable[[View], Sequence[Entry]],
+        visible_entries: Callable[[View], Sequence[Entry]],
     ) -> None:
-        """`shown` gives the entries of earlier turns that a prompt still shows whole."""
+        """`visible_entries` gives the entries of earlier turns that a prompt still shows whole."""
         self._settings = settings
         self._sessions = sessions
         self._journal = journal
         self._transcript = transcript
         self._reader = reader
         self._specs = specs
-        self._confining = confining
+        self._confining = sandbox
         self._identity = identity
         self._contacts = contacts
-        self._shown = shown
+        self._visible_entries = visible_entries
         self._known: OrderedDict[TurnId, tuple[Step, ...]] = OrderedDict()
 
     async def policy_input(self, turn: Turn, spec: ToolSpec) -> PolicyInput:
@@ -80,7 +80,7 @@ class TurnPolicyInputs:
         # what an earlier turn read may still stand before the model; a command that may send is asked about anyway
         sends = Effect.COMMUNICATES in spec.effects and Effect.EXECUTES not in spec.effects
         view = await self._transcript.load_view(turn.session, _MOST_SHOWN) if sends else View()
-        made = (*_made_before(self._shown(view)), *_made(steps))
+        made = (*_made_before(self._visible_entries(view)), *_made(steps))
         files = (Private(text=each.text) for each in self._identity() if each.name in PRIVATE_FILES)
         return PolicyInput(
             mode=_word(Mode, session.permission or self._settings.mode),
@@ -91,8 +91,8 @@ class TurnPolicyInputs:
             private=(*files, *_summarised(view), *self._private(made, sandbox)),
             searched=self._searched((*_made_before(view.entries), *_made(steps))) if sends else frozenset(),
             contacts=self._contacts(),
-            heard=await self._heard(turn, spec, steps),
-            spoken=tuple(_spoken(turn, steps)),
+            untrusted_sources=await self._heard(turn, spec, steps),
+            voice_texts=tuple(_spoken(turn, steps)),
         )
 
     async def _steps(self, turn: TurnId) -> Sequence[Step]:
@@ -120,7 +120,7 @@ class TurnPolicyInputs:
 
     async def _heard_before(self, turn: Turn) -> AsyncIterator[str]:
         view = await self._transcript.load_view(turn.session, _MOST_HEARD)
-        entries = self._shown(view)
+        entries = self._visible_entries(view)
         foreign = {each.call for each in entries if each.call is not None and not each.label.trusted}
         made = [call for each in reversed(entries) for call in each.calls if call.id in foreign]
         for name in dict.fromkeys(map(self._named, made)):

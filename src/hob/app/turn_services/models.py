@@ -65,7 +65,7 @@ async def open_model_services(stack: AsyncExitStack, kernel: Kernel, features: F
         folder=cache,
         processes=kernel.processes,
         silence=settings.idle_seconds * 0.75,  # before the turn itself gives up
-        changed=(prices.become, profiles.become),
+        changed=(prices.reconfigure, profiles.reconfigure),
     )
     routes = await stack.enter_async_context(opened)
     model = masked_model(features.wrapped(Model, routes), kernel.known)

@@ -40,7 +40,7 @@ def make_operations(
     toolset: Toolset,
     reloading: SettingsReload,
     address: str,
-    on_hand_over: Callable[[], None] | None,
+    on_handover: Callable[[], None] | None,
 ) -> DaemonOperations:
     """The owner's operations; what only some of them need is loaded when it is used."""
     config, store, clock = kernel.config, kernel.store, kernel.clock
@@ -74,7 +74,7 @@ def make_operations(
         reloading,
         views,
         address,
-        on_hand_over,
+        on_handover,
     )  # fmt: skip
 
 

@@ -22,11 +22,11 @@ def renewing(
         nonlocal workspace
         if workspace.work != new[WorkspaceSettings].work:
             workspace = new[WorkspaceSettings]
-            tool_runtime.become(new)
+            tool_runtime.reconfigure(new)
             guard.renew()
         models.routes.refresh()
-        models.budget.become(new[SpendingSettings])
-        guard.become(new[ApprovalSettings])
+        models.budget.reconfigure(new[SpendingSettings])
+        guard.reconfigure(new[ApprovalSettings])
         kernel.keyring.forget()
 
     return renew

@@ -64,7 +64,7 @@ async def make_turn_services(
     features: Features,
     *,
     address: str,
-    on_hand_over: Callable[[], None] | None,
+    on_handover: Callable[[], None] | None,
 ) -> TurnServices:
     """What they hold open is closed with the stack. `address` is where the API can be reached, `hob.sock` apart."""
     config, tool_runtime = kernel.config, features.port(LazyToolRuntime)
@@ -76,9 +76,9 @@ async def make_turn_services(
     models = await open_model_services(stack, kernel, features)
     background_tasks = await stack.enter_async_context(open_background_tasks())
     driver = Driver(turn_dependencies(kernel, features, models, toolset, guard, background_tasks))
-    reloading = SettingsReload(config, kernel.known, kernel.clock, kernel.signals.settings, models.routes.become)
+    reloading = SettingsReload(config, kernel.known, kernel.clock, kernel.signals.settings, models.routes.reconfigure)
     views = partial(_views, kernel, features, followers, supervisor)
-    operations = make_operations(kernel, features, views, models, toolset, reloading, address, on_hand_over)
+    operations = make_operations(kernel, features, views, models, toolset, reloading, address, on_handover)
     commands = make_commands(kernel, features, operations, models)
     admission = AdmissionController(
         config, kernel.store, kernel.pairing_service, kernel.clock, kernel.notifier, kernel.channels, kernel.language

@@ -39,7 +39,7 @@ class Turns(Protocol):
 class Commands(Protocol):
     """Slash commands: answered without a model."""
 
-    def when(self, text: str) -> str | None:
+    def timing(self, text: str) -> str | None:
         """`arrival` if the text is a command that acts at once, `lane` if it waits its turn, None if no command."""
 
     async def run(self, inbound: Inbound, session: SessionKey) -> str:

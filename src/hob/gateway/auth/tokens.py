@@ -140,7 +140,7 @@ class TokenFile:
                 )
             ) from error
 
-    def add(self, name: str, scopes: frozenset[TokenScope], cls: SenderClass, lasts: float | None) -> str:
+    def add(self, name: str, scopes: frozenset[TokenScope], cls: SenderClass, lifetime: float | None) -> str:
         """Make a token, for so many seconds or for ever; its secret, which is told this once. Raises InvalidRequest."""
         if not _NAME.fullmatch(name) or name == OWNER:
             raise InvalidRequest(
@@ -161,25 +161,25 @@ class TokenFile:
                     )
                 )
             secret = _new_secret()
-            tokens.append(Token(name, scopes, cls, now, (_keep(secret, _until(now, lasts)),)))
+            tokens.append(Token(name, scopes, cls, now, (_keep(secret, _until(now, lifetime)),)))
         return secret
 
-    def rotate(self, name: str, overlap: float, lasts: float | None = None) -> str:
+    def rotate(self, name: str, overlap: float, lifetime: float | None = None) -> str:
         """A new secret for this name; the old one holds for so many more seconds.
 
-        Without `lasts` the new one ends when the old one would have. Raises NotFound, InvalidRequest.
+        Without `lifetime` the new one ends when the old one would have. Raises NotFound, InvalidRequest.
         """
         now = self._clock.now().timestamp()
         with self._changing() as tokens:
             place = _place(tokens, name)
             old = tokens[place]
             newest = old.kept[-1]
-            if lasts is None and not newest.holds(now):
+            if lifetime is None and not newest.holds(now):
                 raise InvalidRequest(
                     translatable("{name} has expired; set with --expires how long the new one is valid", name=name)
                 )
             secret = _new_secret()
-            ends = newest.expires if lasts is None else now + lasts
+            ends = newest.expires if lifetime is None else now + lifetime
             tokens[place] = replace(old, kept=(*_ending(old.kept, now, overlap), _keep(secret, ends)))
         return secret
 
@@ -209,14 +209,14 @@ class TokenFile:
             del tokens[_place(tokens, name)]
             tokens[:] = [each for each in tokens if each.parent != name]
 
-    def sign_in(self, caller: ApiCaller, lasts: float) -> str:
+    def sign_in(self, caller: ApiCaller, lifetime: float) -> str:
         """A secret for a browser in which this caller signs in; it may what they may, and ends with their token."""
         now = self._clock.now().timestamp()
         parent = caller.name or OWNER
         with self._changing() as tokens:
             tokens[:] = [each for each in tokens if not each.parent or any(kept.holds(now) for kept in each.kept)]
             ends = [each.kept[-1].expires for each in tokens if each.name == parent and parent != OWNER]
-            until = min(now + lasts, *(end for end in ends if end is not None), now + lasts)
+            until = min(now + lifetime, *(end for end in ends if end is not None), now + lifetime)
             secret = f"{_new_secret()}{HALF}{secrets.token_urlsafe(32)}"
             name = f"browser-{secrets.token_hex(4)}"
             tokens.append(Token(name, caller.scopes, caller.cls, now, (_keep(secret, until),), parent))
@@ -289,11 +289,11 @@ class Keyring:
         given = (each for each in self._given() if each.cls is not SenderClass.OWNER)
         return tuple(each for each in given if any(kept.holds(now) for kept in each.kept))
 
-    def sign_in(self, caller: ApiCaller, lasts: float) -> str:
+    def sign_in(self, caller: ApiCaller, lifetime: float) -> str:
         """A secret for a browser of this caller. Raises NotConfigured where tokens are kept nowhere."""
         if self._file is None:
             raise NotConfigured("tokens are kept nowhere here")
-        return self._file.sign_in(caller, lasts)
+        return self._file.sign_in(caller, lifetime)
 
     def sign_out(self, caller: ApiCaller) -> None:
         """The caller's browser is signed out; one that came with a token stays what it is."""
@@ -335,8 +335,8 @@ def _keep(secret: str, expires: float | None) -> StoredToken:
     return StoredToken(hashlib.sha256(secret.encode("utf-8", "surrogateescape")).hexdigest(), expires)
 
 
-def _until(now: float, lasts: float | None) -> float | None:
-    return None if lasts is None else now + lasts
+def _until(now: float, lifetime: float | None) -> float | None:
+    return None if lifetime is None else now + lifetime
 
 
 def _ending(kept: tuple[StoredToken, ...], now: float, overlap: float) -> tuple[StoredToken, ...]:

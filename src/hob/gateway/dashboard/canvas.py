@@ -66,7 +66,7 @@ class CanvasPagesAnswer(TypedDict):
 
 
 @dataclass(frozen=True, slots=True)
-class WhichVersion:
+class VersionQuery:
     """A version of a page."""
 
     version: int = field("this one; 0: the newest", 0, at_least=0)
@@ -87,7 +87,7 @@ async def pages(call: EndpointCall[Nothing]) -> JsonResponse[CanvasPagesAnswer]:
     return etagged(call.request, {"pages": [_view(page) for page in found if not page.hidden]})
 
 
-async def page(call: EndpointCall[WhichVersion]) -> JsonResponse[CanvasPageAnswer]:
+async def page(call: EndpointCall[VersionQuery]) -> JsonResponse[CanvasPageAnswer]:
     """One version of a page, with its HTML, and which versions there are."""
     kept = call.api.store.canvas
     found = await kept.find(call.id, call.asked.version)

@@ -12,7 +12,7 @@ from hob.guard.policy.modes import Autonomy, Mode
 
 
 @dataclass(frozen=True, slots=True)
-class Explaining:
+class ExplainRequest:
     """A call that somebody would make for the owner."""
 
     tool: str = field("the tool", characters=(1, 200))
@@ -23,7 +23,7 @@ class Explaining:
     words: str = field("what the owner has written", "")
 
 
-async def explain(call: EndpointCall[Explaining]) -> JsonResponse[ExplainedAnswer]:
+async def explain(call: EndpointCall[ExplainRequest]) -> JsonResponse[ExplainedAnswer]:
     """Whether a call would be allowed, asked about or refused, and by which rule. Nothing is done."""
     asked = call.asked
     supposed = SupposedCall(
@@ -34,7 +34,7 @@ async def explain(call: EndpointCall[Explaining]) -> JsonResponse[ExplainedAnswe
 
 _same = Known(TOOLS).same
 ENDPOINTS = (
-    own("POST", "/policy/explain", explain, TokenScope.READ, Explaining),
+    own("POST", "/policy/explain", explain, TokenScope.READ, ExplainRequest),
     _same("GET", "/tools"),
     _same("GET", "/tools/{id}"),
     _same("POST", "/tools/{id}/test"),

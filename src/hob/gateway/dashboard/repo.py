@@ -30,28 +30,28 @@ _WHICH = "`work`, or the folder of the identity files: `identity`"
 
 
 @dataclass(frozen=True, slots=True)
-class WhichRepo:
+class RepoQuery:
     """Which repository."""
 
     repo: str = field(_WHICH, "work", one_of=_REPOS)
 
 
 @dataclass(frozen=True, slots=True)
-class WorkFolder:
+class SetWorkRepoRequest:
     """Where tools work."""
 
     path: str = field("a folder on this machine", characters=(1, 1000))
 
 
 @dataclass(frozen=True, slots=True)
-class RepoPath(WhichRepo):
+class RepoPath(RepoQuery):
     """Something in a repository."""
 
     path: str = field("a path in it; without one all of it", "")
 
 
 @dataclass(frozen=True, slots=True)
-class RepoSearch(WhichRepo):
+class RepoSearch(RepoQuery):
     """What is looked for."""
 
     text: str = field("a text that stands in files, capitals or not", "", characters=(0, 200))
@@ -72,7 +72,7 @@ class RepoDiff(RepoPath):
 
 
 @dataclass(frozen=True, slots=True)
-class RepoCheckout(WhichRepo):
+class RepoCheckout(RepoQuery):
     """Where to go."""
 
     branch: str = field("a branch", "", characters=(0, 250))
@@ -80,7 +80,7 @@ class RepoCheckout(WhichRepo):
 
 
 @dataclass(frozen=True, slots=True)
-class RepoCommit(WhichRepo):
+class RepoCommit(RepoQuery):
     """What is committed."""
 
     message: str = field("what was changed, and why", "")
@@ -88,7 +88,7 @@ class RepoCommit(WhichRepo):
 
 
 @dataclass(frozen=True, slots=True)
-class RepoInit(WhichRepo):
+class RepoInit(RepoQuery):
     """What becomes a repository."""
 
     remote_url: str = field("the address of its remote", "")
@@ -115,7 +115,7 @@ async def work_repo(call: EndpointCall[Nothing]) -> JsonResponse[WorkRepoAnswer]
     return etagged(call.request, _repos(call).place("work"))
 
 
-async def set_work_repo(call: EndpointCall[WorkFolder]) -> JsonResponse[WorkRepoAnswer]:
+async def set_work_repo(call: EndpointCall[SetWorkRepoRequest]) -> JsonResponse[WorkRepoAnswer]:
     """Let tools work in another folder from now on (`workspace.work_repo`). It is made when it is needed."""
     await call.api.operations.change_settings({"workspace.work_repo": call.asked.path}, call.caller.by)
     return json_response({"path": call.asked.path})
@@ -131,7 +131,7 @@ async def file(call: EndpointCall[RepoPath]) -> JsonResponse[FileAnswer]:
     return etagged(call.request, await _repos(call).file(call.asked.repo, call.asked.path))
 
 
-async def status(call: EndpointCall[WhichRepo]) -> JsonResponse[RepoStatusAnswer]:
+async def status(call: EndpointCall[RepoQuery]) -> JsonResponse[RepoStatusAnswer]:
     """The branch, how far it is from its remote, and what was changed since the last commit."""
     return etagged(call.request, await _repos(call).status(call.asked.repo))
 
@@ -146,7 +146,7 @@ async def gh_auth(call: EndpointCall[Nothing]) -> JsonResponse[GitHubAnswer]:
     return json_response(await _repos(call).github())
 
 
-async def branches(call: EndpointCall[WhichRepo]) -> JsonResponse[BranchesAnswer]:
+async def branches(call: EndpointCall[RepoQuery]) -> JsonResponse[BranchesAnswer]:
     """The branches."""
     return etagged(call.request, await _repos(call).branches(call.asked.repo))
 
@@ -182,12 +182,12 @@ async def commit(call: EndpointCall[RepoCommit]) -> JsonResponse[RepoDoneAnswer]
     return json_response(await _repos(call).commit(asked.repo, asked.message, asked.paths))
 
 
-async def pull(call: EndpointCall[WhichRepo]) -> JsonResponse[RepoDoneAnswer]:
+async def pull(call: EndpointCall[RepoQuery]) -> JsonResponse[RepoDoneAnswer]:
     """Take over what came to the remote branch, where that needs no merge."""
     return json_response(await _repos(call).pull(call.asked.repo))
 
 
-async def push(call: EndpointCall[WhichRepo]) -> JsonResponse[RepoDoneAnswer]:
+async def push(call: EndpointCall[RepoQuery]) -> JsonResponse[RepoDoneAnswer]:
     """Send the branch to the remote `origin`."""
     return json_response(await _repos(call).push(call.asked.repo))
 
@@ -208,20 +208,20 @@ READ, ADMIN = TokenScope.READ, TokenScope.ADMIN
 _MISSING = ("not_found",)
 ENDPOINTS = (
     own("GET", "/workrepo", work_repo, READ, errors=_MISSING),
-    own("POST", "/workrepo", set_work_repo, ADMIN, WorkFolder),
+    own("POST", "/workrepo", set_work_repo, ADMIN, SetWorkRepoRequest),
     own("GET", "/repo/tree", tree, READ, RepoPath, errors=_MISSING),
     own("GET", "/repo/file", file, READ, RepoPath, errors=_MISSING),
-    own("GET", "/repo/status", status, READ, WhichRepo, errors=_MISSING),
+    own("GET", "/repo/status", status, READ, RepoQuery, errors=_MISSING),
     own("GET", "/repo/search", search, READ, RepoSearch, errors=_MISSING),
     own("GET", "/repo/gh-auth", gh_auth, READ, errors=_MISSING),
-    own("GET", "/repo/branches", branches, READ, WhichRepo, errors=_MISSING),
+    own("GET", "/repo/branches", branches, READ, RepoQuery, errors=_MISSING),
     own("GET", "/repo/log", log, READ, RepoLog, errors=_MISSING),
     own("GET", "/repo/diff", diff, READ, RepoDiff, errors=_MISSING),
     own("GET", "/repo/diff-file", diff_file, READ, RepoDiff, errors=_MISSING),
     own("POST", "/repo/checkout", checkout, ADMIN, RepoCheckout, errors=_MISSING, changes="repository"),
     own("POST", "/repo/commit", commit, ADMIN, RepoCommit, errors=_MISSING, changes="repository"),
-    own("POST", "/repo/pull", pull, ADMIN, WhichRepo, errors=_MISSING, changes="repository"),
-    own("POST", "/repo/push", push, ADMIN, WhichRepo, errors=_MISSING, changes="repository"),
+    own("POST", "/repo/pull", pull, ADMIN, RepoQuery, errors=_MISSING, changes="repository"),
+    own("POST", "/repo/push", push, ADMIN, RepoQuery, errors=_MISSING, changes="repository"),
     own("POST", "/repo/init", init, ADMIN, RepoInit, errors=_MISSING, changes="repository"),
     own("POST", "/repo/pr", pull_request, ADMIN, RepoPullRequest, errors=_MISSING, changes="repository"),
 )

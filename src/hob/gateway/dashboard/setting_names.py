@@ -38,21 +38,21 @@ class SetAnswer(OneSettingAnswer):
 
 
 @dataclass(frozen=True, slots=True)
-class WhichSetting:
+class SettingQuery:
     """Which settings are shown."""
 
     key: str = field("this one alone, by its key here or KafClaw's, as `silent_mode`; without it all", "")
 
 
 @dataclass(frozen=True, slots=True)
-class NewValue:
+class SetSettingRequest:
     """A setting and its value."""
 
     key: str = field("its key here or KafClaw's, as `daily_token_limit`", characters=(1, 200))
     value: Any = field("its value; null takes a change back", None)
 
 
-async def settings(call: EndpointCall[WhichSetting]) -> JsonResponse[SettingsAnswer] | JsonResponse[OneSettingAnswer]:
+async def settings(call: EndpointCall[SettingQuery]) -> JsonResponse[SettingsAnswer] | JsonResponse[OneSettingAnswer]:
     """Every setting with its value, where that comes from and whether it may be changed here; secrets stay hidden.
 
     What each means is told in the language of `Accept-Language`, English or German.
@@ -82,7 +82,7 @@ class _LastTold:
         return known[1:]
 
 
-async def put(call: EndpointCall[NewValue]) -> JsonResponse[SetAnswer]:
+async def put(call: EndpointCall[SetSettingRequest]) -> JsonResponse[SetAnswer]:
     """Change one setting that is `changeable`."""
     key = call.asked.key
     _check(key)

@@ -21,7 +21,7 @@ from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.failures import HttpRefusal
 from hob.gateway.http.fields import Nothing, field
 from hob.gateway.http.reply import JsonResponse, etagged, json_response
-from hob.gateway.routes.sessions import ASession, SessionsQuery
+from hob.gateway.routes.sessions import SessionReference, SessionsQuery
 from hob.gateway.routes.state import TasksQuery, found_tasks, status_view
 from hob.gateway.routes.views import TaskAnswer, TasksAnswer, task_view
 from hob.store.audit.audit import AuditRow
@@ -192,7 +192,7 @@ async def views(call: EndpointCall[Nothing]) -> JsonResponse[ViewsAnswer]:
 
 
 @dataclass(frozen=True, slots=True)
-class HistoryQuery(ASession):
+class HistoryQuery(SessionReference):
     """Which part of a session is shown."""
 
     before: int | None = field("only what stands before this place; without it the newest", None, at_least=1)

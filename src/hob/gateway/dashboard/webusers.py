@@ -56,21 +56,21 @@ class NewWebUser:
 
 
 @dataclass(frozen=True, slots=True)
-class AWebUser:
+class WebUserReference:
     """Which web user."""
 
     web_user_id: str = field(_WHO, characters=(1, 80))
 
 
 @dataclass(frozen=True, slots=True)
-class SilenceOverride(AWebUser):
+class SilenceOverride(WebUserReference):
     """Whether silence holds for them."""
 
     force_send: bool = field("send to their linked chat in silent mode too", True)
 
 
 @dataclass(frozen=True, slots=True)
-class WebLink(AWebUser):
+class LinkWebUserRequest(WebUserReference):
     """Their chat."""
 
     address: str = field("`channel:id`; empty: linked to none", "", characters=(0, 300))
@@ -128,12 +128,12 @@ async def remove(call: EndpointCall[Nothing]) -> Response:
     return json_response({"id": call.id})
 
 
-async def link(call: EndpointCall[AWebUser]) -> JsonResponse[WebUserAnswer]:
+async def link(call: EndpointCall[WebUserReference]) -> JsonResponse[WebUserAnswer]:
     """The chat that is linked to a web user."""
     return json_response(_view(_users(call).one(call.asked.web_user_id)))
 
 
-async def set_link(call: EndpointCall[WebLink]) -> JsonResponse[WebUserAnswer]:
+async def set_link(call: EndpointCall[LinkWebUserRequest]) -> JsonResponse[WebUserAnswer]:
     """Link a web user to a chat: what they write and what they are answered goes there too."""
     asked, jid = call.asked, call.asked.whatsapp_jid
     address = asked.address if jid is None else jid and _WHATSAPP + jid
@@ -154,8 +154,8 @@ ENDPOINTS = (
     own("POST", "/webusers", add, ADMIN, NewWebUser, changes="web_users"),
     own("POST", "/webusers/force", force, ADMIN, SilenceOverride, errors=_MISSING, changes="web_users"),
     own("DELETE", "/webusers/{id}", remove, ADMIN, errors=_MISSING, changes="web_users"),
-    own("GET", "/weblinks", link, READ, AWebUser, errors=_MISSING),
-    own("POST", "/weblinks", set_link, ADMIN, WebLink, errors=_MISSING, changes="web_users"),
+    own("GET", "/weblinks", link, READ, WebUserReference, errors=_MISSING),
+    own("POST", "/weblinks", set_link, ADMIN, LinkWebUserRequest, errors=_MISSING, changes="web_users"),
     own(
         "POST", "/webchat/send", send, CHAT, WebChatRequest, errors=(*ACCEPTING, "model_not_found"),
         failures=MODEL_FAILURES, media=(JSON, EVENTS), statuses=(200, 202),

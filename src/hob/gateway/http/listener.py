@@ -159,7 +159,7 @@ class _WholeAnswer(asyncio.Transport):
         return self._transport.is_closing()
 
 
-class Limited(HttpToolsProtocol):
+class LimitedHttpProtocol(HttpToolsProtocol):
     """The server's protocol with limits that hold before a request is known, and so before its token is."""
 
     _head_bytes = 0
@@ -335,7 +335,7 @@ async def serve(
         ws_ping_timeout=PING_SECONDS,
         ws_per_message_deflate=False,  # memory for each client, and lengths that tell of secrets beside chosen text
         timeout_graceful_shutdown=max(1, round(grace)),
-        http=Limited,
+        http=LimitedHttpProtocol,
         limit_concurrency=most_connections,
         loop="asyncio",
         proxy_headers=bool(proxies),
@@ -364,7 +364,7 @@ def _intake(
     state = server.server_state
     return ConnectionAcceptor(
         listener,
-        lambda: Limited(config, state, server.lifespan.state),
+        lambda: LimitedHttpProtocol(config, state, server.lifespan.state),
         group,
         connections=state.connections,
         most=(config.limit_concurrency or MOST_CONNECTIONS) + turned_away,

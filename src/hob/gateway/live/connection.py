@@ -152,7 +152,7 @@ class LiveConnection:
                 ref = _ref(found)
                 kind = _kind(found, caller)
                 said = ClientRequest(self._api, caller, read(kind.takes, found), partial(self.say, ref))
-                if kind.lasts:
+                if kind.is_long_running:
                     self._begin(group, kind, said, ref)
                     continue
             except HobError as error:

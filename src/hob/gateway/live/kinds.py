@@ -35,8 +35,8 @@ class MessageKind(Generic[T]):
 
     `scope` is what the caller must be allowed. What it takes, a frozen dataclass made with `fields.field`, is read from
     the message. `answers` are the messages that may come of it, `errors` the codes of `failures.STATUS` that an `error`
-    may hold beyond those of every kind. What `lasts` goes on beside what is said next; what is `single` ends an earlier
-    one of its kind.
+    may hold beyond those of every kind. What `is_long_running` goes on beside what is said next; what is `single` ends
+    an earlier one of its kind.
     """
 
     name: str
@@ -45,7 +45,7 @@ class MessageKind(Generic[T]):
     takes: type[T]
     answers: tuple[LiveMessage[Any], ...]
     errors: tuple[str, ...] = ()
-    lasts: bool = False
+    is_long_running: bool = False
     single: bool = False
 
 

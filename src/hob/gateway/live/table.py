@@ -46,7 +46,7 @@ async def ping(request: ClientRequest[Nothing]) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Answering:
+class AnswerRequest:
     """An answer to a question for approval."""
 
     approval: str = field("the question's id")
@@ -59,7 +59,7 @@ async def approvals(request: ClientRequest[Nothing]) -> None:
     await request.say(messages.APPROVALS, await approvals_view(request.api.store, request.api.pending_approvals()))
 
 
-async def answer(request: ClientRequest[Answering]) -> None:
+async def answer(request: ClientRequest[AnswerRequest]) -> None:
     """Give approval or refuse it; the turn goes on. The same answer again changes nothing."""
     api, asked, by = request.api, request.asked, request.caller.by
     view = await settled_view(
@@ -74,20 +74,20 @@ _AS_LONG_AS_IT_TAKES = math.inf
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sending(ChatMessage):
+class SendRequest(ChatMessage):
     """A message, with a key of the client's own."""
 
     key: str = field("yours for this message: the same key again, at any time, joins it", characters=(1, 255))
 
 
 @dataclass(frozen=True, slots=True)
-class AMessage:
+class MessageReference:
     """One message."""
 
     id: str = field("the message's id, as `accepted` said")
 
 
-async def send(request: ClientRequest[Sending]) -> None:
+async def send(request: ClientRequest[SendRequest]) -> None:
     """Send a message and follow it to its `result`; send it again with its key where the connection broke before.
 
     Deltas are for the eye: a client that is slow to read misses some, and a new attempt of the model's takes them back
@@ -98,13 +98,13 @@ async def send(request: ClientRequest[Sending]) -> None:
     await _tell(request, follow(api, inbound, _AS_LONG_AS_IT_TAKES), "")
 
 
-async def follow_message(request: ClientRequest[AMessage]) -> None:
+async def follow_message(request: ClientRequest[MessageReference]) -> None:
     """Follow a message that was sent before, here or elsewhere."""
     accepted = await find_own(request.api, InboundId(request.asked.id), request.caller)
     await _tell(request, follow_again(request.api, accepted.id, _AS_LONG_AS_IT_TAKES), accepted.id)
 
 
-async def stop(request: ClientRequest[AMessage]) -> None:
+async def stop(request: ClientRequest[MessageReference]) -> None:
     """End the turn that works on this message, or take the message out of the queue."""
     accepted = await find_own(request.api, InboundId(request.asked.id), request.caller)
     stopped = await request.api.operations.cancel(accepted.id, "/stop")
@@ -112,7 +112,9 @@ async def stop(request: ClientRequest[AMessage]) -> None:
 
 
 async def _tell(
-    request: ClientRequest[AMessage] | ClientRequest[Sending], events: AsyncGenerator[ClientEvent, None], id: str
+    request: ClientRequest[MessageReference] | ClientRequest[SendRequest],
+    events: AsyncGenerator[ClientEvent, None],
+    id: str,
 ) -> None:
     async with aclosing(events):
         async for event in events:
@@ -133,7 +135,7 @@ _PAGE = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Subscribing:
+class SubscribeRequest:
     """Which events are shown, from where on."""
 
     after: int | None = field("the cursor of the last event you have seen, 0 for all; without it those to come", None,
@@ -142,7 +144,7 @@ class Subscribing:
     kinds: tuple[EventKind, ...] = field("these [kinds](timeline.md#kinds) alone", ())
 
 
-async def subscribe(request: ClientRequest[Subscribing]) -> None:
+async def subscribe(request: ClientRequest[SubscribeRequest]) -> None:
     """Show events, each with its cursor; a later `subscribe` takes the place of this one.
 
     Nothing is left out and nothing comes twice: go on with `after` the last cursor you have seen, on any connection,
@@ -174,7 +176,7 @@ async def subscribe(request: ClientRequest[Subscribing]) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class ShowingCanvas:
+class ShowCanvasRequest:
     """A canvas page in a browser."""
 
     page: str = field("the page's id; empty: none is shown any more", "")
@@ -182,7 +184,7 @@ class ShowingCanvas:
 
 
 @dataclass(frozen=True, slots=True)
-class CanvasSaid:
+class CanvasAnswerRequest:
     """What a canvas page said."""
 
     ask: str = field("the question's id, as `canvas_ask` said")
@@ -190,7 +192,7 @@ class CanvasSaid:
     failed: bool = field("whether that is an error", False)
 
 
-async def canvas(request: ClientRequest[ShowingCanvas]) -> None:
+async def canvas(request: ClientRequest[ShowCanvasRequest]) -> None:
     """Tell which canvas page this browser shows, and hear what Hob asks it; a later `canvas` takes its place.
 
     A question without a script asks how the page looks. What a page says is untrusted.
@@ -206,7 +208,7 @@ async def canvas(request: ClientRequest[ShowingCanvas]) -> None:
                 )
 
 
-async def canvas_answer(request: ClientRequest[CanvasSaid]) -> None:
+async def canvas_answer(request: ClientRequest[CanvasAnswerRequest]) -> None:
     """Say what a canvas page answered; `taken` is false if it came too late."""
     asked = request.asked
     taken = request.api.port(CanvasViewers).answer(asked.ask, CanvasAnswer(asked.text[:_MOST_SAID], asked.failed))
@@ -222,35 +224,45 @@ KINDS: tuple[MessageKind[Any], ...] = (
         "subscribe",
         subscribe,
         TokenScope.READ,
-        Subscribing,
+        SubscribeRequest,
         (messages.SUBSCRIBED, messages.EVENT, messages.CAUGHT_UP),
         ("not_found",),
-        lasts=True,
+        is_long_running=True,
         single=True,
     ),
     MessageKind(
         "send",
         send,
         TokenScope.CHAT,
-        Sending,
+        SendRequest,
         messages.LIFE,
         (*BUSY, "model_not_found", "not_allowed", "stopping", "store_full"),
-        lasts=True,
+        is_long_running=True,
     ),
-    MessageKind("follow", follow_message, TokenScope.CHAT, AMessage, messages.LIFE[1:], ("not_found",), lasts=True),
-    MessageKind("stop", stop, TokenScope.CHAT, AMessage, (messages.STOPPED,), ("not_found",)),
+    MessageKind(
+        "follow",
+        follow_message,
+        TokenScope.CHAT,
+        MessageReference,
+        messages.LIFE[1:],
+        ("not_found",),
+        is_long_running=True,
+    ),
+    MessageKind("stop", stop, TokenScope.CHAT, MessageReference, (messages.STOPPED,), ("not_found",)),
     MessageKind("approvals", approvals, TokenScope.READ, Nothing, (messages.APPROVALS,)),
-    MessageKind("answer", answer, TokenScope.APPROVE, Answering, (messages.ANSWERED,), ("not_found", "not_allowed")),
+    MessageKind(
+        "answer", answer, TokenScope.APPROVE, AnswerRequest, (messages.ANSWERED,), ("not_found", "not_allowed")
+    ),
     MessageKind(
         "canvas",
         canvas,
         TokenScope.ADMIN,
-        ShowingCanvas,
+        ShowCanvasRequest,
         (messages.CANVAS_SHOWN, messages.CANVAS_ASK),
-        lasts=True,
+        is_long_running=True,
         single=True,
     ),
-    MessageKind("canvas_answer", canvas_answer, TokenScope.ADMIN, CanvasSaid, (messages.CANVAS_ANSWERED,)),
+    MessageKind("canvas_answer", canvas_answer, TokenScope.ADMIN, CanvasAnswerRequest, (messages.CANVAS_ANSWERED,)),
     MessageKind("ping", ping, None, Nothing, (messages.PONG,)),
 )
 

@@ -28,7 +28,7 @@ from hob.gateway.http.failures import HttpRefusal, failure_of
 from hob.gateway.openai.client_calls import open_calls
 from hob.gateway.openai.conversation import ConversationRequest, UploadedFile
 from hob.gateway.openai.errors import OpenAIProblem, failed, refused
-from hob.gateway.openai.joined_requests import Attempt, Joining, attempt_of, seal_of
+from hob.gateway.openai.joined_requests import Attempt, RequestJoiner, attempt_of, seal_of
 from hob.gateway.openai.requests import ChatCompletionRequest, ResponseRequest
 from hob.gateway.openai.terms import form_note
 from hob.gateway.routes.views import ChatAnswer, chat_view
@@ -127,7 +127,7 @@ async def ask(
 
 async def _accept(api: Api, caller: ApiCaller, inbound: Inbound, attempt: Attempt, call: EndpointCall[Any]) -> Accepted:
     client = call.request.client
-    return await api.kept(Joining).accept(
+    return await api.kept(RequestJoiner).accept(
         api.accept,
         api.store,
         api.clock,
@@ -171,11 +171,11 @@ async def conclude(api: Api, id: InboundId) -> ChatOutcome | OpenAIProblem:
 @asynccontextmanager
 async def awaited(api: Api, id: InboundId) -> AsyncIterator[None]:
     """Somebody waits for this message's answer while the block lasts."""
-    api.kept(Joining).come(id)
+    api.kept(RequestJoiner).come(id)
     try:
         yield
     finally:
-        api.kept(Joining).leave(id)
+        api.kept(RequestJoiner).leave(id)
 
 
 async def while_there(request: Request, work: Coroutine[Any, Any, T]) -> T | None:
@@ -216,5 +216,5 @@ async def _give_up(api: Api, accepted: Accepted) -> None:
                 return
     except Stopping:
         return
-    if not api.kept(Joining).is_awaited(accepted.id):
+    if not api.kept(RequestJoiner).is_awaited(accepted.id):
         await api.operations.stop(accepted.session, _GIVEN_UP)

@@ -74,7 +74,7 @@ def seen_after(number: int) -> float:
     return min(_FIRST_REST * 2.0 ** (number - 1), _LONGEST_REST) + _ON_THE_WAY
 
 
-class Joining:
+class RequestJoiner:
     """Remembers, for this run, which attempt got which message and who waits for it."""
 
     def __init__(self) -> None:

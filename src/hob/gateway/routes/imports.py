@@ -3,11 +3,11 @@
 from hob.gateway.auth.callers import TokenScope
 from hob.gateway.http.endpoint import Endpoint, EndpointCall
 from hob.gateway.http.reply import JsonResponse, json_response
-from hob.gateway.imports import MOST_BYTES, ImportedMessagesAnswer, Importing
+from hob.gateway.imports import MOST_BYTES, ImportedMessagesAnswer, ImportRequest
 from hob.gateway.imports import take_over as take_over_here
 
 
-async def take_over(call: EndpointCall[Importing]) -> JsonResponse[ImportedMessagesAnswer]:
+async def take_over(call: EndpointCall[ImportRequest]) -> JsonResponse[ImportedMessagesAnswer]:
     """Keep past messages of another assistant, each once: nothing is answered, run or sent."""
     return json_response(await take_over_here(call.api.store, call.asked))
 
@@ -18,7 +18,7 @@ ENDPOINTS = (
         "/import",
         take_over,
         TokenScope.ADMIN,
-        Importing,
+        ImportRequest,
         most_bytes=MOST_BYTES,
         local=True,
     ),

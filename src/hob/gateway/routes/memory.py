@@ -63,7 +63,7 @@ class RecalledQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class Reindexing:
+class ReindexRequest:
     """That all vectors are made anew."""
 
     confirmWipe: bool = field("must be true: the vectors that there are go at once", False)  # noqa: N815 - KafClaw's
@@ -71,28 +71,28 @@ class Reindexing:
 
 
 @dataclass(frozen=True, slots=True)
-class Installing:
+class InstallModelRequest:
     """The model that is to make vectors."""
 
     model: str = field("the one that `model.embedding` names; without it that one", "", characters=(0, 500))
 
 
 @dataclass(frozen=True, slots=True)
-class Adding:
+class AddItemRequest:
     """What is to be remembered."""
 
     text: str = field("the text", "")
 
 
 @dataclass(frozen=True, slots=True)
-class Files:
+class AddFilesRequest:
     """Documents to remember."""
 
     path: str = field("the file or folder", "")
 
 
 @dataclass(frozen=True, slots=True)
-class Forgetting:
+class ForgetRequest:
     """What is to be forgotten."""
 
     id: str = field("the beginning of an item's id", "")
@@ -105,7 +105,7 @@ class Forgetting:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class FactsQuery:
     """Which facts are wanted."""
 
     known_at: float = field("as Hob knew them then (Unix seconds); without it now", 0.0, at_least=0)
@@ -115,7 +115,7 @@ class Facts:
 
 
 @dataclass(frozen=True, slots=True)
-class FactSettling:
+class SettleFactRequest:
     """What becomes of a fact."""
 
     id: str = field("the beginning of its item's id", "")
@@ -124,14 +124,14 @@ class FactSettling:
 
 
 @dataclass(frozen=True, slots=True)
-class GoalsAsked:
+class GoalsQuery:
     """Which goals are wanted."""
 
     closed: bool = field("those too that are done or dropped", False)
 
 
 @dataclass(frozen=True, slots=True)
-class GoalSetting:
+class SetGoalRequest:
     """A new goal, or with its id what is changed of one."""
 
     text: str = field("what is to be reached", "")
@@ -142,14 +142,14 @@ class GoalSetting:
 
 
 @dataclass(frozen=True, slots=True)
-class ALayer:
+class ResetLayerRequest:
     """A layer of memory."""
 
     layer: str = field("its name, `working_memory` or `all`", "")
 
 
 @dataclass(frozen=True, slots=True)
-class Lines:
+class ImportItemsRequest:
     """Items that were carried out."""
 
     text: str = field("the items, a line of JSON each, with at least `text`; times as Unix seconds or ISO 8601", "")
@@ -175,7 +175,7 @@ async def embedding_health(call: EndpointCall[Nothing]) -> JsonResponse[Embeddin
     return json_response(told, 200 if told["runtime"]["ready"] else 503)
 
 
-async def install(call: EndpointCall[Installing]) -> JsonResponse[InstalledAnswer]:
+async def install(call: EndpointCall[InstallModelRequest]) -> JsonResponse[InstalledAnswer]:
     """Have the model of `model.embedding` ready: one of the library fastembed is fetched now.
 
     Another model is chosen in the settings, and used from the next start on.
@@ -183,7 +183,7 @@ async def install(call: EndpointCall[Installing]) -> JsonResponse[InstalledAnswe
     return json_response(await _memory(call).install(call.asked.model))
 
 
-async def reindex(call: EndpointCall[Reindexing]) -> JsonResponse[ReindexedAnswer]:
+async def reindex(call: EndpointCall[ReindexRequest]) -> JsonResponse[ReindexedAnswer]:
     """Drop all vectors; they are made anew in the background, and until then words find."""
     if not call.asked.confirmWipe:
         raise InvalidRequest(translatable("all vectors are dropped and made anew: send confirmWipe=true"))
@@ -209,12 +209,12 @@ async def item(call: EndpointCall[Nothing]) -> JsonResponse[MemoryItemAnswer]:
     return json_response(await _memory(call).item(call.id))
 
 
-async def add(call: EndpointCall[Adding]) -> JsonResponse[MemoryItemAnswer]:
+async def add(call: EndpointCall[AddItemRequest]) -> JsonResponse[MemoryItemAnswer]:
     """Remember this."""
     return json_response(await _memory(call).add(call.asked.text))
 
 
-async def add_files(call: EndpointCall[Files]) -> JsonResponse[FilesAnswer] | Response:
+async def add_files(call: EndpointCall[AddFilesRequest]) -> JsonResponse[FilesAnswer] | Response:
     """Remember a file, or a folder of them, by their sections, now and when they change.
 
     With `Accept: application/jsonl` a line tells after each file how far it is.
@@ -222,13 +222,13 @@ async def add_files(call: EndpointCall[Files]) -> JsonResponse[FilesAnswer] | Re
     return await _progress(call, _memory(call).add_files(call.asked.path))
 
 
-async def facts(call: EndpointCall[Facts]) -> JsonResponse[FactsAnswer]:
+async def facts(call: EndpointCall[FactsQuery]) -> JsonResponse[FactsAnswer]:
     """What Hob knows as facts, each with what it was taken from and what contradicts it."""
     asked = call.asked
     return json_response(await _memory(call).facts(FactFilter(asked.known_at, asked.valid_at, asked.past, asked.ever)))
 
 
-async def settle(call: EndpointCall[FactSettling]) -> JsonResponse[SettledFactAnswer]:
+async def settle(call: EndpointCall[SettleFactRequest]) -> JsonResponse[SettledFactAnswer]:
     """Correct, confirm or take back a fact."""
     try:
         action = FactAction(call.asked.action)
@@ -237,19 +237,19 @@ async def settle(call: EndpointCall[FactSettling]) -> JsonResponse[SettledFactAn
     return json_response(await _memory(call).settle(call.asked.id, action, call.asked.object))
 
 
-async def goals(call: EndpointCall[GoalsAsked]) -> JsonResponse[GoalsAnswer]:
+async def goals(call: EndpointCall[GoalsQuery]) -> JsonResponse[GoalsAnswer]:
     """What the owner wants to reach, with what came of it."""
     return json_response(await _memory(call).goals(closed=call.asked.closed))
 
 
-async def set_goal(call: EndpointCall[GoalSetting]) -> JsonResponse[GoalAnswer]:
+async def set_goal(call: EndpointCall[SetGoalRequest]) -> JsonResponse[GoalAnswer]:
     """Keep a goal, or change one."""
     asked = call.asked
     wanted = GoalChange(asked.text, asked.id, asked.state, asked.due, asked.note)
     return json_response(await _memory(call).set_goal(wanted))
 
 
-async def forget(call: EndpointCall[Forgetting]) -> JsonResponse[ForgottenAnswer]:
+async def forget(call: EndpointCall[ForgetRequest]) -> JsonResponse[ForgottenAnswer]:
     """Forget for ever: the items, what was made of them and, if asked, what was said."""
     asked = call.asked
     wanted = ItemFilter("", asked.id, asked.layer, asked.source, asked.origin, asked.since)
@@ -261,7 +261,7 @@ async def prune(call: EndpointCall[Nothing]) -> JsonResponse[DeletedAnswer]:
     return json_response(await _memory(call).prune())
 
 
-async def reset(call: EndpointCall[ALayer]) -> JsonResponse[DeletedAnswer]:
+async def reset(call: EndpointCall[ResetLayerRequest]) -> JsonResponse[DeletedAnswer]:
     """Empty a layer of memory."""
     return json_response(await _memory(call).reset(call.asked.layer))
 
@@ -276,7 +276,7 @@ async def export(call: EndpointCall[Nothing]) -> Response:
     return StreamingResponse(lines(), media_type=LINES)
 
 
-async def import_items(call: EndpointCall[Lines]) -> JsonResponse[ImportedAnswer] | Response:
+async def import_items(call: EndpointCall[ImportItemsRequest]) -> JsonResponse[ImportedAnswer] | Response:
     """Keep items that were carried out, each once.
 
     With `Accept: application/jsonl` a line tells now and then how far it is.
@@ -304,35 +304,37 @@ ENDPOINTS = (
     Endpoint("GET", "/memory/status", status, TokenScope.READ, Nothing),
     Endpoint("GET", "/memory/embedding/status", embedding, TokenScope.READ, Nothing),
     Endpoint("GET", "/memory/embedding/healthz", embedding_health, TokenScope.READ, Nothing, statuses=(200, 503)),
-    Endpoint("POST", "/memory/embedding/install", install, TokenScope.ADMIN, Installing, local=True),
-    Endpoint("POST", "/memory/embedding/reindex", reindex, TokenScope.ADMIN, Reindexing, local=True, changes="memory"),
+    Endpoint("POST", "/memory/embedding/install", install, TokenScope.ADMIN, InstallModelRequest, local=True),
+    Endpoint(
+        "POST", "/memory/embedding/reindex", reindex, TokenScope.ADMIN, ReindexRequest, local=True, changes="memory"
+    ),
     Endpoint("GET", "/memory/items", items, TokenScope.ADMIN, MemoryQuery),
     Endpoint("GET", "/memory/recalled", recalled, TokenScope.ADMIN, RecalledQuery, errors=("not_found",)),
     Endpoint("GET", "/memory/items/{id}", item, TokenScope.ADMIN, Nothing, errors=("not_found",)),
     Endpoint("GET", "/memory/export", export, TokenScope.ADMIN, Nothing, media=(LINES,)),
-    Endpoint("GET", "/memory/facts", facts, TokenScope.ADMIN, Facts),
+    Endpoint("GET", "/memory/facts", facts, TokenScope.ADMIN, FactsQuery),
     Endpoint(
-        "POST", "/memory/facts", settle, TokenScope.ADMIN, FactSettling, errors=("not_found",), local=True,
+        "POST", "/memory/facts", settle, TokenScope.ADMIN, SettleFactRequest, errors=("not_found",), local=True,
         changes="memory",
     ),
-    Endpoint("GET", "/memory/goals", goals, TokenScope.ADMIN, GoalsAsked),
+    Endpoint("GET", "/memory/goals", goals, TokenScope.ADMIN, GoalsQuery),
     Endpoint(
-        "POST", "/memory/goals", set_goal, TokenScope.ADMIN, GoalSetting, errors=("not_found",), local=True,
+        "POST", "/memory/goals", set_goal, TokenScope.ADMIN, SetGoalRequest, errors=("not_found",), local=True,
         changes="memory",
     ),
-    Endpoint("POST", "/memory/items", add, TokenScope.ADMIN, Adding, local=True, changes="memory"),
+    Endpoint("POST", "/memory/items", add, TokenScope.ADMIN, AddItemRequest, local=True, changes="memory"),
     Endpoint(
-        "POST", "/memory/forget", forget, TokenScope.ADMIN, Forgetting, errors=("not_found",), local=True,
+        "POST", "/memory/forget", forget, TokenScope.ADMIN, ForgetRequest, errors=("not_found",), local=True,
         changes="memory",
     ),
     Endpoint(
-        "POST", "/memory/files", add_files, TokenScope.ADMIN, Files, errors=("not_found",), local=True,
+        "POST", "/memory/files", add_files, TokenScope.ADMIN, AddFilesRequest, errors=("not_found",), local=True,
         media=(JSON, LINES), changes="memory",
     ),
     Endpoint("POST", "/memory/prune", prune, TokenScope.ADMIN, Nothing, changes="memory"),
-    Endpoint("POST", "/memory/reset", reset, TokenScope.ADMIN, ALayer, local=True, changes="memory"),
+    Endpoint("POST", "/memory/reset", reset, TokenScope.ADMIN, ResetLayerRequest, local=True, changes="memory"),
     Endpoint(
-        "POST", "/memory/import", import_items, TokenScope.ADMIN, Lines, most_bytes=_MOST_BYTES, local=True,
-        media=(JSON, LINES), changes="memory",
+        "POST", "/memory/import", import_items, TokenScope.ADMIN, ImportItemsRequest,
+        most_bytes=_MOST_BYTES, local=True, media=(JSON, LINES), changes="memory",
     ),
 )  # fmt: skip

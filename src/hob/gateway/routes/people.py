@@ -63,14 +63,14 @@ class AddressLink:
 
 
 @dataclass(frozen=True, slots=True)
-class AnAddress:
+class AddressReference:
     """One address."""
 
     address: str = field("the address, as `channel:id`", "")
 
 
 @dataclass(frozen=True, slots=True)
-class APerson:
+class PersonReference:
     """One person."""
 
     person: str = field("the person's id", "")
@@ -86,7 +86,7 @@ class PairingApproval:
 
 
 @dataclass(frozen=True, slots=True)
-class ACode:
+class PairingCode:
     """One code."""
 
     code: str = field("the code they were told", "")
@@ -103,26 +103,26 @@ async def link(call: EndpointCall[AddressLink]) -> JsonResponse[PersonAnswer]:
     return json_response(person_view(await call.api.people.link(asked.address, asked.person, asked.name)))
 
 
-async def unlink(call: EndpointCall[AnAddress]) -> JsonResponse[UnlinkedAnswer]:
+async def unlink(call: EndpointCall[AddressReference]) -> JsonResponse[UnlinkedAnswer]:
     """Unlink the address."""
     return json_response({"address": str(await call.api.people.unlink(call.asked.address))})
 
 
-async def forget(call: EndpointCall[APerson]) -> JsonResponse[PersonForgottenAnswer]:
+async def forget(call: EndpointCall[PersonReference]) -> JsonResponse[PersonForgottenAnswer]:
     """Forget the person; what they said stays."""
     await call.api.people.forget(call.asked.person)
     return json_response({"id": call.asked.person})
 
 
 @dataclass(frozen=True, slots=True)
-class Erasing:
+class ErasePersonRequest:
     """Who is erased."""
 
     person: str = field("the person's id, or an address as `channel:id`", "")
     preview: bool = field("only show what there is and what will be left", False)
 
 
-async def erase(call: EndpointCall[Erasing]) -> JsonResponse[ErasedAnswer]:
+async def erase(call: EndpointCall[ErasePersonRequest]) -> JsonResponse[ErasedAnswer]:
     """Forget a person: all they said, all that came of it, and what is remembered of them."""
     return json_response(await call.api.operations.erase(call.asked.person, preview=call.asked.preview))
 
@@ -138,7 +138,7 @@ async def approve(call: EndpointCall[PairingApproval]) -> JsonResponse[PersonAns
     return json_response(person_view(await call.api.people.approve(asked.code, asked.person, asked.name)))
 
 
-async def deny(call: EndpointCall[ACode]) -> JsonResponse[PairingRequestAnswer]:
+async def deny(call: EndpointCall[PairingCode]) -> JsonResponse[PairingRequestAnswer]:
     """Refuse the sender with this code; they get no other."""
     return json_response(request_view(await call.api.people.deny(call.asked.code)))
 

@@ -21,14 +21,14 @@ class SessionsQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class ASession:
+class SessionReference:
     """One session."""
 
     session: str = field("its key, or the name of one of the terminal's", "main")
 
 
 @dataclass(frozen=True, slots=True)
-class Changing:
+class ChangeSessionRequest:
     """What is changed about a session; what is not given stays."""
 
     session: str = field("its key, or the name of one of the terminal's", "main")
@@ -38,14 +38,14 @@ class Changing:
 
 
 @dataclass(frozen=True, slots=True)
-class Forking:
+class ForkSessionRequest:
     """Where a new session begins."""
 
     session: str = field("its key, or the name of one of the terminal's", "main")
     before: int | None = field("take over only what stands before this place; without it all", None, at_least=1)
 
 
-async def fork(call: EndpointCall[Forking]) -> JsonResponse[ForkedAnswer]:
+async def fork(call: EndpointCall[ForkSessionRequest]) -> JsonResponse[ForkedAnswer]:
     """Begin a new session with what was said in this one, which stays as it is."""
     return json_response(await call.api.operations.conversations.fork(call.asked.session, call.asked.before))
 
@@ -55,18 +55,18 @@ async def sessions(call: EndpointCall[SessionsQuery]) -> JsonResponse[SessionsAn
     return json_response(await call.api.operations.conversations.all(archived=call.asked.archived))
 
 
-async def show(call: EndpointCall[ASession]) -> JsonResponse[SessionDetailsAnswer]:
+async def show(call: EndpointCall[SessionReference]) -> JsonResponse[SessionDetailsAnswer]:
     """One session: its rules, its spending, and the last that was said."""
     return json_response(await call.api.operations.conversations.one(call.asked.session))
 
 
-async def change(call: EndpointCall[Changing]) -> JsonResponse[SessionAnswer]:
+async def change(call: EndpointCall[ChangeSessionRequest]) -> JsonResponse[SessionAnswer]:
     """Name a session, hold it, let it go on, put it away or bring it back."""
     asked, conversations = call.asked, call.api.operations.conversations
     changed = await conversations.change(asked.session, title=asked.title, paused=asked.paused, archived=asked.archived)
     return json_response(changed)
 
 
-async def delete(call: EndpointCall[ASession]) -> JsonResponse[SessionDeletedAnswer]:
+async def delete(call: EndpointCall[SessionReference]) -> JsonResponse[SessionDeletedAnswer]:
     """Erase all that was said in a session, for ever."""
     return json_response(await call.api.operations.conversations.delete(call.asked.session))

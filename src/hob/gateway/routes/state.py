@@ -29,7 +29,7 @@ from hob.gateway.http.endpoint import LINES, EndpointCall
 from hob.gateway.http.fields import Nothing, field
 from hob.gateway.http.prometheus import MEDIA_TYPE, exposition
 from hob.gateway.http.reply import JsonResponse, json_response
-from hob.gateway.routes.sessions import ASession
+from hob.gateway.routes.sessions import SessionReference
 from hob.gateway.routes.views import (
     TasksAnswer,
     TimelineAnswer,
@@ -136,7 +136,7 @@ class ReplayRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class BackingUp:
+class BackupRequest:
     """Where a copy is written."""
 
     file: str = field("an absolute path on this machine", "")
@@ -151,7 +151,7 @@ class ModelProbeRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Unread:
+class UnreadQuery:
     """Where replies wait to be fetched."""
 
     channel: str = field("`api` (programs) or `local` (the terminal)", "api", one_of=sorted(FETCHED_CHANNELS))
@@ -200,7 +200,7 @@ async def usage(call: EndpointCall[UsageQuery]) -> JsonResponse[SpendingAnswer]:
     return json_response(await call.api.operations.usage(call.asked.days, call.asked.by))
 
 
-async def unread(call: EndpointCall[Unread]) -> JsonResponse[UnreadAnswer]:
+async def unread(call: EndpointCall[UnreadQuery]) -> JsonResponse[UnreadAnswer]:
     """The messages whose answer, or question, no one has fetched yet; `GET /chat/{id}` fetches one."""
     return json_response(await unread_view(call.api.store, call.asked.channel))
 
@@ -226,7 +226,7 @@ async def timeline(call: EndpointCall[TimelineQuery]) -> JsonResponse[TimelineAn
     return json_response(view)
 
 
-async def prompt(call: EndpointCall[ASession]) -> JsonResponse[PromptAnswer]:
+async def prompt(call: EndpointCall[SessionReference]) -> JsonResponse[PromptAnswer]:
     """What a session's next request would hold, by section."""
     return json_response(await call.api.operations.prompt(call.asked.session))
 
@@ -288,7 +288,7 @@ async def replay(call: EndpointCall[ReplayRequest]) -> JsonResponse[ReplayAnswer
     return json_response(await call.api.operations.replay(call.asked.id, call.asked.model))
 
 
-async def backup(call: EndpointCall[BackingUp]) -> JsonResponse[BackupAnswer]:
+async def backup(call: EndpointCall[BackupRequest]) -> JsonResponse[BackupAnswer]:
     """Write a consistent copy of the database to a file."""
     file = Path(call.asked.file)
     if not file.is_absolute():

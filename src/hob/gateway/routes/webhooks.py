@@ -11,7 +11,7 @@ from hob.gateway.http.endpoint import Endpoint, EndpointCall
 from hob.gateway.http.failures import BUSY, HttpRefusal
 from hob.gateway.http.reply import JsonResponse, json_response
 from hob.gateway.webhooks.receiver import Delivery, WebhookReceiver, inbound_of
-from hob.gateway.webhooks.schemes import Wrong
+from hob.gateway.webhooks.schemes import SignatureInvalid
 
 _UNPROVEN = "no webhook of Hob's is signed like this: secret and scheme have to be the same on both sides"
 
@@ -59,7 +59,7 @@ def _proven(call: EndpointCall[bytes], name: str) -> str:
     try:
         with visitor.trying():
             return receiver.proven(name, call.request.headers, call.asked, call.api.clock.now().timestamp())
-    except Wrong as wrong:
+    except SignatureInvalid as wrong:
         if name in receiver.webhooks:
             log.warning("webhook %s: a delivery is refused: %s", name, wrong, extra=OWN)
         raise HttpRefusal("unauthorized", _UNPROVEN) from wrong

@@ -20,7 +20,7 @@ from hob.core.trust.labels import HOB_LABEL, Label, Origin, Trust
 from hob.core.values import dataclass
 from hob.gateway.http.failures import HttpRefusal
 from hob.gateway.http.json_body import parse_json
-from hob.gateway.webhooks.schemes import Scheme, Wrong, verify
+from hob.gateway.webhooks.schemes import Scheme, SignatureInvalid, verify
 from hob.gateway.webhooks.settings import WebhookSettings, fill, text_of
 
 # What a delivery holds: JSON, or a form as old senders post it.
@@ -104,10 +104,10 @@ class WebhookReceiver:
         tolerance, header = settings.tolerance_seconds, settings.header
         try:
             if problem := settings.problem():
-                raise Wrong(problem)
+                raise SignatureInvalid(problem)
             known = [each.reveal() for each in settings.secrets]
             return verify(settings.scheme, known, headers, body, now=now, tolerance=tolerance, header=header)
-        except Wrong as wrong:
+        except SignatureInvalid as wrong:
             if not wrong.sealed:  # or the time it takes would tell which webhooks there are
                 hmac.digest(b"nobody", body, hashlib.sha256)
             raise

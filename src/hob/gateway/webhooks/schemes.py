@@ -43,7 +43,7 @@ _IDS = ("x-hob-delivery", "idempotency-key")
 """
 
 
-class Wrong(Exception):
+class SignatureInvalid(Exception):
     """The delivery is not shown to be the sender's. What is wrong is for the owner's log alone.
 
     `sealed`: it took the time that reading the whole body takes.
@@ -72,7 +72,7 @@ def verify(
     name = header.lower() or HEADERS[scheme]
     proof = headers.get(name, "")
     if not proof:
-        raise Wrong(f"the header {name} is missing")
+        raise SignatureInvalid(f"the header {name} is missing")
     match scheme:
         case Scheme.TOKEN:
             proof = proof[7:] if name == "authorization" and proof[:7].lower() == "bearer " else proof
@@ -82,7 +82,7 @@ def verify(
         case Scheme.STANDARD:
             id, at = headers.get(ID, ""), _moment(headers.get(TIMESTAMP, ""), now, tolerance)
             if not (0 < len(id) <= _MOST_ID):
-                raise Wrong(f"the header {ID} is missing or too long")
+                raise SignatureInvalid(f"the header {ID} is missing or too long")
             _compare(proof.split(), (sign(each, id, at, body) for each in secrets))
             return id
         case Scheme.STRIPE:
@@ -98,10 +98,10 @@ def verify(
 
 def _moment(text: str, now: float, tolerance: float) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) <= 12 and str(int(text)) == text):
-        raise Wrong("the time of signing is missing")
+        raise SignatureInvalid("the time of signing is missing")
     at = int(text)
     if abs(now - at) > tolerance:
-        raise Wrong(f"it was signed {now - at:.0f} s ago, or the clocks differ")
+        raise SignatureInvalid(f"it was signed {now - at:.0f} s ago, or the clocks differ")
     return at
 
 
@@ -114,8 +114,8 @@ def _compare(given: list[str], right: Iterable[str], made: Callable[[str], str] 
             matches += hmac.compare_digest(tried, each.encode())
     if not matches:
         if made is not str:
-            raise Wrong("the token is another one")
-        raise Wrong("the signature is another one", sealed=True)
+            raise SignatureInvalid("the token is another one")
+        raise SignatureInvalid("the signature is another one", sealed=True)
 
 
 def _hex(secret: str, signed: bytes) -> str:

@@ -313,7 +313,7 @@ class ApprovalLedger:
             self._ends.setdefault(each.id, self._end(left, until))
         self._loaded = True
 
-    def become(self, settings: ApprovalSettings) -> None:
+    def reconfigure(self, settings: ApprovalSettings) -> None:
         """New questions and answers stand for as long as these say."""
         self._settings = settings
 

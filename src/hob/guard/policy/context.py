@@ -72,7 +72,7 @@ class Context:
     sandbox: Sandbox = field(default_factory=Sandbox)
     searched: frozenset[str] = frozenset()
     private: tuple[Private, ...] = ()
-    heard: tuple[str, ...] = ()
+    untrusted_sources: tuple[str, ...] = ()
     written: tuple[str, ...] = ()
     reached: frozenset[str] = frozenset()
 

@@ -40,7 +40,7 @@ class PolicyInput:
     """What the judge cannot see in a turn itself; see `Context` for what each means.
 
     `reachable`: the owner can be asked although no one waits for this turn. `contacts` are stored addresses by name.
-    `heard` is what of others stands before the model, beside the turn's own messages.
+    `untrusted_sources` is what of others stands before the model, beside the turn's own messages.
     """
 
     mode: Mode = Mode.GUARDED
@@ -52,8 +52,8 @@ class PolicyInput:
     searched: frozenset[str] = frozenset()
     private: tuple[Private, ...] = ()
     contacts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    heard: tuple[str, ...] = ()
-    spoken: tuple[str, ...] = ()
+    untrusted_sources: tuple[str, ...] = ()
+    voice_texts: tuple[str, ...] = ()
     """What the owner said in voice messages of the turn."""
 
 
@@ -162,7 +162,7 @@ class PolicyJudge:
             sandbox=policy_input.sandbox,
             searched=policy_input.searched,
             private=policy_input.private,
-            heard=(*_heard(inbounds), *policy_input.heard),
+            untrusted_sources=(*_heard(inbounds), *policy_input.untrusted_sources),
         )
 
     def _note_reached(self, turn: TurnId, hosts: tuple[str, ...]) -> None:
@@ -173,12 +173,12 @@ class PolicyJudge:
 
     def _words(self, inbounds: tuple[Inbound, ...], policy_input: PolicyInput) -> Named:
         own = [inbound for inbound in inbounds if _is_own_words(inbound)]
-        key = (*(inbound.id for inbound in own), *policy_input.spoken)
+        key = (*(inbound.id for inbound in own), *policy_input.voice_texts)
         named = self._named.get(key)
         if named is None:
             places = self._reader.places
             named = read_words(
-                [*(inbound.text for inbound in own), *policy_input.spoken],
+                [*(inbound.text for inbound in own), *policy_input.voice_texts],
                 base=places.base,
                 home=places.home,
                 country=self._reader.country,

@@ -128,9 +128,9 @@ def _unnamed(analysis: ToolCallAnalysis) -> str:
 def _tainted(reason: str, context: Context) -> str:
     """The reason, and that the turn has read what others wrote: what that was, as far as it is known."""
     why = translatable("this conversation holds text that is not yours")
-    if context.heard:
-        what = context.heard[0]
-        for other in context.heard[1:_MOST_HEARD]:
+    if context.untrusted_sources:
+        what = context.untrusted_sources[0]
+        for other in context.untrusted_sources[1:_MOST_HEARD]:
             what = translatable("{one}, {other}", one=what, other=other)
         why = translatable("this conversation holds text that is not yours: {what}", what=what)
     return tainted(reason, why)

@@ -57,7 +57,7 @@ class ModelProfiles:
         self._table = table
         self._found: dict[str, ModelProfile] = {}
 
-    def become(self, settings: ModelSettings) -> None:
+    def reconfigure(self, settings: ModelSettings) -> None:
         """Other settings hold: look everything up anew."""
         self._found.clear()
 
@@ -131,7 +131,7 @@ class PriceList:
         self._dated: dict[str, tuple[PriceSetting, PricedModel]] = {}
         """Those that will have another price from some day on."""
 
-    def become(self, settings: ModelSettings) -> None:
+    def reconfigure(self, settings: ModelSettings) -> None:
         """Other settings hold: other prices of the owner's, other places where models are asked."""
         self._own = settings.prices
         self._found.clear()

@@ -32,7 +32,7 @@ _NO_THINKING = re.compile(
 )
 
 
-class Adapting:
+class AdaptingModel:
     """Implements `Model` by asking `model`, and `other` from the first time that `model` refused what `lacks` names."""
 
     def __init__(

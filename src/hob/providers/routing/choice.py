@@ -96,7 +96,7 @@ class Choice:
         self._connected: dict[str, ConnectedProvider | None] = {}
         self._default: tuple[ModelRef | None, str] | None = None
 
-    def become(self, settings: ModelSettings) -> None:
+    def reconfigure(self, settings: ModelSettings) -> None:
         """Go by other settings from now on."""
         self._settings = settings
         self._connected.clear()
@@ -105,7 +105,7 @@ class Choice:
     def refresh(self) -> None:
         """Where nothing was found to ask, something may be there by now."""
         if self._default is not None and self._default[0] is None:
-            self.become(self._settings)
+            self.reconfigure(self._settings)
 
     @property
     def environ(self) -> Mapping[str, str]:

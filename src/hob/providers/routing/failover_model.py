@@ -155,7 +155,7 @@ class Failover:
         """Give no route a rest any more: keys or addresses were changed."""
         self._health.forget()
 
-    def become(self, max_attempts: int) -> None:
+    def reconfigure(self, max_attempts: int) -> None:
         """Ask so often at most from now on."""
         self._max_attempts = max_attempts
         self.forget_failures()

@@ -15,7 +15,7 @@ from hob.core.ports.tools import Blobs
 from hob.core.translation.language import translatable
 from hob.providers.catalog.catalog import CLI_WIRES, HERE
 from hob.providers.http.adapting import (
-    Adapting,
+    AdaptingModel,
     ChangedRequests,
     lacks_sight,
     lacks_thinking,
@@ -64,7 +64,7 @@ class ModelRoutes:
         """The same routes as another kind of them: nothing is opened yet, and pictures are not described."""
         return kind(self._choice, self._settings, self._clock, self._blobs, self._profiles, self._folder)
 
-    def become(self, settings: ModelSettings, sight: Callable[[], ImageDescriptions] | None) -> None:
+    def reconfigure(self, settings: ModelSettings, sight: Callable[[], ImageDescriptions] | None) -> None:
         """Open by other settings from now on. What is being asked goes on, and is closed with all the others."""
         self._settings, self._sight = settings, sight
         self._former += self._models.values()
@@ -94,7 +94,7 @@ class ModelRoutes:
             ref = self.ref(route.ref)
             connected = self._choice.connect(ref.provider)
             profile = self._profiles.find_profile(route.ref) if self._profiles is not None else ModelProfile()
-            served: Model = Adapting(self._provider(ref.provider, route.key), without_thinking, lacks_thinking)
+            served: Model = AdaptingModel(self._provider(ref.provider, route.key), without_thinking, lacks_thinking)
             served = self._with_tools(connected, profile, served)
             model = self._named[route] = ChangedRequests(
                 self._with_sight(connected, profile, served), model=ref.model, models=()
@@ -125,7 +125,7 @@ class ModelRoutes:
         how = connected.settings.tools
         if how == "auto":
             if profile.tools is not False and connected.provider.wire not in CLI_WIRES:
-                return Adapting(model, in_text, lacks_tools)
+                return AdaptingModel(model, in_text, lacks_tools)
             how = "text"
         if how == "text":
             return in_text(model)
@@ -141,7 +141,7 @@ class ModelRoutes:
 
         if profile.images is False or connected.provider.wire in CLI_WIRES:
             return seeing(model)
-        return Adapting(model, seeing, lacks_sight)
+        return AdaptingModel(model, seeing, lacks_sight)
 
     def _provider(self, id: str, key: int) -> Model:
         model = self._models.get((id, key))

@@ -56,11 +56,11 @@ class ModelRouter:
         self._own_choices: dict[str, str] = {}
         self._asking = asyncio.Lock()
 
-    def become(self, settings: ModelSettings) -> None:
+    def reconfigure(self, settings: ModelSettings) -> None:
         """Go by other settings from the next request on; what is being asked goes on."""
-        self.choice.become(settings)
-        self.routes.become(settings, self._sight_by(settings))
-        self.failover.become(settings.max_attempts)
+        self.choice.reconfigure(settings)
+        self.routes.reconfigure(settings, self._sight_by(settings))
+        self.failover.reconfigure(settings.max_attempts)
         self._thinking = _thinking(settings)
         self._own_choices.clear()
         for tell in self._changed:

@@ -85,54 +85,54 @@ class CallBlock(NamedTuple):
         return len(self.text) - start < len(word) and word.startswith(self.text[start:])
 
 
-def judge(opener: str, block: CallBlock, *, after_calls: bool = False) -> Verdict:
+def judge(opening_tag: str, block: CallBlock, *, after_calls: bool = False) -> Verdict:
     """What the block is. An empty opener means the whole answer, or one more object where calls came before."""
-    if not opener:
+    if not opening_tag:
         return _json(block, 0, "", marked=True) if after_calls else _whole(block)
-    return OPENERS[opener](block, opener)
+    return OPENERS[opening_tag](block, opening_tag)
 
 
-def _json(block: CallBlock, start: int, closer: str, *, marked: bool, fenced: bool = False) -> Verdict:
+def _json(block: CallBlock, start: int, closing_tag: str, *, marked: bool, fenced: bool = False) -> Verdict:
     """An object or a list. Broken JSON ends at the closer, or with the answer."""
-    body = _body(block, start, closer)
+    body = _body(block, start, closing_tag)
     if body is None:
         return Open.UNKNOWN
     return block.found(json_calls(body, block.tools, marked=marked), start + len(body), fenced=fenced)
 
 
-def _arguments(block: CallBlock, name: str, start: int, closer: str) -> Verdict:
+def _arguments(block: CallBlock, name: str, start: int, closing_tag: str) -> Verdict:
     """The JSON object of a call whose name stands before it."""
-    body = _body(block, start, closer)
+    body = _body(block, start, closing_tag)
     return Open.UNKNOWN if body is None else FoundBlock((WrittenCall(name, body.strip()),), start + len(body))
 
 
-def _body(block: CallBlock, start: int, closer: str) -> str | None:
+def _body(block: CallBlock, start: int, closing_tag: str) -> str | None:
     """The JSON that begins here; None while its end may still come."""
     end = value_end(block.text, start)
     if end < 0 and not block.final:
         return None
     body = block.text[start:] if end < 0 else block.text[start:end]
-    return body[: body.index(closer)] if closer and closer in body and read(body) is None else body
+    return body[: body.index(closing_tag)] if closing_tag and closing_tag in body and read(body) is None else body
 
 
-def _tag(block: CallBlock, opener: str) -> Verdict:
+def _tag(block: CallBlock, opening_tag: str) -> Verdict:
     """JSON after a tag, or what else was seen there."""
-    start = block.skip_space(len(opener))
+    start = block.skip_space(len(opening_tag))
     if start == len(block.text):
         return block.unfinished
     if block.text[start] in "{[":
-        return _json(block, start, opener.replace("<", "</").replace("</|", "<|/"), marked=True)
-    if opener == "<|python_tag|>":
+        return _json(block, start, opening_tag.replace("<", "</").replace("</|", "<|/"), marked=True)
+    if opening_tag == "<|python_tag|>":
         return _python(block, start)
-    if opener != "<tool_call>":
+    if opening_tag != "<tool_call>":
         return Open.TEXT
     if block.text.startswith("<function=", start):
         return _function(block, start)
     return block.unfinished if block.may_begin("<function=", start) else _glm(block, start)
 
 
-def _functools(block: CallBlock, opener: str) -> Verdict:
-    return _json(block, len(opener) - 1, "", marked=True)
+def _functools(block: CallBlock, opening_tag: str) -> Verdict:
+    return _json(block, len(opening_tag) - 1, "", marked=True)
 
 
 def _function(block: CallBlock, start: int) -> Verdict:
@@ -151,8 +151,8 @@ def _function(block: CallBlock, start: int) -> Verdict:
     return _parameters(block, name, header.end(), "</function>", PARAMETER)
 
 
-def _parameters(block: CallBlock, name: str, start: int, closer: str, form: re.Pattern[str]) -> Verdict:
-    end = block.text.find(closer, start)
+def _parameters(block: CallBlock, name: str, start: int, closing_tag: str, form: re.Pattern[str]) -> Verdict:
+    end = block.text.find(closing_tag, start)
     if end < 0:
         if not block.final:
             return Open.UNKNOWN
@@ -178,9 +178,9 @@ def _glm(block: CallBlock, start: int) -> Verdict:
     return Open.TEXT
 
 
-def _mistral(block: CallBlock, opener: str) -> Verdict:
+def _mistral(block: CallBlock, opening_tag: str) -> Verdict:
     """A list of calls, or names with arguments."""
-    start = block.skip_space(len(opener))
+    start = block.skip_space(len(opening_tag))
     if block.text.startswith("[", start):
         return _json(block, start, "", marked=True)
     header = re.compile(rf"({_NAME})(?:\[CALL_ID\][\w-]{{0,64}})?(?:\[ARGS\])?\s{{0,20}}(?=\{{)").match(
@@ -190,35 +190,35 @@ def _mistral(block: CallBlock, opener: str) -> Verdict:
         rest = block.text[start:]
         return block.unfinished if "{" not in rest and len(rest) < _MOST_HEADER else Open.TEXT
     name = find_name(header[1], block.tools)
-    return Open.TEXT if name is None else _arguments(block, name, header.end(), opener)
+    return Open.TEXT if name is None else _arguments(block, name, header.end(), opening_tag)
 
 
-def _deepseek_calls(block: CallBlock, opener: str) -> Verdict:
-    start = block.skip_space(len(opener))
+def _deepseek_calls(block: CallBlock, opening_tag: str) -> Verdict:
+    start = block.skip_space(len(opening_tag))
     if start == len(block.text) or block.may_begin(_DS_CALL, start):
         return block.unfinished
     return _deepseek(block, block.text[start : start + len(_DS_CALL)], start)
 
 
-def _deepseek(block: CallBlock, opener: str, start: int = 0) -> Verdict:
+def _deepseek(block: CallBlock, opening_tag: str, start: int = 0) -> Verdict:
     """A name and JSON, or the word `function`, a name, and JSON in a fence."""
-    if opener != _DS_CALL:
+    if opening_tag != _DS_CALL:
         return Open.TEXT
     form = rf"(?:function{_DS_SEP})?({_NAME})(?:{_DS_SEP}|\s{{0,20}}```json)?\s{{0,20}}(?=\{{)"
-    header = re.compile(form).match(block.text, start + len(opener))
+    header = re.compile(form).match(block.text, start + len(opening_tag))
     if header is None:
-        rest = block.text[start + len(opener) :]
+        rest = block.text[start + len(opening_tag) :]
         return block.unfinished if "{" not in rest and len(rest) < _MOST_HEADER else Open.TEXT
     name = find_name(header[1], block.tools)
     verdict = Open.TEXT if name is None else _arguments(block, name, header.end(), _DS_END)
     return verdict._replace(fenced="```" in header[0]) if isinstance(verdict, FoundBlock) else verdict
 
 
-def _gemma(block: CallBlock, opener: str) -> Verdict:
-    end = block.text.find("<end_function_call>", len(opener))
+def _gemma(block: CallBlock, opening_tag: str) -> Verdict:
+    end = block.text.find("<end_function_call>", len(opening_tag))
     if end < 0:
         return block.unfinished
-    call = re.fullmatch(rf"\s*call:({_NAME})\{{(.*)\}}\s*", block.text[len(opener) : end], re.DOTALL)
+    call = re.fullmatch(rf"\s*call:({_NAME})\{{(.*)\}}\s*", block.text[len(opening_tag) : end], re.DOTALL)
     name = find_name(call[1], block.tools) if call else None
     if call is None or name is None:
         return Open.TEXT
@@ -226,17 +226,17 @@ def _gemma(block: CallBlock, opener: str) -> Verdict:
     return FoundBlock((WrittenCall(name, tagged_arguments(pairs, block.tools[name])),), end)
 
 
-def _fence(block: CallBlock, opener: str) -> Verdict:
+def _fence(block: CallBlock, opening_tag: str) -> Verdict:
     """A code block: JSON, Python for Gemma's `tool_code`, or another block of calls inside of it."""
-    line = re.compile(r"[ \t]*([\w-]{0,20})[ \t]*(\r?\n)?").match(block.text, len(opener))
+    line = re.compile(r"[ \t]*([\w-]{0,20})[ \t]*(\r?\n)?").match(block.text, len(opening_tag))
     if line is None or not line[2]:
-        end = line.end() if line else len(opener)
+        end = line.end() if line else len(opening_tag)
         return block.unfinished if end == len(block.text) or block.text[end:] == "\r" else Open.TEXT
     start = block.skip_space(line.end())
     if start == len(block.text):
         return block.unfinished
     for inner in OPENERS:
-        if inner != opener and block.text.startswith(inner, start):
+        if inner != opening_tag and block.text.startswith(inner, start):
             verdict = judge(inner, CallBlock(block.text[start:], block.tools, block.final))
             return (
                 verdict._replace(end=verdict.end + start, fenced=True) if isinstance(verdict, FoundBlock) else verdict

@@ -143,8 +143,8 @@ class CallReader:
     def _read_rest(self, shown: list[str], final: bool) -> None:
         self._show(shown, len(self._held))
 
-    def _begin_block(self, opener: str) -> None:
-        self._opener = opener
+    def _begin_block(self, opening_tag: str) -> None:
+        self._opener = opening_tag
         self._read = self._read_block
 
     def _read_block(self, shown: list[str], final: bool) -> None:

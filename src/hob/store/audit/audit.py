@@ -107,12 +107,12 @@ class AuditLog(StorePart):
         return result
 
     def _append(self, connection: apsw.Connection, entries: Sequence[AuditEntry], now: float) -> Head:
-        keep = ContentWriter(connection)
+        content_writer = ContentWriter(connection)
         last = _head(connection)
         if last != self._last:
-            last = _mend(connection, keep, last, self._file, now)
+            last = _mend(connection, content_writer, last, self._file, now)
         for entry in entries:
-            last = _append(connection, keep, last, entry, now)
+            last = _append(connection, content_writer, last, entry, now)
         self._last = last
         return last
 
@@ -210,8 +210,10 @@ def check_log(connection: apsw.Connection, kept: Head | None) -> Checked:
     return check.finish()
 
 
-def _append(connection: apsw.Connection, keep: ContentWriter, last: Head, entry: AuditEntry, now: float) -> Head:
-    detail = keep(entry.detail)
+def _append(
+    connection: apsw.Connection, content_writer: ContentWriter, last: Head, entry: AuditEntry, now: float
+) -> Head:
+    detail = content_writer(entry.detail)
     row = find_row(connection, "SELECT hash FROM content WHERE id = ?", (detail,))
     assert row is not None  # noqa: S101 - it was written a moment ago
     e = entry
@@ -226,10 +228,12 @@ def _head(connection: apsw.Connection) -> Head:
     return Head(*row) if row else EMPTY
 
 
-def _mend(connection: apsw.Connection, keep: ContentWriter, last: Head, file: Path, now: float) -> Head:
+def _mend(connection: apsw.Connection, content_writer: ContentWriter, last: Head, file: Path, now: float) -> Head:
     """Where the log has lost what the head names, the head of a log that says so."""
     lost = _lost(connection, last, read_head(file))
-    return _append(connection, keep, last, AuditEntry(*BREAK, sender="hob", detail=lost), now) if lost else last
+    return (
+        _append(connection, content_writer, last, AuditEntry(*BREAK, sender="hob", detail=lost), now) if lost else last
+    )
 
 
 def _lost(connection: apsw.Connection, last: Head, kept: Head | None) -> str:

@@ -236,14 +236,14 @@ def _write_event(connection: apsw.Connection, id: str, about: str, item: str, sa
     """The text of an item, told in the turn of another one; `about` is what an undo takes back."""
     session, turn, trace = find_row(connection, _SAID, (said,)) or ("", "", None)
     row, text = all_rows(connection, _TEXT, (item,))[0]
-    keep = ContentWriter(connection)
-    keep.share(text, row)
+    content_writer = ContentWriter(connection)
+    content_writer.share(text, row)
     event = TimelineEvent(
         EventId(id), TraceId(trace) if trace else new_trace_id(), new_span_id(), None, now, EventKind.MEMORY, name,
         session=SessionKey(session) if session else None, turn=TurnId(turn) if turn else None,
         classification=about, label=Label(Origin.MODEL, Trust.TRUSTED), text=text,
     )  # fmt: skip
-    write_events(connection, keep, [event])
+    write_events(connection, content_writer, [event])
 
 
 def _record(connection: apsw.Connection, scope: Scope, change: FactChange, name: str, now: float) -> list[Fact]:

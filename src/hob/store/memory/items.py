@@ -84,7 +84,7 @@ def add_items(
     connection: apsw.Connection, items: Iterable[MemoryItem], tombstone: bytes | None = None
 ) -> list[MemoryItem]:
     """Keep those that are not there yet and were not forgotten since; they, with their rows."""
-    keep = ContentWriter(connection)
+    content_writer = ContentWriter(connection)
     added = []
     for item in items:
         text = masked(connection, item.text)
@@ -99,7 +99,7 @@ def add_items(
                 item.id, item.scope.person, item.scope.agent, item.layer, item.source, item.session, item.position,
                 item.turn, item.speaker, item.role, item.kind, item.at, item.label.origin.value,
                 item.label.trust.value, item.valid_from, item.valid_to, item.superseded_by, json.dumps(item.evidence),
-                item.importance, item.expires_at, mark, keep(text),
+                item.importance, item.expires_at, mark, content_writer(text),
             ),
         )  # fmt: skip
         added.append(replace(item, seq=connection.last_insert_rowid()))

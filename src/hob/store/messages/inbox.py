@@ -242,9 +242,9 @@ class Inbox(StorePart):
             return first
         goal = chosen_session(connection, inbound, session)
         check_limits(connection, inbound, goal, limits, at)
-        keep = ContentWriter(connection)
+        content_writer = ContentWriter(connection)
         kind = LANE_COMMAND if command else MESSAGE
-        self._put(connection, keep, inbound, goal, seal, event, kind, None, at, not_before)
+        self._put(connection, content_writer, inbound, goal, seal, event, kind, None, at, not_before)
         return Accepted(inbound.id, inbound.trace, goal, queued=True)
 
     @transaction
@@ -269,15 +269,15 @@ class Inbox(StorePart):
         if first is not None:
             return first
         goal = chosen_session(connection, inbound, session)
-        keep = ContentWriter(connection)
+        content_writer = ContentWriter(connection)
         turn = Turn(new_turn_id(), goal, inbound.trace, event.span, (inbound,))
         add_turn(connection, turn, TurnState.RUNNING, self._run, at)
-        self._put(connection, keep, inbound, goal, seal, event, ARRIVAL_COMMAND, turn.id, at, 0.0)
-        end_turn(connection, turn.id, TurnState.DONE, at, keep(answer), OutboundKind.REPLY)
+        self._put(connection, content_writer, inbound, goal, seal, event, ARRIVAL_COMMAND, turn.id, at, 0.0)
+        end_turn(connection, turn.id, TurnState.DONE, at, content_writer(answer), OutboundKind.REPLY)
         follow_turn(connection, turn.id, TurnState.DONE, at)
-        write_outbounds(connection, keep, outbounds, at)
+        write_outbounds(connection, content_writer, outbounds, at)
         events = with_end((reply_event,), turn.id, turn.trace, turn.span, TurnState.DONE, at)
-        write_events(connection, keep, events, goal)
+        write_events(connection, content_writer, events, goal)
         return Accepted(inbound.id, inbound.trace, goal, answer=answer)
 
     @transaction
@@ -311,10 +311,10 @@ class Inbox(StorePart):
             ) from error
 
     def _put(
-        self, connection: apsw.Connection, keep: ContentWriter, inbound: Inbound, session: SessionKey, seal: bytes,
-        event: TimelineEvent, command: int, turn: TurnId | None, at: float, not_before: float,
+        self, connection: apsw.Connection, content_writer: ContentWriter, inbound: Inbound, session: SessionKey,
+        seal: bytes, event: TimelineEvent, command: int, turn: TurnId | None, at: float, not_before: float,
     ) -> None:  # fmt: skip
-        text = keep(inbound.text)
+        text = content_writer(inbound.text)
         state = InboxState.WAITING if turn is None else InboxState.SETTLED
         task = TaskState.PENDING if turn is None else TaskState.RUNNING
         connection.execute("INSERT INTO dedup (hash, inbound) VALUES (?, ?)", (seal, inbound.id))
@@ -323,7 +323,7 @@ class Inbox(StorePart):
             (
                 inbound.id, INBOUND_VERSION, session, _sender_key(inbound), inbound.trace, event.span, state.value,
                 turn, command, at, not_before, inbound.hops, inbound.sender.cls.value, text,
-                keep(dump_inbound(inbound)),
+                content_writer(dump_inbound(inbound)),
             ),
         )  # fmt: skip
         add_task(connection, inbound.id, session, inbound.trace, task, text, at)
@@ -331,8 +331,8 @@ class Inbox(StorePart):
             connection.execute("UPDATE tasks SET turn = ? WHERE id = ?", (turn, inbound.id))
         if event.session != session:  # the event's maker could not know that the chat was switched
             event = replace(event, session=session)
-        write_events(connection, keep, (event,))
-        touch_session(connection, keep, session, inbound.origin.key(), inbound.text, at, inbound.trace)
+        write_events(connection, content_writer, (event,))
+        touch_session(connection, content_writer, session, inbound.origin.key(), inbound.text, at, inbound.trace)
 
     async def find_key(self, channel: str, account: str, key: str) -> Accepted | None:
         """What the first message with this key was accepted as."""
@@ -398,12 +398,12 @@ class Inbox(StorePart):
         row = find_row(connection, "SELECT state, span_id FROM inbox WHERE id = ?", (inbound.id,))
         if row is None or row[0] != InboxState.WAITING:
             return
-        keep = ContentWriter(connection)
+        content_writer = ContentWriter(connection)
         turn = Turn(new_turn_id(), waiting.session, inbound.trace, row[1], (inbound,))
-        self._settle(connection, keep, turn, TurnState.DONE, answer, outbounds, events, at)
+        self._settle(connection, content_writer, turn, TurnState.DONE, answer, outbounds, events, at)
 
     def _settle(
-        self, connection: apsw.Connection, keep: ContentWriter, turn: Turn, state: TurnState, reply: str,
+        self, connection: apsw.Connection, content_writer: ContentWriter, turn: Turn, state: TurnState, reply: str,
         outbounds: Sequence[Outbound], events: Sequence[TimelineEvent], at: float, reason: str = "",
     ) -> None:  # fmt: skip
         """End a waiting message at once, in a turn that was never run."""
@@ -412,11 +412,11 @@ class Inbox(StorePart):
         add_turn(connection, turn, TurnState.RUNNING, self._run, at)
         claim_rows(connection, ids, turn.id, at, steered=False)
         connection.execute("UPDATE inbox SET state = 'settled' WHERE turn = ?", (turn.id,))
-        end_turn(connection, turn.id, state, at, keep(reply), kind, reason)
+        end_turn(connection, turn.id, state, at, content_writer(reply), kind, reason)
         follow_turn(connection, turn.id, state, at, reason)
-        write_outbounds(connection, keep, outbounds, at, turn.id)
+        write_outbounds(connection, content_writer, outbounds, at, turn.id)
         told = with_end(events, turn.id, turn.trace, turn.span, state, at, reason)
-        write_events(connection, keep, told, turn.session)
+        write_events(connection, content_writer, told, turn.session)
 
     @transaction
     def cancel_waiting(

@@ -99,7 +99,7 @@ class OutboxAge:
 
 def write_outbounds(
     connection: apsw.Connection,
-    keep: ContentWriter,
+    content_writer: ContentWriter,
     outbounds: Sequence[Outbound],
     at: float,
     turn: TurnId | None = None,
@@ -111,8 +111,8 @@ def write_outbounds(
             _INSERT,
             (
                 outbound.id, outbound.turn or turn, outbound.trace, to.channel, to.account, to.chat, to.thread,
-                outbound.chunk, outbound.kind.value, outbound.previews, at, at, keep(outbound.text),
-                keep.maybe(dump_form(outbound)),
+                outbound.chunk, outbound.kind.value, outbound.previews, at, at, content_writer(outbound.text),
+                content_writer.maybe(dump_form(outbound)),
             ),
         )  # fmt: skip
 
@@ -145,9 +145,9 @@ class Outbox(StorePart):
         at = self._now()
 
         def write(connection: apsw.Connection) -> None:
-            keep = ContentWriter(connection)
-            write_outbounds(connection, keep, outbounds, at)
-            write_events(connection, keep, events)
+            content_writer = ContentWriter(connection)
+            write_outbounds(connection, content_writer, outbounds, at)
+            write_events(connection, content_writer, events)
 
         return write
 

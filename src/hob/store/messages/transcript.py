@@ -51,7 +51,7 @@ _UNDO_SUMMARY = (
 
 def write_entries(
     connection: apsw.Connection,
-    keep: ContentWriter,
+    content_writer: ContentWriter,
     session: SessionKey,
     entries: Sequence[Entry],
     at: float,
@@ -64,13 +64,15 @@ def write_entries(
     """
     if not entries:
         return
-    for n, entry in enumerate(entries, next_entries(connection, keep, session, len(entries), at)):
-        insert_entry(connection, keep, session, n, entry.turn, entry, hidden=hidden and entry is not entries[-1])
+    for n, entry in enumerate(entries, next_entries(connection, content_writer, session, len(entries), at)):
+        insert_entry(
+            connection, content_writer, session, n, entry.turn, entry, hidden=hidden and entry is not entries[-1]
+        )
 
 
 def insert_entry(
     connection: apsw.Connection,
-    keep: ContentWriter,
+    content_writer: ContentWriter,
     session: SessionKey,
     n: int,
     turn: str,
@@ -83,7 +85,7 @@ def insert_entry(
         _INSERT,
         (
             session, n, ENTRY_VERSION, entry.role, turn, entry.at, entry.label.origin.value,
-            entry.label.trust.value, keep(entry.text), keep.maybe(dump_extra(entry)), hidden,
+            entry.label.trust.value, content_writer(entry.text), content_writer.maybe(dump_extra(entry)), hidden,
         ),
     )  # fmt: skip
 
@@ -123,13 +125,21 @@ class StoredTranscript(StorePart):
     ) -> None:
         """Let the summary stand for the entries up to `summary.upto`; they stay stored."""
         at = self._now()
-        keep = ContentWriter(connection)
+        content_writer = ContentWriter(connection)
         label = summary.label
         connection.execute(
             "INSERT INTO summaries (session, upto, origin, trust, model, at, text) VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (session, summary.upto, label.origin.value, label.trust.value, summary.model, at, keep(summary.text)),
+            (
+                session,
+                summary.upto,
+                label.origin.value,
+                label.trust.value,
+                summary.model,
+                at,
+                content_writer(summary.text),
+            ),
         )
-        write_events(connection, keep, (event,), session)
+        write_events(connection, content_writer, (event,), session)
 
     async def undo_summary(self, session: SessionKey) -> bool:
         """Take the newest summary back, so that what it stood for shows again; False if there is none."""
@@ -165,10 +175,10 @@ class StoredTranscript(StorePart):
         one finds both. Raises StoreErrors.
         """
         at = self._now()
-        keep = ContentWriter(connection)
+        content_writer = ContentWriter(connection)
         values = (session, 2**62 if before is None else before)
         entries = [load_entry(row) for row in all_rows(connection, _FORKED, values)]
-        write_entries(connection, keep, into, entries, at)
+        write_entries(connection, content_writer, into, entries, at)
         return len(entries)
 
     async def load_round(self, session: SessionKey, n: int) -> tuple[Entry, ...]:

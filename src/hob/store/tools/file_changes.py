@@ -46,10 +46,10 @@ class StoredFileChanges(StorePart):
 
 def add_changes(connection: apsw.Connection, changes: Collection[FileChange]) -> None:
     """Keep them."""
-    keep = ContentWriter(connection)
+    content_writer = ContentWriter(connection)
     for change in changes:
         blob = None if change.before is None else change.before.blob
-        connection.execute(_INSERT, (change.turn, change.at, blob, keep(json.dumps(dump_change(change)))))
+        connection.execute(_INSERT, (change.turn, change.at, blob, content_writer(json.dumps(dump_change(change)))))
 
 
 def dump_change(change: FileChange) -> dict[str, Any]:

@@ -51,7 +51,7 @@ _LOAD = (
 
 def write_steps(
     connection: apsw.Connection,
-    keep: ContentWriter,
+    content_writer: ContentWriter,
     turn: TurnId,
     steps: Sequence[Step],
     at: float,
@@ -70,7 +70,7 @@ def write_steps(
     calls: list[ModelCallRow] = []
     for n, step in enumerate(steps, position - len(steps)):
         command = command_hash(step.call) if isinstance(step, ToolIntended) else None
-        connection.execute(_INSERT, (turn, n, kind_of(step), VERSION, command, at, keep(dump_step(step))))
+        connection.execute(_INSERT, (turn, n, kind_of(step), VERSION, command, at, content_writer(dump_step(step))))
         if isinstance(step, ModelAsked):
             reserve(connection, turn, session, step, at)
             if request is not None:
@@ -78,7 +78,7 @@ def write_steps(
         elif isinstance(step, ModelReplied | ModelFailed):
             calls.append(settle(connection, turn, step))
         elif isinstance(step, Transcribed) and step.label.origin is not Origin.FILE:
-            name_by_speech(connection, keep, session, step.text, at, trace)
+            name_by_speech(connection, content_writer, session, step.text, at, trace)
     return SessionKey(session), calls
 
 
@@ -116,10 +116,10 @@ class StoredJournal(StorePart):
     ) -> None:
         """Add these steps and timeline events in one transaction, with their reservations and settlements."""
         at = self._now()
-        keep = ContentWriter(connection)
+        content_writer = ContentWriter(connection)
         given = None if request is None else (request, self._hashes)
-        session, calls = write_steps(connection, keep, turn, steps, at, given)
-        write_events(connection, keep, tell_calls(connection, turn, calls, events, at), session)
+        session, calls = write_steps(connection, content_writer, turn, steps, at, given)
+        write_events(connection, content_writer, tell_calls(connection, turn, calls, events, at), session)
 
     @transaction
     def steer(self, connection: apsw.Connection, turn: TurnId, inbounds: Collection[InboundId]) -> tuple[Inbound, ...]:
@@ -137,9 +137,9 @@ class StoredJournal(StorePart):
             claim_rows(connection, [inbound.id for inbound in joined], turn, at, steered=True)
             class_open_calls(connection, turn)
             steps = [Steered(each.id, each.text, each.label, each.quoted, each.attachments) for each in joined]
-            keep = ContentWriter(connection)
-            session, _ = write_steps(connection, keep, turn, steps, at)
-            write_events(connection, keep, _joined(connection, joined, turn, at), session)
+            content_writer = ContentWriter(connection)
+            session, _ = write_steps(connection, content_writer, turn, steps, at)
+            write_events(connection, content_writer, _joined(connection, joined, turn, at), session)
         return tuple(joined)
 
     @transaction
@@ -156,17 +156,17 @@ class StoredJournal(StorePart):
         check_move(TURN_MOVES, old, finish.state, f"The turn {turn}")
         if finish.state not in FINAL_TURNS:
             raise IllegalMove(translatable("A turn does not finish as {state}.", state=finish.state))
-        keep = ContentWriter(connection)
+        content_writer = ContentWriter(connection)
         events = with_end(finish.events, turn, row[1], row[2], finish.state, at, finish.reason)
         if finish.steps:
-            _, calls = write_steps(connection, keep, turn, finish.steps, at)
+            _, calls = write_steps(connection, content_writer, turn, finish.steps, at)
             events = tell_calls(connection, turn, calls, events, at)
-        write_entries(connection, keep, finish.session, finish.entries, at, hidden=finish.hidden)
-        write_outbounds(connection, keep, finish.outbounds, at, turn)
-        end_turn(connection, turn, finish.state, at, keep.maybe(finish.reply), finish.kind, finish.reason)
+        write_entries(connection, content_writer, finish.session, finish.entries, at, hidden=finish.hidden)
+        write_outbounds(connection, content_writer, finish.outbounds, at, turn)
+        end_turn(connection, turn, finish.state, at, content_writer.maybe(finish.reply), finish.kind, finish.reason)
         connection.execute("UPDATE inbox SET state = 'settled' WHERE turn = ?", (turn,))
         follow_turn(connection, turn, finish.state, at, finish.reason)
-        write_events(connection, keep, events, finish.session)
+        write_events(connection, content_writer, events, finish.session)
         settle_rest(connection, turn)
 
 

@@ -15,14 +15,14 @@ from hob.store.erasure.content import ContentWriter
 _FIND = "SELECT c.text FROM late_results r JOIN content c ON c.id = r.body WHERE r.turn = ? AND r.call = ?"
 
 
-def put_result(connection: apsw.Connection, keep: ContentWriter, turn: TurnId, result: ToolResult) -> bool:
+def put_result(connection: apsw.Connection, content_writer: ContentWriter, turn: TurnId, result: ToolResult) -> bool:
     """Keep the result; False where the call has one, which stays."""
     label: Label = result.label
     body = dump_json({"text": result.text, "label": [label.origin, label.trust], "is_error": result.is_error})
     if find_row(connection, "SELECT 1 FROM late_results WHERE turn = ? AND call = ?", (turn, result.call)) is not None:
         return False
     sql = "INSERT INTO late_results (turn, call, body) VALUES (?, ?, ?)"
-    connection.execute(sql, (turn, result.call, keep(body)))
+    connection.execute(sql, (turn, result.call, content_writer(body)))
     return True
 
 
@@ -40,6 +40,6 @@ class StoredLateResults(StorePart):
     @transaction
     def put(self, connection: apsw.Connection, turn: TurnId, *results: ToolResult) -> None:
         """Keep these results; a call that has one keeps that."""
-        keep = ContentWriter(connection)
+        content_writer = ContentWriter(connection)
         for result in results:
-            put_result(connection, keep, turn, result)
+            put_result(connection, content_writer, turn, result)

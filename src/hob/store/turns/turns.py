@@ -173,7 +173,7 @@ def move_turn(
     turn: TurnId,
     new: TurnState,
     at: float,
-    keep: ContentWriter | None = None,
+    content_writer: ContentWriter | None = None,
     reason: str = "",
     text: str = "",
 ) -> None:
@@ -186,7 +186,7 @@ def move_turn(
     connection.execute("UPDATE turns SET state = ? WHERE id = ?", (new.value, turn))
     follow_turn(connection, turn, new, at, reason)
     event = _move_event(turn, trace, span, new, at, reason or "ok", text)
-    write_events(connection, keep or ContentWriter(connection), (event,), session)
+    write_events(connection, content_writer or ContentWriter(connection), (event,), session)
 
 
 def load_inbounds(connection: apsw.Connection, turn: TurnId, *, steered: bool) -> tuple[Inbound, ...]:
@@ -239,14 +239,14 @@ class TurnRows(StorePart):
         """The running turn waits; with `until` time alone wakes it."""
         at = self._now()
         move_turn(connection, turn, TurnState.PARKED, at)
-        keep = ContentWriter(connection)
-        line, question = keep.maybe(parked.line), keep.maybe(parked.question)
+        content_writer = ContentWriter(connection)
+        line, question = content_writer.maybe(parked.line), content_writer.maybe(parked.question)
         connection.execute(
             "UPDATE turns SET run = NULL, attempts = 0, crash_position = NULL,"
             " waits_for = ?, wake_at = ?, line = ?, question = ? WHERE id = ?",
             (parked.on.value, parked.until, line, question, turn),
         )
-        write_outbounds(connection, keep, parked.outbounds, at)
+        write_outbounds(connection, content_writer, parked.outbounds, at)
 
     @transaction
     def wake(self, connection: apsw.Connection, turn: TurnId) -> bool:
@@ -421,9 +421,9 @@ def _stumble(connection: apsw.Connection, turn: TurnId, say: Say, at: float, *, 
 
 def _quarantine(connection: apsw.Connection, turn: TurnId, text: str, at: float) -> None:
     reason = f"ended uncleanly {MOST_ATTEMPTS} times at the same step"
-    keep = ContentWriter(connection)
-    move_turn(connection, turn, TurnState.SET_ASIDE, at, keep, TurnState.SET_ASIDE.value, text)
-    end_turn(connection, turn, TurnState.SET_ASIDE, at, keep(text), OutboundKind.ERROR, reason)
+    content_writer = ContentWriter(connection)
+    move_turn(connection, turn, TurnState.SET_ASIDE, at, content_writer, TurnState.SET_ASIDE.value, text)
+    end_turn(connection, turn, TurnState.SET_ASIDE, at, content_writer(text), OutboundKind.ERROR, reason)
     settle_rest(connection, turn)
     connection.execute("UPDATE inbox SET state = 'settled' WHERE turn = ?", (turn,))
     (trace,) = all_rows(connection, "SELECT trace_id FROM turns WHERE id = ?", (turn,))[0]
@@ -433,7 +433,7 @@ def _quarantine(connection: apsw.Connection, turn: TurnId, text: str, at: float)
         Outbound(outbox_id(turn, chunk), to, text, OutboundKind.ERROR, turn, trace)
         for chunk, to in enumerate(addresses)
     ]
-    write_outbounds(connection, keep, outbounds, at)
+    write_outbounds(connection, content_writer, outbounds, at)
 
 
 def _retry(connection: apsw.Connection, id: str, at: float) -> TurnId | None:

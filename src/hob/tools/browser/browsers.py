@@ -45,7 +45,7 @@ def _windows() -> ModuleType:
     return window
 
 
-def unnoted(_session: SessionKey, _decision: HostDecision) -> None:
+def ignore_host_decision(_session: SessionKey, _decision: HostDecision) -> None:
     """Where no one notes which hosts a browser reaches."""
 
 
@@ -81,7 +81,7 @@ class Browsers:
         *,
         idle: float = IDLE_SECONDS,
         internet: Internet = INTERNET,
-        decided: Callable[[SessionKey, HostDecision], None] = unnoted,
+        decided: Callable[[SessionKey, HostDecision], None] = ignore_host_decision,
     ) -> None:
         """`folder` is for profiles; `settings` may be replaced, and count for browsers that are started then.
 

@@ -193,7 +193,7 @@ class EditPlan:
         return all(is_whole(each.found.data, each.after) for each in self.changes)
 
 
-class Editing:
+class EditTools:
     """Changes files, each call all or nothing, each change noted first."""
 
     def __init__(self, roots: Roots, noted: NotedChanges, seen: SeenFile) -> None:

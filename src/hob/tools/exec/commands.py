@@ -187,7 +187,7 @@ class CommandTools:
         trees = [root.path for root in effective_roots(job) if root.writable]
         begun = Begun(context.turn.id, call.id, context.turn.session, command, process)
         try:
-            await self._log.begin(begun, trees, confined=self._processes.backend.protects)
+            await self._log.begin(begun, trees, confined=self._processes.backend.protects_files)
         except (OSError, StoreError) as error:
             raise ToolFailed(f"not run, since it could not be undone: {error}") from error
         try:
@@ -254,7 +254,7 @@ class CommandTools:
         """Raises ToolFailed where a command cannot have it, or not these hosts."""
         if network and not (self._access.hosts or self._access.outgoing):
             raise ToolFailed("commands have no network here: the owner has allowed no hosts (sandbox.hosts).")
-        if network and self._access.hosts and not self._processes.backend.networks:
+        if network and self._access.hosts and not self._processes.backend.filters_network:
             raise ToolFailed(f"commands have no network here: {self._processes.backend.name} cannot filter it.")
         rules = HostRules(self._access.hosts)
         for host in only:
@@ -263,7 +263,7 @@ class CommandTools:
 
     def _hidden(self, command: str, directory: str, roots: Sequence[JobRoot]) -> tuple[Path, ...]:
         """The files that hold keys, but for those that the settings give by name or the command opens."""
-        if not self._processes.backend.hides:
+        if not self._processes.backend.hides_files:
             return ()
         given = {root.path for root in roots}
         known = frozenset(self._key_inodes)

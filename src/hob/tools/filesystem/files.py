@@ -10,9 +10,9 @@ from hob.core.clock import Clock
 from hob.core.content.documents import Documents
 from hob.core.ports.tools import Blobs
 from hob.core.tools import ToolCall
-from hob.tools.editing.editing import Editing, EditPlan
+from hob.tools.editing.editing import EditPlan, EditTools
 from hob.tools.editing.noted_changes import NotedChanges
-from hob.tools.filesystem.grep import SECONDS, Mode, Wanted, grep
+from hob.tools.filesystem.grep import SECONDS, GrepQuery, Mode, grep
 from hob.tools.filesystem.listing import find_files, list_folder, start_of
 from hob.tools.filesystem.paths import Place, Roots
 from hob.tools.filesystem.read import BLOB, FILE_LABEL, LabelOf, ReadTool, SeenFile, untrusted
@@ -26,7 +26,7 @@ _MOST_AROUND = 20
 _KINDS: Mapping[int, str] = {stat.S_IFREG: "file", stat.S_IFDIR: "folder"}
 
 
-class Looking:
+class ListingTools:
     """Finds files and text in them."""
 
     def __init__(self, roots: Roots, ripgrep: Path | None = None) -> None:
@@ -63,7 +63,9 @@ class Looking:
         limit: int = 100,
         all: bool = False,  # noqa: A002
     ) -> str:
-        wanted = Wanted(pattern, path, glob, mode, _within(limit), min(max(context, 0), _MOST_AROUND), everything=all)
+        wanted = GrepQuery(
+            pattern, path, glob, mode, _within(limit), min(max(context, 0), _MOST_AROUND), everything=all
+        )
         return await grep(self._roots, wanted, self._ripgrep, SECONDS)
 
     @implements(RESOLVE_PATH, FILE_LABEL)
@@ -108,8 +110,8 @@ class FileTools:
         self.undo = Undo(roots, blobs, changes, noted)
         seen = SeenFile()
         self._reading = ReadTool(roots, blobs, seen, label_of, documents)
-        self._editing = Editing(roots, noted, seen)
-        self._looking = looking = Looking(roots, ripgrep)
+        self._editing = EditTools(roots, noted, seen)
+        self._looking = looking = ListingTools(roots, ripgrep)
         self._readers: Mapping[str, Callable[..., Awaitable[str | ToolOutput]]] = {
             "read": self._reading.read,
             "list_dir": looking.list_dir,

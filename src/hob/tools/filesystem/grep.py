@@ -42,7 +42,7 @@ Hit = tuple[str, int, str, bool]
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class GrepQuery:
     """What the model asked for. A pattern that is no regular expression is searched as plain text (`literal`)."""
 
     pattern: str
@@ -66,7 +66,7 @@ def find_ripgrep() -> Path | None:
     return next((path for place in _PLACES if os.access(path := Path(place), os.X_OK)), None)
 
 
-async def grep(roots: Roots, wanted: Wanted, ripgrep: Path | None, seconds: float = SECONDS) -> str:
+async def grep(roots: Roots, wanted: GrepQuery, ripgrep: Path | None, seconds: float = SECONDS) -> str:
     """The lines that fit, file by file. Raises ToolFailed, ToolRefused."""
     if not wanted.pattern:
         raise ToolFailed("the pattern is empty.")
@@ -91,7 +91,7 @@ async def grep(roots: Roots, wanted: Wanted, ripgrep: Path | None, seconds: floa
 class _Found:
     """What was found so far, as it will be shown."""
 
-    def __init__(self, wanted: Wanted, name: str) -> None:
+    def __init__(self, wanted: GrepQuery, name: str) -> None:
         self._wanted = wanted
         start = "" if wanted.path in ("", ".") else wanted.path.rstrip("/") + "/"
         self._start = start.removesuffix("/") if name else start
@@ -143,7 +143,7 @@ def _open(roots: Roots, spelled: str) -> tuple[int, Place, str]:
 
 
 async def _by_hand(
-    roots: Roots, wanted: Wanted, descriptor: int, place: Place, name: str, found: _Found, seconds: float
+    roots: Roots, wanted: GrepQuery, descriptor: int, place: Place, name: str, found: _Found, seconds: float
 ) -> str:
     """Search with a program of our own; why the pattern is no regular expression, or nothing."""
     search = FileSearch(
@@ -183,7 +183,7 @@ async def _by_hand(
 
 
 async def _by_ripgrep(
-    ripgrep: Path, roots: Roots, wanted: Wanted, descriptor: int, place: Place, found: _Found
+    ripgrep: Path, roots: Roots, wanted: GrepQuery, descriptor: int, place: Place, found: _Found
 ) -> bool:
     """Search with ripgrep; False where it does not know what the pattern means."""
     globs = [Glob(pattern) for pattern in wanted.globs]
@@ -204,7 +204,7 @@ async def _by_ripgrep(
         return await process.wait() in (0, 1)
 
 
-def _ripgrep_command(ripgrep: Path, roots: Roots, wanted: Wanted, place: Place) -> list[str]:
+def _ripgrep_command(ripgrep: Path, roots: Roots, wanted: GrepQuery, place: Place) -> list[str]:
     options = [
         "--json",
         "--no-config",

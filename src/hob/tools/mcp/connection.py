@@ -37,7 +37,7 @@ from hob.core.values import dataclass
 from hob.tools.mcp.accepted import AcceptedServer, AcceptedTool, hash_of
 from hob.tools.mcp.apps import APPS, MIME, is_for
 from hob.tools.mcp.guessing import guess_effects, guess_roles, tier_of
-from hob.tools.mcp.questions import Answers, Asking, NotUnderstood
+from hob.tools.mcp.questions import McpAnswers, McpQuestion, NotUnderstood
 from hob.tools.mcp.sampling import Sampling
 from hob.tools.mcp.stdio import StderrTail, Streams
 from hob.tools.mcp.tasks import CURRENT, ServerTasks, TaskCall, call_as_task, needs_task
@@ -78,7 +78,7 @@ class _Call:
     """A call that is being made: for which turn, and what the server wants to know for it."""
 
     turn: Turn
-    asking: Asking | None = None
+    asking: McpQuestion | None = None
     problem: str = ""
 
 
@@ -107,7 +107,7 @@ class Connection:
         self._seconds = seconds
         self._protocol = protocol
         self._opening = _LOGIN_SECONDS if patient else _OPENING_SECONDS
-        self._answers = Answers()
+        self._answers = McpAnswers()
         self._calls: list[_Call] = []
         self._tasks = ServerTasks(lambda: any(call.asking is not None for call in self._calls))
         self._client: Client | None = None
@@ -310,9 +310,9 @@ class Connection:
             return ElicitResult(action="cancel")
         call = self._calls[0]
         if isinstance(params, ElicitRequestFormParams):
-            asking = Asking(self._name, params.message, params.requested_schema)
+            asking = McpQuestion(self._name, params.message, params.requested_schema)
         else:
-            asking = Asking(self._name, params.message, url=params.url)
+            asking = McpQuestion(self._name, params.message, url=params.url)
         answer = self._answers.find(call.turn, asking)
         if answer is None:
             call.asking = asking

@@ -144,7 +144,7 @@ async def _run(
     found = find_backend(
         server_environment.sandbox.backend, environment, server_environment.environ.get("PATH", "")
     ).backend
-    if not found.confines:  # nothing limits whom it reaches
+    if not found.is_sandbox:  # nothing limits whom it reaches
         job = replace(job, hosts=())
     if isinstance(found, Bubblewrap):
         found = replace(found, internet=replace(found.internet, local=registries.hosts))

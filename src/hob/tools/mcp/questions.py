@@ -27,7 +27,7 @@ class NotUnderstood(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class McpQuestion:
     """What a server wants to know."""
 
     server: str
@@ -130,19 +130,19 @@ def _value(name: str, text: str, schema: Mapping[str, Any]) -> str | int | float
     return text
 
 
-class Answers:
+class McpAnswers:
     """What was asked in turns that go on, and what came of it; kept until the turn's next answer."""
 
     def __init__(self) -> None:
         self._waiting: dict[tuple[TurnId, str], int] = {}
 
-    def asked(self, turn: Turn, asking: Asking) -> None:
+    def asked(self, turn: Turn, asking: McpQuestion) -> None:
         """The turn waits for the answer: the next message that joins it."""
         self._waiting[turn.id, asking.key] = len(turn.joined)
         for old in list(self._waiting)[:-64]:
             del self._waiting[old]
 
-    def find(self, turn: Turn, asking: Asking) -> str | None:
+    def find(self, turn: Turn, asking: McpQuestion) -> str | None:
         """The answer, where the turn has one."""
         place = self._waiting.get((turn.id, asking.key))
         return turn.joined[place].text if place is not None and place < len(turn.joined) else None

@@ -22,7 +22,7 @@ async def unsampled(_server: str, _tokens: int, _system: str, _question: str, _m
     raise HobError("a model is asked for servers by `hob serve` alone")
 
 
-def unnoted(_server: str, _decision: HostDecision) -> None:
+def ignore_host_decision(_server: str, _decision: HostDecision) -> None:
     """Where no one notes which hosts a program reaches."""
 
 
@@ -37,6 +37,6 @@ class ServerEnvironment:
     records: ProcessRecords | None = None
     login: Any = None
     """A person who is there to log in: a `Login`, whose module takes a while to load."""
-    decided: Callable[[str, HostDecision], None] = unnoted
+    decided: Callable[[str, HostDecision], None] = ignore_host_decision
     """Hears of every connection of a program, and of each use of a credential."""
     sample: Sample = unsampled

@@ -77,7 +77,7 @@ class McpServers(Mapping[str, Group]):
         toolsets = (offered.group.toolset for offered in self._offered.values())
         return next((each for each in toolsets if any(spec.name == name for spec in each.specs())), None)
 
-    def become(self, servers: Mapping[str, McpServer]) -> None:
+    def reconfigure(self, servers: Mapping[str, McpServer]) -> None:
         """The settings, or what was accepted, may be others: what is the same stays connected."""
         found: dict[str, _Offered] = {}
         home = self._server_environment.home

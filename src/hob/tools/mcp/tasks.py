@@ -45,8 +45,8 @@ _REQUEST: TypeAdapter[InputRequest] = TypeAdapter(InputRequest)
 class TaskCall:
     """A call that may become a task. `begun` is the task that an earlier Hob began for it, or empty.
 
-    `keep` keeps the task beyond the end of Hob; it raises StoreErrors. `is_cut` tells whether the call goes on in the
-    next Hob.
+    `keep` keeps the task beyond the end of Hob; it raises StoreErrors. `is_shutting_down` tells whether the call goes
+    on in the next Hob.
     """
 
     keep: Callable[[str], Awaitable[None]]

@@ -32,11 +32,11 @@ def ignore(_: object) -> None:
 
 
 class CommandOutputBuffer:
-    """Takes pieces as they come. `heard` is given every piece, also what is not kept."""
+    """Takes pieces as they come. `on_output` is given every piece, also what is not kept."""
 
-    def __init__(self, heard: OutputCallback = ignore, most: int = MOST_KEPT) -> None:
+    def __init__(self, on_output: OutputCallback = ignore, most: int = MOST_KEPT) -> None:
         self.total = 0
-        self._heard = heard
+        self._on_output = on_output
         self._room = int(most * _HEAD)
         self._most_tail = most - self._room
         self._head = bytearray()
@@ -47,7 +47,7 @@ class CommandOutputBuffer:
     def feed(self, piece: bytes) -> None:
         """Take the next piece."""
         self.total += len(piece)
-        self._heard(piece)
+        self._on_output(piece)
         self._news += piece
         if (over := len(self._news) - self._most_tail) > 0:
             del self._news[:over]

@@ -89,9 +89,9 @@ class Bubblewrap:
     """Commands in namespaces. `program` is bwrap, `options` are those of its options that older versions lack."""
 
     name: ClassVar[str] = "bubblewrap"
-    confines: ClassVar[bool] = True
-    networks: ClassVar[bool] = True
-    hides: ClassVar[bool] = True
+    is_sandbox: ClassVar[bool] = True
+    filters_network: ClassVar[bool] = True
+    hides_files: ClassVar[bool] = True
 
     program: str
     options: frozenset[str]
@@ -113,7 +113,7 @@ class Bubblewrap:
         places.write_etc(around.state / "etc", written)
 
     @property
-    def protects(self) -> bool:
+    def protects_files(self) -> bool:
         return self._pins
 
     @property

@@ -30,7 +30,7 @@ HOME = Path("/home") / USER
 class Containers(SupervisedBackend):
     """Commands in containers. `name` is docker or podman, `program` its client."""
 
-    hostless: ClassVar[str] = translatable(
+    network_refusal: ClassVar[str] = translatable(
         "Commands in containers have no network. Use bubblewrap for those that need hosts."
     )
 

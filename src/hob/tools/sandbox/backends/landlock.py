@@ -59,9 +59,9 @@ class Landlock(SupervisedBackend):
     """Commands that may open only what they are given. `version` is that of the kernel's interface."""
 
     name: ClassVar[str] = "landlock"
-    protects: ClassVar[bool] = False
-    hides: ClassVar[bool] = True
-    hostless: ClassVar[str] = translatable(
+    protects_files: ClassVar[bool] = False
+    hides_files: ClassVar[bool] = True
+    network_refusal: ClassVar[str] = translatable(
         "Commands have no network here, since Landlock cannot limit it. Install bubblewrap."
     )
 

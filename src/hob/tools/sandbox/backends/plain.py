@@ -19,11 +19,11 @@ from hob.tools.sandbox.sandbox_environment import SandboxEnvironment, make_scrat
 class SupervisedBackend(ABC):
     """A backend whose commands run below Hob's launcher and reach no hosts."""
 
-    confines: ClassVar[bool] = True
-    networks: ClassVar[bool] = False
-    protects: ClassVar[bool] = True
-    hides: ClassVar[bool] = True
-    hostless: ClassVar[str]
+    is_sandbox: ClassVar[bool] = True
+    filters_network: ClassVar[bool] = False
+    protects_files: ClassVar[bool] = True
+    hides_files: ClassVar[bool] = True
+    network_refusal: ClassVar[str]
     """What is said of a command that needs hosts, `{0}` being the backend."""
 
     sandbox_environment: SandboxEnvironment
@@ -32,7 +32,7 @@ class SupervisedBackend(ABC):
         """Raises NotConfigured or ToolFailed."""
         del decided
         if job.hosts:
-            raise NotConfigured(translatable(self.hostless))
+            raise NotConfigured(translatable(self.network_refusal))
         check_job(job, self.sandbox_environment.forbidden)
         return self.launch(job, before, after)
 
@@ -45,10 +45,10 @@ class Plain(SupervisedBackend):
     """Commands that may do what Hob may do. They still get their own environment, limits and end."""
 
     name: ClassVar[str] = "plain"
-    confines = False
-    protects = False
-    hides = False
-    hostless = translatable("Without a sandbox hosts cannot be limited; commands reach whatever Hob reaches.")
+    is_sandbox = False
+    protects_files = False
+    hides_files = False
+    network_refusal = translatable("Without a sandbox hosts cannot be limited; commands reach whatever Hob reaches.")
 
     def launch(self, job: SandboxJob, before: ExitStack, after: ExitStack) -> Launch:
         around = self.sandbox_environment

@@ -41,7 +41,7 @@ class Seatbelt(SupervisedBackend):
     """Commands under a profile."""
 
     name: ClassVar[str] = "sandbox-exec"
-    hostless = translatable("Commands have no network under sandbox-exec.")
+    network_refusal = translatable("Commands have no network under sandbox-exec.")
 
     def launch(self, job: SandboxJob, before: ExitStack, after: ExitStack) -> Launch:
         around = self.sandbox_environment

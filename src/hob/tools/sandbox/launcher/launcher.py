@@ -45,19 +45,19 @@ class Backend(Protocol):
         """As it is called in the settings."""
 
     @property
-    def confines(self) -> bool:
+    def is_sandbox(self) -> bool:
         """Whether it is a sandbox at all."""
 
     @property
-    def networks(self) -> bool:
+    def filters_network(self) -> bool:
         """Whether a job can be given hosts."""
 
     @property
-    def protects(self) -> bool:
+    def protects_files(self) -> bool:
         """Whether a job cannot change what is protected in folders that it may change."""
 
     @property
-    def hides(self) -> bool:
+    def hides_files(self) -> bool:
         """Whether what is hidden from a job cannot be read by it."""
 
     def prepare(self, job: SandboxJob, decided: Decided, before: ExitStack, after: ExitStack) -> Launch:

@@ -32,7 +32,7 @@ class NotRestored(Exception):
     """A name stays as it is. The message says why."""
 
 
-class Restoring:
+class SnapshotRestorer:
     """Undoes changes in a folder. With `dry` it only finds out what it would do.
 
     `gone` are paths below the folder that will not be there any more when it is done.

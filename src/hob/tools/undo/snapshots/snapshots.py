@@ -19,7 +19,7 @@ from hob.core.translation.language import translatable
 from hob.tools.sandbox.roots import open_place
 from hob.tools.undo.snapshots.entries import EntryKind, Snapshot, SnapshotChange, SnapshotEntry, Stamp
 from hob.tools.undo.snapshots.objects import Objects, create_private
-from hob.tools.undo.snapshots.restore import Restored, Restoring
+from hob.tools.undo.snapshots.restore import Restored, SnapshotRestorer
 from hob.tools.undo.snapshots.snapshot_walk import SnapshotLimits, SnapshotWalk
 
 _VERSION = 1
@@ -97,11 +97,11 @@ class Snapshots:
         Doing it twice, or again after half of it, does no harm. Raises ToolFailed where the folder is not there.
         """
         with self._lock:
-            return tuple(Restoring(self._objects, self._bounds, dry=False).run(tree, tuple(wanted)))
+            return tuple(SnapshotRestorer(self._objects, self._bounds, dry=False).run(tree, tuple(wanted)))
 
     def preview(self, tree: Path, wanted: Iterable[SnapshotChange], gone: Iterable[str] = ()) -> tuple[Restored, ...]:
         """What `restore` would do, without doing it, once these paths below the folder are gone."""
-        return tuple(Restoring(self._objects, self._bounds, dry=True, gone=gone).run(tree, tuple(wanted)))
+        return tuple(SnapshotRestorer(self._objects, self._bounds, dry=True, gone=gone).run(tree, tuple(wanted)))
 
     def content(self, entry: SnapshotEntry) -> bytes | None:
         """What a file held; None where it was not kept, or is damaged."""
