@@ -1,6 +1,7 @@
 """Tasks: each accepted message and its state, as lists show them."""
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import apsw
@@ -26,6 +27,7 @@ _CAME_THROUGH = (
     "EXISTS (SELECT 1 FROM inbox i WHERE i.id = t.inbound AND instr(i.sender, ?) = 1)"
     " AND t.seq > (SELECT max(seq) - 20000 FROM tasks)"  # so many are looked through
 )
+_state = cache(TaskState)
 _OPEN = "t.state IN ('pending', 'running', 'waiting')"
 
 
@@ -83,7 +85,7 @@ def _move(
 def _load(row: Sequence[Any]) -> TaskRow:
     id, inbound, turn, session, trace, state, title, reason, created, updated, waits = row
     return TaskRow(
-        TaskId(id), inbound, turn, SessionKey(session), TraceId(trace), TaskState(state), title_of(title), reason,
+        TaskId(id), inbound, turn, SessionKey(session), TraceId(trace), _state(state), title_of(title), reason,
         created, updated, None if waits is None else WaitsFor(waits),
     )  # fmt: skip
 

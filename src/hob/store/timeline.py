@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 import apsw
@@ -18,6 +19,7 @@ from hob.store.database.rows import all_rows, marks
 from hob.store.erasure.content import ContentWriter, WriteConnection
 
 VERSION = 1
+_kind, _type = cache(EventKind), cache(MediaType)
 
 _INSERT = (
     "INSERT INTO timeline (version, event_id, trace_id, span_id, parent_span_id, at, kind, name, status, type, session,"
@@ -144,10 +146,10 @@ def _load(row: Sequence[Any]) -> TimelineEvent:
         span=SpanId(span),
         parent=None if parent is None else SpanId(parent),
         at=at,
-        kind=EventKind(kind),
+        kind=_kind(kind),
         name=name,
         status=status,
-        type=MediaType(media_type),
+        type=_type(media_type),
         session=None if session is None else SessionKey(session),
         turn=None if turn is None else TurnId(turn),
         sender_id=sender_id,

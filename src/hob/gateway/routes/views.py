@@ -215,24 +215,25 @@ async def unread_view(store: Store, channel: str) -> UnreadAnswer:
 
 def event_view(event: TimelineEvent) -> EventAnswer:
     """One timeline event."""
+    # enumerations are texts: to ask each for its `value` costs as much as all the rest
     return {
         "event_id": event.id,
         "trace_id": event.trace,
         "span_id": event.span,
         "parent_span_id": event.parent,
         "at": event.at,
-        "kind": event.kind.value,
+        "kind": event.kind,
         "name": event.name,
         "status": event.status,
-        "type": event.type.value,
+        "type": event.type,
         "session": event.session,
         "turn": event.turn,
         "sender_id": event.sender_id,
         "sender_name": event.sender_name,
         "classification": event.classification,
         "authorized": event.authorized,
-        "origin": event.label.origin.value if event.label else None,
-        "trust": event.label.trust.value if event.label else None,
+        "origin": event.label.origin if event.label else None,
+        "trust": event.label.trust if event.label else None,
         "text": event.text,
         "media": event.media,
         "seconds": event.seconds,
@@ -257,14 +258,14 @@ def task_view(row: TaskRow, *, shown: bool = True) -> TaskAnswer:
     """One task."""
     return {
         "id": row.id,
-        "state": row.state.value,
+        "state": row.state,
         "session": row.session,
         "trace_id": row.trace,
         "title": row.title if shown else "",
         "reason": row.reason,
         "created": row.created,
         "updated": row.updated,
-        "waits_for": row.waits_for.value if row.waits_for else "",
+        "waits_for": row.waits_for or "",
     }
 
 
