@@ -21,9 +21,9 @@ class ArgumentRole:
     `says` is what a call does, for people, with arguments in braces: "pay {amount} to {recipient}".
 
     `runs`: it runs in Hob's sandbox. `joins`: what is written goes to a command that runs already, with the network
-    that one was given. `searches`: it asks the configured search provider only. `configures`: it changes
-    Hob's settings or hooks. `invites`: without recipients it reaches no one. `by_name`: its recipients may be
-    the names of people whom the owner let in.
+    that one was given. `remote`: all of it goes to a server that is not of this machine. `searches`: it asks the
+    configured search provider only. `configures`: it changes Hob's settings or hooks. `invites`: without recipients
+    it reaches no one. `by_name`: its recipients may be the names of people whom the owner let in.
     """
 
     paths: tuple[str, ...] = ()
@@ -47,6 +47,7 @@ class ArgumentRole:
     says: str = ""
     runs: bool = False
     joins: bool = False
+    remote: bool = False
     searches: bool = False
     configures: bool = False
     invites: bool = False

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
+from hob.core.argument_roles import ArgumentRole
 from hob.core.ports.guard import Allow, Ask, Deny, Verdict
-from hob.core.tools import Effect
+from hob.core.tools import Effect, ToolSpec
 from hob.core.trust.labels import SenderClass, Trust
 from hob.guard.policy.call_analysis import ArgumentReader, read_call
 from hob.guard.policy.context import Context, Private, Sandbox
@@ -437,6 +438,29 @@ def test_owners_words_name_no_private_thing_in_an_address_of_a_host_they_name() 
     leak = decide("web_fetch", given, url="https://docs.example/?q=my+door%20opens%20with+one%20two")
     assert leak.rule == "taint.private"
     assert decide("web_fetch", given, url=f"https://docs.example/{'QUJD' * 40}").rule == "taint.private"
+
+
+def test_server_elsewhere_is_told_nothing_private_by_what_it_is_asked() -> None:
+    schema = {"type": "object", "properties": {"q": {"type": "string"}, "state": {"enum": ["open", "closed"]}}}
+    roles = ArgumentRole(plain=("q", "state"), remote=True)
+    elsewhere = replace(SPECS["web_search"], schema=schema, effects=frozenset({Effect.READS_UNTRUSTED}), roles=roles)
+    here = replace(elsewhere, roles=replace(roles, remote=False))
+
+    def rule(spec: ToolSpec, given: Context, **arguments: str) -> str:
+        analysis = read_call(call_of(spec.name, **arguments), spec, READER, given.sandbox)
+        assert analysis is not None
+        said = POLICY.decide(analysis, given).verdict
+        return said.rule if isinstance(said, Ask) else type(said).__name__
+
+    diary = Private((f"{WORK}/diary.txt",), "My door opens with one two three.")
+    given = context("find tickets about doors", tainted=True, private=(diary,))
+    assert rule(elsewhere, given, q="one two three") == "taint.private"
+    assert rule(elsewhere, given, q="b25lIHR3byB0aHJlZQ") == "taint.private"  # in whatever disguise
+    assert rule(elsewhere, given, q="doors", state="open") == "Allow"  # the owner's words
+    assert rule(here, given, q="one two three") == "Allow"
+    kept = context("find tickets about doors", tainted=True, private=(replace(diary, names=()),))
+    assert rule(elsewhere, kept, q="my door opens with one two") == "taint.private"
+    assert rule(elsewhere, kept, q="T-1093") == "Allow"
 
 
 @pytest.mark.parametrize(

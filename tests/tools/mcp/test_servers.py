@@ -66,6 +66,18 @@ async def test_effects_and_roles_are_guessed_at_their_worst(notes: McpToolset) -
     assert deleting.roles.says == "delete note (notes): {name}"
 
 
+async def test_server_that_is_elsewhere_or_has_hosts_counts_as_remote(tmp_path: Path) -> None:
+    async with connected(tmp_path / "home", ours()) as connection:
+        accepted = await accept(connection)
+        for server, remote in (
+            (ours(), False),
+            (McpServer(url="https://notes.example/mcp"), True),
+            (replace(ours(), hosts=["notes.example"]), True),
+        ):
+            specs = toolset(accepted, server, connection, tmp_path).specs()
+            assert {spec.roles is not None and spec.roles.remote for spec in specs} == {remote}
+
+
 @pytest.mark.parametrize(("answer", "said"), [("yes", "tea: accept True"), ("nein", "tea: accept False")])
 async def test_server_asks_the_user_and_hears_the_answer(asking: McpToolset, answer: str, said: str) -> None:
     with pytest.raises(AnswerNeeded, match=r"notes: Delete tea\?\n") as asked:

@@ -41,13 +41,13 @@ _EFFECTS = {
     _Action.SCHEDULED: _WRITING | {Effect.COMMUNICATES},
 }
 _ENGLISH = {
-    _Action.SENT: "sent|emailed|e-mailed|forwarded|submitted",
+    _Action.SENT: "sent|emailed|e-mailed|forwarded|submitted|transferred",
     _Action.SAVED: "saved|stored",
     _Action.DELETED: "deleted|erased",
     _Action.SCHEDULED: "scheduled|rescheduled|booked",
 }
 _GERMAN = {
-    _Action.SENT: "gesendet|geschickt|verschickt|abgeschickt|versendet|weitergeleitet|abgesendet",
+    _Action.SENT: "gesendet|geschickt|verschickt|abgeschickt|versendet|weitergeleitet|abgesendet|überwiesen",
     _Action.SAVED: "gespeichert|abgespeichert",
     _Action.DELETED: "gelöscht",
     _Action.SCHEDULED: "eingetragen|eingeplant|terminiert|vorgemerkt|gebucht",
@@ -60,6 +60,17 @@ _DINGE = (
     "e-?mails?|mails?|nachricht(?:en)?|antwort|datei(?:en)?|dokument|bericht|notiz(?:en)?|eintrag|erinnerung|termin|"
     "treffen|besprechung|einladung|entwurf|brief|foto|ordner|kontakt|flug|tisch|anfrage|formular|änderungen"
 )
+_MADE = r"\bI(?:'ve|\s+have)?\s+(?:just\s+|now\s+|successfully\s+)*"
+_HABE = r"\b(?:ich\s+habe?|habe?\s+ich)\b[^.;:,]{0,60}\b"
+_FURTHER = {  # words that are a claim with certain things only: a plan may be created, and a word removed
+    _Action.SENT: (r"^(?:die|deine)\s+(?:e-?mail|mail|nachricht)\s+ist\s+(?:jetzt\s+)?raus[.!]*$",),
+    _Action.SAVED: (rf"{_MADE}(?:created|written)\s+(?:the\s+)?(?:file|folder)\s+[\w./-]+",),
+    _Action.DELETED: (rf"{_MADE}removed\s+(?:the|your)\s+(?:file|folder|reminder|appointment|event)\b",),
+    _Action.SCHEDULED: (
+        rf"{_MADE}(?:set|created|added|put)\b[^.;:]{{0,60}}\b(?:reminder|calendar|appointment)\b",
+        rf"{_HABE}(?:termin|erinnerung)\b[^.;:,]{{0,40}}\b(?:angelegt|erstellt)\b",
+    ),
+}
 _SOON = "just|now|successfully|also|gone ahead and|since|then|safely"
 _BALD = "soeben|gerade|jetzt|nun|erfolgreich|damit|hiermit|auch"
 _LEAD = (
@@ -68,11 +79,11 @@ _LEAD = (
     r"[\s,.:!;\u2013\u2014-]*)*"
 )
 _NOT_HERE = (  # not done, not yet, not now, not by Hob, or not said in earnest
-    r"\b(?:not|never|no|none|nothing|if|when|once|unless|until|till|before|whether|would|could|should|may|might|will|"
-    r"can|cannot|that|imagine|suppose|example(?!\.\w)|yesterday|earlier|previously|already|ago|last|this morning|"
-    r"in \d{4}|was able|nicht|kein\w*|nie\w*|noch|wenn|falls|sobald|ob|bevor|bis|dass|würde\w*|könnte\w*|sollte\w*|"
-    r"kann|werde|wird|beispiel\w*|gestern|vorgestern|vorhin|früher|bereits|schon|letzte\w*|"
-    r"damals|heute (?:morgen|früh))\b|n't\b"
+    r"\b(?:not|never|no|none|nothing|nobody|nowhere|neither|(?:zero|0)(?=\s[a-z])|if|when|once|unless|until|till|before|"
+    r"whether|would|could|should|may|might|will|can|cannot|that|imagine|suppose|example(?!\.\w)|yesterday|earlier|"
+    r"previously|already|ago|last|this morning|in \d{4}|was able|nichts?|kein\w*|nie\w*|nirgend\w*|weder|noch|"
+    r"null(?=\s[a-zäöü])|wenn|falls|sobald|ob|bevor|bis|dass|würde\w*|könnte\w*|sollte\w*|kann|werde|wird|beispiel\w*|"
+    r"gestern|vorgestern|vorhin|früher|bereits|schon|letzte\w*|damals|heute (?:morgen|früh))\b|n't\b"
 )
 _DRAFTED = (
     r"^\s*(?:dear|hi|hello|hey|subject|betreff|sehr geehrte\w*|liebe[rs]?|hallo|guten tag|moin)\b"
@@ -141,7 +152,8 @@ def _compiled(pattern: str, flags: int = re.IGNORECASE) -> re.Pattern[str]:
 @cache
 def _hint() -> re.Pattern[str]:
     """Most replies hold no such word and need no closer look."""
-    return re.compile("|".join((*_ENGLISH.values(), *_GERMAN.values(), "reminder|calendar|appointment")), re.IGNORECASE)
+    further = "reminder|calendar|appointment|termin|erinnerung|raus|created|written|removed"
+    return _compiled("|".join((*_ENGLISH.values(), *_GERMAN.values(), further)))
 
 
 @cache
@@ -161,14 +173,18 @@ def _patterns() -> dict[_Action, tuple[re.Pattern[str], re.Pattern[str]]]:
             rf"^{_LEAD}{the}(?:[\w-]+\s+)?(?:{_THINGS})\s+ha(?:s|ve)\s+{soon}been\s+{soon}(?:{en})\b",
             rf"^{_LEAD}{the}(?:{_THINGS})\s+(?:is|are)\s+(?:now\s+|successfully\s+)+(?:{en})\b",
             rf"^{_LEAD}{the}(?:{_THINGS})\s+(?:{en})(?:\s+(?:successfully|to|in|as|for|under|at|on)\b[^:]*)?[.!]*$",
-            rf"^{_LEAD}(?:{en})[.!]*$",
+            rf"^{_LEAD}(?:{en})(?:\s+(?:to|in|as|under|for)\s+\S+(?:\s\S+){{0,3}})?[.!]*$",
+            rf"^{_LEAD}(?:it|everything|all)(?:'s|\s+is|\s+has\s+been)\s+{soon}(?:{en})[.!]*$",
             rf"\b(?:ich\s+(?:habe|hab)|(?:habe|hab)\s+ich)\b(?:[^.;:,]|\.(?=\w)){{0,90}}\b(?:{de})\b",
             rf"^{_LEAD}{das}(?:\w+\s+)?(?:{_DINGE})\s+(?:ist|sind)\s+{bald}{within}(?:{de})[.!]*$",
             rf"^{_LEAD}{das}(?:{_DINGE})\s+wurden?\s+{bald}{within}(?:{de})[.!]*$",
             rf"^{_LEAD}(?:{_DINGE})\s+{within}(?:{de})[.!]*$",
             rf"^{_LEAD}(?:{de})[.!]*$",
         ]
-        if action is _Action.SCHEDULED:
-            claims.append(rf"{have}(?:set|created|added|put)\b[^.;:]{{0,60}}\b(?:reminder|calendar|appointment)\b")
-        made[action] = _compiled("|".join(claims)), _compiled(rf"^{_LEAD}I\s+{soon}(?:{en})\b{plain}")
+        claims += _FURTHER.get(action, ())
+        past = [
+            rf"^{_LEAD}I\s+{soon}(?:{en})\b{plain}",
+            rf"^{_LEAD}{the}(?:{_THINGS})\s+(?:was|were)\s+{soon}(?:{en})[.!]*$",
+        ]
+        made[action] = _compiled("|".join(claims)), _compiled("|".join(past))
     return made

@@ -223,7 +223,8 @@ def _read(analysis: ToolCallAnalysis, reading: ArgumentRole, reader: ArgumentRea
     commands = found.texts(reading.commands)
     body = "\n".join(found.texts(reading.bodies))
     urls = found.texts(reading.urls)
-    leaving = "\n".join((body, *map(unquote_plus, urls)))
+    told = texts_in(analysis.arguments) if reading.remote else ()
+    leaving = "\n".join((body, *map(unquote_plus, urls), *told))
     hosts, online = found.hosts(reading.hosts)
     written = found.addresses(reading.recipients)
     return replace(

@@ -5,14 +5,15 @@ looks at what the model says, so it holds even if the model does whatever an att
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from typing import Any
 from urllib.parse import unquote_plus
 
 from hob.core.ports.guard import Ask, Verdict
 from hob.core.translation.language import translatable
 from hob.guard.policy.addresses import host_of
-from hob.guard.policy.call_analysis import ToolCallAnalysis
+from hob.guard.policy.call_analysis import ToolCallAnalysis, texts_in
 from hob.guard.policy.context import Context
 from hob.guard.policy.modes import Act
 from hob.guard.policy.reasons import tainted
@@ -94,6 +95,9 @@ def _leaks(analysis: ToolCallAnalysis, context: Context) -> Iterable[Ask]:
         elif why := _carried(analysis, context):
             said = translatable("the address would carry {what}, which your words did not ask for", what=why)
             yield Ask("taint.private", said)
+    if analysis.acts <= {Act.READ} and (why := _told(analysis, context)):
+        said = translatable("its server would be told {what}, which your words did not ask for", what=why)
+        yield Ask("taint.private", said)
     if Act.SEND in analysis.acts:
         if not names_recipients(analysis, context):
             yield Ask("taint.sends", _unnamed_recipient(analysis))
@@ -235,9 +239,30 @@ def _unnamed_url(analysis: ToolCallAnalysis, context: Context) -> str:
 def _carried(analysis: ToolCallAnalysis, context: Context) -> str:
     """What of an address that only its host was named for holds private things; empty where nothing does."""
     made = [url for url in analysis.urls if not (context.named.url(url) or url in context.searched)]
+    return _private_among(map(unquote_plus, made), analysis, context)
+
+
+def _told(analysis: ToolCallAnalysis, context: Context) -> str:
+    """What a server elsewhere would learn of private things by what it is asked; empty where nothing is."""
+    if analysis.reading is None or not analysis.reading.remote:
+        return ""
+    asked = (text for name, value in analysis.arguments.items() for text in _free(name, value, analysis))
+    return _private_among((text for text in asked if not context.named.worded(text)), analysis, context)
+
+
+def _free(name: str, value: Any, analysis: ToolCallAnalysis) -> Iterable[str]:
+    """The texts of an argument, but for one of the few that its schema allows."""
+    declared = analysis.spec.schema.get("properties", {}).get(name)
+    choices = declared.get("enum") if isinstance(declared, Mapping) else None
+    return () if isinstance(choices, list) and value in choices else texts_in(value)
+
+
+def _private_among(texts: Iterable[str], analysis: ToolCallAnalysis, context: Context) -> str:
+    """What texts that the owner did not give may hold of private things; empty where nothing."""
+    made = tuple(texts)
     if not made:
         return ""
     for each in context.private:
         if each.names:  # in whatever disguise, and a few letters at a time
             return translatable("what was read from {path}", path=each.names[0])
-    return private_text(" ".join(map(unquote_plus, made)), analysis.personal, context)
+    return private_text(" ".join(made), analysis.personal, context)

@@ -83,10 +83,14 @@ def save_accepted(home: Path, server: AcceptedServer) -> None:
     part.replace(folder / f"{server.name}.json")
 
 
-def spec_of(server: str, tool: AcceptedTool, called: str, timeout: float) -> ToolSpec:
-    """The tool as models and guard see it. `called` is the name that the owner gave it, or its own."""
+def spec_of(server: str, tool: AcceptedTool, called: str, timeout: float, *, remote: bool) -> ToolSpec:
+    """The tool as models and guard see it. `called` is the name that the owner gave it, or its own.
+
+    `remote`: what it is told leaves this machine.
+    """
     effects = frozenset(Effect(each) for each in tool.effects)
     reads = effects <= {Effect.READS_PRIVATE, Effect.READS_UNTRUSTED}
+    told = None if tool.roles is None else {name: _fixed(value) for name, value in tool.roles.items()}
     return ToolSpec(
         name=tool_name(server, called),
         description=tool.description[:_LONGEST_DESCRIPTION],
@@ -96,7 +100,7 @@ def spec_of(server: str, tool: AcceptedTool, called: str, timeout: float) -> Too
         restart=Restart.AGAIN if reads else Restart.RESUME,
         parallel=reads,
         timeout=timeout,
-        roles=None if tool.roles is None else ArgumentRole(**{k: _fixed(v) for k, v in tool.roles.items()}),
+        roles=None if told is None else ArgumentRole(**told | {"remote": remote}),
     )
 
 

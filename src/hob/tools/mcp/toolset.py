@@ -60,12 +60,14 @@ class McpToolset:
         self._blobs = blobs
         self._changed = changed
         offered = [each for each in server.tools if _is_wanted(each.name, settings.tools)]
-        names, timeout = settings.rename, settings.timeout
-        specs = [spec_of(server.name, each, names.get(each.name, each.name), timeout) for each in offered]
+        names, timeout, remote = settings.rename, settings.timeout, bool(settings.url or settings.hosts)
+        specs = [
+            spec_of(server.name, each, names.get(each.name, each.name), timeout, remote=remote) for each in offered
+        ]
         self._by_name: Mapping[str, AcceptedTool] = {spec.name: each for spec, each in zip(specs, offered, strict=True)}
         self._all = {spec.name: spec for spec in specs}
         shown = [spec for name, spec in self._all.items() if not self._by_name[name].app_only]
-        self._specs = (*shown, *_further(server, timeout))
+        self._specs = (*shown, *_further(server, timeout, remote=remote))
 
     def specs(self) -> tuple[ToolSpec, ...]:
         """What was accepted; the very same tuple each time."""
@@ -225,18 +227,18 @@ def _is_wanted(name: str, patterns: Sequence[str]) -> bool:
     return not patterns or any(fnmatchcase(name, each) for each in patterns)
 
 
-def _further(server: AcceptedServer, timeout: float) -> Sequence[ToolSpec]:
+def _further(server: AcceptedServer, timeout: float, *, remote: bool) -> Sequence[ToolSpec]:
     """Reading what a server offers beside its tools."""
     found = []
     if server.resources:
         schema = {"type": "object", "properties": {"uri": _TEXT}}
         told = f"List what {server.name} offers to read, or read one of it by its URI."
-        found.append((_RESOURCES, told, schema, ArgumentRole(plain=("uri",))))
+        found.append((_RESOURCES, told, schema, ArgumentRole(plain=("uri",), remote=remote)))
     if server.prompts:
         values = {"type": "object", "additionalProperties": _TEXT}
         schema = {"type": "object", "properties": {"name": _TEXT, "arguments": values}}
         told = f"List the prompts that {server.name} has ready, or fill one in."
-        found.append((_PROMPTS, told, schema, ArgumentRole(plain=("name", "arguments"))))
+        found.append((_PROMPTS, told, schema, ArgumentRole(plain=("name", "arguments"), remote=remote)))
     return [
         ToolSpec(
             tool_name(server.name, name),
