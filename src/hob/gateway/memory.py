@@ -348,6 +348,22 @@ class GoalChange(NamedTuple):
     note: str = ""
 
 
+class EmbeddingControl(Protocol):
+    """Looks at the vectors of memories and has them made anew."""
+
+    async def status(self) -> EmbeddingStatusAnswer:
+        """How meaning is looked at, with KafClaw's fields."""
+
+    async def check(self) -> EmbeddingStatusAnswer:
+        """The same, after the embedder was asked for once where it never was."""
+
+    async def install(self, model: str) -> InstalledAnswer:
+        """Ask the chosen embedder for a vector, which fetches what it lacks. Raises InvalidRequest for another one."""
+
+    async def reindex(self, reason: str) -> ReindexedAnswer:
+        """Drop all vectors; they are made anew in the background. Raises InvalidRequest without an embedder."""
+
+
 class MemoryControl(Protocol):
     """Looks at memory and changes it."""
 
@@ -359,18 +375,6 @@ class MemoryControl(Protocol):
 
     async def counts(self) -> MemoryCounts:
         """How much there is of what."""
-
-    async def embedding(self) -> EmbeddingStatusAnswer:
-        """How meaning is looked at, with KafClaw's fields."""
-
-    async def check_embedding(self) -> EmbeddingStatusAnswer:
-        """The same, after the embedder was asked for once where it never was."""
-
-    async def install(self, model: str) -> InstalledAnswer:
-        """Ask the chosen embedder for a vector, which fetches what it lacks. Raises InvalidRequest for another one."""
-
-    async def reindex(self, reason: str) -> ReindexedAnswer:
-        """Drop all vectors; they are made anew in the background. Raises InvalidRequest without an embedder."""
 
     async def items(self, criteria: ItemFilter) -> MemoryItemsAnswer:
         """The items for which the filter holds: with a query the best first, else the newest."""

@@ -10,9 +10,13 @@ import pytest
 
 from hob.app.memory.embedding import SESSION
 from hob.core.errors import InvalidRequest
-from hob.gateway.memory import ItemFilter, MemoryControl
+from hob.gateway.memory import EmbeddingControl, ItemFilter, MemoryControl
 from hob.testing.model_server import ModelServer
 from tests.app.visiting import ME, Visited, visited
+
+
+def embedding(hob: Visited) -> EmbeddingControl:
+    return hob.app.api.port(EmbeddingControl)
 
 
 def control(hob: Visited) -> MemoryControl:
@@ -59,31 +63,31 @@ async def test_vectors_are_made_anew_when_their_owner_wants_it(tmp_path: Path) -
         told = await status(hob, lambda told: told["totals"]["total_chunks"] == told["embedding"]["embedded"] > 0)
         count = told["embedding"]["embedded"]
         asked = len(server.requests)
-        done = await control(hob).reindex("to see")
+        done = await embedding(hob).reindex("to see")
         assert done["wipedChunks"] >= count
         assert (done["status"], done["reason"]) == ("ok", "to see")
         await status(hob, lambda told: told["totals"]["total_chunks"] == told["embedding"]["embedded"] >= count)
         assert len(server.requests) > asked
-        told = await control(hob).check_embedding()
+        told = await embedding(hob).check()
         assert told["runtime"]["ready"]
         asked = len(server.requests)
-        had = await control(hob).install("fake-embed")
+        had = await embedding(hob).install("fake-embed")
         assert (had["status"], had["action"], had["detail"]) == ("ready", "asked", "")
         assert len(server.requests) == asked + 1
         with pytest.raises(InvalidRequest, match="chooses one, from the next start on"):
-            await control(hob).install("other/model")
+            await embedding(hob).install("other/model")
         assert told["index"]["embeddedChunks"] >= count
         assert told["embedding"]["fingerprint"].endswith(f"|{told['embedding']['dimension']}|true")
 
 
 async def test_missing_embedder_has_nothing_to_make_anew(tmp_path: Path) -> None:
     async with visited(tmp_path) as hob:
-        told = await control(hob).check_embedding()
+        told = await embedding(hob).check()
         assert (told["status"], told["runtime"]["ready"]) == ("disabled", False)
         with pytest.raises(InvalidRequest, match="no vectors"):
-            await control(hob).reindex("")
+            await embedding(hob).reindex("")
         with pytest.raises(InvalidRequest, match="from the next start on"):
-            await control(hob).install("")
+            await embedding(hob).install("")
 
 
 async def test_failing_embedder_is_told_and_words_still_find(tmp_path: Path) -> None:
@@ -95,7 +99,7 @@ async def test_failing_embedder_is_told_and_words_still_find(tmp_path: Path) -> 
         told = await status(hob, lambda told: bool(told["embedding"]["problem"]))
         assert told["embedding"]["waiting"] == told["totals"]["total_chunks"] > 0
         assert "nowhere" in (await hob.app.operations.status())["memory"]["problem"]
-        seen = await control(hob).check_embedding()
+        seen = await embedding(hob).check()
         assert (seen["status"], seen["runtime"]["ready"]) == ("error", False)
-        had = await control(hob).install("")
+        had = await embedding(hob).install("")
         assert (had["status"], "nowhere" in had["detail"]) == ("error", True)

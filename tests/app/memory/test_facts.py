@@ -79,7 +79,7 @@ async def test_owner_who_moved_is_known_to_live_there_and_to_have_lived_elsewher
         await hob.clock.advance(86_400)
         await says(hob, "By the way, I moved to Berlin.")
         await until(hob, lambda known: len(known) == 2)
-        counted = {name: count for name, count in (await control(hob).decisions()).items() if count}
+        counted = {name: count for name, count in (await control(hob).counts()).decisions.items() if count}
         assert counted == {"add": 1, "supersede": 1}
         await says(hob, "/new")
         await says(hob, "Where do I live?")

@@ -90,6 +90,91 @@ _END = 2**62
 _PREVIEW, _MOST_OBSERVATIONS = 500, 20
 
 
+class OwnerEmbedding:
+    """Implements the gateway's `EmbeddingControl`, also where no embedder is chosen."""
+
+    def __init__(self, embedder: MemoryEmbedder | None) -> None:
+        self._embedder = embedder
+
+    @property
+    def problem(self) -> str:
+        """Why nothing is found by meaning now; empty where it is, or where no embedder is chosen."""
+        return self._embedder.problem if self._embedder else ""
+
+    def notify(self) -> None:
+        """There may be items without a vector."""
+        if self._embedder is not None:
+            self._embedder.notify()
+
+    async def place(self) -> int | None:
+        """The item up to which all have their vector; None where no embedder is chosen."""
+        return await self._embedder.place() if self._embedder else None
+
+    async def counts(self) -> Mapping[str, Any]:
+        """The model, how many items have their vector and how many wait for it."""
+        if self._embedder is None:
+            return {"model": "", "embedded": 0, "waiting": 0, "problem": ""}
+        embedded, waiting = await self._embedder.counts()
+        return {
+            "model": self._embedder.name,
+            "embedded": embedded,
+            "waiting": waiting,
+            "problem": self._embedder.problem,
+        }
+
+    async def status(self) -> EmbeddingStatusAnswer:
+        known, counts, status = self._embedder, await self.counts(), "disabled"
+        problem: str = translatable("model.embedding names no model: memory is found by words")
+        if known is not None:
+            problem = known.problem
+            status = "error" if problem else "indexing" if counts["waiting"] else "ready"
+        return {
+            "status": status,
+            "embedding": {
+                "enabled": known is not None,
+                "provider": known.provider if known else "",
+                "model": known.model if known else "",
+                "dimension": known.dimension if known else 0,
+                "normalize": True,
+                "fingerprint": known.fingerprint if known else "",
+            },
+            "runtime": {
+                "ready": known is not None and bool(known.checked) and not problem,
+                "status": status,
+                "detail": problem,
+                "checkedAt": known.checked or None if known else None,
+            },
+            "index": {"embeddedChunks": counts["embedded"], "waitingChunks": counts["waiting"]},
+        }
+
+    async def check(self) -> EmbeddingStatusAnswer:
+        if self._embedder is not None and not self._embedder.checked:
+            with suppress(ModelError):
+                await self._embedder.embed_question("?")
+        return await self.status()
+
+    async def install(self, model: str) -> InstalledAnswer:
+        known = self._embedder
+        if known is None or model not in ("", known.name, known.model):
+            told = translatable(
+                "{model} is not model.embedding; `hob config set model.embedding NAME` chooses one, "
+                "from the next start on",
+                model=model or "-",
+            )
+            raise InvalidRequest(told)
+        with suppress(ModelError):
+            await known.embed_question("?")
+        now = await self.status()
+        status = "ready" if now["runtime"]["ready"] else "error"
+        return {"status": status, "action": "asked", "model": known.name, "detail": known.problem}
+
+    async def reindex(self, reason: str) -> ReindexedAnswer:
+        if self._embedder is None:
+            raise InvalidRequest(translatable("model.embedding names no model: there are no vectors to make anew"))
+        _log.info("the vectors of all memories are made anew: %s", reason or "its owner wanted it")
+        return {"status": "ok", "wipedChunks": await self._embedder.reindex(), "reason": reason}
+
+
 class OwnerMemory:
     """Implements the gateway's `MemoryControl` for the owner's memory."""
 
@@ -105,15 +190,15 @@ class OwnerMemory:
         reread_files: Callable[[], None],
         fact_editor: FactEditor,
         expertise: ExpertiseKeeper,
+        embedding: OwnerEmbedding,
         er1: Callable[[], Mapping[str, Any]] | None = None,
-        embedder: MemoryEmbedder | None = None,
         plugin_layers: Mapping[str, MemoryLayer] = MappingProxyType({}),
         assistance: Assistance | None = None,
     ) -> None:
         """`plugin_layers` are the layers of plug-ins; `reread_files` has the owner's files read anew."""
         self._plugin_layers = plugin_layers
         self._assistance = assistance
-        self._embedder = embedder
+        self._embedding = embedding
         self._store = store
         self._budget = budget
         self._on_withdrawal = on_withdrawal
@@ -132,7 +217,7 @@ class OwnerMemory:
         store, work, scope = self._store, self._store.memory_work, self._scope
         first, then = await asyncio.gather(  # what is asked together is answered together
             asyncio.gather(
-                self._counted(), self._embedding(), self._budget.view(), work.waiting((FACTS, OBSERVER)),
+                self._counted(), self._embedding.counts(), self._budget.view(), work.waiting((FACTS, OBSERVER)),
                 self._decisions(), self._documents.watched(),
             ),
             asyncio.gather(
@@ -187,7 +272,7 @@ class OwnerMemory:
     async def counts(self) -> MemoryCounts:
         """How much there is of what."""
         (counts, layers), embedding, decisions, facts = await asyncio.gather(
-            self._counted(), self._embedding(), self._decisions(), self._store.facts.count(self._scope)
+            self._counted(), self._embedding.counts(), self._decisions(), self._store.facts.count(self._scope)
         )
         totals = self._totals(counts)
         return MemoryCounts(
@@ -236,80 +321,13 @@ class OwnerMemory:
     def _view(self, found: Recalled) -> MemoryItemAnswer:
         return item_view(found, self._plugin_layers)
 
-    async def _embedding(self) -> Mapping[str, Any]:
-        if self._embedder is None:
-            return {"model": "", "embedded": 0, "waiting": 0, "problem": ""}
-        embedded, waiting = await self._embedder.counts()
-        return {
-            "model": self._embedder.name,
-            "embedded": embedded,
-            "waiting": waiting,
-            "problem": self._embedder.problem,
-        }
-
-    async def embedding(self) -> EmbeddingStatusAnswer:
-        """How meaning is looked at, with KafClaw's fields."""
-        known, told, status = self._embedder, await self._embedding(), "disabled"
-        problem: str = translatable("model.embedding names no model: memory is found by words")
-        if known is not None:
-            problem = known.problem
-            status = "error" if problem else "indexing" if told["waiting"] else "ready"
-        return {
-            "status": status,
-            "embedding": {
-                "enabled": known is not None,
-                "provider": known.provider if known else "",
-                "model": known.model if known else "",
-                "dimension": known.dimension if known else 0,
-                "normalize": True,
-                "fingerprint": known.fingerprint if known else "",
-            },
-            "runtime": {
-                "ready": known is not None and bool(known.checked) and not problem,
-                "status": status,
-                "detail": problem,
-                "checkedAt": known.checked or None if known else None,
-            },
-            "index": {"embeddedChunks": told["embedded"], "waitingChunks": told["waiting"]},
-        }
-
-    async def check_embedding(self) -> EmbeddingStatusAnswer:
-        """The same, after the embedder was asked for once where it never was."""
-        if self._embedder is not None and not self._embedder.checked:
-            with suppress(ModelError):
-                await self._embedder.embed_question("?")
-        return await self.embedding()
-
-    async def install(self, model: str) -> InstalledAnswer:
-        """Ask the chosen embedder for a vector, which fetches what it lacks. Raises InvalidRequest for another one."""
-        known = self._embedder
-        if known is None or model not in ("", known.name, known.model):
-            told = translatable(
-                "{model} is not model.embedding; `hob config set model.embedding NAME` chooses one, "
-                "from the next start on",
-                model=model or "-",
-            )
-            raise InvalidRequest(told)
-        with suppress(ModelError):
-            await known.embed_question("?")
-        now = await self.embedding()
-        status = "ready" if now["runtime"]["ready"] else "error"
-        return {"status": status, "action": "asked", "model": known.name, "detail": known.problem}
-
-    async def reindex(self, reason: str) -> ReindexedAnswer:
-        """Drop all vectors; they are made anew in the background. Raises InvalidRequest without an embedder."""
-        if self._embedder is None:
-            raise InvalidRequest(translatable("model.embedding names no model: there are no vectors to make anew"))
-        _log.info("the vectors of all memories are made anew: %s", reason or "its owner wanted it")
-        return {"status": "ok", "wipedChunks": await self._embedder.reindex(), "reason": reason}
-
     async def items(self, criteria: ItemFilter) -> MemoryItemsAnswer:
         """The items for which the filter holds: with a query the best first, else the newest.
 
         `problem` tells why meaning was not looked at, `unassisted` why a model that should did not help.
         """
         found = [self._view(each) for each in await self._select(criteria)]
-        problem = self._embedder.problem if criteria.query and self._embedder else ""
+        problem = self._embedding.problem if criteria.query else ""
         unassisted = self._assistance.problem if criteria.query and self._assistance else ""
         return {"items": found, "problem": problem, "unassisted": unassisted}
 
@@ -476,8 +494,7 @@ class OwnerMemory:
             yield {"items": start + len(some), "new": new, "of": len(carried)}
 
     def _notify(self) -> None:
-        if self._embedder is not None:
-            self._embedder.notify()
+        self._embedding.notify()
 
     async def _find(self, id: str) -> MemoryItem:
         item = await self._service.find(id, self._scope)
@@ -512,7 +529,7 @@ class OwnerMemory:
     async def _waiting(self, name: str) -> tuple[str, int]:
         """What tells the items that wait for this, with how far the work has come. Raises InvalidRequest."""
         if name == "vectors":
-            return "i.seq > ?", await self._embedder.place() if self._embedder else _END
+            return "i.seq > ?", _END if (place := await self._embedding.place()) is None else place
         if name not in _WORKS:
             told = translatable("{name} is none of {names}", name=name, names=", ".join(("vectors", *_WORKS)))
             raise InvalidRequest(told)

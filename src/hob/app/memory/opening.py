@@ -12,7 +12,7 @@ from hob.agent.sessions import is_group
 from hob.app.contribution import Contribution, Effects, Follower, Job, Start
 from hob.app.kernel import Kernel
 from hob.app.memory.background import make_background, make_budget
-from hob.app.memory.control import OwnerMemory
+from hob.app.memory.control import OwnerEmbedding, OwnerMemory
 from hob.app.memory.documents import DocumentIndexer
 from hob.app.memory.embedding import open_models
 from hob.app.memory.folder_watch import FolderWatch
@@ -27,7 +27,7 @@ from hob.core.models import Entry
 from hob.core.ports.memory import MemorySearch
 from hob.core.states import TurnState
 from hob.core.turns import Turn
-from hob.gateway.memory import MemoryControl
+from hob.gateway.memory import EmbeddingControl, MemoryControl
 from hob.guard.settings import PolicySettings
 from hob.memory.embedding import MemoryEmbedder
 from hob.memory.er1.settings import Er1Settings
@@ -60,12 +60,11 @@ async def open_memory(kernel: Kernel) -> AsyncIterator[Contribution]:
 
 def _contribution(kernel: Kernel, embedder: MemoryEmbedder | None, rater: Rater | None) -> Contribution:
     settings = kernel.config[MemorySettings]
-    notify = embedder.notify if embedder is not None else _nothing
+    notify = (embedding := OwnerEmbedding(embedder)).notify
     files = FileIndexer(kernel.store.items, kernel.config[WorkspaceSettings].path, kernel.files.load)
     documents = DocumentIndexer(kernel.store.items, kernel.store.channel_state, watch := FolderWatch())
     er1_jobs, er1_view = _er1(kernel, notify)
-    policy = MemoryPolicy(kernel.config[PolicySettings])
-    budget = make_budget(kernel)
+    policy, budget = MemoryPolicy(kernel.config[PolicySettings]), make_budget(kernel)
     asked = SearchModel(budget) if settings.ask_model else None
     assistance = Assistance(rater, asked, kernel.clock) if rater or asked else None
     service = open_service(kernel.config, kernel.store, kernel.clock, policy, embedder, kernel.layers, assistance)
@@ -96,7 +95,7 @@ def _contribution(kernel: Kernel, embedder: MemoryEmbedder | None, rater: Rater 
     fact_editor = FactEditor(kernel.store.facts, kernel.clock, profile.renew)
     control = OwnerMemory(
         kernel.store, service, kernel.clock, kernel.config.home, documents, budget, profile.renew,
-        files.reread, fact_editor, expertise, er1_view, embedder, kernel.layers, assistance,
+        files.reread, fact_editor, expertise, embedding, er1_view, kernel.layers, assistance,
     )  # fmt: skip
     jobs = [
         Job("memory_files", looks.run),
@@ -110,6 +109,7 @@ def _contribution(kernel: Kernel, embedder: MemoryEmbedder | None, rater: Rater 
             KnownFacts: fact_editor,
             TurnMemory: service,
             MemoryControl: control,
+            EmbeddingControl: embedding,
             ToolRatings: expertise,
         },
         on_settings=reconfigure,

@@ -16,6 +16,7 @@ from hob.gateway.http.fields import Nothing, field
 from hob.gateway.http.reply import JsonResponse, json_response
 from hob.gateway.memory import (
     DeletedAnswer,
+    EmbeddingControl,
     EmbeddingStatusAnswer,
     FactFilter,
     FactsAnswer,
@@ -159,6 +160,10 @@ def _memory(call: EndpointCall[Any]) -> MemoryControl:
     return call.api.port(MemoryControl)
 
 
+def _embedding(call: EndpointCall[Any]) -> EmbeddingControl:
+    return call.api.port(EmbeddingControl)
+
+
 async def status(call: EndpointCall[Nothing]) -> JsonResponse[MemoryStatusAnswer]:
     """How much Hob remembers, by layer."""
     return json_response(await _memory(call).status())
@@ -166,12 +171,12 @@ async def status(call: EndpointCall[Nothing]) -> JsonResponse[MemoryStatusAnswer
 
 async def embedding(call: EndpointCall[Nothing]) -> JsonResponse[EmbeddingStatusAnswer]:
     """Which model makes vectors of memories, how it is, and how many have theirs."""
-    return json_response(await _memory(call).embedding())
+    return json_response(await _embedding(call).status())
 
 
 async def embedding_health(call: EndpointCall[Nothing]) -> JsonResponse[EmbeddingStatusAnswer]:
     """The same; 503 where no vectors can be made. An embedder that was never asked is asked once."""
-    told = await _memory(call).check_embedding()
+    told = await _embedding(call).check()
     return json_response(told, 200 if told["runtime"]["ready"] else 503)
 
 
@@ -180,14 +185,14 @@ async def install(call: EndpointCall[InstallModelRequest]) -> JsonResponse[Insta
 
     Another model is chosen in the settings, and used from the next start on.
     """
-    return json_response(await _memory(call).install(call.asked.model))
+    return json_response(await _embedding(call).install(call.asked.model))
 
 
 async def reindex(call: EndpointCall[ReindexRequest]) -> JsonResponse[ReindexedAnswer]:
     """Drop all vectors; they are made anew in the background, and until then words find."""
     if not call.asked.confirmWipe:
         raise InvalidRequest(translatable("all vectors are dropped and made anew: send confirmWipe=true"))
-    return json_response(await _memory(call).reindex(call.asked.reason))
+    return json_response(await _embedding(call).reindex(call.asked.reason))
 
 
 async def items(call: EndpointCall[MemoryQuery]) -> JsonResponse[MemoryItemsAnswer]:
