@@ -313,6 +313,26 @@ async def test_settings_say_in_german_what_they_mean_where_the_page_is_german(wo
         assert tab.errors == []
 
 
+async def test_section_of_the_settings_is_built_when_it_is_opened_or_found(world: World, browser: Browser) -> None:
+    async with world.serve():
+        tab = await open_tab(world, browser, "/settings")
+        page = tab.page
+        heading = page.get_by_role("heading", name="spending", exact=True)
+        await expect(heading).to_be_visible()
+        assert await page.locator("*").count() < 700
+        budget = page.get_by_label("spending.daily", exact=True)
+        await expect(budget).to_have_count(0)
+        await heading.click()
+        await expect(budget).to_be_visible()
+        await heading.click()
+        await expect(budget).to_have_count(0)
+        await page.get_by_label("Find a setting").fill("spending.daily")
+        await expect(budget).to_be_visible()
+        await page.get_by_label("Find a setting").fill("")
+        await expect(budget).to_have_count(0)
+        assert tab.errors == []
+
+
 async def test_home_tells_of_today_of_what_comes_next_and_of_a_limit_that_is_reached(
     world: World, browser: Browser
 ) -> None:

@@ -1,12 +1,12 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { Check, Undo2 } from "lucide-react";
+import { Check, ChevronRight, Undo2 } from "lucide-react";
 import { useMemo, useState } from "react";
 import { useSearchParams } from "wouter";
 import { call } from "../../api/client";
 import { useSettings, useStatus } from "../../api/queries";
 import type { SettingAnswer } from "../../api/schema";
-import { duration, t } from "../../i18n";
-import { Badge, Button, Card, Failure, Page, Section, Skeleton, Tabs, Wide } from "../../parts/basics";
+import { duration, t, tn } from "../../i18n";
+import { Badge, Button, Card, Failure, Page, Skeleton, Tabs, Wide } from "../../parts/basics";
 import { Delivery } from "./delivery";
 import { Channels, Doctor, Logs, Models, Plugins } from "./house";
 import { Phone } from "./phone";
@@ -94,13 +94,29 @@ function AllSettings() {
           </pre>
         </Wide>
       ) : (
-        sections.map(([section, rows]) => (
-          <Section key={section} title={section}>
-            <Card className="divide-y divide-line">{rows.map((each) => <Row key={each.key} setting={each} />)}</Card>
-          </Section>
-        ))
+        <Card className="divide-y divide-line">
+          {sections.map(([section, rows]) => <Group key={section} name={section} settings={rows} found={only || live || wanted !== ""} />)}
+        </Card>
       )}
     </>
+  );
+}
+
+/** A section of the settings: what is in it is made when it is opened, or found. */
+function Group({ name, settings, found }: { name: string; settings: SettingAnswer[]; found: boolean }) {
+  const [opened, setOpened] = useState(false);
+  const open = opened || found;
+  const set = settings.filter((each) => each.layer !== "default").length;
+  return (
+    <details open={open} onToggle={(event) => setOpened(event.currentTarget.open && !found)} className="group">
+      <summary className="flex min-h-11 items-center gap-3 px-4 py-2">
+        <ChevronRight size={16} aria-hidden className="text-muted group-open:rotate-90" />
+        <h2 className="font-semibold">{name}</h2>
+        <span className="ms-auto text-sm text-muted">{tn("{count} setting", "{count} settings", settings.length)}</span>
+        {set > 0 && <Badge>{t("{count} set", { count: set })}</Badge>}
+      </summary>
+      {open && <div className="divide-y divide-line border-t border-line">{settings.map((each) => <Row key={each.key} setting={each} />)}</div>}
+    </details>
   );
 }
 
