@@ -127,30 +127,30 @@ class _Ranking:
 
     def _weigh_sessions(self, index: ScopedIndex) -> dict[int, float]:
         """How well each session fits the question, as a whole (BM25 over sessions) and by its best items."""
-        members: defaultdict[int, list[int]] = defaultdict(list)
-        for seq, entry in self._entries.items():
-            members[entry.session].append(seq)
-        members.pop(0, None)
         held, scores = self._held, self._scores
-        masks = {
-            session: some for session, seqs in members.items() if (some := [held[seq] for seq in seqs if held[seq]])
-        }
+        members: defaultdict[int, list[float]] = defaultdict(list)
+        masks: defaultdict[int, list[int]] = defaultdict(list)
+        for seq, entry in self._entries.items():
+            if session := entry.session:
+                members[session].append(scores[seq])
+                if mask := held[seq]:
+                    masks[session].append(mask)
         often: defaultdict[int, int] = defaultdict(int)
         for mask, count in Counter(some[0] if len(some) == 1 else reduce(or_, some) for some in masks.values()).items():
             for bit in _bits_of(mask):
                 often[bit] += count
         idf = {bit: math.log(1 + (index.sessions - some + 0.5) / (some + 0.5)) for bit, some in often.items()}
-        sizes = index.session_sizes(masks)
-        weights, tops = {}, {}
-        for session, seqs in members.items():
-            best = [scores[seq] for seq in seqs]
-            tops[session] = sum(best) if len(best) <= _TOP_OF_SESSION else sum(sorted(best)[-_TOP_OF_SESSION:])
-            weight = 0.0
-            if session in masks:
-                norm = K1 * (1 - B + B * sizes[session] / index.session_mean)
-                for bit, times in _times_of(masks[session]).items():
-                    weight += idf[bit] * times * (K1 + 1) / (times + norm)
-            weights[session] = weight
+        tops = {
+            session: sum(best if len(best) <= _TOP_OF_SESSION else sorted(best)[-_TOP_OF_SESSION:])
+            for session, best in members.items()
+        }
+        weights = dict.fromkeys(members, 0.0)
+        even, by_length = K1 * (1 - B), K1 * B / (index.session_mean or 1.0)
+        for session, size in index.session_sizes(masks).items():
+            norm = even + by_length * size
+            weights[session] = sum(
+                [idf[bit] * times * (K1 + 1) / (times + norm) for bit, times in _times_of(masks[session]).items()]
+            )
         tops = _of_best(tops)
         return {session: 0.3 * weight + 0.05 * tops[session] for session, weight in _of_best(weights).items()}
 

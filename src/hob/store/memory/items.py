@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 
 import apsw
 
@@ -177,14 +177,19 @@ def replace_source(
     return len(add_items(connection, items))
 
 
+@lru_cache(64)
+def _label(origin: str, trust: str) -> Label:
+    return Label(Origin(origin), Trust(trust))
+
+
 def load_item(row: Row) -> MemoryItem:
     """The item of a row of COLUMNS."""
     (seq, id, scope, agent, layer, source, session, position, turn, speaker, role, kind, at, origin, trust,
      valid_from, valid_to, superseded_by, evidence, importance, expires_at, text) = row  # fmt: skip
     return MemoryItem(
         scope=Scope(scope, agent), layer=layer_named(layer), source=source, text=text,
-        label=Label(Origin(origin), Trust(trust)), at=at, session=session, position=position, turn=turn,
-        speaker=speaker, role=role, kind=kind, valid_from=valid_from, valid_to=valid_to, superseded_by=superseded_by,
+        label=_label(origin, trust), at=at, session=session, position=position, turn=turn, speaker=speaker, role=role,
+        kind=kind, valid_from=valid_from, valid_to=valid_to, superseded_by=superseded_by,
         evidence=() if evidence == _NONE else tuple(json.loads(evidence)), importance=importance, expires_at=expires_at,
         seq=seq, id=id,
     )  # fmt: skip
