@@ -67,6 +67,17 @@ async def test_permission_mode_of_a_session_returns_to_the_configured_one(store:
     assert (await store.sessions.get(SESSION)).autonomy is None
 
 
+async def test_conversation_that_begins_afresh_has_its_opened_tools_closed_for_good(tmp_path: Path) -> None:
+    other = SessionKey("other")
+    async with open_store(tmp_path, StoreSettings(), SystemClock()) as store:
+        for session in (SESSION, other):
+            await store.open_groups.open(session, "web")
+        await store.sessions.reset(SESSION, "/new")
+        assert (store.open_groups.opened(SESSION), store.open_groups.opened(other)) == ((), ("web",))
+    async with open_store(tmp_path, StoreSettings(), SystemClock()) as store:
+        assert (store.open_groups.opened(SESSION), store.open_groups.opened(other)) == ((), ("web",))
+
+
 async def test_session_that_was_switched_to_takes_its_title_from_its_first_message(store: Store) -> None:
     await store.sessions.switch("chat", SESSION)
     await put_message(store, message("Plan the garden"))

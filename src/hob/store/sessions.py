@@ -13,12 +13,13 @@ from hob.core.ids import ONE_TURN, SessionKey, TraceId, new_event_id, new_span_i
 from hob.core.messages import Inbound
 from hob.core.models import Thinking
 from hob.core.turns import QueueMode, Session, SessionChange
-from hob.store.audit.audit import AuditedPart, AuditEntry
-from hob.store.database.part import transaction
+from hob.store.audit.audit import AuditedPart, AuditEntry, AuditLog
+from hob.store.database.part import DatabaseAccess, transaction
 from hob.store.database.rows import all_rows, find_row
 from hob.store.erasure.content import ContentWriter
 from hob.store.timeline import write_events
 from hob.store.titles import title_of
+from hob.store.tools.open_groups import CLOSE_GROUPS, StoredOpenGroups
 
 _COMMAND = re.compile(r"/[A-Za-z]+(?:\s|$)")
 _INSERT = "INSERT INTO sessions (key, chat, title, created, updated) VALUES (?, ?, ?, ?, ?)"
@@ -182,6 +183,10 @@ def _load(row: Sequence[Any]) -> Session:
 class StoredSessions(AuditedPart):
     """Implements the port `Sessions`."""
 
+    def __init__(self, access: DatabaseAccess, audit: AuditLog, open_groups: StoredOpenGroups) -> None:
+        super().__init__(access, audit)
+        self._open_groups = open_groups
+
     async def get(self, key: SessionKey) -> Session:
         """The session; a new one has defaults."""
         return await self._readers.read(lambda connection: load_session(connection, key))
@@ -214,10 +219,15 @@ class StoredSessions(AuditedPart):
         told: list[AuditEntry] = []
         await self._audit.write(job, lambda _: told)
 
+    async def reset(self, key: SessionKey, reason: str) -> None:
+        """Begin afresh: what was said so far is kept and no longer shown to the model; opened tools are closed."""
+        await self._reset(key, reason)
+        self._open_groups.close(key)
+
     @transaction
-    def reset(self, connection: apsw.Connection, key: SessionKey, reason: str) -> None:
-        """Begin afresh: what was said so far is kept and no longer shown to the model."""
+    def _reset(self, connection: apsw.Connection, key: SessionKey, reason: str) -> None:
         at = self._now()
+        connection.execute(CLOSE_GROUPS, (key,))
         content_writer = ContentWriter(connection)
         sql = "UPDATE sessions SET since = entries, updated = ? WHERE key = ? RETURNING since"
         rows = all_rows(connection, sql, (at, key))

@@ -131,7 +131,8 @@ class Store:
         self.channel_state = StoredChannelState(access)
         self.audit = AuditLog(access, home)
         self.settings = StoredSettings(access, self.audit)
-        self.sessions = StoredSessions(access, self.audit)
+        self.open_groups = StoredOpenGroups(access, opened.connection)
+        self.sessions = StoredSessions(access, self.audit, self.open_groups)
         self.approvals = StoredApprovals(access, self.audit)
         self.decisions = PolicyDecisions(access, self.audit)
         self.people = StoredPeople(access, self.audit)
@@ -150,7 +151,6 @@ class Store:
         self.late_results = StoredLateResults(access)
         self.subagents = StoredSubagents(access)
         self.canvas = StoredCanvas(self.records_of("canvas"), clock)
-        self.open_groups = StoredOpenGroups(access, opened.connection)
         self._export = Export(access)
 
     def _open_memory(self, access: DatabaseAccess) -> None:

@@ -130,6 +130,11 @@ async def test_query_opens_the_tools_that_fit_it_best() -> None:
         await made(here, "load_tools", query="weather")
 
 
+def test_query_leaves_out_what_fits_half_as_well_as_the_best() -> None:
+    found = some("money_send", "sessions_send", "web_fetch").specs()
+    assert find_tools(found, "send money") == ["money_send"]
+
+
 async def test_query_opens_what_worked_before_what_mostly_failed() -> None:
     class Ratings:
         def rating(self, tool: str) -> float:

@@ -8,6 +8,8 @@ from hob.store.database.rows import all_rows
 
 OPEN_GROUP = "INSERT OR IGNORE INTO open_groups (session, name) VALUES (?, ?)"
 
+CLOSE_GROUPS = "DELETE FROM open_groups WHERE session = ?"
+
 
 class StoredOpenGroups(StorePart):
     """Implements the tools' `OpenGroups`: read once, since each request of a model asks for them."""
@@ -27,3 +29,7 @@ class StoredOpenGroups(StorePart):
         if group not in self.opened(session):
             await self._writer.write(lambda c: c.execute(OPEN_GROUP, (session, group)).fetchall())
             self._opened[session] = (*self.opened(session), group)
+
+    def close(self, session: SessionKey) -> None:
+        """None is open in this session any more: `CLOSE_GROUPS` was committed."""
+        self._opened.pop(session, None)

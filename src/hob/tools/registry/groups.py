@@ -2,7 +2,7 @@
 
 What a model may call stands before everything else in a provider's cached prefix. So the line that announces the groups
 never changes, opened groups come after all that stood there, in the order in which they were opened, and none is closed
-again: opening costs one uncached request, and nothing after that.
+before the conversation begins afresh: opening costs one uncached request, and nothing after that.
 """
 
 import re
@@ -283,7 +283,7 @@ class _Loader:
 def find_tools(specs: Iterable[ToolSpec], query: str, ratings: ToolRatings | None = None) -> list[str]:
     """The names of the tools that share words with this, the best first: rare words count more, names twice.
 
-    What mostly failed so far counts for less.
+    What mostly failed so far counts for less. What fits no better than half as well as the best is left out.
     """
     words = {
         spec.name: (_words(spec.name), _words(f"{spec.description} {' '.join(spec.schema.get('properties', ()))}"))
@@ -295,9 +295,9 @@ def find_tools(specs: Iterable[ToolSpec], query: str, ratings: ToolRatings | Non
         tool: sum(((word in name) * 2 + (word in text)) / common[word] for word in wanted if common[word])
         for tool, (name, text) in words.items()
     }
-    if ratings is not None:
-        marks = {tool: mark and mark * ratings.rating(tool) for tool, mark in marks.items()}
-    return sorted((tool for tool, mark in marks.items() if mark), key=lambda tool: -marks[tool])
+    rated = marks if ratings is None else {tool: mark and mark * ratings.rating(tool) for tool, mark in marks.items()}
+    fit = {tool for each in (marks, rated) for tool, mark in each.items() if mark > max(each.values()) / 2}
+    return sorted(fit, key=lambda tool: (-rated[tool], list(words).index(tool)))
 
 
 def _words(text: str) -> set[str]:
