@@ -10,6 +10,7 @@ import pytest
 
 from hob.app.settings.sections import SECTIONS
 from hob.app.tools.lazy_runtime import LazyToolRuntime, open_tool_runtime
+from hob.app.tools.runtime import file_roots
 from hob.app.trust.guard import BackendSandbox
 from hob.bus.notices import Hub
 from hob.config.loading import Config, load_config
@@ -20,6 +21,7 @@ from hob.core.tools import ToolCall
 from hob.store.audit.audit import show_audit
 from hob.store.settings import StoreSettings
 from hob.store.store import open_store
+from hob.tools.filesystem.whole_files import write_new
 from hob.tools.registry.builtin_groups import BUILTIN_GROUPS
 from hob.tools.registry.groups import LOAD, grouped
 from hob.workspace.settings import WorkspaceSettings
@@ -79,6 +81,13 @@ async def test_group_is_opened_without_making_the_tools(tool_runtime: LazyToolRu
     assert "list_dir" in await text_of(groups, LOAD, names=["files"])
     assert "list_dir" in {spec.name for spec in groups.of(SessionKey("here")).specs()}
     assert tool_runtime.made.found is None
+
+
+def test_browser_keeps_a_file_in_a_home_that_is_new(tmp_path: Path) -> None:
+    """A page as PDF, a download: `write_new` at these roots."""
+    config = load_config(SECTIONS, home=tmp_path / "home", environ={"HOB_WORKSPACE_PATH": str(tmp_path / "workspace")})
+    write_new(file_roots(config), "page.pdf", b"%PDF-")
+    assert (config[WorkspaceSettings].work / "page.pdf").read_bytes() == b"%PDF-"
 
 
 @pytest.mark.bubblewrap

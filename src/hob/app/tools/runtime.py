@@ -195,17 +195,9 @@ class WorkspaceTools:
     def specs(self) -> tuple[ToolSpec, ...]:
         return self._specs
 
-    def _make(self) -> None:
-        self._workspace.path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        make_work_repository(self._workspace.work)
-
     async def call(self, call: ToolCall, context: CallContext) -> ToolResult:
         if not self._ready:
-            try:
-                await asyncio.to_thread(self._make)
-            except OSError as error:
-                why = f"{error.filename} cannot be made: {error.strerror}; see workspace.path and workspace.work_repo"
-                raise ToolFailed(why) from error
+            await asyncio.to_thread(_make_folders, self._workspace)
             self._ready = True
         if call.name in ("exec", "process"):
             try:
@@ -213,6 +205,15 @@ class WorkspaceTools:
             except NotConfigured as error:
                 raise ToolFailed(str(error)) from error
         return await self._toolsets[call.name].call(call, context)
+
+
+def _make_folders(workspace: WorkspaceSettings) -> None:
+    try:
+        workspace.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_work_repository(workspace.work)
+    except OSError as error:
+        why = f"{error.filename} cannot be made: {error.strerror}; see workspace.path and workspace.work_repo"
+        raise ToolFailed(why) from error
 
 
 def _roots(
@@ -231,8 +232,10 @@ def _roots(
 
 
 def file_roots(config: Config) -> Roots:
-    """Where the file tools may act."""
-    return _roots(config[WorkspaceSettings], config[SandboxSettings], Path.home(), (config.home,))[0]
+    """Where the file tools may act; the work folder is made where there is none yet. Raises ToolFailed."""
+    workspace = config[WorkspaceSettings]
+    _make_folders(workspace)
+    return _roots(workspace, config[SandboxSettings], Path.home(), (config.home,))[0]
 
 
 def executable_config_below(workspace: WorkspaceSettings, settings: SandboxSettings) -> Sequence[str]:

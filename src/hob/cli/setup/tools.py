@@ -94,7 +94,9 @@ def explain(name: Name, /, *, json: Json = False) -> None:
 @app.command(name="test")
 def try_(
     name: Name,
-    arguments: Annotated[str, Parameter(help="The arguments as JSON, or the main one as plain text.")] = "",
+    arguments: Annotated[
+        str, Parameter(help='The arguments as JSON ({"path": "notes.md"}), or the main one as plain text.')
+    ] = "",
     /,
     *,
     yes: Annotated[bool, Parameter(negative="", help="Do it without asking where the policy asks you first.")] = False,

@@ -230,7 +230,7 @@ class Actions:
             await asyncio.sleep(seconds)
 
     async def _upload(self) -> ToolOutput:
-        roots = self._roots()
+        roots = await asyncio.to_thread(self._roots)
         data = await asyncio.to_thread(read_whole, roots, self._request.path, _MOST_FILE)
         element = await self._own(self._request.ref)
         kind = media_type_of(data[:HEAD])
@@ -276,7 +276,7 @@ class Actions:
         return data
 
     async def _keep(self, name: str, data: bytes) -> str:
-        roots = self._roots()
+        roots = await asyncio.to_thread(self._roots)
         name = self._request.path or await asyncio.to_thread(free_name, roots, name)
         await asyncio.to_thread(write_new, roots, name, data)
         return f"{name}: {len(data):,} bytes, {media_type_of(data[:HEAD])}"
