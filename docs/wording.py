@@ -84,5 +84,5 @@ TIERS: Mapping[Tier, str] = {Tier.READ: "reads", Tier.WRITE: "writes", Tier.HIGH
 RESTARTS: Mapping[Restart, str] = {
     Restart.AGAIN: "it is made again",
     Restart.NEVER: "it is not made again, and the model is told so",
-    Restart.RESUME: "it goes on with what it began, else it is not made again, and the model is told so",
+    Restart.RESUME: "it continues what it began, else it is not made again, and the model is told so",
 }

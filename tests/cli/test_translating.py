@@ -125,7 +125,7 @@ def test_help_in_english_loads_no_catalog() -> None:
         ("usage --days x", "hob: --days braucht eine Zahl, nicht 'x'; siehe `hob usage --help`"),
         (
             "logs --level x",
-            "hob: 'x' ist kein Wert für --level; möglich sind debug, info, warning, error, critical; siehe",
+            "hob: ungültiger Wert 'x' für --level; zur Wahl: debug, info, warning, error, critical; siehe",
         ),
         ("usage --days 1 --days 2", "hob: --days steht mehr als einmal da; siehe `hob usage --help`"),
     ],

@@ -35,7 +35,7 @@ def test_loopback_is_this_machine_only() -> None:
 @pytest.mark.parametrize("section", [ModelSettings, ProviderSettings])
 @pytest.mark.parametrize("address", ["not a url", "ftp://x", "http://", "/v1", "https:// x"])
 def test_wrong_address_is_refused_with_the_settings(section: type, address: str) -> None:
-    with pytest.raises(ValueError, match="base_url is not a server's address"):
+    with pytest.raises(ValueError, match="is not a server's address"):
         section(base_url=address)
 
 

@@ -21,7 +21,7 @@ from hob.core.ids import InboundId, OutboxId, SessionKey, TurnId, new_event_id, 
 from hob.core.messages import Address, Outbound, OutboundKind
 from hob.core.ports.turns import Routing, Turns
 from hob.core.states import TurnState
-from hob.core.translation.sentences import Sentence, say
+from hob.core.translation.sentences import Sentence, say, say_stopped
 from hob.core.turns import Finish, Outcome, Session, Turn
 from hob.core.values import dataclass
 from hob.store.messages.inbox import Waiting
@@ -122,7 +122,7 @@ async def take_up(context: BusContext, id: TurnId) -> Turn:
 async def end_as_cancelled(context: BusContext, running: RunningTurn, reason: str) -> None:
     """End a turn that could not do it itself, and tell its people. Raises StoreErrors."""
     turn = running.turn
-    text = say(Sentence.CANCELLED, context.language, reason=reason)
+    text = say_stopped(reason, context.language)
     addresses = dict.fromkeys(inbound.origin for inbound in (*turn.inbounds, *turn.joined))
     event = TimelineEvent(
         id=new_event_id(),

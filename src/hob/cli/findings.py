@@ -47,7 +47,7 @@ def show_report(report: DiagnosticReport, fixed: Sequence[str]) -> None:
         told = _("skipped   {checks} (not a problem): {reason}").format(checks=checks, reason=tame(_(reason)))
         print(paint(told, "dim"))
     for name in report.unknown:
-        told = _("security.accept names {name}, and there is no such check").format(name=name)
+        told = _("security.accept names {name}, but there is no such check").format(name=name)
         print(f"{paint(_('warning').ljust(8), 'yellow')}  {told}")
     found = [each.found.severity for each in report.findings if not each.accepted]
     critical, warnings, notes = map(found.count, (Severity.CRITICAL, Severity.WARN, Severity.INFO))

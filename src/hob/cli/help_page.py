@@ -159,10 +159,10 @@ def _choices(kind: Any) -> tuple[str, ...]:
 
 def _bad_value(kind: Any) -> str:
     if _choices(kind):
-        return _("{value} is no value for {name}, which takes {choices}")
+        return _("invalid value {value} for {name}; choose {choices}")
     if kind in (int, float):
         return _("{name} needs a number, not {value}")
-    return _("{value} is no value for {name}")
+    return _("invalid value {value} for {name}")
 
 
 def _plain(text: Any) -> str:

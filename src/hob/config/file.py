@@ -93,7 +93,7 @@ def parse(path: Path, text: str) -> dict[str, Any]:
         line, column = (int(where[1]), int(where[2])) if where[1] else _position(text)
         reason = message[: where.start()].strip()
         if not where[1]:
-            reason += "; the file ends here: is a bracket or a quote still open?"
+            reason += "; the file ends too early: a bracket or a quote is not closed"
         raise _invalid(path, reason, line, column) from None
 
 

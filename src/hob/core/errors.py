@@ -37,7 +37,7 @@ class StoreError(HobError):
 
 
 class StoreFull(StoreError):
-    """The disk is full or not writable; nothing was accepted. Free some space; Hob goes on by itself."""
+    """The disk is full or not writable; nothing was accepted. Free some space; then Hob continues."""
 
 
 class StoreDamaged(StoreError):

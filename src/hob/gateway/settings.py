@@ -43,13 +43,14 @@ class GatewaySettings:
         for name in self.hosts:
             if not name or not set(name) <= _OF_NAMES:
                 raise ValueError(
-                    translatable("hosts: {name} is no host name; write it like hob.example.org", name=repr(name))
+                    translatable("hosts: {name} is not a host name; write it like hob.example.org", name=repr(name))
                 )
         for origin in self.cors_origins:
             if not _is_origin(origin):
                 raise ValueError(
                     translatable(
-                        "cors_origins: {origin} is no origin; write it like https://example.org", origin=repr(origin)
+                        "cors_origins: {origin} is not an origin; write it like https://example.org",
+                        origin=repr(origin),
                     )
                 )
         for proxy in self.trusted_proxies:

@@ -123,7 +123,12 @@ class ModelSettings:
 
 def _check_address(base_url: str) -> None:
     if base_url and not re.fullmatch(r"\s*(?:https?://)?(?![a-z]+:/)[^\s/:]\S*\s*", base_url, re.IGNORECASE):
-        raise ValueError(translatable("base_url is not a server's address; one looks like https://models.example/v1"))
+        raise ValueError(
+            translatable(
+                "{address!r} is not a server's address (base_url); one looks like https://models.example/v1",
+                address=base_url,
+            )
+        )
 
 
 def _check_headers(headers: Mapping[str, str]) -> None:

@@ -120,13 +120,13 @@ async def test_summary_names_a_model_only_where_the_session_chose_one(
 @pytest.mark.parametrize("level", list(Thinking))
 async def test_thinking_is_chosen_by_session(store: Store, level: Thinking) -> None:
     table = bench(store, Named())
-    assert await table.say(f"/think {level.upper()}") == f"From now on the model thinks: {level}."
+    assert await table.say(f"/think {level.upper()}") == f"Thinking level: {level}."
     assert (await store.sessions.get(SESSION)).thinking is level
-    assert f"in this conversation: {level}." in await table.say("/think")
+    assert f"of this conversation: {level}." in await table.say("/think")
     assert await table.say("/think bogus") == (
         f"There is no level bogus; it stays {level}. Choose off, minimal, low, medium, high, xhigh or default."
     )
-    assert await table.say("/think default") == "From now on the model thinks as the settings say."
+    assert await table.say("/think default") == "Thinking level: as in the settings."
     assert (await store.sessions.get(SESSION)).thinking is None
 
 

@@ -27,6 +27,7 @@ from hob.core.models import ModelReply, ModelRequest, Price, Stop, Usage
 from hob.core.states import TurnState
 from hob.core.steps import Cancelled, ModelAsked, ModelFailed, ModelReplied, Said, Shortened, Step, Stopped, Waited
 from hob.core.tools import ToolCall
+from hob.core.translation.code_words import FAULT_WORDS
 from hob.core.turns import Finished, Parked, Turn, WaitsFor
 from hob.store.settings import StoreSettings
 from hob.store.store import Store, open_store
@@ -149,7 +150,7 @@ async def test_models_failure_is_told_and_never_kept_as_an_answer(bench: TurnBen
     result = await bench.store.inbox.find_result(turn.inbounds[0].id)
     assert result is not None
     assert (result.kind, result.reason) == (OutboundKind.ERROR, fault.value)
-    note = NOT_ANSWERED.format(reason=fault.value)
+    note = NOT_ANSWERED.format(reason=FAULT_WORDS[fault.value])
     shown = {
         ModelFault.FILTERED: [f"user: {note}"],  # the same words would be filtered again
         ModelFault.BAD_REQUEST: [f"user: hi\n\n{note}"],
@@ -214,7 +215,7 @@ async def test_malformed_answer_is_a_failure(bench: TurnBench, said: Line, reaso
     result = await bench.store.inbox.find_result(turn.inbounds[0].id)
     assert result is not None
     assert result.reason == reason
-    shown = ["user: hi", f"user: [No answer was given to this: {reason}.]"]
+    shown = ["user: hi", f"user: {NOT_ANSWERED.format(reason=FAULT_WORDS[reason])}"]
     assert await bench.said() == shown[reason == "filtered" :]
 
 
@@ -328,7 +329,7 @@ async def test_person_can_stop_a_turn(bench: TurnBench) -> None:
         bench.control.stop(task, "/stop")
     assert task.result() == Finished(TurnState.CANCELLED, "/stop")
     assert await bench.steps(turn) == [ModelAsked, Cancelled, Said]
-    assert await bench.reply(turn) == "Stopped (/stop)."
+    assert await bench.reply(turn) == "Stopped."
     assert await bench.said() == ["user: hi", f"user: {STOPPED}"]
 
 

@@ -117,4 +117,4 @@ def test_work_that_is_cut_off_is_said_to_be(
         beside.start()
         assert run(["memory", "import", str(tmp_path / "items.jsonl")]) == 1
         beside.join(10)
-    assert "it goes on where it was" in capsys.readouterr().err
+    assert "it continues where it was" in capsys.readouterr().err

@@ -30,7 +30,7 @@ def test_token_that_can_be_guessed_is_not_set(home: Path, capsys: pytest.Capture
         ("auth_token = 'short'", "shorter than 16"),
         ("auth_token = 'file:{home}/short'", "shorter than 16"),
         ("tls_cert = '/nowhere/cert.pem'", "cannot be read"),
-        ("tls_cert = '{home}/short'", "no certificate with its key"),
+        ("tls_cert = '{home}/short'", "not a certificate and its key"),
         (f"tls_key = '{PEM}'", "gateway.tls_cert is not"),
         ("[admission]\npassphrase = 'ab'", "passphrase"),
     ],

@@ -33,7 +33,7 @@ async def test_folder_where_no_tool_may_work_is_refused(tmp_path: Path) -> None:
         for folder, why in (
             (str(tmp_path / "home" / "x"), "Hob's own state"),
             ("relative", "Hob's own state"),
-            (str(tmp_path / "file" / "x"), "is no folder"),
+            (str(tmp_path / "file" / "x"), "is not a folder"),
         ):
             status, text = await put(hob, folder)
             assert (status, why in text) == (400, True), text

@@ -270,7 +270,7 @@ async def test_documents_are_remembered_by_their_sections_as_the_files_claims(tm
     async with visited(tmp_path) as hob:
         done = await last(control(hob).add_files(str(folder)))
         assert (done["files"], done["new"]) == (2, 3)
-        assert done["problems"] == [f"{folder}/noise.txt: it is no text"]
+        assert done["problems"] == [f"{folder}/noise.txt: it is not text"]
         assert (await last(control(hob).add_files(str(folder))))["new"] == 0
         item = (await control(hob).items(ItemFilter(query="leeks sow", layer="document")))["items"][0]
         assert (item["origin"], item["trust"], item["source"]) == ("file", "untrusted", f"document:{folder}/plan.md")

@@ -27,5 +27,5 @@ def test_as_of_a_day_is_its_end() -> None:
     assert _moment("2026-11-23", _END) == begins + 86_399
     assert _moment("2026-11-23T10:30", _END) == begins + 37_800
     assert _moment("", _END) == 0
-    with pytest.raises(InvalidRequest, match="2026-13-23 is no day"):
+    with pytest.raises(InvalidRequest, match="2026-13-23 is not a date"):
         _moment("2026-13-23", _END)

@@ -49,7 +49,7 @@ class Person:
         return answer
 
 
-SEARCH = ("searches the web", "")
+SEARCH = ("Which search service", "")
 REST = [("call you", ""), ("own messages", ""), ("packages", ""), SEARCH, ("Dollars", ""), ("background", "")]
 """Enter, Enter, Enter: what comes after the model."""
 

@@ -39,7 +39,7 @@ def unaccepted(machine: Machine) -> tuple[str, ...]:
 
 def test_all_answers_are_written_where_they_belong(machine: Machine) -> None:
     answers = [("call you", "Anna"), ("own messages", "Deutsch"), ("packages", "yes")]
-    more = [("searches the web", "DuckDuckGo"), ("Dollars", "$12.50"), ("background", "no")]
+    more = [("Which search service", "DuckDuckGo"), ("Dollars", "$12.50"), ("background", "no")]
     report = machine.set_up(person=Person([*SKIP, *answers, *more]))
     assert report.ok
     assert name_in(user(machine)) == "Anna"

@@ -184,7 +184,7 @@ async def choose_server(terminal: Terminal, machine: Machine) -> None:
 async def answer_the_rest(terminal: Terminal) -> None:
     await terminal.see("call you")
     terminal.type("Anna", ENTER)
-    for words in ("own messages", "fetch packages", "searches the web", "Dollars that Hob", "in the background"):
+    for words in ("own messages", "fetch packages", "Which search service", "Dollars that Hob", "in the background"):
         await terminal.see(words)
         terminal.type(ENTER)
 

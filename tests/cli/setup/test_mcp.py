@@ -80,7 +80,7 @@ def test_login_is_taken_back_and_nothing_else(
         (["--host", "group:zz", "--", "true"], "There is no group of hosts 'group:zz'. There are: group:packages, "),
         (["--", "npx"], "write it behind: npx PACKAGE"),
         (["--", "npx", "--odd", "x"], "what --odd of npx means; it takes -y, -q and --package"),
-        (["--", "uvx", "a b"], "'a b' is no package of a registry"),
+        (["--", "uvx", "a b"], "'a b' is not a package name"),
     ],
 )
 def test_server_that_cannot_be_added_is_told_once_and_leaves_nothing(

@@ -38,12 +38,12 @@ def test_webhooks_are_tables_of_their_own(home: Path) -> None:
     ("text", "reason"),
     [
         ("[webhooks.it]\n", "secret is missing"),
-        (f'[webhooks.it]\nsecret = "{SECRET}"\ntemplate = "{{{{a b}}}}"\n', "is no placeholder"),
+        (f'[webhooks.it]\nsecret = "{SECRET}"\ntemplate = "{{{{a b}}}}"\n', "is not a placeholder"),
         (f'[webhooks.it]\nsecret = "{SECRET}"\ntask = "/stop"\n', "it cannot be a slash command"),
         (f'[webhooks.it]\nsecret = "{SECRET}"\ntask = "do {{{{text}}}}"\n', "fields into the template"),
         (f'[webhooks.it]\nsecret = "{SECRET}"\nscheme = "gitub"\n', "did you mean github"),
         (f'[webhooks.it]\nsecret = "{SECRET}"\nshceme = "github"\n', "webhooks.it.scheme"),
-        (f'[webhooks."a/b"]\nsecret = "{SECRET}"\n', "no name for a webhook"),
+        (f'[webhooks."a/b"]\nsecret = "{SECRET}"\n', "invalid webhook name"),
         ("[webhooks]\nit = 1\n", "expected a table"),
     ],
 )

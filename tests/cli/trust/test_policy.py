@@ -30,7 +30,7 @@ def test_verdict_stands_first_then_why_and_what_each_stage_said(capsys: pytest.C
     assert lines[2] == "effects: it would send something to somebody"
     assert lines[3] == "risk of the call itself: high (it can do harm); the verdict above takes it into account"
     assert "  text that is not yours was read               needs your approval" in lines
-    assert lines[-2:] == ["you can allow it: once", "judged in permission mode guarded, autonomy cautious"]
+    assert lines[-2:] == ["you can allow it once", "judged in permission mode guarded, autonomy cautious"]
 
 
 def test_risk_of_an_allowed_call_is_told_apart_from_the_verdict(capsys: pytest.CaptureFixture[str]) -> None:

@@ -69,7 +69,7 @@ async def test_renewed_certificate_is_read_on_sighup_and_a_broken_one_is_not(wor
     ("environ", "complaint"),
     [
         ({"HOB_GATEWAY_TLS_CERT": "/nowhere/cert.pem"}, "cannot be read"),
-        ({"HOB_GATEWAY_TLS_CERT": __file__}, "no certificate with its key"),
+        ({"HOB_GATEWAY_TLS_CERT": __file__}, "not a certificate and its key"),
         ({"HOB_GATEWAY_TLS_KEY": str(PEM)}, "gateway.tls_cert is not"),
         ({"HOB_GATEWAY_HOST": "0.0.0.0", "HOB_GATEWAY_AUTH_TOKEN": "short"}, "16 characters"),
         ({"HOB_GATEWAY_CORS_ORIGINS": '["*"]'}, "gateway: cors_origins"),

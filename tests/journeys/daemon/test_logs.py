@@ -51,7 +51,7 @@ async def test_unclean_end_is_told_at_the_next_start(world: World) -> None:
         daemon.kill()
         await daemon.gone()
     async with world.serve(HOB_LOGS_FORMAT="json") as daemon:
-        await until(lambda: any("did not end by itself" in line["text"] for line in logged(world)))
+        await until(lambda: any("the last run was killed" in line["text"] for line in logged(world)))
         daemon.signal(signal.SIGTERM)
         assert await daemon.gone() == 0
 

@@ -97,7 +97,7 @@ async def test_model_that_is_connected_while_hob_runs_answers_at_once_and_what_w
         assert done.status == 0, done.err
         assert (await daemon.post("third")).json()["reply"] == "You said: third"
         assert world.model.requests[-1].headers["authorization"] == "Bearer sk-connected-0123456789"
-        assert (await world.hob("retry", stdin=None, **nothing)).out.count("is brought back") == 2
+        assert (await world.hob("retry", stdin=None, **nothing)).out.count("will be tried again") == 2
         assert [(await daemon.get(id, wait=20))["reply"] for id in kept] == ["You said: first", "You said: second"]
         assert "Nothing waits" in (await world.hob("retry", stdin=None, **nothing)).out
         chosen = await world.hob("models", "set", "fake-2", "--no-test", stdin=None, **nothing)

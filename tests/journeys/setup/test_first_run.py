@@ -108,7 +108,7 @@ async def test_clone_leads_whoever_has_nothing_to_the_first_answer(folder: Path)
             terminal.type(server.url, ENTER)
             await terminal.see("Its key")
             terminal.type(ENTER)
-            asked = ("call you", "own messages", "fetch packages", "searches the web", "Dollars that Hob")
+            asked = ("call you", "own messages", "fetch packages", "Which search service", "Dollars that Hob")
             for words in (*asked, "in the background"):
                 await terminal.see(words)
                 terminal.type(ENTER)

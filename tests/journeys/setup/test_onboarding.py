@@ -20,7 +20,7 @@ async def test_onboarding_is_german_where_the_terminal_is(world: World) -> None:
         )
         terminal.type(ENTER)
         questions = ("Wo soll der Schlüssel liegen?", "Wie darf Hob dich nennen?", "In welcher Sprache")
-        more = ("Dürfen sie Pakete holen", "Wer sucht für Hob im Netz?", "Dollar, die Hob")
+        more = ("Dürfen sie Pakete holen", "Welchen Suchdienst soll Hob nutzen?", "Dollar, die Hob")
         for words in (*questions, *more, "Soll Hob im Hintergrund laufen"):
             await terminal.see(words)
             terminal.type(ENTER)

@@ -96,7 +96,7 @@ async def test_typed_lines_are_sent_while_an_answer_streams(world: World) -> Non
 async def test_question_is_shown_whole_and_answered_at_the_prompt(world: World) -> None:
     async with ready(world) as terminal:
         terminal.type(RUN, ENTER)
-        await terminal.see_now("exec needs your approval", "│ rm -rf .", "Allow a_", "asks you")
+        await terminal.see_now("exec needs your approval", "│ rm -rf .", "Allow a_", "waiting for your answer")
         terminal.type("perhaps", ENTER)
         await terminal.gone("perhaps")
         terminal.type("n", ENTER)
@@ -126,7 +126,7 @@ async def test_two_questions_of_a_turn_are_asked_one_after_the_other(world: Worl
 async def test_question_in_words_takes_the_next_message_and_is_answered_once(world: World) -> None:
     async with ready(world) as terminal:
         terminal.type('CALL ask_user {"question": "Which colour?"}', ENTER)
-        await terminal.see_now("what you write next is the answer", "asks you")
+        await terminal.see_now("what you write next is the answer", "waiting for your answer")
         terminal.type("blue", ENTER)
         await terminal.see("The tool said: blue")
         await terminal.see_now(READY)
@@ -393,7 +393,7 @@ async def test_turn_that_was_left_running_is_followed_again(world: World) -> Non
             await terminal.ended()
             assert "It begins" in terminal.text
         async with chat(world) as terminal:
-            await terminal.see("still going on: “tell me”")
+            await terminal.see("Continuing your earlier message “tell me”")
             await terminal.gone(READY)
             terminal.type(CTRL_C)
             await terminal.see_now("topped", READY)
@@ -487,7 +487,9 @@ async def test_plain_chat_begins_with_what_no_one_saw(world: World) -> None:
             terminal.type("a slow one", ENTER)
             await until(lambda: len(world.model.chats) == 4)
         async with chat(world, TERM="dumb") as terminal:
-            await terminal.see("still going on: “a slow one”; hob ask --resume m_", "rm -rf junk", "yes or no?")
+            await terminal.see(
+                "Continuing your earlier message “a slow one”; hob ask --resume m_", "rm -rf junk", "yes or no?"
+            )
             assert "The late answer." not in terminal.text
 
 

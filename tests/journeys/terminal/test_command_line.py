@@ -182,7 +182,7 @@ async def test_chat_goes_on_until_its_terminal_ends(world: World) -> None:
         await typist.sees("You said: hello")
         await typist.sees(PROMPT)
         typist.types("/whoami\n")
-        await typist.sees("You are owner (owner) on local")
+        await typist.sees("You are owner on local")
         await typist.sees(PROMPT)
         typist.types("\x04")
         assert await typist.end() == 0

@@ -73,7 +73,7 @@ async def test_fact_is_put_right_in_the_owners_words_alone(tools: KnowledgeTools
     assert told.startswith("No longer known: owner lives in Paris. Instead: owner lives in Rome. To undo: /memory undo")
     (right,) = await store.facts.known(OWNER)
     assert (right.object, right.state) == ("Rome", FactState.CORRECTED)
-    with pytest.raises(ToolFailed, match="no fact that is known now"):
+    with pytest.raises(ToolFailed, match="there is no current fact"):
         await text(tools, of(wrote(SenderClass.MEMBER)), "correct_fact", id=right.id, right="")
 
 

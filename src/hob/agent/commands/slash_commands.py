@@ -22,7 +22,7 @@ from hob.core.ports.model import Model, Routes
 from hob.core.spelling import close_names
 from hob.core.translation.code_words import CLASS_WORDS, STATE_WORDS
 from hob.core.translation.command_answers import Answer, answer
-from hob.core.translation.language import translate
+from hob.core.translation.language import translatable, translate
 from hob.core.trust.labels import SenderClass
 from hob.core.trust.scopes import TokenScope
 from hob.core.turns import QueueMode, SessionChange
@@ -184,13 +184,13 @@ class SlashCommands:
 
     async def _whoami(self, call: CommandCall) -> str:
         sender = call.inbound.sender
+        name, known = sender.name or sender.id, CLASS_WORDS[sender.cls]
         return answer(
             Answer.WHOAMI,
             call.language,
-            name=sender.name or sender.id,
-            cls=CLASS_WORDS[sender.cls],
+            who=known if name == sender.cls else translatable("{name} ({cls})", name=name, cls=known),
             channel=call.inbound.origin.channel,
-            session=call.session,
+            session=call.session.removeprefix("local:"),
         )
 
     async def _stop(self, call: CommandCall) -> str:

@@ -36,7 +36,7 @@ from hob.core.messages import OutboundKind
 from hob.core.ports.turns import Control
 from hob.core.states import TurnState
 from hob.core.steps import Cancelled, Noted, Steered, Step, Stopped, ToolIntended, ToolReceived
-from hob.core.translation.sentences import Sentence, say
+from hob.core.translation.sentences import Sentence, say, say_stopped
 from hob.core.turns import Finish, Finished, Outcome, Parked, Turn, WaitsFor
 
 log = logging.getLogger(__name__)
@@ -237,7 +237,7 @@ class Driver:
                 text = f"{item.call.name} was stopped by the user while it ran; it may have taken effect."
                 record.add(answer_of(item.call.id, text, "cancelled"))
         record.add(Cancelled(reason))
-        text = say(Sentence.CANCELLED, run.parts.settings.language, reason=reason)
+        text = say_stopped(reason, run.parts.settings.language)
         return Say(text, OutboundKind.NOTICE, TurnState.CANCELLED, reason)
 
     async def _end(self, run: TurnRun, command: Say) -> Outcome:

@@ -23,6 +23,7 @@ from hob.core.steps import (
     UserAnswered,
 )
 from hob.core.tools import ToolCall
+from hob.core.translation.code_words import FAULT_WORDS
 from hob.core.trust.labels import HOB_LABEL, OWNER_LABEL, Label, Origin, Trust
 from hob.core.trust.pasted import holds_pasted, is_long, split_pasted
 from hob.core.turns import Turn
@@ -117,7 +118,7 @@ def closing_entry(turn: Turn, state: TurnState, reason: str, at: float) -> Entry
         case TurnState.CANCELLED:
             text = STOPPED
         case TurnState.FAILED:
-            text = NOT_ANSWERED.format(reason=reason or "it failed")
+            text = NOT_ANSWERED.format(reason=FAULT_WORDS.get(reason, reason) or "it failed")
         case _:
             return None
     return _entry(turn.id, "user", text, HOB_LABEL, at)

@@ -45,7 +45,7 @@ from hob.core.steps import (
     Waited,
 )
 from hob.core.tools import ALL_EFFECTS, Effect, Restart, ToolCall, ToolResult
-from hob.core.translation.sentences import OF_FAULT, Sentence, say, span
+from hob.core.translation.sentences import OF_FAULT, Sentence, say, say_stopped, span
 from hob.core.trust.labels import HOB_LABEL, Trust
 from hob.core.turns import Turn, WaitsFor
 from hob.core.values import dataclass
@@ -264,7 +264,7 @@ def _end(state: FoldedTurn, rules: TurnRules) -> Say | None:
         ended = TurnState.CANCELLED if state.cancelled is not None else TurnState.SILENT if silent else done
         return Say(state.said.text, state.said.kind, ended, state.said.reason)
     if state.cancelled is not None:
-        text = say(Sentence.CANCELLED, rules.language, reason=state.cancelled.reason)
+        text = say_stopped(state.cancelled.reason, rules.language)
         return Say(text, OutboundKind.NOTICE, TurnState.CANCELLED, "cancelled")
     if state.stopped is not None:
         return Say(state.stopped.detail, OutboundKind.ERROR, TurnState.FAILED, state.stopped.reason)

@@ -203,7 +203,7 @@ async def _open_to_phones(app: App, pages: TcpListener, most: int) -> AsyncItera
         except NotConfigured as error:
             reason = getattr(error.__cause__, "strerror", "")
             told = translatable(
-                "nothing can listen at {host}:{port} now: {reason}", host=place.host, port=port, reason=reason
+                "Hob cannot listen at {host}:{port} now: {reason}", host=place.host, port=port, reason=reason
             )
             raise Unready(told) from error
         with bound:

@@ -134,7 +134,9 @@ def reach_long(route: str, fields: Mapping[str, Any], told: Callable[[Mapping[st
         except (ConnectionLost, ValueError):  # in the middle of a line, too
             seen = {}
         if "error" not in seen and (not seen or seen.get("seen", seen.get("items")) != seen.get("of")):
-            raise ConnectionLost(translatable("Hob ended before this was done. Do it again: it goes on where it was."))
+            raise ConnectionLost(
+                translatable("Hob ended before this was done. Run it again: it continues where it was.")
+            )
         return seen
 
     def ask_here() -> Mapping[str, Any]:

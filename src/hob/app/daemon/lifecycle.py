@@ -58,7 +58,7 @@ async def run(kernel: Kernel, features: Features, services: TurnServices) -> Asy
                 stack.enter_context(kernel.signals.settings.heard_by(each.on_settings))
         if not kernel.one_shot:
             if kernel.store.unclean:
-                log.warning("the last run did not end by itself; what it had in hand goes on", extra=OWN)
+                log.warning("the last run was killed; its work continues", extra=OWN)
             services.prepare()
             jobs = [
                 Job("approvals", lambda _: services.guard.watch()),

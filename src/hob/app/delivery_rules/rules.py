@@ -144,7 +144,7 @@ def _checked(text: str) -> str:
     except ValueError as error:
         raise InvalidRequest(str(error)) from error
     if address.channel in (*_MACHINES, *FETCHED_CHANNELS):
-        raise InvalidRequest(translatable("{channel} is no chat that messages are sent to", channel=address.channel))
+        raise InvalidRequest(translatable("{channel} is not a chat that Hob can write to", channel=address.channel))
     return str(address)
 
 

@@ -44,7 +44,7 @@ async def forget(kernel: Kernel, call: CommandCall) -> str:
     except (NotFound, InvalidRequest):
         found = (await control.items(ItemFilter(query=wanted, limit=_SHOWN)))["items"]
         if not found:
-            return say(call.language, "Nothing is remembered that fits.")
+            return say(call.language, "Nothing found.")
         head = say(call.language, "Which of these? /forget ID")
         return "\n".join([head, *map(item_line, found)])
     told = say(call.language, "Forgotten: {id}", id=done["items"][0]["id"][:12])  # its text would be kept again
@@ -69,7 +69,7 @@ async def look(kernel: Kernel, call: CommandCall) -> str:
         return _explained(call.language, (await control.recalled(session=call.session))["items"])
     if words:
         found = (await control.items(ItemFilter(query=words, limit=_SHOWN)))["items"]
-        return "\n".join(map(item_line, found)) or say(call.language, "Nothing is remembered that fits.")
+        return "\n".join(map(item_line, found)) or say(call.language, "Nothing found.")
     status = await control.status()
     counts = ", ".join(f"{each['name']} {each['chunk_count']}" for each in status["layers"] if each["chunk_count"])
     kept = (await control.items(ItemFilter(source="fact:remember", limit=_SHOWN)))["items"]

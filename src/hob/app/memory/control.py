@@ -315,7 +315,7 @@ class OwnerMemory:
         _, layers = await self._counted()
         if name in layers:
             return (name,)
-        told = translatable("there is no layer {layer}; there are all, {layers}", layer=name, layers=", ".join(layers))
+        told = translatable("there is no layer {layer}; layers: {layers}, or all", layer=name, layers=", ".join(layers))
         raise InvalidRequest(told)
 
     def _view(self, found: Recalled) -> MemoryItemAnswer:

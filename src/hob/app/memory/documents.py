@@ -184,7 +184,7 @@ async def _text_of(file: Path, reader: Documents) -> str | None:
     if file.suffix.lower() in _TEXTS:
         decoded = decode(data)
         if decoded is None:
-            raise OSError(translatable("it is no text"))
+            raise OSError(translatable("it is not text"))
         return decoded.shown.replace("\0", "\ufffd")
     kind = reader.kind(data, file.name)
     return (await reader.read(data, kind)).text if kind else None

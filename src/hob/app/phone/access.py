@@ -102,8 +102,8 @@ class PhoneAccess:
     async def address(self) -> PhoneAddress:
         if not self._wanted:
             told = translatable(
-                "the dashboard is open to no phone; `hob dashboard --phone` shows where it could be, and "
-                "`hob dashboard --phone --at PLACE` opens it"
+                "no phone can reach the dashboard; `hob dashboard --phone` shows possible addresses, and `hob "
+                "dashboard --phone --at PLACE` opens it at one"
             )
             raise NotFound(told)
         await self._known.wait()

@@ -54,7 +54,7 @@ def check_private(address: IPv4Address | IPv6Address) -> None:
     if not any(address in network for network in _NETWORKS):
         raise NotConfigured(
             translatable(
-                "{address} is no address of a private network; set gateway.tls_cert for one that all can reach",
+                "{address} is not a private address; to use a public one, set gateway.tls_cert",
                 address=str(address),
             )
         )

@@ -223,7 +223,7 @@ def _declared(plugin: Installed, parts: Mapping[str, Any]) -> Subsystem:
     name = plugin.name
     if not name.isidentifier() or not name.islower() or "__" in name:
         raise NotConfigured(
-            translatable("{name!r} is no name for a plug-in: small letters, digits and single underscores", name=name)
+            translatable("invalid plug-in name {name!r}; use small letters, digits and single underscores", name=name)
         )
     base = parts.get(SUBSYSTEM, Subsystem(name=name, one_shot=CHANNELS not in parts))
     if not isinstance(base, Subsystem) or base.name != name:

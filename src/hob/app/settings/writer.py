@@ -86,7 +86,7 @@ def _trouble_of(folder: Path, home: Path) -> str:
         return translatable("{folder} belongs to Hob's own state, which no tool may touch", folder=folder)
     nearest = next(each for each in (there, *there.parents) if os.path.lexists(each))
     if not nearest.is_dir():
-        return translatable("{folder} is no folder", folder=nearest)
+        return translatable("{folder} is not a folder", folder=nearest)
     if not os.access(nearest, os.W_OK | os.X_OK):
         return translatable("{folder} cannot be written", folder=nearest)
     return ""

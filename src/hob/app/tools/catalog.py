@@ -130,7 +130,7 @@ class OwnerTools:
         if not page.server or not page.scripts or page.hidden:
             raise InvalidRequest(translatable("only a page of an MCP server whose scripts run can call its tools"))
         if await halted_since(self._store) is not None:
-            raise InvalidRequest(translatable("everything is stopped; `/resume` lets it go on"))
+            raise InvalidRequest(translatable("everything is stopped; `/resume` continues it"))
         toolset, spec = self._page_tool(page, page_call.tool)
         guarding, session = await self._guarding(), await self._store.sessions.get(page.session)
         supposed = Supposed(
@@ -210,9 +210,9 @@ def _shown(arguments: str) -> str:
     try:
         value = json.loads(arguments)
     except ValueError as error:
-        raise InvalidRequest(translatable("the arguments are no JSON")) from error
+        raise InvalidRequest(translatable("the arguments are not JSON")) from error
     if not isinstance(value, dict):
-        raise InvalidRequest(translatable("the arguments are no JSON object"))
+        raise InvalidRequest(translatable("the arguments are not a JSON object"))
     return "\n".join(map(visible, json.dumps(value, indent=2, ensure_ascii=False).split("\n")))
 
 

@@ -133,7 +133,7 @@ class ApprovalService:
         except ValueError:
             raise InvalidRequest(
                 translatable(
-                    "{scope!r} is no reach of an approval; there is {approvalscope}",
+                    "invalid scope {scope!r} of an approval; choose {approvalscope}",
                     scope=scope,
                     approvalscope=", ".join(ApprovalScope),
                 )

@@ -41,7 +41,7 @@ REPLY_WORDS: Mapping[str, str] = {
 }
 """What a reply is that is no answer."""
 TURN_WORDS: Mapping[str, str] = {
-    TurnState.READY: translatable("ready to go on"),
+    TurnState.READY: translatable("ready to continue"),
     TurnState.RUNNING: translatable("runs"),
     TurnState.PARKED: translatable("waits"),
     TurnState.DONE: translatable("finished"),

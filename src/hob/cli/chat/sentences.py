@@ -70,14 +70,14 @@ ENGLISH: Mapping[ChatSentence, str] = {
         "Hob finishes its work before it leaves; Ctrl-C interrupts it, and the next start continues."
     ),
     ChatSentence.READY: "ready",
-    ChatSentence.SENDING: "sends",
-    ChatSentence.THINKS: "thinks {seconds} s",
-    ChatSentence.WRITES: "writes",
-    ChatSentence.CALLS: "calls {name}",
+    ChatSentence.SENDING: "sending",
+    ChatSentence.THINKS: "thinking {seconds} s",
+    ChatSentence.WRITES: "writing",
+    ChatSentence.CALLS: "calling {name}",
     ChatSentence.RUNS: "{name} {seconds} s",
     ChatSentence.STOPPING: "stopping",
     ChatSentence.REJOINING: "Hob went away; waiting for it",
-    ChatSentence.ASKS: "asks you",
+    ChatSentence.ASKS: "waiting for your answer",
     ChatSentence.PAUSED: "kept",
     ChatSentence.QUEUED: "{count} waiting",
     ChatSentence.ALLOW: "Allow {id}? (y/n{further}) ",
@@ -85,7 +85,7 @@ ENGLISH: Mapping[ChatSentence, str] = {
     ChatSentence.LEFT_OPEN: "left open; answer with approve:{id} or deny:{id}",
     ChatSentence.ANSWER_NEXT: "what you write next is the answer",
     ChatSentence.EARLIER: "earlier, to “{title}”:",
-    ChatSentence.STILL_GOING: "still going on: “{title}”",
+    ChatSentence.STILL_GOING: "Continuing your earlier message “{title}”",
     ChatSentence.ELSEWHERE: (
         "{count} not seen yet in other conversations: {sessions}; `hob chat --session NAME` shows them"
     ),

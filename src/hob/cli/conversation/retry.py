@@ -42,7 +42,9 @@ def retry(id: str = "", /) -> None:
     alone = not socket_of(find_home(process_environment())).exists()
     for each in retried:
         print(
-            _("{id} is brought back{where}").format(id=each["message"] or each["id"], where=_where(each, alone=alone))
+            _("{id} will be tried again{where}").format(
+                id=each["message"] or each["id"], where=_where(each, alone=alone)
+            )
         )
     if not retried:
         print(_("Nothing waits for a model; `hob tasks --all` shows what failed for another reason."))

@@ -92,7 +92,7 @@ def rename(session: Session, title: Annotated[str, Parameter(help="The new name.
 def pause(session: Session) -> None:
     """Pause a conversation: new messages wait."""
     print(
-        _("{session} is paused; `hob sessions resume` lets it go on").format(
+        _("{session} is paused; `hob sessions resume` continues it").format(
             session=tame(_change(session, paused=True)["session"])
         )
     )
@@ -124,7 +124,7 @@ def fork(
     """Begin a new conversation with what was said in one, which stays as it is."""
     made = reach("POST", "/sessions/fork", {"session": session, "before": before or None})
     if not printed_json(made, json):
-        told = _("{session} goes on from {of} with {copied} entries")
+        told = _("{session} continues {of} with {copied} entries")
         print(told.format(session=tame(made["session"]), of=tame(made["of"]), copied=made["copied"]))
 
 

@@ -72,7 +72,7 @@ def _set(place: str) -> None:
 
 
 def _show_choices(choices: Sequence[Mapping[str, Any]]) -> int:
-    print(_("The dashboard is open to no phone. It could be:"))
+    print(_("No phone can reach the dashboard. Possible addresses:"))
     width = max(len(each["at"]) for each in choices)
     for each in choices:
         print(f"  hob dashboard --phone --at {each['at']:{width}}  {_(each['problem']) or each['name']}")

@@ -43,16 +43,16 @@ def status(*, json: bool = False) -> None:
         _row("", _("as `{command}`,{about}").format(command=command, about=about.replace(" since ", _(" since "))))
         _row(
             "",
-            _("at {address}").format(address=seen["address"] or _("hob.sock alone: no other program reaches its API")),
+            _("at {address}").format(address=seen["address"] or _("hob.sock only (the API is not on the network)")),
         )
     if seen["halted"] is not None:
         since = age(time.time() - seen["halted"])
-        _row("turns", _("all stopped for {age}; `hob resume` lets Hob go on by itself").format(age=since), "red")
+        _row("turns", _("all stopped for {age}; `hob resume` continues").format(age=since), "red")
     _show_messages(seen)
     none = _("none; `hob onboard` connects one")
     _row("model", none if seen["model"] == "none" else model_line(seen["model"], terminal_language()))
     for row in seen["resting"]:
-        told = _("{model} (key {key}) rests for {left}: {reason}")
+        told = _("{model} (key {key}) is paused for {left}: {reason}")
         left = age(max(0.0, row["until"] - time.time()))
         _row(
             "",
@@ -118,7 +118,7 @@ def _show_store(seen: Mapping[str, Any]) -> None:
         kept = ngettext(", {count} event quarantined", ", {count} events quarantined", apart) if apart else ""
         _row("follower", f"{follower['name']}: {lag}{paint(kept, 'red')}")
     if why := seen.get("memory", {}).get("why"):
-        _row("memory", _("work in the background waits: {why}").format(why=line(_(why), 120)), "yellow")
+        _row("memory", _("background work is waiting: {why}").format(why=line(_(why), 120)), "yellow")
     if problem := seen.get("memory", {}).get("problem"):
         told = _("finds by words alone, the embedder failed: {problem}").format(problem=line(_(problem), 200))
         _row("memory", told, "red")

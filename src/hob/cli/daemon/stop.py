@@ -60,9 +60,9 @@ def stop(*, all: bool = False) -> None:  # noqa: A002 - the option is called so
 
 
 def resume() -> None:
-    """Let what Hob does by itself go on after `hob stop --all`."""
+    """Let Hob continue its own work after `hob stop --all`."""
     lifted = reach("POST", "/resume")["lifted"]
-    print(_("What Hob does by itself goes on.") if lifted else _("Nothing was held."))
+    print(_("Hob continues its own work.") if lifted else _("Nothing was held."))
 
 
 def _pid_of(home: Path) -> int:

@@ -64,7 +64,7 @@ def search(query: Query = "", *, layer: Layer = "", source: Source = "", origin:
         return
     show_problem(seen)
     if not seen["items"]:
-        print(_("Nothing is remembered that fits."))
+        print(_("Nothing found."))
     for item in seen["items"]:
         show_item(item)
     if seen["items"]:
@@ -176,7 +176,7 @@ def _show_forgotten(seen: Mapping[str, Any], *, json: bool) -> None:
     if len(seen["items"]) > 20:
         print(_("… and {count} more").format(count=len(seen["items"]) - 20))
     if not seen["items"]:
-        print(_("Nothing is remembered that fits."))
+        print(_("Nothing found."))
     if seen["turns"]:
         print(
             ngettext(

@@ -29,7 +29,7 @@ def facts(*, as_of: Annotated[str, Parameter(help="As Hob knew them on this day 
     if printed_json(seen, json):
         return
     if not seen["facts"]:
-        print(_("No facts were taken from conversations."))
+        print(_("No facts were learned from conversations."))
     for fact in seen["facts"]:
         _show_fact(fact)
     print(paint(_("`hob memory search --layer fact` shows the notes you asked Hob to keep."), "dim"))
@@ -95,7 +95,7 @@ def _moment(day: str, end: str = "") -> float:
         whole = len(day) == len("2026-11-22")
         return datetime.fromisoformat(day + end if whole else day).astimezone().timestamp() if day else 0.0
     except ValueError:
-        raise InvalidRequest(_("{day} is no day; write it as 2026-11-22").format(day=day)) from None
+        raise InvalidRequest(_("{day} is not a date; write it as 2026-11-22").format(day=day)) from None
 
 
 def _settle(fields: Mapping[str, Any], *, json: bool) -> None:

@@ -17,7 +17,7 @@ from hob.memory.expertise import Trend
 
 LAYER_WORDS: Mapping[str, str] = {
     "soul": translatable("your files on how Hob should be (SOUL.md, USER.md and others)"),
-    "er1": translatable("what the ER1 recorder took down, if you connected one"),
+    "er1": translatable("recordings from ER1, a transcription service, if you connected one"),
 }
 """Layers of which more is to be said than their description."""
 TREND_WORDS: Mapping[str, str] = {
@@ -63,7 +63,7 @@ def stats(*, json: Json = False) -> None:
         days = _("{days:g} days").format(days=layer["ttl_days"]) if layer["ttl_days"] else _("for good")
         print(f"{layer['name']:<13} {number(layer['chunk_count'], 0):>8}  {days:<9}  {paint(_(told), 'dim')}")
     totals = seen["totals"]
-    print(_("{total:,} items; at most {most:,} of those that are kept for a time").format(
+    print(_("{total:,} items; limit for items that expire: {most:,}").format(
         total=totals["total_chunks"], most=totals["max_chunks"]))  # fmt: skip
     if totals["permanent_chunks"] > totals["max_chunks"]:
         told = _("{count} never expire, more than memory.max_items; `hob memory forget` removes what you do not need")
@@ -81,7 +81,7 @@ def stats(*, json: Json = False) -> None:
             told = _("changes may wait for the next turn: {why}").format(why=line(_(why), 200))
             print(f"  {paint(told, 'yellow')}")
     for skill in seen["expertise"]:
-        told = _("{skill}: {successes:,} of {uses:,} calls worked")
+        told = _("tool success, {skill}: {successes:,} of {uses:,} calls")
         trend = f", {_(TREND_WORDS[skill['trend']])}" if skill["trend"] in TREND_WORDS else ""
         words = {"skill": _(SKILL_WORDS.get(skill["skill"], skill["skill"]))}
         print(told.format(**skill | words) + trend)
@@ -135,7 +135,9 @@ def reset(layer: str, *, yes: Annotated[bool, Parameter(help="Do not ask.")] = F
     """Empty a layer, or `all`. Your files are read again; `hob rebuild` takes up again what was said."""
     layers = [each["name"] for each in reach("GET", "/memory/status")["layers"]]
     if layer not in {"all", "working_memory", *layers}:
-        told = translatable("there is no layer {layer}; there are all, {layers}", layer=layer, layers=", ".join(layers))
+        told = translatable(
+            "there is no layer {layer}; layers: {layers}, or all", layer=layer, layers=", ".join(layers)
+        )
         raise InvalidRequest(told)
     if not yes and not confirm(_("Empty the layer {layer}?").format(layer=layer), _("Nothing was forgotten.")):
         return 1

@@ -39,7 +39,7 @@ def settle_search(home: Path, options: SetupOptions, prompts: SetupPrompts | Non
 
 def _ask(prompts: SetupPrompts, now: str) -> str:
     return prompts.choose(
-        "Who searches the web for Hob? What you look for goes there.",
+        "Which search service should Hob use? It sees your searches.",
         ((NOBODY, "no web search"), *((name, engine.title) for name, engine in SEARCH_ENGINES.items())),
         now,
     )

@@ -67,7 +67,7 @@ def add(
     name: Name,
     /,
     *command: Annotated[str, Parameter(help="The program and its arguments, after `--`.", allow_leading_hyphen=True)],
-    url: Annotated[str, Parameter(help="Where it answers, if it is no program.")] = "",
+    url: Annotated[str, Parameter(help="Its address, if it is not a program.")] = "",
     env: Annotated[list[str] | None, Parameter(help="NAME=VALUE; the value may be env:VARIABLE or file:PATH.")] = None,
     header: Annotated[list[str] | None, Parameter(help="NAME=VALUE, likewise.")] = None,
     client_id: Annotated[str, Parameter(help="The OAuth client id, if you registered Hob there by hand.")] = "",

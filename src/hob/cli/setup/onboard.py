@@ -172,7 +172,7 @@ def _show(language: str, outcome: SetupOutcome) -> None:
 
 
 def _show_end(language: str, home: Path, *, ok: bool) -> None:
-    well = translatable("Settings: {file}. Say hello: hob", file=str(home / "config.toml"))
+    well = translatable("Settings: {file}. `hob` starts the chat.", file=str(home / "config.toml"))
     print()
     print(
         text_in(well if ok else "Some steps failed. Run `hob onboard` to continue; `hob doctor` finds more.", language)

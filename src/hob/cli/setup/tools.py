@@ -50,7 +50,7 @@ ROLE_WORDS: Mapping[str, str] = {
 _RESTART_WORDS: Mapping[str, str] = {
     Restart.AGAIN: translatable("repeated"),
     Restart.NEVER: translatable("not repeated"),
-    Restart.RESUME: translatable("it goes on with what it began"),
+    Restart.RESUME: translatable("it continues what it began"),
 }
 Name = Annotated[str, Parameter(help="The tool's name, e.g. web_search.")]
 Json = Annotated[bool, Parameter(negative="", help="Print JSON.")]

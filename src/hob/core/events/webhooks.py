@@ -27,7 +27,7 @@ def check_names(names: Iterable[str]) -> None:
         if not (0 < len(name) <= 60 and set(name) <= _OF_NAMES):
             raise ValueError(
                 translatable(
-                    "{name} is no name for a webhook; use at most 60 small letters, digits, - and _", name=repr(name)
+                    "invalid webhook name {name}; use at most 60 small letters, digits, - and _", name=repr(name)
                 )
             )
 

@@ -113,7 +113,7 @@ ENGLISH: Mapping[Answer, str] = {
     Answer.STATUS_FOR_ANSWER: "Waiting for your answer, in the conversation where it was asked: {count}.",
     Answer.STATUS_PAUSED: "Continuing later by itself: {count}.",
     Answer.STATUS_HALTED: "Everything was stopped; what Hob would do by itself is held until `/resume`.",
-    Answer.WHOAMI: "You are {name} ({cls}) on {channel}; this is the conversation {session}.",
+    Answer.WHOAMI: "You are {who} on {channel}; this is the conversation {session}.",
     Answer.STOPPED: "Stopping.",
     Answer.NOTHING_RUNS: "Nothing is running here.",
     Answer.FRESH: "A fresh start. What was said is kept (`hob export`), but I no longer look at it.",
@@ -144,9 +144,9 @@ ENGLISH: Mapping[Answer, str] = {
     Answer.MODEL_CHAIN: "If it does not answer: {models}.",
     Answer.MODEL_ALIASES: "Names of your own: {names}.",
     Answer.MODEL_REFUSED: "Nothing changed: {reason}",
-    Answer.THINKING: "How long the model thinks in this conversation: {level}. Choose {levels} or default.",
-    Answer.THINKING_SET: "From now on the model thinks: {level}.",
-    Answer.THINKING_DEFAULT: "From now on the model thinks as the settings say.",
+    Answer.THINKING: "Thinking level of this conversation: {level}. Choose {levels} or default.",
+    Answer.THINKING_SET: "Thinking level: {level}.",
+    Answer.THINKING_DEFAULT: "Thinking level: as in the settings.",
     Answer.THINKING_UNKNOWN: "There is no level {wanted}; it stays {level}. Choose {levels} or default.",
     Answer.PERMISSION: "This conversation permits: {word}.\n{lines}",
     Answer.PERMISSION_SET: "From now on this conversation permits: {word}.",
@@ -179,7 +179,7 @@ ENGLISH: Mapping[Answer, str] = {
     Answer.CACHED: " (cached)",
     Answer.SESSION: "This is the conversation {session}. Conversations here:\n{lines}",
     Answer.SESSION_LINE: "  {mark} {key}  {title} ({entries} messages)",
-    Answer.SESSION_SWITCHED: "This chat now goes on in the conversation {session}.",
+    Answer.SESSION_SWITCHED: "This chat continues in the conversation {session}.",
     Answer.SESSION_ARCHIVED: "The conversation {session} is archived; `/session switch {session}` brings it back.",
     Answer.SESSION_TITLED: "This conversation is now called “{title}”.",
     Answer.SESSION_USAGE: (
@@ -189,15 +189,22 @@ ENGLISH: Mapping[Answer, str] = {
     Answer.TASKS: "Open tasks:\n{lines}",
     Answer.TASK_LINE: "  {id} {state}: {title}",
     Answer.PAUSED: "Paused. New messages are kept; `/resume` continues.",
-    Answer.RESUMED: "Going on.",
+    Answer.RESUMED: "Continuing.",
     Answer.HALTED: (
         "Everything is stopped ({count} ended). What Hob would do by itself is held until `/resume`, over restarts too."
     ),
-    Answer.LIFTED: "Continuing; Hob's own work is no longer held.",
+    Answer.LIFTED: "Hob continues its own work.",
     Answer.CANCEL_USAGE: "Say which: `/cancel ID`; `/tasks` lists them.",
     Answer.CANCELLED: "{id} is cancelled.",
     Answer.NOT_CANCELLED: "There is no open task {id}; `/tasks` lists them.",
-    Answer.QUEUE: "A message that comes while I work: {mode}. Choose steer, followup, collect, interrupt or default.",
+    Answer.QUEUE: (
+        "Queue mode: {mode}. A message that arrives while I work, by mode:\n"
+        "  steer      joins the running turn\n"
+        "  followup   is answered afterwards\n"
+        "  collect    is answered afterwards, together with the others that waited\n"
+        "  interrupt  stops the running turn\n"
+        "  default    as bus.queue_mode says; steer unless you changed it"
+    ),
     Answer.QUEUE_SET: "Queue mode is now {mode}.",
     Answer.NEEDS_OWNER: "Only the owner may do that.",
     Answer.NEEDS_SCOPE: (

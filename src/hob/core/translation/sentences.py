@@ -48,6 +48,7 @@ class Sentence(StrEnum):
     RUN_TIMEOUT = auto()
     HOOK_DENIED = auto()
     CANCELLED = auto()
+    CANCELLED_BY_COMMAND = auto()
     CANCELLED_WAITING = auto()
     STILL_WAITING = auto()
     ASKED_AGAIN = auto()
@@ -130,8 +131,8 @@ ENGLISH: Mapping[Sentence, str] = {
         "When it can be reached, send your message again."
     ),
     Sentence.MODEL_GARBAGE: (
-        "The server answered with something that no model says, so there is no answer.\n{detail}\n"
-        "If it happens again, choose another model with `/model`."
+        "What the server sent is not a model's answer.\n{detail}\nIf it happens again, choose another model with "
+        "`/model`."
     ),
     Sentence.MODEL_CUT: (
         "The connection broke in the middle of the answer, so there is none.\n{detail}\nSend your message again."
@@ -141,8 +142,8 @@ ENGLISH: Mapping[Sentence, str] = {
     ),
     Sentence.MODEL_EMPTY: "The model's answer was empty.\n{detail}\nSend your message again, perhaps in other words.",
     Sentence.MODEL_FILTERED: (
-        "Something was held back, so there is no answer.\n{detail}\n"
-        "Ask in other words, or choose another model with `/model`."
+        "The provider's content filter withheld the answer.\n{detail}\nAsk in other words, or choose another model "
+        "with `/model`."
     ),
     Sentence.NO_MODEL: (
         "There is no answer yet, and your message is kept: {detail}.\n"
@@ -191,6 +192,7 @@ ENGLISH: Mapping[Sentence, str] = {
     ),
     Sentence.HOOK_DENIED: "A hook stopped this: {detail}",
     Sentence.CANCELLED: "Stopped ({reason}).",
+    Sentence.CANCELLED_BY_COMMAND: "Stopped.",
     Sentence.CANCELLED_WAITING: "This message was not answered: it was cancelled before its turn came ({reason}).",
     Sentence.STILL_WAITING: "Still waiting for the model ({wait} without a word).",
     Sentence.ASKED_AGAIN: "The model has sent nothing for {wait}; it is asked again, together with the new message.",
@@ -215,10 +217,9 @@ ENGLISH: Mapping[Sentence, str] = {
         "Hob has made too many messages for itself within the hour; this one was not taken. Try again in {wait}."
     ),
     Sentence.STOPPING: "Hob is shutting down; this message was not taken. Send it again in a moment.",
-    Sentence.PAUSED: "Kept, but this conversation is paused; `/resume` lets it go on.",
+    Sentence.PAUSED: "Kept, but this conversation is paused; `/resume` continues it.",
     Sentence.STORE_FULL: (
-        "The disk is full or not writable; this message was not taken. "
-        "Free some space and send it again; Hob goes on by itself."
+        "The disk is full or not writable; this message was not taken. Free some space and send it again."
     ),
     Sentence.STORE_TROUBLE: "The database cannot be used ({detail}); this message was not taken. See `hob status`.",
     Sentence.TOO_LONG: (
@@ -228,7 +229,7 @@ ENGLISH: Mapping[Sentence, str] = {
     Sentence.COMMAND_FAILED: "The command /{name} failed because of a defect in Hob; the log says more.",
     Sentence.INTERRUPTED: "a newer message came in",
     Sentence.STORE_WAITS: (
-        "Kept, but the database cannot be written right now; this goes on by itself. See `hob status`."
+        "Kept, but the database cannot be written right now. Hob continues when it can. See `hob status`."
     ),
     Sentence.PROMPT_GUARD_WARNED: (
         "This went to the model's provider with {kinds} in it; `[prompt_guard]` in the settings can prevent it."
@@ -265,8 +266,8 @@ ENGLISH: Mapping[Sentence, str] = {
         "A command wrote what would make git run a program outside of the sandbox: {paths}. It was taken back."
     ),
     Sentence.OUTBOX_LATE: (
-        "Replies to {channel} have been waiting for {wait} to be delivered{why}. Hob goes on trying; "
-        "`hob status` says how it stands."
+        "Replies to {channel} have been waiting for {wait} to be delivered{why}. Hob keeps trying; `hob status` shows "
+        "them."
     ),
 }
 
@@ -332,6 +333,11 @@ def span(seconds: float, language: str = "en") -> str:
         count = left
         unit = translate_plural("{count} second", "{count} seconds", count, language)
     return unit.format(count=count)
+
+
+def say_stopped(reason: str, language: str = "en") -> str:
+    """That a turn was stopped, and why; who typed `/stop` knows why."""
+    return say(Sentence.CANCELLED_BY_COMMAND if reason.startswith("/") else Sentence.CANCELLED, language, reason=reason)
 
 
 def say(sentence: Sentence, language: str = "en", **values: object) -> str:

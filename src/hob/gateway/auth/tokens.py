@@ -144,7 +144,7 @@ class TokenFile:
         """Make a token, for so many seconds or for ever; its secret, which is told this once. Raises InvalidRequest."""
         if not _NAME.fullmatch(name) or name == OWNER:
             raise InvalidRequest(
-                translatable("{name!r} is no name for a token; use letters, digits and dashes, e.g. phone", name=name)
+                translatable("invalid token name {name!r}; use letters, digits and dashes, e.g. phone", name=name)
             )
         if cls is not SenderClass.OWNER and not scopes <= {TokenScope.CHAT}:
             raise InvalidRequest(

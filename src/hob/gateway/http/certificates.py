@@ -36,8 +36,8 @@ def load_certificate(context: ssl.SSLContext, settings: GatewaySettings) -> None
     except ssl.SSLError as error:
         raise NotConfigured(
             translatable(
-                "gateway.tls_cert {tls_cert} and gateway.tls_key {tls_key} are no certificate with its key "
-                "({reason}); both are PEM files, the key without a passphrase",
+                "gateway.tls_cert {tls_cert} and gateway.tls_key {tls_key} are not a certificate and its key "
+                "({reason}); both must be PEM files, the key without a passphrase",
                 tls_cert=settings.tls_cert,
                 tls_key=settings.tls_key or "in the same file",
                 reason=error.reason or error,

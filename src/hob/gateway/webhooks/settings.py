@@ -33,8 +33,8 @@ def check_template(template: str) -> None:
         if not re.fullmatch(_PATH, found[1].strip()):
             raise ValueError(
                 translatable(
-                    "{found} is no placeholder; write {{{{issue.title}}}} for a field, {{{{items.0}}}} for an entry of "
-                    "a list, {{{{.}}}} for everything, {{{{@X-Event}}}} for a header",
+                    "{found} is not a placeholder; write {{{{issue.title}}}} for a field, {{{{items.0}}}} for an "
+                    "entry of a list, {{{{.}}}} for everything, {{{{@X-Event}}}} for a header",
                     found=repr(found[0]),
                 )
             )

@@ -132,7 +132,7 @@ def _person_id(text: str) -> str:
     if not _ID.fullmatch(id):
         raise InvalidRequest(
             translatable(
-                "{text!r} is no name of a person here; use letters, digits, dots and dashes, e.g. anna", text=text
+                "invalid name {text!r} of a person; use letters, digits, dots and dashes, e.g. anna", text=text
             )
         )
     return id

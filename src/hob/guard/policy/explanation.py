@@ -45,7 +45,7 @@ def explain(
     call = ToolCall(CallId("explain"), tool, arguments)
     analysis = read_call(call, spec or ToolSpec(tool, "", {}), reader, context.sandbox)
     if analysis is None:
-        return PolicyDecisionTrace(Deny("unreadable", translatable("the arguments are no JSON object"))), None
+        return PolicyDecisionTrace(Deny("unreadable", translatable("the arguments are not a JSON object"))), None
     return policy.decide(analysis, context), analysis
 
 
@@ -86,7 +86,7 @@ def explanation(decided: PolicyDecisionTrace, analysis: ToolCallAnalysis | None)
         if may_be_granted(decided.rule):
             yield translatable("you can allow it once, for the conversation or always")
         else:
-            yield translatable("you can allow it: once")
+            yield translatable("you can allow it once")
 
 
 def _said(verdict: Verdict) -> str:

@@ -140,7 +140,7 @@ class PolicyJudge:
 
     def _decide(self, analysis: ToolCallAnalysis | None, context: Context) -> PolicyDecisionTrace:
         if analysis is None:
-            return PolicyDecisionTrace(Deny("unreadable", "the arguments are no JSON object"))
+            return PolicyDecisionTrace(Deny("unreadable", "the arguments are not a JSON object"))
         return self._policy.decide(analysis, context)
 
     def _context(self, turn: Turn, trust: Trust, policy_input: PolicyInput) -> Context:

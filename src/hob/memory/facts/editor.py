@@ -48,7 +48,7 @@ class FactEditor:
         versions = [] if len(id) < _SHORTEST else await self._facts.beginning(scope, id)
         known = [fact for fact in versions if fact.recorded_to is None]
         if len(known or versions) != 1 or not (known or undo):
-            raise NotFound(translatable("{id} is no fact that is known now", id=id))
+            raise NotFound(translatable("there is no current fact {id}; `hob memory facts` lists them", id=id))
         (fact,) = known or versions
         if undo:
             await self._facts.undo(scope, fact.change if known else fact.closed, change)

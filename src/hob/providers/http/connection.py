@@ -108,7 +108,7 @@ class ServerConnection:
             raise ModelError(
                 ModelFault.SETTINGS,
                 translatable(
-                    "the base URL is no address: {error}; check {advice}", error=error, advice=self._server.advice
+                    "the base URL is not an address: {error}; check {advice}", error=error, advice=self._server.advice
                 ),
             ) from error
 
@@ -240,7 +240,7 @@ class ServerConnection:
                 return ModelError(
                     ModelFault.SETTINGS,
                     translatable(
-                        "{host} is no address ({said}); check {advice}",
+                        "{host} is not an address ({said}); check {advice}",
                         host=host,
                         said=said,
                         advice=self._server.advice,

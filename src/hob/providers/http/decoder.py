@@ -71,7 +71,7 @@ class Decoder(ABC):
         except (KeyError, IndexError, TypeError, ValueError, AttributeError):
             pass  # whatever else it is
         if not isinstance(chunk, dict):
-            self._raise_garbage(translatable("data that is no object"))
+            self._raise_garbage(translatable("data that is not an object"))
         self._take_object(chunk)
 
     @abstractmethod
@@ -261,7 +261,7 @@ class Decoder(ABC):
         if isinstance(answer, dict) and answer.get("error"):
             self._raise_error(answer["error"])
         if not self._take_whole(answer):
-            self._raise_garbage(translatable("JSON that is no answer"))
+            self._raise_garbage(translatable("JSON that is not an answer"))
         if not self.done:
             self._complete(self._ended() or Stop.END)
 

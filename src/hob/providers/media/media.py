@@ -80,7 +80,7 @@ class VisionDescriber:
         if not kind:
             raise ModelError(
                 ModelFault.BAD_REQUEST,
-                translatable("{media_type} is no picture that a model can look at", media_type=media_type or "it"),
+                translatable("models cannot read {media_type} as a picture", media_type=media_type or "it"),
             )
         blob = await self._pictures.put(image, kind)
         try:

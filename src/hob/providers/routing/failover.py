@@ -187,7 +187,7 @@ _WHY: Mapping[ModelFault, str] = {
     ModelFault.NETWORK: "cannot be reached",
     ModelFault.TIMEOUT: "silent for too long",
     ModelFault.CUT: "answer cut off",
-    ModelFault.GARBAGE: "no model's answer",
+    ModelFault.GARBAGE: "not a model's answer",
     ModelFault.EMPTY: "empty answer",
     ModelFault.NOT_FOUND: "no such model",
     ModelFault.BAD_REQUEST: "request not accepted",

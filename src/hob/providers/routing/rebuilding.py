@@ -44,7 +44,8 @@ class RebuiltRequests(ModelRoutes):
     def _open(self, connected: ConnectedProvider, key: int) -> Model:
         if connected.how == "plug-in" or connected.provider.wire in (*HERE, *CLI_WIRES):
             raise ModelError(
-                ModelFault.SETTINGS, translatable("{id} is no server that is sent requests", id=connected.provider.id)
+                ModelFault.SETTINGS,
+                translatable("{id} is not a server, so Hob sends it no requests", id=connected.provider.id),
             )
         server = server_of(connected, connected.keys[key], self._settings)
         identity = f"{connected.provider.id}/{key}"

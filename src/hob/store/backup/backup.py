@@ -177,7 +177,7 @@ def _copy_checked(file: Path, goal: Path) -> None:
             connection.execute("VACUUM INTO ?", (str(goal),))
     except (apsw.NotADBError, apsw.CorruptError) as error:
         raise StoreDamaged(
-            translatable("{file} is damaged or no database ({error}).", file=file, error=str(error))
+            translatable("{file} is damaged, or not a database ({error}).", file=file, error=str(error))
         ) from error
     goal.chmod(0o600)
 

@@ -123,7 +123,7 @@ def _html(data: bytes, asked: Answer) -> tuple[str, Iterable[DocumentSection]]:
 def _csv(data: bytes, _: Answer) -> tuple[str, Iterable[DocumentSection]]:
     text = decode(data)
     if text is None:
-        raise ValueError("it is no text")
+        raise ValueError("it is not text")
     return "", [DocumentSection(text.shown)]
 
 

@@ -85,7 +85,7 @@ def plan_of(command: Sequence[str]) -> InstallPlan | None:
     if found is None:
         raise NotConfigured(
             translatable(
-                "{package} is no package of a registry; write its name, with a version if you like (NAME@1.2.3)",
+                "{package} is not a package name; write one, with a version if you like (NAME@1.2.3)",
                 package=repr(named),
             )
         )

@@ -135,7 +135,7 @@ def _port(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     try:
         bind_tcp(settings.host, settings.port).close()
     except NotConfigured as error:
-        reason = str(error).partition(";")[0]
+        reason = getattr(error.__cause__, "strerror", "") or str(error).partition(";")[0]
         yield critical(
             translatable("the daemon could not start: {reason}", reason=reason),
             "end that program, or `hob config set gateway.port N`",

@@ -81,8 +81,8 @@ def _unreachable(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
         matters = critical if usual is not None and usual.provider == provider else warn
         if isinstance(listing, str):
             yield matters(
-                translatable("it cannot be asked: {listing}", listing=listing),
-                "`hob models test` tries again once that is put right",
+                translatable("model server: {listing}", listing=listing),
+                "fix that; `hob models test` then tries again",
                 provider,
             )
             continue

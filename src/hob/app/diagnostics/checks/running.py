@@ -8,6 +8,7 @@ from hob.app.diagnostics.check import Check, CheckResult, critical, info, warn
 from hob.app.diagnostics.context import ANSWER_SECONDS, CheckSkipped, DiagnosticContext
 from hob.app.logs.log_file import FOLDER, NAME
 from hob.app.service.service_manager import read_text
+from hob.core.translation.code_words import FAULT_WORDS
 from hob.core.translation.language import translatable
 
 _FEW_FILES = 2_000
@@ -44,7 +45,7 @@ def _store(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
 def _resting(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     for route in diagnostics.status().get("resting", ()):
         yield warn(
-            translatable("this model is not asked for a while: {reason}", reason=route["reason"]),
+            translatable("this model is paused ({reason})", reason=FAULT_WORDS.get(route["reason"], route["reason"])),
             "`hob models test` asks it now",
             route["model"],
         )
@@ -118,9 +119,7 @@ def _followers(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     for follower in diagnostics.status().get("followers", ()):
         if count := follower.get("quarantined", 0):
             yield warn(
-                translatable(
-                    "it could not take {count} of the events on the timeline and went on without them", count=count
-                ),
+                translatable("it skipped {count} events of the timeline that it could not take", count=count),
                 "`hob logs` shows why; please report it",
                 follower["name"],
             )

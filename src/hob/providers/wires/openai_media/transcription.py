@@ -110,7 +110,7 @@ class OpenAITranscriber:
             raise ModelError(
                 ModelFault.BAD_REQUEST,
                 translatable(
-                    "{media_type} is no recording that can be written down; send ogg or mp3",
+                    "{media_type} cannot be transcribed; send ogg or mp3",
                     media_type=media_type or "it",
                 ),
             )
