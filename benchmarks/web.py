@@ -16,7 +16,7 @@ from hob.core.tools import ToolCall
 from hob.core.turns import Turn
 from hob.tools.documents.documents import DocumentReader
 from hob.tools.sandbox.network.proxy import Internet
-from hob.tools.web.fetching import WebFetcher
+from hob.tools.web.fetcher import WebFetcher
 from hob.tools.web.public_transport import PublicTransport
 from hob.tools.web.search.opening import open_search
 from hob.tools.web.settings import WebSettings

@@ -14,7 +14,7 @@ from typing import TypeVar, cast
 from hob.agent.settings import AgentSettings
 from hob.app.chat_routing import ChatRouting
 from hob.app.daemon.process_records import RunningProcesses
-from hob.app.logs.log_file import told_end
+from hob.app.logs.log_file import logged_end
 from hob.app.notifications.owner_notifier import OwnerNotifier
 from hob.app.settings.sections import choose_models
 from hob.app.trust.identity_files import open_files
@@ -126,7 +126,7 @@ async def open_kernel(
     known = KnownSecrets({**values_at_hand(config.secrets()), **values_in(environ)})
     async with AsyncExitStack() as stack:
         stack.enter_context(masked_logs(known))
-        stack.enter_context(told_end())
+        stack.enter_context(logged_end())
         opening = open_store(home, config[StoreSettings], clock, mask=known, carried=carried)
         store = await stack.enter_async_context(opening)
         config = config.with_stored(await store.settings.load())

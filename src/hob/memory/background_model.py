@@ -22,8 +22,8 @@ SHARES: Mapping[str, float] = {CONSOLIDATION: 0.5}
 class BackgroundModel(Protocol):
     """Asks a model beside all turns; what it takes is recorded under the name of its task."""
 
-    async def ask(self, task: str, session: SessionKey, system: str, question: str, most: int) -> str:
-        """The answer, in at most `most` tokens. Raises ModelError, BudgetExceeded, StoreErrors."""
+    async def ask(self, task: str, session: SessionKey, system: str, question: str, max_tokens: int) -> str:
+        """The answer, in at most `max_tokens` tokens. Raises ModelError, BudgetExceeded, StoreErrors."""
 
     def estimate(self, text: str) -> int:
         """About how many tokens the text has, rather too many."""
@@ -59,12 +59,12 @@ class BackgroundBudget:
         used = (await self._ledger.spent(tasks=tasks, since=self._today(self._clock.now()))).usage
         return used.input + used.output
 
-    async def ask(self, model: BackgroundModel, task: str, system: str, question: str, most: int) -> str:
+    async def ask(self, model: BackgroundModel, task: str, system: str, question: str, max_tokens: int) -> str:
         """The answer. Raises Waits where there is none to be had now, StoreErrors."""
         left = self.tokens - await self.spent()
         if task in SHARES and await self._spent_on(task) >= SHARES[task] * self.tokens:
             left = 0
-        needed = model.estimate(system + question) + most
+        needed = model.estimate(system + question) + max_tokens
         if needed > left:
             why = translatable(
                 "{task} needs {needed:,} tokens; {left:,} are left today", task=task, needed=needed, left=max(0, left)
@@ -72,7 +72,7 @@ class BackgroundBudget:
             self.waits = WorkPaused("budget", why)
             raise self.waits
         try:
-            answer = await model.ask(task, SessionKey(f"memory:{OWNER}"), system, question, most)
+            answer = await model.ask(task, SessionKey(f"memory:{OWNER}"), system, question, max_tokens)
         except (ModelError, BudgetExceeded) as error:
             self.waits = WorkPaused("model", str(error))
             raise self.waits from error

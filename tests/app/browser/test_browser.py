@@ -19,7 +19,7 @@ from hob.core.models import ModelReply, ToolMessage
 from hob.gateway.chat.inbound import owners_inbound
 from hob.gateway.chat.outcome import follow
 from hob.testing.model import ScriptedModel, calls
-from hob.tools.browser.finding import EXTRA
+from hob.tools.browser.detection import EXTRA
 from tests.stand_ins import stand_ins
 from tests.tools.browser.conftest import THERE
 from tests.tools.browser.program import program

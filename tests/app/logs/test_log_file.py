@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hob.app.logs.log_file import LogFile, full_files, log_file, told_end
+from hob.app.logs.log_file import LogFile, full_files, log_file, logged_end
 from hob.app.logs.log_lines import read_line
 from hob.app.maintenance.settings import LogSettings
 from hob.core.errors import NotFound, StoreFull
@@ -160,11 +160,11 @@ def test_line_below_the_level_is_not_written(folder: Path) -> None:
 @pytest.mark.usefixtures("root")
 def test_log_keeps_why_hob_ended(folder: Path) -> None:
     with log_file(folder.parent, LogSettings()):
-        with pytest.raises(StoreFull), told_end():
+        with pytest.raises(StoreFull), logged_end():
             raise StoreFull("no room")
-        with pytest.raises(RuntimeError), told_end():
+        with pytest.raises(RuntimeError), logged_end():
             raise RuntimeError("a defect")
-        with pytest.raises(NotFound), told_end():  # a typo is no end of Hob
+        with pytest.raises(NotFound), logged_end():  # a typo is no end of Hob
             raise NotFound("there is no question xx")
     first, second = lines(folder)
     assert first.endswith("Hob ends: no room")

@@ -12,7 +12,7 @@ from hob.core.models import ModelReply, ModelRequest, Usage
 from hob.core.tools import ToolCall
 from hob.core.trust.labels import Origin, Trust
 from hob.gateway.memory import ItemFilter
-from hob.tools.web import fetching
+from hob.tools.web import fetcher
 from hob.tools.web.public_transport import PublicTransport
 from tests.app.memory.test_control import control
 from tests.app.visiting import ME, Visited, until, visited
@@ -46,7 +46,7 @@ async def asked(hob: Visited) -> None:
 async def test_page_that_says_it_is_the_owners_word_is_only_its_own_claim(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fetching, "PublicTransport", lambda: PublicTransport(only_loopback_is_public()))
+    monkeypatch.setattr(fetcher, "PublicTransport", lambda: PublicTransport(only_loopback_is_public()))
     async with web_server(WebServer()) as web, visited(tmp_path, HOB_MEMORY_OBSERVE_AFTER="10") as hob:
         await hob.knows()
         web.pages["/news"] = reply(PAGE)

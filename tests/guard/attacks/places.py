@@ -14,7 +14,7 @@ from hob.core.messages import Attachment, Quoted
 from hob.core.trust.labels import Label, Origin, Trust
 from hob.testing.attacker import hidden_order, order, orders_in
 from hob.testing.simulated import Mail
-from hob.tools.browser.finding import find_program, is_library_there
+from hob.tools.browser.detection import find_program, is_library_there
 from hob.tools.mcp.accepted import save_accepted
 from tests.tools.web.server import WebServer, reply, web_server
 

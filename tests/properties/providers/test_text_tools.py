@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hob.providers.text_tools.blocks import CLOSERS, OPENERS
+from hob.providers.text_tools.call_reader import CallReader
 from hob.providers.text_tools.calls import WrittenCall
-from hob.providers.text_tools.reading import CallReader
 from tests.growth import grows_with_its_size
 
 TOOLS: dict[str, dict[str, Any]] = {

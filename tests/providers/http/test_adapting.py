@@ -12,7 +12,7 @@ from hob.core.errors import ModelError, ModelFault
 from hob.core.ids import BlobId
 from hob.core.models import Image, ModelReply, ModelRequest, Thinking, UserMessage
 from hob.core.tools import ToolSpec
-from hob.providers.http.adapting import AdaptingModel, lacks_thinking, lacks_tools
+from hob.providers.http.request_adaptation import AdaptingModel, lacks_thinking, lacks_tools
 from hob.providers.opening import open_model
 from hob.providers.routing.routing import ModelRouter
 from hob.providers.settings import ModelSettings, ProviderSettings

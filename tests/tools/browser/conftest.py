@@ -7,7 +7,7 @@ from importlib.util import find_spec
 import pytest
 import pytest_asyncio
 
-from hob.tools.browser.finding import find_program
+from hob.tools.browser.detection import find_program
 
 from .browsing import Desk, open_desk
 

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from hob.tools.browser.finding import find_program
+from hob.tools.browser.detection import find_program
 
 
 def program(folder: Path, *more: str) -> str:

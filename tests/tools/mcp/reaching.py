@@ -15,8 +15,8 @@ from hob.core.tools import ToolCall
 from hob.core.turns import Turn
 from hob.testing.channel import message
 from hob.tools.mcp.accepted import AcceptedServer
-from hob.tools.mcp.connecting import connection_to
 from hob.tools.mcp.connection import Connection, accepted_tool
+from hob.tools.mcp.connector import connection_to
 from hob.tools.mcp.oauth import OAuthLogin
 from hob.tools.mcp.server_environment import ServerEnvironment
 from hob.tools.mcp.settings import McpServer

@@ -18,8 +18,8 @@ from typing import Any
 import pytest
 
 from hob.core.errors import NotConfigured
-from hob.tools.mcp import installing
-from hob.tools.mcp.installing import InstallPlan, install, plan_of
+from hob.tools.mcp import installer
+from hob.tools.mcp.installer import InstallPlan, install, plan_of
 from hob.tools.mcp.registries import registries_of
 from hob.tools.mcp.settings import McpServer
 from hob.tools.sandbox.backends.bubblewrap import Bubblewrap
@@ -118,7 +118,7 @@ async def company(folder: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterato
         internet = replace(usual.backend.internet, resolve=resolve)
         return replace(usual, backend=replace(usual.backend, internet=internet))
 
-    monkeypatch.setattr(installing, "find_backend", found)
+    monkeypatch.setattr(installer, "find_backend", found)
     monkeypatch.setenv("HOME", str(folder))
     async with await asyncio.start_server(
         there.answer, "127.0.0.1", 0, ssl=authority.context(HOST)

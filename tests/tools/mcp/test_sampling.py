@@ -9,7 +9,7 @@ from mcp_types import CreateMessageRequestParams, CreateMessageResult, ErrorData
 from mcp_types import TextContent as Text
 
 from hob.core.errors import HobError, ToolFailed
-from hob.tools.mcp.connecting import connection_to
+from hob.tools.mcp.connector import connection_to
 from hob.tools.mcp.sampling import Sampling
 from tests.bus.bench import until
 from tests.tools.mcp.reaching import a_task, a_turn, environment_of, ours

@@ -15,7 +15,7 @@ from hob.core.settings import Secret
 from hob.core.tools import Effect, ToolCall, ToolResult
 from hob.core.trust.labels import Origin
 from hob.testing.clock import ManualClock
-from hob.tools.mcp.connecting import job_of
+from hob.tools.mcp.connector import job_of
 from hob.tools.mcp.settings import McpServer
 from hob.tools.mcp.toolset import McpToolset
 from tests.bus.bench import until

@@ -19,7 +19,7 @@ from hob.core.errors import NotConfigured
 from hob.core.settings import Secret
 from hob.guard.screening.masking.known_secrets import values_at_hand
 from hob.testing.clock import ManualClock
-from hob.tools.mcp.connecting import job_of
+from hob.tools.mcp.connector import job_of
 from hob.tools.mcp.server_environment import ServerEnvironment
 from hob.tools.mcp.settings import McpServer
 from hob.tools.sandbox.backends.bubblewrap import Bubblewrap

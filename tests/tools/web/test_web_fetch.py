@@ -16,8 +16,8 @@ from hob.core.tools import ToolCall, ToolResult
 from hob.core.trust.labels import Label, Origin, Trust
 from hob.testing.clock import ManualClock
 from hob.tools.documents.documents import DocumentReader
-from hob.tools.web import fetching
-from hob.tools.web.fetching import WebFetcher
+from hob.tools.web import fetcher
+from hob.tools.web.fetcher import WebFetcher
 from hob.tools.web.public_transport import PublicTransport
 from hob.tools.web.search.provider import SearchProvider
 from hob.tools.web.web_tools import WebTools
@@ -176,7 +176,7 @@ async def test_packed_page_that_swells_is_cut(tools: WebTools, web: WebServer) -
 async def test_endless_stream_ends_with_what_came(
     tools: WebTools, web: WebServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fetching, "SECONDS", 1.5)
+    monkeypatch.setattr(fetcher, "SECONDS", 1.5)
 
     async def drip(_head: str, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
@@ -192,7 +192,7 @@ async def test_endless_stream_ends_with_what_came(
 
 
 async def test_silent_server_is_given_up(tools: WebTools, web: WebServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fetching, "SECONDS", 0.3)
+    monkeypatch.setattr(fetcher, "SECONDS", 0.3)
 
     over = asyncio.Event()
 
@@ -208,7 +208,7 @@ async def test_silent_server_is_given_up(tools: WebTools, web: WebServer, monkey
 async def test_large_file_is_refused_and_not_cut(
     tools: WebTools, web: WebServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fetching, "MOST_DOCUMENT_BYTES", 1_000)
+    monkeypatch.setattr(fetcher, "MOST_DOCUMENT_BYTES", 1_000)
     web.pages["/"] = reply(b"%PDF-1.7" + b" " * 2_000, "application/pdf")
     with pytest.raises(ToolFailed, match="larger than 1,000 bytes"):
         await fetch(tools, web.url())

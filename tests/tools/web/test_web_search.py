@@ -13,7 +13,7 @@ from hob.core.settings import Secret
 from hob.guard.policy.exemptions import urls_in
 from hob.testing.clock import ManualClock
 from hob.tools.documents.documents import DocumentReader
-from hob.tools.web.fetching import WebFetcher
+from hob.tools.web.fetcher import WebFetcher
 from hob.tools.web.search.brave import Brave
 from hob.tools.web.search.duckduckgo import DuckDuckGo
 from hob.tools.web.search.opening import open_search

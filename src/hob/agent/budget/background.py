@@ -30,10 +30,10 @@ class BackgroundCalls:
     def estimate(self, text: str) -> int:
         return estimate_tokens(text)
 
-    async def ask(self, task: str, session: SessionKey, system: str, question: str, most: int) -> str:
+    async def ask(self, task: str, session: SessionKey, system: str, question: str, max_tokens: int) -> str:
         request = ModelRequest(
-            chosen_name(self._model, None, self._default_model), system, (UserMessage(question),), max_tokens=most,
-            patience=_PATIENCE_SECONDS, task=task,
+            chosen_name(self._model, None, self._default_model), system, (UserMessage(question),),
+            max_tokens=max_tokens, patience=_PATIENCE_SECONDS, task=task,
         )  # fmt: skip
         if can_route(self._model):
             request = (await self._model.route(request)).request

@@ -6,7 +6,7 @@ from hob.app.kernel import Kernel
 from hob.core.errors import NotFound, Unready
 from hob.core.libraries import install_command
 from hob.core.translation.language import say, translated
-from hob.tools.browser.finding import EXTRA, is_library_there
+from hob.tools.browser.detection import EXTRA, is_library_there
 
 
 async def command(kernel: Kernel, call: CommandCall) -> str:

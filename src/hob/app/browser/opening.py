@@ -14,7 +14,7 @@ from hob.core.ids import SessionKey
 from hob.core.lazy import Lazy
 from hob.core.ports.tools import CallContext
 from hob.core.tools import ToolCall, ToolResult, ToolSpec
-from hob.tools.browser.finding import is_library_there
+from hob.tools.browser.detection import is_library_there
 from hob.tools.browser.settings import BrowserSettings
 from hob.tools.browser.specs import BROWSER_TOOL
 
@@ -23,7 +23,7 @@ FOLDER = "browser"
 
 @Lazy
 def _making() -> Callable[..., Any]:
-    from hob.app.browser.making import make_browser_tool
+    from hob.app.browser.factory import make_browser_tool
 
     return make_browser_tool
 

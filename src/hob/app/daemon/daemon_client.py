@@ -54,10 +54,10 @@ def reach(
         found: Mapping[str, Any] = json.loads(_ask_here(home, method, route, query, body))
         return found
 
-    return told_by(_either(ask, ask_here))
+    return checked_answer(_either(ask, ask_here))
 
 
-def told_by(answer: Mapping[str, Any]) -> Mapping[str, Any]:
+def checked_answer(answer: Mapping[str, Any]) -> Mapping[str, Any]:
     """The answer with its texts translatable. Raises the HobError that is told."""
     if "error" in answer:
         raise error_of(answer)
@@ -77,7 +77,7 @@ def reload_running(home: Path) -> Mapping[str, Any] | None:
     None where none runs.
     """
     try:
-        told = told_by(call(socket_of(home), "POST", "/reload", timeout=30, headers=_TRANSLATING).body)
+        told = checked_answer(call(socket_of(home), "POST", "/reload", timeout=30, headers=_TRANSLATING).body)
         return {"problem": told.get("problem"), "model": call(socket_of(home), "GET", "/status").body.get("model")}
     except (NotRunning, ConnectionLost):
         return None
@@ -144,7 +144,7 @@ def reach_long(route: str, fields: Mapping[str, Any], told: Callable[[Mapping[st
         seen: Mapping[str, Any] = json.loads(text.strip().rpartition("\n")[2])
         return seen
 
-    return told_by(_either(ask, ask_here))
+    return checked_answer(_either(ask, ask_here))
 
 
 def _either(ask: Callable[[], T], answer_here: Callable[[], T]) -> T:

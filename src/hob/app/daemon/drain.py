@@ -18,7 +18,7 @@ async def drain(app: App, forced: asyncio.Event) -> None:
         forcing.cancel()
 
 
-def told_of_commands(running: int) -> str:
+def commands_notice(running: int) -> str:
     """What the person at the terminal has to know where Hob ends before what it runs; empty where nothing runs."""
     if not running:
         return ""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from hob.app.composition import open_app
 from hob.app.daemon.daemon import listening
-from hob.app.daemon.drain import drain, told_of_commands
+from hob.app.daemon.drain import commands_notice, drain
 from hob.app.home import own
 from hob.app.logs.log_file import log_file
 from hob.app.maintenance.settings import LogSettings
@@ -80,7 +80,7 @@ def _live(home: Path, said: "queue.SimpleQueue[_Stopper | Future[None]]") -> Non
             said.put(stopper)
             await stopper.asked.wait()
             await drain(app, stopper.forced)
-            if text := told_of_commands(app.tool_runtime.running):
+            if text := commands_notice(app.tool_runtime.running):
                 print(text, file=sys.stderr)
 
     with own(home, "chat"), log_file(home, config[LogSettings]):

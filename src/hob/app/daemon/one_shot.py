@@ -9,7 +9,7 @@ from socket import socket
 from typing import Any
 
 from hob.app.composition import App, open_app
-from hob.app.daemon.drain import drain, told_of_commands
+from hob.app.daemon.drain import commands_notice, drain
 from hob.app.daemon.unix_http import ConnectionLost
 from hob.app.home import own, socket_of
 from hob.app.logs.log_file import log_file
@@ -57,7 +57,7 @@ async def one_shot(live: Life, show: Callable[[ClientEvent], None]) -> None:
         ):
             told = await _tell(app, live(app), show, handed_over)
             await drain(app, asyncio.Event())
-            if text := told_of_commands(app.tool_runtime.running):
+            if text := commands_notice(app.tool_runtime.running):
                 show(ClientEvent("progress", {"what": "commands", "text": text}))
     if not told:
         raise ConnectionLost  # the next owner of the home resumes the turn and knows the key

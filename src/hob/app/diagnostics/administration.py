@@ -10,7 +10,7 @@ from hob.app.diagnostics.context import DiagnosticContext
 from hob.app.diagnostics.report import examine_house
 from hob.app.logs.log_file import NAME, full_files
 from hob.app.logs.log_lines import LogLine, read_line, view
-from hob.app.models.connecting import ModelCandidate, is_key, keyed, listed, name_of, save_candidate, trouble_of
+from hob.app.models.candidates import ModelCandidate, is_key, keyed, listed, name_of, save_candidate, trouble_of
 from hob.app.models.keys import FILE
 from hob.app.models.probe import open_model_setup
 from hob.app.models.provider_draft import ProviderConfigDraft

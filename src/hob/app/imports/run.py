@@ -13,7 +13,7 @@ from hob.app.imports.plan import OPEN, ImportPlan, Item, ItemKind, ItemStatus
 from hob.app.imports.settings import plan_settings, put_setting
 from hob.app.imports.source_files import Unreadable
 from hob.app.settings.sections import read_config
-from hob.app.trust.audit import tell_action
+from hob.app.trust.audit import audit_action
 from hob.app.trust.identity_files import open_files
 from hob.core.clock import SystemClock
 from hob.core.errors import NotFound
@@ -87,7 +87,7 @@ def carry_out(plan: ImportPlan, home: Path, progress: Progress) -> ImportPlan:
             done = put_setting(item, config)
         items.append(done)
     if any(item.status is ItemStatus.DONE for item in items):
-        tell_action(home, "import", f"{plan.assistant}: {plan.folder}")
+        audit_action(home, "import", f"{plan.assistant}: {plan.folder}")
     return replace(plan, items=items)
 
 

@@ -180,7 +180,7 @@ def reopen_logs(settings: LogSettings) -> None:
 
 
 @contextmanager
-def told_end() -> Iterator[None]:
+def logged_end() -> Iterator[None]:
     """Write into the log file why the block ended, if an error ended it. The command itself tells the terminal."""
     try:
         yield

@@ -38,12 +38,12 @@ class ServerSampling:
         finally:
             self._running = None
 
-    async def ask(self, server: str, tokens: int, system: str, question: str, most: int) -> str:
+    async def ask(self, server: str, tokens: int, system: str, question: str, max_tokens: int) -> str:
         """The answer, in what is left of `tokens` today. Raises HobError in words that the server may read."""
         outcome = "failed"
         try:
-            most = await self._left(server, tokens, system + question, most)
-            text = await self._model().ask(TASK, _session(server), system, question, most)
+            max_tokens = await self._left(server, tokens, system + question, max_tokens)
+            text = await self._model().ask(TASK, _session(server), system, question, max_tokens)
             outcome = "done"
             return text
         except SamplingRefused:

@@ -24,7 +24,7 @@ from hob.core.trust.labels import HOB_LABEL, SenderClass
 from hob.core.values import dataclass
 from hob.gateway.answer_types import RebuiltAnswer, ReplayAnswer, ReplayBill, ReplayedCall, ReplaySide
 from hob.providers.routing.model_routes import ModelRoutes
-from hob.providers.routing.rebuilding import RebuiltRequests
+from hob.providers.routing.rebuilt_requests import RebuiltRequests
 from hob.store.store import Store
 
 TASK = "replay"

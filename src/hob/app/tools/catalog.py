@@ -10,7 +10,7 @@ from time import perf_counter
 from typing import Any, Protocol, cast, runtime_checkable
 
 from hob.app.tools.lazy_runtime import LazyToolRuntime
-from hob.app.trust.explaining import guarding_over
+from hob.app.trust.policy_explainer import guarding_over
 from hob.bus.halt import halted_since
 from hob.config.loading import Config
 from hob.core.content.canvas import CanvasPage

@@ -53,7 +53,7 @@ def _outside() -> Callable[[Kernel, CanvasViewers], Any]:
 
 @Lazy
 def _explaining() -> Callable[..., PolicyExplainer]:
-    from hob.app.trust.explaining import OwnerPolicy
+    from hob.app.trust.policy_explainer import OwnerPolicy
 
     return OwnerPolicy
 

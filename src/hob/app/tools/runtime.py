@@ -60,7 +60,7 @@ from hob.tools.sandbox.settings import SandboxSettings
 from hob.tools.undo.snapshots.snapshot_walk import MIB, SnapshotLimits
 from hob.tools.undo.snapshots.snapshots import Snapshots
 from hob.tools.undo.turn_undo import TurnUndo
-from hob.tools.web.fetching import WebFetcher
+from hob.tools.web.fetcher import WebFetcher
 from hob.tools.web.search.opening import open_search
 from hob.tools.web.settings import WebSettings
 from hob.tools.web.web_tools import WebTools

@@ -8,7 +8,7 @@ from hob.core.errors import StoreError
 from hob.core.trust.labels import SenderClass
 
 
-def tell_action(home: Path, name: str, target: str) -> None:
+def audit_action(home: Path, name: str, target: str) -> None:
     """Put into the home's audit log that this was done, no matter who has it open; where there is none yet, nowhere."""
     from hob.guard.audit.entries import of_action  # both load SQLite
     from hob.store.audit.audit import append_audit

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from hob.app.daemon.daemon_client import reach
 from hob.app.home import own
-from hob.app.trust.audit import tell_action
+from hob.app.trust.audit import audit_action
 from hob.cli.dates_and_figures import number
 from hob.cli.output import paint
 from hob.cli.translating import _
@@ -39,6 +39,6 @@ def restore(file: Path) -> None:
     home = find_home(process_environment())
     with own(home, "restore"):
         kept = restore_backup(home, file.expanduser().absolute())
-        tell_action(home, "restore", str(file))
+        audit_action(home, "restore", str(file))
     told = _("{file} is in place; the former database is kept as {kept}") if kept else _("{file} is in place")
     print(told.format(file=file, kept=kept))

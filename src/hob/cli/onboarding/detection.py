@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from functools import reduce
 from urllib.parse import urlsplit
 
-from hob.app.models.connecting import listed, name_of
+from hob.app.models.candidates import listed, name_of
 from hob.app.models.probe import ModelSetup, open_model_setup
 from hob.app.models.provider_draft import ProviderConfigDraft
 from hob.config.loading import Config

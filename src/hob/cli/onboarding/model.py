@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from hob.app.daemon.daemon_client import reload_running
-from hob.app.models.connecting import ModelCandidate, is_key, name_of, save_candidate, trouble_of
+from hob.app.models.candidates import ModelCandidate, is_key, name_of, save_candidate, trouble_of
 from hob.app.models.keys import ENVIRONMENT, FILE, KEYRING, has_keyring
 from hob.app.models.provider_draft import ProviderConfigDraft
 from hob.app.settings.sections import choose_models, read_config

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from hob.app.models.connecting import ModelCandidate, is_key, name_of, trouble_of
+from hob.app.models.candidates import ModelCandidate, is_key, name_of, trouble_of
 from hob.app.models.keys import ENVIRONMENT, FILE
 from hob.app.models.provider_draft import ProviderConfigDraft
 from hob.app.settings.sections import read_config

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from hob.app.daemon.daemon_client import reach
-from hob.app.models.connecting import ModelCandidate, keyed
+from hob.app.models.candidates import ModelCandidate, keyed
 from hob.app.settings.sections import read_config
 from hob.cli.onboarding.detection import list_models
 from hob.core.errors import ModelError, ModelFault, NotConfigured

@@ -9,7 +9,7 @@ from pathlib import Path
 from hob.agent.budget.limits import SpendingSettings
 from hob.agent.settings import AgentSettings
 from hob.app.settings.sections import SECTIONS, choose_models, read_config
-from hob.app.trust.audit import tell_action
+from hob.app.trust.audit import audit_action
 from hob.cli.onboarding.report import SetupOptions, SetupOutcome, SetupPrompts, StepStatus, confirm
 from hob.config.editing import set_values
 from hob.config.environment import process_environment
@@ -164,5 +164,5 @@ def _set(home: Path, step: str, key: str, text: str | None, told: str) -> SetupO
         set_values(config.path, {key: text}, sections=SECTIONS, environ=process_environment())
     except NotConfigured as error:
         return SetupOutcome(step, StepStatus.FAILED, str(error), f"hob config set {key} VALUE")
-    tell_action(home, "config.set", key)
+    audit_action(home, "config.set", key)
     return SetupOutcome(step, StepStatus.DONE, told)

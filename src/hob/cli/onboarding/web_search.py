@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from hob.app.settings.sections import SECTIONS, read_config
-from hob.app.trust.audit import tell_action
+from hob.app.trust.audit import audit_action
 from hob.cli.onboarding.report import SetupOptions, SetupOutcome, SetupPrompts, StepStatus
 from hob.config.editing import set_values
 from hob.config.environment import process_environment
@@ -33,7 +33,7 @@ def settle_search(home: Path, options: SetupOptions, prompts: SetupPrompts | Non
     except NotConfigured as error:
         return SetupOutcome("web search", StepStatus.FAILED, str(error), "hob config set web.search NAME")
     for key in values:
-        tell_action(home, "config.set", key)
+        audit_action(home, "config.set", key)
     return SetupOutcome("web search", StepStatus.DONE, _told(wanted), _next(wanted))
 
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from hob.app.settings.sections import read_config
-from hob.app.trust.audit import tell_action
+from hob.app.trust.audit import audit_action
 from hob.app.trust.identity_files import find_files, open_files
 from hob.cli.onboarding.report import SetupOptions, SetupOutcome, SetupPrompts, StepStatus, confirm
 from hob.config.whole_file import write_whole
@@ -65,7 +65,7 @@ def settle_name(home: Path, options: SetupOptions, prompts: SetupPrompts | None)
     except OSError as error:
         told = translatable("{path} cannot be written: {reason}", path=str(path), reason=str(error.strerror))
         return SetupOutcome("name", StepStatus.FAILED, told, "hob onboard --name NAME")
-    tell_action(home, "accept", f"{_USER} {digest(text)}")
+    audit_action(home, "accept", f"{_USER} {digest(text)}")
     return SetupOutcome(
         "name", StepStatus.DONE, translatable("{name}, in {file}", name=name.strip(), file=_short(path))
     )
@@ -93,7 +93,7 @@ def settle_identity(home: Path, options: SetupOptions, prompts: SetupPrompts | N
     except OSError as error:
         told = translatable("cannot be written down: {reason}", reason=str(error.strerror))
         return SetupOutcome("identity", StepStatus.FAILED, told, advice)
-    tell_action(home, "accept", ", ".join(f"{name} {hash_}" for name, hash_ in whole.items()))
+    audit_action(home, "accept", ", ".join(f"{name} {hash_}" for name, hash_ in whole.items()))
     if left := [file.name for file in changed if file.problem]:
         told = translatable("cannot be accepted since not all of it is read: {names}", names=", ".join(left))
         return SetupOutcome("identity", StepStatus.FAILED, told, "hob accept")

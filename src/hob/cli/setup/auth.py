@@ -10,7 +10,7 @@ from hob.app.settings.sections import read_config
 from hob.cli.dates_and_figures import when
 from hob.cli.output import line, printed_json
 from hob.cli.setup.mcp import log_in, with_library
-from hob.cli.setup.secrets import tell_daemon
+from hob.cli.setup.secrets import notify_daemon
 from hob.cli.translating import _
 from hob.core.errors import NotFound
 from hob.core.lazy import Lazy
@@ -59,7 +59,7 @@ def logout(name: Name) -> int:
             translatable("Hob is not logged in to {name}; `hob auth list` shows where it is", name=line(name))
         )
     print(_("Hob is logged out of {name}").format(name=name))
-    return tell_daemon(home)
+    return notify_daemon(home)
 
 
 def _names(folder: Path) -> Sequence[str]:

@@ -15,7 +15,7 @@ from hob.app.daemon.preflight import command_problem, start_objection
 from hob.app.home import holder_of
 from hob.app.settings.run_time import AT_RUN_TIME, KEYS_AT_RUN_TIME
 from hob.app.settings.sections import read_config, sections_of
-from hob.app.trust.audit import tell_action
+from hob.app.trust.audit import audit_action
 from hob.cli.translating import _, ngettext
 from hob.config.editing import set_value, unset_value
 from hob.config.environment import find_home, process_environment
@@ -93,7 +93,7 @@ def set_setting(
         set_value(path, key, text, sections=sections, environ=environ)
     except ConfigInvalid as error:
         return _fail(error)
-    tell_action(home, "config.set", key)
+    audit_action(home, "config.set", key)
     try:
         config = load_config(sections, home=home, environ=environ)
     except ConfigInvalid as error:
@@ -121,7 +121,7 @@ def unset_setting(key: str, *, sections: Mapping[str, type], home: Path, environ
             return 0
     except ConfigInvalid as error:
         return _fail(error)
-    tell_action(home, "config.unset", key)
+    audit_action(home, "config.unset", key)
     return 0
 
 

@@ -16,7 +16,7 @@ from hob.app.home import make_home
 from hob.app.settings.secret_stores import put_in_file
 from hob.app.settings.sections import read_config, sections_of
 from hob.cli.output import confirm, line, paint, print_json, printed_json
-from hob.cli.setup.secrets import tell_daemon
+from hob.cli.setup.secrets import notify_daemon
 from hob.cli.translating import _, ngettext
 from hob.config.editing import set_values, unset_value
 from hob.config.environment import process_environment
@@ -27,8 +27,8 @@ from hob.core.libraries import install_command
 from hob.core.tools import Effect
 from hob.core.translation.language import translatable
 from hob.tools.mcp.accepted import FOLDER, AcceptedServer, AcceptedTool, load_accepted, save_accepted, tool_name
+from hob.tools.mcp.effect_inference import describe_effects
 from hob.tools.mcp.files import read_servers
-from hob.tools.mcp.guessing import describe_effects
 from hob.tools.mcp.settings import McpServer, McpSettings
 
 app = App(
@@ -171,7 +171,7 @@ def remove(name: Name, *, yes: Yes = False) -> int:
         return 1
     _forget(config, name)
     print(_("{name} is removed").format(name=name))
-    return tell_daemon(config.home)
+    return notify_daemon(config.home)
 
 
 @app.command
@@ -190,7 +190,7 @@ def log_in(name: str) -> int:
     asyncio.run(with_library(_looking).look(config, name, server, _show))
     told = _("Hob is logged in to {name}") if (config.home / "oauth" / name).exists() else _("{name} wants no login")
     print(told.format(name=name))
-    return tell_daemon(config.home)
+    return notify_daemon(config.home)
 
 
 async def _show(url: str, give: Callable[[str], None]) -> None:
@@ -285,7 +285,7 @@ def _accept(config: Config, name: str, server: McpServer, *, yes: bool) -> int:
             name=name,
         )
     )
-    return tell_daemon(config.home)
+    return notify_daemon(config.home)
 
 
 def _titled(server: AcceptedServer) -> str:

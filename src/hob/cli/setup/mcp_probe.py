@@ -12,9 +12,9 @@ from hob.config.environment import process_environment
 from hob.config.loading import Config
 from hob.core.clock import SystemClock
 from hob.tools.mcp.accepted import AcceptedServer
-from hob.tools.mcp.connecting import connection_to
 from hob.tools.mcp.connection import Connection, accepted_tool
-from hob.tools.mcp.installing import InstallPlan, install, plan_of
+from hob.tools.mcp.connector import connection_to
+from hob.tools.mcp.installer import InstallPlan, install, plan_of
 from hob.tools.mcp.oauth import CallbackListener, OAuthLogin, read_callback
 from hob.tools.mcp.server_environment import ServerEnvironment
 from hob.tools.mcp.settings import McpServer

@@ -10,7 +10,7 @@ from hob.app.daemon.unix_http import ConnectionLost, NotRunning, call
 from hob.app.home import make_home, socket_of
 from hob.app.settings.secret_stores import kept_secrets, put_in_file, put_in_keyring, unused_files
 from hob.app.settings.sections import read_config, sections_of
-from hob.app.trust.audit import tell_action
+from hob.app.trust.audit import audit_action
 from hob.cli.dates_and_figures import when
 from hob.cli.output import confirm, line, paint, print_json
 from hob.cli.translating import _
@@ -71,9 +71,9 @@ def set_(
     make_home(home)
     reference = put_in_keyring(key, value) if keyring else put_in_file(home, key, value)
     _point(home, key, reference)
-    tell_action(home, "secrets.set", key)
+    audit_action(home, "secrets.set", key)
     print(_("{key} is kept as {reference}").format(key=key, reference=reference))
-    return tell_daemon(home)
+    return notify_daemon(home)
 
 
 @app.command
@@ -97,7 +97,7 @@ def rotate(key: Key) -> int:
         )
     if scheme == "command":
         print(_("{key} is what a program says ({place}); it is asked again.").format(key=key, place=place))
-        return tell_daemon(home)
+        return notify_daemon(home)
     value = _read(key)
     if scheme == "keyring":
         service, _slash, user = place.rpartition("/")
@@ -112,9 +112,9 @@ def rotate(key: Key) -> int:
         )
     else:
         _point(home, key, put_in_file(home, Path(place).name if place else key, value))
-    tell_action(home, "secrets.rotate", key)
+    audit_action(home, "secrets.rotate", key)
     print(_("{key} is rotated").format(key=key))
-    return tell_daemon(home)
+    return notify_daemon(home)
 
 
 @app.command
@@ -139,18 +139,18 @@ def remove(key: Key, *, yes: Annotated[bool, Parameter(help="Do not ask.")] = Fa
         )
     if ours:
         file.unlink(missing_ok=True)
-    tell_action(home, "secrets.remove", key)
+    audit_action(home, "secrets.remove", key)
     told = _("{key} is removed")
     if reference and not ours:
         told = _("{key} is removed; what {reference} refers to is kept")
     print(told.format(key=key, reference=reference))
-    return tell_daemon(home)
+    return notify_daemon(home)
 
 
 @app.command
 def reload() -> int:
     """Make a running daemon read settings and secrets again, as SIGHUP does."""
-    return tell_daemon(find_home(process_environment()), must=True)
+    return notify_daemon(find_home(process_environment()), must=True)
 
 
 def _known(key: str) -> None:
@@ -189,7 +189,7 @@ def _read(key: str) -> str:
     return value
 
 
-def tell_daemon(home: Path, *, must: bool = False) -> int:
+def notify_daemon(home: Path, *, must: bool = False) -> int:
     """Let a running Hob read settings and secrets again; what came of it as an exit status."""
     try:
         answer = call(socket_of(home), "POST", "/reload", timeout=30)

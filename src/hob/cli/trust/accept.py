@@ -2,7 +2,7 @@
 
 from hob.app.home import make_home
 from hob.app.settings.sections import read_config
-from hob.app.trust.audit import tell_action
+from hob.app.trust.audit import audit_action
 from hob.app.trust.identity_files import find_files
 from hob.cli.output import line, paint, print_json
 from hob.cli.translating import _
@@ -45,7 +45,7 @@ def accept(file: str = "", /, *, all: bool = False, json: bool = False) -> None:
         )
     if chosen := [each for each in there.values() if (all or each.name == file) and not each.problem]:
         accepted.accept({each.name: each.hash for each in chosen})
-        tell_action(config.home, "accept", ", ".join(f"{each.name} {each.hash}" for each in chosen))
+        audit_action(config.home, "accept", ", ".join(f"{each.name} {each.hash}" for each in chosen))
     states = {each.name: each.label.trusted for each in files.load()}
     if json:
         print_json({"folder": str(folder), "files": [{"name": n, "accepted": yes} for n, yes in states.items()]})

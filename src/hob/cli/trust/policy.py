@@ -12,7 +12,7 @@ from cyclopts import App, Parameter
 from hob.agent.turn.arguments import problems_of
 from hob.app.settings.sections import read_config
 from hob.app.tools.lazy_runtime import open_tool_runtime
-from hob.app.trust.explaining import guarding_over
+from hob.app.trust.policy_explainer import guarding_over
 from hob.bus.notices import Hub
 from hob.cli.output import paint, print_json
 from hob.cli.translating import _

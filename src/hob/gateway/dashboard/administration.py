@@ -19,7 +19,7 @@ from hob.gateway.administration import (
     SandboxAnswer,
     SecretAnswer,
 )
-from hob.gateway.dashboard.naming import Known, own
+from hob.gateway.dashboard.endpoint_names import Known, own
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.fields import Nothing, field
 from hob.gateway.http.reply import JsonResponse, etagged, json_response, language_of

@@ -7,7 +7,7 @@ from hob.core.errors import InvalidRequest
 from hob.core.trust.scopes import TokenScope
 from hob.core.values import dataclass
 from hob.gateway.answer_types import SettingsAnswer
-from hob.gateway.dashboard.naming import Known, own
+from hob.gateway.dashboard.endpoint_names import Known, own
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.fields import Nothing, field
 from hob.gateway.http.reply import JsonResponse, etagged, json_response

@@ -2,7 +2,7 @@
 
 from hob.core.trust.scopes import TokenScope
 from hob.core.values import dataclass
-from hob.gateway.dashboard.naming import Known, own
+from hob.gateway.dashboard.endpoint_names import Known, own
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.fields import field
 from hob.gateway.http.reply import JsonResponse, json_response

@@ -6,7 +6,7 @@ from hob.core.content.repository_files import FileAnswer
 from hob.core.errors import InvalidRequest
 from hob.core.trust.scopes import TokenScope
 from hob.core.values import dataclass
-from hob.gateway.dashboard.naming import own
+from hob.gateway.dashboard.endpoint_names import own
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.fields import Nothing, field
 from hob.gateway.http.reply import JsonResponse, etagged, json_response

@@ -4,8 +4,8 @@ from typing import Any
 
 from hob.gateway.auth.callers import TokenScope
 from hob.gateway.dashboard import canvas, login, media, prompts, setting_names, state, timeline
-from hob.gateway.dashboard.naming import Known
-from hob.gateway.dashboard.naming import own as _own
+from hob.gateway.dashboard.endpoint_names import Known
+from hob.gateway.dashboard.endpoint_names import own as _own
 from hob.gateway.http.endpoint import Endpoint
 from hob.gateway.http.fields import Nothing
 from hob.gateway.routes import settings

@@ -8,7 +8,7 @@ from starlette.responses import Response
 from hob.core.trust.scopes import TokenScope
 from hob.core.values import dataclass
 from hob.gateway.chat.inbound import ChatRequest
-from hob.gateway.dashboard.naming import own
+from hob.gateway.dashboard.endpoint_names import own
 from hob.gateway.http.endpoint import EVENTS, JSON, EndpointCall
 from hob.gateway.http.fields import Nothing, field
 from hob.gateway.http.reply import JsonResponse, json_response

@@ -14,7 +14,7 @@ from hob.core.ports.processes import ProcessRecords
 from hob.core.ports.tools import Blobs
 from hob.core.translation.language import translatable
 from hob.providers.catalog.catalog import CLI_WIRES, HERE
-from hob.providers.http.adapting import (
+from hob.providers.http.request_adaptation import (
     AdaptingModel,
     ChangedRequests,
     lacks_sight,

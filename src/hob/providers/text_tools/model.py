@@ -25,8 +25,8 @@ from hob.core.ports.model import Model
 from hob.core.tools import ToolCall, ToolSpec
 from hob.providers.http.past_calls import result_text
 from hob.providers.schemas.dialects import SchemaDialect, ToolNames, normalise, safe_names
+from hob.providers.text_tools.call_reader import CallReader
 from hob.providers.text_tools.calls import read, write
-from hob.providers.text_tools.reading import CallReader
 
 # Tools, calls and results as text that a small model understands.
 

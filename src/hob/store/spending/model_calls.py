@@ -124,7 +124,7 @@ def settle_rest(connection: apsw.Connection, turn: TurnId) -> None:
     for id, session, sender, at, asked, reserved in all_rows(connection, _OPEN_CALLS, (turn,)):
         calls.append(ModelCallRow(asked, "unknown_outcome", None, reserved, at, sender))
         _settle(connection, id, session, calls[-1])
-    write_events(connection, ContentWriter(connection), tell_calls(connection, turn, calls, (), 0.0))
+    write_events(connection, ContentWriter(connection), with_call_events(connection, turn, calls, (), 0.0))
 
 
 def record(connection: apsw.Connection, event: TimelineEvent) -> None:
@@ -137,7 +137,7 @@ def record(connection: apsw.Connection, event: TimelineEvent) -> None:
     _add(connection, event.at, (session, event.name, sender, task), usage, event.cost)
 
 
-def tell_calls(
+def with_call_events(
     connection: apsw.Connection, turn: TurnId, calls: Sequence[ModelCallRow], events: Sequence[TimelineEvent], at: float
 ) -> Sequence[TimelineEvent]:
     """The events, those of the turn's ended calls with their sender class, and one more for each call that has none.

@@ -35,7 +35,14 @@ from hob.store.messages.inbox import claim_rows, waiting_rows
 from hob.store.messages.outbox import write_outbounds
 from hob.store.messages.transcript import write_entries
 from hob.store.sessions import name_by_speech
-from hob.store.spending.model_calls import ModelCallRow, class_open_calls, reserve, settle, settle_rest, tell_calls
+from hob.store.spending.model_calls import (
+    ModelCallRow,
+    class_open_calls,
+    reserve,
+    settle,
+    settle_rest,
+    with_call_events,
+)
 from hob.store.tasks import follow_turn
 from hob.store.timeline import write_events
 from hob.store.turns.requests import PartHashes, keep_request
@@ -119,7 +126,7 @@ class StoredJournal(StorePart):
         content_writer = ContentWriter(connection)
         given = None if request is None else (request, self._hashes)
         session, calls = write_steps(connection, content_writer, turn, steps, at, given)
-        write_events(connection, content_writer, tell_calls(connection, turn, calls, events, at), session)
+        write_events(connection, content_writer, with_call_events(connection, turn, calls, events, at), session)
 
     @transaction
     def steer(self, connection: apsw.Connection, turn: TurnId, inbounds: Collection[InboundId]) -> tuple[Inbound, ...]:
@@ -160,7 +167,7 @@ class StoredJournal(StorePart):
         events = with_end(finish.events, turn, row[1], row[2], finish.state, at, finish.reason)
         if finish.steps:
             _, calls = write_steps(connection, content_writer, turn, finish.steps, at)
-            events = tell_calls(connection, turn, calls, events, at)
+            events = with_call_events(connection, turn, calls, events, at)
         write_entries(connection, content_writer, finish.session, finish.entries, at, hidden=finish.hidden)
         write_outbounds(connection, content_writer, finish.outbounds, at, turn)
         end_turn(connection, turn, finish.state, at, content_writer.maybe(finish.reply), finish.kind, finish.reason)

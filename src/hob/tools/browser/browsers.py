@@ -21,7 +21,7 @@ from hob.core.libraries import install_command
 from hob.core.ports.processes import ProcessRecords
 from hob.core.translation.language import translatable
 from hob.core.values import dataclass
-from hob.tools.browser.finding import EXTRA, find_program, is_library_there
+from hob.tools.browser.detection import EXTRA, find_program, is_library_there
 from hob.tools.browser.settings import BrowserSettings
 from hob.tools.sandbox.environment_variables import SYSTEM_PATH, shared_environ
 from hob.tools.sandbox.network.hosts import Decided, HostDecision, HostRules

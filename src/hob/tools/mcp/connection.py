@@ -36,7 +36,7 @@ from hob.core.turns import Turn
 from hob.core.values import dataclass
 from hob.tools.mcp.accepted import AcceptedServer, AcceptedTool, hash_of
 from hob.tools.mcp.apps import APPS, MIME, is_for
-from hob.tools.mcp.guessing import guess_effects, guess_roles, tier_of
+from hob.tools.mcp.effect_inference import guess_effects, guess_roles, tier_of
 from hob.tools.mcp.questions import McpAnswers, McpQuestion, NotUnderstood
 from hob.tools.mcp.sampling import Sampling
 from hob.tools.mcp.stdio import StderrTail, Streams

@@ -23,7 +23,7 @@ _PREFIX = "mcp_"
 
 @Lazy
 def _connecting() -> Callable[..., Any]:
-    from hob.tools.mcp.connecting import connection_to
+    from hob.tools.mcp.connector import connection_to
 
     return connection_to
 

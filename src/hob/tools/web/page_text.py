@@ -10,7 +10,7 @@ from hob.core.values import dataclass
 from hob.tools.documents.formats.html import LIBRARIES, is_installed
 from hob.tools.documents.media_types import CSV, HTML, MAIL, kind_of
 from hob.tools.documents.text import decode
-from hob.tools.web.fetching import FetchedPage
+from hob.tools.web.fetcher import FetchedPage
 
 _LINK = re.compile(r"!?\[([^\]\n]{0,500})\]\([^)\s]{0,2000}\)")
 _MARKS = re.compile(r"^(?:#{1,6} +|> ?)|\*\*|__|`", re.MULTILINE)

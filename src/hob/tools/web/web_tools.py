@@ -14,7 +14,7 @@ from hob.core.ports.tools import Blobs, CallContext
 from hob.core.trust.labels import Label, Origin, Trust
 from hob.core.values import dataclass
 from hob.tools.registry.declaration import ToolOutput, Tools, implements
-from hob.tools.web.fetching import FetchedPage, WebFetcher
+from hob.tools.web.fetcher import FetchedPage, WebFetcher
 from hob.tools.web.page_text import PageText, plain, text_of
 from hob.tools.web.search.provider import Hit, SearchProvider, WebQuery
 from hob.tools.web.specs import WEB_FETCH, WEB_SEARCH

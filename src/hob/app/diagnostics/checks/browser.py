@@ -6,7 +6,7 @@ from hob.app.diagnostics.check import Check, CheckResult, info, warn
 from hob.app.diagnostics.context import DiagnosticContext
 from hob.core.libraries import install_command
 from hob.core.translation.language import translatable
-from hob.tools.browser.finding import EXTRA, find_program, is_library_there
+from hob.tools.browser.detection import EXTRA, find_program, is_library_there
 from hob.tools.browser.settings import BrowserSettings
 
 

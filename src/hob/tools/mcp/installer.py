@@ -15,7 +15,7 @@ from hob.core.errors import NotConfigured, ToolFailed
 from hob.core.translation.language import translatable
 from hob.core.values import dataclass
 from hob.tools.mcp.accepted import FOLDER
-from hob.tools.mcp.connecting import installed_at, job_of
+from hob.tools.mcp.connector import installed_at, job_of
 from hob.tools.mcp.registries import Registries, registries_of
 from hob.tools.mcp.server_environment import ServerEnvironment
 from hob.tools.mcp.settings import McpServer

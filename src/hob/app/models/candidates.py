@@ -10,7 +10,7 @@ from hob.app.models.keys import ENVIRONMENT, draft_key, drop_drafts, keep_key
 from hob.app.models.probe import ModelSetup
 from hob.app.models.provider_draft import ProviderConfigDraft
 from hob.app.settings.sections import SECTIONS, read_config
-from hob.app.trust.audit import tell_action
+from hob.app.trust.audit import audit_action
 from hob.config.editing import set_values
 from hob.config.environment import process_environment
 from hob.core.errors import ModelError, ModelFault
@@ -54,7 +54,7 @@ def save_candidate(home: Path, candidate: ModelCandidate) -> tuple[str, ...]:
     changes = draft.changes(config[ModelSettings])
     set_values(config.path, changes, sections=SECTIONS, environ=process_environment())
     for key in changes:
-        tell_action(home, "config.set", key)
+        audit_action(home, "config.set", key)
     return tuple(changes)
 
 
