@@ -121,6 +121,22 @@ async def test_changed_description_is_refused_until_the_owner_accepts_it(tmp_pat
         assert (await call(tools, "notes__get_note", name="tea")).text == "Buy green tea."
 
 
+async def test_tool_that_is_taken_for_more_than_was_accepted_is_refused_until_the_owner_accepts_it(
+    tmp_path: Path,
+) -> None:
+    told = Told()
+    async with connected(tmp_path / "home", ours()) as connection:
+        accepted = await accept(connection)
+        (note,) = (each for each in accepted.tools if each.name == "delete_note")
+        milder = replace(note, effects=("reads_private", "reads_untrusted"), tier=0)
+        others = tuple(each for each in accepted.tools if each is not note)
+        tools = toolset(replace(accepted, tools=(*others, milder)), ours(), connection, tmp_path, told)
+        with pytest.raises(ToolRefused, match="hob mcp accept notes"):
+            await call(tools, "notes__delete_note", name="tea")
+        assert told.changed == [("notes", "delete_note")]
+        assert (await call(tools, "notes__get_note", name="tea")).text == "Buy green tea."
+
+
 async def read_often(tools: McpToolset) -> None:
     """The server's word that something has changed may come after its answer."""
     for _ in range(100):

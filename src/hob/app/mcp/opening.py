@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 
 @asynccontextmanager
 async def open_mcp(kernel: Kernel) -> AsyncIterator[Contribution]:
-    """The servers as groups of tools; the owner hears once when one describes tools otherwise than they accepted."""
+    """The servers as groups of tools; the owner hears once when tools are no longer what they accepted."""
     told: set[tuple[str, ...]] = set()
     config = kernel.config
 
@@ -34,8 +34,8 @@ async def open_mcp(kernel: Kernel) -> AsyncIterator[Contribution]:
         if (name, *tools) not in told:
             told.add((name, *tools))
             said = translatable(
-                "The MCP server {name} describes these tools otherwise than you accepted: {tools}. They are refused "
-                "until `hob mcp accept {name}`.",
+                "Tools of the MCP server {name} are no longer what you accepted: {tools}. Hob does not use them until "
+                "you look at them and accept them: `hob mcp accept {name}`.",
                 name=name,
                 tools=", ".join(tools),
             )

@@ -307,8 +307,8 @@ def _shown(server: str, tool: AcceptedTool, before: AcceptedTool | None) -> Iter
 
 
 def _changed(before: AcceptedServer | None, now: AcceptedServer) -> Sequence[str]:
-    known = {each.name: each.hash for each in before.tools} if before is not None else {}
-    return [each.name for each in now.tools if known.get(each.name) != each.hash]
+    known = {each.name: each for each in before.tools} if before is not None else {}
+    return [each.name for each in now.tools if each.name not in known or not known[each.name].covers(each)]
 
 
 def _server(config: Config, name: str) -> McpServer:

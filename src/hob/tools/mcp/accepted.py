@@ -39,6 +39,10 @@ class AcceptedTool:
     roles: Mapping[str, Any] | None = None
     app_only: bool = False
 
+    def covers(self, now: "AcceptedTool") -> bool:
+        """Whether what the owner accepted holds for the tool as it is now: the same description, no further effects."""
+        return self.hash == now.hash and set(now.effects) <= set(self.effects)
+
 
 @dataclass(frozen=True, slots=True)
 class AcceptedServer:

@@ -345,11 +345,6 @@ class _Wall:
             raise told from error
 
 
-def hash_of_tool(tool: Tool) -> str:
-    """What its description comes to."""
-    return hash_of(tool.name, tool.description or tool.title or "", tool.input_schema, hints_of(tool))
-
-
 def hints_of(tool: Tool) -> Mapping[str, Any]:
     """What the server says of the tool's effects."""
     return {} if tool.annotations is None else tool.annotations.model_dump(by_alias=True, exclude_none=True)
@@ -371,12 +366,13 @@ def _reason(error: BaseException) -> str:
 def accepted_tool(server: str, tool: Tool) -> AcceptedTool:
     """The tool as it would be accepted now: what it says, and what it is taken for."""
     hints = hints_of(tool)
-    roles, effects = guess_roles(server, tool.name, tool.input_schema, guess_effects(tool.name, hints))
+    effects = guess_effects(tool.name, tool.input_schema, hints)
+    roles, effects = guess_roles(server, tool.name, tool.input_schema, effects)
     return AcceptedTool(
         tool.name,
         tool.description or tool.title or tool.name,
         tool.input_schema,
-        hash_of_tool(tool),
+        hash_of(tool.name, tool.description or tool.title or "", tool.input_schema, hints),
         int(tier_of(effects)),
         tuple(sorted(effects)),
         {name: value for name, value in asdict(roles).items() if value},

@@ -5,7 +5,7 @@ nothing has all effects, and an argument of unknown use keeps a call from being 
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -19,18 +19,34 @@ def _set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-_READS = _set(
-    "get list read search find fetch query describe show view lookup check count browse tree info status diff log "
-    "retrieve inspect explain compare summarize stat head tail history"
-)
+_LOOKS = _set("get list read find fetch search describe show lookup retrieve inspect browse")
+_READS = _LOOKS | _set("diff explain compare summarize")
+_READS_FIRST = _set("query view check count")
+_READS_LAST = _set("tree info status log stat head tail history")
+"""They read where they are the first word, or the last: in `execute_query` and `log_call` they do not."""
 _SENDS = _set(
     "send post reply mail email message notify share publish invite forward comment tweet pay transfer book order "
-    "submit upload call broadcast buy purchase request"
+    "submit upload call broadcast buy purchase request wire charge refund withdraw deposit donate sell trade bid "
+    "checkout subscribe rent reserve push emit"
 )
 _WRITES = _set(
     "create add update set write edit move copy rename delete remove append insert put patch replace merge close "
-    "archive assign save store clear reset open mark toggle schedule cancel restore"
+    "archive assign save store clear reset mark toggle schedule cancel restore drop truncate wipe purge erase "
+    "destroy modify change alter upsert overwrite revoke grant enable disable approve reject accept decline lock "
+    "unlock ban block import sync commit apply register attach detach link unlink"
 )
+_EXECUTES = _set(
+    "execute exec run eval evaluate shell bash powershell terminal invoke launch spawn trigger start stop restart kill "
+    "install uninstall deploy build"
+)
+_NOUNS = _set(
+    "post mail email message comment order book share request call upload purchase trade deposit refund invite tweet "
+    "store schedule archive patch commit link run build"
+)
+"""Verbs that name a thing where they stand behind one that looks: `get_post`, `list_open_order`."""
+_JOINS = _set("and or then")
+_PROGRAMS = _set("sql command commands cmd script scripts shell")
+"""Arguments that are carried out, by their last word."""
 
 _ROLES: Mapping[str, frozenset[str]] = {
     "recipients": _set("to cc bcc recipient recipients email emails attendee attendees participants phone iban"),
@@ -60,22 +76,61 @@ _SAID = ("recipients", "names", "amounts", "urls", "paths", "things", "bodies")
 _MOST_SAID = 3
 
 
-def guess_effects(name: str, hints: Mapping[str, Any]) -> frozenset[Effect]:
-    """The effects, by what the server says of the tool (`readOnlyHint`, ...), else by the first verb of its name."""
-    verbs = words_of(name)
-    sends = any(verb in _SENDS for verb in verbs[:2])
-    reads = frozenset({Effect.READS_PRIVATE, Effect.READS_UNTRUSTED})
-    if hints.get("readOnlyHint") is True and not sends:
-        return reads
-    if sends:
-        return frozenset({Effect.COMMUNICATES, Effect.WRITES_FINALLY})
-    verb = next((verb for verb in verbs if verb in _READS | _WRITES), "")
-    if verb in _WRITES:
-        outside = {Effect.COMMUNICATES} if hints.get("openWorldHint", True) else set()
-        return frozenset({Effect.WRITES_FINALLY, *outside})
-    if verb in _READS and "readOnlyHint" not in hints:
-        return reads
-    return ALL_EFFECTS
+def guess_effects(name: str, schema: Mapping[str, Any], hints: Mapping[str, Any]) -> frozenset[Effect]:
+    """The worst that any verb of the name and any argument stands for; with no verb, all effects.
+
+    What the server says of the tool (`readOnlyHint`, ...) makes it milder only where nothing of that contradicts.
+    """
+    verbs = _verbs(words_of(name))
+    if verbs & _EXECUTES or any(_is_program(words_of(each), verbs) for each in _properties(schema)):
+        return ALL_EFFECTS
+    found: frozenset[Effect] = frozenset()
+    if verbs & _SENDS:
+        found |= {Effect.COMMUNICATES, Effect.WRITES_FINALLY}
+    if verbs & _WRITES:
+        found |= {Effect.WRITES_FINALLY} | ({Effect.COMMUNICATES} if hints.get("openWorldHint", True) else set())
+    if found:
+        return found
+    reads = hints.get("readOnlyHint", "" not in verbs)
+    return frozenset({Effect.READS_PRIVATE, Effect.READS_UNTRUSTED}) if reads is True else ALL_EFFECTS
+
+
+def _verbs(words: Sequence[str]) -> frozenset[str]:
+    """The known verbs among the words of a name; an empty one for each part of it that has none."""
+    found: set[str] = set()
+    parts: list[list[str]] = [[]]
+    for word in words:
+        if word in _JOINS:
+            parts.append([])
+        else:
+            parts[-1].append(word)
+    for part in parts:
+        found |= {*_verbs_of(part)} or {""}
+    return frozenset(found)
+
+
+def _verbs_of(part: Sequence[str]) -> Iterator[str]:
+    looks = False
+    for place, word in enumerate(part):
+        reads = word in _READS or (word in _READS_FIRST and place == 0)
+        reads = reads or (word in _READS_LAST and place == len(part) - 1)
+        if reads or (word in _SENDS | _WRITES | _EXECUTES and not (looks and word in _NOUNS)):
+            yield word
+        looks = looks or word in _LOOKS
+    if part[:2] == ["check", "out"]:
+        yield "checkout"
+
+
+def _is_program(argument: Sequence[str], verbs: frozenset[str]) -> bool:
+    """Whether an argument is carried out; a code may also be one of a country, which tools look up."""
+    if argument == ("code",):
+        return not verbs & _LOOKS
+    return argument[-1:] != () and (argument[-1] in _PROGRAMS or "sql" in argument)
+
+
+def _properties(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    properties = schema.get("properties")
+    return properties if isinstance(properties, Mapping) else {}
 
 
 def tier_of(effects: frozenset[Effect]) -> Tier:
@@ -87,11 +142,9 @@ def guess_roles(
     server: str, name: str, schema: Mapping[str, Any], effects: frozenset[Effect]
 ) -> tuple[ArgumentRole, frozenset[Effect]]:
     """What the arguments are, and the effects as they then are: what fetches an address it is given talks to it."""
-    properties = schema.get("properties")
-    properties = properties if isinstance(properties, Mapping) else {}
     found: dict[str, list[str]] = {}
     reading = tier_of(effects) is Tier.READ
-    for argument, declared in properties.items():
+    for argument, declared in _properties(schema).items():
         role = _role(str(argument), declared if isinstance(declared, Mapping) else {})
         if role == "urls" and not reading:
             role = "sent_to"

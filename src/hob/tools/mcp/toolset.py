@@ -26,7 +26,7 @@ _RESOURCES, _PROMPTS = "resources", "prompts"
 _TEXT: Mapping[str, Any] = {"type": "string"}
 
 Changed = Callable[[str, Sequence[str]], Awaitable[None]]
-"""Hears which tools of a server are described otherwise than the owner accepted."""
+"""Hears which tools of a server are no longer what the owner accepted."""
 
 
 class BegunTasks(Protocol):
@@ -177,25 +177,21 @@ class McpToolset:
         )
 
     async def _check(self, tool: AcceptedTool, connection: Any) -> None:
-        """Raises ToolRefused where the server describes the tool otherwise than the owner has accepted."""
-        from hob.tools.mcp.connection import hash_of_tool
+        """Raises ToolRefused where the tool is described, or taken, otherwise than the owner has accepted."""
+        from hob.tools.mcp.connection import accepted_tool
 
-        now = await connection.tools()
-        if tool.name in now and hash_of_tool(now[tool.name]) == tool.hash:
+        now, name = await connection.tools(), self._server.name
+        if tool.name in now and tool.covers(accepted_tool(name, now[tool.name])):
             return
-        name = self._server.name
         if tool.name not in now:
             raise ToolFailed(f"{name} has no tool {tool.name} any more")
-        others = [each.name for each in self._server.tools if each.name in now]
-        others = [each for each in others if hash_of_tool(now[each]) != self._hash_of(each)]
+        known = [each for each in self._server.tools if each.name in now]
+        others = [each.name for each in known if not each.covers(accepted_tool(name, now[each.name]))]
         await self._changed(name, others)
         raise ToolRefused(
-            f"{name} describes {tool.name} otherwise than the owner has accepted; the owner looks at it and accepts it "
+            f"{tool.name} of {name} is no longer what the owner has accepted; the owner looks at it and accepts it "
             f"with `hob mcp accept {name}`"
         )
-
-    def _hash_of(self, tool: str) -> str:
-        return next(each.hash for each in self._server.tools if each.name == tool)
 
     async def _further(self, call: ToolCall, arguments: Mapping[str, Any], connection: Any) -> ToolResult:
         if call.name == tool_name(self._server.name, _RESOURCES):
