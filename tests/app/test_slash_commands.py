@@ -116,6 +116,55 @@ async def test_named_sessions_are_switched_listed_titled_and_archived(hob: Machi
     assert "* api:tea" in await say(hob, "/session list")
 
 
+async def test_chat_of_an_archived_conversation_goes_on_where_it_began(hob: Machine) -> None:
+    await say(hob, "about the garden")
+    await say(hob, "/session switch tea")
+    await say(hob, "about tea")
+    told = await say(hob, "/session archive")
+    assert "api:tea is archived" in told
+    assert "continues in the conversation api:main" in told
+    await say(hob, "hi")
+    assert any("garden" in message.text for message in hob.model.requests[-1].messages)
+
+
+async def test_message_to_an_archived_conversation_restores_it(hob: Machine) -> None:
+    await say(hob, "hi")
+    assert "api:main is archived" in await say(hob, "/session archive")
+    assert (await hob.tcp.get("/sessions")).json()["sessions"] == []
+    await say(hob, "hi again")
+    assert [each["session"] for each in (await hob.tcp.get("/sessions")).json()["sessions"]] == ["api:main"]
+
+
+async def test_conversation_that_never_was_cannot_be_archived(hob: Machine) -> None:
+    assert "There is no conversation nope" in await say(hob, "/session archive nope")
+    shown = await hob.tcp.get("/sessions/show", params={"session": "api:nope"})
+    assert shown.status_code == 404
+
+
+async def test_conversation_is_named_by_its_key_as_well(hob: Machine) -> None:
+    """The answer to `/session archive` names the key, and that made a conversation `api:api-tea`."""
+    await say(hob, "/session switch tea")
+    await say(hob, "/session switch main")
+    assert "conversation api:tea." in await say(hob, "/session switch api:tea")
+    assert "conversation api:main." in await say(hob, "/session switch api:main")
+
+
+async def test_list_has_the_current_conversation_and_those_begun_by_name(hob: Machine) -> None:
+    await say(hob, "about the garden", session="garden")
+    listing = await say(hob, "/session list")
+    assert "* api:main" in listing
+    assert "  api:garden" in listing
+
+
+async def test_owner_who_names_no_conversation_means_the_one_the_terminal_was_switched_to(hob: Machine) -> None:
+    for text in ("about main", "/session switch w2", "about w2"):
+        await hob.tcp.post("/chat", json={"message": text, "channel": "local", "wait": 20})
+    assert (await hob.tcp.get("/sessions/show")).json()["session"] == "local:w2"
+    assert (await hob.tcp.get("/sessions/show", params={"session": "main"})).json()["session"] == "local:main"
+    prompt = await hob.tcp.get("/prompt"), await hob.tcp.get("/prompt", params={"session": "w2"})
+    assert prompt[0].json()["sections"] == prompt[1].json()["sections"]
+
+
 async def test_paused_session_keeps_what_comes_until_it_goes_on(hob: Machine) -> None:
     await say(hob, "/pause")
     kept = (await hob.tcp.post("/chat", json={"message": "hi", "wait": 0})).json()

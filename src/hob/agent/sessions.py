@@ -42,13 +42,15 @@ def thread_session(inbound: Inbound, name: str, base: SessionKey | None = None) 
 
     No usable name is the conversation itself. `base` is that conversation where it is not the address's own.
     """
-    slug = "-".join("".join(char if char.isalnum() else " " for char in name.casefold()).split())[:40]
+    channel = inbound.origin.channel
+    others = inbound.sender.id.startswith(TOKEN_SENDER) and inbound.sender.cls is not SenderClass.OWNER
+    owners = channel in FETCHED_CHANNELS and not others
     base = base or session_of(inbound)
+    name = "" if name == base else name.removeprefix(f"{channel}:" if owners else f"{base}/")  # keys, as they are told
+    slug = "-".join("".join(char if char.isalnum() else " " for char in name.casefold()).split())[:40]
     if not slug:
         return base
-    others = inbound.sender.id.startswith(TOKEN_SENDER) and inbound.sender.cls is not SenderClass.OWNER
-    owners = inbound.origin.channel in FETCHED_CHANNELS and not others
-    return named_key(inbound.origin.channel, slug) if owners else SessionKey(f"{base}/{slug}")
+    return named_key(channel, slug) if owners else SessionKey(f"{base}/{slug}")
 
 
 def is_subagent(key: SessionKey) -> bool:

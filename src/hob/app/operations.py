@@ -11,7 +11,6 @@ from hob import __version__
 from hob.agent.commands.inspection import Inspector
 from hob.agent.commands.turn_undo import UndoResult
 from hob.agent.compaction.compaction import Compacted, Compactor
-from hob.agent.sessions import named_key
 from hob.app.kernel import Kernel
 from hob.app.models.usage_report import UsageReport, in_order
 from hob.app.sessions.owner_sessions import OwnerSessions
@@ -185,7 +184,7 @@ class DaemonOperations:
         return [(row.id, row.state.value, row.title) for row in rows]
 
     async def prompt(self, session: str) -> PromptAnswer:
-        return await self._inspector.inspect(named_key("local", session))
+        return await self._inspector.inspect(await self.conversations.resolve(session))
 
     async def stop(self, session: SessionKey, reason: str) -> bool:
         return await self._queues.stop(session, reason)
@@ -231,7 +230,8 @@ class DaemonOperations:
         return await undoing.undo(found, by)
 
     async def undo(self, id: str, session: str, *, preview: bool) -> UndoneAnswer:
-        return await self.undo_files(named_key("local", session), id, f"call:{new_event_id()}", preview=preview)
+        key = await self.conversations.resolve(session)
+        return await self.undo_files(key, id, f"call:{new_event_id()}", preview=preview)
 
     async def retry(self, id: str) -> Mapping[str, Any]:
         if await self._store.outbox.revive(OutboxId(id)):

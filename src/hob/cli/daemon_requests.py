@@ -127,7 +127,7 @@ def deliver(home: Path, request: DaemonRequest, show: Callable[[ClientEvent], No
                 with closing(request.there(path)) as events:
                     for event in events:
                         show(event)
-                        if event.name == "question":
+                        if event.rests:
                             break
             except NotRunning:
                 if time.monotonic() < lost_at + SUCCESSOR_SECONDS:
@@ -168,6 +168,7 @@ class RequestProgress:
     def __init__(self, json: bool) -> None:
         self.status = TEMPORARY
         self.id = ""
+        self._session = ""
         self._question: Mapping[str, Any] | None = None
         self.json = json
         self._noted: set[str] = set()
@@ -184,7 +185,7 @@ class RequestProgress:
                 self.id, self._question = event.data["id"], event.data
                 show_question(event.data)
             case "accepted":
-                self.id = event.data["id"]
+                self.id, self._session = event.data["id"], tame(event.data["session"]).removeprefix("local:")
             case "settled":
                 self.id = event.data["message"] or ""
                 say(event.data["line"])
@@ -201,6 +202,9 @@ class RequestProgress:
                 self._output.write(data["text"])
             case "remark":
                 self._note(data["text"])
+            case "paused":
+                told = _("kept, but {session} is paused; `hob sessions resume {session}` continues it, then: {wait}")
+                say(told.format(session=self._session, wait=f"hob ask --resume {self.id}"))
             case _ if data.get("text"):
                 self._output.end()
                 say(data["text"])

@@ -52,14 +52,21 @@ def touch_session(
 ) -> None:
     """The session is in use; one without a title gets it from the text, which came with this trace.
 
-    A slash command says nothing of what the session is about.
+    A message restores an archived one. A slash command does not, and says nothing of what the session is about.
     """
-    title = "" if _COMMAND.match(text) else title_of(text)
-    found = all_rows(connection, "UPDATE sessions SET updated = ? WHERE key = ? RETURNING title IS NULL", (at, key))
+    command = _COMMAND.match(text) is not None
+    title = "" if command else title_of(text)
+    sql = "UPDATE sessions SET updated = ? WHERE key = ? RETURNING title IS NULL, archived"
+    found = all_rows(connection, sql, (at, key))
     if not found:
         _create(connection, content_writer, key, chat, at, title, trace)
-    elif found[0][0] and title:
+        return
+    untitled, archived = found[0]
+    if untitled and title:
         _name(connection, content_writer, key, title, at, trace)
+    if archived and not command:
+        connection.execute("UPDATE sessions SET archived = 0 WHERE key = ?", (key,))
+        write_events(connection, content_writer, (_event(key, "archived", at, _yes(False), trace=trace),))
 
 
 def name_by_speech(

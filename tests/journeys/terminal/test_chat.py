@@ -382,6 +382,14 @@ async def test_answer_that_no_one_saw_is_shown_on_entry(world: World) -> None:
         assert id
 
 
+async def test_chat_begins_in_the_conversation_that_the_terminal_was_switched_to(world: World) -> None:
+    async with world.serve() as daemon:
+        for text in ("/session switch w2", "said in w2"):
+            assert (await daemon.post(text, channel="local")).status_code == 200
+        async with chat(world) as terminal:
+            await terminal.see_now("w2 · ", READY)
+
+
 async def test_turn_that_was_left_running_is_followed_again(world: World) -> None:
     world.model.script.append(Reply("It begins and then nothing comes for a while.", fault=Fault.SILENCE_MIDDLE))
     async with world.serve():

@@ -51,3 +51,35 @@ async def test_conversations_are_listed_shown_named_and_deleted(world: World) ->
     assert "hello" not in (await world.hob("sessions", "show", "garden")).out
     wrong = await world.hob("sessions", "show", "nowhere")
     assert (wrong.status, wrong.err) == (1, "hob: there is no conversation nowhere; `hob sessions` lists them\n")
+
+
+async def test_commands_mean_the_conversation_that_the_terminal_was_switched_to(world: World) -> None:
+    assert (await world.hob("ask", "hello")).status == 0
+    assert "local:w2" in (await world.hob("ask", "/session switch w2")).out
+    assert (await world.hob("ask", "goodbye")).status == 0
+    assert (await world.hob("sessions", "show")).out.startswith("w2")
+    assert (await world.hob("ask", "in main", "--session", "main")).status == 0
+    assert "in main" in (await world.hob("sessions", "show", "main")).out
+
+
+async def test_timeline_tells_a_conversation_that_continues_from_one_that_is_paused(world: World) -> None:
+    await world.hob("ask", "hello")
+    for command in ("pause", "resume", "archive"):
+        assert (await world.hob("sessions", command, "main")).status == 0
+    assert (await world.hob("sessions", "archive", "main", "--back")).status == 0
+    told = [row.split()[-1] for row in (await world.hob("timeline")).out.splitlines() if " conversation " in row]
+    assert told[-4:] == ["paused", "continued", "archived", "restored"]
+
+
+async def test_question_to_a_paused_conversation_is_kept_and_says_how_it_goes_on(world: World) -> None:
+    """It waited for ever, and named a command of the chat."""
+    await world.hob("ask", "hello")
+    assert "`hob sessions resume main` continues it" in (await world.hob("sessions", "pause", "main")).out
+    kept = await world.hob("ask", "and now")
+    assert kept.status == 75
+    assert "`hob sessions resume main` continues it, then: hob ask --resume m_" in kept.err
+    await world.hob("sessions", "resume", "main")
+    assert (await world.hob("ask", "--resume", kept.err.split()[-1])).out == "You said: and now\n"
+    async with world.serve():
+        await world.hob("sessions", "pause", "main")
+        assert (await world.hob("ask", "once more")).status == 75

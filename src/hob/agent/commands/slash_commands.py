@@ -13,7 +13,7 @@ from hob.agent.settings import AgentSettings
 from hob.core.clock import Clock
 from hob.core.errors import HobError, ModelError, NotFound
 from hob.core.ids import SessionKey
-from hob.core.messages import Inbound
+from hob.core.messages import FETCHED_CHANNELS, Inbound
 from hob.core.model_names import ChecksNames, HasAliases
 from hob.core.models import NOTHING_SPENT, PromptAnswer, Spent, Thinking
 from hob.core.money import dollars, price
@@ -286,16 +286,35 @@ class SlashCommands:
                 await self._sessions.switch(chat, key)
                 return answer(Answer.SESSION_SWITCHED, call.language, session=key)
             case "archive":
-                key = thread_session(call.inbound, name, self._home_session(call.inbound)) if name else call.session
-                await self._sessions.change(key, archived=True)
-                return answer(Answer.SESSION_ARCHIVED, call.language, session=key)
+                return await self._archive(call, name, chat)
             case "title" if name:
                 await self._sessions.change(call.session, title=name[:60])
                 return answer(Answer.SESSION_TITLED, call.language, title=name[:60])
         return answer(Answer.SESSION_USAGE, call.language)
 
+    async def _archive(self, call: CommandCall, name: str, chat: str) -> str:
+        home = self._home_session(call.inbound)
+        key = thread_session(call.inbound, name, home) if name else call.session
+        if not (await self._sessions.get(key)).updated:
+            return answer(Answer.NO_SESSION, call.language, session=name)
+        await self._sessions.change(key, archived=True)
+        told = answer(Answer.SESSION_ARCHIVED, call.language, session=key)
+        if key != call.session or key == home:
+            return told
+        await self._sessions.switch(chat, home)
+        return f"{told}\n{answer(Answer.SESSION_SWITCHED, call.language, session=home)}"
+
     async def _session_list(self, call: CommandCall, chat: str) -> str:
-        found = await self._sessions.find(chat=chat)
+        # the owner's programs and terminals choose among all conversations of their channel
+        origin, owner = call.inbound.origin.channel, call.inbound.sender.cls is SenderClass.OWNER
+        shared = owner and origin in FETCHED_CHANNELS
+        found = [
+            session
+            for session in await self._sessions.find(chat=None if shared else chat)
+            if not shared or session.key.startswith(f"{origin}:")
+        ]
+        if call.session not in [session.key for session in found]:
+            found = [await self._sessions.get(call.session), *found]
         lines = (
             answer(
                 Answer.SESSION_LINE,

@@ -7,6 +7,7 @@ from hob.agent.sessions import named_key
 from hob.bus.session_queues import SessionQueues
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.ids import SessionKey
+from hob.core.messages import Address
 from hob.core.translation.language import translatable
 from hob.core.turns import Session, SessionChange
 from hob.gateway.answer_types import (
@@ -35,6 +36,12 @@ class OwnerSessions:
         """Every session in which something stands, the latest first; the archived ones instead if asked."""
         found = await self._store.sessions.find(archived=archived)
         return {"sessions": [_view(each) for each in found if each.title or each.entries > each.since]}
+
+    async def resolve(self, name: str) -> SessionKey:
+        """The key that a name stands for, whether or not there is such a session; of no name, the terminal's own."""
+        if name:
+            return named_key("local", name)
+        return await self._store.sessions.switched(Address("local", "main").key()) or named_key("local", "main")
 
     async def key(self, name: str) -> SessionKey:
         """What a session is kept under."""
@@ -94,10 +101,11 @@ class OwnerSessions:
         return {**_view(await self._store.sessions.get(into)), "copied": copied, "of": session.key}
 
     async def _find(self, name: str) -> Session:
-        key = SessionKey(name) if ":" in name else named_key("local", name)
-        session = await self._store.sessions.get(key)
+        session = await self._store.sessions.get(await self.resolve(name))
         if not session.updated:
-            raise NotFound(translatable("there is no conversation {name}; `hob sessions` lists them", name=name))
+            raise NotFound(
+                translatable("there is no conversation {name}; `hob sessions` lists them", name=name or session.key)
+            )
         return session
 
 

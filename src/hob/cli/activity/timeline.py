@@ -49,6 +49,9 @@ TURN_WORDS: Mapping[str, str] = {
 }
 """What a turn does at an event about it, by the state that it went to; else the word of that state."""
 
+_ENDED: Mapping[str, str] = {"paused": translatable("continued"), "archived": translatable("restored")}
+"""What a conversation was that is paused or archived no longer."""
+
 
 def timeline(*, trace: str | None = None, session: str | None = None, limit: int = 50, json: bool = False) -> None:
     """Show what happened: messages, replies and everything between.
@@ -136,5 +139,6 @@ def _told(event: Mapping[str, Any]) -> tuple[str, ...]:
         return (f"{told}: {failed}" if failed else told, *model)
     if kind == EventKind.APPROVAL:
         return (_("asked you about {tool}").format(tool=name),)
-    name = _(STATE_WORDS.get(name, name)) if kind == EventKind.SESSION else name
+    if kind == EventKind.SESSION:
+        name = _(_ENDED.get(name, name) if event["classification"] == "no" else STATE_WORDS.get(name, name))
     return (": ".join(filter(None, (name or _("none"), failed))),)

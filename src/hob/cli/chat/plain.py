@@ -6,13 +6,14 @@ from contextlib import closing, suppress
 from typing import Any
 
 from hob.agent.commands.table import parse
+from hob.app.daemon.daemon_client import local_key
 from hob.app.daemon.unix_http import ConnectionLost, text_of
 from hob.cli.chat.connection import ChatConnection
 from hob.cli.chat.input.input_draft import InputDraft
 from hob.cli.chat.own_commands import ATTACH, LEAVE, attach, own_help
 from hob.cli.chat.rendering.tool_calls import RunningCall
 from hob.cli.chat.sentences import ChatSentence, say
-from hob.cli.chat.startup import chat_config, chat_language, find_no_commands
+from hob.cli.chat.startup import chat_config, chat_language, find_no_commands, find_session
 from hob.cli.chat.unseen_messages import find_earlier
 from hob.cli.conversation.questions import show_question
 from hob.cli.output import LiveOutput, line, paint, shows_colours, tame, width_of_screen
@@ -37,8 +38,8 @@ def talk(connection: ChatConnection, body: dict[str, Any]) -> int:
 
 def _catch_up(connection: ChatConnection, body: dict[str, Any], language: str) -> set[str]:
     """Show what was not seen yet; the messages whose turns wait for an answer."""
-    session = body.get("session", "main")
-    found, elsewhere = find_earlier(connection, session if ":" in session else f"local:{session}")
+    session = local_key(body["session"]) if "session" in body else find_session(connection)
+    found, elsewhere = find_earlier(connection, session)
     waiting: set[str] = set()
     for earlier in found:
         title = line(earlier.title, 60)

@@ -28,6 +28,7 @@ class StartupState:
     """
 
     config: Config | None
+    session: str
     mask: Callable[[str], str]
     model: str
     models: Sequence[str]
@@ -49,13 +50,20 @@ def chat_language(config: Config | None) -> str:
     return config[AgentSettings].language if config else "en"
 
 
+def find_session(connection: ChatConnection) -> str:
+    """The conversation of a chat that names none: the one that the terminal was last switched to."""
+    return str(connection.look("/sessions/show").get("session", "local:main"))
+
+
 def arrive(connection: ChatConnection, session: str) -> StartupState:
-    """Look around; takes some tenths of a second."""
+    """Look around in this session, else in the terminal's current one; takes some tenths of a second."""
     config = chat_config()
+    session = session or find_session(connection)
     earlier, others = find_earlier(connection, session)
     line = str(connection.look("/status").get("model", "none"))
     model = "" if line == "none" else one_line(line)
-    return StartupState(config, secrets_out(config), model, _models(config), earlier, others, find_no_commands(config))
+    no_commands = find_no_commands(config)
+    return StartupState(config, session, secrets_out(config), model, _models(config), earlier, others, no_commands)
 
 
 def find_no_commands(config: Config | None) -> str:

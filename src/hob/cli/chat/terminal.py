@@ -17,6 +17,7 @@ from prompt_toolkit.filters import Condition
 from prompt_toolkit.input import create_input
 
 from hob.agent.commands.table import parse
+from hob.app.daemon.daemon_client import local_key
 from hob.cli.chat.connection import ChatConnection
 from hob.cli.chat.conversation import ChatQuestion, Conversation
 from hob.cli.chat.follower import MessageFollower
@@ -87,7 +88,7 @@ class TerminalChat:
 
     def __init__(self, connection: ChatConnection, body: Mapping[str, Any], home: Path) -> None:
         self._connection = connection
-        self._chat = f"local:{body.get('session', 'main')}" if ":" not in body.get("session", "") else body["session"]
+        self._chat = local_key(body["session"]) if "session" in body else ""
         self._follower = MessageFollower(asyncio.get_running_loop())
         self._draft = InputDraft()
         self._names = Names()
@@ -140,6 +141,7 @@ class TerminalChat:
 
     def _arrived(self, arrival: StartupState) -> None:
         language = chat_language(arrival.config)
+        self._chat = arrival.session
         self.conversation.language = self._draft.language = self._names.language = language
         self._mask = arrival.mask
         self._names.models = arrival.models

@@ -5,6 +5,7 @@ import sys
 from stat import S_ISFIFO, S_ISREG
 from typing import Any
 
+from hob.app.daemon.daemon_client import local_key
 from hob.cli.daemon_requests import USAGE, perform, resumed, sent
 from hob.cli.translating import _
 from hob.config.environment import find_home, process_environment
@@ -30,7 +31,7 @@ def ask(
     text:
         The question.
     session:
-        The conversation.
+        The conversation; without it the one that the terminal was last switched to, else main.
     model:
         The model that answers.
     json:
@@ -43,7 +44,8 @@ def ask(
         print(told, file=sys.stderr)
         return USAGE
     body: dict[str, Any] = {"message": text, "channel": "local"}
-    body |= {key: value for key, value in (("session", session), ("model", model)) if value}
+    body |= {"session": local_key(session)} if session else {}
+    body |= {"model": model} if model else {}
     piped = read_stdin() if resume is None else ""
     if piped:
         body["quoted"] = piped

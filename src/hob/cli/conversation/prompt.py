@@ -30,13 +30,13 @@ SECTION_WORDS = (
 """What stands in each section, in their order, and in the rest."""
 
 
-def prompt(*, session: str = "main", json: bool = False) -> None:
+def prompt(*, session: str = "", json: bool = False) -> None:
     """Show what the model would be sent next, part by part.
 
     Parameters
     ----------
     session:
-        The conversation.
+        The conversation; without it the one that `hob ask` goes on with.
     json:
         Print JSON.
     """

@@ -52,7 +52,7 @@ def list_(
 
 
 @app.command
-def show(session: Session = "main", *, json: Json = False) -> None:
+def show(session: Session = "", *, json: Json = False) -> None:
     """Show a conversation: its rules, spending and last messages."""
 
     seen = reach("GET", "/sessions/show", {"session": session})
@@ -91,11 +91,8 @@ def rename(session: Session, title: Annotated[str, Parameter(help="The new name.
 @app.command
 def pause(session: Session) -> None:
     """Pause a conversation: new messages wait."""
-    print(
-        _("{session} is paused; `hob sessions resume` continues it").format(
-            session=tame(_change(session, paused=True)["session"])
-        )
-    )
+    name = tame(_change(session, paused=True)["session"]).removeprefix("local:")
+    print(_("{session} is paused; `hob sessions resume {session}` continues it").format(session=name))
 
 
 @app.command
@@ -116,7 +113,7 @@ def archive(session: Session, *, back: Annotated[bool, Parameter(help="Restore i
 
 @app.command
 def fork(
-    session: Session = "main",
+    session: Session = "",
     *,
     before: Annotated[int, Parameter(help="Only what stands before this place of it; 0 is all.")] = 0,
     json: Json = False,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from hob.app.daemon.daemon_client import local_key, reach
+from hob.app.daemon.daemon_client import reach
 from hob.app.home import make_home
 from hob.cli.output import line, paint, print_json, tame
 from hob.cli.translating import _
@@ -12,7 +12,7 @@ from hob.config.environment import find_home, process_environment
 _WIDTH = 4_096  # a path is shown whole
 
 
-def undo(id: str = "", /, *, session: str = "main", preview: bool = False, json: bool = False) -> int:
+def undo(id: str = "", /, *, session: str = "", preview: bool = False, json: bool = False) -> int:
     """Put back what a turn changed in files, never over a later change.
 
     Parameters
@@ -21,7 +21,7 @@ def undo(id: str = "", /, *, session: str = "main", preview: bool = False, json:
         The id of a turn or message (`hob tasks --all` shows them), with `undo:` before it to take its undoing back.
         Without one: the newest turn of the conversation that changed any file and is not undone.
     session:
-        The conversation whose newest turn is undone.
+        The conversation whose newest turn is undone; without it the one that `hob ask` goes on with.
     preview:
         Only show what would change.
     json:
@@ -29,8 +29,7 @@ def undo(id: str = "", /, *, session: str = "main", preview: bool = False, json:
     """
     home = find_home(process_environment())
     make_home(home)
-    key = local_key(session)
-    fields = {"id": id, "session": key, "preview": preview}
+    fields = {"id": id, "session": session, "preview": preview}
     seen = reach("POST", "/undo", fields)
     if json:
         print_json(seen)

@@ -77,6 +77,7 @@ class Answer(StrEnum):
     SESSION_LINE = auto()
     SESSION_SWITCHED = auto()
     SESSION_ARCHIVED = auto()
+    NO_SESSION = auto()
     SESSION_TITLED = auto()
     SESSION_USAGE = auto()
     NO_TASKS = auto()
@@ -180,7 +181,10 @@ ENGLISH: Mapping[Answer, str] = {
     Answer.SESSION: "This is the conversation {session}. Conversations here:\n{lines}",
     Answer.SESSION_LINE: "  {mark} {key}  {title} ({entries} messages)",
     Answer.SESSION_SWITCHED: "This chat continues in the conversation {session}.",
-    Answer.SESSION_ARCHIVED: "The conversation {session} is archived; `/session switch {session}` brings it back.",
+    Answer.SESSION_ARCHIVED: (
+        "The conversation {session} is archived. A message to it or `/session switch {session}` restores it."
+    ),
+    Answer.NO_SESSION: "There is no conversation {session}; `/session list` shows them.",
     Answer.SESSION_TITLED: "This conversation is now called “{title}”.",
     Answer.SESSION_USAGE: (
         "Use `/session`, `/session list`, `/session switch NAME`, `/session archive [NAME]` or `/session title TEXT`."

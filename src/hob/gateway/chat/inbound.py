@@ -26,6 +26,11 @@ class ClientEvent:
     name: str
     data: dict[str, Any]
 
+    @property
+    def rests(self) -> bool:
+        """Whether nothing comes until somebody answers, or lets the conversation go on."""
+        return self.name == "question" or (self.name == "progress" and self.data.get("what") == "paused")
+
 
 _LABELS = {
     SenderClass.OWNER: OWNER_LABEL,

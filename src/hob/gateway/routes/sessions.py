@@ -24,14 +24,14 @@ class SessionsQuery:
 class SessionReference:
     """One session."""
 
-    session: str = field("its key, or the name of one of the terminal's", "main")
+    session: str = field("its key, or the name of one of the terminal's; without it the terminal's current one", "")
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeSessionRequest:
     """What is changed about a session; what is not given stays."""
 
-    session: str = field("its key, or the name of one of the terminal's", "main")
+    session: str = field("its key, or the name of one of the terminal's; without it the terminal's current one", "")
     title: str | None = field("what it is called", None)
     paused: bool | None = field("whether what comes in waits", None)
     archived: bool | None = field("whether it is put away", None)
@@ -41,7 +41,7 @@ class ChangeSessionRequest:
 class ForkSessionRequest:
     """Where a new session begins."""
 
-    session: str = field("its key, or the name of one of the terminal's", "main")
+    session: str = field("its key, or the name of one of the terminal's; without it the terminal's current one", "")
     before: int | None = field("take over only what stands before this place; without it all", None, at_least=1)
 
 

@@ -123,7 +123,7 @@ class UndoRequest:
     """What is put back."""
 
     id: str = field("the turn's or a message's, or what `back` said, to take an undoing back", "")
-    session: str = field("without an id: the newest turn here that changed any file", "main")
+    session: str = field("without an id: the newest turn here that changed any file", "")
     preview: bool = field("only show it", False)
 
 
