@@ -217,13 +217,13 @@ class DaemonOperations:
         if not hidden:
             return None
         words = first_words(next((entry.text for entry in hidden if entry.role == "user"), hidden[0].text))
-        turn, undoing = TurnId(hidden[0].turn), self._tool_runtime.made().undoing
+        turn, undoing = TurnId(hidden[0].turn), self._tool_runtime.made().turn_undo
         if not (files := await undoing.paths(turn)):
             return UndoResult(words)
         return UndoResult(words, tuple(files), "" if turn == await undoing.newest(session) else turn)
 
     async def undo_files(self, session: SessionKey, turn: str, by: str, *, preview: bool) -> UndoneAnswer:
-        undoing = self._tool_runtime.made().undoing
+        undoing = self._tool_runtime.made().turn_undo
         if preview:
             return await undoing.preview(await undoing.find(turn, session))
         found = await undoing.asked_before(by) or await undoing.find(turn, session)

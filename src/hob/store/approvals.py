@@ -124,7 +124,7 @@ def _dumped(bound: Bound | None) -> str:
 class StoredApprovals(AuditedPart):
     """The questions and their answers. Each answer is used at most once.
 
-    Where a step is `told`, the audit log has it in the same transaction.
+    Where there is a `record`, the audit log has it in the same transaction.
     """
 
     async def _step(self, record: Told | None, job: Job[Approval | None]) -> Approval | None:

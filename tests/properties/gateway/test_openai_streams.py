@@ -108,12 +108,12 @@ def test_failure_in_the_middle_is_raised_and_never_said(message: str) -> None:
 @given(NOTICES, st.text("ab ", max_size=8))
 def test_stream_always_ends_with_the_whole_answer(notices: list[Notice], answer: str) -> None:
     notifier = StreamedText()
-    sent = "".join(notifier.hear(notice) for notice in notices)
+    sent = "".join(notifier.feed(notice) for notice in notices)
     assert (sent + notifier.finish(answer)).endswith(answer)
 
 
 @given(st.lists(st.text("ab ", min_size=1, max_size=4)))
 def test_streamed_text_is_not_sent_twice(pieces: list[str]) -> None:
     notifier = StreamedText()
-    sent = [notifier.hear(Delta(TRACE, SESSION, piece)) for piece in pieces]
+    sent = [notifier.feed(Delta(TRACE, SESSION, piece)) for piece in pieces]
     assert "".join([*sent, notifier.finish("".join(pieces))]) == "".join(pieces)

@@ -72,14 +72,14 @@ def _reply(item: CallState, left: Iterator[Inbound]) -> Step | None:
 
 async def _decision(run: TurnRun, item: CallState) -> Step | None:
     approvals = run.parts.approvals
-    return None if approvals is None or item.asked is None else await approvals.find_answer(item.asked)
+    return None if approvals is None or item.approval is None else await approvals.find_answer(item.approval)
 
 
 async def _text(run: TurnRun, item: CallState) -> str:
     if item.question is not None:
         return item.question.question
     approvals = run.parts.approvals
-    return "" if approvals is None or item.asked is None else await approvals.render_question(item.asked.approval)
+    return "" if approvals is None or item.approval is None else await approvals.render_question(item.approval.approval)
 
 
 def _outbounds(run: TurnRun, item: CallState, text: str) -> Iterator[Outbound]:
@@ -88,12 +88,12 @@ def _outbounds(run: TurnRun, item: CallState, text: str) -> Iterator[Outbound]:
     The terminal and the API fetch questions.
     """
     turn = run.turn
-    name = item.asked.approval if item.asked is not None else f"{turn.id}.{item.call.id}"
+    name = item.approval.approval if item.approval is not None else f"{turn.id}.{item.call.id}"
     chats = dict.fromkeys(
         inbound.origin
         for inbound in (*turn.inbounds, *run.joined)
         if inbound.origin.channel not in FETCHED_CHANNELS
-        if item.asked is None or (inbound.sender.cls is SenderClass.OWNER and not inbound.group)
+        if item.approval is None or (inbound.sender.cls is SenderClass.OWNER and not inbound.group)
     )
     chunks = [(to, chunk) for to in chats for chunk in run.chunks_for(to, text)]
     buttons = _buttons(item)
@@ -105,8 +105,8 @@ def _outbounds(run: TurnRun, item: CallState, text: str) -> Iterator[Outbound]:
 
 def _buttons(item: CallState) -> tuple[Button, ...]:
     """The answers among which people may choose, where the channel shows buttons; the text names them too."""
-    if item.asked is not None:
-        id = item.asked.approval
+    if item.approval is not None:
+        id = item.approval.approval
         return Button("\u2713", f"approve:{id}"), Button("\u2717", f"deny:{id}")
     question = "" if item.question is None else item.question.question
     return tuple(Button(option, option) for option in options_of(question))

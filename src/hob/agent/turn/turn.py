@@ -83,7 +83,7 @@ class CallState:
     call: ToolCall
     intent: ToolIntended | None = None
     received: ToolReceived | None = None
-    asked: ApprovalAsked | None = None
+    approval: ApprovalAsked | None = None
     answered: ApprovalAnswered | None = None
     question: UserAsked | None = None
     awaited: ResultAwaited | None = None
@@ -99,7 +99,7 @@ class CallState:
     def blocked(self) -> bool:
         """Whether somebody must answer first."""
         given = self.question is not None or self.awaited is not None
-        return self.open and (given or (self.asked is not None and self.answered is None))
+        return self.open and (given or (self.approval is not None and self.answered is None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +211,7 @@ def fold(state: FoldedTurn, step: Step) -> FoldedTurn:  # noqa: C901 - one case 
         case ToolReceived():
             return _with_result(state, step)
         case ApprovalAsked(call=call_id):
-            return _with_call(state, call_id, lambda old: replace(old, asked=step, answered=None))
+            return _with_call(state, call_id, lambda old: replace(old, approval=step, answered=None))
         case ApprovalAnswered(call=call_id):
             return _with_call(state, call_id, lambda old: replace(old, answered=step))
         case UserAsked(call_id):
@@ -408,7 +408,7 @@ def _park(turn: TurnId, item: CallState, rules: TurnRules) -> Park:
         on = WaitsFor(item.awaited.on)
         sentence = Sentence.WAITS_FOR_CHILDREN if on is WaitsFor.CHILD else Sentence.WAITS_FOR_PROGRAM
         return Park(on, say(sentence, rules.language), item.awaited.until)
-    reason = item.asked.reason if item.asked is not None else ""
+    reason = item.approval.reason if item.approval is not None else ""
     line = say(Sentence.WAITS_FOR_APPROVAL, rules.language, tool=item.call.name, reason=reason)
     return Park(WaitsFor.APPROVAL, line)
 
@@ -417,7 +417,7 @@ def _loop(state: FoldedTurn, pending: list[CallState], rules: TurnRules) -> Comm
     """A call that leads in a circle is refused; after a refusal in an earlier round the turn ends."""
     refused: list[Step] = []
     for item in pending:
-        if item.intent is not None or item.asked is not None:
+        if item.intent is not None or item.approval is not None:
             continue
         found = find_loop(state.history, item.call.name, signature_of(item.call), rules.loops)
         if found is None or found.level is Level.WARNING:

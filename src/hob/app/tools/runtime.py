@@ -81,7 +81,7 @@ class ToolRuntime:
     toolset: "WorkspaceTools"
     files: FileTools
     messages: MessageTool
-    undoing: TurnUndoService
+    turn_undo: TurnUndoService
     backend: "LazyBackend"
     log: CommandLog
     processes: Processes
@@ -98,7 +98,7 @@ class ToolRuntime:
 
     async def tidy(self) -> None:
         """After a start: end what a crash left half-done, and forget how files were many turns ago."""
-        await self.undoing.finish()
+        await self.turn_undo.finish()
         await self.files.undo.tidy()
         await self.log.prune()
 
@@ -313,7 +313,7 @@ def make_tool_runtime(
     clock: Clock,
     environ: Mapping[str, str],
     *,
-    kept: Path,
+    state_folder: Path,
     known: KnownSecrets,
     tasks: asyncio.TaskGroup,
     warn: Warn = ignore_warning,
@@ -321,7 +321,7 @@ def make_tool_runtime(
     memory: MemoryPorts | None = None,
     outside: ExternalServices | None = None,
 ) -> ToolRuntime:
-    """The tools over this home, which keep what is theirs in the folder `kept`, without `known` secrets.
+    """The tools over this home, which keep what is theirs in `state_folder`, without `known` secrets.
 
     What watches over commands in the background are `tasks`; end the commands with `processes.close`. The
     owner hears by `warn` what no answer tells.
@@ -331,7 +331,7 @@ def make_tool_runtime(
     forbidden = (config.home,)
 
     def make() -> SandboxEnvironment:
-        folder = kept / "sandbox"
+        folder = state_folder / "sandbox"
         environment = sandbox_environment_of(
             settings, environ, caches=folder / "caches", state=folder / "state", owner=owner, forbidden=forbidden
         )
@@ -342,7 +342,7 @@ def make_tool_runtime(
     backend = LazyBackend(settings, make, path)
     changes = store.file_changes
     bounds = SnapshotLimits(settings.undo_file_mib * MIB, settings.undo_mib * MIB)
-    log = CommandLog(store.command_log, Snapshots(kept / "snapshots", clock, bounds), settings.protected)
+    log = CommandLog(store.command_log, Snapshots(state_folder / "snapshots", clock, bounds), settings.protected)
     documents = DocumentReader(_READER_LINGERS)
     files = FileTools(roots, blobs, changes, clock, ripgrep=find_ripgrep(), documents=documents)
     memory = memory or MemoryPorts(open_service(config, store, clock), FactEditor(store.facts, clock), store.goals)

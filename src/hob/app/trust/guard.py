@@ -104,7 +104,7 @@ def guard(
     )
     rates = ActionRates(config[AdmissionSettings].limits, clock)
     pace = ToolRateLimit(rates, partial(_who_is, people), partial(_alert, store, notifier, language))
-    foreign = TaintedFiles(store.tainted_writes, tool_runtime.undoing.paths)
+    foreign = TaintedFiles(store.tainted_writes, tool_runtime.turn_undo.paths)
     judge = PolicyJudge(policy, reader, policy_inputs, store.decisions, ledger, pace, foreign)
     return Guard(policy, reader, judge, ApprovalService(store, session_queues, ledger, clock, language))
 

@@ -15,8 +15,8 @@ class CallContext:
     """For whom a call is made, and the trust of the context it was written in: what is not known is at its worst.
 
     `most` is how many characters of a result the model is shown; a tool that shows more in parts need not be cut.
-    `resumed`: the call was begun before Hob ended, and its result is not known. `is_cut` tells a call that is cancelled
-    whether it will be resumed so; else nobody waits for it any more.
+    `resumed`: the call was begun before Hob ended, and its result is not known. `is_shutting_down` tells a call
+    that is cancelled whether it will be resumed so; else nobody waits for it any more.
     """
 
     turn: Turn

@@ -41,7 +41,7 @@ class StreamedText:
         self._round = ""
         self._ended = False
 
-    def hear(self, notice: Notice) -> str:
+    def feed(self, notice: Notice) -> str:
         """What is to be sent because of this notice; often nothing."""
         match notice:
             case Delta(text=text, reasoning=False) if text:
@@ -137,7 +137,7 @@ class Stream(Response):
                     if isinstance(item, dict) or isinstance(item, OpenQuestion):  # noqa: SIM101 - narrows the types
                         break
                     if not self._checked:
-                        await self._piece(sending, notifier.hear(item))
+                        await self._piece(sending, notifier.feed(item))
             ended = await conclude(api, id)
         except HobError as error:
             ended = refused(failure_of(error))

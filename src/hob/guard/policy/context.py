@@ -55,7 +55,7 @@ class Context:
     addresses that the search provider gave in this turn; `private` is what it has before it that is
     the owner's alone; `written` are files that earlier tainted turns changed, which the owner was not told of;
     `reached` are hosts that a command of this turn was approved to reach;
-    `heard` names, for people, what of others it has before it, as far as that is known.
+    `untrusted_sources` names, for people, what of others it has before it, as far as that is known.
     """
 
     sender: SenderClass = SenderClass.STRANGER

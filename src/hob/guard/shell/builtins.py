@@ -22,7 +22,7 @@ class BuiltinEffect(Protocol):
     def directory(self) -> str:
         """Where commands run."""
 
-    def read(self, text: str, stdin: CommandInput | None = None, wanted: bool = False) -> str:
+    def read(self, text: str, stdin: CommandInput | None = None, wants_output: bool = False) -> str:
         """Follow a text."""
 
 

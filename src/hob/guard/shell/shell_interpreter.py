@@ -80,7 +80,7 @@ class ShellInterpreter(Expander):
 
     # texts and lists
 
-    def read(self, text: str, stdin: CommandInput | None = None, wanted: bool = False) -> str:
+    def read(self, text: str, stdin: CommandInput | None = None, wants_output: bool = False) -> str:
         """Follow a text in the present state; what it writes."""
         self._text_left -= len(text)
         if self._text_left < 0 or self._depth >= _DEEPEST:
@@ -92,7 +92,7 @@ class ShellInterpreter(Expander):
             self.problems[problem] = None
         if ANY in text:
             self.problem("text that is not known runs as commands", text)
-        out = self.script(parsed.script, stdin, wanted)
+        out = self.script(parsed.script, stdin, wants_output)
         if parsed.rest:
             for argv in loose(parsed.rest):
                 self.run(argv, " ".join(argv), stdin)
@@ -100,7 +100,7 @@ class ShellInterpreter(Expander):
         self._depth -= 1
         return out
 
-    def script(self, script: Script, stdin: CommandInput | None, wanted: bool) -> str:
+    def script(self, script: Script, stdin: CommandInput | None, wants_output: bool) -> str:
         """Follow a list of commands; what they write, where it is wanted."""
         out: list[str] = []
         at = 0
@@ -108,23 +108,23 @@ class ShellInterpreter(Expander):
             end = at + 1
             while end < len(script) and script[end].joined in ("&&", "||"):
                 end += 1
-            out.append(self._chain(script[at:end], stdin, wanted))
+            out.append(self._chain(script[at:end], stdin, wants_output))
             at = end
-        return capped("".join(out)) if wanted else ANY
+        return capped("".join(out)) if wants_output else ANY
 
-    def _chain(self, chain: Script, stdin: CommandInput | None, wanted: bool) -> str:
+    def _chain(self, chain: Script, stdin: CommandInput | None, wants_output: bool) -> str:
         """Commands joined by `&&` and `||`: after them, each may have been the last that ran."""
         first = chain[0]
         background, before = self._background, self.state.copy() if first.background else None
         self._background = background or first.background
-        out = self._step(first, stdin, wanted)
+        out = self._step(first, stdin, wants_output)
         if len(chain) > 1:
             after = self.state.copy()
             self.calls.branches += 1
             for step in chain[1:]:
                 if step.joined == "||":  # what stands before may have failed anywhere
                     self.state.join(after)
-                out += self._step(step, stdin, wanted)
+                out += self._step(step, stdin, wants_output)
             self.calls.branches -= 1
             self.state.join(after)
         if before is not None:
@@ -132,19 +132,19 @@ class ShellInterpreter(Expander):
         self._background = background
         return out
 
-    def _step(self, step: Step, stdin: CommandInput | None, wanted: bool) -> str:
+    def _step(self, step: Step, stdin: CommandInput | None, wants_output: bool) -> str:
         stages = step.pipeline.stages
         if len(stages) == 1:
-            return self.node(stages[0], stdin, wanted)
-        return self._pipeline(step.pipeline, stdin, wanted)
+            return self.node(stages[0], stdin, wants_output)
+        return self._pipeline(step.pipeline, stdin, wants_output)
 
-    def _pipeline(self, pipeline: Pipeline, stdin: CommandInput | None, wanted: bool) -> str:
+    def _pipeline(self, pipeline: Pipeline, stdin: CommandInput | None, wants_output: bool) -> str:
         """Commands that feed each other, each in a subshell of its own; what the last one writes."""
         out, feed = ANY, stdin
         self.calls.enter_pipeline(pipeline, self.state.functions)
         for at, stage in enumerate(pipeline.stages):
             before, begun = self.state.copy(), len(self.commands)
-            out = self.node(stage, feed, wanted or at < len(pipeline.stages) - 1)
+            out = self.node(stage, feed, wants_output or at < len(pipeline.stages) - 1)
             before_it = feed.names if feed else ()
             feed = CommandInput(out, tuple(dict.fromkeys((*before_it, *self._names_since(begun)))))
             self.state.restore(before)
@@ -166,29 +166,29 @@ class ShellInterpreter(Expander):
 
     # commands
 
-    def node(self, node: Node, stdin: CommandInput | None, wanted: bool) -> str:
+    def node(self, node: Node, stdin: CommandInput | None, wants_output: bool) -> str:
         """Follow one command; what it writes."""
         if isinstance(node, Simple):
-            return self._simple(node, stdin, wanted)
+            return self._simple(node, stdin, wants_output)
         if isinstance(node, Function):
             self.state.functions[node.name] = node
             return ""
         if not node.redirects:
-            return self._block(node, stdin, wanted)
+            return self._block(node, stdin, wants_output)
         redirections, feed = self._redirections(node.redirects)
         feed = feed or stdin
         self._record((), node.text, redirections, (), feed, NOTHING)
         begun = len(self.commands)
-        out = self._block(node, feed, wanted or _writes(redirections))
+        out = self._block(node, feed, wants_output or _writes(redirections))
         return self._kept(redirections, CommandInput(out, self._names_since(begun))) if _writes(redirections) else out
 
-    def _block(self, node: Block, stdin: CommandInput | None, wanted: bool) -> str:
+    def _block(self, node: Block, stdin: CommandInput | None, wants_output: bool) -> str:
         match node.kind:
             case "group":
-                return self.script(node.scripts[0], stdin, wanted)
+                return self.script(node.scripts[0], stdin, wants_output)
             case "subshell":
                 before = self.state.copy()
-                out = self.script(node.scripts[0], stdin, wanted)
+                out = self.script(node.scripts[0], stdin, wants_output)
                 self.state.restore(before)
                 return out
             case "test" | "arithmetic":
@@ -202,70 +202,70 @@ class ShellInterpreter(Expander):
         self.calls.branches += 1
         match node.kind:
             case "if":
-                out = self._if(node, stdin, wanted)
+                out = self._if(node, stdin, wants_output)
             case "case":
-                out = self._case(node, stdin, wanted)
+                out = self._case(node, stdin, wants_output)
             case "while" | "until":
-                out = self._while(node, stdin, wanted)
+                out = self._while(node, stdin, wants_output)
             case _:
-                out = self._for(node, stdin, wanted)
+                out = self._for(node, stdin, wants_output)
         self.calls.branches -= 1
         return out
 
-    def _if(self, node: Block, stdin: CommandInput | None, wanted: bool) -> str:
+    def _if(self, node: Block, stdin: CommandInput | None, wants_output: bool) -> str:
         out: list[str] = []
         after: list[ShellState] = []
         scripts = node.scripts
         for at in range(0, len(scripts), 2):
-            out.append(self.script(scripts[at], stdin, wanted))
+            out.append(self.script(scripts[at], stdin, wants_output))
             if at + 1 == len(scripts):  # else
                 break
             tested = self.state.copy()
-            out.append(self.script(scripts[at + 1], stdin, wanted))
+            out.append(self.script(scripts[at + 1], stdin, wants_output))
             after.append(self.state)
             self.state = tested
         for state in after:
             self.state.join(state)
         return _one_of(out)
 
-    def _case(self, node: Block, stdin: CommandInput | None, wanted: bool) -> str:
+    def _case(self, node: Block, stdin: CommandInput | None, wants_output: bool) -> str:
         for word in node.words:
             self.text(word)
         before = self.state.copy()
         out: list[str] = [ANY]
         for script in node.scripts:
             after, self.state = self.state, before.copy()
-            out.append(self.script(script, stdin, wanted))
+            out.append(self.script(script, stdin, wants_output))
             self.state.join(after)
         return _one_of(out)
 
-    def _for(self, node: Block, stdin: CommandInput | None, wanted: bool) -> str:
+    def _for(self, node: Block, stdin: CommandInput | None, wants_output: bool) -> str:
         if not node.name:  # for ((;;))
             self.text(node.words[0])
-            return self._body(node, stdin, wanted, node.text.split("((")[1].replace(" ", "").startswith(";;"))
+            return self._body(node, stdin, wants_output, node.text.split("((")[1].replace(" ", "").startswith(";;"))
         values = [value for word in node.words for value in self.fields(word)]
         if len(values) > _MOST_ITEMS:  # of mere numbers, the last stands for those that are left out
             values[_MOST_ITEMS:] = [values[-1] if all(map(str.isdecimal, values)) else ANY]
         out: list[str] = []
         for value in values:
             self.state.assign(node.name, value)
-            out.append(self._body(node, stdin, wanted, False))
+            out.append(self._body(node, stdin, wants_output, False))
         return "".join(out)
 
-    def _while(self, node: Block, stdin: CommandInput | None, wanted: bool) -> str:
+    def _while(self, node: Block, stdin: CommandInput | None, wants_output: bool) -> str:
         begun = len(self.commands)
         self.script(node.scripts[0], stdin, False)
-        return self._body(node, stdin, wanted, is_endless(node, self.commands[begun:]))
+        return self._body(node, stdin, wants_output, is_endless(node, self.commands[begun:]))
 
-    def _body(self, node: Block, stdin: CommandInput | None, wanted: bool, endless: bool) -> str:
+    def _body(self, node: Block, stdin: CommandInput | None, wants_output: bool, endless: bool) -> str:
         before, begun = self.state.copy(), len(self.commands)
-        out = self.script(node.scripts[-1], stdin, wanted)
+        out = self.script(node.scripts[-1], stdin, wants_output)
         self.state.join(before)
         if endless:
             self.calls.look_at_loop(node.text, self.commands[begun:])
         return out
 
-    def _simple(self, node: Simple, stdin: CommandInput | None, wanted: bool) -> str:
+    def _simple(self, node: Simple, stdin: CommandInput | None, wants_output: bool) -> str:
         reads, self.reads = self.reads, {}
         argv = tuple([field for word in node.words for field in self.fields(word)])
         assigned = [(item.name, self.assigned(item)) for item in node.assignments]
@@ -279,7 +279,7 @@ class ShellInterpreter(Expander):
             self.state.assign(name, value)
         flat = tuple((name, value if isinstance(value, str) else " ".join(value or ())) for name, value in assigned)
         writes = _writes(redirections)
-        out = self._run(argv, node.text, feed, wanted or writes, redirections, flat)
+        out = self._run(argv, node.text, feed, wants_output or writes, redirections, flat)
         if not lasting:
             for name, old in before.items():
                 if old is None:
@@ -290,13 +290,13 @@ class ShellInterpreter(Expander):
         return self._kept(redirections, CommandInput(out, argv[:1])) if writes else out
 
     def run(
-        self, argv: tuple[str, ...], text: str, stdin: CommandInput | None, via: str = "", wanted: bool = False
+        self, argv: tuple[str, ...], text: str, stdin: CommandInput | None, via: str = "", wants_output: bool = False
     ) -> str:
         """Follow a command that another one runs; what it writes."""
         before = self._via
         if via:
             self._via = (*before, via)
-        out = self._run(argv, text, stdin, wanted, (), ())
+        out = self._run(argv, text, stdin, wants_output, (), ())
         self._via = before
         return out
 
@@ -305,7 +305,7 @@ class ShellInterpreter(Expander):
         argv: tuple[str, ...],
         text: str,
         stdin: CommandInput | None,
-        wanted: bool,
+        wants_output: bool,
         redirections: tuple[Redirection, ...],
         assigned: tuple[tuple[str, str], ...],
     ) -> str:
@@ -316,7 +316,7 @@ class ShellInterpreter(Expander):
         if function is not None or self.calls.is_within(argv[0]):
             if redirections or assigned:
                 self._record((), text, redirections, assigned, stdin, NOTHING)
-            return self._called(argv, function, stdin, wanted)
+            return self._called(argv, function, stdin, wants_output)
         incoming = None if stdin is None else stdin.text
         runs = runs_of(argv, incoming)
         if "/" in argv[0] and argv[0].removeprefix("./") in self.files:
@@ -330,23 +330,23 @@ class ShellInterpreter(Expander):
         for path, content in files_of(argv, incoming).items():
             self.files[path.removeprefix("./")] = CommandInput(content, (argv[0],))
         if runs == NOTHING:
-            return written(argv, incoming) if wanted else ANY
-        return self._follow(runs, argv, stdin, wanted)
+            return written(argv, incoming) if wants_output else ANY
+        return self._follow(runs, argv, stdin, wants_output)
 
-    def _follow(self, runs: Runs, argv: tuple[str, ...], stdin: CommandInput | None, wanted: bool) -> str:
+    def _follow(self, runs: Runs, argv: tuple[str, ...], stdin: CommandInput | None, wants_output: bool) -> str:
         """What the program runs; its output where it is one command's."""
         if self._depth >= _DEEPEST:
             raise TooManyCommands
         self._depth += 1
         name = argv[0].rpartition("/")[2]
-        out = [self.run(inner, " ".join(inner), stdin, name, wanted) for inner in runs.commands]
+        out = [self.run(inner, " ".join(inner), stdin, name, wants_output) for inner in runs.commands]
         before, via = self.state.copy(), self._via
         self._via = (*via, name)
         for text, positional in runs.shell:
             self.state.positional = positional[1:]
             if positional:
                 self.state.assign("0", positional[0])
-            out.append(self.read(text, stdin, wanted))
+            out.append(self.read(text, stdin, wants_output))
             self.state.restore(before)
         self._via = via
         self._depth -= 1
@@ -380,21 +380,21 @@ class ShellInterpreter(Expander):
         return replace(runs, shell=tuple(shell), code=tuple(code), scripts=tuple(scripts), opaque=opaque)
 
     def _called(
-        self, argv: tuple[str, ...], function: Function | None, stdin: CommandInput | None, wanted: bool
+        self, argv: tuple[str, ...], function: Function | None, stdin: CommandInput | None, wants_output: bool
     ) -> str:
         name = argv[0]
         self.calls.add(name, self._background)
         if function is None or self.calls.is_within(name):
             return ANY
         positional, self.state.positional = self.state.positional, argv[1:]
-        out = self._call(name, function, stdin, wanted)
+        out = self._call(name, function, stdin, wants_output)
         self.state.positional = positional
         return out
 
-    def _call(self, name: str, function: Function, stdin: CommandInput | None, wanted: bool = False) -> str:
+    def _call(self, name: str, function: Function, stdin: CommandInput | None, wants_output: bool = False) -> str:
         self.followed.add(name)
         self.calls.enter(name, function.text)
-        out = self.node(function.body, stdin, wanted)
+        out = self.node(function.body, stdin, wants_output)
         self.calls.leave()
         return out
 

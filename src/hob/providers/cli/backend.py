@@ -117,7 +117,9 @@ class CliModel:
                 further=tuple(self._settings.arguments),
                 environ=self._environ,
             )
-            text = render_new(request.messages[known.heard :]) if known else render(request.messages, self._mark)
+            text = (
+                render_new(request.messages[known.message_count :]) if known else render(request.messages, self._mark)
+            )
             heard = _CliRun(self._cli, ask, known, request.patience, self._clock, _secrets_of(self._variables(ask)))
             async with aclosing(self._run(ask, text, heard)) as events:
                 async for event in events:

@@ -57,7 +57,7 @@ class CliSession:
     """
 
     id: str
-    heard: int
+    message_count: int
     digest: bytes
     total: Usage
 
@@ -78,9 +78,9 @@ class CliSessions:
         if request.cache_key is None:
             return None
         session = self._sessions.pop(request.cache_key, None)
-        if session is None or len(request.messages) <= session.heard:
+        if session is None or len(request.messages) <= session.message_count:
             return None
-        heard, new = request.messages[: session.heard], request.messages[session.heard :]
+        heard, new = request.messages[: session.message_count], request.messages[session.message_count :]
         if any(isinstance(said, AssistantMessage) for said in new) or _digest(request, heard) != session.digest:
             return None
         return session

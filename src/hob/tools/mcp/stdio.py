@@ -30,7 +30,7 @@ class StderrTail:
     def __init__(self) -> None:
         self.text = ""
 
-    def hear(self, piece: bytes) -> None:
+    def feed(self, piece: bytes) -> None:
         """One more piece."""
         self.text = (self.text + piece.decode("utf-8", "replace"))[-_MOST_TOLD:]
 
@@ -42,7 +42,7 @@ async def open_streams(start: Start, words: StderrTail, ended: Callable[[], None
     write, written = anyio.create_memory_object_stream[SessionMessage](0)
     lines = _Lines(heard.send_nowait)
     try:
-        running = await start(OutputCallbacks(output=lines.feed, errors=words.hear))
+        running = await start(OutputCallbacks(output=lines.feed, errors=words.feed))
     except BaseException:
         for stream in (heard, read, write, written):
             stream.close()

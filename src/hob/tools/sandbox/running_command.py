@@ -113,7 +113,7 @@ class HostDecisions:
         self._tell = on_decision
         self._told: set[HostDecision] = set()
 
-    def hear(self, decision: HostDecision) -> None:
+    def note(self, decision: HostDecision) -> None:
         """One more."""
         if decision in self._told or len(self._told) >= _MOST_DECISIONS:
             return
@@ -343,7 +343,7 @@ async def start(
     with ExitStack() as before, ExitStack() as after:
         output = CommandOutputBuffer(callbacks.output)
         launch = backend.prepare(
-            job, HostDecisions(callbacks.errors or output.feed, callbacks.network).hear, before, after
+            job, HostDecisions(callbacks.errors or output.feed, callbacks.network).note, before, after
         )
         streams, (stdin, stdout) = _open_streams(job.window, interactive, before)
         running = RunningCommand(launch, streams, clock, output, limits, callbacks.errors or ignore)
