@@ -540,6 +540,20 @@ async def test_secrets_and_sandbox_are_shown_by_name_and_never_by_value(tmp_path
         assert (await stranger.get("/api/v1/secrets")).status_code == 401
 
 
+async def test_doctor_and_sandbox_say_in_german_what_is_wrong_and_what_helps(tmp_path: Path) -> None:
+    async with machine(tmp_path, HOB_SANDBOX_BACKEND="docker") as hob, signed_in(hob) as page:
+        told = {}
+        for language in ("en", "de"):
+            page.headers["accept-language"] = language
+            sandbox = (await page.get("/api/v1/sandbox")).raise_for_status().json()
+            found = (await page.get("/api/v1/doctor")).raise_for_status().json()["findings"]
+            told[language] = sandbox["advice"], {each["id"]: (each["title"], each["advice"]) for each in found}
+        assert re.search(r"Set sandbox\.image|Install docker", told["en"][0])
+        assert re.search(r"kein Image.*Setze sandbox\.image|nicht installiert.*Installiere docker", told["de"][0])
+        assert told["en"][1].keys() == told["de"][1].keys() != set()
+        assert not set(told["en"][1].values()) & set(told["de"][1].values())
+
+
 async def test_mode_tells_whether_other_machines_reach_hob(hob: Machine, tmp_path: Path) -> None:
     async with browser(hob) as page:
         assert (await page.get("/api/v1/status")).json()["mode"] == "standalone"

@@ -11,6 +11,7 @@ from hob.gateway.administration import (
     ChannelAnswer,
     ConnectedAnswer,
     DoctorAnswer,
+    FindingAnswer,
     LazyAdministration,
     LogFilter,
     LogLineAnswer,
@@ -18,6 +19,7 @@ from hob.gateway.administration import (
     PluginAnswer,
     SandboxAnswer,
     SecretAnswer,
+    SkippedAnswer,
 )
 from hob.gateway.dashboard.endpoint_names import Known, own
 from hob.gateway.http.endpoint import EndpointCall
@@ -99,10 +101,18 @@ async def logs(call: EndpointCall[LogsQuery]) -> JsonResponse[LogsAnswer]:
 async def doctor(call: EndpointCall[HealthQuery]) -> JsonResponse[DoctorAnswer]:
     """What is wrong, and what to do about it, what matters most first. Nothing is changed.
 
-    It is told again for five minutes before Hob looks anew.
+    It is told again for five minutes before Hob looks anew; in the language of `Accept-Language`, English or German.
     """
-    asked = call.asked
-    return etagged(call.request, await _administration(call).examine(online=asked.online, refresh=asked.refresh))
+    asked, language = call.asked, language_of(call.request)
+    found = await _administration(call).examine(online=asked.online, refresh=asked.refresh)
+    findings: list[FindingAnswer] = [
+        {**each, "title": translated(each["title"], language), "advice": translated(each["advice"], language)}
+        for each in found["findings"]
+    ]
+    skipped: list[SkippedAnswer] = [
+        {**each, "reason": translated(each["reason"], language)} for each in found["skipped"]
+    ]
+    return etagged(call.request, {**found, "findings": findings, "skipped": skipped})
 
 
 async def models(call: EndpointCall[Nothing]) -> JsonResponse[ModelsAnswer]:
@@ -144,7 +154,9 @@ async def secrets(call: EndpointCall[Nothing]) -> JsonResponse[SecretsAnswer]:
 
 async def sandbox(call: EndpointCall[Nothing]) -> JsonResponse[SandboxAnswer]:
     """What confines commands on this machine, what would do so better, and what commands may reach, read and change."""
-    return etagged(call.request, await _administration(call).sandbox())
+    language, found = language_of(call.request), await _administration(call).sandbox()
+    found["reason"], found["advice"] = (translated(found[name], language) for name in ("reason", "advice"))
+    return etagged(call.request, found)
 
 
 _same = Known(OWN).same

@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from hob.core.errors import NotConfigured
-from hob.core.translation.language import translatable
+from hob.core.translation.language import joined, translatable
 from hob.core.values import dataclass
 from hob.tools.sandbox.backends.bubblewrap import Bubblewrap
 from hob.tools.sandbox.backends.containers import Containers
@@ -28,14 +28,14 @@ _TRIAL = (
     *("--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--cap-drop", "ALL"),
     *("--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "true"),
 )
-_INSTALL = "Install bubblewrap (Debian, Ubuntu: apt install bubblewrap; Fedora: dnf install bubblewrap)."
-_ALLOW = (
+_INSTALL = translatable("Install bubblewrap (Debian, Ubuntu: apt install bubblewrap; Fedora: dnf install bubblewrap).")
+_ALLOW = translatable(
     "Allow user namespaces: sysctl kernel.unprivileged_userns_clone=1 or user.max_user_namespaces=15000; on Ubuntu "
     "24.04 and later an AppArmor profile for bwrap, or sysctl kernel.apparmor_restrict_unprivileged_userns=0; in a "
     "container start it with --security-opt seccomp=unconfined."
 )
 
-_ROOT = "Run Hob as an ordinary user."
+_ROOT = translatable("Run Hob as an ordinary user.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ def _choose(name: str, sandbox_environment: SandboxEnvironment, path: str) -> Fo
                 translatable(
                     "sandbox.backend = {name!r} does not work here: {problem}. {advice}",
                     name=name,
-                    problem=problem,
+                    problem=str(problem),
                     advice=problem.advice,
                 )
             ) from None
@@ -93,11 +93,11 @@ def _choose(name: str, sandbox_environment: SandboxEnvironment, path: str) -> Fo
             problems.append(problem)
             continue
         if problems:
-            reason = f"{found.reason}, since {'; '.join(map(str, problems))}"
+            why = joined("; ", map(str, problems))
+            reason = translatable("{reason}, since {why}", reason=found.reason, why=why)
             return FoundBackend(found.backend, reason, problems[0].advice)
         return found
-    why = "; ".join(map(str, problems))
-    advice = problems[0].advice
+    why, advice = joined("; ", map(str, problems)), problems[0].advice
     raise NotConfigured(
         translatable(
             "There is no sandbox for commands: {why}. {advice} Or set sandbox.backend to docker, podman, or plain.",
@@ -110,28 +110,35 @@ def _choose(name: str, sandbox_environment: SandboxEnvironment, path: str) -> Fo
 def _named(name: str, sandbox_environment: SandboxEnvironment, path: str) -> FoundBackend:
     match name:
         case "bubblewrap":
-            return FoundBackend(_bubblewrap(sandbox_environment, path), "bubblewrap: namespaces on an empty root")
+            return FoundBackend(
+                _bubblewrap(sandbox_environment, path), translatable("bubblewrap: namespaces on an empty root")
+            )
         case "landlock":
             return _landlock(sandbox_environment)
         case "docker" | "podman":
-            return FoundBackend(_containers(name, sandbox_environment, path), f"{name}: a container for every command")
+            told = translatable("{name}: a container for every command", name=name)
+            return FoundBackend(_containers(name, sandbox_environment, path), told)
         case "sandbox-exec":
             if _SYSTEM != "Darwin" or not Path("/usr/bin/sandbox-exec").exists():
-                raise Unusable("sandbox-exec is macOS's", _INSTALL)
-            return FoundBackend(Seatbelt(sandbox_environment), "sandbox-exec: a profile for every command")
+                raise Unusable(translatable("sandbox-exec is macOS's"), _INSTALL)
+            return FoundBackend(
+                Seatbelt(sandbox_environment), translatable("sandbox-exec: a profile for every command")
+            )
         case "plain":
-            return FoundBackend(Plain(sandbox_environment), "plain: nothing confines commands, as set", _INSTALL)
+            return FoundBackend(
+                Plain(sandbox_environment), translatable("plain: nothing confines commands, as set"), _INSTALL
+            )
     raise NotConfigured(translatable("There is no sandbox backend {name!r}.", name=name))
 
 
 def _bubblewrap(sandbox_environment: SandboxEnvironment, path: str) -> Bubblewrap:
     program = shutil.which("bwrap", path=path)
     if _SYSTEM != "Linux" or program is None:
-        raise Unusable("bubblewrap (bwrap) is not installed", _INSTALL)
+        raise Unusable(translatable("bubblewrap (bwrap) is not installed"), _INSTALL)
     tried = _run([program, *_TRIAL])
     if tried.returncode != 0:
         complaint = tried.stderr.strip().rpartition("\n")[2] or f"status {tried.returncode}"
-        raise Unusable(f"bubblewrap cannot make namespaces ({complaint})", _ALLOW)
+        raise Unusable(translatable("bubblewrap cannot make namespaces ({complaint})", complaint=complaint), _ALLOW)
     told = Path(program).stat()
     options = _options(program, (told.st_mtime_ns, told.st_ino, told.st_size, told.st_ctime_ns))
     return Bubblewrap(program, options, sandbox_environment, find_groups())
@@ -142,32 +149,42 @@ def _options(program: str, _stamp: tuple[int, ...]) -> frozenset[str]:
     """What this file knows, as long as it is the same. Raises Unusable."""
     options = frozenset(re.findall(r"^\s+(--[a-z-]+)", _run([program, "--help"]).stdout, re.MULTILINE))
     if "--json-status-fd" not in options:
-        raise Unusable("this bubblewrap is older than 0.3.3", _INSTALL)
+        raise Unusable(translatable("this bubblewrap is older than 0.3.3"), _INSTALL)
     return options
 
 
 def _landlock(sandbox_environment: SandboxEnvironment) -> FoundBackend:
     version = landlock_version() if _SYSTEM == "Linux" else 0
     if version == 0:
-        raise Unusable("the kernel has no Landlock (Linux 5.13 and later)", _INSTALL)
+        raise Unusable(translatable("the kernel has no Landlock (Linux 5.13 and later)"), _INSTALL)
     if find_architecture() is None:
-        raise Unusable("no system call filter is known for this machine", _INSTALL)
+        raise Unusable(translatable("no system call filter is known for this machine"), _INSTALL)
     if os.geteuid() == 0:
-        raise Unusable("Landlock does not keep root from changing the permissions of the system's files", _ROOT)
+        told = translatable("Landlock does not keep root from changing the permissions of the system's files")
+        raise Unusable(told, _ROOT)
     backend = Landlock(sandbox_environment, version)
-    return FoundBackend(backend, f"Landlock {version} and a system call filter, without any network", _INSTALL)
+    told = translatable("Landlock {version} and a system call filter, without any network", version=version)
+    return FoundBackend(backend, told, _INSTALL)
 
 
 def _containers(name: str, sandbox_environment: SandboxEnvironment, path: str) -> Containers:
     program = shutil.which(name, path=path)
     if program is None:
-        raise Unusable(f"{name} is not installed", f"Install {name}.")
+        raise Unusable(
+            translatable("{program} is not installed", program=name), translatable("Install {program}.", program=name)
+        )
     if not sandbox_environment.image:
-        raise Unusable("there is no image to run commands in", "Set sandbox.image to one that has what commands need.")
+        raise Unusable(
+            translatable("there is no image to run commands in"),
+            translatable("Set sandbox.image to one that has what commands need."),
+        )
     tried = _run([program, "info", "--format", "{{.ServerVersion}}"], sandbox_environment.engine)
     if tried.returncode != 0:
         complaint = tried.stderr.strip().rpartition("\n")[2]
-        raise Unusable(f"{name} does not answer ({complaint})", f"Start {name}, and let this user use it.")
+        raise Unusable(
+            translatable("{program} does not answer ({complaint})", program=name, complaint=complaint),
+            translatable("Start {program}, and let this user use it.", program=name),
+        )
     return Containers(sandbox_environment, name, program)
 
 
