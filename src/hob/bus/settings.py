@@ -6,6 +6,12 @@ from hob.core.values import dataclass
 MODES = ("steer", "followup", "collect", "interrupt")
 """The values of `QueueMode`."""
 
+REPORTS = "report"
+"""The channel on which results come to the session that gave the work; those that come together are one turn."""
+SELF_MADE = frozenset({"hob", REPORTS})
+"""The channels of what Hob says to itself; its sender was classed when it was made."""
+_TOGETHER_SECONDS = 1.0
+
 
 @dataclass(frozen=True, slots=True)
 class BusSettings:
@@ -56,10 +62,12 @@ class BusSettings:
     def mode_of(self, channel: str) -> str:
         """The name of the queue mode of a channel's sessions where they have chosen none."""
         # Not the mode itself: every command loads the settings, and the words of turns would cost it 30 ms.
-        return self.queue_mode_by_channel.get(channel, self.queue_mode)
+        return "collect" if channel == REPORTS else self.queue_mode_by_channel.get(channel, self.queue_mode)
 
     def debounce_of(self, channel: str) -> float:
         """Seconds for which a text of this channel waits for more."""
+        if channel == REPORTS:
+            return _TOGETHER_SECONDS
         return self.debounce_by_channel.get(channel, self.debounce_seconds)
 
 

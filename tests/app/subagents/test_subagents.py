@@ -157,6 +157,30 @@ async def test_result_that_nobody_waits_for_is_reported_in_the_chat(tmp_path: Pa
         assert result.reply == "The sub-agent says 42."
 
 
+async def test_results_that_come_together_cost_one_turn(tmp_path: Path) -> None:
+    answered: list[str] = []
+
+    def think(request: ModelRequest) -> str | ModelReply:
+        if in_child(request):
+            return "found " + task_of(request)[-1]
+        last = request.messages[-1].text
+        if "[sub-agent" in last:
+            answered.append(last)
+            return "All are there."
+        script = [asks(request, OPEN), asks(request, *(spawn(f"look for {name}", label=name) for name in "ABC"))]
+        done = len([each for each in request.messages if isinstance(each, AssistantMessage)])
+        return script[done] if done < len(script) else "They work on it."
+
+    async with hob(tmp_path, think) as app:
+        assert await said(app, "find three") == "They work on it."
+        await settled(app, 3)
+        async with asyncio.timeout(10):
+            while not await app.store.outbox.unfetched("api"):  # noqa: ASYNC110 - delivery writes it
+                await asyncio.sleep(0.02)
+        (report,) = answered
+        assert all(f"found {name}" in report for name in "ABC")
+
+
 def writes(request: ModelRequest) -> str | ModelReply:
     if in_child(request):
         return (

@@ -35,6 +35,18 @@ async def test_unfetched_reply_is_listed_where_it_waits(hob: Machine) -> None:
     ]
 
 
+async def test_outcome_that_comes_later_can_be_waited_for(hob: Machine) -> None:
+    first = await answered(hob, "one", "local")
+    (row,) = (await hob.unix.get("/unread", params={"channel": "local"})).json()["messages"]
+    assert not row["unasked"]
+    newer = {"channel": "local", "session": "local:main", "after": row["created"]}
+    assert (await hob.unix.get("/unread", params=newer)).json()["messages"] == []
+    async with asyncio.TaskGroup() as group:
+        waiting = group.create_task(hob.unix.get("/unread", params={**newer, "wait": 30}))
+        second = await answered(hob, "two", "local")
+    assert [row["id"] for row in waiting.result().json()["messages"]] == [second] != [first]
+
+
 async def test_fetched_reply_is_listed_no_more(hob: Machine) -> None:
     id = await answered(hob, "one", "api")
     assert len((await hob.tcp.get("/unread")).json()["messages"]) == 1

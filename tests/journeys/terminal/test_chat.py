@@ -390,6 +390,35 @@ async def test_chat_begins_in_the_conversation_that_the_terminal_was_switched_to
             await terminal.see_now("w2 · ", READY)
 
 
+SPAWNS = [
+    Reply(calls=(("load_tools", '{"names": ["agents"]}'),)),
+    Reply(calls=tuple(("spawn", f'{{"task": "look for {name}", "label": "{name}"}}') for name in ("one", "two"))),
+]
+
+
+async def test_result_that_nobody_waits_for_comes_into_the_open_chat(world: World) -> None:
+    world.model.script.extend(SPAWNS)
+    async with world.serve() as daemon, chat(world, columns=200) as terminal:
+        await terminal.see_now(READY)
+        terminal.type("find out", ENTER)
+        await terminal.see("Hob reports:", "You said: [sub-agent")
+        await terminal.see_now(READY)
+        assert terminal.text.count("Hob reports:") == 1
+        assert not (await daemon.ask("/unread", channel="local"))["messages"]
+
+
+async def test_plain_chat_shows_such_a_result_after_the_next_message(world: World) -> None:
+    world.model.script.extend(SPAWNS)
+    async with world.serve() as daemon, chat(world, columns=200, NO_COLOR="1") as terminal:
+        terminal.type("find out", ENTER)
+        await terminal.see("The tool said")
+        while not any(row["unasked"] for row in (await daemon.ask("/unread", channel="local"))["messages"]):
+            pass
+        assert terminal.text.count("The tool said") == 1
+        terminal.type("and?", ENTER)
+        await terminal.see("Hob reports:", "You said: [sub-agent")
+
+
 async def test_turn_that_was_left_running_is_followed_again(world: World) -> None:
     world.model.script.append(Reply("It begins and then nothing comes for a while.", fault=Fault.SILENCE_MIDDLE))
     async with world.serve():

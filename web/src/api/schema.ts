@@ -1567,6 +1567,7 @@ export interface UnreadMessage {
   state: string;
   title: string;
   created: number;
+  unasked: boolean;
 }
 
 /** Tokens and dollars. */
@@ -2185,7 +2186,7 @@ export interface Routes {
   };
   "GET /api/v1/unread": {
     path: undefined;
-    query: { channel?: "api" | "local" };
+    query: { channel?: "api" | "local"; session?: string; after?: number; wait?: number };
     body: undefined;
     answer: UnreadAnswer;
   };

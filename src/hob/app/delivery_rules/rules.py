@@ -5,8 +5,7 @@ import secrets
 from collections.abc import Callable, Collection, Sequence
 
 from hob.app.contribution import Effects
-from hob.app.subagents.runs import CHANNEL as SELF_CHANNEL
-from hob.bus.settings import DeliverySettings
+from hob.bus.settings import SELF_MADE, DeliverySettings
 from hob.config.loading import Config
 from hob.core.clock import Clock
 from hob.core.content.chunks import split_text
@@ -20,7 +19,7 @@ from hob.gateway.webusers import WebUser
 from hob.store.plugin_records import PluginRecord, PluginRecords
 from hob.store.store import Store
 
-_MACHINES = frozenset({WEBHOOK_CHANNEL, WEBHOOK_OUT_CHANNEL, SELF_CHANNEL})
+_MACHINES = SELF_MADE | {WEBHOOK_CHANNEL, WEBHOOK_OUT_CHANNEL}
 _PREFIX = "user:"
 
 

@@ -8,6 +8,7 @@ from hob.app.kernel import Kernel
 from hob.app.subagents.runs import SelfChannel, SubagentRuns
 from hob.app.subagents.settings import SubagentSettings
 from hob.app.subagents.tools import SubagentToolset
+from hob.bus.settings import SELF_MADE
 from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.states import TurnState
 
@@ -27,7 +28,9 @@ async def open_subagents(kernel: Kernel) -> AsyncIterator[Contribution]:
         return None
 
     yield Contribution(
-        channels=(SelfChannel(kernel.store, kernel.signals.outbox),),
+        channels=tuple(
+            SelfChannel(name, kernel.store, kernel.hub, kernel.signals.outbox) for name in sorted(SELF_MADE)
+        ),
         toolsets=(SubagentToolset(runs).toolset,),
         followers=(Follower("subagents", turned, kinds=(EventKind.TURN,), pause=GATHER_SECONDS),),
         jobs=(Job("subagents", runs.run),),

@@ -15,6 +15,7 @@ from typing import Any
 
 from hob.app.running_app import RunningServices
 from hob.app.subagents.settings import SubagentSettings
+from hob.bus.settings import REPORTS, SELF_MADE
 from hob.bus.waiting import wait_for_event
 from hob.core.clock import Clock
 from hob.core.content.chunks import first_words
@@ -37,8 +38,8 @@ from hob.store.store import Store
 from hob.store.subagents import SEND, SPAWN, QueuedMessage, SubagentRow, SubagentWork
 
 CHANNEL = "hob"
-REPORT = "report:"
-"""How the chat of a report begins: what is answered to it goes to the chat that the work was given in."""
+OLD_REPORT = "report:"
+"""How the chat of a report began on `CHANNEL`, before reports had a channel of their own."""
 SKIP = frozenset({"ANNOUNCE_SKIP", "REPLY_SKIP"})
 """A result that is one of these words alone is not reported."""
 HANDED_OVER = 2_400
@@ -250,7 +251,7 @@ class SubagentRuns:
         return Inbound(
             InboundId(f"{row.id}r"),
             f"report:{row.id}",
-            Address(CHANNEL, f"{REPORT}{row.id}"),
+            Address(REPORTS, await self._first_of(row, goal)),
             Sender(SELF, "Hob", begun.sender.cls if begun is not None else SenderClass.STRANGER),
             text,
             label,
@@ -260,6 +261,11 @@ class SubagentRuns:
             background=True,
             group=begun is None or begun.group,
         )
+
+    async def _first_of(self, row: SubagentRow, goal: SessionKey) -> InboundId:
+        """The first run whose report is answered in the same chat: one turn can answer the reports of them all."""
+        runs = await self.store.subagents.of(goal)
+        return next((each.id for each in runs if (each.parent, each.origin) == (goal, row.origin)), row.id)
 
     async def _result(self, row: SubagentRow) -> tuple[str, Label, str]:
         """What a run said, how far that is to be trusted, and what it took."""
@@ -340,15 +346,21 @@ def message_key(id: InboundId) -> str:
 
 
 class SelfChannel:
-    """Implements `Channel` for what Hob says to itself. Answers to reports go on to the chat that gave the work."""
+    """Implements `Channel` for what Hob says to itself. Answers to reports go on to the chat that gave the work.
 
-    name = CHANNEL
+    Those who look at the session are told when they stand there, with a `Progress` of `REPORTS`.
+    """
+
     account = ""
     repeats = Repeats.SHOWN_ONCE
     text_limit = 10_000_000
 
-    def __init__(self, store: Store, on_pending: Callable[[Sequence[Address]], None]) -> None:
+    def __init__(
+        self, name: str, store: Store, notices: Notices, on_pending: Callable[[Sequence[Address]], None]
+    ) -> None:
+        self.name = name
         self._store = store
+        self._notices = notices
         self._on_pending = on_pending
 
     @asynccontextmanager
@@ -358,11 +370,18 @@ class SelfChannel:
 
     async def send(self, message: Outbound) -> Delivered:
         """Durable for the other chat when it returns. Raises StoreErrors."""
-        chat = message.to.chat
-        row = await self._store.subagents.find(chat.removeprefix(REPORT)) if chat.startswith(REPORT) else None
-        if row is None or row.origin.channel == CHANNEL:
+        row = await find_reporting(self._store, message.to)
+        if row is None or row.origin.channel in SELF_MADE:
             return Delivered("kept")
         forwarded = replace(message, id=OutboxId(f"{message.id}.fwd"), to=row.origin)
         await self._store.outbox.enqueue([forwarded])
         self._on_pending((row.origin,))
+        self._notices.publish(Progress(message.trace, row.root, REPORTS))
         return Delivered(row.origin.channel)
+
+
+async def find_reporting(store: Store, chat: Address) -> SubagentRow | None:
+    """The run whose report is answered there; None where none is."""
+    if chat.channel == REPORTS:
+        return await store.subagents.find(chat.chat)
+    return await store.subagents.find(chat.chat.removeprefix(OLD_REPORT)) if chat.channel == CHANNEL else None

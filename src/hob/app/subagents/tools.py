@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Literal
 from uuid import UUID
 
-from hob.app.subagents.runs import CHANNEL, SubagentRuns, events_of, message_key
+from hob.app.subagents.runs import CHANNEL, SubagentRuns, events_of, find_reporting, message_key
 from hob.app.subagents.sessions import AGENT, child_key, depth_of
 from hob.app.subagents.specs import (
     AGENTS_LIST,
@@ -124,9 +124,8 @@ class SubagentToolset:
         turn = context.turn
         above = await self._store.subagents.spawned_as(turn.session)
         origin = turn.inbounds[0].origin if above is None else above.origin
-        if origin.channel == CHANNEL:  # the answer to a report: its own chat leads to the person's
-            told = await self._store.subagents.find(origin.chat.partition(":")[2])
-            origin = told.origin if told is not None else origin
+        if (told := await find_reporting(self._store, origin)) is not None:  # its own chat leads to the person's
+            origin = told.origin
         root = turn.session if above is None else above.root
         return SubagentRow(id, kind, turn.id, turn.session, root, session, depth, "", "", origin)
 

@@ -6,6 +6,7 @@ from typing import Protocol, runtime_checkable
 
 from hob.app.notifications.owner_notifier import OwnerNotifier
 from hob.bus.directory import ChannelDirectory
+from hob.bus.settings import SELF_MADE
 from hob.config.loading import Config
 from hob.core.clock import Clock
 from hob.core.errors import StoreError
@@ -26,8 +27,6 @@ from hob.store.store import Store
 
 _NOTED: ContextVar[list[AdmissionEvent] | None] = ContextVar("noted", default=None)
 # What was noticed of the message that is being accepted here: of two at once each keeps its own.
-SELF_MADE = frozenset({"hob"})
-"""The channel of what Hob says to itself; its sender was classed when it was made."""
 
 
 @runtime_checkable

@@ -21,6 +21,7 @@ from hob.core.errors import HomeTaken
 from hob.gateway.chat.inbound import ClientEvent
 
 REJOIN_SECONDS = 30.0
+HEAR_SECONDS = 60.0
 
 
 class ChatConnection:
@@ -98,6 +99,22 @@ class ChatConnection:
         with suppress(NotRunning, ConnectionLost):
             return "question" not in call(self._path, "GET", f"/chat/{id}", timeout=10).body
         return False
+
+    def hear(self, session: str, after: float) -> Sequence[Mapping[str, Any]]:
+        """Outcomes of this session that came after this and that nobody has fetched; waits a while for the first.
+
+        Where nobody owns the home, it returns none after a pause. Raises HobErrors where the owner cannot tell.
+        """
+        query = {"channel": "local", "session": session, "after": str(after), "wait": str(HEAR_SECONDS)}
+        try:
+            answer = call(self._path, "GET", "/unread", query, timeout=HEAR_SECONDS + 30)
+        except (NotRunning, ConnectionLost):
+            time.sleep(1)
+            return ()
+        if "error" in answer.body:
+            raise error_of(answer.body)
+        found: Sequence[Mapping[str, Any]] = answer.body.get("messages", [])
+        return found
 
     def stop(self, body: Mapping[str, Any]) -> None:
         """Stop the turn that runs in this conversation."""

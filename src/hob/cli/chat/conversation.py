@@ -14,6 +14,7 @@ from hob.cli.chat.rendering.fragments import Line, barred, plain, wrapped
 from hob.cli.chat.rendering.tool_calls import RunningCall
 from hob.cli.chat.sentences import ChatSentence, say
 from hob.cli.chat.transcript import ScreenTranscript, TranscriptLineKind
+from hob.cli.chat.unseen_messages import UnseenMessage
 from hob.cli.conversation.questions import coloured_lines
 from hob.cli.output import line, tame
 from hob.core.errors import HobError
@@ -85,10 +86,12 @@ class Conversation:
             body |= {"quoted": "\n\n".join(letter.pasted)}
         self._follow(message, lambda: self._connection.send(body, letter.files))
 
-    def follow(self, id: str, title: str, *, ended: bool) -> None:
-        """Show what comes, or came, of an earlier message."""
-        if id not in {message.id for message in self.active}:
+    def follow(self, earlier: UnseenMessage) -> None:
+        """Show what comes, or came, of an earlier message, or of what Hob does by itself."""
+        id, title, ended = earlier.id, earlier.title, earlier.ended
+        if id not in {message.id for message in self.active} | self._shown:
             sentence = ChatSentence.EARLIER if ended else ChatSentence.STILL_GOING
+            sentence = ChatSentence.UNASKED if earlier.unasked else sentence
             message = ChatMessageState(title, id=id, opening=say(sentence, self.language, title=line(title, 60)))
             if not ended:
                 self._open(message)

@@ -1,7 +1,7 @@
 """The plain chat: a line in, its answer out. For pipes, simple terminals, and who wants no colours."""
 
 import sys
-from collections.abc import Generator, Sequence
+from collections.abc import Collection, Generator, Sequence
 from contextlib import closing, suppress
 from typing import Any
 
@@ -36,15 +36,20 @@ def talk(connection: ChatConnection, body: dict[str, Any]) -> int:
     return _talk(connection, body, _catch_up(connection, body, language), language)
 
 
-def _catch_up(connection: ChatConnection, body: dict[str, Any], language: str) -> set[str]:
-    """Show what was not seen yet; the messages whose turns wait for an answer."""
+def _catch_up(
+    connection: ChatConnection, body: dict[str, Any], language: str, seen: Collection[str] | None = None
+) -> set[str]:
+    """Show what was not seen yet, of what Hob wrote by itself where others were `seen`; the messages that wait."""
     session = local_key(body["session"]) if "session" in body else find_session(connection)
     found, elsewhere = find_earlier(connection, session)
+    if seen is not None:
+        found, elsewhere = [each for each in found if each.unasked and each.id not in seen], {}
     waiting: set[str] = set()
     for earlier in found:
         title = line(earlier.title, 60)
         if earlier.ended or not connection.is_answered(earlier.id):
-            print(paint(say(ChatSentence.EARLIER, language, title=title), "dim"), file=sys.stderr, flush=True)
+            sentence = ChatSentence.UNASKED if earlier.unasked else ChatSentence.EARLIER
+            print(paint(say(sentence, language, title=title), "dim"), file=sys.stderr, flush=True)
             shown = _see(connection, connection.follow(earlier.id), body, language)
             waiting |= {shown.first} if shown.asks else set()
         else:  # it would keep the prompt away until it ends
@@ -100,6 +105,7 @@ def _talk(connection: ChatConnection, body: dict[str, Any], waiting: set[str], l
                     failed = not shown.ok
                     waiting |= {shown.first} if shown.asks else set()
             waiting |= {shown.first} if shown.asks else set()
+            waiting |= _catch_up(connection, body, language, seen=waiting)
 
 
 def edit_lines() -> str:
@@ -248,7 +254,7 @@ class PlainProgress:
         self._place(data)
         reply = data.get("reply")
         self.ok = reply is not None
-        if reply is not None and not self._written.endswith(reply):
+        if reply is not None and not self._written.rstrip("\n").endswith(reply.rstrip("\n")):
             # streamed before we looked, by somebody else's turn, or a command's answer
             rest = reply[len(self._written) :] if self._written and reply.startswith(self._written) else reply
             self._answer(rest)

@@ -37,6 +37,7 @@ class ChatSentence(StrEnum):
     LEFT_OPEN = auto()
     ANSWER_NEXT = auto()
     EARLIER = auto()
+    UNASKED = auto()
     STILL_GOING = auto()
     ELSEWHERE = auto()
     NO_COMMANDS = auto()
@@ -85,6 +86,7 @@ ENGLISH: Mapping[ChatSentence, str] = {
     ChatSentence.LEFT_OPEN: "left open; answer with approve:{id} or deny:{id}",
     ChatSentence.ANSWER_NEXT: "what you write next is the answer",
     ChatSentence.EARLIER: "earlier, to “{title}”:",
+    ChatSentence.UNASKED: "Hob reports:",
     ChatSentence.STILL_GOING: "Continuing your earlier message “{title}”",
     ChatSentence.ELSEWHERE: (
         "{count} not seen yet in other conversations: {sessions}; `hob chat --session NAME` shows them"

@@ -35,6 +35,7 @@ from hob.cli.chat.sentences import ChatSentence, say
 from hob.cli.chat.startup import StartupState, arrive, chat_language
 from hob.cli.chat.status_bar import StatusBar
 from hob.cli.chat.transcript import ScreenTranscript, TranscriptLineKind
+from hob.cli.chat.unseen_messages import unseen
 from hob.cli.conversation.questions import DECISIONS
 from hob.cli.output import tame
 from hob.cli.translating import model_line
@@ -150,7 +151,7 @@ class TerminalChat:
         model = model_line(arrival.model, language) if arrival.model else say(ChatSentence.NO_MODEL, language)
         self.conversation.note(f"{say(ChatSentence.HELLO, language, model=model)} {say(ChatSentence.KEYS, language)}")
         for earlier in arrival.earlier:
-            self.conversation.follow(earlier.id, earlier.title, ended=earlier.ended)
+            self.conversation.follow(earlier)
         if arrival.elsewhere:
             count, sessions = sum(arrival.elsewhere.values()), ", ".join(arrival.elsewhere)
             self.conversation.note(say(ChatSentence.ELSEWHERE, language, count=count, sessions=sessions))
@@ -158,6 +159,19 @@ class TerminalChat:
             self.conversation.note(tame(arrival.no_commands))
         self._settled()
         self._follower.do(load, lambda _: None)
+        self._listen(0.0)
+
+    def _listen(self, after: float) -> None:
+        """Show what Hob writes here by itself, from now on."""
+        session = self.conversation.session or self._chat
+
+        def heard(found: Sequence[Mapping[str, Any]]) -> None:
+            for row in found:
+                if row["unasked"]:
+                    self.conversation.follow(unseen(row))
+            self._listen(max((row["created"] for row in found), default=after))
+
+        self._follower.do(lambda: self._connection.hear(session, after), heard)
 
     # what the keys ask for
 

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from hob.cli.chat.connection import ChatConnection
 from hob.core.states import FINAL_TURNS
@@ -13,11 +14,18 @@ _FINAL = frozenset(state.value for state in FINAL_TURNS)
 
 @dataclass(frozen=True, slots=True)
 class UnseenMessage:
-    """An earlier message whose outcome was not seen."""
+    """An earlier message whose outcome was not seen; `unasked`: nobody asked it here, Hob writes by itself."""
 
     id: str
     title: str
     ended: bool
+    unasked: bool = False
+
+
+def unseen(row: Mapping[str, Any]) -> UnseenMessage:
+    """The message of which `/unread` or `/tasks` tells."""
+    ended, unasked = row["state"] in _FINAL, row.get("unasked", False)
+    return UnseenMessage(row["id"], row["title"], ended, unasked)
 
 
 def find_earlier(connection: ChatConnection, session: str) -> tuple[Sequence[UnseenMessage], Mapping[str, int]]:
@@ -25,11 +33,7 @@ def find_earlier(connection: ChatConnection, session: str) -> tuple[Sequence[Uns
     unread = connection.look("/unread", channel="local").get("messages", [])
     tasks = connection.look("/tasks", limit="200").get("tasks", [])
     found = [*unread, *(row for row in reversed(tasks) if row["state"] in _OPEN)]
-    mine = {
-        row["id"]: UnseenMessage(row["id"], row["title"], ended=row["state"] in _FINAL)
-        for row in found
-        if row["session"] == session
-    }
+    mine = {row["id"]: unseen(row) for row in found if row["session"] == session}
     return tuple(mine.values()), Counter(
         row["session"].removeprefix("local:") for row in unread if row["session"] != session
     )

@@ -1,13 +1,18 @@
 """`/health`, `/status`, `/timeline` and the like: read-only views, and the few operations the commands need."""
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypedDict, cast
 
 from starlette.responses import Response, StreamingResponse
 
 from hob import __version__
+from hob.bus.settings import REPORTS
 from hob.core.errors import InvalidRequest, NotFound
+from hob.core.events.notices import Notice, Progress, Settled
+from hob.core.ids import SessionKey
 from hob.core.messages import FETCHED_CHANNELS
 from hob.core.models import PromptAnswer
 from hob.core.states import TaskState
@@ -155,6 +160,9 @@ class UnreadQuery:
     """Where replies wait to be fetched."""
 
     channel: str = field("`api` (programs) or `local` (the terminal)", "api", one_of=sorted(FETCHED_CHANNELS))
+    session: str | None = field("only those of this session, by its key", None)
+    after: float = field("only outcomes that came after this", 0.0, at_least=0, unit="Unix seconds")
+    wait: float = field("how long to wait for one where there is none", 0.0, at_least=0, unit="seconds")
 
 
 async def health(call: EndpointCall[Nothing]) -> JsonResponse[HealthAnswer]:
@@ -202,7 +210,22 @@ async def usage(call: EndpointCall[UsageQuery]) -> JsonResponse[SpendingAnswer]:
 
 async def unread(call: EndpointCall[UnreadQuery]) -> JsonResponse[UnreadAnswer]:
     """The messages whose answer, or question, no one has fetched yet; `GET /chat/{id}` fetches one."""
-    return json_response(await unread_view(call.api.store, call.asked.channel))
+    asked, session = call.asked, None if call.asked.session is None else SessionKey(call.asked.session)
+    with call.api.hub.subscribe(session=session) as notices:
+        view = await unread_view(call.api.store, asked.channel, session, asked.after)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(asked.wait):
+                while not view["messages"] and await _has_outcome(notices):
+                    view = await unread_view(call.api.store, asked.channel, session, asked.after)
+    return json_response(view)
+
+
+async def _has_outcome(notices: AsyncIterator[Notice]) -> bool:
+    """True once something has ended or was reported; False where nothing will be any more."""
+    async for notice in notices:
+        if isinstance(notice, Settled) or (isinstance(notice, Progress) and notice.what == REPORTS):
+            return True
+    return False
 
 
 async def tasks(call: EndpointCall[TasksQuery]) -> JsonResponse[TasksAnswer]:

@@ -68,13 +68,18 @@ class ChatAnswer(TypedDict):
 
 
 class UnreadMessage(TypedDict):
-    """A message whose outcome was not fetched yet."""
+    """A message whose outcome was not fetched yet.
+
+    created: when the outcome came
+    unasked: nobody asked for it there: Hob writes by itself, e.g. what came of work that went on
+    """
 
     id: str
     session: str
     state: str
     title: str
     created: float
+    unasked: bool
 
 
 class UnreadAnswer(TypedDict):
@@ -197,8 +202,8 @@ def chat_status(view: ChatAnswer) -> int:
     return 200 if view["state"] in FINAL else 202
 
 
-async def unread_view(store: Store, channel: str) -> UnreadAnswer:
-    """The newest messages whose outcome waits to be fetched there, oldest first."""
+async def unread_view(store: Store, channel: str, session: str | None = None, after: float = 0.0) -> UnreadAnswer:
+    """The newest messages whose outcome waits to be fetched there, oldest first; of one session, newer than this."""
     return {
         "messages": [
             {
@@ -207,8 +212,10 @@ async def unread_view(store: Store, channel: str) -> UnreadAnswer:
                 "state": row.state,
                 "title": row.title,
                 "created": row.created,
+                "unasked": row.unasked,
             }
             for row in await store.outbox.unfetched(channel)
+            if session in (None, row.session) and row.created > after
         ]
     }
 

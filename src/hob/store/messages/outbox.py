@@ -34,7 +34,8 @@ _INDEXED = "outbox o INDEXED BY outbox_open JOIN content c ON c.id = o.text LEFT
 _OPEN = "state IN ('ready', 'sending')"
 _FETCHED = tuple(sorted(FETCHED_CHANNELS))
 _UNFETCHED = (
-    "SELECT i.id, i.session, n.state, c.text, min(o.created) FROM outbox o JOIN turns n ON n.id = o.turn"
+    "SELECT i.id, i.session, n.state, c.text, min(o.created),"
+    " substr(i.sender, 1, instr(i.sender, ':') - 1) <> o.channel FROM outbox o JOIN turns n ON n.id = o.turn"
     " JOIN inbox i ON i.seq = (SELECT min(seq) FROM inbox WHERE turn = o.turn)"
     " LEFT JOIN tasks t ON t.id = i.id LEFT JOIN content c ON c.id = t.title"
     " WHERE o.state IN ('ready', 'sending') AND o.channel = ? GROUP BY i.id ORDER BY max(o.seq) DESC LIMIT ?"
@@ -77,7 +78,7 @@ class OutboxCounts:
 @dataclass(frozen=True, slots=True)
 class Unfetched:
     """A message whose reply, or question, no one has fetched. `state` is its turn's, `title` the first line of what was
-    asked.
+    asked; `unasked`: nobody asked it there, e.g. a result of work that went on by itself.
     """
 
     inbound: InboundId
@@ -85,6 +86,7 @@ class Unfetched:
     state: str
     title: str
     created: float
+    unasked: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,8 +267,8 @@ class Outbox(StorePart):
         """The newest messages whose replies wait to be fetched there, oldest first."""
         rows = await self._readers.read(lambda c: all_rows(c, _UNFETCHED, (channel, limit)))
         return tuple(
-            Unfetched(InboundId(id), SessionKey(session), state, title_of(title), created)
-            for id, session, state, title, created in reversed(rows)
+            Unfetched(InboundId(id), SessionKey(session), state, title_of(title), created, bool(unasked))
+            for id, session, state, title, created, unasked in reversed(rows)
         )
 
     async def stuck(self, limit: int = 50) -> tuple[OutboxRow, ...]:
