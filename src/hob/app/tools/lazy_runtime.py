@@ -152,7 +152,7 @@ async def open_tool_runtime(
                     notices,
                     clock,
                     environ,
-                    kept=kept,
+                    state_folder=kept,
                     known=known,
                     tasks=tasks,
                     records=records,
