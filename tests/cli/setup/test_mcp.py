@@ -51,6 +51,51 @@ def test_imported_programs_read_the_folders_that_are_named(
     assert {name: each.read for name, each in servers.items()} == {"notes": server.read}
 
 
+@pytest.fixture
+def added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:
+    """Our server, added to a home: what was shown of it."""
+    from tests.tools.mcp.reaching import ours
+
+    monkeypatch.setenv("HOB_HOME", str(tmp_path / "home"))
+    read = [word for each in ours().read for word in ("--read", each)]
+    assert run(["mcp", "add", "notes", "--yes", *read, "--", *ours().command]) == 0
+    return capsys.readouterr().out
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_spec("mcp") is None or shutil.which("bwrap") is None, reason="needs the library and a sandbox")
+def test_server_is_shown_in_plain_words(added: str, capsys: pytest.CaptureFixture[str]) -> None:
+    deleting = added[added.index("notes__delete_note") : added.index("notes__get_poem")]
+    assert "Delete a note." in deleting
+    assert "what it may do: change things for good, send something out\n" in deleting
+    assert "what it is told: name (which one)\n" in deleting
+    assert "what it may do: anything; Hob cannot tell, so it asks you\n" in added[added.index("notes__crash") :]
+    assert run(["mcp", "list"]) == 0
+    head, row = capsys.readouterr().out.splitlines()
+    assert head.split() == ["name", "state", "tools", "version", "program", "or", "address"]
+    assert row.split()[:3] == ["notes", "on", "7"]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_spec("mcp") is None or shutil.which("bwrap") is None, reason="needs the library and a sandbox")
+def test_what_a_server_says_of_itself_is_kept_only_when_it_was_shown(
+    added: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "home/mcp/notes.json"
+    assert run(["mcp", "accept", "notes"]) == 0
+    assert "nothing has changed since you accepted it" in capsys.readouterr().out
+    accepted = {**json.loads(file.read_text()), "title": "Household", "resources": False, "prompts": False}
+    file.write_text(json.dumps(accepted))
+    assert run(["mcp", "accept", "notes"]) == 2  # nobody can be asked
+    said = capsys.readouterr().out
+    assert "    - Household\n    + notes\n" in said
+    assert "It now offers files and pages to read (notes__resources)." in said
+    assert "It now offers ready prompts (notes__prompts)." in said
+    assert json.loads(file.read_text()) == accepted
+    assert run(["mcp", "accept", "notes", "--yes"]) == 0
+    assert json.loads(file.read_text())["title"] == "notes"
+
+
 @pytest.mark.skipif(find_spec("mcp") is None, reason="needs the library")
 def test_login_is_taken_back_and_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

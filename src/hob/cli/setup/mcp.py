@@ -15,7 +15,7 @@ from cyclopts import App, Parameter
 from hob.app.home import make_home
 from hob.app.settings.secret_stores import put_in_file
 from hob.app.settings.sections import read_config, sections_of
-from hob.cli.output import confirm, line, paint, print_json, printed_json
+from hob.cli.output import confirm, line, paint, print_head, print_json, printed_json
 from hob.cli.setup.secrets import notify_daemon
 from hob.cli.translating import _, ngettext
 from hob.config.editing import set_values, unset_value
@@ -24,10 +24,17 @@ from hob.config.loading import Config
 from hob.core.errors import HobError, InvalidRequest, NotConfigured, NotFound
 from hob.core.lazy import Lazy
 from hob.core.libraries import install_command
-from hob.core.tools import Effect
+from hob.core.tools import ALL_EFFECTS, Effect
 from hob.core.translation.language import translatable
-from hob.tools.mcp.accepted import FOLDER, AcceptedServer, AcceptedTool, load_accepted, save_accepted, tool_name
-from hob.tools.mcp.effect_inference import describe_effects
+from hob.tools.mcp.accepted import (
+    FOLDER,
+    LONGEST_DESCRIPTION,
+    AcceptedServer,
+    AcceptedTool,
+    load_accepted,
+    save_accepted,
+    tool_name,
+)
 from hob.tools.mcp.files import read_servers
 from hob.tools.mcp.settings import McpServer, McpSettings
 
@@ -38,6 +45,31 @@ app = App(
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,23}")
 _REFERENCE = re.compile(r"(env|file|keyring|command):")
 _SECRET = re.compile(r"TOKEN|KEY|SECRET|PASS|AUTH|CREDENTIAL", re.IGNORECASE)
+
+_WRITES = Effect.WRITES
+EFFECT_WORDS: Mapping[Effect, str] = {
+    Effect.READS_PRIVATE: translatable("read what is yours"),
+    Effect.READS_UNTRUSTED: translatable("read what others wrote"),
+    Effect.WRITES: translatable("change things"),
+    Effect.WRITES_FINALLY: translatable("change things for good"),
+    Effect.COMMUNICATES: translatable("send something out"),
+    Effect.PERSISTS: translatable("act on later conversations"),
+    Effect.EXECUTES: translatable("run programs"),
+}
+"""What a tool may do, for people."""
+ROLE_WORDS: Mapping[str, str] = {
+    "paths": translatable("a file or folder"),
+    "recipients": translatable("who gets it"),
+    "urls": translatable("an address that it reads"),
+    "sent_to": translatable("an address that it sends to"),
+    "bodies": translatable("a text"),
+    "names": translatable("a person or place"),
+    "amounts": translatable("money"),
+    "things": translatable("which one"),
+    "plain": "",
+    "": translatable("Hob does not know what for"),
+}
+"""What an argument is, for people."""
 
 Name = Annotated[str, Parameter(help="The server, by the name you give it.")]
 Yes = Annotated[bool, Parameter(help="Do not ask.")]
@@ -130,8 +162,14 @@ def list_(*, json: Json = False) -> None:
     views = [_view(config, name, server) for name, server in config[McpSettings].items()]
     if printed_json({"servers": views}, json):
         return
+    width = max((len(view["name"]) for view in views), default=0)
+    if views:
+        print_head(
+            (_("name"), width), (_("state"), 13), (_("tools"), -5), (_("version"), 12), (_("program or address"), 0)
+        )
     for view in views:
-        print(f"{paint(view['name'], 'bold')}  {_(view['state'])}  {view['tools']}  {line(view['where'], 80)}")
+        name, version = paint(view["name"].ljust(width), "bold"), line(view["version"], 12).ljust(12)
+        print(f"{name}  {_(view['state']):13}  {view['tools']:5}  {version}  {line(view['where'], 80)}")
     if not views:
         print(_("There is no server; `hob mcp add NAME -- COMMAND` or `hob mcp add NAME --url URL` adds one."))
 
@@ -265,13 +303,14 @@ def _accept(config: Config, name: str, server: McpServer, *, yes: bool) -> int:
     changed = _changed(before, found)
     known = {each.name: each for each in before.tools} if before is not None else {}
     print(_("{server}, MCP {protocol}").format(server=_titled(found), protocol=found.protocol))
+    others = [*_other_changes(before, found)] if before is not None else []
+    for told in others:
+        print(told)
     for each in found.tools:
         if each.name in changed:
             for shown in _shown(name, each, known.get(each.name)):
                 print(shown)
-    for gone in sorted(known.keys() - {each.name for each in found.tools}):
-        print(paint(_("  {tool} is gone").format(tool=gone), "yellow"))
-    if before is not None and not changed and len(known) == len(found.tools):
+    if before is not None and not changed and not others:
         print(_("nothing has changed since you accepted it"))
     elif not yes and not confirm(translatable("Accept these tools of {name}?", name=name)):
         return 1
@@ -288,6 +327,20 @@ def _accept(config: Config, name: str, server: McpServer, *, yes: bool) -> int:
     return notify_daemon(config.home)
 
 
+def _other_changes(before: AcceptedServer, now: AcceptedServer) -> Iterator[str]:
+    """What is other than was accepted, beside tools that are new or changed."""
+    if before.title != now.title:
+        yield "  " + _("The server calls itself otherwise. Models read its name:")
+        yield paint(f"    - {line(before.title, 400)}", "red")
+        yield f"    + {line(now.title, 400)}"
+    if now.resources and not before.resources:
+        yield "  " + _("It now offers files and pages to read ({tool}).").format(tool=tool_name(now.name, "resources"))
+    if now.prompts and not before.prompts:
+        yield "  " + _("It now offers ready prompts ({tool}).").format(tool=tool_name(now.name, "prompts"))
+    for gone in sorted({each.name for each in before.tools} - {each.name for each in now.tools}):
+        yield paint(_("  {tool} is gone").format(tool=gone), "yellow")
+
+
 def _titled(server: AcceptedServer) -> str:
     return f"{line(server.title)} {line(server.version)}".strip()
 
@@ -295,20 +348,37 @@ def _titled(server: AcceptedServer) -> str:
 def _shown(server: str, tool: AcceptedTool, before: AcceptedTool | None) -> Iterator[str]:
     """A tool as the owner judges it: what it says, what Hob takes it for, and what its arguments are."""
     yield paint(f"  {tool_name(server, tool.name)}", "bold")
-    if before is not None:
-        yield paint(f"    - {line(before.description, 400)}", "red")
-    yield f"    {'+ ' if before is not None else ''}{line(tool.description, 400)}"
-    yield "    " + _("effects: {effects}").format(effects=", ".join(describe_effects(map(Effect, tool.effects))) or "-")
+    said = _whole(tool.description)
+    if before is not None and _whole(before.description) != said:
+        yield paint(f"    - {_whole(before.description)}", "red")
+        said = f"+ {said}"
+    yield f"    {said}"
+    yield "    " + _("what it may do: {effects}").format(effects=", ".join(_effect_words(tool.effects)))
     roles = tool.roles or {}
-    named = {argument: role for role, names in roles.items() if isinstance(names, list | tuple) for argument in names}
-    arguments = [f"{each} ({named.get(each, _('unknown'))})" for each in tool.schema.get("properties", {})]
+    named = {argument: role for role, names in roles.items() if isinstance(names, tuple) for argument in names}
+    words = {each: _(ROLE_WORDS.get(named.get(each, ""), ROLE_WORDS[""])) for each in tool.schema.get("properties", {})}
+    arguments = ", ".join(f"{each} ({word})" if word else each for each, word in words.items())
     if arguments:
-        yield "    " + _("arguments: {arguments}").format(arguments=line(", ".join(arguments), 400))
+        yield "    " + _("what it is told: {arguments}").format(arguments=line(arguments, 400))
+
+
+def _whole(text: str) -> str:
+    """All that models read of a description, in one line."""
+    return line(" ".join(text.split()), LONGEST_DESCRIPTION)
+
+
+def _effect_words(effects: Sequence[str]) -> Iterator[str]:
+    """Effects for people; `writes` says nothing beside what cannot be undone."""
+    if set(effects) >= ALL_EFFECTS:
+        yield _("anything; Hob cannot tell, so it asks you")
+        return
+    final = Effect.WRITES_FINALLY in effects
+    yield from (_(word) for each, word in EFFECT_WORDS.items() if each in effects and not (final and each is _WRITES))
 
 
 def _changed(before: AcceptedServer | None, now: AcceptedServer) -> Sequence[str]:
     known = {each.name: each for each in before.tools} if before is not None else {}
-    return [each.name for each in now.tools if each.name not in known or not known[each.name].covers(each)]
+    return [each.name for each in now.tools if known.get(each.name) != each]
 
 
 def _server(config: Config, name: str) -> McpServer:
@@ -322,7 +392,9 @@ def _view(config: Config, name: str, server: McpServer) -> Mapping[str, Any]:
     accepted = load_accepted(config.home, name)
     state = "off" if not server.on else translatable("not accepted") if accepted is None else "on"
     tools = len(accepted.tools) if accepted is not None else 0
-    return {"name": name, "state": state, "tools": tools, "where": server.url or " ".join(server.command)}
+    version = accepted.version if accepted is not None else ""
+    where = server.url or " ".join(server.command)
+    return {"name": name, "state": state, "tools": tools, "version": version, "where": where}
 
 
 def _pair(text: str) -> tuple[str, str]:

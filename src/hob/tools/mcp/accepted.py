@@ -22,7 +22,8 @@ FOLDER = "mcp"
 """The folder in the home for what belongs to the servers."""
 
 _LONGEST_NAME = 64  # providers take no longer names of tools
-_LONGEST_DESCRIPTION = 1_500
+LONGEST_DESCRIPTION = 1_500
+"""Of a tool, as models are told of it."""
 _ODD = re.compile(r"[^A-Za-z0-9_-]+")
 
 
@@ -68,8 +69,7 @@ def load_accepted(home: Path, name: str) -> AcceptedServer | None:
     path = home / FOLDER / f"{name}.json"
     try:
         value = json.loads(path.read_bytes())
-        tools = tuple(AcceptedTool(**{**each, "effects": tuple(each["effects"])}) for each in value.pop("tools"))
-        return AcceptedServer(**value, tools=tools)
+        return AcceptedServer(**{**value, "tools": tuple(map(_tool, value["tools"]))})
     except FileNotFoundError:
         return None
     except (OSError, ValueError, TypeError, KeyError) as error:
@@ -94,17 +94,16 @@ def spec_of(server: str, tool: AcceptedTool, called: str, timeout: float, *, rem
     """
     effects = frozenset(Effect(each) for each in tool.effects)
     reads = effects <= {Effect.READS_PRIVATE, Effect.READS_UNTRUSTED}
-    told = None if tool.roles is None else {name: _fixed(value) for name, value in tool.roles.items()}
     return ToolSpec(
         name=tool_name(server, called),
-        description=tool.description[:_LONGEST_DESCRIPTION],
+        description=tool.description[:LONGEST_DESCRIPTION],
         schema=tool.schema,
         tier=Tier(tool.tier),
         effects=effects,
         restart=Restart.AGAIN if reads else Restart.RESUME,
         parallel=reads,
         timeout=timeout,
-        roles=None if told is None else ArgumentRole(**told | {"remote": remote}),
+        roles=None if tool.roles is None else ArgumentRole(**{**tool.roles, "remote": remote}),
     )
 
 
@@ -116,5 +115,9 @@ def tool_name(server: str, tool: str) -> str:
     return f"{name[: _LONGEST_NAME - 9]}_{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 
-def _fixed(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
+def _tool(value: Mapping[str, Any]) -> AcceptedTool:
+    """A tool out of JSON, equal to what it was made of."""
+    roles = value["roles"] and {
+        name: tuple(each) if isinstance(each, list) else each for name, each in value["roles"].items()
+    }
+    return AcceptedTool(**{**value, "effects": tuple(value["effects"]), "roles": roles})

@@ -5,7 +5,7 @@ nothing has all effects, and an argument of unknown use keeps a call from being 
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -188,9 +188,3 @@ def _holds_objects(schema: Mapping[str, Any]) -> bool:
 def words_of(name: str) -> tuple[str, ...]:
     """The words of a name, however they are joined: `createIssue`, `create_issue`, `create-issue`."""
     return tuple(found[0].lower() for found in _WORDS.finditer(name))
-
-
-def describe_effects(effects: Iterable[Effect]) -> Iterator[str]:
-    """The effects as people read them, in the order in which they are declared."""
-    wanted = set(effects)
-    return (each.value.replace("_", " ") for each in Effect if each in wanted)
