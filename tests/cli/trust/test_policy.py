@@ -9,11 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from hob.cli.table import run
 from hob.cli.trust.policy import explain_call
 from hob.core.errors import InvalidRequest
 from hob.core.trust.labels import SenderClass
 from hob.guard.policy.hypothetical_calls import Guarding, Supposed
 from hob.guard.policy.modes import Autonomy, Mode
+from hob.tools.mcp.accepted import AcceptedServer, AcceptedTool, save_accepted
 from tests.confined import BACKEND
 from tests.guard.calling import POLICY, READER, SPECS
 
@@ -40,6 +42,21 @@ def test_risk_of_an_allowed_call_is_told_apart_from_the_verdict(capsys: pytest.C
     first, *rest = capsys.readouterr().out.splitlines()
     assert first.startswith("allowed: ")
     assert "risk of the call itself: high (it can do harm); the verdict above takes it into account" in rest
+
+
+def test_tool_of_a_server_is_judged_as_the_owner_accepted_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    schema = {"type": "object", "properties": {"name": {"type": "string"}}}
+    reading = AcceptedTool("get_note", "Read a note.", schema, "h", 0, ("reads_private",), {"plain": ("name",)})
+    (tmp_path / "config.toml").write_text('[mcp.notes]\ncommand = ["no-such-program"]\n')
+    save_accepted(tmp_path, AcceptedServer("notes", tools=(reading,)))
+    monkeypatch.setenv("HOB_HOME", str(tmp_path))
+    assert run(["policy", "explain", "notes__get_note", '{"name": "tea"}']) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("allowed: ")
+    assert "risk of the call itself: low (it only reads)" in said
+    assert "there is no tool" not in said
 
 
 @pytest.mark.parametrize(

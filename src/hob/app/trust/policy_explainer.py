@@ -1,10 +1,13 @@
 """What the guard would say of a call, without doing anything: for `hob policy explain` and the dashboard."""
 
+from collections.abc import Iterator
+
 from hob.app.subsystems import TOOL_GROUPS
 from hob.app.tools.lazy_runtime import LazyToolRuntime
 from hob.app.trust.guard import BackendSandbox, rules_of
 from hob.config.loading import Config
 from hob.core.errors import NotConfigured
+from hob.core.tools import ToolSpec
 from hob.core.trust.labels import SenderClass
 from hob.gateway.policy import ExplainedAnswer, SupposedCall
 from hob.guard.policy.context import Sandbox
@@ -12,6 +15,8 @@ from hob.guard.policy.explanation import arguments_from, explain, explanation
 from hob.guard.policy.hypothetical_calls import Guarding, Supposed, context_of, decision_view
 from hob.guard.policy.modes import Autonomy, Mode
 from hob.guard.screening.masking.known_secrets import KnownSecrets
+from hob.tools.mcp.accepted import load_accepted
+from hob.tools.mcp.settings import McpSettings
 from hob.tools.registry.groups import grouped
 
 
@@ -24,7 +29,17 @@ async def guarding_over(config: Config, tool_runtime: LazyToolRuntime, known: Kn
         sandbox = Sandbox(confined=False, versioned=False)
     declared = {spec.name: spec for group in TOOL_GROUPS for spec in group.tools}
     specs = {**grouped(TOOL_GROUPS, [tool_runtime]).named(), **declared}
-    return Guarding(policy, reader, tuple(specs.values()), sandbox)
+    return Guarding(policy, reader, (*specs.values(), *_of_servers(config)), sandbox)
+
+
+def _of_servers(config: Config) -> Iterator[ToolSpec]:
+    """The tools that the owner accepted of MCP servers; none of these is reached."""
+    from hob.tools.mcp.toolset import specs_of
+
+    for name, server in config[McpSettings].items():
+        accepted = load_accepted(config.home, name) if server.on else None
+        if accepted is not None:
+            yield from specs_of(accepted, server)
 
 
 class OwnerPolicy:

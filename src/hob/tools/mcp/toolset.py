@@ -2,7 +2,7 @@
 
 import base64
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import partial
 from typing import Any, Protocol, cast
@@ -59,15 +59,10 @@ class McpToolset:
         self._connect = connect
         self._blobs = blobs
         self._changed = changed
-        offered = [each for each in server.tools if _is_wanted(each.name, settings.tools)]
-        names, timeout, remote = settings.rename, settings.timeout, bool(settings.url or settings.hosts)
-        specs = [
-            spec_of(server.name, each, names.get(each.name, each.name), timeout, remote=remote) for each in offered
-        ]
-        self._by_name: Mapping[str, AcceptedTool] = {spec.name: each for spec, each in zip(specs, offered, strict=True)}
-        self._all = {spec.name: spec for spec in specs}
-        shown = [spec for name, spec in self._all.items() if not self._by_name[name].app_only]
-        self._specs = (*shown, *_further(server, timeout, remote=remote))
+        offered = [*_offered(server, settings)]
+        self._by_name: Mapping[str, AcceptedTool] = {spec.name: tool for spec, tool in offered}
+        self._all = {spec.name: spec for spec, _ in offered}
+        self._specs = specs_of(server, settings)
 
     def specs(self) -> tuple[ToolSpec, ...]:
         """What was accepted; the very same tuple each time."""
@@ -217,6 +212,23 @@ class McpToolset:
         else:
             raise ToolFailed(f"there is no tool {call.name}")
         return ToolResult(call.id, "\n".join(texts) or "(none)", MCP_LABEL)
+
+
+def specs_of(server: AcceptedServer, settings: McpServer) -> tuple[ToolSpec, ...]:
+    """What models are offered of the server, as the owner accepted it."""
+    shown = (spec for spec, tool in _offered(server, settings) if not tool.app_only)
+    return (*shown, *_further(server, settings.timeout, remote=_is_remote(settings)))
+
+
+def _offered(server: AcceptedServer, settings: McpServer) -> Iterator[tuple[ToolSpec, AcceptedTool]]:
+    for tool in server.tools:
+        if _is_wanted(tool.name, settings.tools):
+            called = settings.rename.get(tool.name, tool.name)
+            yield spec_of(server.name, tool, called, settings.timeout, remote=_is_remote(settings)), tool
+
+
+def _is_remote(settings: McpServer) -> bool:
+    return bool(settings.url or settings.hosts)
 
 
 def _is_wanted(name: str, patterns: Sequence[str]) -> bool:
