@@ -37,7 +37,7 @@ def german(home: None, monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ("--help", "Ein persönlicher Assistent, der nichts verliert."),
         ("sessions --help", "Unterhaltungen auflisten"),
-        ("undo --help", "[Vorgabe: main]"),
+        ("usage --help", "[Vorgabe: 30]"),
         ("status", "nicht; `hob serve` startet es"),
         ("security audit", "kein Tages- oder Monatslimit"),
     ],

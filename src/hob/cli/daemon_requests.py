@@ -76,7 +76,7 @@ def perform(home: Path, request: DaemonRequest, *, json: bool) -> int:
         kept = _("Hob went away; your message is kept: hob ask --resume {id}")
         say(kept.format(id=notifier.id) if notifier.id else _("Hob went away"))
     except KeyboardInterrupt:
-        left = _("not waiting any longer: hob ask --resume {id}")
+        left = _("no longer waiting; the answer: hob ask --resume {id}")
         say(left.format(id=notifier.id) if notifier.id else _("stopped"))
         return INTERRUPTED
     return notifier.status

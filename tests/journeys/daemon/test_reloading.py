@@ -99,7 +99,7 @@ async def test_model_that_is_connected_while_hob_runs_answers_at_once_and_what_w
         assert world.model.requests[-1].headers["authorization"] == "Bearer sk-connected-0123456789"
         assert (await world.hob("retry", stdin=None, **nothing)).out.count("will be tried again") == 2
         assert [(await daemon.get(id, wait=20))["reply"] for id in kept] == ["You said: first", "You said: second"]
-        assert "Nothing waits" in (await world.hob("retry", stdin=None, **nothing)).out
+        assert "No message is waiting" in (await world.hob("retry", stdin=None, **nothing)).out
         chosen = await world.hob("models", "set", "fake-2", "--no-test", stdin=None, **nothing)
         assert "uses it now: fake-2" in chosen.err
         await daemon.post("fourth")

@@ -48,7 +48,7 @@ async def test_status_without_a_daemon_names_a_changed_identity_file_once(world:
 async def test_status_names_process_start_and_addresses(world: World) -> None:
     async with world.serve() as daemon:
         said = (await world.hob("status")).out
-        assert re.search(rf"^ +as `hob serve`, pid {daemon.process.pid}, since \d{{4}}-", said, re.MULTILINE)
+        assert re.search(rf"^ +started with `hob serve`, pid {daemon.process.pid}, since \d{{4}}-", said, re.MULTILINE)
         assert f" at {daemon.url}\n" in said
         seen = json.loads((await world.hob("status", "--json")).out)
         assert (seen["pid"], seen["address"]) == (daemon.process.pid, daemon.url)

@@ -13,7 +13,7 @@ from hob.testing.model_server import Fault, Reply
 from tests.journeys.pty_session import BACKSPACE, CTRL_C, CTRL_D, ENTER, ESCAPE, TAB, UP, Terminal, open_terminal
 from tests.journeys.world import World, until
 
-READY, BUSY = "· ready", "· writes"
+READY, BUSY = "· ready", "· writing"
 OURS = {"TERM", "NO_COLOR", "LANG"}
 RUN = 'CALL exec {"command": "rm -rf ."}'
 
@@ -171,12 +171,12 @@ async def test_draft_outlives_a_question_and_is_no_answer_to_it(world: World) ->
     world.model.script.append(Reply(calls=(("exec", '{"command": "rm -rf ."}'),), delay=3.0))
     async with ready(world) as terminal:
         terminal.type("do it", ENTER)
-        await terminal.see_now("> do it", "thinks")
+        await terminal.see_now("> do it", "thinking")
         terminal.type("yes, and then")
         await terminal.see_now("Allow a_")
         assert "yes, and then" not in terminal.screen
         terminal.type(ESCAPE)
-        await terminal.see_now("left open", "> yes, and then")
+        await terminal.see_now("the question stays open", "> yes, and then")
 
 
 async def test_question_that_is_answered_elsewhere_stands_no_more(world: World) -> None:
@@ -442,7 +442,7 @@ async def test_chat_without_a_daemon_shows_the_answer_that_it_waits_for_when_it_
     async with chat(world) as terminal:
         await terminal.see_now("Hob is ready.", READY)
         terminal.type("tell me", ENTER)
-        await terminal.see_now("· thinks")
+        await terminal.see_now("· thinking")
         terminal.type(CTRL_D)
         await terminal.see("Hob finishes its work", "The answer at last.")
         assert await terminal.ended() == 0

@@ -14,7 +14,7 @@ EARLIER = ToolGroup(
     (
         ToolSpec(
             READ_BACK,
-            "Show again the earlier text that a stub of this conversation stands for.",
+            "Show the earlier text that this conversation now only names.",
             {
                 "type": "object",
                 "properties": {

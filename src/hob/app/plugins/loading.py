@@ -161,9 +161,7 @@ def _confirmed(found: Mapping[str, Installed], manifest: Manifest) -> Subsystem:
     name = manifest.name
     if name not in found:
         raise NotConfigured(
-            translatable(
-                "it is not installed any more; `hob plugins disable {name}` says that this is meant so", name=name
-            )
+            translatable("it is no longer installed; `hob plugins disable {name}` switches it off", name=name)
         )
     feature = load_plugin(found[name])
     if found[name].version != manifest.version:

@@ -63,7 +63,7 @@ def logs(
     for line in chosen[-limit:] if limit > 0 else chosen:
         show(line)
     if not chosen and not follow:
-        print(_("No line of the log fits."), file=sys.stderr)
+        print(_("No matching lines in the log."), file=sys.stderr)
     while follow:
         sys.stdout.flush()
         time.sleep(_PAUSE)

@@ -21,7 +21,7 @@ def ask(
 ) -> int:
     """Ask one question; the answer goes to stdout.
 
-    What is piped in goes along as data, not as your words. Without a running daemon the command does the work itself.
+    Piped input is sent along as data, not as your words. Without a running daemon the command does the work itself.
 
     Where something needs your approval, or Hob asks you something, you are asked at your terminal; without one the
     command ends with status 75 and says how to answer.

@@ -16,10 +16,9 @@ from hob.core.errors import InvalidRequest
 def chat(*, session: str | None = None, model: str | None = None, plain: bool = False) -> int:
     """Chat in the terminal; the default command.
 
-    With a daemon the chat attaches to it; without one this command is Hob for as long as it runs.
+    If the daemon runs, the chat attaches to it; else this command is Hob for as long as it runs.
 
-    It is for a terminal. What is piped in is one message of data instead: no line of it is your word, so none answers
-    a question or is a command.
+    Needs a terminal. Piped input becomes one message of data: no line of it runs as a command or answers a question.
 
     Parameters
     ----------

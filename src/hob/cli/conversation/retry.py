@@ -47,7 +47,7 @@ def retry(id: str = "", /) -> None:
             )
         )
     if not retried:
-        print(_("Nothing waits for a model; `hob tasks --all` shows what failed for another reason."))
+        print(_("No message is waiting for a model; `hob tasks --all` shows what failed for another reason."))
 
 
 def _where(retried: Mapping[str, Any], *, alone: bool) -> str:

@@ -115,7 +115,7 @@ def archive(session: Session, *, back: Annotated[bool, Parameter(help="Restore i
 def fork(
     session: Session = "",
     *,
-    before: Annotated[int, Parameter(help="Only what stands before this place of it; 0 is all.")] = 0,
+    before: Annotated[int, Parameter(help="Copy only the entries before this place; 0: all.")] = 0,
     json: Json = False,
 ) -> None:
     """Begin a new conversation with what was said in one, which stays as it is."""

@@ -18,8 +18,8 @@ def undo(id: str = "", /, *, session: str = "", preview: bool = False, json: boo
     Parameters
     ----------
     id:
-        The id of a turn or message (`hob tasks --all` shows them), with `undo:` before it to take its undoing back.
-        Without one: the newest turn of the conversation that changed any file and is not undone.
+        The id of a turn or message (`hob tasks --all` shows them); prefix `undo:` to redo what
+        you undid. Not given: the newest turn of the conversation that changed a file and is not undone.
     session:
         The conversation whose newest turn is undone; without it the one that `hob ask` goes on with.
     preview:

@@ -30,7 +30,7 @@ ROLE = "serve"
 def serve() -> None:
     """Run the daemon until SIGTERM or Ctrl-C; a second one stops at once.
 
-    A one-shot `hob ask` or chat that owns the home finishes its work in hand and hands over.
+    A running `hob ask` or chat finishes its work first, then the daemon takes over.
     """
     config = read_config()
     for warning in filter(None, (*config.warnings, command_problem(config))):

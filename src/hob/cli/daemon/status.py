@@ -40,7 +40,8 @@ def status(*, json: bool = False) -> None:
     print(_("Hob {version} in {home}: {state}").format(version=seen["version"], home=home, state=state))
     if holder:
         command, _comma, about = line(holder).partition(",")
-        _row("", _("as `{command}`,{about}").format(command=command, about=about.replace(" since ", _(" since "))))
+        about = about.replace(" since ", _(" since "))
+        _row("", _("started with `{command}`,{about}").format(command=command, about=about))
         _row(
             "",
             _("at {address}").format(address=seen["address"] or _("hob.sock only (the API is not on the network)")),
@@ -62,7 +63,8 @@ def status(*, json: bool = False) -> None:
             "yellow",
         )
     if problem := seen["settings"]["problem"]:
-        _row("settings", _("wrong, the former ones hold: {problem}").format(problem=line(_(problem), 200)), "red")
+        told = _("invalid, so the previous ones stay in use: {problem}").format(problem=line(_(problem), 200))
+        _row("settings", told, "red")
     for key in seen["settings"]["waiting"]:
         _row("settings", _("{key} was changed and takes effect at the next start").format(key=key), "yellow")
     for name in seen["unaccepted"]:

@@ -27,11 +27,11 @@ def stop(*, all: bool = False) -> None:  # noqa: A002 - the option is called so
     Parameters
     ----------
     all:
-        Leave the daemon running, but end every turn and command now, and hold what Hob would do by itself until
-        `hob resume`, over restarts too.
+        End every turn and command now, but leave the daemon running. Hob starts no work of its own until
+        `hob resume`, even after a restart.
     """
     if all:
-        told = _("Everything is stopped ({count} ended). What Hob would do by itself is held until `hob resume`.")
+        told = _("Everything is stopped ({count} ended). Hob starts no work of its own until `hob resume`.")
         print(told.format(count=reach("POST", "/stop")["ended"]))
         return
     home = find_home(process_environment())
@@ -62,7 +62,7 @@ def stop(*, all: bool = False) -> None:  # noqa: A002 - the option is called so
 def resume() -> None:
     """Let Hob continue its own work after `hob stop --all`."""
     lifted = reach("POST", "/resume")["lifted"]
-    print(_("Hob continues its own work.") if lifted else _("Nothing was held."))
+    print(_("Hob continues its own work.") if lifted else _("Nothing was stopped."))
 
 
 def _pid_of(home: Path) -> int:

@@ -72,9 +72,14 @@ def search(query: Query = "", *, layer: Layer = "", source: Source = "", origin:
 
 
 @app.command
-def why(query: Query = "", *, turn: Annotated[str, Parameter(help="A turn or one of its messages.")] = "",
-        limit: Limit = 5, json: Json = False) -> None:  # fmt: skip
-    """Show what was recalled for the newest message, or would be for this one, and how each score is made."""
+def why(
+    query: Annotated[str, Parameter(help="A message of yours, to see what memory would recall for it.")] = "",
+    *,
+    turn: Annotated[str, Parameter(help="A turn or one of its messages.")] = "",
+    limit: Limit = 5,
+    json: Json = False,
+) -> None:
+    """Show what memory recalled for your newest message, or would for QUERY, and how each score is made."""
     if query:
         seen = reach("GET", "/memory/items", {"query": query, "limit": limit})
     else:
@@ -113,7 +118,9 @@ def show(id: Id, *, json: Json = False) -> None:
 
 
 @app.command
-def add(text: str, *, json: Json = False) -> None:
+def add(
+    text: Annotated[str, Parameter(help="What to remember, or the path of a file or folder.")], *, json: Json = False
+) -> None:
     """Remember a text, a file, or a folder of files, by section; changed files are read again."""
     if not text.strip():
         raise InvalidRequest(_("the text is empty"))

@@ -20,8 +20,8 @@ FactId = Annotated[str, Parameter(help="The fact's id, or the beginning of it, a
 
 
 def facts(*, as_of: Annotated[str, Parameter(help="As Hob knew them on this day (YYYY-MM-DD).")] = "",
-          at: Annotated[str, Parameter(help="What was so on this day (YYYY-MM-DD).")] = "",
-          past: Annotated[bool, Parameter(name="--all", help="Also what was so once.")] = False,
+          at: Annotated[str, Parameter(help="Facts that held on this day (YYYY-MM-DD).")] = "",
+          past: Annotated[bool, Parameter(name="--all", help="Also facts that held once.")] = False,
           json: Json = False) -> None:  # fmt: skip
     """What Hob knows as facts, with the words they were taken from."""
     wanted = {"known_at": _moment(as_of, _END), "valid_at": _moment(at, _END), "past": "true" if past else ""}
@@ -36,14 +36,14 @@ def facts(*, as_of: Annotated[str, Parameter(help="As Hob knew them on this day 
 
 
 def correct(id: str, right: str = "", *, json: Json = False) -> None:
-    """Correct a fact; leave RIGHT out if it is just not true.
+    """Correct a fact. Without RIGHT it only no longer counts as true.
 
     Parameters
     ----------
     id:
         The beginning of the fact's id.
     right:
-        What is so instead, e.g. Rome.
+        What is true instead, e.g. Rome.
     """
     _settle({"id": id, "action": "correct", "object": right}, json=json)
 
@@ -54,11 +54,11 @@ def confirm_fact(id: FactId, *, json: Json = False) -> None:
 
 
 def undo(id: FactId, *, json: Json = False) -> None:
-    """Take back the change that recorded a fact: what was known before is known again."""
+    """Undo the change that recorded a fact; the fact before it holds again."""
     _settle({"id": id, "action": "undo"}, json=json)
 
 
-def goals(*, closed: Annotated[bool, Parameter(name="--all", help="Also what is done or dropped.")] = False,
+def goals(*, closed: Annotated[bool, Parameter(name="--all", help="Also goals that are done or dropped.")] = False,
           json: Json = False) -> None:  # fmt: skip
     """What you want to reach, with what came of it; without news for a week a goal is stalled."""
     seen = reach("GET", "/memory/goals", {"closed": "true"} if closed else {})

@@ -102,7 +102,7 @@ def stats(*, json: Json = False) -> None:
 
 
 def embedding(*, json: Json = False) -> None:
-    """Show which model finds by meaning, how it is, and how many items it can find."""
+    """Show which model finds by meaning, its state, and how many items it can find."""
     seen = reach("GET", "/memory/embedding/status")
     if printed_json(seen, json):
         return
@@ -131,8 +131,13 @@ def prune(*, json: Json = False) -> None:
     _deleted(reach("POST", "/memory/prune", timeout=600), json=json)
 
 
-def reset(layer: str, *, yes: Annotated[bool, Parameter(help="Do not ask.")] = False, json: Json = False) -> int:
-    """Empty a layer, or `all`. Your files are read again; `hob rebuild` takes up again what was said."""
+def reset(
+    layer: Annotated[str, Parameter(help="A layer, as `hob memory stats` names them, or all.")],
+    *,
+    yes: Annotated[bool, Parameter(help="Do not ask.")] = False,
+    json: Json = False,
+) -> int:
+    """Empty a layer of memory. Hob reads your files again; `hob rebuild` adds again what was said."""
     layers = [each["name"] for each in reach("GET", "/memory/status")["layers"]]
     if layer not in {"all", "working_memory", *layers}:
         told = translatable(
@@ -151,11 +156,13 @@ def export() -> None:
         print(each.rstrip("\n"))
 
 
-def import_(file: Path, *, json: Json = False) -> None:
-    """Keep items that `hob memory export` wrote, or lines of your own, each once.
+def import_(
+    file: Annotated[Path, Parameter(help="The file to read, with one item a line.")], *, json: Json = False
+) -> None:
+    """Import items that `hob memory export` wrote, or lines of your own, each once.
 
-    A line is a JSON object; its `text` is enough. `at` is when it was (2024-01-01, with or without a time, or Unix
-    seconds), else now; `layer` is `document` if not given.
+    Each line is a JSON object; `text` is enough. `at` says when it was (2024-01-01, with or without a time, or Unix
+    seconds); not given: now. `layer` is `document` if not given.
     """
     try:
         text = file.expanduser().read_text("utf-8")

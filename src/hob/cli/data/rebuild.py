@@ -12,13 +12,12 @@ def rebuild(*, check: bool = False) -> int:
 
     The timeline is Hob's record of all that happened, which never changes (`hob timeline`).
 
-    Memory takes up again what it lacks when Hob starts next. What was erased stays erased. No other process may own
-    the home, except for `--check`.
+    Stop Hob first, except for `--check`. Memory adds what it lacks at the next start. What was erased stays erased.
 
     Parameters
     ----------
     check:
-        Only compare, also while Hob runs; the exit status is 1 if anything differs.
+        Only compare; works while Hob runs too. Exit status 1 if anything differs.
     """
     from hob.app.memory.opening import FOLLOWER
     from hob.store.projections.rebuild import check_projections, rebuild_projections
@@ -42,7 +41,7 @@ def rebuild(*, check: bool = False) -> int:
                 break
             print(f"            {line}")
     if not check:
-        print(_("Memory takes up again what it lacks when Hob starts next."))
+        print(_("Memory adds what it lacks at the next start."))
     if backup is not None:
         print(_("The former database is kept as {file}").format(file=backup))
     return 1 if check and differences else 0

@@ -135,7 +135,7 @@ def wants_it_anyway(tried: ModelTrial, prompts: SetupPrompts) -> bool:
     """Tell why a model did not pass, and whether it is wanted all the same."""
     prompts.show(translatable("✗ {trouble}", trouble=tried.summary), "red")
     if not tried.answers:
-        prompts.show("Nothing was written. Put that right and choose it again, or choose another one.", "dim")
+        prompts.show("Nothing was written. Fix that and choose it again, or choose another one.", "dim")
         return False
     prompts.show("It can talk, but not act for you: files, commands and memory need tool calls.", "dim")
     return confirm(prompts, "Use it all the same?", default=False)

@@ -18,7 +18,7 @@ from hob.core.translation.language import translatable
 
 app = App(name="auth", help="List, add and remove logins of MCP servers.", result_action="return_value")
 
-Name = Annotated[str, Parameter(help="The server that wants the login.")]
+Name = Annotated[str, Parameter(help="The server that requires the login.")]
 
 
 @Lazy
@@ -40,12 +40,12 @@ def list_(*, json: Annotated[bool, Parameter(help="Print JSON.")] = False) -> No
         until = when(view["until"]) if view["until"] else "-"
         print(f"{view['name']}  {line(view['url'], 60)}  {line(view['scope'], 60)}  {until}")
     if not views:
-        print(_("Hob is logged in nowhere."))
+        print(_("Hob has no logins. `hob auth login NAME` adds one."))
 
 
 @app.command
 def login(name: Name) -> int:
-    """Log in to a server that wants it, in a browser here or on another machine."""
+    """Log in to a server that requires it, in a browser here or on another machine."""
     return log_in(name)
 
 

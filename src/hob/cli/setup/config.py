@@ -232,7 +232,7 @@ def show(part: str = "", /, *, origin: bool = False, json: bool = False) -> int:
     origin
         Show where each value came from instead of what it means.
     json
-        Write JSON.
+        Print JSON.
     """
     return show_settings(read_config(), part, origin=origin, as_json=json)
 
@@ -284,7 +284,7 @@ def set_(key: str, value: Annotated[str, Parameter(allow_leading_hyphen=True)], 
 
 @app.command
 def unset(key: str, /) -> int:
-    """Take KEY out of the file; its default holds again.
+    """Remove KEY from the file; its default applies again.
 
     Parameters
     ----------

@@ -101,7 +101,9 @@ def add(
     *command: Annotated[str, Parameter(help="The program and its arguments, after `--`.", allow_leading_hyphen=True)],
     url: Annotated[str, Parameter(help="Its address, if it is not a program.")] = "",
     env: Annotated[list[str] | None, Parameter(help="NAME=VALUE; the value may be env:VARIABLE or file:PATH.")] = None,
-    header: Annotated[list[str] | None, Parameter(help="NAME=VALUE, likewise.")] = None,
+    header: Annotated[
+        list[str] | None, Parameter(help="A header: NAME=VALUE; the value may be env:VARIABLE or file:PATH.")
+    ] = None,
     client_id: Annotated[str, Parameter(help="The OAuth client id, if you registered Hob there by hand.")] = "",
     client_secret: Annotated[str, Parameter(help="The secret of that client: env:VARIABLE or file:PATH.")] = "",
     host: Annotated[list[str] | None, Parameter(help="A host that the program may reach.")] = None,
@@ -135,7 +137,7 @@ def import_(
     write: Annotated[list[str] | None, Parameter(help="A folder that each of them may change.")] = None,
     yes: Yes = False,
 ) -> int:
-    """Add the servers that a file of another program names, each shown and accepted by itself."""
+    """Add the servers from another program's file. You see and accept each of them."""
     status = 0
     allowed = {"hosts": host or [], "read": read or [], "write": write or []}
     for name, raw in read_servers(file).items():
@@ -157,7 +159,7 @@ def import_(
 @app.default
 @app.command(name="list")
 def list_(*, json: Json = False) -> None:
-    """Every server: what it is, whether it is used, how many tools of it you accepted. None is reached."""
+    """List the servers: what each is, whether it is used, how many of its tools you accepted. Contacts none of them."""
     config = read_config()
     views = [_view(config, name, server) for name, server in config[McpSettings].items()]
     if printed_json({"servers": views}, json):
@@ -183,7 +185,7 @@ def accept(name: Name, *, yes: Yes = False) -> int:
 
 @app.command(name="test")
 def try_(name: Name, *, json: Json = False) -> int:
-    """Reach a server and tell what it offers; nothing is called or accepted."""
+    """Contact a server and show what it offers. Calls and accepts nothing."""
     config = read_config()
     found = asyncio.run(with_library(_looking).look(config, name, _server(config, name)))
     accepted = load_accepted(config.home, name)
@@ -202,7 +204,7 @@ def try_(name: Name, *, json: Json = False) -> int:
 
 @app.command
 def remove(name: Name, *, yes: Yes = False) -> int:
-    """Take a server away: its settings, what was installed for it, and its files."""
+    """Remove a server: its settings, what was installed for it, and its files."""
     config = read_config()
     _server(config, name)
     if not yes and not confirm(translatable("Remove {name}, with its files?", name=name)):
@@ -214,7 +216,7 @@ def remove(name: Name, *, yes: Yes = False) -> int:
 
 @app.command
 def login(name: Name) -> int:
-    """Log in to a server that wants it, in a browser here or on another machine."""
+    """Log in to a server that requires it, in a browser here or on another machine."""
     return log_in(name)
 
 
@@ -223,10 +225,12 @@ def log_in(name: str) -> int:
     config = read_config()
     server = _server(config, name)
     if not server.url:
-        raise InvalidRequest(translatable("{name} is a program; only an address can want a login", name=name))
+        raise InvalidRequest(
+            translatable("{name} is a program; only a server with an address can require a login", name=name)
+        )
     (config.home / "oauth" / name).unlink(missing_ok=True)
     asyncio.run(with_library(_looking).look(config, name, server, _show))
-    told = _("Hob is logged in to {name}") if (config.home / "oauth" / name).exists() else _("{name} wants no login")
+    told = _("Hob is logged in to {name}") if (config.home / "oauth" / name).exists() else _("{name} requires no login")
     print(told.format(name=name))
     return notify_daemon(config.home)
 

@@ -136,7 +136,7 @@ def _tokens(tokens: int) -> str:
 
 @app.command
 def scan(
-    provider: Annotated[str, Parameter(help="Only this provider; all that can be asked, if none.")] = "",
+    provider: Annotated[str, Parameter(help="Only this provider; not given: all that are connected.")] = "",
     *,
     search: Annotated[str, Parameter(help="Only names that contain this.")] = "",
     tools: Annotated[bool, Parameter(help="Only models known to call tools.")] = False,

@@ -56,7 +56,7 @@ def onboard(
 ) -> int:
     """Set Hob up: find a model, try it, write it down, make the folders. Again, it changes only what you ask for.
 
-    Exit status 0: all is well, 1: a step failed, 2: wrong use or wrong settings, 130: left in between.
+    Exit status 0: all is well, 1: a step failed, 2: wrong use or wrong settings, 130: interrupted.
 
     Parameters
     ----------

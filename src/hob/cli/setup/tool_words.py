@@ -18,7 +18,7 @@ TOOL_WORDS: Mapping[str, str] = {
     "ask_user": translatable("Ask you a question and wait for the answer."),
     "load_tools": translatable("Open one of the groups below for the conversation."),
     "list_dir": translatable("List a folder with sizes and links."),
-    "resolve_path": translatable("Find the real path behind a name, and whether it may be read or written."),
+    "resolve_path": translatable("Find the real path behind a name, and whether Hob may read or write it."),
     "web_search": translatable("Search the web."),
     "web_fetch": translatable("Read a web page, PDF or JSON file."),
     "image": translatable("Describe a picture, or answer a question about it."),

@@ -62,12 +62,12 @@ _PLAIN = frozenset({"id", "reason", "note", "who", "target", "findings"})
 
 @app.command
 def verify(*, head: str | None = None, json: bool = False) -> int:
-    """Check every entry and the head; Hob may run meanwhile. Exit status 1 if anything was changed or is missing.
+    """Check that no entry was changed or removed. Works while Hob runs. Exit status 1 if one was.
 
     Parameters
     ----------
     head:
-        A head that `hob audit verify` printed earlier: that entry must still exist.
+        The head (last entry's number and hash) that `hob audit verify` printed earlier: that entry must still exist.
     json:
         Print JSON.
     """

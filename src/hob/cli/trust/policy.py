@@ -67,17 +67,21 @@ def explain_(
         SenderClass, Parameter(name="--as", help="The sender: owner, member, stranger.")
     ] = SenderClass.OWNER,
     tainted: Annotated[
-        bool, Parameter(negative="", help="Judge it as if text that is not yours had been read, e.g. a web page.")
+        bool, Parameter(negative="", help="Judge it as if Hob had read text that is not yours, e.g. a web page.")
     ] = False,
     mode: Annotated[
         Mode | None,
         Parameter(
-            help="Instead of policy.mode: read-only reads, guarded asks before what is final, workspace, full ask less."
+            help="Judge it in this permission mode; not given: policy.mode. read-only only reads. guarded asks before "
+            "what cannot be undone. workspace and full ask less."
         ),
     ] = None,
     autonomy: Annotated[
         Autonomy | None,
-        Parameter(help="Instead of policy.autonomy: supervised asks before changes, cautious, autonomous ask less."),
+        Parameter(
+            help="Judge it with this autonomy; not given: policy.autonomy. supervised asks before each change. "
+            "cautious and autonomous ask less."
+        ),
     ] = None,
     group: Annotated[
         bool, Parameter(negative="", help="Judge it as in a group chat, where others read the answer.")
@@ -85,7 +89,7 @@ def explain_(
     unattended: Annotated[
         bool,
         Parameter(
-            negative="", help="Judge it as if no one could be asked, e.g. at night: what needs approval is refused."
+            negative="", help="Judge it as if you could not be asked, e.g. at night: what needs approval is refused."
         ),
     ] = False,
     words: Annotated[

@@ -113,7 +113,7 @@ ENGLISH: Mapping[Answer, str] = {
     Answer.STATUS_FOR_LEAVE: "Waiting for your approval: {count}. `hob approvals` shows what is asked.",
     Answer.STATUS_FOR_ANSWER: "Waiting for your answer, in the conversation where it was asked: {count}.",
     Answer.STATUS_PAUSED: "Continuing later by itself: {count}.",
-    Answer.STATUS_HALTED: "Everything was stopped; what Hob would do by itself is held until `/resume`.",
+    Answer.STATUS_HALTED: "Everything was stopped; Hob starts no work of its own until `/resume`.",
     Answer.WHOAMI: "You are {who} on {channel}; this is the conversation {session}.",
     Answer.STOPPED: "Stopping.",
     Answer.NOTHING_RUNS: "Nothing is running here.",
@@ -195,7 +195,7 @@ ENGLISH: Mapping[Answer, str] = {
     Answer.PAUSED: "Paused. New messages are kept; `/resume` continues.",
     Answer.RESUMED: "Continuing.",
     Answer.HALTED: (
-        "Everything is stopped ({count} ended). What Hob would do by itself is held until `/resume`, over restarts too."
+        "Everything is stopped ({count} ended). Hob starts no work of its own until `/resume`, even after a restart."
     ),
     Answer.LIFTED: "Hob continues its own work.",
     Answer.CANCEL_USAGE: "Say which: `/cancel ID`; `/tasks` lists them.",

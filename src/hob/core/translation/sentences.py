@@ -96,8 +96,8 @@ class Sentence(StrEnum):
 
 ENGLISH: Mapping[Sentence, str] = {
     Sentence.MODEL_AUTH: (
-        "The model's server refused the key, so there is no answer.\n{detail}\n"
-        "Put that right, then send your message again."
+        "The model's server refused the key, so there is no answer.\n{detail}\nFix the key, then send your message "
+        "again."
     ),
     Sentence.MODEL_BILLING: (
         "The account at the model's provider has no credit left, so there is no answer.\n{detail}\n"
@@ -150,8 +150,8 @@ ENGLISH: Mapping[Sentence, str] = {
         "Once a model is connected, `hob retry {id}` answers this message, and `hob retry` all that were kept."
     ),
     Sentence.MODEL_SETTINGS: (
-        "The model cannot be asked as it is set up, so there is no answer.\n{detail}\n`hob config check` looks "
-        "at the settings; put them right, then `hob secrets reload` and `hob retry {id}` answer your message."
+        "The model's settings are wrong, so there is no answer.\n{detail}\nFix them (`hob config check` helps). Then "
+        "run `hob secrets reload`, and `hob retry {id}` to get your answer."
     ),
     Sentence.BUDGET_REACHED: (
         "I stopped before spending: `{key}` is ${limit}, ${spent} of it is spent, and the next answer may cost "
@@ -240,13 +240,13 @@ ENGLISH: Mapping[Sentence, str] = {
     Sentence.STAND_IN_OVERLOAD: "{model} is overloaded or broken right now, so {other} answers.",
     Sentence.STAND_IN_NETWORK: "{model} cannot be reached, so {other} answers.",
     Sentence.STAND_IN_TIMEOUT: "{model} stayed silent for too long, so {other} answers.",
-    Sentence.STAND_IN_UNUSABLE: "{model} gave no answer that is one, so {other} answers.",
+    Sentence.STAND_IN_UNUSABLE: "{model} gave no usable answer, so {other} answers.",
     Sentence.STAND_IN_NOT_FOUND: (
         "Its server does not have {model}, so {other} answers. Choose another model with `/model`."
     ),
     Sentence.STAND_IN_BAD_REQUEST: "{model} did not accept the request, so {other} answers.",
     Sentence.STAND_IN_SETTINGS: (
-        "{model} cannot be asked as it is set up, so {other} answers. `hob config check` looks at the settings."
+        "The settings of {model} are wrong, so {other} answers. `hob config check` shows what is wrong."
     ),
     Sentence.CLI_TOOLS_REFUSED: "{model} reached for tools of its own ({tools}), which it does not have here.",
     Sentence.REMEMBERED: "Remembered of what you said: {facts}. Wrong? `/memory undo {id}`",

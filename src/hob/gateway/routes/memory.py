@@ -272,7 +272,7 @@ async def reset(call: EndpointCall[ResetLayerRequest]) -> JsonResponse[DeletedAn
 
 
 async def export(call: EndpointCall[Nothing]) -> Response:
-    """Every item as a line of JSON."""
+    """Export every item as a line of JSON."""
 
     async def lines() -> AsyncIterator[str]:
         async for line in _memory(call).export():

@@ -92,7 +92,9 @@ class AdmissionSettings:
     trigger: str = setting(
         "", "The word that messages for Hob must begin with; it is removed; not set: none is needed."
     )
-    passphrase: Secret | None = setting(None, "Whoever sends /pass and this word directly is let in for a while.")
+    passphrase: Secret | None = setting(
+        None, "A person who sends Hob /pass and this word in a direct chat is let in for a while."
+    )
     passphrase_hours: float = setting(12.0, "Hours for which the passphrase lets somebody in.", at_least=0.01)
     drop_unauthorized: bool = setting(True, "Do not answer people who are not let in.")
     messages_per_minute: int = setting(30, "Messages one sender may send in a minute.", at_least=1)

@@ -92,7 +92,7 @@ def _clock(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     if diagnostics.find_program("timedatectl"):
         said = ask(diagnostics.environ, "timedatectl", "show", "--property=NTPSynchronized", "--value")
         if said.status == 0 and said.out.strip() == "no":
-            yield info("the clock is not set by the network", "`timedatectl set-ntp true`, unless it is right anyway")
+            yield info("the clock is not set by the network", "`timedatectl set-ntp true`, unless the clock is right")
 
 
 def _other_clock(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:

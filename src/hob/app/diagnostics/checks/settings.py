@@ -128,7 +128,7 @@ SETTINGS: tuple[Check, ...] = (
     Check("settings.warning", "Do all settings count?", _warnings),
     Check("settings.secret", "Can every secret be read?", _secrets, slow=True),
     Check("settings.webhooks", "Can every webhook be used?", _webhooks),
-    Check("settings.start", "Would Hob start with them?", _start),
+    Check("settings.start", "Can Hob start with these settings?", _start),
     Check("sandbox.folders", "Can commands be given their folders?", _folders),
     Check("tokens.unreadable", "Can the tokens that were given out be read?", _tokens),
     Check("workspace.unusable", "Can the workspace be used?", _workspace),
