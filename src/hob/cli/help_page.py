@@ -153,7 +153,7 @@ def _meant(word: str, known: Iterable[str]) -> str:
 
 def _choices(kind: Any) -> tuple[str, ...]:
     if get_origin(kind) is Literal:
-        return tuple(map(str, get_args(kind)))
+        return tuple(filter(None, map(str, get_args(kind))))
     return tuple(str(each.value) for each in kind) if isinstance(kind, type) and issubclass(kind, Enum) else ()
 
 

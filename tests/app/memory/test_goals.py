@@ -42,6 +42,13 @@ async def test_untrusted_goal_stays_out_of_prompts(tmp_path: Path) -> None:
         assert "- Wire the money" not in hob.seen
 
 
+async def test_state_for_what_is_no_goal_makes_none(tmp_path: Path) -> None:
+    async with visited(tmp_path) as hob:
+        await hob.knows()
+        assert await hob.answer("/goals zz done", ME) == "there is no goal zz"
+        assert await goals(hob) == []
+
+
 async def test_model_keeps_a_goal_and_notes_what_came_of_it(tmp_path: Path) -> None:
     async with visited(tmp_path) as hob:
         await hob.knows()
@@ -211,6 +218,6 @@ async def test_goal_that_nobody_has_and_states_that_do_not_exist_are_refused(tmp
             await control(hob).set_goal(GoalChange(text="x", state=GoalState.STALLED))
         with pytest.raises(InvalidRequest):
             await control(hob).set_goal(GoalChange(text="  "))
-        with pytest.raises(InvalidRequest, match="give its id"):
+        with pytest.raises(InvalidRequest, match="need the id of a goal"):
             await control(hob).set_goal(GoalChange(text="x", state="done"))
         assert await goals(hob) == []

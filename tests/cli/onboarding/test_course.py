@@ -68,6 +68,13 @@ def test_set_value_is_offered_and_enter_keeps_it(machine: Machine) -> None:
     assert set(statuses(report).values()) == {StepStatus.KEPT, StepStatus.SKIPPED}
 
 
+def test_limit_of_nothing_is_taken_away_by_zero(machine: Machine) -> None:
+    (machine.root / "hob").mkdir(parents=True, exist_ok=True)
+    (machine.root / "hob" / "config.toml").write_text("[spending]\nmonthly = 0\n")
+    machine.set_up(replace(UNTRIED, monthly=0))
+    assert "monthly" not in tomllib.loads(machine.config).get("spending", {})
+
+
 def test_senseless_answer_is_asked_again(machine: Machine) -> None:
     answers = [("call you", "<b>"), ("call you", "Anna"), ("own messages", ""), ("packages", ""), SEARCH]
     person = Person([*SKIP, *answers, ("Dollars", "much"), ("Dollars", "-1"), ("Dollars", "7"), ("background", "")])

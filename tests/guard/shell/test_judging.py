@@ -251,6 +251,12 @@ def test_rule_that_finds_it_is_named(text: str, rule: str) -> None:
     assert rule in {finding.rule for finding in judge(text) if finding.severity > PLAIN}
 
 
+def test_secret_file_is_told_by_its_whole_path() -> None:
+    assert "it reaches for /etc/shadow, where secrets are kept" in {
+        str(each.reason) for each in judge("cat /etc/shadow")
+    }
+
+
 @pytest.mark.parametrize(
     "text",
     [

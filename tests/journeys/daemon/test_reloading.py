@@ -92,6 +92,8 @@ async def test_model_that_is_connected_while_hob_runs_answers_at_once_and_what_w
         assert [(await daemon.get(id))["error"]["code"] for id in kept] == ["no_model", "no_model"]
         for command in ("status", "tasks"):
             assert "2 messages are kept without an answer" in (await world.hob(command, stdin=None, **nothing)).out
+        assert "No model is connected" in (await world.hob("retry", stdin=None, **nothing)).out
+        assert [(await daemon.get(id, wait=20))["error"]["code"] for id in kept] == ["no_model", "no_model"]
         begin = ("onboard", "--json", "--base-url", world.model.url, "--model", "fake-1", "--key", "-")
         done = await world.hob(*begin, stdin=b"sk-connected-0123456789\n", **nothing)
         assert done.status == 0, done.err

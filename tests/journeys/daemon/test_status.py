@@ -63,3 +63,12 @@ async def test_status_tells_how_long_the_oldest_message_waits(world: World) -> N
         await daemon.post("and another", wait=0)
         said = (await world.hob("status")).out
         assert re.search(r"^turns +1 running, 1 waiting, the oldest message waits for \d\.\d s$", said, re.MULTILINE)
+
+
+async def test_turn_of_a_daemon_that_was_killed_is_told_as_interrupted(world: World) -> None:
+    async with world.serve() as daemon:
+        await daemon.post("FAULT silence", wait=0)
+        await until(lambda: world.model.chats)
+        daemon.kill()
+        await daemon.process.wait()
+        assert re.search(r"^turns +1 interrupted, 0 waiting", (await world.hob("status")).out, re.MULTILINE)

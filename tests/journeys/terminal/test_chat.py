@@ -490,6 +490,30 @@ async def test_one_letter_answers_at_the_plain_chat_too(world: World, answer: st
         await terminal.see(told)
 
 
+async def test_question_at_the_plain_chat_stays_answerable_after_another_message(world: World) -> None:
+    """A letter went to the model as a word, and nothing told that the question was open."""
+    async with world.serve(), chat(world, TERM="dumb") as terminal:
+        await terminal.see("Hob is ready.")
+        terminal.type(RUN, ENTER)
+        await terminal.see("yes or no?")
+        terminal.type("/status", ENTER)
+        await terminal.until(lambda: terminal.text.count("yes or no?") == 2)
+        terminal.type("n", ENTER)
+        await terminal.see("Not allowed: exec")
+
+
+async def test_commands_work_at_a_question_and_are_no_draft(world: World) -> None:
+    async with ready(world) as terminal:
+        terminal.type(RUN, ENTER)
+        await terminal.see_now("Allow a_")
+        terminal.type("/whoami", ENTER)
+        await terminal.see("You are")
+        terminal.type("/stop", ENTER)
+        await terminal.gone("Allow a_")
+        await terminal.see_now(READY)
+        assert "> /" not in terminal.screen.splitlines()[-2]
+
+
 @pytest.mark.parametrize("leave", ["/exit", "/quit"])
 async def test_plain_chat_takes_files_and_ends_at_a_word(world: World, tmp_path: Path, leave: str) -> None:
     (tmp_path / "notes.txt").write_text("the plan")

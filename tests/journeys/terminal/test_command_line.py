@@ -363,3 +363,17 @@ async def test_export_is_utf8_in_every_locale(world: World) -> None:
     await world.hob("ask", "Grüße, 東京")
     exported = await world.hob("export", "--all", stdin=None, LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
     assert "Grüße, 東京" in exported.out
+
+
+async def test_what_is_missing_is_told_with_what_helps(world: World) -> None:
+    """A daemon for the dashboard, six characters of an id, the id of a goal, a trace, a choice that is not empty."""
+    for arguments, told in (
+        (("dashboard", "--link"), "hob: the dashboard needs the daemon: start it with `hob serve`\n"),
+        (("memory", "show", "2129"), "beginning with 2129; give 6 characters or more"),
+        (("memory", "goal", "860c", "--state", "done"), "hob: there is no goal 860c"),
+        (("timeline", "--trace", "zzz"), "`hob timeline` and `hob tasks --all` show them"),
+        (("onboard", "--language", "fr"), "choose en, de; "),
+    ):
+        done = await world.hob(*arguments)
+        assert done.status != 0
+        assert told in done.err

@@ -43,8 +43,12 @@ class SenderClasses:
 class SpendingSettings:
     """How much may be spent, in dollars. Days are those of `agent.timezone`."""
 
-    daily: float | None = setting(None, "Most dollars per day; not set: no limit.", at_least=0, stored=True)
-    monthly: float | None = setting(None, "Most dollars per month; not set: no limit.", at_least=0, stored=True)
+    daily: float | None = setting(
+        None, "Most dollars per day; 0: no call that costs; not set: no limit.", at_least=0, stored=True
+    )
+    monthly: float | None = setting(
+        None, "Most dollars per month; 0: no call that costs; not set: no limit.", at_least=0, stored=True
+    )
     per_session: float | None = setting(
         None, "Most dollars one conversation may ever cost; not set: no limit.", at_least=0, stored=True
     )

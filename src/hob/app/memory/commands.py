@@ -96,7 +96,7 @@ async def goals(kernel: Kernel, call: CommandCall) -> str:
     """The goals; with words a new one, with an id and a state what becomes of one."""
     control, (first, _, rest) = kernel.port(MemoryControl), call.rest.strip().partition(" ")
     state, _, note = rest.partition(" ")
-    if state in _GOAL_STATES and _ID.fullmatch(first):
+    if state in _GOAL_STATES and (not note or _ID.fullmatch(first)):
         try:
             return goal_line(await control.set_goal(GoalChange(id=first, state=state, note=note)))
         except NotFound as error:

@@ -416,7 +416,9 @@ class OwnerMemory:
             if not text:
                 raise InvalidRequest(translatable("the text is empty"))
             if change.state or change.note:
-                raise InvalidRequest(translatable("a state and a note are of a goal that there is: give its id"))
+                raise InvalidRequest(
+                    translatable("a state and a note need the id of a goal; `hob memory goals` lists them")
+                )
             return goal_view(await goals.add(self._scope, Goal(text=text, label=OWNER_LABEL, due=change.due)), now)
         note = GoalNote(" ".join(change.note.split())) if change.note.strip() else None
         state = GoalState(change.state) if change.state else None
@@ -499,7 +501,9 @@ class OwnerMemory:
     async def _find(self, id: str) -> MemoryItem:
         item = await self._service.find(id, self._scope)
         if item is None:
-            raise NotFound(translatable("nothing in memory has the id {id}, or more than one item has", id=id))
+            raise NotFound(
+                translatable("no single item in memory has an id beginning with {id}; give 6 characters or more", id=id)
+            )
         return item
 
     async def _select(self, criteria: ItemFilter) -> Sequence[Recalled]:

@@ -73,7 +73,12 @@ def timeline(*, trace: str | None = None, session: str | None = None, limit: int
     seen = reach("GET", "/timeline", query)
     events = seen["events"]
     if trace and not events:
-        raise NotFound(translatable("no turn, message or trace is called {id}", id=line(trace)))
+        raise NotFound(
+            translatable(
+                "no turn, message or trace is called {id}; `hob timeline` and `hob tasks --all` show them",
+                id=line(trace),
+            )
+        )
     if session and not events:
         reach("GET", "/sessions/show", {"session": session})  # tells of one that does not exist
     if printed_json(seen, json):

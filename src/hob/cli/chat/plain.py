@@ -15,7 +15,7 @@ from hob.cli.chat.rendering.tool_calls import RunningCall
 from hob.cli.chat.sentences import ChatSentence, say
 from hob.cli.chat.startup import chat_config, chat_language, find_no_commands, find_session
 from hob.cli.chat.unseen_messages import find_earlier
-from hob.cli.conversation.questions import show_question
+from hob.cli.conversation.questions import DECISIONS, show_question
 from hob.cli.output import LiveOutput, line, paint, shows_colours, tame, width_of_screen
 from hob.core.translation.language import translated
 from hob.gateway.chat.inbound import ClientEvent
@@ -38,20 +38,23 @@ def talk(connection: ChatConnection, body: dict[str, Any]) -> int:
 
 def _catch_up(
     connection: ChatConnection, body: dict[str, Any], language: str, seen: Collection[str] | None = None
-) -> set[str]:
-    """Show what was not seen yet, of what Hob wrote by itself where others were `seen`; the messages that wait."""
+) -> dict[str, Sequence[str]]:
+    """Show what was not seen yet, of what Hob wrote by itself where others were `seen`; the messages that wait.
+
+    Each comes with its questions for approval.
+    """
     session = local_key(body["session"]) if "session" in body else find_session(connection)
     found, elsewhere = find_earlier(connection, session)
     if seen is not None:
         found, elsewhere = [each for each in found if each.unasked and each.id not in seen], {}
-    waiting: set[str] = set()
+    waiting: dict[str, Sequence[str]] = {}
     for earlier in found:
         title = line(earlier.title, 60)
         if earlier.ended or not connection.is_answered(earlier.id):
             sentence = ChatSentence.UNASKED if earlier.unasked else ChatSentence.EARLIER
             print(paint(say(sentence, language, title=title), "dim"), file=sys.stderr, flush=True)
             shown = _see(connection, connection.follow(earlier.id), body, language)
-            waiting |= {shown.first} if shown.asks else set()
+            waiting |= shown.waiting
         else:  # it would keep the prompt away until it ends
             going = f"{say(ChatSentence.STILL_GOING, language, title=title)}; hob ask --resume {earlier.id}"
             print(paint(going, "dim"), file=sys.stderr, flush=True)
@@ -62,8 +65,8 @@ def _catch_up(
     return waiting
 
 
-def _talk(connection: ChatConnection, body: dict[str, Any], waiting: set[str], language: str) -> int:
-    """`waiting` are messages whose turns wait for an answer."""
+def _talk(connection: ChatConnection, body: dict[str, Any], waiting: dict[str, Sequence[str]], language: str) -> int:
+    """`waiting` are messages whose turns wait for an answer, each with its questions for approval."""
     failed = False
     prompt = edit_lines() if sys.stdin.isatty() else ""
     draft, marks = InputDraft(), ""
@@ -87,8 +90,7 @@ def _talk(connection: ChatConnection, body: dict[str, Any], waiting: set[str], l
             marks += f"{attached.mark} " if attached.mark else ""
             print(paint(attached.problem or attached.mark, "dim"), file=sys.stderr, flush=True)
         elif name:
-            if waiting:
-                text = _WORDS.get(text.strip().lower(), text)
+            text = _answer(text, list(waiting.values()))
             command = parse(text) is not None  # the files wait for a message
             letter = draft.whole(text if command else marks + text)
             marks = marks if command else ""
@@ -97,15 +99,30 @@ def _talk(connection: ChatConnection, body: dict[str, Any], waiting: set[str], l
             if name == "/help":
                 print(paint(own_help(language), "dim"), file=sys.stderr, flush=True)
             failed = not shown.ok
-            waiting.discard(shown.first)
+            waiting.pop(shown.first, None)
             for id in sorted(waiting):
                 if connection.is_answered(id):  # by what was just said, or by somebody elsewhere
-                    waiting.discard(id)
+                    del waiting[id]
                     shown = _see(connection, connection.follow(id), body, language)
                     failed = not shown.ok
-                    waiting |= {shown.first} if shown.asks else set()
-            waiting |= {shown.first} if shown.asks else set()
+                    waiting |= shown.waiting
+            if still := [id for ids in waiting.values() for id in ids]:
+                print(paint(_ways(still, language), "dim"), file=sys.stderr, flush=True)
+            waiting |= shown.waiting
             waiting |= _catch_up(connection, body, language, seen=waiting)
+
+
+def _answer(text: str, waiting: Sequence[Sequence[str]]) -> str:
+    """What is typed, as the answer that it is meant to be; to the only question by its id, whatever was said since."""
+    word = text.strip().lower()
+    decided = DECISIONS.get(word)
+    if len(waiting) == 1 and len(waiting[0]) == 1 and decided is not None and decided[1] == "once":
+        return f"{'approve' if decided[0] else 'deny'}:{waiting[0][0]}"
+    return _WORDS.get(word, text) if waiting else text
+
+
+def _ways(ids: Sequence[str], language: str) -> str:
+    return say(ChatSentence.YES_OR_NO, language, ways=", ".join(f"approve:{id} / deny:{id}" for id in ids))
 
 
 def edit_lines() -> str:
@@ -174,11 +191,17 @@ class PlainProgress:
         """The message is kept and nothing happens with it for now."""
         self.asks = False
         """The turn waits for an answer."""
+        self._approvals: Sequence[str] = ()
         self._written = ""
         self._retracted = False
         self._noted: set[str] = set()
         self._output = LiveOutput()
         self._calls: list[RunningCall] = []
+
+    @property
+    def waiting(self) -> dict[str, Sequence[str]]:
+        """The message whose turn waits for an answer, with its questions for approval; empty where none does."""
+        return {self.first: self._approvals} if self.asks else {}
 
     def show(self, event: ClientEvent) -> None:
         """Write what is new."""
@@ -198,9 +221,9 @@ class PlainProgress:
                 self._place(event.data)
                 self.ok = self.asks = True
                 show_question(event.data, self._language)
-                if event.data["approvals"]:
-                    ways = ", ".join(f"approve:{id} / deny:{id}" for id in event.data["approvals"])
-                    self.say(say(ChatSentence.YES_OR_NO, self._language, ways=ways))
+                self._approvals = event.data["approvals"]
+                if self._approvals:
+                    self.say(_ways(self._approvals, self._language))
             case "result" | "error":
                 self._end(event.data)
 

@@ -44,6 +44,7 @@ from hob.core.errors import HobError
 from hob.core.lazy import Lazy
 
 HISTORY = "chat_history"
+STOP = "/stop"
 
 
 def talk(connection: ChatConnection, body: Mapping[str, Any], home: Path) -> int:
@@ -242,6 +243,10 @@ class TerminalChat:
         if decided is not None and decided[1] in question.scopes:
             self.conversation.decide(question, *decided)
             self._changed()
+        elif self._answerable and (name := text.strip().partition(" ")[0]) in (STOP, *LEAVE):
+            self.conversation.stop() if name == STOP else self.leave()
+        elif self._answerable and parse(text) is not None:
+            self.conversation.send(self._draft.whole(text))
         elif self._answerable and text.strip():
             # it may be a message that was meant for later: it stands at the prompt again when nothing is asked
             self._stashed = Document("\n".join(filter(None, (self._stashed.text, text))))

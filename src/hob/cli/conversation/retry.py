@@ -46,6 +46,8 @@ def retry(id: str = "", /) -> None:
                 id=each["message"] or each["id"], where=_where(each, alone=alone)
             )
         )
+    if any(each["message"] for each in retried) and reach("GET", "/status")["model"] == "none":
+        print(_("No model is connected, so there is no answer yet; `hob onboard` connects one."))
     if not retried:
         print(_("No message is waiting for a model; `hob tasks --all` shows what failed for another reason."))
 

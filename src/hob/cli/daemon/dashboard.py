@@ -7,9 +7,10 @@ from itertools import zip_longest
 from typing import Any
 
 from hob.app.daemon.daemon_client import reach
+from hob.app.home import socket_of
 from hob.cli.translating import _
-from hob.config.environment import process_environment
-from hob.core.errors import HobError
+from hob.config.environment import find_home, process_environment
+from hob.core.errors import HobError, NotConfigured
 
 _HALVES = {("0", "0"): " ", ("1", "0"): "▀", ("0", "1"): "▄", ("1", "1"): "█"}
 
@@ -30,6 +31,8 @@ def dashboard(*, link: bool = False, phone: bool = False, at: str = "", off: boo
     """
     if phone or at or off:
         return _phone(at, off=off)
+    if not socket_of(find_home(process_environment())).exists():
+        raise NotConfigured("the dashboard needs the daemon: start it with `hob serve`")
     url = str(reach("POST", "/dashboard/link", {})["url"])
     if not link and _has_screen() and webbrowser.open(url):
         print(_("The dashboard opens in your browser."))

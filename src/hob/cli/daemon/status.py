@@ -49,7 +49,7 @@ def status(*, json: bool = False) -> None:
     if seen["halted"] is not None:
         since = age(time.time() - seen["halted"])
         _row("turns", _("all stopped for {age}; `hob resume` continues").format(age=since), "red")
-    _show_messages(seen)
+    _show_messages(seen, holder)
     none = _("none; `hob onboard` connects one")
     _row("model", none if seen["model"] == "none" else model_line(seen["model"], terminal_language()))
     for row in seen["resting"]:
@@ -82,9 +82,11 @@ def _row(label: str, text: str, colour: str = "") -> None:
     print(paint(f"{_(label):{max(len(_(each)) for each in LABELS) + 2}}{text}", colour))
 
 
-def _show_messages(seen: Mapping[str, Any]) -> None:
+def _show_messages(seen: Mapping[str, Any], holder: str) -> None:
     oldest = _aged(_(", the oldest message waits for {age}"), seen["oldest_waiting_seconds"], 30)
     told = _("{running} running, {waiting} waiting{oldest}")
+    if not holder:  # what runs in nobody's hands goes on at the next start
+        told = _("{running} interrupted, {waiting} waiting{oldest}")
     _row("turns", told.format(running=seen["running"], waiting=seen["waiting"], oldest=oldest))
     _show_held(seen["for_approval"], seen["for_answer"], seen["parked"])
     if kept := kept_without_model():

@@ -81,7 +81,7 @@ def goal(text: str, *, due: Annotated[str, Parameter(help="By this day (YYYY-MM-
     text:
         What you want to reach; or the beginning of a goal's id.
     """
-    known = bool(_ID.fullmatch(text))
+    known = bool(state or note or _ID.fullmatch(text))
     fields = {"id" if known else "text": text, "state": state, "note": note}
     fields = {name: value for name, value in fields.items() if value}
     done = reach("POST", "/memory/goals", {**fields, **({"due": _moment(due)} if due else {})})

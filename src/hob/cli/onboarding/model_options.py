@@ -26,7 +26,7 @@ def wished(options: SetupOptions, found: Sequence[DetectedModel], read_key: Call
     if options.provider and not provider:
         raise InvalidRequest(
             translatable(
-                "unknown provider {provider}; `hob models scan` and the reference list them",
+                "unknown provider {provider}; `hob onboard` without it lists them",
                 provider=options.provider,
             )
         )

@@ -79,7 +79,7 @@ def settle_budget(home: Path, options: SetupOptions, prompts: SetupPrompts | Non
     if wanted is None and prompts is not None:
         wanted = _ask_dollars(prompts, now)
     told = "no limit" if now is None else _a_month(now)
-    if wanted is None or wanted == (now or 0):
+    if wanted is None or wanted == now or (now is None and not wanted):
         return SetupOutcome("budget", StepStatus.KEPT, told)
     if not 0 <= wanted < float("inf"):
         return SetupOutcome(

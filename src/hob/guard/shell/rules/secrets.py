@@ -96,6 +96,7 @@ def read(rule_input: RuleInput) -> Iterator[ShellFinding]:
         if ".hob" in name and _OWN.search(text + "/"):
             yield rule_input.refuse("own-state", "it reaches for Hob's own keys and memory")
         elif name:
+            name = text if text == f"/{name}" else name
             yield rule_input.ask(
                 "secret-reading", translatable("it reaches for {name}, where secrets are kept", name=name)
             )
