@@ -134,6 +134,20 @@ async def test_question_in_words_takes_the_next_message_and_is_answered_once(wor
         assert terminal.text.count("Which colour?") == 2  # in what was typed, and asked once
 
 
+async def test_question_that_is_asked_again_in_the_same_words_is_shown_again(world: World) -> None:
+    asks = Reply(calls=(("ask_user", '{"question": "Which colour?"}'),))
+    world.model.script.extend([asks, asks])
+    async with ready(world) as terminal:
+        terminal.type("paint it", ENTER)
+        await terminal.see_now("what you write next is the answer", "waiting for your answer")
+        terminal.type("hm", ENTER)
+        await terminal.until(lambda: terminal.text.count("Which colour?") == 2)
+        await terminal.see_now("waiting for your answer")
+        terminal.type("blue", ENTER)
+        await terminal.see("The tool said: blue")
+        await terminal.see_now(READY)
+
+
 async def test_calls_that_are_not_made_leave_a_line(world: World) -> None:
     async with ready(world) as terminal:
         terminal.type('CALL no_such_tool {"at": "x"}', ENTER)

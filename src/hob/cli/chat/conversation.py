@@ -77,8 +77,11 @@ class Conversation:
         message = ChatMessageState(letter.draft, command=parse(letter.text) is not None, after=after)
         shown = plain(tame(letter.draft))
         # a turn that asks in words takes the next message as the answer, and both are told what comes of it
-        asked = any(each.asks_in_words and each.doing is MessageProgress.ASKING for each in self.active)
-        message.quiet = asked and not message.command
+        asking = [each for each in self.active if each.asks_in_words and each.doing is MessageProgress.ASKING]
+        message.quiet = bool(asking) and not message.command
+        if message.quiet:
+            for each in asking:
+                each.asked = ""
         prompt = [[("fg:ansicyan", "> " if not place else "  "), *row] for place, row in enumerate(shown)]
         self._transcript.add(TranscriptLineKind.SAID, prompt)
         body = self._body | {"message": letter.message}
@@ -170,6 +173,8 @@ class Conversation:
                 self._retracted(message, lost=bool(data.get("lost")))
             case "question" if not self._is_told(message, data):
                 self._asked(message, data)
+            case "question":
+                message.at(MessageProgress.ASKING)
             case "result" | "error":
                 self._ended(message, data)
             case _ if message.quiet:
@@ -233,6 +238,7 @@ class Conversation:
             case "call":
                 message.at(MessageProgress.CALLING, name)
             case "tool":
+                message.asked = ""  # it was answered, perhaps elsewhere
                 self._goes_on(message)
                 self._close(message)
                 message.calls.append(RunningCall(name, text))
@@ -271,8 +277,10 @@ class Conversation:
         self._close(message)
         message.id = data.get("id", message.id)
         message.at(MessageProgress.ASKING)
-        asked = {each["id"]: each for each in data["asked"]} or {data["question"]: {"shown": data["question"]}}
+        asked = {each["id"]: each for each in data["asked"]}
         fresh = [each for id, each in asked.items() if id not in message.noted]  # others were answered
+        if not asked and message.asked != data["question"]:
+            fresh, message.asked = [{"shown": data["question"]}], data["question"]
         for each in fresh:
             rows = coloured_lines(each, self.language)
             self._transcript.add(TranscriptLineKind.QUESTION, list(_question(rows, self._width())))

@@ -39,6 +39,8 @@ class ChatMessageState:
     after: str = ""
     """What the chat itself has to say beside the answer."""
     asks_in_words: bool = False
+    asked: str = ""
+    """The question in words that is shown and not answered yet; the same may be asked again after an answer."""
     quiet: bool = False
     """Whether another message most likely tells the same: only what becomes of this one is shown."""
     doing: MessageProgress = MessageProgress.SENDING

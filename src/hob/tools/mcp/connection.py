@@ -313,12 +313,12 @@ class Connection:
             asking = McpQuestion(self._name, params.message, params.requested_schema)
         else:
             asking = McpQuestion(self._name, params.message, url=params.url)
-        answer = self._answers.find(call.turn, asking)
-        if answer is None:
+        answers = self._answers.find(call.turn, asking)
+        if not answers:
             call.asking = asking
             return ElicitResult(action="cancel")
         try:
-            content = asking.read(answer)
+            content = asking.read(answers)
         except NotUnderstood as why:
             call.asking, call.problem = asking, str(why)
             return ElicitResult(action="cancel")

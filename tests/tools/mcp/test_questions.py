@@ -1,0 +1,65 @@
+"""What a server asks in the middle of a call: how people see it, and what their answers come to."""
+
+import pytest
+
+from hob.tools.mcp.questions import McpQuestion, NotUnderstood
+
+FORM = {
+    "properties": {
+        "name": {"type": "string", "description": "Who are you?"},
+        "email": {"type": "string", "format": "email"},
+        "instruments": {
+            "type": "array",
+            "items": {"anyOf": [{"const": "Guitar"}, {"const": "Piano"}, {"const": "Drums"}]},
+            "default": ["Guitar", "Piano"],
+        },
+        "tags": {"type": "array", "items": {"type": "string", "enum": ["a", "b"]}},
+        "sure": {"type": "boolean", "default": False},
+    },
+    "required": ["name"],
+}
+ASKED = McpQuestion("band", "About you", FORM)
+
+
+def test_form_shows_choices_what_is_needed_and_what_counts_by_itself() -> None:
+    _, _, *lines = ASKED.text.splitlines()
+    assert lines == [
+        "name*: Who are you?",
+        "email:",
+        "instruments: (with commas between, of: Guitar, Piano, Drums) [Guitar, Piano]",
+        "tags: (with commas between, of: a, b)",
+        "sure: (yes / no) [no]",
+    ]
+
+
+def test_answer_is_read_field_by_field_and_what_is_not_said_counts_as_shown() -> None:
+    assert ASKED.read(["name: Eve\ninstruments: drums, PIANO\nemail: eve@example.org"]) == {
+        "name": "Eve",
+        "email": "eve@example.org",
+        "instruments": ["Drums", "Piano"],
+        "sure": False,
+    }
+
+
+def test_earlier_lines_count_until_they_are_said_otherwise() -> None:
+    said = ["email: notmail\ntags: a", "name: Eve", "email: eve@example.org"]
+    with pytest.raises(NotUnderstood, match="name is missing"):
+        ASKED.read(said[:1])
+    with pytest.raises(NotUnderstood, match="email must be an e-mail address"):
+        ASKED.read(said[:2])
+    found = ASKED.read(said)
+    assert found is not None
+    assert (found["name"], found["email"], found["tags"]) == ("Eve", "eve@example.org", ["a"])
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        ("name: Eve\nemail: notmail", "email must be an e-mail address"),
+        ("name: Eve\ninstruments: Tuba", "instruments must be one of Guitar, Piano, Drums, not 'Tuba'"),
+        ("yes", "name is missing"),
+    ],
+)
+def test_what_does_not_fit_is_told(answer: str, why: str) -> None:
+    with pytest.raises(NotUnderstood, match=why):
+        ASKED.read([answer])
