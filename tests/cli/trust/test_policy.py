@@ -35,6 +35,19 @@ def test_verdict_stands_first_then_why_and_what_each_stage_said(capsys: pytest.C
     assert lines[-2:] == ["you can allow it once", "judged in permission mode guarded, autonomy cautious"]
 
 
+def test_call_that_cannot_be_read_is_refused_with_one_reason_and_no_table(capsys: pytest.CaptureFixture[str]) -> None:
+    explain_call(GUARDING, "nope", "foo", Supposed())
+    told = capsys.readouterr().out
+    assert told.startswith("refused: The arguments are not a JSON object.\njudged in permission mode")
+    assert "there is no tool nope here" in told
+
+
+def test_file_tools_have_the_last_word_on_a_path(capsys: pytest.CaptureFixture[str]) -> None:
+    """An allowed write to /etc was told as if it would happen."""
+    explain_call(GUARDING, "write", '{"path": "/etc/nothing", "content": "x"}', Supposed(mode=Mode.FULL))
+    assert capsys.readouterr().out.splitlines()[-1].endswith("is refused by the tool itself; `hob tools test` tells")
+
+
 def test_risk_of_an_allowed_call_is_told_apart_from_the_verdict(capsys: pytest.CaptureFixture[str]) -> None:
     # "In short: it is risky" under "allowed" read as a second verdict
     words = Supposed(words="mail bob@example.com")

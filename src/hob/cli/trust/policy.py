@@ -140,5 +140,7 @@ def _lines(
     yield translatable(
         "judged in permission mode {mode}, autonomy {autonomy}", mode=context.mode, autonomy=context.autonomy
     )
+    if analysis is not None and analysis.paths and not isinstance(decided.verdict, Deny):
+        yield translatable("a path outside of what tools may see is refused by the tool itself; `hob tools test` tells")
     if not known:
         yield translatable("there is no tool {tool} here, so the strictest rules were used", tool=tool)

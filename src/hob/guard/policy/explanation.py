@@ -62,7 +62,7 @@ def explanation(decided: PolicyDecisionTrace, analysis: ToolCallAnalysis | None)
     """The decision for people, one line each; the names of rules are for programs, see `decision_view`."""
     sentence = sentence_about(decided.rule, type(decided.verdict).__name__.lower())
     yield translatable("{verdict}: {sentence}", verdict=_said(decided.verdict), sentence=sentence)
-    if not isinstance(decided.verdict, Allow):
+    if decided.trail and not isinstance(decided.verdict, Allow):
         yield translatable("  because {reason}", reason=without_rule(decided.verdict.reason))
     if analysis is not None:
         acts = joined("; ", [f"it would {ACTS[act]}" for act in Act if act in analysis.acts and act is not Act.RISK])
@@ -75,7 +75,8 @@ def explanation(decided: PolicyDecisionTrace, analysis: ToolCallAnalysis | None)
         )
         if not analysis.complete:
             yield translatable("Hob cannot tell exactly what it would touch, so your words cannot allow it in advance")
-    yield Translatable("  {stage:45} {said}", {"stage": translatable("rules"), "said": translatable("result")})
+    if decided.trail:  # a call that cannot be read gets to no stage
+        yield Translatable("  {stage:45} {said}", {"stage": translatable("rules"), "said": translatable("result")})
     for stage, verdict in decided.trail:
         values = {
             "stage": STAGE_NAMES[stage],
