@@ -87,7 +87,7 @@ async def test_undo_takes_the_last_turn_back(hob: Machine) -> None:
 
 
 async def test_undo_with_nothing_said_says_so(hob: Machine) -> None:
-    assert await say(hob, "/undo") == "There is nothing to take back."
+    assert await say(hob, "/undo") == "Nothing to undo."
 
 
 async def test_model_is_chosen_for_one_session_and_put_back(hob: Machine) -> None:
@@ -228,7 +228,7 @@ async def test_queue_mode_is_chosen_by_session(hob: Machine) -> None:
 
 async def test_compaction_that_cannot_be_says_why(hob: Machine) -> None:
     assert "nothing is old enough" in await say(hob, "/compact")
-    assert await say(hob, "/compact undo") == "There is no summary to take back."
+    assert await say(hob, "/compact undo") == "No summary to undo."
 
 
 async def test_context_tells_bytes_and_tokens_by_section(hob: Machine) -> None:

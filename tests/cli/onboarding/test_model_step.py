@@ -44,7 +44,7 @@ def test_key_can_be_copied_into_a_file_so_that_a_service_has_it_too(anthropic: M
 
 
 def test_key_that_is_typed_is_never_in_the_settings(anthropic: Machine) -> None:
-    person = Person([("Which model", "enter a key"), ("Whose key", "Anthropic"), ("The key", KEY), *REST])
+    person = Person([("Which model", "enter a key"), ("Which provider", "Anthropic"), ("The key", KEY), *REST])
     report = anthropic.set_up(person=person)
     assert (report.ok, person.script) == (True, [])
     assert anthropic.server.requests[0].headers["x-api-key"] == KEY
@@ -159,7 +159,7 @@ def test_impossible_address_or_key_is_asked_again(machine: Machine) -> None:
 def test_empty_address_or_key_leads_back_to_the_choice(machine: Machine) -> None:
     """Whoever had chosen the wrong line could only leave the whole setup."""
     lost = [("Which model should", "own that speaks"), ("address", "no address/"), ("address", "")]
-    keyless = [("Which model should", "enter a key"), ("Whose key", "Anthropic"), ("The key", "")]
+    keyless = [("Which model should", "enter a key"), ("Which provider", "Anthropic"), ("The key", "")]
     person = Person([*lost, *keyless, ("Which model should", "Not now"), *REST])
     machine.set_up(person=person)
     assert person.script == []
@@ -216,7 +216,7 @@ def keyring(machine: Machine) -> Iterator[None]:
 @pytest.mark.usefixtures("keyring")
 def test_key_can_be_kept_in_the_keyring(anthropic: Machine) -> None:
     person = Person(
-        [("Which model", "enter a key"), ("Whose key", "Anthropic"), ("The key", KEY), ("kept", "keyring"), *REST]
+        [("Which model", "enter a key"), ("Which provider", "Anthropic"), ("The key", KEY), ("kept", "keyring"), *REST]
     )
     assert anthropic.set_up(person=person).ok
     assert 'api_key = "keyring:hob/model.providers.anthropic.api_key"' in anthropic.config

@@ -299,8 +299,8 @@ async def test_question_says_what_cannot_be_held(bench: JudgeBench, monkeypatch:
         (bench.work / str(number)).touch()
     held = await bench.asked(call_of("exec", command="git reset --hard"), TURN)
     unheld = await bench.asked(replace(call_of("exec", command="git reset --hard; make"), id=CallId("other")), TURN)
-    assert "too many to be held" not in held.shown
-    assert "too many to be held" in unheld.shown
+    assert "too many to keep a copy" not in held.shown
+    assert "too many to keep a copy" in unheld.shown
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,11 @@ async def test_onboarding_is_german_where_the_terminal_is(world: World) -> None:
             await terminal.see(words)
             terminal.type(ENTER)
         await terminal.see(
-            "✓ Sprache    Deutsch", "antwortet in", "✓ Budget     keine Grenze", "Einstellungen: ", "Sag hallo: hob"
+            "✓ Sprache    Deutsch",
+            "antwortet in",
+            "✓ Budget     keine Grenze",
+            "Einstellungen: ",
+            "`hob` öffnet den Chat.",
         )
         assert await terminal.ended() == 0
     assert (await world.hob("config", "get", "agent.language")).out.strip() == "de"

@@ -150,7 +150,7 @@ def _show_held(for_approval: int, for_answer: int, parked: int) -> None:
         wait = paint(ngettext("{count} waits for your answer", "{count} wait for your answer", for_answer), "yellow")
         _row("", _("{wait}, where it was asked").format(wait=wait))
     if later := parked - for_approval - for_answer:
-        _row("", _("{count} held up, continuing later by itself").format(count=later))
+        _row("", _("{count} waiting, Hob continues later").format(count=later))
 
 
 def _show_backups(backups: Mapping[str, Any]) -> None:

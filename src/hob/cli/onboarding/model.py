@@ -85,8 +85,8 @@ def _ask_model(found: DetectedModel, prompts: SetupPrompts) -> ModelCandidate:
 
 def _ask_provider(prompts: SetupPrompts) -> ModelCandidate | Literal["look"]:
     options = [(each.id, TITLES[each.id]) for each in PROVIDERS if each.id in KEY_PAGES]
-    provider = prompts.choose("Whose key do you have?", options)
-    prompts.show(translatable("A key of yours is made at {page}", page=KEY_PAGES[provider]), "dim")
+    provider = prompts.choose("Which provider is your key for?", options)
+    prompts.show(translatable("Create a key at {page}", page=KEY_PAGES[provider]), "dim")
     key = _ask_key("The key, empty to go back", prompts)
     return ModelCandidate(ProviderConfigDraft(usual_model(provider, ()), provider), key, FILE) if key else "look"
 
@@ -223,7 +223,7 @@ def _take(candidates: Sequence[ModelCandidate], home: Path, options: SetupOption
             return _save(home, candidate, tried)
         name = candidate.draft.model or candidate.draft.provider
         failures.append(tried.summary if tried.summary.startswith(name) else _with(name, tried.summary))
-    told = failures[0] if len(failures) == 1 else "; ".join(failures) or "nothing was found that could be asked"
+    told = failures[0] if len(failures) == 1 else "; ".join(failures) or "no models were found"
     return SetupOutcome(
         STEP, StepStatus.FAILED, told, "fix this, or choose another model with --model; --no-test saves it untried"
     )

@@ -155,7 +155,7 @@ def _ask_dollars(prompts: SetupPrompts, now: float | None) -> float | None:
             dollars = -1.0
         if 0 <= dollars < float("inf"):
             return dollars
-        prompts.show("✗ a number of dollars, such as 20", "red")
+        prompts.show("✗ not a number of dollars; write one such as 20", "red")
 
 
 def _set(home: Path, step: str, key: str, text: str | None, told: str) -> SetupOutcome:

@@ -236,7 +236,7 @@ def _show_table(plan: ImportPlan) -> None:
     }
     titles = [title for title, _statuses in _COLUMNS if any(row[title] for row in counts.values())]
     if not titles:
-        print(_("There is nothing in it."))
+        print(_("It is empty."))
         return
     width = max(14, *(len(_(title)) + 2 for title in titles))
     print(" " * 14 + "".join(_(title).rjust(width) for title in titles))

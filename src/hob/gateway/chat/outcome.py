@@ -102,7 +102,7 @@ async def _trace(api: Api, view: ChatAnswer) -> TraceId:
 async def _view(api: Api, accepted: Accepted) -> ChatAnswer:
     result = await api.store.inbox.find_result(accepted.id)
     if result is None:
-        raise NotFound(translatable("no message has this id"))
+        raise NotFound(translatable("no message with this id"))
     return chat_view(result)
 
 

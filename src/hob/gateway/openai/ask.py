@@ -148,7 +148,7 @@ async def conclude(api: Api, id: InboundId) -> ChatOutcome | OpenAIProblem:
     """How the message stands now: answered, asking people, or why there is no answer. Raises NotFound, StoreErrors."""
     result = await api.store.inbox.find_result(id)
     if result is None:
-        raise NotFound("no message has this id")
+        raise NotFound("no message with this id")
     view = chat_view(result)
     if "error" in view:
         return failed(view["error"]["code"], view["error"]["message"])

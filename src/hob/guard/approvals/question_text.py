@@ -68,9 +68,7 @@ def _call_lines(question: Question, language: str) -> Iterator[str]:
     if question.directory:
         yield say(language, "In {directory}.", directory=visible(question.directory))
     for folder in question.unheld:
-        told = (
-            "Its programs may find other files in {directory} than now: there are too many to be held until you answer."
-        )
+        told = "Files in {directory} may change before you answer: there are too many to keep a copy."
         yield say(language, told, directory=visible(folder))
     if question.commands and not question.is_command_an_argument():  # before a text that may be as long as it likes
         yield say(language, "It would run:")

@@ -74,7 +74,7 @@ def _tokens(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     try:
         TokenFile(diagnostics.need_home(), SystemClock()).tokens()
     except NotConfigured as error:
-        yield warn(str(error), "until then no token is good but your own")
+        yield warn(str(error), "until then only your own token is valid")
 
 
 def _workspace(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
