@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 import shutil
+import socket
 import tarfile
 import zipfile
 from collections.abc import AsyncIterator
@@ -19,7 +20,7 @@ import pytest
 
 from hob.core.errors import NotConfigured
 from hob.tools.mcp import installer
-from hob.tools.mcp.installer import InstallPlan, install, plan_of
+from hob.tools.mcp.installer import InstallPlan, install, install_problem, plan_of
 from hob.tools.mcp.registries import registries_of
 from hob.tools.mcp.settings import McpServer
 from hob.tools.sandbox.backends.bubblewrap import Bubblewrap
@@ -221,3 +222,44 @@ async def test_only_registries_may_lead_into_the_network_of_this_machine(
         assert not may
     else:
         assert may
+
+
+async def test_connection_that_is_open_when_the_way_out_is_shut_is_no_error() -> None:
+    told: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, about: told.append(about))
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        address = listening.getsockname()
+        proxy = Proxy(HostRules([HOST]), lambda _: None)
+        await proxy.serve(listening)
+        _, writer = await asyncio.open_connection(*address)
+        while not proxy._open:  # noqa: ASYNC110
+            await asyncio.sleep(0)
+        (task,) = proxy._open
+        proxy.close()
+        await asyncio.wait([task])
+        await asyncio.sleep(0)  # what hears of its end
+        writer.close()
+    assert told == []
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (
+            "npm error code E404\nnpm error 404 Not Found - GET https://registry.example/thingg\nnpm error 404",
+            "the registry has no package thingg@1.0; check its name and version",
+        ),
+        (
+            "ERROR: No matching distribution found for thingg",
+            "the registry has no package thingg@1.0; check its name and version",
+        ),
+        (
+            "npm error code ENOTFOUND\nnpm error request to https://r.example failed\nnpm error A complete log of this",
+            "thingg@1.0 could not be installed: code ENOTFOUND request to https://r.example failed. Check the name and "
+            "the connection, then add it again",
+        ),
+    ],
+)
+def test_what_kept_a_package_from_being_installed_is_told_in_a_sentence(said: str, told: str) -> None:
+    assert str(install_problem(("npm", "install", "thingg@1.0"), said)) == told

@@ -214,6 +214,10 @@ def test_value_of_a_credential_is_a_known_secret(tmp_path: Path) -> None:
     (tmp_path / "config.toml").write_text('[sandbox.credentials.x]\nhost = "*.example.org"\n')
     with pytest.raises(NotConfigured, match="is not the name of one host"):
         load_config(SECTIONS, home=tmp_path, environ={})
+    for local in ("localhost", "api.LOCALHOST."):
+        (tmp_path / "config.toml").write_text(f'[sandbox.credentials.x]\nhost = "{local}"\n')
+        with pytest.raises(NotConfigured, match="is this machine; credentials are written only into requests to other"):
+            load_config(SECTIONS, home=tmp_path, environ={})
 
 
 def test_credential_is_given_to_its_agents_at_its_host_alone() -> None:

@@ -28,6 +28,8 @@ from hob.tools.sandbox.sandbox_environment import limits_of
 _SECONDS = 600.0
 _NPM = re.compile(r"(?P<name>(?:@[a-z0-9~.-][\w.~-]*/)?[a-z0-9~-][\w.~-]*)(?:@(?P<version>[\w.+-]+))?")
 _PYPI = re.compile(r"(?P<name>[A-Za-z0-9][\w.-]*)(?:\[[\w,-]+\])?(?:(?:==|@)(?P<version>[\w.+!-]+))?")
+_MISSING = ("code E404", "code ETARGET", "No matching distribution found")
+_NOISE = ("A complete log", "[notice]", "WARNING:")
 _EXACT = re.compile(r"\d+(\.\d+)+[\w.+-]*")
 
 
@@ -155,9 +157,22 @@ async def _run(
             found, job, server_environment.clock, limits=limits_of(server_environment.sandbox), seconds=_SECONDS
         )
     if done.reason is not EndReason.EXITED or done.status != 0:
-        said = done.output.decode("utf-8", "replace").strip()[-1_500:]
-        raise ToolFailed(f"{argv[0]} could not install it: {said or done.reason}")
+        raise ToolFailed(install_problem(argv, done.output.decode("utf-8", "replace") or done.reason))
     return done
+
+
+def install_problem(argv: Sequence[str], said: str) -> str:
+    """Why a package was not installed, by what npm or pip said, and what to do."""
+    package = argv[-1]
+    if any(each in said for each in _MISSING):
+        return translatable("the registry has no package {package}; check its name and version", package=package)
+    lines = [re.sub(r"^(npm (error|ERR!)|ERROR:)\s*", "", each).strip() for each in said.splitlines()]
+    reason = " ".join(each for each in lines if each and not each.startswith(_NOISE))[:400]
+    return translatable(
+        "{package} could not be installed: {reason}. Check the name and the connection, then add it again",
+        package=package,
+        reason=reason,
+    )
 
 
 @contextmanager

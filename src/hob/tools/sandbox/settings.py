@@ -48,6 +48,8 @@ def _header_problem(name: str) -> str:
 def _plain_host_problem(name: str) -> str:
     from hob.tools.sandbox.network.hosts import host_name
 
+    if name.casefold().rstrip(".").rpartition(".")[2] == "localhost":
+        return f"{name!r} is this machine; credentials are written only into requests to other hosts"
     return "" if not name or host_name(name) else f"{name!r} is not the name of one host"
 
 

@@ -210,6 +210,8 @@ class Proxy:
             await say(writer, refusal.code, f"Refused by the sandbox: {refusal}.\n")
         except (OSError, TimeoutError, IncompleteReadError, LimitOverrunError):
             pass  # one of the two sides is gone, or never was a client of a proxy
+        except asyncio.CancelledError:
+            pass  # the way out is shut; asyncio would tell of a connection that ends so as of an error
         finally:
             self._open.discard(task)
             await _close(writer)
@@ -402,5 +404,5 @@ async def say(writer: StreamWriter, code: str, text: str) -> None:
 
 async def _close(writer: StreamWriter) -> None:
     writer.close()
-    with suppress(OSError):
+    with suppress(OSError, asyncio.CancelledError):  # nothing comes after it
         await writer.wait_closed()
