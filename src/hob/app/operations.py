@@ -20,6 +20,7 @@ from hob.app.settings.writer import SettingsWriter
 from hob.app.tools.lazy_runtime import LazyToolRuntime
 from hob.bus.halt import halt, lift
 from hob.bus.session_queues import SessionQueues
+from hob.bus.settings import SELF_MADE
 from hob.config.loading import Config
 from hob.core.content.chunks import first_words
 from hob.core.errors import InvalidRequest, ModelError, NotAllowed, NotFound
@@ -46,7 +47,7 @@ from hob.providers.routing.routing import ModelRouter
 from hob.store.store import Store
 
 _EVERY = frozenset({"0.0.0.0", "::"})  # noqa: S104 - it is compared, not listened on
-_MACHINES = frozenset({WEBHOOK_CHANNEL, WEBHOOK_OUT_CHANNEL, "hob"})
+_MACHINES = SELF_MADE | {WEBHOOK_CHANNEL, WEBHOOK_OUT_CHANNEL}
 """Channels that lead to no chat."""
 
 

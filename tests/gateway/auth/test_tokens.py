@@ -121,7 +121,7 @@ async def test_owners_token_is_rotated_in_a_running_daemon(file: TokenFile, tmp_
 
 @pytest.mark.parametrize("name", ["", "owner", "Phone", "a b", "-x", "x" * 33, "../x", "a\n"])
 def test_name_that_is_none_is_refused(file: TokenFile, name: str) -> None:
-    with pytest.raises(InvalidRequest, match="no name"):
+    with pytest.raises(InvalidRequest, match="invalid token name"):
         file.add(name, frozenset({CHAT}), OWNER, None)
 
 
