@@ -99,6 +99,18 @@ async def rows(app: App, session: SessionKey = ROOT) -> tuple[SubagentRow, ...]:
     return await app.store.subagents.of(session)
 
 
+async def test_unknown_model_is_refused_with_those_that_there_are(tmp_path: Path) -> None:
+    def think(request: ModelRequest) -> str | ModelReply:
+        script = [asks(request, OPEN), asks(request, spawn("look", model="nope/zz"))]
+        done = len(made(request))
+        return script[done] if done < len(script) else results(request)[-1]
+
+    async with hob(tmp_path, think) as app:
+        reply = await said(app, "go")
+        assert "no model is called 'nope/zz'; there are: " in reply
+        assert not await rows(app)
+
+
 async def settled(app: App, count: int = 1) -> tuple[SubagentRow, ...]:
     async with asyncio.timeout(20):
         while True:
@@ -116,6 +128,8 @@ async def test_results_of_sub_agents_come_back_to_the_turn_that_waits(tmp_path: 
         done = await rows(app)
         assert [row.status for row in done] == ["completed", "completed"]
         assert all(row.session.startswith("agent:main:subagent:") for row in done)
+        titles = [(await app.store.sessions.get(row.session)).title for row in done]
+        assert titles == ["first", "second"]
         events = await app.store.timeline.latest(200, ROOT)
         assert {"spawn_accepted", "begun", "completed"} <= {e.name for e in events if e.kind == "subagent"}
         assert not (await app.operations.status())["subagents"]

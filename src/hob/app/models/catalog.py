@@ -37,18 +37,12 @@ class MediaCall(NamedTuple):
     tokens: int
 
 
-class ModelCatalog:
-    """Implements the gateway's `Models`. Vectors keep the limits of spending, and each call stands in the ledger."""
+class ModelNames:
+    """Which models there are, by name."""
 
-    def __init__(
-        self, settings: ModelSettings, choice: Choice, budget: Budget, clock: Clock, session: SessionKey = _SESSION
-    ) -> None:
-        """The ledger has its calls under `session`."""
-        self._session = session
+    def __init__(self, settings: ModelSettings, choice: Choice) -> None:
         self._settings = settings
         self._choice = choice
-        self._budget = budget
-        self._clock = clock
 
     def names(self) -> Sequence[str]:
         """The usual model, those that stand in for it, those of tasks and providers, and the owner's names."""
@@ -68,6 +62,35 @@ class ModelCatalog:
         except ModelError as error:
             why = str(error)
         raise NotFound(translatable("{why}; `hob` is Hob's own choice, and GET /v1/models tells the others", why=why))
+
+    def _references(self) -> Iterator[str]:
+        settings = self._settings
+        named = (settings.name, *settings.fallbacks, *settings.tasks.values())
+        of_providers = (f"{id}/{own.model}" for id, own in settings.providers.items() if own.model)
+        try:
+            usual = self._choice.default()
+        except ModelError:
+            usual = None
+        if usual is not None and usual.model:
+            yield str(usual)
+        for name in filter(None, (*named, *of_providers)):
+            try:
+                yield str(self._choice.resolve(name))
+            except ModelError:  # `hob models list` and `hob doctor` tell of it
+                continue
+
+
+class ModelCatalog(ModelNames):
+    """Implements the gateway's `Models`. Vectors keep the limits of spending, and each call stands in the ledger."""
+
+    def __init__(
+        self, settings: ModelSettings, choice: Choice, budget: Budget, clock: Clock, session: SessionKey = _SESSION
+    ) -> None:
+        """The ledger has its calls under `session`."""
+        super().__init__(settings, choice)
+        self._session = session
+        self._budget = budget
+        self._clock = clock
 
     def embedding(self, name: str = "") -> str:
         """The model's reference. Raises ModelError where there is none, NotFound if the name means another."""
@@ -158,22 +181,6 @@ class ModelCatalog:
     @cached_property
     def _media(self) -> Media:
         return Media(self._settings, self._choice, self._clock, random.random)
-
-    def _references(self) -> Iterator[str]:
-        settings = self._settings
-        named = (settings.name, *settings.fallbacks, *settings.tasks.values())
-        of_providers = (f"{id}/{own.model}" for id, own in settings.providers.items() if own.model)
-        try:
-            usual = self._choice.default()
-        except ModelError:
-            usual = None
-        if usual is not None and usual.model:
-            yield str(usual)
-        for name in filter(None, (*named, *of_providers)):
-            try:
-                yield str(self._choice.resolve(name))
-            except ModelError:  # `hob models list` and `hob doctor` tell of it
-                continue
 
     async def _record(
         self, call: MediaCall, name: str, status: str, began: float, cost: int | None, usage: Usage | None = None

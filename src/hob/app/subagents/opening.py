@@ -5,12 +5,14 @@ from contextlib import asynccontextmanager
 
 from hob.app.contribution import Contribution, Effects, Follower, Job
 from hob.app.kernel import Kernel
+from hob.app.models.catalog import ModelNames
 from hob.app.subagents.runs import SelfChannel, SubagentRuns
 from hob.app.subagents.settings import SubagentSettings
 from hob.app.subagents.tools import SubagentToolset
 from hob.bus.settings import SELF_MADE
 from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.states import TurnState
+from hob.providers.settings import ModelSettings
 
 GATHER_SECONDS = 0.25
 """Turns that end within so short a time are looked at together."""
@@ -31,7 +33,7 @@ async def open_subagents(kernel: Kernel) -> AsyncIterator[Contribution]:
         channels=tuple(
             SelfChannel(name, kernel.store, kernel.hub, kernel.signals.outbox) for name in sorted(SELF_MADE)
         ),
-        toolsets=(SubagentToolset(runs).toolset,),
+        toolsets=(SubagentToolset(runs, ModelNames(kernel.config[ModelSettings], kernel.choice)).toolset,),
         followers=(Follower("subagents", turned, kinds=(EventKind.TURN,), pause=GATHER_SECONDS),),
         jobs=(Job("subagents", runs.run),),
         status=runs.view,

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, Literal
 from uuid import UUID
 
+from hob.app.models.catalog import ModelNames
 from hob.app.subagents.runs import CHANNEL, SubagentRuns, events_of, find_reporting, message_key
 from hob.app.subagents.sessions import AGENT, child_key, depth_of
 from hob.app.subagents.specs import (
@@ -20,7 +21,7 @@ from hob.app.subagents.specs import (
     SPAWN_TOOL,
     SUBAGENTS,
 )
-from hob.core.errors import ResultPending, ToolFailed
+from hob.core.errors import NotFound, ResultPending, ToolFailed
 from hob.core.ids import InboundId, SessionKey, digest, new_trace_id
 from hob.core.messages import Address, Quoted
 from hob.core.models import Entry, Thinking
@@ -29,8 +30,9 @@ from hob.core.ports.tools import CallContext
 from hob.core.tools import ToolCall
 from hob.core.trust.labels import HOB_LABEL, Label, Origin, Trust
 from hob.core.trust.self_messages import self_made
-from hob.core.turns import Session, Turn
+from hob.core.turns import Session, SessionChange, Turn
 from hob.store.subagents import SEND, SPAWN, SubagentRow
+from hob.store.titles import title_of
 from hob.tools.registry.declaration import Tools, implements
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}")
@@ -54,8 +56,9 @@ _SENT = (
 class SubagentToolset:
     """The tools, over the runs."""
 
-    def __init__(self, runs: SubagentRuns) -> None:
+    def __init__(self, runs: SubagentRuns, models: ModelNames) -> None:
         self._runs = runs
+        self._models = models
         self._store = runs.store
         self.toolset = Tools(
             self.spawn, self.subagents, self.sessions_yield, self.sessions_list, self.sessions_history,
@@ -81,6 +84,8 @@ class SubagentToolset:
     ) -> str:
         turn, depth = context.turn, depth_of(context.turn.session) + 1
         settings = self._runs.settings
+        if model:
+            self._check_model(model)
         if depth > settings.max_depth:
             raise ToolFailed("a sub-agent cannot begin another one here (subagents.max_depth)")
         if name and not _NAME.fullmatch(name):
@@ -113,10 +118,20 @@ class SubagentToolset:
             parent_trace=turn.trace,
         )
         accepted = events_of(row, "spawn_accepted", self._runs.clock)
-        if await self._store.subagents.add(row, inbound, settings.max_children, *accepted) and thinking:
-            await self._store.sessions.change(session, thinking=Thinking(thinking))
+        if await self._store.subagents.add(row, inbound, settings.max_children, *accepted):
+            chosen = SessionChange(title=title_of(row.label or task))
+            if thinking:
+                chosen["thinking"] = Thinking(thinking)
+            await self._store.sessions.change(session, **chosen)
         self._runs.wake()
         return json.dumps({"accepted": True, "runId": id, "childSessionKey": session})
+
+    def _check_model(self, name: str) -> None:
+        """Raises ToolFailed for a name that leads to no model."""
+        try:
+            self._models.check(name)
+        except NotFound as unknown:
+            raise ToolFailed(f"no model is called {name!r}; there are: {', '.join(self._models.names())}") from unknown
 
     async def _row(
         self, context: CallContext, id: InboundId, session: SessionKey, *, kind: str, depth: int
