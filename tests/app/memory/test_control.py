@@ -379,7 +379,8 @@ async def test_files_are_read_again_after_their_layer_was_emptied(tmp_path: Path
         await hob.knows()
         assert (await last(control(hob).add_files(str(paper))))["new"] == 1
         assert (await control(hob).reset("document"))["deleted"] >= 1
-        assert (await last(control(hob).add_files(str(paper))))["new"] == 1
+        await last(control(hob).add_files(str(paper)))  # or the job that looks at files was first
+        assert len(await hob.app.store.items.of(Scope("owner")).select("i.layer = 'document'")) == 1
         soul = len(await hob.app.store.items.of(Scope("owner")).select("i.layer = 'soul'"))
         assert (await control(hob).reset("soul"))["deleted"] == soul > 0
         await hob.clock.advance(WALK_SECONDS + 1)
