@@ -79,7 +79,8 @@ def messages() -> set[str | tuple[str, str]]:
     found |= {cleandoc(each.__doc__) for each in _errors() if each.__doc__}
     specs = [spec for group in TOOL_GROUPS for spec in group.tools]
     found |= {spec.description.partition("\n")[0] for spec in specs}
-    found |= {spec.roles.says for spec in specs if spec.roles and spec.roles.says}
+    roles = [each for spec in specs for each in (spec.roles, *(variant.roles for variant in spec.variants.values()))]
+    found |= {each.says for each in roles if each and each.says}
     found |= set(texts_of(SECTIONS))
     found |= {*map(str, Severity), ABOUT, *HEADINGS.values(), *(text for _, text in COMMANDS), *_help_pages()}
     for path in SOURCE.rglob("*.py"):

@@ -21,10 +21,12 @@ from hob.core.tools import ToolCall
 from hob.store.audit.audit import show_audit
 from hob.store.settings import StoreSettings
 from hob.store.store import open_store
+from hob.testing.channel import message
 from hob.tools.filesystem.whole_files import write_new
 from hob.tools.registry.builtin_groups import BUILTIN_GROUPS
 from hob.tools.registry.groups import LOAD, grouped
 from hob.workspace.settings import WorkspaceSettings
+from tests.guard.judge_bench import turn_of
 from tests.tools.calling import made, text_of
 
 
@@ -65,13 +67,17 @@ async def test_call_is_made_by_the_tool_of_that_name(tool_runtime: LazyToolRunti
         ("read", {"path": "../../.."}, "outside"),
         ("edit", {"path": "a.md", "old_text": "not there", "new_text": "x"}, ""),
         ("exec", {"command": "cat .env"}, ""),
+        ("message", {"action": "send", "text": "hi"}, "answer with the text"),
+        ("message", {"action": "send", "text": "hi", "to": "bob"}, "nobody whom the owner has let in"),
     ],
 )
 async def test_call_that_a_tool_would_refuse_is_known_before_anybody_is_asked(
     tool_runtime: LazyToolRuntime, tool: str, arguments: dict[str, str], why: str
 ) -> None:
     await made(tool_runtime, "write", path="a.md", content="one\n")
-    said = await tool_runtime.made().refusal_of(ToolCall(CallId("c"), tool, json.dumps(arguments)))
+    said = await tool_runtime.made().refusal_of(
+        ToolCall(CallId("c"), tool, json.dumps(arguments)), turn_of(message("hi", channel="api"))
+    )
     assert bool(said) == bool(why)
     assert why in said
 

@@ -20,6 +20,7 @@ from hob.core.steps import ApprovalAnswered, ApprovalAsked
 from hob.core.tools import ToolCall
 from hob.core.translation.language import translated
 from hob.core.trust.labels import SenderClass, Trust
+from hob.core.turns import Turn
 from hob.guard.approvals.answers import ApprovalReply, ApprovalScope
 from hob.guard.approvals.ledger import ApprovalOutcome
 from hob.guard.policy.context import Sandbox
@@ -318,7 +319,7 @@ async def test_no_approval_is_asked_for_what_is_known_only_when_it_runs(bench: J
 
 
 async def test_call_that_the_tool_refuses_asks_for_no_approval(tmp_path: Path) -> None:
-    async def refused(call: ToolCall) -> str:
+    async def refused(call: ToolCall, _: Turn) -> str:
         return "git's own" if ".git" in call.arguments else ""
 
     async with open_judge_bench(tmp_path, refusal=refused) as bench:

@@ -27,6 +27,7 @@ from hob.core.ports.processes import ProcessRecords
 from hob.core.ports.tools import Blobs, CallContext, Toolset
 from hob.core.tools import ToolCall, ToolResult, ToolSpec
 from hob.core.trust.labels import least_known
+from hob.core.turns import Turn
 from hob.core.values import dataclass
 from hob.guard.audit.entries import of_action
 from hob.guard.policy.commands import command_reader
@@ -108,10 +109,10 @@ class ToolRuntime:
             return await self.files.diff_of(call)
         return ""
 
-    async def refusal_of(self, call: ToolCall) -> str:
+    async def refusal_of(self, call: ToolCall, turn: Turn) -> str:
         """Why a tool would refuse a call whatever anybody allows; empty where none would."""
         try:
-            self.messages.check(call)
+            self.messages.check(call, turn)
             await self.files.check(call)
         except ToolRefused as why:
             return str(why)

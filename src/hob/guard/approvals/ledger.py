@@ -39,7 +39,7 @@ Differ = Callable[[ToolCall], Awaitable[str]]
 """What a call would change, as a unified diff; empty where it changes no file. Changes nothing and never raises."""
 
 
-Refusal = Callable[[ToolCall], Awaitable[str]]
+Refusal = Callable[[ToolCall, Turn], Awaitable[str]]
 """Why the tool would refuse a call whatever anybody allows; empty where it would not. Does nothing and never raises."""
 
 
@@ -48,7 +48,7 @@ async def no_difference(_call: ToolCall) -> str:
     return ""
 
 
-async def nothing_refused(_call: ToolCall) -> str:
+async def nothing_refused(_call: ToolCall, _turn: Turn) -> str:
     """Where nothing can tell what a tool would refuse."""
     return ""
 
@@ -256,7 +256,7 @@ class ApprovalLedger:
                     pass  # approval is for one time
         if not tainted and may_be_granted(asked.rule) and (granted := await self._granted(call, turn)) is not None:
             return granted
-        if why := await self._refusal(call):
+        if why := await self._refusal(call, turn):
             return Deny("approval.useless", why)
         if why := await self._binder.find_unbindable(call):
             return Deny("approval.unbindable", f"no approval can be asked for: {why}")

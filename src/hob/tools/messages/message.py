@@ -12,7 +12,7 @@ from hob.core.content.media_types import HEAD, media_type_of
 from hob.core.content.plain_form import plain_form
 from hob.core.errors import NotFound, SendFailed, ToolFailed, ToolRefused
 from hob.core.ids import BlobId, OutboxId, digest
-from hob.core.messages import Address, Attachment, Button, Outbound, OutboundAction, OutboundKind
+from hob.core.messages import FETCHED_CHANNELS, Address, Attachment, Button, Outbound, OutboundAction, OutboundKind
 from hob.core.ports.tools import Blobs, CallContext
 from hob.core.tools import ToolCall
 from hob.core.trust.labels import HOB_LABEL, Label, Origin, Trust
@@ -118,10 +118,8 @@ class MessageTool:
         options: Sequence[str] = (),
         limit: int = 20,
     ) -> ToolOutput:
-        address = self._address(context.turn, to, channel)
-        can = self._messages.capabilities(address)
-        if can is None:
-            raise ToolFailed(f"{address.channel} is not connected; here are: {self._known()}")
+        address = self._find(to, channel) if to else context.turn.inbounds[0].origin
+        can = self._capabilities(address)
         if action == "read":
             return await self._read(address, limit)
         needed = _NEEDS.get(action)
@@ -145,19 +143,24 @@ class MessageTool:
         await self._messages.enqueue(parts_of(whole, can, self._messages.limit_of(address)))
         return ToolOutput(f"On its way to {address.channel}:{address.chat}; its id is {id}.0")
 
-    def check(self, call: ToolCall) -> None:
+    def check(self, call: ToolCall, turn: Turn) -> None:
         """Raises ToolRefused for a message that would reach nobody, whatever anybody allows."""
         if call.name != MESSAGE.name:
             return
         arguments = json.loads(call.arguments or "{}")
-        if to := str(arguments.get("to") or ""):
-            try:
-                self._find(to, str(arguments.get("channel") or ""))
-            except ToolFailed as why:
-                raise ToolRefused(str(why)) from why
+        to = str(arguments.get("to") or "")
+        try:
+            self._capabilities(self._find(to, str(arguments.get("channel") or "")) if to else turn.inbounds[0].origin)
+        except ToolFailed as why:
+            raise ToolRefused(str(why)) from why
 
-    def _address(self, turn: Turn, to: str, channel: str) -> Address:
-        return self._find(to, channel) if to else turn.inbounds[0].origin
+    def _capabilities(self, to: Address) -> Capabilities:
+        can = self._messages.capabilities(to)
+        if can is None and to.channel in FETCHED_CHANNELS:
+            raise ToolFailed(f"your reply is what is shown here: answer with the text. Other chats: {self._known()}")
+        if can is None:
+            raise ToolFailed(f"{to.channel} is not connected; known chats: {self._known()}")
+        return can
 
     def _find(self, to: str, channel: str) -> Address:
         known, wanted = self._messages.chats(), to.strip().casefold()

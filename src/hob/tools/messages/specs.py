@@ -1,8 +1,29 @@
 """The tools that reach people, as models and the guard are told of them."""
 
-from hob.core.argument_roles import ArgumentRole
-from hob.core.tools import Effect, Restart, Tier, ToolSpec
+from dataclasses import replace
 
+from hob.core.argument_roles import ArgumentRole
+from hob.core.tools import Effect, Restart, Tier, ToolSpec, Variant
+
+_EFFECTS = frozenset({Effect.READS_PRIVATE, Effect.READS_UNTRUSTED, Effect.COMMUNICATES})
+_ROLES = ArgumentRole(
+    sources=("file",),
+    recipients=("to",),
+    channel=("channel",),
+    bodies=("text", "options"),
+    plain=("action", "message", "limit"),
+    says="{action} a message: {to} {text}",
+    by_name=True,
+)
+_SAYS = {
+    "send": "write in a chat ({to}): {text}",
+    "reply": "reply in a chat ({to}): {text}",
+    "edit": "change a message to: {text}",
+    "delete": "delete a message",
+    "react": "react with {text} to a message",
+    "poll": "ask in a chat ({to}): {text} ({options})",
+    "read": "read a chat ({to})",
+}
 MESSAGE = ToolSpec(
     name="message",
     description="Write in chats of people the user knows, besides your reply; change what you wrote.",
@@ -29,17 +50,11 @@ MESSAGE = ToolSpec(
         },
         "required": ["action"],
     },
-    effects=frozenset({Effect.READS_PRIVATE, Effect.READS_UNTRUSTED, Effect.COMMUNICATES}),
+    effects=_EFFECTS,
     restart=Restart.AGAIN,
-    roles=ArgumentRole(
-        sources=("file",),
-        recipients=("to",),
-        channel=("channel",),
-        bodies=("text", "options"),
-        plain=("action", "message", "limit"),
-        says="{action} a message: {to} {text}",
-        by_name=True,
-    ),
+    roles=_ROLES,
+    varies_by=("action",),
+    variants={action: Variant(_EFFECTS, replace(_ROLES, says=says)) for action, says in _SAYS.items()},
 )
 ASK_USER = ToolSpec(
     name="ask_user",
