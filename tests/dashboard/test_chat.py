@@ -44,6 +44,21 @@ async def test_cost_of_an_answer_is_told_while_one_points_at_it(world: World, br
         assert tab.errors == []
 
 
+async def test_report_of_a_sub_agent_is_no_message_of_the_owners(world: World, browser: Browser) -> None:
+    world.model.script += [
+        Reply(calls=(("load_tools", '{"names": ["agents"]}'),)),
+        Reply(calls=(("spawn", '{"task": "look", "label": "one"}'),)),
+    ]
+    async with world.serve() as daemon:
+        await daemon.post("Find out.", session="main")
+        tab = await open_tab(world, browser, "/chat?session=api:main")
+        conversation = tab.page.get_by_test_id("conversation")
+        report = conversation.locator("summary", has_text="[sub-agent one")
+        await expect(report).to_be_visible()
+        await expect(conversation.get_by_role("button", name="Edit")).to_have_count(1)  # of the question alone
+        assert tab.errors == []
+
+
 DENY = """() => {
   navigator.clipboard.writeText = () => Promise.reject(new Error('no'));
   document.execCommand = () => false;

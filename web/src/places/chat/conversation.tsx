@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { Activity, ArrowDown, PanelRight, Pencil, RotateCcw, Sparkles, Wrench, X } from "lucide-react";
+import { Activity, ArrowDown, Bot, PanelRight, Pencil, RotateCcw, Sparkles, Wrench, X } from "lucide-react";
 import { createContext, useCallback, useContext, useEffect, useLayoutEffect, useMemo, useRef, useState, type ReactNode, type RefObject } from "react";
 import { Link, useLocation } from "wouter";
 import { Problem, call } from "../../api/client";
@@ -253,6 +253,20 @@ function Thinking() {
   );
 }
 
+/** What a sub-agent that nobody waited for has reported; its first line says whose it is. */
+function Report({ text }: { text: string }) {
+  const [head, ...rest] = text.split("\n");
+  return (
+    <details className="rounded-md border border-line bg-surface px-3 py-1.5 text-sm">
+      <summary className="min-h-7 text-muted">
+        <Bot size={14} aria-hidden className="me-2 inline" />
+        <span dir="auto">{head}</span>
+      </summary>
+      <div className="border-t border-line py-2"><Markdown text={rest.join("\n")} /></div>
+    </details>
+  );
+}
+
 function Mine({ text, entry }: { text: string; entry?: EntryAnswer }) {
   const say = useContext(Edit);
   const [draft, setDraft] = useState<string | null>(null);
@@ -369,6 +383,7 @@ function Entries({ entries }: { entries: EntryAnswer[] }) {
   const [seen, setSeen] = useState<string | null>(null);
   return entries.map((entry) => {
     if (entry.role === "tool") return null;
+    if (entry.role === "user" && entry.origin === "model") return <Report key={entry.n} text={entry.text} />;
     if (entry.role === "user") return <Mine key={entry.n} text={entry.text} entry={entry} />;
     return (
       <div key={entry.n} className="group/answer flex flex-col gap-2" onMouseEnter={() => setSeen(entry.trace_id)} onFocus={() => setSeen(entry.trace_id)}>
