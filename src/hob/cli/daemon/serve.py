@@ -46,6 +46,7 @@ def serve() -> None:
         if line == "none":
             told = _("Note: {state}. Messages are kept until `hob onboard` connects one.")
             print(told.format(state=_(NO_MODEL)), flush=True)
+        print(_("`hob` chats with it; `hob dashboard` opens its page in a browser."), flush=True)
 
     take_over(home)
     with own(home, ROLE), log_file(home, config[LogSettings]):

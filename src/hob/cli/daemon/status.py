@@ -46,6 +46,7 @@ def status(*, json: bool = False) -> None:
             "",
             _("at {address}").format(address=seen["address"] or _("hob.sock only (the API is not on the network)")),
         )
+        _row("", _("`hob dashboard` opens its page in a browser"))
     if seen["halted"] is not None:
         since = age(time.time() - seen["halted"])
         _row("turns", _("all stopped for {age}; `hob resume` continues").format(age=since), "red")
