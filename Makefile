@@ -35,11 +35,11 @@ quick: .venv/dev
 
 test: check .venv/web
 	@echo "seed $(SEED)"
-	.venv/bin/pytest -n $(WORKERS) --hypothesis-seed=$(SEED)
+	.venv/bin/pytest -n $(WORKERS) --dist worksteal --hypothesis-seed=$(SEED)
 
 test-full: check .venv/web
 	@echo "seed $(SEED)"
-	HOB_TEST_FULL=1 .venv/bin/pytest -n $(WORKERS) --hypothesis-seed=$(SEED) --timeout 3600
+	HOB_TEST_FULL=1 .venv/bin/pytest -n $(WORKERS) --dist worksteal --hypothesis-seed=$(SEED) --timeout 3600
 
 check: .venv/dev
 	.venv/bin/ruff check .

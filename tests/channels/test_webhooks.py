@@ -242,5 +242,5 @@ def test_address_that_could_never_work_is_refused(url: str, reason: str) -> None
 def test_receiver_has_a_secret_and_a_name() -> None:
     with pytest.raises(ValueError, match="secret"):
         WebhookOutSettings("https://desk.example.org/")
-    with pytest.raises(ValueError, match="no name"):
+    with pytest.raises(ValueError, match="invalid webhook name"):
         WebhooksOut({"a b": WebhookOutSettings("https://desk.example.org/", Secret.of(SECRET))})

@@ -41,9 +41,9 @@ async def test_choice_for_a_session_is_kept_when_it_is_used(store: Store) -> Non
     await store.sessions.change(SESSION, title="Title", model="model", mode=QueueMode.COLLECT)
     await store.sessions.change(SESSION, thinking=Thinking.HIGH, paused=True, archived=True)
     await store.sessions.change(SESSION, permission="full", autonomy="cautious")
-    await put_message(store, message("hello"))
-    found = await store.sessions.get(SESSION)
-    assert replace(found, updated=0.0) == chosen
+    assert replace(await store.sessions.get(SESSION), updated=0.0) == chosen
+    await put_message(store, message("hello"))  # which restores it from the archive
+    assert replace(await store.sessions.get(SESSION), updated=0.0) == replace(chosen, archived=False)
 
 
 async def test_choice_leaves_the_others_alone_and_none_makes_no_session(store: Store) -> None:

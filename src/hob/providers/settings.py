@@ -125,7 +125,7 @@ def _check_address(base_url: str) -> None:
     if base_url and not re.fullmatch(r"\s*(?:https?://)?(?![a-z]+:/)[^\s/:]\S*\s*", base_url, re.IGNORECASE):
         raise ValueError(
             translatable(
-                "{address!r} is not a server's address (base_url); one looks like https://models.example/v1",
+                "base_url {address!r} is not a server's address; one looks like https://models.example/v1",
                 address=base_url,
             )
         )

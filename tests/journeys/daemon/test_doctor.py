@@ -114,7 +114,7 @@ async def test_running_daemon_is_not_judged_by_the_environment_of_the_shell() ->
     ("environ", "told"),
     [
         ({"OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}, "cannot be reached"),
-        ({"OPENAI_API_KEY": "wrong"}, "it cannot be asked"),
+        ({"OPENAI_API_KEY": "wrong"}, "does not accept the API key"),
         ({"HOB_MODEL_NAME": "no-such-model"}, "does not list this model"),
     ],
 )

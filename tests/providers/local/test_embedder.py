@@ -94,7 +94,7 @@ async def test_fastembed_that_is_not_installed_is_told_with_what_installs_it() -
     settings = ModelSettings(embedding="fastembed/BAAI/bge-small-en-v1.5")
     media = Media(settings, Choice(settings, {}, which=lambda _: None), ManualClock(), lambda: 0.5)
     assert media.embedder is not None
-    with pytest.raises(ModelError, match=r"fastembed is not installed; .* hob\[fastembed\]") as caught:
+    with pytest.raises(ModelError, match=r"fastembed is not installed; .* 'hob\[fastembed\]'") as caught:
         await media.embedder.embed(["tea"])
     assert caught.value.fault is ModelFault.SETTINGS
     await media.aclose()

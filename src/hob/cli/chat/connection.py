@@ -21,7 +21,7 @@ from hob.core.errors import HomeTaken
 from hob.gateway.chat.inbound import ClientEvent
 
 REJOIN_SECONDS = 30.0
-HEAR_SECONDS = 60.0
+HEAR_SECONDS = 25.0
 
 
 class ChatConnection:

@@ -162,7 +162,7 @@ class UnreadQuery:
     channel: str = field("`api` (programs) or `local` (the terminal)", "api", one_of=sorted(FETCHED_CHANNELS))
     session: str | None = field("only those of this session, by its key", None)
     after: float = field("only outcomes that came after this", 0.0, at_least=0, unit="Unix seconds")
-    wait: float = field("how long to wait for one where there is none", 0.0, at_least=0, unit="seconds")
+    wait: float = field("how long to wait for one where there is none", 0.0, at_least=0, at_most=25, unit="seconds")
 
 
 async def health(call: EndpointCall[Nothing]) -> JsonResponse[HealthAnswer]:
