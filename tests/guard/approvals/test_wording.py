@@ -23,7 +23,8 @@ def test_every_reason_of_a_command_that_is_asked_about_or_refused_is_known_in_ge
 
 
 def test_reason_is_told_with_what_it_rests_on_in_either_language() -> None:
-    tainted = context(tainted=True, untrusted_sources=("notes.md", translatable("{name} (not accepted)", name="AGENTS.md")))
+    sources = ("notes.md", translatable("{name} (not accepted)", name="AGENTS.md"))
+    tainted = context(tainted=True, untrusted_sources=sources)
     asked = verdict("exec", tainted, command="env")
     assert isinstance(asked, Ask)
     assert asked.reason == (
