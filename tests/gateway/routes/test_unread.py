@@ -42,7 +42,7 @@ async def test_outcome_that_comes_later_can_be_waited_for(hob: Machine) -> None:
     newer = {"channel": "local", "session": "local:main", "after": row["created"]}
     assert (await hob.unix.get("/unread", params=newer)).json()["messages"] == []
     async with asyncio.TaskGroup() as group:
-        waiting = group.create_task(hob.unix.get("/unread", params={**newer, "wait": 30}))
+        waiting = group.create_task(hob.unix.get("/unread", params={**newer, "wait": 20}))
         second = await answered(hob, "two", "local")
     assert [row["id"] for row in waiting.result().json()["messages"]] == [second] != [first]
 
