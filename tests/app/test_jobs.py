@@ -107,3 +107,19 @@ async def test_job_that_ends_stays_ended() -> None:
 
     async with kept(run) as made:
         assert made.view == {"name": "job0", "state": "ended", "restarts": 0, "problem": None}
+
+
+async def test_job_that_fails_while_it_is_ended_is_not_started_again() -> None:
+    starts = 0
+
+    async def run(_: RunningServices) -> None:
+        nonlocal starts
+        starts += 1
+        try:
+            await asyncio.Event().wait()
+        finally:
+            raise StoreFull("the database is closed")
+
+    async with asyncio.timeout(5), kept(run):
+        pass
+    assert starts == 1

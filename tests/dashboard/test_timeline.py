@@ -90,7 +90,7 @@ async def test_keys_move_open_search_stop_and_undo_the_chosen_turn(world: World,
         await page.keyboard.press("u")
         await expect(dialog).to_have_count(0)
         assert not await asyncio.to_thread(written_notes, world)
-        world.model.script.append(Reply("A long story " + "that goes on " * 60, pause=0.1))
+        world.model.script.append(Reply("A long story " + "that goes on " * 600, pause=0.1))
         await daemon.post("Tell.", session="main", wait=0)
         await expect(page.get_by_role("article", name="message api").filter(has_text="Tell.")).to_be_visible()
         await page.reload()

@@ -13,7 +13,7 @@ import tempfile
 from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +55,7 @@ class Daemon:
 
     def __init__(self, process: Process, url: str, errors: Path) -> None:
         self.process = process
+        self.killed = False
         self.url = url
         self._errors = errors
         self.client = httpx2.AsyncClient(
@@ -112,7 +113,8 @@ class Daemon:
         return {files[node] for place in places if (node := int(place.split(":")[2])) in files}
 
     def kill(self) -> None:
-        """SIGKILL."""
+        """SIGKILL. Whatever the world starts next waits for its end."""
+        self.killed = True
         self.signal(signal.SIGKILL)
 
     def signal(self, number: signal.Signals) -> None:
@@ -143,6 +145,7 @@ class World:
 
     root: Path
     model: ModelServer
+    daemons: list[Daemon] = field(default_factory=list)
 
     @property
     def home(self) -> Path:
@@ -222,11 +225,14 @@ class World:
 
     @asynccontextmanager
     async def _started(self, arguments: list[str], environ: Mapping[str, str]) -> AsyncIterator[Daemon]:
+        for killed in (each for each in self.daemons if each.killed):
+            await killed.gone()
         errors = self.root / "stderr.log"
         with errors.open("ab") as log:
             process = await self._start(arguments, environ, stdout=subprocess.PIPE, stderr=log)
         try:
             daemon = Daemon(process, await self._ready(process, errors), errors)
+            self.daemons.append(daemon)
             async with daemon.client:
                 yield daemon
         finally:

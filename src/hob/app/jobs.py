@@ -67,7 +67,7 @@ class JobSupervisor:
             began = self._clock.monotonic()
             kept.state = JobState.RUNNING
             try:
-                await job.run(running)
+                await _run(job, running)
             except StoreDamaged as error:
                 kept.state, kept.problem = JobState.STOPPED, str(error)
                 log.error("the job %s stops: %s", job.name, error)
@@ -87,3 +87,14 @@ class JobSupervisor:
                 continue
             kept.state, kept.problem = JobState.ENDED, ""
             return
+
+
+async def _run(job: Job, running: RunningServices) -> None:
+    """Run it; what it raises while it is being cancelled ends it, and does not start it again."""
+    try:
+        await job.run(running)
+    except Exception as error:
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            raise asyncio.CancelledError from error
+        raise
