@@ -107,6 +107,37 @@ def test_wait_is_read_wherever_it_is_told(headers: dict[str, str], message: str,
     assert read_retry_after(headers, message, NOW) == seconds
 
 
+@pytest.mark.parametrize(
+    ("status", "body", "said"),
+    [
+        (
+            403,
+            '{"error":{"code":"unsupported_country_region_territory","message":"Country, region, or territory not '
+            'supported","type":"request_forbidden"}}',
+            "403 Country, region, or territory not supported",
+        ),
+        (403, '{"type":"error","error":{"type":"forbidden","message":"Request not allowed"}}', "Request not allowed"),
+        (
+            400,
+            '{"error":{"code":400,"message":"User location is not supported for the API use.",'
+            '"status":"FAILED_PRECONDITION"}}',
+            "User location is not supported",
+        ),
+        (
+            403,
+            "<html><h1>Error 1009</h1>The owner of this website has banned the country or region your IP is in.</html>",
+            "banned the country or region",
+        ),
+    ],
+)
+def test_refused_region_is_told_as_such_and_not_as_a_refused_key(status: int, body: str, said: str) -> None:
+    error = fail(status, body)
+    assert error.fault is ModelFault.AUTH
+    assert "does not serve your country or network" in str(error)
+    assert said in str(error)
+    assert "key" not in str(error)
+
+
 def test_wait_is_told_for_faults_that_pass() -> None:
     assert fail(429, "{}", retry_after="3").retry_after == 3.0
     assert fail(503, "{}", retry_after="4").retry_after == 4.0

@@ -203,7 +203,7 @@ def test_waiting_is_told_where_the_owner_must_mend_the_first_but_another_is_only
     fail(walk, LOCAL, ModelFault.RATE_LIMIT, wait=90.0)
     error = walk.verdict(10.0)
     assert (error.fault, error.retry_after) == (ModelFault.RATE_LIMIT, 80.0)
-    assert str(error) == "acme/big: key refused; home/tiny: rate_limit said"
+    assert str(error) == "acme/big: access refused; home/tiny: rate_limit said"
 
 
 def test_one_busy_key_stands_for_its_model() -> None:
@@ -248,7 +248,7 @@ def test_reference_that_cannot_be_asked_counts_as_failed_and_takes_no_request() 
     fail(walk, LOCAL, ModelFault.AUTH)
     error = walk.verdict(0.0)
     assert (error.fault, error.attempts) == (ModelFault.SETTINGS, 1)
-    assert str(error) == "typo/model: there is no provider typo; home/tiny: key refused"
+    assert str(error) == "typo/model: there is no provider typo; home/tiny: access refused"
 
 
 def test_error_without_any_lane_says_that_no_model_is_connected() -> None:

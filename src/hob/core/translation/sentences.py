@@ -96,8 +96,7 @@ class Sentence(StrEnum):
 
 ENGLISH: Mapping[Sentence, str] = {
     Sentence.MODEL_AUTH: (
-        "The model's server refused the key, so there is no answer.\n{detail}\nFix the key, then send your message "
-        "again."
+        "The model's server refused access, so there is no answer.\n{detail}\nFix this, then send your message again."
     ),
     Sentence.MODEL_BILLING: (
         "The account at the model's provider has no credit left, so there is no answer.\n{detail}\n"
@@ -234,7 +233,7 @@ ENGLISH: Mapping[Sentence, str] = {
     Sentence.PROMPT_GUARD_WARNED: (
         "This went to the model's provider with {kinds} in it; `[prompt_guard]` in the settings can prevent it."
     ),
-    Sentence.STAND_IN_AUTH: "The key for {model} was refused, so {other} answers. Check the key (`hob config show`).",
+    Sentence.STAND_IN_AUTH: "Access to {model} was refused, so {other} answers. `hob doctor` says why.",
     Sentence.STAND_IN_BILLING: "The account for {model} has no credit left, so {other} answers.",
     Sentence.STAND_IN_RATE_LIMIT: "{model} takes no more requests for the moment, so {other} answers.",
     Sentence.STAND_IN_OVERLOAD: "{model} is overloaded or broken right now, so {other} answers.",

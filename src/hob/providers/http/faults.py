@@ -49,6 +49,12 @@ _AUTH = re.compile(
 _FILTERED = re.compile(
     r"content[_ ]filter|content management policy|moderation|flagged|content[_ ]policy|safety", re.IGNORECASE
 )
+# OpenAI, Gemini and Cloudflare name the place; Anthropic says of it no more than "Request not allowed".
+_REGION = re.compile(
+    r"country, region,|user location is not supported|banned the country|\brequest not allowed"
+    r"|\byour (?:current )?(?:country|region|territory|location)\b",
+    re.IGNORECASE,
+)
 _RATE = re.compile(r"rate[_ ]?limit|too many requests", re.IGNORECASE)
 _BUSY = re.compile(r"overload|capacity|unavailable|server_error|internal|timed? ?out|try again", re.IGNORECASE)
 
@@ -80,6 +86,7 @@ _ADVICE: Mapping[ModelFault, str] = {
     ModelFault.BAD_REQUEST: "{host} does not understand the request",
     ModelFault.NOT_FOUND: "{host} does not have this model here; check its name and {advice}",
     ModelFault.FILTERED: "{host} withheld the answer because of its content rules",
+    ModelFault.EMPTY: "{host} gave no answer",
     ModelFault.GARBAGE: "{host} did not answer as a model server does; check {advice}",
 }
 
@@ -170,6 +177,7 @@ _OF_BAD_REQUESTS = (
     (_BILLING, ModelFault.BILLING),
     (_FILTERED, ModelFault.FILTERED),
     (_NO_MODEL, ModelFault.NOT_FOUND),
+    (_REGION, ModelFault.AUTH),
 )
 _OF_STREAMS = (
     (_RATE, ModelFault.RATE_LIMIT),
@@ -223,8 +231,9 @@ def _one_line(text: str) -> str:
 
 def describe(fault: ModelFault, host: str, said: str, secrets: tuple[str, ...] = (), advice: str = ADVICE) -> str:
     """One line for people: what to do, then what the server said, at most 300 characters of it and never a key."""
-    told = _ADVICE.get(fault)
-    lead = translatable(told, host=host, advice=advice) if told else translatable("{host} gave no answer", host=host)
+    lead = translatable(_ADVICE.get(fault, _ADVICE[ModelFault.EMPTY]), host=host, advice=advice)
+    if fault is ModelFault.AUTH and _REGION.search(said):
+        lead = translatable("{host} does not serve your country or network; choose another model", host=host)
     if isinstance(said, Translatable):  # Hob's own words
         return translatable("{advice} ({said})", advice=lead, said=said)
     quote = hide_keys(" ".join(said.split()), secrets)

@@ -180,7 +180,7 @@ _STANDING = frozenset(
     }
 )
 _WHY: Mapping[ModelFault, str] = {
-    ModelFault.AUTH: "key refused",
+    ModelFault.AUTH: "access refused",
     ModelFault.BILLING: "no credit left",
     ModelFault.RATE_LIMIT: "rate limit",
     ModelFault.OVERLOAD: "overloaded",
