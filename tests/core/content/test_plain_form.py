@@ -68,8 +68,14 @@ def test_options_are_the_numbered_lines_at_the_end(question: str, options: tuple
     assert options_of(question) == options
 
 
-@pytest.mark.parametrize(
-    ("answer", "meant"), [("2", "Coffee"), (" 1. ", "Tea"), ("3", "3"), ("0", "0"), ("tea please", "tea please")]
-)
+@pytest.mark.parametrize(("answer", "meant"), [("2", "Coffee"), (" 1. ", "Tea"), ("tea please", "tea please")])
 def test_number_means_its_option_and_words_mean_themselves(answer: str, meant: str) -> None:
     assert chosen("Which?\n1. Tea\n2. Coffee", answer) == meant
+
+
+@pytest.mark.parametrize("answer", ["3", "0", "7."])
+def test_number_that_no_option_has_is_told_as_such(answer: str) -> None:
+    assert chosen("Which?\n1. Tea\n2. Coffee", answer) == (
+        f"{answer} (the user's own words, and no option: these have the numbers 1 to 2)"
+    )
+    assert chosen("How many?", answer) == answer

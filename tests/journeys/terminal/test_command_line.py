@@ -170,6 +170,11 @@ async def test_tasks_and_timeline_show_the_same_alone_and_attached(world: World)
     assert alone == attached
     states = {task["title"]: task["state"] for task in json.loads(alone[1].out)["tasks"]}
     assert states == {"hello": "done", "FAULT unauthorized": "failed"}
+    older = "Older tasks are left out; --limit 0 shows every task.\n"
+    newest = (await world.hob("tasks", "--all", "--limit", "1")).out
+    assert ("FAULT" in newest, "hello" in newest, newest.endswith(older)) == (True, False, True)
+    for limit in ("0", "2"):
+        assert await world.hob("tasks", "--all", "--limit", limit) == alone[0]
     shown = [line.split()[2] for line in alone[2].out.splitlines()[1:]]
     assert shown[0] == "message"
     assert shown.index("turn") < shown.index("model") < shown.index("reply")
@@ -373,6 +378,8 @@ async def test_what_is_missing_is_told_with_what_helps(world: World) -> None:
         (("memory", "goal", "860c", "--state", "done"), "hob: there is no goal 860c"),
         (("timeline", "--trace", "zzz"), "`hob timeline` and `hob tasks --all` show them"),
         (("onboard", "--language", "fr"), "choose en, de; "),
+        (("memory", "search", "--origin", "nowhere"), "choose owner, member, "),
+        (("tasks", "--limit", "-1"), "hob: --limit -1 is not a number of tasks; 0 means all"),
     ):
         done = await world.hob(*arguments)
         assert done.status != 0

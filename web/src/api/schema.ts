@@ -438,7 +438,7 @@ export interface ForgetRequest {
   id?: string | null;
   layer?: string | null;
   source?: string | null;
-  origin?: string | null;
+  origin?: "" | "owner" | "member" | "stranger" | "peer" | "hob" | "model" | "identity" | "stdin" | "client" | "file" | "web" | "mail" | "mcp" | "tool" | null;
   since?: number | null;
   said?: boolean | null;
   preview?: boolean | null;
@@ -1670,7 +1670,7 @@ export interface Routes {
   };
   "GET /api/v1/memory/search": {
     path: undefined;
-    query: { query?: string; layer?: string; source?: string; origin?: string; since?: number; limit?: number; as_of?: number; waiting?: string };
+    query: { query?: string; layer?: string; source?: string; origin?: "" | "owner" | "member" | "stranger" | "peer" | "hob" | "model" | "identity" | "stdin" | "client" | "file" | "web" | "mail" | "mcp" | "tool"; since?: number; limit?: number; as_of?: number; waiting?: string };
     body: undefined;
     answer: MemoryItemsAnswer;
   };
@@ -1700,7 +1700,7 @@ export interface Routes {
   };
   "GET /api/v1/memory/items": {
     path: undefined;
-    query: { query?: string; layer?: string; source?: string; origin?: string; since?: number; limit?: number; as_of?: number; waiting?: string };
+    query: { query?: string; layer?: string; source?: string; origin?: "" | "owner" | "member" | "stranger" | "peer" | "hob" | "model" | "identity" | "stdin" | "client" | "file" | "web" | "mail" | "mcp" | "tool"; since?: number; limit?: number; as_of?: number; waiting?: string };
     body: undefined;
     answer: MemoryItemsAnswer;
   };

@@ -1,12 +1,15 @@
 """`hob tasks`: messages and what became of them."""
 
+import math
 from collections.abc import Mapping
+from typing import Any
 
 from hob.app.daemon.daemon_client import reach
 from hob.cli.conversation.retry import kept_without_model
 from hob.cli.dates_and_figures import when
 from hob.cli.output import line, paint, print_head, printed_json, state, status_word
 from hob.cli.translating import _
+from hob.core.errors import InvalidRequest
 from hob.core.translation.language import translatable
 from hob.core.turns import WaitsFor
 
@@ -19,6 +22,18 @@ WAITS_WORDS: Mapping[str, str] = {
     WaitsFor.STORE: translatable("for room on the disk"),
 }
 """What a waiting task waits for."""
+_PAGE = 1_000
+
+
+def _newest(wanted: float, *, ended: bool) -> list[Mapping[str, Any]]:
+    found: list[Mapping[str, Any]] = []
+    while (size := int(min(_PAGE, wanted - len(found)))) > 0:
+        query = {"limit": str(size), "offset": str(len(found))} | ({"all": "1"} if ended else {})
+        page = reach("GET", "/tasks", query)["tasks"]
+        found += page
+        if len(page) < size:
+            break
+    return found
 
 
 def tasks(*, all: bool = False, limit: int = 50, json: bool = False) -> None:  # noqa: A002 - the option's name
@@ -29,13 +44,14 @@ def tasks(*, all: bool = False, limit: int = 50, json: bool = False) -> None:  #
     all:
         Include ended tasks.
     limit:
-        Show at most this many tasks, newest first.
+        Show at most this many tasks, newest first; 0 shows every task.
     json:
         Print JSON.
     """
-
-    query = {"limit": str(limit)} | ({"all": "1"} if all else {})
-    seen = reach("GET", "/tasks", query)
+    if limit < 0:
+        raise InvalidRequest(translatable("--limit {limit} is not a number of tasks; 0 means all", limit=limit))
+    found = _newest(limit + 1 if limit else math.inf, ended=all)
+    seen = {"tasks": found[: limit or None]}
     if printed_json(seen, json):
         return
     if not seen["tasks"]:
@@ -46,5 +62,7 @@ def tasks(*, all: bool = False, limit: int = 50, json: bool = False) -> None:  #
         why = status_word(task["reason"]) if task["reason"] else _(WAITS_WORDS.get(task["waits_for"], ""))
         reason = f"  [{why}]" if why else ""
         print(f"{task['id']}  {when(task['created'])}  {state(task['state'], 13)}  {line(task['title'], 60)}{reason}")
+    if len(found) > len(seen["tasks"]):
+        print(paint(_("Older tasks are left out; --limit 0 shows every task."), "dim"))
     if kept := kept_without_model():
         print(paint(kept, "yellow"))

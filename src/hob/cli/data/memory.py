@@ -19,6 +19,7 @@ from hob.cli.translating import _, ngettext
 from hob.core.errors import InvalidRequest
 from hob.core.translation.code_words import PART_WORDS
 from hob.core.translation.language import translatable
+from hob.core.trust.labels import Origin
 
 ITEM_LABELS: Mapping[str, str] = {
     "id": translatable("id"),
@@ -41,7 +42,7 @@ Query = Annotated[str, Parameter(help="What to look for, in your words.")]
 Id = Annotated[str, Parameter(help="The item's id, or the beginning of it, as `hob memory search` shows it.")]
 Limit = Annotated[int, Parameter(help="Show at most this many items.")]
 Source = Annotated[str, Parameter(help="A source, e.g. tool:web_fetch.")]
-Origin = Annotated[str, Parameter(help="The origin: owner, model, web, file, mail, mcp, tool.")]
+From = Annotated[Origin | None, Parameter(help="Where it came from.")]
 Since = Annotated[float, Parameter(help="Leave out what is older than this many hours; 0 leaves out nothing.")]
 
 
@@ -51,11 +52,11 @@ def _given(**values: Any) -> dict[str, Any]:
         import time
 
         values["since"] = time.time() - since * 3600
-    return {name: value for name, value in values.items() if value not in ("", 0, 0.0, False)}
+    return {name: value for name, value in values.items() if value not in (None, "", 0, 0.0, False)}
 
 
 @app.command
-def search(query: Query = "", *, layer: Layer = "", source: Source = "", origin: Origin = "", hours: Since = 0.0,
+def search(query: Query = "", *, layer: Layer = "", source: Source = "", origin: From = None, hours: Since = 0.0,
            limit: Limit = 20, json: Json = False) -> None:  # fmt: skip
     """Search memory; without words, show the newest items."""
     seen = reach("GET", "/memory/items", _given(query=query, layer=layer, source=source, origin=origin, hours=hours,
@@ -155,7 +156,7 @@ def add(
 
 
 @app.command
-def forget(id: Id = "", *, layer: Layer = "", source: Source = "", origin: Origin = "", hours: Since = 0.0,
+def forget(id: Id = "", *, layer: Layer = "", source: Source = "", origin: From = None, hours: Since = 0.0,
            said: Annotated[bool, Parameter(help="Include the messages in which it was said or is repeated.")] = False,
            yes: Annotated[bool, Parameter(help="Do not ask.")] = False, json: Json = False) -> int:  # fmt: skip
     """Forget for ever: one item by id, or everything of a source, an origin, a layer or a time."""

@@ -64,9 +64,13 @@ def options_of(question: str) -> tuple[str, ...]:
 
 
 def chosen(question: str, answer: str) -> str:
-    """What an answer means: the option, where it is nothing but an option's number."""
+    """What an answer means, for the model: the option whose number it is; of another number, that no option has it."""
     options, number = options_of(question), answer.strip().rstrip(".)")
-    return options[int(number) - 1] if number.isdecimal() and 1 <= int(number) <= len(options) else answer
+    if not options or not number.isdecimal():
+        return answer
+    if 1 <= int(number) <= len(options):
+        return options[int(number) - 1]
+    return f"{answer.strip()} (the user's own words, and no option: these have the numbers 1 to {len(options)})"
 
 
 def _named(file: Attachment) -> str:

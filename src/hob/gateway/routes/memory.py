@@ -9,6 +9,7 @@ from starlette.responses import Response, StreamingResponse
 from hob.core.errors import InvalidRequest
 from hob.core.memory import FactAction, GoalAnswer, MemoryItemAnswer
 from hob.core.translation.language import translatable
+from hob.core.trust.labels import Origin
 from hob.core.values import dataclass
 from hob.gateway.auth.callers import TokenScope
 from hob.gateway.http.endpoint import JSON, LINES, Endpoint, EndpointCall
@@ -47,7 +48,7 @@ class MemoryQuery:
     query: str = field("words that help to find it; without them the newest", "")
     layer: str = field("one layer, e.g. `conversation`", "")
     source: str = field("a source, e.g. `tool:web_fetch`", "")
-    origin: str = field("where it came from: owner, model, web, file, …", "")
+    origin: str = field("where it came from", "", one_of=("", *Origin))
     since: float = field("not before this time (Unix seconds)", 0.0, at_least=0)
     limit: int = field("at most so many", 20, at_least=1, at_most=1000)
     as_of: float = field(
@@ -99,7 +100,7 @@ class ForgetRequest:
     id: str = field("the beginning of an item's id", "")
     layer: str = field("one layer", "")
     source: str = field("a source, e.g. `tool:web_fetch`", "")
-    origin: str = field("where it came from: web, file, model, …", "")
+    origin: str = field("where it came from", "", one_of=("", *Origin))
     since: float = field("not what is older (Unix seconds)", 0.0, at_least=0)
     said: bool = field("the conversation too in which it was said", False)
     preview: bool = field("only show what that is", False)
