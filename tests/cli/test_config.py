@@ -19,6 +19,11 @@ def test_set_says_when_a_value_set_at_run_time_outranks_the_file(capsys: pytest.
     assert capsys.readouterr().err == ""
     assert run(["config", "set", "spending.daily", "6"]) == 0
     assert '`hob config set --now spending.daily ""` takes that back' in capsys.readouterr().err
+    assert run(["config", "unset", "spending.daily"]) == 0
+    assert capsys.readouterr().err == (
+        "now in force: spending.daily = (not set)  # default\n"
+        'The value set with --now outranks it; `hob config set --now spending.daily ""` takes that back.\n'
+    )
     assert run(["config", "set", "--now", "spending.daily", ""]) == 0
     assert run(["config", "set", "spending.daily", "7"]) == 0
     assert capsys.readouterr().err == ""

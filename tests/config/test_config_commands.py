@@ -100,7 +100,15 @@ def test_set_and_unset_change_the_file(tmp_path: Path, capsys: pytest.CaptureFix
     assert print_setting(load_config(SECTIONS, home=tmp_path, environ={}), "web.port") == 0
     assert unset_setting("web.port", sections=SECTIONS, home=tmp_path, environ={}) == 0
     assert print_setting(load_config(SECTIONS, home=tmp_path, environ={}), "web.port") == 0
-    assert capsys.readouterr().out == "-1\n80\n"
+    assert capsys.readouterr() == ("-1\n80\n", "now in force: web.port = 80  # default\n")
+
+
+def test_unset_says_what_is_in_force(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    environ = {"HOB_WEB_PORT": "5"}
+    assert unset_setting("web.port", sections=SECTIONS, home=tmp_path, environ=environ) == 0
+    assert capsys.readouterr().err == (
+        f"web.port is not in {tmp_path / 'config.toml'}\nnow in force: web.port = 5  # environment HOB_WEB_PORT\n"
+    )
 
 
 def test_set_says_what_outranks_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

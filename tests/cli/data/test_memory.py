@@ -1,12 +1,19 @@
 """`hob memory`: what it is given is read as it is meant, or refused before Hob is asked."""
 
+import asyncio
+import time
 from pathlib import Path
 
 import pytest
 
 from hob.cli.data.memory import add
 from hob.cli.data.memory_facts import _END, _moment
+from hob.cli.table import run
+from hob.core.clock import SystemClock
 from hob.core.errors import InvalidRequest
+from hob.core.memory import Fact, FactChange, Scope
+from hob.store.settings import StoreSettings
+from hob.store.store import open_store
 
 
 @pytest.mark.parametrize("text", ["", "  ", "\n"])
@@ -29,3 +36,26 @@ def test_as_of_a_day_is_its_end() -> None:
     assert _moment("", _END) == 0
     with pytest.raises(InvalidRequest, match="2026-13-23 is not a date"):
         _moment("2026-13-23", _END)
+
+
+def test_facts_say_how_one_is_corrected_and_undone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home = tmp_path / ".hob"
+    monkeypatch.setenv("HOB_HOME", str(home))
+    monkeypatch.setenv("HOB_WORKSPACE_PATH", str(tmp_path / "work"))
+    home.mkdir(mode=0o700)
+    asyncio.run(_learn(home, Fact(subject="owner", predicate="lives_in", object="Paris", at=time.time())))
+    run(["memory", "facts"])
+    shown = capsys.readouterr().out
+    assert "`hob memory correct ID RIGHT` corrects a fact; `hob memory undo ID` undoes its last change." in shown
+    id = shown.split()[0]
+    assert run(["memory", "correct", id, "Rome"]) in (0, None)
+    assert "owner lives in Rome" in capsys.readouterr().out
+    assert run(["memory", "correct", "abcdef", "Rome"]) == 1
+    assert "`hob memory facts` lists them" in capsys.readouterr().err
+
+
+async def _learn(home: Path, fact: Fact) -> None:
+    async with open_store(home, StoreSettings(), SystemClock()) as store:
+        await store.facts.change(Scope("owner"), [lambda _: FactChange(added=(fact,))], "e_1")

@@ -32,19 +32,19 @@ def facts(*, as_of: Annotated[str, Parameter(help="As Hob knew them on this day 
         print(_("No facts were learned from conversations."))
     for fact in seen["facts"]:
         _show_fact(fact)
+    if seen["facts"]:
+        told = _("`hob memory correct ID RIGHT` corrects a fact; `hob memory undo ID` undoes its last change.")
+        print(paint(told, "dim"))
     print(paint(_("`hob memory search --layer fact` shows the notes you asked Hob to keep."), "dim"))
 
 
-def correct(id: str, right: str = "", *, json: Json = False) -> None:
-    """Correct a fact. Without RIGHT it only no longer counts as true.
-
-    Parameters
-    ----------
-    id:
-        The beginning of the fact's id.
-    right:
-        What is true instead, e.g. Rome.
-    """
+def correct(
+    id: FactId,
+    right: Annotated[str, Parameter(help="What is true instead, e.g. Rome.")] = "",
+    *,
+    json: Json = False,
+) -> None:
+    """Correct a fact. Without RIGHT it only no longer counts as true."""
     _settle({"id": id, "action": "correct", "object": right}, json=json)
 
 

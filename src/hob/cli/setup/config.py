@@ -22,7 +22,7 @@ from hob.config.environment import find_home, process_environment
 from hob.config.fields import find_setting, section_doc
 from hob.config.loading import Config, load_config
 from hob.config.positions import parse_key
-from hob.config.problems import ConfigInvalid, ConfigLayer, Source
+from hob.config.problems import ConfigInvalid, ConfigLayer, Source, UnknownKey
 from hob.core.errors import NotConfigured
 from hob.core.settings import Secret
 from hob.core.translation.language import translatable
@@ -113,15 +113,21 @@ def set_setting(
 
 
 def unset_setting(key: str, *, sections: Mapping[str, type], home: Path, environ: Mapping[str, str]) -> int:
-    """Take a key out of the file; a key that is not there is no failure."""
+    """Take a key out of the file, and say what is in force then; a key that is not there is no failure."""
     path = home / "config.toml"
     try:
-        if not unset_value(path, key, sections=sections, environ=environ):
+        if unset_value(path, key, sections=sections, environ=environ):
+            audit_action(home, "config.unset", key)
+        else:
             print(_("{key} is not in {path}").format(key=key, path=path), file=sys.stderr)
-            return 0
+        config = load_config(sections, home=home, environ=environ)
     except ConfigInvalid as error:
         return _fail(error)
-    audit_action(home, "config.unset", key)
+    with suppress(UnknownKey):  # what nobody knows has no value
+        told = _("now in force: {key} = {value}  # {source}")
+        value = config.get(key)
+        value = as_text(None if value == "" else value)
+        print(told.format(key=key, value=value, source=_(str(config.origin(key)))), file=sys.stderr)
     return 0
 
 
@@ -274,24 +280,25 @@ def set_(key: str, value: Annotated[str, Parameter(allow_leading_hyphen=True)], 
     if now:
         reach("POST", "/settings", {"values": {key: text or None}})
         return 0
-    here = _here()
-    done = set_setting(key, text, **here)
-    if not done and _is_outranked(here["home"], here["sections"], key):
-        told = _('The value set with --now outranks it; `hob config set --now {key} ""` takes that back.')
-        print(told.format(key=key), file=sys.stderr)
+    done = set_setting(key, text, **_here())
+    if not done:
+        _say_outranked(key)
     return done
 
 
 @app.command
 def unset(key: str, /) -> int:
-    """Remove KEY from the file; its default applies again.
+    """Remove KEY from the file, and print which value applies then.
 
     Parameters
     ----------
     key
         The setting, e.g. agent.max_rounds.
     """
-    return unset_setting(key, **_here())
+    done = unset_setting(key, **_here())
+    if not done:
+        _say_outranked(key)
+    return done
 
 
 @app.command
@@ -306,13 +313,16 @@ def path() -> None:
     print(find_home(process_environment()) / "config.toml")
 
 
-def _is_outranked(home: Path, sections: Mapping[str, type], key: str) -> bool:
-    """Whether a value that was set at run time stands above the file's."""
-    setting = find_setting(sections, parse_key(key))
-    if setting is None or not setting.rules.stored or not (home / "hob.db").exists():
-        return False
+def _say_outranked(key: str) -> None:
+    """Say so where a value that was set at run time stands above the file's."""
+    here = _here()
+    setting = find_setting(here["sections"], parse_key(key))
+    if setting is None or not setting.rules.stored or not (here["home"] / "hob.db").exists():
+        return
     rows = reach("GET", "/settings")["settings"]
-    return any(row["key"] == key and row["layer"] == ConfigLayer.STORED for row in rows)
+    if any(row["key"] == key and row["layer"] == ConfigLayer.STORED for row in rows):
+        told = _('The value set with --now outranks it; `hob config set --now {key} ""` takes that back.')
+        print(told.format(key=key), file=sys.stderr)
 
 
 def _read_line() -> str:
