@@ -1,5 +1,6 @@
 """Settings of queues and delivery: the longest text, how many may wait, turns at once, pauses between sends."""
 
+from hob.core.messages import OWN_CHANNEL
 from hob.core.settings import setting
 from hob.core.values import dataclass
 
@@ -8,7 +9,7 @@ MODES = ("steer", "followup", "collect", "interrupt")
 
 REPORTS = "report"
 """The channel on which results come to the session that gave the work; those that come together are one turn."""
-SELF_MADE = frozenset({"hob", REPORTS})
+SELF_MADE = frozenset({OWN_CHANNEL, REPORTS})
 """The channels of what Hob says to itself; its sender was classed when it was made."""
 _TOGETHER_SECONDS = 1.0
 

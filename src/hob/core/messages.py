@@ -13,6 +13,9 @@ UNKNOWN_TIME = datetime.fromtimestamp(0, UTC)
 FETCHED_CHANNELS = frozenset({"api", "local"})
 """The API and the terminal: their sender is the owner, and replies wait there to be fetched instead of being sent."""
 
+OWN_CHANNEL = "hob"
+"""Of what one session tells another: nobody reads there, and who waits for the answer finds it with the turn."""
+
 WEBHOOK_CHANNEL = "webhook"
 """What machines send to `/hooks/NAME`, which is the chat; their sender was classed by the webhook's settings."""
 

@@ -123,6 +123,30 @@ def load_session(connection: apsw.Connection, key: SessionKey) -> Session:
     return Session(key) if row is None else _load(row)
 
 
+def change_session(
+    connection: apsw.Connection, key: SessionKey, at: float, chosen: SessionChange
+) -> tuple[Session, Session]:
+    """Store these choices, in a new session too; as it was and as it is."""
+    content_writer = ContentWriter(connection)
+    row = find_row(connection, f"{_SELECT} WHERE s.key = ?", (key,))
+    old = Session(key) if row is None else _load(row)
+    new = replace(old, **chosen)
+    if new == old:
+        return old, new
+    if row is None:
+        _create(connection, content_writer, key, "", at, new.title)
+        old = replace(old, title=new.title)
+    # a title that stays is not kept a second time, where erasing would not find it
+    sql = "SELECT title FROM sessions WHERE key = ?"
+    title = all_rows(connection, sql, (key,))[0][0] if old.title == new.title else content_writer.maybe(new.title)
+    mode = None if new.mode is None else new.mode.value
+    thinking = None if new.thinking is None else new.thinking.value
+    words = (new.model or None, mode, thinking, new.permission or None, new.autonomy or None)
+    connection.execute(_CHANGE, (title, *words, new.paused, new.archived, key))
+    write_events(connection, content_writer, _changes(old, new, at))
+    return old, new
+
+
 def _event(
     key: SessionKey,
     name: str,
@@ -203,25 +227,7 @@ class StoredSessions(AuditedPart):
         at = self._now()
 
         def job(connection: apsw.Connection) -> None:
-            content_writer = ContentWriter(connection)
-            row = find_row(connection, f"{_SELECT} WHERE s.key = ?", (key,))
-            old = Session(key) if row is None else _load(row)
-            new = replace(old, **chosen)
-            if new == old:
-                return
-            if row is None:
-                _create(connection, content_writer, key, "", at)
-            # a title that stays is not kept a second time, where erasing would not find it
-            sql = "SELECT title FROM sessions WHERE key = ?"
-            title = (
-                all_rows(connection, sql, (key,))[0][0] if old.title == new.title else content_writer.maybe(new.title)
-            )
-            mode = None if new.mode is None else new.mode.value
-            thinking = None if new.thinking is None else new.thinking.value
-            words = (new.model or None, mode, thinking, new.permission or None, new.autonomy or None)
-            connection.execute(_CHANGE, (title, *words, new.paused, new.archived, key))
-            write_events(connection, content_writer, _changes(old, new, at))
-            told.extend(_permitted(old, new))
+            told.extend(_permitted(*change_session(connection, key, at, chosen)))
 
         told: list[AuditEntry] = []
         await self._audit.write(job, lambda _: told)

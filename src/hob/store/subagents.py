@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import apsw
 
@@ -12,11 +12,14 @@ from hob.core.ids import CallId, InboundId, SessionKey, TraceId, TurnId
 from hob.core.messages import Address, Inbound
 from hob.core.states import FINAL_TURNS, TurnState
 from hob.core.tools import ToolResult
+from hob.core.trust.labels import Trust
+from hob.core.turns import SessionChange
 from hob.core.values import dataclass
 from hob.store.codec import INBOUND_VERSION, dump_inbound, dump_json, load_inbound
-from hob.store.database.part import StorePart, transaction
+from hob.store.database.part import StorePart, snapshot, transaction
 from hob.store.database.rows import all_rows, find_row
 from hob.store.erasure.content import ContentWriter
+from hob.store.sessions import change_session
 from hob.store.timeline import write_events
 from hob.store.turns.late_results import put_result
 
@@ -43,6 +46,11 @@ _AWAITING = (
     " CROSS JOIN steps s ON s.turn = t.id AND s.kind = 'result_awaited' JOIN content c ON c.id = s.body"
     " WHERE t.state IN ('ready', 'running', 'parked') AND t.state = 'parked' AND t.waits_for = 'child'"
     " AND json_extract(c.text, '$.on') = 'child' ORDER BY t.seq, s.n"
+)
+_OUTCOME = (
+    "SELECT c.text, (SELECT json_extract(b.text, '$.trust') FROM steps s JOIN content b ON b.id = s.body"
+    " WHERE s.turn = t.id AND s.kind = 'model_asked' AND b.text IS NOT NULL ORDER BY s.n DESC LIMIT 1)"
+    " FROM turns t LEFT JOIN content c ON c.id = t.reply WHERE t.id = ?"
 )
 _TAKE = "UPDATE subagents SET taken = ? WHERE id = ? AND taken IS NULL"
 _OPEN_CHILDREN = (
@@ -123,17 +131,23 @@ class StoredSubagents(StorePart):
 
     @transaction
     def add(
-        self, connection: apsw.Connection, row: SubagentRow, inbound: Inbound, most: int, *events: TimelineEvent
-    ) -> bool:
-        """Keep the run, queue its message and tell it on the timeline; False where it is kept already.
+        self,
+        connection: apsw.Connection,
+        row: SubagentRow,
+        inbound: Inbound,
+        most: int = 0,
+        events: Sequence[TimelineEvent] = (),
+        **chosen: Unpack[SessionChange],
+    ) -> None:
+        """Keep the run, what is `chosen` for its session and its message, and tell it on the timeline; once.
 
-        Raises ToolFailed where its parent has that many open children, StoreErrors.
+        Raises ToolFailed where its parent has `most` open children, StoreErrors.
         """
         at = self._now()
         to = row.origin
         origin = dump_json([to.channel, to.chat, to.account, to.thread])
         if find_row(connection, "SELECT 1 FROM subagents WHERE id = ?", (row.id,)) is not None:
-            return False
+            return
         found = find_row(connection, _OPEN_CHILDREN, (row.parent,)) or (0,)
         if row.kind == SPAWN and found[0] >= most:
             raise ToolFailed(f"{found[0]} sub-agents of this session are at work; wait for one (sessions_yield)")
@@ -145,7 +159,8 @@ class StoredSubagents(StorePart):
         all_rows(connection, _INSERT, values)
         _enqueue(connection, content_writer, row.turn, row.id, inbound)
         write_events(connection, content_writer, events)
-        return True
+        if chosen:
+            change_session(connection, row.session, at, chosen)
 
     async def enqueue(self, turn: TurnId, inbound: Inbound, run: str = "") -> None:
         """Queue this message to Hob; its key makes it one. Raises StoreErrors."""
@@ -210,6 +225,12 @@ class StoredSubagents(StorePart):
         """The run that a sub-agent's session is; None for other sessions."""
         rows = await self._rows("s.session = ? AND s.kind = 'spawn'", (session,))
         return rows[0] if rows else None
+
+    @snapshot
+    def outcome(self, connection: apsw.Connection, row: SubagentRow) -> tuple[str, Trust]:
+        """What a run said, and the trust of the last request that its model answered."""
+        reply, trust = find_row(connection, _OUTCOME, (row.own_turn,)) or ("", None)
+        return reply or "", Trust.UNTRUSTED if trust is None else Trust(trust)
 
     async def find(self, id: str) -> SubagentRow | None:
         """One run."""

@@ -2,11 +2,13 @@
 
 import asyncio
 import json
+import math
 import random
 import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +16,19 @@ import pytest
 
 from hob.app.composition import App, open_app
 from hob.app.settings.sections import SECTIONS
+from hob.app.subagents.runs import SelfChannel
+from hob.bus.notices import Hub
 from hob.config.loading import load_config
-from hob.core.ids import CallId, SessionKey
+from hob.core.ids import CallId, InboundId, OutboxId, SessionKey, TurnId, new_trace_id
+from hob.core.messages import OWN_CHANNEL, Address, Button, Inbound, Outbound, OutboundKind, Sender
 from hob.core.models import AssistantMessage, ModelReply, ModelRequest, Stop, ToolMessage, Usage
 from hob.core.steps import ModelReplied
 from hob.core.tools import ToolCall
-from hob.core.trust.labels import Trust
+from hob.core.trust.labels import HOB_LABEL, Trust
 from hob.gateway.chat.inbound import owners_inbound
 from hob.gateway.chat.outcome import follow
-from hob.store.subagents import SubagentRow
+from hob.store.subagents import SPAWN, SubagentRow
+from hob.testing.memory_store import memory_store
 from hob.testing.model import Line, ScriptedModel
 from tests.stand_ins import stand_ins
 
@@ -405,3 +411,43 @@ async def test_hob_without_a_daemon_says_that_sub_agents_need_one(tmp_path: Path
     models = stand_ins(ScriptedModel(otherwise=think))
     async with open_app(config.home, config, subsystems=models, own_only=True) as app:
         assert "`hob serve`" in await said(app, "count")
+
+
+async def test_answer_between_sessions_is_no_message_to_the_person(tmp_path: Path) -> None:
+    def think(request: ModelRequest) -> str | ModelReply:
+        if in_child(request):
+            return "REPLY_SKIP" if "A message from session" in request.messages[-1].text else "seven cups"
+        script = [
+            asks(request, OPEN),
+            asks(request, spawn("count cups", label="cups")),
+            asks(request, ("sessions_yield", "{}")),
+            asks(request, ("sessions_send", '{"session": "cups", "message": "thank you"}')),
+        ]
+        done = len([each for each in request.messages if isinstance(each, AssistantMessage)])
+        return script[done] if done < len(script) else "Seven."
+
+    async with hob(tmp_path, think) as app:
+        assert await said(app, "count") == "Seven."
+        async with asyncio.timeout(5):
+            while (await app.store.outbox.counts()).open:  # noqa: ASYNC110 - delivery writes it
+                await asyncio.sleep(0.02)
+        assert not await app.store.outbox.unfetched("api")
+
+
+async def test_what_a_sub_agent_needs_approval_for_is_asked_in_the_chat_that_gave_the_work(tmp_path: Path) -> None:
+    async with memory_store() as store:
+        person, run = Address("telegram", "7"), InboundId("m_run")
+        row = SubagentRow(run, SPAWN, TurnId("t"), ROOT, ROOT, SessionKey("s"), 1, "", "", person)
+        own = Address(OWN_CHANNEL, run)
+        task = Inbound(run, "run:m_run", own, Sender("hob", "Hob"), "count", HOB_LABEL, new_trace_id())
+        await store.subagents.add(row, task, 1)
+        buttons = (Button("ok", "approve:a"),)
+        asked = Outbound(OutboxId("q"), own, "May I?", OutboundKind.NOTICE, None, new_trace_id(), buttons=buttons)
+        await store.outbox.enqueue([replace(asked, id=OutboxId("r"), buttons=()), asked])
+        kept = await store.outbox.next(OWN_CHANNEL, "", math.inf)
+        assert [each.outbound.id for each in kept] == ["q"], "a reply is found with its turn"
+        await SelfChannel(OWN_CHANNEL, store, Hub(), lambda _: None).send(asked)
+        forwarded = await store.outbox.find(OutboxId("q.fwd"))
+        assert forwarded is not None
+        assert forwarded.outbound.to == person
+        assert forwarded.outbound.buttons == asked.buttons

@@ -23,13 +23,12 @@ from hob.core.errors import Busy, HobError, StoreError
 from hob.core.events.notices import Progress
 from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import InboundId, OutboxId, SessionKey, new_event_id, new_span_id, new_trace_id
-from hob.core.messages import Address, Inbound, Outbound, Sender
+from hob.core.messages import FETCHED_CHANNELS, OWN_CHANNEL, Address, Inbound, Outbound, Sender
 from hob.core.money import price
 from hob.core.ports.accept import Accept
 from hob.core.ports.channel import Delivered, Repeats
 from hob.core.ports.notices import Notices
 from hob.core.states import FINAL_TURNS, TurnState
-from hob.core.steps import ModelAsked
 from hob.core.tools import ToolResult
 from hob.core.translation.sentences import Sentence, say
 from hob.core.trust.labels import Label, Origin, SenderClass, Trust
@@ -37,9 +36,6 @@ from hob.core.trust.self_messages import SELF
 from hob.store.store import Store
 from hob.store.subagents import SEND, SPAWN, QueuedMessage, SubagentRow, SubagentWork
 
-CHANNEL = "hob"
-OLD_REPORT = "report:"
-"""How the chat of a report began on `CHANNEL`, before reports had a channel of their own."""
 SKIP = frozenset({"ANNOUNCE_SKIP", "REPLY_SKIP"})
 """A result that is one of these words alone is not reported."""
 HANDED_OVER = 2_400
@@ -124,14 +120,16 @@ class SubagentRuns:
         return self._next([row for row in rows if row.id not in taken])
 
     async def _begin_and_end(self, running: RunningServices, work: SubagentWork) -> bool:
-        """Begin what there is room for, end what is late or not wanted any more; whether there was any such."""
-        await self._accept(running.accept, work.runs, work.queued)
+        """Begin what there is room for, end what is late or not wanted any more; whether any run was ended."""
+        failed = await self._accept(running.accept, work.runs, work.queued)
         unwanted = [row for row in work.runs if row.kind == SPAWN and row.open and _is_unwanted(row)]
         for row in unwanted:
             await self.kill(running, row)
-        return await self._end_late(running, work.runs) or bool(work.queued or unwanted)
+        return await self._end_late(running, work.runs) or failed or bool(unwanted)
 
-    async def _accept(self, accept: Accept, rows: Sequence[SubagentRow], found: Sequence[QueuedMessage]) -> None:
+    async def _accept(self, accept: Accept, rows: Sequence[SubagentRow], found: Sequence[QueuedMessage]) -> bool:
+        """Begin what there is room for; whether any of it was refused."""
+        failed = False
         at_work = sum(row.status == "running" and not row.waits and row.kind == SPAWN for row in rows)
         by_id = {row.id: row for row in rows}
         for message in found:
@@ -146,19 +144,21 @@ class SubagentRuns:
                 await accept(message.inbound)
             except Busy as busy:
                 log.info("a message to a session waits: %s", busy)
-                return
+                return failed
             except StoreError:
                 raise
             except HobError as error:
                 log.warning("a message to a session was not taken: %s", error)
                 if row is not None:
                     await self.store.subagents.end(row.id, "failed")
+                    failed = True
             if row is None or row.kind != SPAWN:
                 await self.store.subagents.remove_queued(message.key)
                 continue
             at_work += 1
             await self.store.subagents.remove_queued(message.key, *events_of(row, "begun", self.clock))
             self._show(row, Sentence.SUBAGENT_BEGUN)
+        return failed
 
     async def _end_late(self, running: RunningServices, rows: Sequence[SubagentRow]) -> bool:
         now = self.clock.now().timestamp()
@@ -269,10 +269,7 @@ class SubagentRuns:
 
     async def _result(self, row: SubagentRow) -> tuple[str, Label, str]:
         """What a run said, how far that is to be trusted, and what it took."""
-        result = await self.store.inbox.find_result(row.id)
-        steps = () if row.own_turn is None else await self.store.journal.load_steps(row.own_turn)
-        trust = next((step.trust for step in reversed(steps) if isinstance(step, ModelAsked)), Trust.UNTRUSTED)
-        text = "" if result is None else result.reply
+        text, trust = await self.store.subagents.outcome(row)
         spent = await self.store.ledger.spent(session=row.session)
         took = max(0.0, (row.ended or row.created) - (row.began or row.created))
         tokens = spent.usage.input + spent.usage.output
@@ -346,9 +343,10 @@ def message_key(id: InboundId) -> str:
 
 
 class SelfChannel:
-    """Implements `Channel` for what Hob says to itself. Answers to reports go on to the chat that gave the work.
+    """Implements `Channel` for what Hob says to itself.
 
-    Those who look at the session are told when they stand there, with a `Progress` of `REPORTS`.
+    Answers to reports, and what sub-agents need approval for, go on to the chat that gave the work. Those who look at
+    the session are told when they stand there, with a `Progress` of `REPORTS`.
     """
 
     account = ""
@@ -370,8 +368,9 @@ class SelfChannel:
 
     async def send(self, message: Outbound) -> Delivered:
         """Durable for the other chat when it returns. Raises StoreErrors."""
-        row = await find_reporting(self._store, message.to)
-        if row is None or row.origin.channel in SELF_MADE:
+        row = await find_run(self._store, message.to)
+        shown = SELF_MADE | FETCHED_CHANNELS if self.name == OWN_CHANNEL else SELF_MADE  # these fetch questions
+        if row is None or row.origin.channel in shown:
             return Delivered("kept")
         forwarded = replace(message, id=OutboxId(f"{message.id}.fwd"), to=row.origin)
         await self._store.outbox.enqueue([forwarded])
@@ -380,8 +379,6 @@ class SelfChannel:
         return Delivered(row.origin.channel)
 
 
-async def find_reporting(store: Store, chat: Address) -> SubagentRow | None:
-    """The run whose report is answered there; None where none is."""
-    if chat.channel == REPORTS:
-        return await store.subagents.find(chat.chat)
-    return await store.subagents.find(chat.chat.removeprefix(OLD_REPORT)) if chat.channel == CHANNEL else None
+async def find_run(store: Store, chat: Address) -> SubagentRow | None:
+    """The run that works or is reported there; None where none is."""
+    return await store.subagents.find(chat.chat) if chat.channel in SELF_MADE else None

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from uuid import UUID
 
 from hob.app.models.catalog import ModelNames
-from hob.app.subagents.runs import CHANNEL, SubagentRuns, events_of, find_reporting, message_key
+from hob.app.subagents.runs import SubagentRuns, events_of, find_run, message_key
 from hob.app.subagents.sessions import AGENT, child_key, depth_of
 from hob.app.subagents.specs import (
     AGENTS_LIST,
@@ -23,7 +23,7 @@ from hob.app.subagents.specs import (
 )
 from hob.core.errors import NotFound, ResultPending, ToolFailed
 from hob.core.ids import InboundId, SessionKey, digest, new_trace_id
-from hob.core.messages import Address, Quoted
+from hob.core.messages import OWN_CHANNEL, Address, Quoted
 from hob.core.models import Entry, Thinking
 from hob.core.money import dollars
 from hob.core.ports.tools import CallContext
@@ -99,7 +99,7 @@ class SubagentToolset:
         files = "".join(f"\n[attached: read blob:{blob.removeprefix('blob:')}]" for blob in attachments)
         inbound = self_made(
             turn, context.trust, _TASK.format(parent=turn.session, task=task + files),
-            id=id, key=message_key(id), to=Address(CHANNEL, session),
+            id=id, key=message_key(id), to=Address(OWN_CHANNEL, id),
         )  # fmt: skip
         inbound = replace(
             inbound,
@@ -118,11 +118,10 @@ class SubagentToolset:
             parent_trace=turn.trace,
         )
         accepted = events_of(row, "spawn_accepted", self._runs.clock)
-        if await self._store.subagents.add(row, inbound, settings.max_children, *accepted):
-            chosen = SessionChange(title=title_of(row.label or task))
-            if thinking:
-                chosen["thinking"] = Thinking(thinking)
-            await self._store.sessions.change(session, **chosen)
+        chosen = SessionChange(title=title_of(row.label or task))
+        if thinking:
+            chosen["thinking"] = Thinking(thinking)
+        await self._store.subagents.add(row, inbound, settings.max_children, accepted, **chosen)
         self._runs.wake()
         return json.dumps({"accepted": True, "runId": id, "childSessionKey": session})
 
@@ -137,9 +136,9 @@ class SubagentToolset:
         self, context: CallContext, id: InboundId, session: SessionKey, *, kind: str, depth: int
     ) -> SubagentRow:
         turn = context.turn
-        above = await self._store.subagents.spawned_as(turn.session)
+        above = await self._store.subagents.spawned_as(turn.session) if depth_of(turn.session) else None
         origin = turn.inbounds[0].origin if above is None else above.origin
-        if (told := await find_reporting(self._store, origin)) is not None:  # its own chat leads to the person's
+        if (told := await find_run(self._store, origin)) is not None:  # its own chat leads to the person's
             origin = told.origin
         root = turn.session if above is None else above.root
         return SubagentRow(id, kind, turn.id, turn.session, root, session, depth, "", "", origin)
@@ -189,7 +188,7 @@ class SubagentToolset:
         id = InboundId(f"m_{_name(context.turn, call)[:14]}")
         inbound = self_made(
             context.turn, context.trust, f"[From the session that gave the task]\n\n{text}",
-            id=id, key=f"steer:{id}", to=Address(CHANNEL, row.session),
+            id=id, key=f"steer:{id}", to=Address(OWN_CHANNEL, row.id),
         )  # fmt: skip
         await self._store.subagents.enqueue(
             context.turn.id, replace(inbound, session=row.session, trace=new_trace_id())
@@ -203,7 +202,6 @@ class SubagentToolset:
         rows = await self._store.subagents.of(context.turn.session)
         if not any(row.parent == context.turn.session and row.taken is None for row in rows):
             return "No sub-agent is at work, and every result was given."
-        self._runs.wake()
         raise ResultPending("child")
 
     @implements(SESSIONS_LIST)
@@ -261,11 +259,11 @@ class SubagentToolset:
         id = InboundId(f"m_{_name(context.turn, call)[:14]}")
         text = _SENT.format(parent=context.turn.session, message=message)
         inbound = self_made(
-            context.turn, context.trust, text, id=id, key=message_key(id), to=Address(CHANNEL, id)
+            context.turn, context.trust, text, id=id, key=message_key(id), to=Address(OWN_CHANNEL, id)
         )  # fmt: skip
         row = await self._row(context, id, key, kind=SEND, depth=depth_of(context.turn.session))
         row = replace(row, seconds=timeout_seconds, taken=None if timeout_seconds else "nobody")
-        await self._store.subagents.add(row, replace(inbound, session=key, trace=new_trace_id()), 0)
+        await self._store.subagents.add(row, replace(inbound, session=key, trace=new_trace_id()))
         self._runs.wake()
         if timeout_seconds:
             raise ResultPending("child")

@@ -8,7 +8,7 @@ import apsw
 from hob.core.errors import NotFound
 from hob.core.events.timeline import TimelineEvent
 from hob.core.ids import InboundId, OutboxId, SessionKey, TraceId, TurnId
-from hob.core.messages import FETCHED_CHANNELS, Address, Outbound, OutboundKind
+from hob.core.messages import FETCHED_CHANNELS, OWN_CHANNEL, Address, Outbound, OutboundKind
 from hob.core.states import OUTBOX_MOVES, OutboxState
 from hob.core.translation.language import translatable
 from hob.core.values import dataclass
@@ -106,9 +106,14 @@ def write_outbounds(
     at: float,
     turn: TurnId | None = None,
 ) -> None:
-    """Queue these; those without a turn get this one. A row that is there already stays as it is."""
+    """Queue these; those without a turn get this one. A row that is there already stays as it is.
+
+    Of those to `OWN_CHANNEL` only questions for approval are: a person answers them.
+    """
     for outbound in outbounds:
         to = outbound.to
+        if to.channel == OWN_CHANNEL and not outbound.buttons:
+            continue
         connection.execute(
             _INSERT,
             (
