@@ -79,7 +79,7 @@ class SessionQueues:
         for turn in (*recovered.quarantine, *recovered.ready):
             row = await context.store.turns.find(turn)
             if row is not None:
-                self._take(row)
+                self._take(row.id, row.session)
         for session in await context.store.inbox.busy_sessions():
             self._hint(session)
         self.doubtful = recovered.doubtful
@@ -94,7 +94,7 @@ class SessionQueues:
             self._context.quarantine.add(turn)
             row = await self._context.store.turns.find(turn)
             if row is not None:
-                self._take(row)
+                self._take(row.id, row.session)
 
     async def adopt(self, id: InboundId) -> bool:
         """Run this message of an earlier run although only own ones are run; False if it has ended or never was.
@@ -148,8 +148,16 @@ class SessionQueues:
         row = await self._context.store.turns.find(turn)
         if row is None or row.state is not TurnState.READY:
             return False
-        self._take(row)
+        self._take(row.id, row.session)
         return True
+
+    def made_ready(self, turn: TurnId, session: SessionKey) -> None:
+        """A transaction has made a parked turn of this session ready: it is the queue's next job."""
+        running = self._context.running_turns.get(turn)
+        if running is not None:
+            running.woken = True  # it is just being parked
+        else:
+            self._take(turn, session)
 
     async def stop(self, session: SessionKey, reason: str, *, waiting: bool = False) -> bool:
         """End the session's running turn and, if asked, what waits behind it; False if there was nothing.
@@ -251,15 +259,15 @@ class SessionQueues:
         if not self._queues:
             self._empty.set()
 
-    def _take(self, row: TurnRow) -> None:
-        shelved = self._shelved.get(row.session)
+    def _take(self, turn: TurnId, session: SessionKey) -> None:
+        shelved = self._shelved.get(session)
         if shelved is not None:
-            if row.id not in dict(shelved):
-                self._shelved[row.session] = (*shelved, (row.id, False))
+            if turn not in dict(shelved):
+                self._shelved[session] = (*shelved, (turn, False))
             return
-        session_queue = self._hint(row.session)
-        if session_queue is not None and row.id not in session_queue.ready:
-            session_queue.ready.append(row.id)
+        session_queue = self._hint(session)
+        if session_queue is not None and turn not in session_queue.ready:
+            session_queue.ready.append(turn)
 
     async def _all_done(self, seconds: float) -> bool:
         return await wait_for_event(self._empty, self._context.clock, seconds)
@@ -293,7 +301,7 @@ class SessionQueues:
                 turn = await take_up(self._context, row.id)
                 await end_as_cancelled(self._context, RunningTurn(turn), reason)
             except StoreError:
-                self._take(row)  # not ended, so it goes on
+                self._take(row.id, row.session)  # not ended, so it goes on
                 raise
             except HobError:
                 return False  # it has ended

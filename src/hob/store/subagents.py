@@ -22,6 +22,7 @@ from hob.store.erasure.content import ContentWriter
 from hob.store.sessions import change_session
 from hob.store.timeline import write_events
 from hob.store.turns.late_results import put_result
+from hob.store.turns.turns import wake_turn
 
 SPAWN, SEND = "spawn", "send"
 _WITH_TURN = "FROM subagents s LEFT JOIN inbox i ON i.id = s.id LEFT JOIN turns t ON t.id = i.turn"
@@ -40,8 +41,7 @@ _ENQUEUE = "INSERT OR IGNORE INTO self_messages (key, turn, run, body) VALUES (?
 _PENDING = f"{_SELECT} WHERE s.closed = 0 AND s.taken IS NULL ORDER BY s.seq"
 _QUEUED = "SELECT m.key, m.run, c.text FROM self_messages m JOIN content c ON c.id = m.body ORDER BY m.rowid"
 _AWAITING = (
-    "SELECT t.id, t.session, json_extract(c.text, '$.call') AS call,"
-    " EXISTS (SELECT 1 FROM late_results r WHERE r.turn = t.id AND r.call = json_extract(c.text, '$.call'))"
+    "SELECT t.id, t.session, json_extract(c.text, '$.call')"
     " FROM turns t INDEXED BY turns_open"
     " CROSS JOIN steps s ON s.turn = t.id AND s.kind = 'result_awaited' JOIN content c ON c.id = s.body"
     " WHERE t.state IN ('ready', 'running', 'parked') AND t.state = 'parked' AND t.waits_for = 'child'"
@@ -109,12 +109,11 @@ class QueuedMessage:
 
 @dataclass(frozen=True, slots=True)
 class AwaitingCall:
-    """A call of a parked turn that waits for the sub-agents of its session. `answered`: a result is kept for it."""
+    """A call of a parked turn that waits for the sub-agents of its session."""
 
     turn: TurnId
     session: SessionKey
     call: CallId
-    answered: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,12 +191,13 @@ class StoredSubagents(StorePart):
         result: ToolResult,
         events: Sequence[TimelineEvent],
     ) -> None:
-        """Give their results to a call of a parked turn, in one transaction with that they are taken."""
+        """Give their results to a call of a parked turn, which is ready then; once."""
         content_writer = ContentWriter(connection)
         put_result(connection, content_writer, turn, result)
         for id in ids:
             all_rows(connection, _TAKE, (f"{turn}.{result.call}", id))
         write_events(connection, content_writer, events)
+        wake_turn(connection, turn, self._now())
 
     async def close(self, id: InboundId) -> None:
         """Nothing is to be done for it any more."""
@@ -253,8 +253,8 @@ def _enqueue(
 def _find_work(connection: apsw.Connection) -> SubagentWork:
     queued = (_load_queued(*row) for row in all_rows(connection, _QUEUED) if row[2] is not None)
     newest = {
-        turn: AwaitingCall(TurnId(turn), SessionKey(session), CallId(call), bool(answered))
-        for turn, session, call, answered in all_rows(connection, _AWAITING)
+        turn: AwaitingCall(TurnId(turn), SessionKey(session), CallId(call))
+        for turn, session, call in all_rows(connection, _AWAITING)
     }
     return SubagentWork(tuple(map(_load, all_rows(connection, _PENDING))), tuple(queued), tuple(newest.values()))
 

@@ -212,9 +212,20 @@ async def test_parked_turns_wake_by_time_or_by_hand_and_show_their_line(store: S
     assert await store.turns.due(99.0) == ()
     assert await store.turns.due(100.0) == (timed,)
     assert (await store.transcript.load_view(SESSION, 5)).parked == ("waits for a yes",)
-    assert [await store.turns.wake(asking) for _ in range(2)] == [True, False]
+    assert [await store.turns.wake(asking) for _ in range(2)] == [True, True]
     assert (await store.turns.start(asking)).inbounds[0].text == "two"
+    assert not await store.turns.wake(asking), "it runs"
     assert {task.state for task in await store.tasks.find()} == {TaskState.WAITING, TaskState.RUNNING}
+
+
+async def test_results_of_sub_agents_make_the_turn_that_waits_for_them_ready(store: Store) -> None:
+    waiting = (await make_turn(store, message("one"))).id
+    await store.turns.park(waiting, Parked(WaitsFor.CHILD))
+    commits = store.commits
+    await store.subagents.hand_over((), waiting, ToolResult(CallId("c"), "42"), ())
+    assert store.commits == commits + 1
+    assert await store.late_results.find(waiting, CallId("c")) is not None
+    assert (await store.turns.start(waiting)).inbounds[0].text == "one"
 
 
 async def test_parked_turn_stays_parked_over_a_crash(tmp_path: Path) -> None:

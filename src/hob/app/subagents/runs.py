@@ -190,9 +190,6 @@ class SubagentRuns:
         """Wake the turns whose sub-agents are all over, with what these said; tells which those were."""
         taken: set[InboundId] = set()
         for awaiting in work.awaiting:
-            if awaiting.answered:  # a process ended before it was woken
-                await running.sessions.wake(awaiting.turn)
-                continue
             mine = [row for row in work.runs if row.parent == awaiting.session]
             if not all(map(is_over, mine)):
                 continue
@@ -203,7 +200,7 @@ class SubagentRuns:
             result = ToolResult(awaiting.call, "\n\n".join(texts) or "No sub-agent was at work.", label)
             events = [event for row in mine for event in events_of(row, row.status, self.clock)]
             await self.store.subagents.hand_over([row.id for row in mine], awaiting.turn, result, events)
-            await running.sessions.wake(awaiting.turn)
+            running.sessions.made_ready(awaiting.turn, awaiting.session)
             for row in mine:
                 self._show(row, Sentence.SUBAGENT_ENDED)
             taken.update(row.id for row in mine)

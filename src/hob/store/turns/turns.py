@@ -205,6 +205,17 @@ def _load(row: Sequence[Any]) -> TurnRow:
     )  # fmt: skip
 
 
+def wake_turn(connection: apsw.Connection, turn: TurnId, at: float) -> bool:
+    """Make a parked turn ready; whether it is ready now."""
+    row = find_row(connection, "SELECT state FROM turns WHERE id = ?", (turn,))
+    if row is None or row[0] != TurnState.PARKED:
+        return row is not None and row[0] == TurnState.READY
+    move_turn(connection, turn, TurnState.READY, at)
+    sql = "UPDATE turns SET waits_for = NULL, wake_at = NULL, line = NULL, question = NULL WHERE id = ?"
+    connection.execute(sql, (turn,))
+    return True
+
+
 class TurnRows(StorePart):
     """The turns and their states."""
 
@@ -250,15 +261,8 @@ class TurnRows(StorePart):
 
     @transaction
     def wake(self, connection: apsw.Connection, turn: TurnId) -> bool:
-        """Make a parked turn ready; False if it is not parked."""
-        at = self._now()
-        row = find_row(connection, "SELECT state FROM turns WHERE id = ?", (turn,))
-        if row is None or row[0] != TurnState.PARKED:
-            return False
-        move_turn(connection, turn, TurnState.READY, at)
-        sql = "UPDATE turns SET waits_for = NULL, wake_at = NULL, line = NULL, question = NULL WHERE id = ?"
-        connection.execute(sql, (turn,))
-        return True
+        """Make a parked turn ready; whether it is ready now."""
+        return wake_turn(connection, turn, self._now())
 
     async def due(self, now: float) -> tuple[TurnId, ...]:
         """Parked turns whose time has come, oldest first."""
