@@ -61,10 +61,10 @@ class Comparison:
 
     def view(self) -> dict[str, Any]:
         """For JSON."""
-        least, most = self.spread
+        minimum, maximum = self.spread
         return {
             "name": self.name, "unit": self.unit, "base": median(self.base), "now": median(self.now),
-            "change": self.change, "spread": [least, most], "worse": self.worse, "better": self.better,
+            "change": self.change, "spread": [minimum, maximum], "worse": self.worse, "better": self.better,
         }  # fmt: skip
 
 
@@ -148,8 +148,8 @@ def render(comparisons: Sequence[Comparison]) -> str:
     """The comparisons as an aligned table."""
     lines = [("what", "base", "now", "change", "base against base", "")]
     for each in comparisons:
-        least, most = each.spread
+        minimum, maximum = each.spread
         base, now = (f"{short(median(values))} {each.unit}" for values in (each.base, each.now))
         verdict = "WORSE" if each.worse else "better" if each.better else ""
-        lines.append((each.name, base, now, f"{each.change:+.1%}", f"{least:+.1%} to {most:+.1%}", verdict))
+        lines.append((each.name, base, now, f"{each.change:+.1%}", f"{minimum:+.1%} to {maximum:+.1%}", verdict))
     return joined(aligned(lines, left={0, 5}))

@@ -52,7 +52,7 @@ def measure(bench: Bench) -> Iterator[Row]:
     beside = f"python -c '{LIBRARIES}'"
     yield Row("100 routes, until ready", min(ready), "s CPU", 0.6, baseline=libraries.cpu, beside=beside)
     with bench.daemon(bench.home(), SERVE) as daemon, bench.program("echo") as echo:
-        least = _milliseconds(echo.pid, echo.client(), "POST", "/chat", {"message": "hi"}, calls)
+        minimum = _milliseconds(echo.pid, echo.client(), "POST", "/chat", {"message": "hi"}, calls)
         yield Row("100 routes, idle", min(memory), "MiB PSS", 60, baseline=memory_of(echo.pid).pss, beside=BARE)
         client = daemon.client()
         last = (ROUTES - len(ENDPOINTS) - 1) // 2 * 2  # GET has the even ones, POST the odd
@@ -63,7 +63,7 @@ def measure(bench: Bench) -> Iterator[Row]:
             ("GET /tasks", "GET", "/tasks", None),
         ):
             cost = _milliseconds(daemon.pid, client, method, path, body, calls)
-            yield Row(name, cost, "ms CPU", 1.5, baseline=least, beside=BARE)
+            yield Row(name, cost, "ms CPU", 1.5, baseline=minimum, beside=BARE)
     home = bench.home()
     asyncio.run(fill(home, _MESSAGES))
     with bench.daemon(home) as daemon:
@@ -71,12 +71,12 @@ def measure(bench: Bench) -> Iterator[Row]:
         wait_until_idle(daemon.pid)  # memory takes up what the home has
         for path in _LOOKS:
             cost = _milliseconds(daemon.pid, client, "GET", path, None, max(calls // 4, 100))
-            yield Row(f"GET {path}, a home in use", cost, "ms CPU", 1.5, baseline=least, beside=BARE)
+            yield Row(f"GET {path}, a home in use", cost, "ms CPU", 1.5, baseline=minimum, beside=BARE)
         before = memory_of(daemon.pid).pss
         page = Client(call(socket_of(home), "POST", "/dashboard/link").body["address"])
         for path in _PAGES:
             cost = _milliseconds(daemon.pid, page, "GET", path, None, max(calls // 4, 100))
-            yield Row(f"GET {path}, a home in use", cost, "ms CPU", 1.5, baseline=least, beside=BARE)
+            yield Row(f"GET {path}, a home in use", cost, "ms CPU", 1.5, baseline=minimum, beside=BARE)
         grown = memory_of(daemon.pid).pss - before
         yield Row("the dashboard's listener once it was used", grown, "MiB PSS", 10)
 

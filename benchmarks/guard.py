@@ -77,9 +77,9 @@ def measure(bench: Bench) -> Iterator[Row]:
     beside = "reading the arguments as JSON"
     for spec, (name, arguments, kind) in zip(_SPECS, _CASES, strict=True):
         calls = [_call(spec.name, arguments, n) for n in range(times)]
-        least = _least(calls)
+        minimum = _minimum(calls)
         took = asyncio.run(_judging(calls, spec, kind))
-        yield Row(f"a verdict on {name}", took, "ms CPU", 1, baseline=least, beside=beside)
+        yield Row(f"a verdict on {name}", took, "ms CPU", 1, baseline=minimum, beside=beside)
     took, questions = asyncio.run(_whole(bench.home(), [_call("read", {"path": "a.py"}, n) for n in range(times)]))
     yield Row("a verdict, kept in the database", took, "ms CPU", 1)
     yield Row("a question, kept in the database", questions, "ms CPU")
@@ -94,7 +94,7 @@ def _turn() -> Turn:
     return Turn(TurnId("t"), SessionKey("s"), TraceId("0" * 32), SpanId("0" * 16), (message(_WORDS, channel="local"),))
 
 
-def _least(calls: list[ToolCall]) -> float:
+def _minimum(calls: list[ToolCall]) -> float:
     began = time.process_time()
     for call in calls:
         json.loads(call.arguments)

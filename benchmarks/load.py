@@ -30,13 +30,13 @@ def measure(bench: Bench) -> Iterator[Row]:
         send(bench, daemon, 5)
         run = send(bench, daemon, each)
     with bench.program("echo") as echo:
-        least = send(bench, echo, each)
+        minimum = send(bench, echo, each)
     count = each * CLIENTS
     beside = "bare asyncio HTTP server, nothing kept"
-    rate, bare = count / run.wall / run.free, count / least.wall / least.free
+    rate, bare = count / run.wall / run.free, count / minimum.wall / minimum.free
     yield Row(f"{CLIENTS} clients, per free core", rate, "messages/s", 60, at_least=True, baseline=bare, beside=beside)
     yield Row(f"{CLIENTS} clients, failed of {count:,}", len(run.failed), "messages", 0)
-    cpu, bare = run.cpu / count * 1000, least.cpu / count * 1000
+    cpu, bare = run.cpu / count * 1000, minimum.cpu / count * 1000
     yield Row(f"{CLIENTS} clients, the daemon's part", cpu, "ms CPU", 15, baseline=bare, beside=beside)
 
 

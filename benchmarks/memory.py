@@ -20,12 +20,12 @@ def measure(bench: Bench) -> Iterator[Row]:
         daemon.client().say("hi")
         echo.client().say("hi")
         seconds = bench.times(20, 5)
-        cpu, wakes, least = _idle(daemon.pid, echo.pid, seconds)
+        cpu, wakes, minimum = _idle(daemon.pid, echo.pid, seconds)
         idle, small = memory_of(daemon.pid), memory_of(echo.pid)
         yield Row("idle after the start", fresh.pss, "MiB PSS", 50, baseline=small.pss, beside=BARE)
         yield Row("idle after a turn", idle.pss, "MiB PSS", 50, baseline=small.pss, beside=BARE)
         yield Row("idle after a turn", idle.rss, "MiB RSS", baseline=small.rss, beside=BARE)
-        yield Row(f"idle for {seconds} s", cpu, "% CPU", 0.1, baseline=least, beside=BARE)
+        yield Row(f"idle for {seconds} s", cpu, "% CPU", 0.1, baseline=minimum, beside=BARE)
         yield Row(f"idle for {seconds} s", wakes, "wake-ups")
         after = _talk(daemon, turns)
         growth, bare_growth = after.rss - idle.rss, _talk(echo, turns).rss - small.rss
@@ -36,10 +36,10 @@ def measure(bench: Bench) -> Iterator[Row]:
 def _idle(pid: int, echo: int, seconds: float) -> tuple[float, float, float]:
     """Percent of a core that the daemon uses, its wake-ups, and the percent of the baseline."""
     time.sleep(2)  # what a turn leaves to be done afterwards
-    before, wakes, least = cpu_of(pid), wakeups_of(pid), cpu_of(echo)
+    before, wakes, minimum = cpu_of(pid), wakeups_of(pid), cpu_of(echo)
     time.sleep(seconds)
     percent = 100 / seconds
-    return (cpu_of(pid) - before) * percent, wakeups_of(pid) - wakes, (cpu_of(echo) - least) * percent
+    return (cpu_of(pid) - before) * percent, wakeups_of(pid) - wakes, (cpu_of(echo) - minimum) * percent
 
 
 def _talk(daemon: Daemon, turns: int) -> Memory:

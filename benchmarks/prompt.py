@@ -33,9 +33,9 @@ def measure(bench: Bench) -> Iterator[Row]:
     shares = [100 * same / len(new) for same, new in zip(known, turns[1:], strict=True)]
     all_of_them = 100 * sum(known) / sum(map(len, turns[1:]))
     # of a request nothing that came after the one before can be known: the last answer and the new message
-    most = 100 * sum(min(len(old), len(new)) for old, new in pairwise(turns)) / sum(map(len, turns[1:]))
+    maximum = 100 * sum(min(len(old), len(new)) for old, new in pairwise(turns)) / sum(map(len, turns[1:]))
     beside = "no request could repeat more than the one before"
-    yield Row(f"known prefix over {TURNS} turns", all_of_them, "%", 90, at_least=True, baseline=most, beside=beside)
+    yield Row(f"known prefix over {TURNS} turns", all_of_them, "%", 90, at_least=True, baseline=maximum, beside=beside)
     yield Row("known prefix, the median turn", median(shares), "%")
     yield Row("known prefix, the worst turn", min(shares), "%")
 

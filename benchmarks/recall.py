@@ -40,8 +40,8 @@ def measure(bench: Bench) -> Iterator[Row]:
     yield from asyncio.run(_taken_up(bench.home()))
     yield from asyncio.run(_recalled(bench.home(), bench.times(200, 50)))
     yield from _idle(bench)
-    for count, dimension, most in _SIGNS[:2] if bench.quick else _SIGNS:
-        yield from _signs(count, dimension, most)
+    for count, dimension, maximum in _SIGNS[:2] if bench.quick else _SIGNS:
+        yield from _signs(count, dimension, maximum)
     sizes = [(5_000, None), (50_000, 15.0)] if bench.quick else [(50_000, 15.0), (1_000_000, 250.0)]
     for size, limit in sizes:
         yield from asyncio.run(_measured(bench.home(), size, limit, bench.times(300, 50)))

@@ -28,10 +28,10 @@ def measure(bench: Bench) -> Iterator[Row]:
     """Microseconds per 1,000 characters looked over, per request and per streamed event."""
     times = bench.times(50, 5)
     beside = "the same text in lower case"
-    least = _seconds(lambda: _PROSE.lower(), times) / _KB * 1e6
+    minimum = _seconds(lambda: _PROSE.lower(), times) / _KB * 1e6
     for name, kinds, limit in (("secrets", SECRETS, 150), ("personal data", PII, 100)):
         took = _seconds(lambda kinds=kinds: find(_PROSE, kinds), times) / _KB * 1e6  # type: ignore[misc]
-        yield Row(f"looking for {name}", took, "µs/kB", limit, baseline=least, beside=beside)
+        yield Row(f"looking for {name}", took, "µs/kB", limit, baseline=minimum, beside=beside)
     guard = PromptGuard(PromptGuardSettings(pii=ScreeningAction.REDACT), b"a key")
     request = _conversation()
     guard.screen(request)

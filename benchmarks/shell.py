@@ -22,9 +22,9 @@ def measure(bench: Bench) -> Iterator[Row]:
     times = bench.times(20, 3)
     for name, file in (("a usual command", "benign_commands.toml"), ("a hostile command", "hostile_commands.toml")):
         texts = [entry["text"] for entry in tomllib.loads((_DATA / file).read_text("utf-8"))["commands"]]
-        least = _each(texts, _split, times)
+        minimum = _each(texts, _split, times)
         took = _each(texts, _judge, times)
-        yield Row(f"judging {name}", took, "µs", 200, baseline=least, beside="shlex takes it apart")
+        yield Row(f"judging {name}", took, "µs", 200, baseline=minimum, beside="shlex takes it apart")
     yield Row("judging 64 kB of commands", _each([_LONG], _judge, max(3, times // 4)) / 1000, "ms", 500)
 
 

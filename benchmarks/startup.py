@@ -41,7 +41,7 @@ def _daemon(bench: Bench, times: int) -> Iterator[Row]:
     ready: list[float] = []
     cpu: list[float] = []
     first: list[float] = []
-    least: list[float] = []
+    minimum: list[float] = []
     for _ in range(times):
         with ExitStack() as stack:
             daemon = stack.enter_context(bench.daemon(bench.home()))
@@ -49,10 +49,10 @@ def _daemon(bench: Bench, times: int) -> Iterator[Row]:
             cpu.append(cpu_of(daemon.pid))
             first.append(seconds_of(daemon.client(), "hi"))
             echo = stack.enter_context(bench.program("echo"))
-            least.append(seconds_of(echo.client(), "hi"))
+            minimum.append(seconds_of(echo.client(), "hi"))
     libraries = run_often((python(), "-c", SERVER), bench.environ(bench.root), times)
     beside = f"python -c '{SERVER}'"
     yield Row("hob serve, until ready", min(ready), "s", 0.5, baseline=libraries.wall, beside=beside)
     yield Row("hob serve, until ready", min(cpu), "s CPU", baseline=libraries.cpu, beside=beside)
     beside = "bare asyncio HTTP server, nothing kept"
-    yield Row("first turn after the start", min(first), "s", 0.2, baseline=min(least), beside=beside)
+    yield Row("first turn after the start", min(first), "s", 0.2, baseline=min(minimum), beside=beside)

@@ -16,7 +16,7 @@ from hob import __version__
 from hob.gateway.chat.inbound import ChatRequest
 from hob.gateway.http.endpoint import JSON, Endpoint
 from hob.gateway.http.failures import BUSY, STATUS, Failed
-from hob.gateway.http.fields import MOST, Field, choices_of, fields_of
+from hob.gateway.http.fields import MAX, Field, choices_of, fields_of
 from hob.gateway.http.reply import PROBLEM, JsonResponse, Problem, problem_response
 from hob.gateway.openai.answer_types import Completion, OpenAIFailed, ResponseAnswer
 from hob.gateway.routes.views import ChatAnswer
@@ -201,10 +201,10 @@ def _of_field(field: Field, schemas: dict[str, Any]) -> dict[str, Any]:
         schema["description"] = bounds.doc
     if kind in (int, float):
         low, high = bounds.at_least, bounds.at_most
-        schema |= {"minimum": -MOST if low is None else low, "maximum": MOST if high is None else high}
+        schema |= {"minimum": -MAX if low is None else low, "maximum": MAX if high is None else high}
     if bounds.characters is not None:
-        least, most = bounds.characters
-        schema |= {"minLength": least, "maxLength": most, "pattern": _PRINTABLE}
+        minimum, maximum = bounds.characters
+        schema |= {"minLength": minimum, "maxLength": maximum, "pattern": _PRINTABLE}
     if bounds.only is not None:
         schema["enum"] = [*bounds.only, None]
     if bounds.one_of:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 _TRIES = 3
 
 
-def grows_with_its_size(work: Callable[[int], object], size: int, least: float = 1e-4) -> None:
+def grows_with_its_size(work: Callable[[int], object], size: int, minimum: float = 1e-4) -> None:
     """Eight times as much costs about eight times as much, not sixty-four.
 
     Compared are one machine's own times: a busy machine changes both alike, and one that was disturbed has further
@@ -19,5 +19,5 @@ def grows_with_its_size(work: Callable[[int], object], size: int, least: float =
         work(size)
         return time.process_time() - start
 
-    few = max(min(seconds(size) for _ in range(_TRIES)), least)
+    few = max(min(seconds(size) for _ in range(_TRIES)), minimum)
     assert any(seconds(8 * size) < 40 * few for _ in range(_TRIES))

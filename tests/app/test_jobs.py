@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any, cast
 
 from hob.app.contribution import Job
-from hob.app.jobs import MOST_SECONDS, JobSupervisor
+from hob.app.jobs import MAX_SECONDS, JobSupervisor
 from hob.app.running_app import RunningServices
 from hob.core.errors import StoreDamaged, StoreFull
 from hob.testing.clock import ManualClock, settle
@@ -66,8 +66,8 @@ async def test_job_that_breaks_is_started_again_later_and_later() -> None:
         assert (made.view["state"], made.view["problem"]) == ("waiting", "RuntimeError: oh")
         await clock.advance(1600)
         pauses = [later - earlier for earlier, later in pairwise(times)]
-        for pause, least in zip(pauses, (1, 2, 4, 8, 16, 32, 64, 128, 256, 300), strict=False):
-            assert least * 0.75 <= pause <= least * 1.25
+        for pause, minimum in zip(pauses, (1, 2, 4, 8, 16, 32, 64, 128, 256, 300), strict=False):
+            assert minimum * 0.75 <= pause <= minimum * 1.25
         assert len(pauses) > 9
         assert made.view["restarts"] == len(times)
         assert made.supervisor.view()[1]["state"] == "running"
@@ -79,14 +79,14 @@ async def test_job_that_ran_for_long_begins_again_with_short_pauses() -> None:
     async def run(_: RunningServices) -> None:
         starts.append(1)
         if len(starts) == 5:
-            await made.clock.sleep(MOST_SECONDS + 1)
+            await made.clock.sleep(MAX_SECONDS + 1)
         raise RuntimeError
 
     async with kept(for_ever, run) as made:
         for pause in (1, 2, 4, 8):
             await made.clock.advance(pause * 1.26)
         assert len(starts) == 5
-        await made.clock.advance(MOST_SECONDS + 2)
+        await made.clock.advance(MAX_SECONDS + 2)
         await made.clock.advance(1.26)
         assert len(starts) >= 6
 
@@ -94,8 +94,8 @@ async def test_job_that_ran_for_long_begins_again_with_short_pauses() -> None:
 async def test_job_waits_for_a_full_disk_and_stops_at_a_damaged_store() -> None:
     waits, stops = Breaking(StoreFull("no space")), Breaking(StoreDamaged("broken"))
     async with kept(waits, stops) as made:
-        await made.clock.advance(MOST_SECONDS + 1)
-        await made.clock.advance(MOST_SECONDS + 1)
+        await made.clock.advance(MAX_SECONDS + 1)
+        await made.clock.advance(MAX_SECONDS + 1)
         assert (waits.starts, stops.starts) == (3, 1)
         assert [each["state"] for each in made.supervisor.view()] == ["waiting", "stopped"]
         assert [each["restarts"] for each in made.supervisor.view()] == [0, 0]

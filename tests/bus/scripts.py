@@ -31,7 +31,7 @@ class ScriptedTurns:
         self.journal = journal
         self.begun: list[Turn] = []
         self.ended: list[tuple[TurnId, TurnState, str]] = []
-        self.most = 0
+        self.maximum = 0
         self.overlaps: list[SessionKey] = []
         self._scripts = dict(scripts or {})
         self._notices = notices
@@ -46,7 +46,7 @@ class ScriptedTurns:
         if turn.session in self._active:
             self.overlaps.append(turn.session)
         self._active[turn.session] = turn.id
-        self.most = max(self.most, len(self._active))
+        self.maximum = max(self.maximum, len(self._active))
         self.begun.append(turn)
         script = self._scripts.get(turn.inbounds[0].text.split(maxsplit=1)[0])
         try:

@@ -67,7 +67,7 @@ async def test_turns_that_run_at_once_are_limited(tmp_path: Path) -> None:
         await until(lambda: bench.turns.active == 3)
         gate.open.set()
         await bench.replies(*said)
-        assert bench.turns.most == 3
+        assert bench.turns.maximum == 3
 
 
 async def test_busy_session_does_not_hold_up_another(tmp_path: Path) -> None:

@@ -198,7 +198,7 @@ async def test_keys_can_fare_differently() -> None:
 
 
 async def test_request_too_long_overflows_on_every_wire() -> None:
-    async with ModelServer(most_bytes=10) as server, httpx2.AsyncClient(verify=PLAIN, base_url=server.root) as http:
+    async with ModelServer(max_bytes=10) as server, httpx2.AsyncClient(verify=PLAIN, base_url=server.root) as http:
         answers = [await http.post(**way.request(stream=False)) for way in WAYS.values()]
     assert [answer.status_code for answer in answers] == [400] * len(WAYS)
     assert all("tokens" in answer.text for answer in answers)

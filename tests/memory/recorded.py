@@ -45,8 +45,8 @@ class _Recorder:
     async def embed(self, texts: Sequence[str]) -> Embeddings:
         made = await self._embedder.embed(texts)
         for text, vector in zip(texts, made.vectors, strict=True):
-            most = max(map(abs, vector))
-            self.found[_key(text)] = array("b", (round(127 * each / most) for each in vector)).tobytes()
+            maximum = max(map(abs, vector))
+            self.found[_key(text)] = array("b", (round(127 * each / maximum) for each in vector)).tobytes()
         return made
 
 

@@ -163,8 +163,8 @@ async def test_note_that_is_not_taken_whole_is_told_and_one_that_is_no_utf_8_is_
     (notes / "2026-01-01.md").write_text("The oldest.\n")
     (notes / "2026-01-02.md").write_bytes("Grüße aus Köln.\n".encode("cp1252"))
     (notes / "2026-01-03.md").write_text("Höhe und Länge, " * 4)
-    monkeypatch.setattr(files, "_MOST_FILES", 2)
-    monkeypatch.setattr(files, "_MOST_BYTES", 36)
+    monkeypatch.setattr(files, "_MAX_FILES", 2)
+    monkeypatch.setattr(files, "_MAX_BYTES", 36)
     async with memory_store(ManualClock()) as store:
         indexer = FileIndexer(store.items, tmp_path, list)
         for _ in range(2):

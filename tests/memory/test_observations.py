@@ -30,7 +30,7 @@ class Answers:
         self.answers = list(answers)
         self.asked: list[str] = []
 
-    async def ask(self, task: str, session: SessionKey, system: str, question: str, most: int) -> str:
+    async def ask(self, task: str, session: SessionKey, system: str, question: str, maximum: int) -> str:
         self.asked.append(f"{task}: {question}")
         return self.answers.pop(0)
 

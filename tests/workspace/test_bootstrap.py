@@ -9,7 +9,7 @@ import pytest
 from hob.core.ids import digest
 from hob.core.trust.labels import Trust
 from hob.workspace.acceptance import AcceptedFiles
-from hob.workspace.bootstrap import MOST_BYTES, BootstrapFiles
+from hob.workspace.bootstrap import MAX_BYTES, BootstrapFiles
 from hob.workspace.seeding import TEMPLATES, seed
 
 
@@ -51,9 +51,9 @@ def test_any_bytes_become_text(tmp_path: Path, data: bytes, text: str) -> None:
 
 
 def test_huge_file_is_cut(tmp_path: Path) -> None:
-    write(tmp_path / "SOUL.md", "x" * (MOST_BYTES + 5))
+    write(tmp_path / "SOUL.md", "x" * (MAX_BYTES + 5))
     (file,) = BootstrapFiles(tmp_path).load()
-    assert len(file.text) == MOST_BYTES
+    assert len(file.text) == MAX_BYTES
     assert "only the first" in file.problem
 
 

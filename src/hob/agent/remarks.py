@@ -11,7 +11,7 @@ from hob.core.steps import ModelAsked, ModelFailed, ModelReplied, Step, ToolRece
 from hob.core.translation.sentences import Sentence, say
 
 _TELLING = ModelAsked | ModelReplied | ModelFailed | ToolReceived
-_MOST_CHARS = 500  # names in it may come from a server
+_MAX_CHARS = 500  # names in it may come from a server
 
 
 def render(remark: Remark, language: str) -> str:
@@ -22,7 +22,7 @@ def render(remark: Remark, language: str) -> str:
     except (KeyError, ValueError):  # a provider of somebody else
         text = " ".join((remark.sentence, *values.values()))
     text = "".join(char if char.isprintable() else " " for char in text)
-    return " ".join(text.split())[:_MOST_CHARS]
+    return " ".join(text.split())[:_MAX_CHARS]
 
 
 def remarks_of(steps: Iterable[Step]) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from hob.store.timeline import Followed
 
 TRIES = 5
 """After so many failures at one event it is quarantined."""
-FIRST_SECONDS, MOST_SECONDS = 1.0, 60.0
+FIRST_SECONDS, MAX_SECONDS = 1.0, 60.0
 
 log = logging.getLogger(__name__)
 
@@ -54,8 +54,8 @@ class FollowerJob:
 
     async def _step(self) -> bool:
         """Work on the next batch, one event at a time after a failure; whether there may be more."""
-        follower, most = self._follower, 1 if self._failures else self._follower.at_once
-        found = await self._store.timeline.follow(self._place, most, kinds=follower.kinds)
+        follower, maximum = self._follower, 1 if self._failures else self._follower.at_once
+        found = await self._store.timeline.follow(self._place, maximum, kinds=follower.kinds)
         if found.events:
             try:
                 effects = await follower.work(found.events)
@@ -69,7 +69,7 @@ class FollowerJob:
             if effects is not None:
                 effects.then()
         self._failures, self._place = 0, found.upto
-        return len(found.events) == most
+        return len(found.events) == maximum
 
     async def _failed(self, found: Followed, error: Exception) -> None:
         self._failures += 1
@@ -78,7 +78,7 @@ class FollowerJob:
             return
         if self._failures <= TRIES:
             log.warning("the follower %s could not take an event: %s", name, reason)
-            await self._clock.sleep(backoff(self._failures, FIRST_SECONDS, MOST_SECONDS))
+            await self._clock.sleep(backoff(self._failures, FIRST_SECONDS, MAX_SECONDS))
             return
         log.exception("the follower %s quarantines an event; `hob doctor` names it", name)
         await self._store.followers.quarantine(name, [place for place, _ in found.events], found.upto, reason)

@@ -14,7 +14,7 @@ from hob.core.clock import Clock
 from hob.core.errors import StoreDamaged, StoreFull
 from hob.core.values import dataclass
 
-FIRST_SECONDS, MOST_SECONDS = 1.0, 300.0
+FIRST_SECONDS, MAX_SECONDS = 1.0, 300.0
 """Between a failure and the next start; one that ran for longer than the longest pause begins again with the first."""
 
 log = logging.getLogger(__name__)
@@ -75,13 +75,13 @@ class JobSupervisor:
             except StoreFull as error:
                 kept.state, kept.problem = JobState.WAITING, str(error)
                 log.error("the job %s waits for the disk: %s", job.name, error)
-                await self._clock.sleep(MOST_SECONDS)
+                await self._clock.sleep(MAX_SECONDS)
                 continue
             except Exception as error:  # the job wall: one job's defect is not the others'
-                failures = 1 if self._clock.monotonic() - began > MOST_SECONDS else failures + 1
+                failures = 1 if self._clock.monotonic() - began > MAX_SECONDS else failures + 1
                 kept.state, kept.problem = JobState.WAITING, f"{type(error).__name__}: {error}"
                 kept.restarts += 1
-                pause = backoff(failures, FIRST_SECONDS, MOST_SECONDS)
+                pause = backoff(failures, FIRST_SECONDS, MAX_SECONDS)
                 log.exception("the job %s failed and is started again in %.0f s", job.name, pause)
                 await self._clock.sleep(pause)
                 continue

@@ -42,9 +42,9 @@ async def within(clock: Clock, seconds: float, work: Coroutine[Any, Any, T]) -> 
     return working.result()
 
 
-def backoff(failures: int, first: float, most: float) -> float:
+def backoff(failures: int, first: float, maximum: float) -> float:
     """Seconds to wait after so many failures in a row: doubling, at most `most`, spread by a quarter each way."""
-    pause: float = min(most, first * 2 ** min(failures - 1, 30))
+    pause: float = min(maximum, first * 2 ** min(failures - 1, 30))
     return pause * random.uniform(0.75, 1.25)
 
 

@@ -135,17 +135,17 @@ class ProgressLine:
 class LiveOutput:
     """What a command writes while it runs, dimmed on standard error where that is a terminal; at most so much of it."""
 
-    MOST = 4_000
+    MAX = 4_000
     """Characters of one call."""
 
     def __init__(self) -> None:
-        self._left = self.MOST
+        self._left = self.MAX
         self._open = False
 
     def begin(self) -> None:
         """Another call begins."""
         self.end()
-        self._left = self.MOST
+        self._left = self.MAX
 
     def write(self, text: str) -> None:
         """Show a piece, if there is room for it."""

@@ -31,7 +31,7 @@ _NAMES: Mapping[type, str] = {
     dict: translatable("a table"),
 }
 _SHOWN_CHARACTERS = 60
-_MOST = 2**63 - 1  # the largest whole number of TOML
+_MAX = 2**63 - 1  # the largest whole number of TOML
 
 Report = Callable[[KeyPath, str, str], None]
 """Told the path, the reason and the nearest known word of everything that is wrong."""
@@ -246,7 +246,7 @@ def _convert(kind: Any, raw: Any, sources: SecretSources) -> Any:
     wanted: Any = str if kind is Path else kind
     if wanted not in (str, int, float, bool):
         raise TypeError(f"a setting cannot be of type {kind}")
-    if type(raw) is int and abs(raw) > _MOST:
+    if type(raw) is int and abs(raw) > _MAX:
         raise ValueError(translatable("the number is too large"))
     if wanted is float and type(raw) is int:
         raw = float(raw)
@@ -298,7 +298,7 @@ def _shown(kind: Any, raw: Any) -> str:
     """What stands there instead; never a text where a secret belongs."""
     if holds_secret(kind) or isinstance(raw, (dict, list)):
         return "" if isinstance(raw, str) else translatable(", not {value}", value=describe(raw))
-    if raw == "" or (type(raw) is int and abs(raw) > _MOST):
+    if raw == "" or (type(raw) is int and abs(raw) > _MAX):
         return ""
     if isinstance(raw, bool):
         return translatable(", not {value}", value=str(raw).lower())

@@ -181,7 +181,7 @@ def _end_group(pid: int) -> None:
 def _decode(data: bytes, what: str) -> str:
     if len(data) > MAX_BYTES:
         raise NotConfigured(
-            translatable("{what} is larger than {most} bytes; that is not a secret", what=what, most=MAX_BYTES)
+            translatable("{what} is larger than {maximum} bytes; that is not a secret", what=what, maximum=MAX_BYTES)
         )
     try:
         return data.decode().strip()

@@ -204,7 +204,7 @@ class ModelRequest:
         return self.models[0] if self.models else self.model
 
     @property
-    def most_output(self) -> int:
+    def max_output(self) -> int:
         """Tokens that may have to be paid for: those of the answer, and the room for thinking."""
         return self.max_tokens + (UNCHOSEN_ROOM if self.thinking is None else THINKING_ROOM[self.thinking])
 

@@ -25,7 +25,7 @@ class Effect(StrEnum):
     EXECUTES = "executes"
 
 
-MOST_CHARACTERS = 64_000
+MAX_CHARACTERS = 64_000
 """Of a result. A model with a smaller window is shown less."""
 
 ALL_EFFECTS = frozenset(Effect)
@@ -76,7 +76,7 @@ class ToolSpec:
     restart: Restart = Restart.NEVER
     parallel: bool = False
     timeout: float = 60.0
-    output_cap: int = MOST_CHARACTERS
+    output_cap: int = MAX_CHARACTERS
     roles: ArgumentRole | None = None
     varies_by: tuple[str, ...] = ()
     variants: Mapping[str, Variant] = field(default_factory=dict)

@@ -11,7 +11,7 @@ from hob.gateway.http.fields import field
 from hob.store.imports import PastEntry
 from hob.store.store import Store
 
-MOST_BYTES = 32_000_000
+MAX_BYTES = 32_000_000
 
 
 class ImportedMessagesAnswer(TypedDict):

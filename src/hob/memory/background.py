@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from hob.core.clock import Clock
 from hob.memory.background_model import BackgroundBudget, BackgroundModel, WorkPaused
 
-FIRST_SECONDS, MOST_SECONDS = 60.0, 3_600.0
+FIRST_SECONDS, MAX_SECONDS = 60.0, 3_600.0
 """Until it is tried again after a failure; a new day is looked for every hour."""
 
 log = logging.getLogger(__name__)
@@ -58,7 +58,7 @@ class BackgroundMemory:
                     log.info("work on memory waits: %s", waits.why)
             self._failures = self._failures + 1 if failed else 0
             if failed:
-                await self._clock.sleep(self._backoff(self._failures, FIRST_SECONDS, MOST_SECONDS))
+                await self._clock.sleep(self._backoff(self._failures, FIRST_SECONDS, MAX_SECONDS))
                 continue
             self._budget.waits = None
             await self._wait(self._said, self._clock, min((each for each in pauses if each is not None), default=None))

@@ -12,7 +12,7 @@ class SourceFailed(HobError):
     """A source of memory did not give what was asked for."""
 
 
-async def json_of(response: httpx2.Response, who: str, section: str, most: int) -> Any:
+async def json_of(response: httpx2.Response, who: str, section: str, maximum: int) -> Any:
     """What the answer holds, at most so many bytes. Raises SourceFailed, which names the setting to check."""
     if response.status_code in (401, 403):
         raise SourceFailed(f"{who} refused the key; check {section}.api_key")
@@ -21,8 +21,8 @@ async def json_of(response: httpx2.Response, who: str, section: str, most: int) 
     data = bytearray()
     async for chunk in response.aiter_bytes():
         data += chunk
-        if len(data) > most:
-            raise SourceFailed(f"{who} answered with more than {most:,} bytes")
+        if len(data) > maximum:
+            raise SourceFailed(f"{who} answered with more than {maximum:,} bytes")
     try:
         return json.loads(data)
     except (ValueError, RecursionError):

@@ -14,11 +14,11 @@ from hob.store.memory.facts import StoredFacts
 from hob.store.memory.goals import StoredGoals
 from hob.store.memory.work import StoredWork
 
-_MOST_CHARACTERS = 1_500
+_MAX_CHARACTERS = 1_500
 _LONGEST = 200
-_MOST_GOALS = 600
+_MAX_GOALS = 600
 """Characters."""
-_MOST_PROFILE = 800
+_MAX_PROFILE = 800
 """Characters."""
 _CACHE_SECONDS = 3_600.0
 _PRIVATE = "This conversation is private: nothing of it is remembered. Do not promise to keep any of it."
@@ -65,7 +65,7 @@ class ProfileSection:
             return None
         sure = [fact for fact in known if fact.valid_to is None and fact.state is not FactState.ASKED]
         sure.sort(key=lambda fact: (fact.subject != OWNER, not is_single(fact.predicate), -fact.confidence, fact.id))
-        lines, left = list[str](), _MOST_PROFILE
+        lines, left = list[str](), _MAX_PROFILE
         for fact in sure:
             line = f"- {fact.subject} {fact.predicate.replace('_', ' ')} {fact.object}".replace("<", "(")
             left -= len(line) + 1
@@ -136,7 +136,7 @@ class GoalsSection:
             known = await self._goals.goals(_OWNER)
         except StoreError:
             return None
-        now, left, lines = self._clock.now().timestamp(), _MOST_GOALS, list[str]()
+        now, left, lines = self._clock.now().timestamp(), _MAX_GOALS, list[str]()
         for goal in known:
             if goal.state is not GoalState.OPEN or not goal.label.trusted:
                 continue
@@ -152,7 +152,7 @@ class GoalsSection:
 
 def chosen(known: list[MemoryItem]) -> list[str]:
     """The lines that fit: those that matter most, the newest first; then shown by date."""
-    left, some = _MOST_CHARACTERS, []
+    left, some = _MAX_CHARACTERS, []
     for item in sorted(known, key=lambda item: (item.kind != HIGH, -item.at)):
         left -= min(len(item.text), _LONGEST) + 24
         if left < 0:

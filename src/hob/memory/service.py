@@ -31,7 +31,7 @@ _NEAR = 3
 """Places in a conversation or document that are still together."""
 _QUESTION = 200
 """Characters that are shown of a question."""
-_MOST_NEWS = 5
+_MAX_NEWS = 5
 _ID = re.compile(r"[0-9a-f]{6,32}")
 
 
@@ -175,7 +175,7 @@ class MemoryService:
             return ()
         self._untold = False
         try:
-            told = (await self._facts.news(Scope(OWNER), turn.id))[-_MOST_NEWS:]
+            told = (await self._facts.news(Scope(OWNER), turn.id))[-_MAX_NEWS:]
         except StoreError as error:
             self._untold = True
             log.warning("memory cannot be read: %s", error)

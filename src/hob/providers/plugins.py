@@ -18,7 +18,7 @@ from hob.core.translation.language import translatable
 from hob.providers.settings import ProviderSettings
 
 GROUP = "hob.providers"
-_MOST_SAID = 200
+_MAX_SAID = 200
 log = logging.getLogger(__name__)
 Open = Callable[[ProviderSettings, Clock, Blobs | None], Model]
 
@@ -48,7 +48,7 @@ def open_plugin(name: str, settings: ProviderSettings, clock: Clock, blobs: Blob
         raise
     except Exception as error:
         log.exception("the provider %s cannot be opened", name)
-        said = f"{type(error).__name__}: {error}"[:_MOST_SAID]
+        said = f"{type(error).__name__}: {error}"[:_MAX_SAID]
         raise ModelError(
             ModelFault.SETTINGS, translatable("the provider {name} cannot be loaded ({error})", name=name, error=said)
         ) from error

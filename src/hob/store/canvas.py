@@ -11,7 +11,7 @@ from hob.core.ids import SessionKey, TurnId
 from hob.core.translation.language import translatable
 from hob.store.plugin_records import PluginRecord, PluginRecords
 
-MOST_PAGES, MOST_VERSIONS = 40, 20
+MAX_PAGES, MAX_VERSIONS = 40, 20
 HIDDEN_SECONDS = 30 * 86_400.0
 """What is hidden is kept for so long."""
 _PAGE, _HTML = "page", "html"
@@ -35,9 +35,9 @@ class StoredCanvas:
             page = replace(page, version=versions[-1].version)
         page = replace(page, version=page.version + 1, at=self._clock.now().timestamp())
         await self._put(page, html)
-        for old in versions[: -(MOST_VERSIONS - 1)]:
+        for old in versions[: -(MAX_VERSIONS - 1)]:
             await self._drop(old)
-        for old in sorted(await self.pages(), key=lambda each: (each.hidden, -each.at))[MOST_PAGES:]:
+        for old in sorted(await self.pages(), key=lambda each: (each.hidden, -each.at))[MAX_PAGES:]:
             for each in await self.versions(old.id):
                 await self._drop(each)
         return page

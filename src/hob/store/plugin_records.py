@@ -63,7 +63,7 @@ class PluginRecords(StorePart):
     def putting(self, record: PluginRecord) -> Effect:
         """The same as part of another transaction: for the effects of a follower. Raises InvalidRequest."""
         if not record.key or len(record.value) > LONGEST:
-            told = translatable("a record needs a key and has {most:,} characters at most", most=LONGEST)
+            told = translatable("a record needs a key and has {maximum:,} characters at most", maximum=LONGEST)
             raise InvalidRequest(told)
         at = self._now()
 

@@ -134,7 +134,7 @@ class StoredSubagents(StorePart):
         connection: apsw.Connection,
         row: SubagentRow,
         inbound: Inbound,
-        most: int = 0,
+        maximum: int = 0,
         events: Sequence[TimelineEvent] = (),
         **chosen: Unpack[SessionChange],
     ) -> None:
@@ -148,7 +148,7 @@ class StoredSubagents(StorePart):
         if find_row(connection, "SELECT 1 FROM subagents WHERE id = ?", (row.id,)) is not None:
             return
         found = find_row(connection, _OPEN_CHILDREN, (row.parent,)) or (0,)
-        if row.kind == SPAWN and found[0] >= most:
+        if row.kind == SPAWN and found[0] >= maximum:
             raise ToolFailed(f"{found[0]} sub-agents of this session are at work; wait for one (sessions_yield)")
         content_writer = ContentWriter(connection)
         values = (

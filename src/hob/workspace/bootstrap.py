@@ -13,7 +13,7 @@ from hob.workspace.acceptance import AcceptedFiles
 log = logging.getLogger(__name__)
 
 NAMES = ("AGENTS.md", "SOUL.md", "USER.md", "TOOLS.md", "IDENTITY.md", "MEMORY.md")
-MOST_BYTES = 1_000_000
+MAX_BYTES = 1_000_000
 _UNACCEPTED = Label(Origin.IDENTITY, Trust.UNTRUSTED)
 
 _Stamp = tuple[int, int, int, int]
@@ -65,8 +65,8 @@ class BootstrapFiles:
             return BootstrapFile(name, "", digest(""), problem=f"cannot be read: {error.strerror or error}")
         hash_ = digest(data)
         problem = ""
-        if len(data) > MOST_BYTES:
-            data, problem = data[:MOST_BYTES], f"only the first {MOST_BYTES} bytes were read"
+        if len(data) > MAX_BYTES:
+            data, problem = data[:MAX_BYTES], f"only the first {MAX_BYTES} bytes were read"
         text = data.decode("utf-8-sig", "replace").replace("\0", "\ufffd").replace("\r\n", "\n")
         return BootstrapFile(name, text, hash_, self._label_of(name, hash_), problem)
 
@@ -95,4 +95,4 @@ def _read_bytes(path: Path) -> bytes:
     with os.fdopen(handle, "rb") as file:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
             raise OSError("it is not a plain file")
-        return file.read(MOST_BYTES + 1)
+        return file.read(MAX_BYTES + 1)

@@ -6,7 +6,7 @@ from hob.core.translation.language import translatable
 
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _NAME = re.compile(r"^- Name:[ \t]*(.*?)[ \t]*$", re.MULTILINE)
-MOST_CHARS = 80
+MAX_CHARS = 80
 
 
 def name_in(text: str) -> str:
@@ -18,8 +18,10 @@ def name_in(text: str) -> str:
 def with_name(text: str, name: str) -> str:
     """The file with this name in it, everything else as it was. Raises ValueError for what is no name."""
     name = name.strip()
-    if not name or len(name) > MOST_CHARS or not name.isprintable() or set(name) & set("<>"):
-        raise ValueError(translatable("a name is one line of at most {most} letters, without < and >", most=MOST_CHARS))
+    if not name or len(name) > MAX_CHARS or not name.isprintable() or set(name) & set("<>"):
+        raise ValueError(
+            translatable("a name is one line of at most {maximum} letters, without < and >", maximum=MAX_CHARS)
+        )
     found = _NAME.search(_without_comments(text))
     if found:
         return f"{text[: found.start()]}- Name: {name}{text[found.end() :]}"

@@ -41,8 +41,8 @@ def by(cls: SenderClass) -> Inbound:
 class Known:
     """A dollar per thousand tokens of output, input is a tenth of that; and one that costs a tenth."""
 
-    def most_output(self, model: str, request: ModelRequest) -> int:
-        return request.most_output
+    def max_output(self, model: str, request: ModelRequest) -> int:
+        return request.max_output
 
     def find_price(self, model: str) -> Price | None:
         if model == "free":
@@ -408,7 +408,7 @@ async def test_standings_tell_each_limit_with_what_is_spent(store: Store, clock:
     settings = SpendingSettings(daily=1, per_session=3, models={"x/*": PeriodLimits(monthly=2)})
     await spend(store, turn, 0.5)
     found = await budget(store, clock, settings).standings(turn.session)
-    assert [(each.limit.key, each.limit.most, each.spent.cost) for each in found] == [
+    assert [(each.limit.key, each.limit.maximum, each.spent.cost) for each in found] == [
         ("spending.per_session", 3 * DOLLAR, 500_000),
         ("spending.daily", DOLLAR, 500_000),
         ('spending.models."x/*".monthly', 2 * DOLLAR, 0),

@@ -34,8 +34,8 @@ SETTINGS = AgentSettings(window=4, compact_above=8)
 
 
 class Known:
-    def most_output(self, model: str, request: ModelRequest) -> int:
-        return request.most_output
+    def max_output(self, model: str, request: ModelRequest) -> int:
+        return request.max_output
 
     def find_price(self, model: str) -> Price | None:
         return Price(1_000_000, 2_000_000, 0, 0)

@@ -141,17 +141,17 @@ async def test_model_of_8k_answers_keeps_its_tools_and_is_summarised(bench: Turn
     assert forgotten.measure("priced", settings, 4_096).prompt == 123_904
 
 
-async def learned(*refused: tuple[int, str], most: int = 128_000) -> Room:
+async def learned(*refused: tuple[int, str], maximum: int = 128_000) -> Room:
     room = ContextRoom()
     for tokens, said in refused:
         await room.learn("m", tokens, 1_000, said, 0.0)
-    return room.measure("m", AgentSettings(context_tokens=most), 1_000)
+    return room.measure("m", AgentSettings(context_tokens=maximum), 1_000)
 
 
 async def test_learned_limit_only_shrinks_and_never_below_a_thousand() -> None:
     assert (await learned((400, ""))).prompt == 127_000  # that was not about the length
     assert (await learned((4_000, ""), (8_000, ""))).prompt == 3_000
-    assert (await learned((4_000, ""), most=2_000)).prompt == 1_500
+    assert (await learned((4_000, ""), maximum=2_000)).prompt == 1_500
     assert (await learned(*[(1_001, "")] * 9)).prompt == 1_500
 
 
@@ -179,8 +179,8 @@ async def test_old_models_are_forgotten(bench: TurnBench) -> None:
 
 
 @pytest.mark.parametrize(
-    ("window", "most"), [(4_000, 3_000), (32_000, 16_000), (99_000, 16_000), (100_000, 32_000), (200_000, 64_000)]
+    ("window", "maximum"), [(4_000, 3_000), (32_000, 16_000), (99_000, 16_000), (100_000, 32_000), (200_000, 64_000)]
 )
-def test_result_of_a_tool_is_as_long_as_the_window_leaves_room_for(window: int, most: int) -> None:
+def test_result_of_a_tool_is_as_long_as_the_window_leaves_room_for(window: int, maximum: int) -> None:
     room = ContextRoom().measure("m", AgentSettings(context_tokens=window), 4_096)
-    assert result_characters(room) == most
+    assert result_characters(room) == maximum

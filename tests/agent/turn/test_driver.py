@@ -46,8 +46,8 @@ class NoFiles:
 class Known:
     """A dollar per million tokens of input, two per million of output; only for `priced`."""
 
-    def most_output(self, model: str, request: ModelRequest) -> int:
-        return request.most_output
+    def max_output(self, model: str, request: ModelRequest) -> int:
+        return request.max_output
 
     def find_price(self, model: str) -> Price | None:
         return Price(1_000_000, 2_000_000, 100_000, 1_000_000) if model == "priced" else None

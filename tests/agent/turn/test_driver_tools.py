@@ -60,8 +60,8 @@ class NoFiles:
 class Unpriced:
     """Implements `Prices`."""
 
-    def most_output(self, model: str, request: ModelRequest) -> int:
-        return request.most_output
+    def max_output(self, model: str, request: ModelRequest) -> int:
+        return request.max_output
 
     def find_price(self, model: str) -> Price | None:
         return None

@@ -189,7 +189,7 @@ async def test_overflow_teaches_the_limit_of_the_model_that_was_asked(bench: Tur
     turn = await make_turn(bench.store, message("word " * 2_000))
     await perform(bench, router, turn, context_room=parts.context_room)
     rooms = [parts.context_room.measure(name, AgentSettings(), 4_096) for name in ("a/one", "b/two")]
-    assert [room.prompt < room.most for room in rooms] == [True, False]
+    assert [room.prompt < room.maximum for room in rooms] == [True, False]
 
 
 # Remarks

@@ -210,7 +210,7 @@ async def test_page_reads_what_its_server_offers_and_not_without_end(
         assert read["result"]["contents"][0]["text"] == "Buy green tea."
         gone = await called(app, page, "resources/read", '{"uri": "note://gone"}')
         assert gone["result"]["isError"]
-        monkeypatch.setattr(toolset, "MOST_HTML", 20)
+        monkeypatch.setattr(toolset, "MAX_HTML", 20)
         long = await called(app, page, "resources/read", '{"uri": "note://tea"}')
         assert "more than 20 characters" in long["result"]["content"][0]["text"]
 
@@ -233,7 +233,7 @@ async def test_page_calls_nothing_with_scripts_off_or_of_no_server_or_while_ever
 
 
 async def test_page_that_calls_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(catalog, "MOST_PAGE_CALLS", 2)
+    monkeypatch.setattr(catalog, "MAX_PAGE_CALLS", 2)
     async with hob_with_notes(tmp_path / "home", ScriptedModel(*OVEN_PAGE)) as app:
         page = await shown_oven(app)
         for _ in range(2):

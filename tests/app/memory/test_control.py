@@ -300,7 +300,7 @@ async def test_what_is_not_read_of_added_files_is_told_and_a_single_such_file_is
         with pytest.raises(InvalidRequest, match="/dev/zero is neither a file nor a folder"):
             await last(control(hob).add_files("/dev/zero"))
         assert (await control(hob).status())["watched"] == [str(folder)]
-        monkeypatch.setattr(documents, "_MOST_FILES", 5)
+        monkeypatch.setattr(documents, "_MAX_FILES", 5)
         done = await last(control(hob).add_files(str(folder)))
         assert done["problems"] == [f"{folder}: only 5 of its 6 files are read"]
 

@@ -332,7 +332,7 @@ async def test_profile_stands_in_the_owners_prompts_and_changes_when_it_is_put_r
 class Unasked:
     """A model that must not be asked."""
 
-    async def ask(self, task: str, session: SessionKey, system: str, question: str, most: int) -> str:
+    async def ask(self, task: str, session: SessionKey, system: str, question: str, maximum: int) -> str:
         raise AssertionError(f"{task} did not wait")
 
     def estimate(self, text: str) -> int:

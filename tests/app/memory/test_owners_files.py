@@ -173,7 +173,7 @@ async def test_folder_that_is_taken_away_while_it_is_read_stays_remembered(
 async def test_of_too_many_folders_some_are_looked_at_after_turns_and_that_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(folder_watch, "_MOST_FOLDERS", 4)
+    monkeypatch.setattr(folder_watch, "_MAX_FOLDERS", 4)
     folder = written(tmp_path / "papers", **{f"{n}_plan": f"Row {n}." for n in range(5)})
     async with visited(tmp_path, "Yes.") as hob:
         await hob.knows()
@@ -221,15 +221,15 @@ async def test_after_more_changes_than_the_system_keeps_all_is_looked_at(tmp_pat
     busy, quiet = tmp_path / "busy", tmp_path / "quiet"
     busy.mkdir()
     quiet.mkdir()
-    most = int(Path("/proc/sys/fs/inotify/max_queued_events").read_text())
+    maximum = int(Path("/proc/sys/fs/inotify/max_queued_events").read_text())
     watch = FolderWatch()
     async with heard(watch) as now:
         watch.cover(busy)
         watch.cover(quiet)
-        for n in range(most // 2 + 1):
+        for n in range(maximum // 2 + 1):
             (busy / str(n)).touch()
         (quiet / "plan.md").touch()
-        assert any(quiet in now() for _ in range(most // 100))  # some at a time
+        assert any(quiet in now() for _ in range(maximum // 100))  # some at a time
 
 
 async def test_changes_are_told_when_they_keep_quiet_and_now_and_then_where_they_never_do(tmp_path: Path) -> None:

@@ -28,8 +28,8 @@ NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
 class Unpriced:
     """Implements `Prices`."""
 
-    def most_output(self, model: str, request: ModelRequest) -> int:
-        return request.most_output
+    def max_output(self, model: str, request: ModelRequest) -> int:
+        return request.max_output
 
     def find_price(self, model: str) -> Price | None:
         return None

@@ -15,9 +15,9 @@ def test_sum_of_money_is_written_as_its_reader_does(micro: int, english: str, ge
 
 
 def test_figures_in_a_translation_have_its_separators() -> None:
-    message = "{total:,} items; limit for items that expire: {most:,}"
-    assert say("en", message, total=3, most=50_000) == "3 items; limit for items that expire: 50,000"
-    assert say("de", message, total=3, most=50_000) == "3 Einträge; Grenze für die, die ablaufen: 50.000"
+    message = "{total:,} items; limit for items that expire: {maximum:,}"
+    assert say("en", message, total=3, maximum=50_000) == "3 items; limit for items that expire: 50,000"
+    assert say("de", message, total=3, maximum=50_000) == "3 Einträge; Grenze für die, die ablaufen: 50.000"
     assert say("de", "{days:g} days", days=1.5) == "1,5 Tage"
 
 

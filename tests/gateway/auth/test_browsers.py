@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hob.core.trust.labels import SenderClass
 from hob.gateway.auth.browsers import is_our_host
 from hob.gateway.auth.callers import TokenScope
-from hob.gateway.auth.lockout import MOST_TRIES, WINDOW_SECONDS, Lockout, place_of
+from hob.gateway.auth.lockout import MAX_TRIES, WINDOW_SECONDS, Lockout, place_of
 from hob.gateway.auth.tokens import TokenFile, load_token
 from hob.testing.clock import ManualClock
 from tests.gateway.conftest import TOKEN, Machine, machine
@@ -111,7 +111,7 @@ async def guess(hob: Machine, client: str, token: str) -> httpx2.Response:
 
 
 async def test_guessing_address_is_locked_out_but_others_and_the_socket_are_not(hob: Machine) -> None:
-    for number in range(MOST_TRIES):
+    for number in range(MAX_TRIES):
         assert (await guess(hob, "10.0.0.1", f"wrong-{number}")).status_code == 401
     response = await guess(hob, "10.0.0.1", "wrong")
     assert (response.status_code, response.json()["error"]["code"]) == (429, "too_many_attempts")
@@ -123,7 +123,7 @@ async def test_guessing_address_is_locked_out_but_others_and_the_socket_are_not(
 
 async def test_known_browser_is_not_locked_out_by_others(hob: Machine) -> None:
     assert (await guess(hob, "10.0.0.1", TOKEN)).status_code == 200
-    for number in range(MOST_TRIES + 1):
+    for number in range(MAX_TRIES + 1):
         await guess(hob, "10.0.0.1", f"wrong-{number}")
     assert (await guess(hob, "10.0.0.1", "wrong")).status_code == 429
     assert (await guess(hob, "10.0.0.1", TOKEN)).status_code == 200
@@ -132,7 +132,7 @@ async def test_known_browser_is_not_locked_out_by_others(hob: Machine) -> None:
 async def test_no_token_at_all_is_no_guess(hob: Machine) -> None:
     door = httpx2.ASGITransport(hob.guarded, client=("10.0.0.1", 1))
     async with httpx2.AsyncClient(transport=door, base_url="http://localhost") as browser:
-        for _ in range(MOST_TRIES + 1):
+        for _ in range(MAX_TRIES + 1):
             assert (await browser.get("/status")).status_code == 401
     assert (await guess(hob, "10.0.0.1", TOKEN)).status_code == 200
 
@@ -140,11 +140,11 @@ async def test_no_token_at_all_is_no_guess(hob: Machine) -> None:
 async def test_locked_out_address_is_heard_again_after_a_while() -> None:
     clock = ManualClock()
     lockout = Lockout(clock)
-    for number in range(MOST_TRIES):
+    for number in range(MAX_TRIES):
         lockout.failed("10.0.0.1", f"wrong-{number}")
         await clock.advance(1)
-    assert lockout.wait("10.0.0.1") == WINDOW_SECONDS - MOST_TRIES
-    await clock.advance(WINDOW_SECONDS - MOST_TRIES)
+    assert lockout.wait("10.0.0.1") == WINDOW_SECONDS - MAX_TRIES
+    await clock.advance(WINDOW_SECONDS - MAX_TRIES)
     assert lockout.wait("10.0.0.1") == 0
 
 
@@ -158,7 +158,7 @@ def test_addresses_of_one_line_share_their_fate_and_many_places_take_no_room() -
 
 
 async def test_old_token_that_is_tried_again_and_again_locks_no_one_out(hob: Machine) -> None:
-    for _ in range(3 * MOST_TRIES):
+    for _ in range(3 * MAX_TRIES):
         assert (await guess(hob, "10.0.0.1", "old")).status_code == 401
     assert (await guess(hob, "10.0.0.1", TOKEN)).status_code == 200
 
@@ -170,7 +170,7 @@ async def test_token_that_was_made_is_heard_where_others_guess(
         given = TokenFile(tmp_path, hob.app.api.clock).add(
             "phone", frozenset({TokenScope.READ}), SenderClass.OWNER, None
         )
-        for number in range(2 * MOST_TRIES):
+        for number in range(2 * MAX_TRIES):
             await guess(hob, "10.0.0.1", f"wrong-{number}")
         assert caplog.text.count("wrong tokens came from 10.0.0.1") == 1
         for right in (given, load_token(tmp_path) or ""):

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from starlette.types import Receive, Scope, Send
 
-from hob.gateway.http.listener import MOST_HEAD_BYTES, READ_BYTES, TURNED_AWAY, serve
+from hob.gateway.http.listener import MAX_HEAD_BYTES, READ_BYTES, TURNED_AWAY, serve
 from hob.gateway.http.sockets import bind_tcp, bind_unix
 
 
@@ -57,7 +57,7 @@ async def test_endless_headers_end_the_connection() -> None:
         writer.write(b"GET / HTTP/1.1\r\nhost: hob\r\n")
         sent = 0
         try:
-            while sent < 4 * (MOST_HEAD_BYTES + READ_BYTES):
+            while sent < 4 * (MAX_HEAD_BYTES + READ_BYTES):
                 writer.write(b"x-%d: " % sent + b"a" * 8000 + b"\r\n")
                 await writer.drain()
                 sent += 8000
@@ -74,9 +74,9 @@ async def test_endless_headers_end_the_connection() -> None:
         b"GET / HTTP/1.1\r\nHost: hob\r\nHost: hob\r\n",
         b"GET http://evil.example/ HTTP/1.1\r\nHost: hob\r\n",
         b"GET http://hob@evil.example/ HTTP/1.1\r\nHost: hob\r\n",
-        b"GET / HTTP/1.1\r\nHost: hob\r\n" + b"x-a: " + b"a" * MOST_HEAD_BYTES + b"\r\n",
+        b"GET / HTTP/1.1\r\nHost: hob\r\n" + b"x-a: " + b"a" * MAX_HEAD_BYTES + b"\r\n",
         b"GET / HTTP/1.1\r\nHost: hob\r\n" + b"".join(b"x-%d: %s\r\n" % (n, b"a" * 1_000) for n in range(70)),
-        b"GET /?" + b"a" * MOST_HEAD_BYTES + b" HTTP/1.1\r\nHost: hob\r\n",
+        b"GET /?" + b"a" * MAX_HEAD_BYTES + b" HTTP/1.1\r\nHost: hob\r\n",
         b"GET / HTTP/1.1\r\nHost: hob\r\nHost: b\r\nupgrade: websocket\r\nconnection: upgrade\r\n",
     ],
 )
@@ -109,7 +109,7 @@ async def test_one_connection_too_many_is_told_in_the_apis_own_words() -> None:
     listener: socket.socket = bind_tcp("127.0.0.1", 0)
     port = listener.getsockname()[1]
     request = b"GET / HTTP/1.1\r\nhost: hob\r\n\r\n"
-    async with serve(echo_length, [listener], grace=1, most_connections=1):
+    async with serve(echo_length, [listener], grace=1, max_connections=1):
         first, first_writer = await asyncio.open_connection("127.0.0.1", port)
         first_writer.write(request)
         assert (await first.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 200")
@@ -128,7 +128,7 @@ async def test_one_connection_too_many_is_told_in_the_apis_own_words() -> None:
 
 async def test_large_body_and_many_requests_on_one_connection_are_no_header() -> None:
     async with connected() as (reader, writer):
-        body = b"x" * (MOST_HEAD_BYTES + READ_BYTES)
+        body = b"x" * (MAX_HEAD_BYTES + READ_BYTES)
         for _ in range(3):
             writer.write(b"POST / HTTP/1.1\r\nhost: hob\r\ncontent-length: %d\r\n\r\n" % len(body) + body)
             await writer.drain()
@@ -154,9 +154,9 @@ async def test_request_cut_off_at_the_end_leaves_no_traceback(caplog: pytest.Log
 
 
 @asynccontextmanager
-async def listening(most: int = 1_000) -> AsyncIterator[int]:
+async def listening(maximum: int = 1_000) -> AsyncIterator[int]:
     listener: socket.socket = bind_tcp("127.0.0.1", 0)
-    async with serve(echo_length, [listener], grace=1, most_connections=most):
+    async with serve(echo_length, [listener], grace=1, max_connections=maximum):
         yield listener.getsockname()[1]
 
 
@@ -247,7 +247,7 @@ async def test_connection_waiting_for_an_answer_is_kept_while_the_next_head_drip
 
 
 async def test_connections_beyond_those_told_that_there_is_no_room_are_not_kept() -> None:
-    async with listening(most=1) as port:
+    async with listening(maximum=1) as port:
         kept = [await asyncio.open_connection("127.0.0.1", port) for _ in range(3 * TURNED_AWAY)]
         ended = [asyncio.create_task(reader.read()) for reader, _ in kept]
         await asyncio.wait(ended[1 + TURNED_AWAY :])

@@ -16,7 +16,7 @@ from websockets.exceptions import ConnectionClosed
 from hob.core.ids import SessionKey, new_event_id
 from hob.core.trust.labels import SenderClass
 from hob.gateway.auth.callers import TokenScope
-from hob.gateway.auth.lockout import MOST_TRIES
+from hob.gateway.auth.lockout import MAX_TRIES
 from hob.gateway.auth.tokens import TokenFile
 from hob.gateway.live import connected, connection, frames, table
 from hob.gateway.live.connection import BURST
@@ -90,7 +90,7 @@ async def test_guesser_of_tokens_is_locked_out_and_earlier_clients_are_not(hob: 
     async with reached(hob) as at:
         async with at.client():
             pass
-        for number in range(MOST_TRIES):
+        for number in range(MAX_TRIES):
             async with at.raw() as client:
                 await client.say("hello", token=f"wrong-{number}")
                 assert (await client.end())[0] == 4401
@@ -315,7 +315,7 @@ async def test_message_in_endless_pieces_ends_the_connection(hob: Machine) -> No
     async with reached(hob) as at, at.client() as client:
 
         async def pieces() -> AsyncIterator[str]:
-            for _ in range(frames.MOST_PIECES + 10):
+            for _ in range(frames.MAX_PIECES + 10):
                 yield ""
 
         with contextlib.suppress(ConnectionClosed):
@@ -342,8 +342,8 @@ async def test_client_that_pings_without_end_and_reads_no_pong_is_no_longer_read
 
 
 async def test_too_many_connections_are_told_to_come_again(hob: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connected, "MOST_CONNECTED", 2)
-    monkeypatch.setattr(connected, "MOST_UNKNOWN", 1)
+    monkeypatch.setattr(connected, "MAX_CONNECTED", 2)
+    monkeypatch.setattr(connected, "MAX_UNKNOWN", 1)
     async with reached(hob) as at, at.raw():
         assert (await at.refused())[0] == 503  # strangers cannot keep out who shows a token at once
         async with at.client():

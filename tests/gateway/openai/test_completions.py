@@ -13,7 +13,7 @@ from hob.core.models import ModelReply, Stop, UserMessage
 from hob.core.trust.labels import SenderClass
 from hob.gateway.auth.callers import TokenScope
 from hob.gateway.auth.tokens import TokenFile
-from hob.gateway.openai.conversation import MOST_BEFORE
+from hob.gateway.openai.conversation import MAX_BEFORE
 from hob.testing.model import calls
 from tests.gateway.conftest import Machine, machine
 from tests.gateway.openai.conftest import ask, client_of, user
@@ -227,7 +227,7 @@ async def test_long_conversation_comes_along_whole(hob: Machine, role: str) -> N
 
 async def test_conversation_without_end_is_too_long_for_its_context(hob: Machine) -> None:
     with pytest.raises(openai.BadRequestError) as caught:
-        await ask(client_of(hob), {"role": "system", "content": "y" * MOST_BEFORE}, "end")
+        await ask(client_of(hob), {"role": "system", "content": "y" * MAX_BEFORE}, "end")
     assert (caught.value.code, caught.value.param) == ("context_length_exceeded", "messages")
     assert hob.model.requests == []
 

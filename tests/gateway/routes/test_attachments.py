@@ -11,7 +11,7 @@ from hob.core.models import UserMessage
 from hob.core.trust.labels import SenderClass
 from hob.core.undo import FileChange, FileVersion
 from hob.gateway.auth.callers import TokenScope
-from hob.gateway.chat.untaken_uploads import MOST_FILES, drop_untaken
+from hob.gateway.chat.untaken_uploads import MAX_FILES, drop_untaken
 from tests.gateway.auth.test_tokens import caller
 from tests.gateway.conftest import Machine, machine
 
@@ -65,11 +65,11 @@ def file(number: int) -> bytes:
 
 async def test_others_than_the_owner_have_only_so_much_waiting(hob: Machine) -> None:
     async with caller(hob, TokenScope.CHAT, cls=SenderClass.MEMBER) as anna:
-        answers = await asyncio.gather(*(anna.post("/attachments", content=file(n)) for n in range(2 * MOST_FILES)))
+        answers = await asyncio.gather(*(anna.post("/attachments", content=file(n)) for n in range(2 * MAX_FILES)))
         refused = [each for each in answers if each.status_code == 429]
-        assert len(refused) >= MOST_FILES
+        assert len(refused) >= MAX_FILES
         assert {each.json()["error"]["code"] for each in refused} == {"too_many_files"}
-        taken = [await anna.post("/attachments", content=file(n)) for n in range(MOST_FILES)]
+        taken = [await anna.post("/attachments", content=file(n)) for n in range(MAX_FILES)]
         assert (await anna.post("/attachments", content=file(0))).status_code == 200  # it waits already
         assert (await anna.post("/attachments", content=b"another")).status_code == 429
         files = [{"id": taken[0].json()["id"]}]
@@ -78,7 +78,7 @@ async def test_others_than_the_owner_have_only_so_much_waiting(hob: Machine) -> 
         assert (await anna.post("/attachments", content=b"another")).status_code == 429
         assert (await anna.post("/chat", json={"message": "look", "attachments": files})).status_code == 200
         assert (await anna.post("/attachments", content=b"another")).status_code == 200
-    for n in range(MOST_FILES + 5):
+    for n in range(MAX_FILES + 5):
         assert (await hob.tcp.post("/attachments", content=file(n))).status_code == 200
 
 

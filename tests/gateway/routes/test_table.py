@@ -129,8 +129,8 @@ async def test_route_for_everybody_reads_no_token_and_counts_none(hob: Machine) 
 
 async def test_route_may_take_larger_bodies_than_others(tmp_path: Path) -> None:
     async with machine(tmp_path, HOB_GATEWAY_BODY_BYTES="1000") as hob:
-        wide: Endpoint[Any] = Endpoint("POST", "/wide", echo, TokenScope.CHAT, bytes, most_bytes=5_000)
-        async with asking(hob, wide, replace(wide, path="/narrow", most_bytes=None)) as client:
+        wide: Endpoint[Any] = Endpoint("POST", "/wide", echo, TokenScope.CHAT, bytes, max_bytes=5_000)
+        async with asking(hob, wide, replace(wide, path="/narrow", max_bytes=None)) as client:
             assert (await client.post("/wide", content=b"x" * 5_000)).json()["bytes"] == 5_000
             assert (await client.post("/wide", content=b"x" * 5_001)).status_code == 413
             assert (await client.post("/narrow", content=b"x" * 1_001)).status_code == 413

@@ -295,7 +295,7 @@ async def test_approval_of_an_earlier_hob_is_asked_for_again_where_that_cannot_b
 
 
 async def test_question_says_what_cannot_be_held(bench: JudgeBench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hob.guard.approvals.binding._MOST_ENTRIES", 3)
+    monkeypatch.setattr("hob.guard.approvals.binding._MAX_ENTRIES", 3)
     for number in range(4):
         (bench.work / str(number)).touch()
     held = await bench.asked(call_of("exec", command="git reset --hard"), TURN)

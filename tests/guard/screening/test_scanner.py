@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from hob.core.screening.patterns import MOST_STEPS, count_steps
+from hob.core.screening.patterns import MAX_STEPS, count_steps
 from hob.core.trust.labels import SenderClass
 from hob.guard.screening.scanner.rules import FAMILIES, PHRASES, SIGNS, WORDS, Phrase, Sign
 from hob.guard.screening.scanner.scanner import ContentScanner
@@ -121,7 +121,7 @@ def test_order_is_found_wherever_it_stands(around: str) -> None:
 
 @pytest.mark.parametrize("sign", SIGNS, ids=lambda sign: sign.pattern[:40])
 def test_no_text_makes_a_pattern_slow(sign: Sign) -> None:
-    assert count_steps(sign.pattern) <= MOST_STEPS
+    assert count_steps(sign.pattern) <= MAX_STEPS
 
 
 @pytest.mark.parametrize("phrase", PHRASES, ids=lambda phrase: phrase.words[:40])
@@ -149,4 +149,4 @@ HARD = (
 @pytest.mark.parametrize("unit", HARD, ids=ascii)
 def test_long_message_is_read_in_time(unit: str) -> None:
     text = (unit * 50_000)[:50_000]
-    grows_with_its_size(lambda size: SCANNER.scan(text[:size]), 6_250, least=0.005)
+    grows_with_its_size(lambda size: SCANNER.scan(text[:size]), 6_250, minimum=0.005)

@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from hob.gateway.auth.lockout import MOST_TRIES
+from hob.gateway.auth.lockout import MAX_TRIES
 from tests.journeys.world import LOST, TOKEN, Daemon, World, until
 
 PEM = Path(__file__).parents[1] / "localhost.pem"
@@ -117,7 +117,7 @@ async def test_callers_behind_a_trusted_proxy_are_counted_each_alone(world: Worl
             async with httpx2.AsyncClient(base_url=daemon.url, headers=headers, trust_env=False) as client:
                 return (await client.get("/health")).status_code
 
-        for number in range(MOST_TRIES):
+        for number in range(MAX_TRIES):
             assert await status("203.0.113.1", f"wrong-{number}") == 401
         assert await status("203.0.113.1", "wrong") == 429
         assert await status("203.0.113.2", TOKEN) == (200 if proxies else 429)

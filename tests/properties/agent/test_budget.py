@@ -53,7 +53,7 @@ class Question:
 
     chain: tuple[str, ...]
     estimate: int
-    most: int
+    maximum: int
     answers: int
     parts: tuple[float, float, float, float]
     fails: bool
@@ -62,7 +62,7 @@ class Question:
 
     def request(self) -> ModelRequest:
         return ModelRequest(
-            self.chain[0], "", (), max_tokens=self.most, models=self.chain, thinking=Thinking.OFF, patience=0
+            self.chain[0], "", (), max_tokens=self.maximum, models=self.chain, thinking=Thinking.OFF, patience=0
         )
 
 
@@ -92,16 +92,18 @@ class Work:
 asked_by = st.sampled_from(SenderClass)
 asks = st.lists(questions, min_size=1, max_size=4).map(tuple)
 works = st.builds(Work, st.sampled_from(SESSIONS), asked_by, asks, st.sampled_from([True, True, False]))
-most = st.sampled_from([0.3, 0.5, 1.0])
+maximum = st.sampled_from([0.3, 0.5, 1.0])
 one_limit = st.one_of(
-    st.builds(lambda most: SpendingSettings(daily=most), most),
-    st.builds(lambda most: SpendingSettings(monthly=most), most),
-    st.builds(lambda most: SpendingSettings(per_session=most), most),
-    st.builds(lambda most: SpendingSettings(per_turn=most), most),
-    st.builds(lambda most: SpendingSettings(models={"a/*": PeriodLimits(daily=most)}), most),
-    st.builds(lambda most: SpendingSettings(models={"b/one": PeriodLimits(monthly=most)}), most),
-    st.builds(lambda most: SpendingSettings(senders=SenderClasses(member=SenderLimits(daily=most))), most),
-    st.builds(lambda most: SpendingSettings(senders=SenderClasses(stranger=SenderLimits(per_turn=most))), most),
+    st.builds(lambda maximum: SpendingSettings(daily=maximum), maximum),
+    st.builds(lambda maximum: SpendingSettings(monthly=maximum), maximum),
+    st.builds(lambda maximum: SpendingSettings(per_session=maximum), maximum),
+    st.builds(lambda maximum: SpendingSettings(per_turn=maximum), maximum),
+    st.builds(lambda maximum: SpendingSettings(models={"a/*": PeriodLimits(daily=maximum)}), maximum),
+    st.builds(lambda maximum: SpendingSettings(models={"b/one": PeriodLimits(monthly=maximum)}), maximum),
+    st.builds(lambda maximum: SpendingSettings(senders=SenderClasses(member=SenderLimits(daily=maximum))), maximum),
+    st.builds(
+        lambda maximum: SpendingSettings(senders=SenderClasses(stranger=SenderLimits(per_turn=maximum))), maximum
+    ),
 )
 spending = one_limit | st.builds(
     lambda first, second: replace(
@@ -191,7 +193,7 @@ class World:
         plain, output, read, written = question.parts
         tokens = int(question.estimate * plain)
         cached = int(tokens * read)
-        usage = Usage(tokens, int(question.most * output), cached, int((tokens - cached) * written))
+        usage = Usage(tokens, int(question.maximum * output), cached, int((tokens - cached) * written))
         return model, usage, self.prices[model].cost(usage)
 
     def count(self, work: Work, model: str, cost: int, turn: str) -> None:
@@ -208,7 +210,9 @@ class World:
 
     def broken(self, limits: SpendingSettings) -> list[tuple[str, ...]]:
         """The limits that were exceeded."""
-        return [key for key, cost in self.spent.items() for most in _limits_of(limits, key) if cost > most * MICRO]
+        return [
+            key for key, cost in self.spent.items() for maximum in _limits_of(limits, key) if cost > maximum * MICRO
+        ]
 
 
 def _limits_of(limits: SpendingSettings, key: tuple[str, ...]) -> Sequence[float]:
@@ -232,7 +236,7 @@ def _limits_of(limits: SpendingSettings, key: tuple[str, ...]) -> Sequence[float
             found = [limits.per_session]
         case _:
             found = []
-    return [most for most in found if most is not None]
+    return [maximum for maximum in found if maximum is not None]
 
 
 @dataclass
@@ -267,8 +271,8 @@ class Listed:
     def __init__(self, prices: Mapping[str, Price]) -> None:
         self._prices = prices
 
-    def most_output(self, model: str, request: ModelRequest) -> int:
-        return request.most_output
+    def max_output(self, model: str, request: ModelRequest) -> int:
+        return request.max_output
 
     def find_price(self, model: str) -> Price | None:
         return self._prices.get(model)

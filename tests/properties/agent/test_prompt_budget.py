@@ -214,8 +214,9 @@ def test_other_brackets_stay(text: str) -> None:
 
 @pytest.mark.slow
 def test_worst_text_is_disarmed_in_linear_time() -> None:
+    marks = Marks(b"salt")
     for piece in ("<", "\u00ab", "< /", "<\u200d", "<u", "&lt", "<c\u0301"):
-        grows_with_its_size(lambda size, piece=piece: Marks(b"salt").wrap(piece * size, WEB, "t1"), 2_500, least=0.002)  # type: ignore[misc]
+        grows_with_its_size(lambda size, piece=piece: marks.wrap(piece * size, WEB, "t1"), 2_500, minimum=0.002)  # type: ignore[misc]
 
 
 @given(st.text(max_size=20), st.text(max_size=20))
@@ -248,7 +249,7 @@ specs = st.lists(
     files=st.lists(words, max_size=2),
     tools=specs,
     window=st.none() | st.integers(0, 40_000),
-    most=st.integers(1_500, 4_000),
+    maximum=st.integers(1_500, 4_000),
 )
 async def test_small_models_request_fits_with_few_tools(
     view: View,
@@ -257,9 +258,9 @@ async def test_small_models_request_fits_with_few_tools(
     files: list[str],
     tools: list[ToolSpec],
     window: int | None,
-    most: int,
+    maximum: int,
 ) -> None:
-    settings = AgentSettings(small_prompt_tokens=most)
+    settings = AgentSettings(small_prompt_tokens=maximum)
     room = ContextRoom(Profile(ModelProfile(context_tokens=window, small=True)))
     prompts = PromptBuilder(settings, ManualClock(), Files(files), None, b"salt", room)
     sender, trace = Sender("s", "", SenderClass.OWNER), TraceId("x")
@@ -270,8 +271,8 @@ async def test_small_models_request_fits_with_few_tools(
     request = prompt.request
     as_text = write_tools(request.tools, safe_names(request.tools)) if request.tools else ""
     told = estimate_tokens(request.system) + estimate_messages(request.messages)
-    assert told + estimate_tokens(as_text) <= most
-    assert prompt.input_estimate <= most
+    assert told + estimate_tokens(as_text) <= maximum
+    assert prompt.input_estimate <= maximum
     assert prompt.input_estimate + request.max_tokens <= max(2_000, window or 128_000)
     assert len(request.tools) <= 5
     check_pairs(request)

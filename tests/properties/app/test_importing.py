@@ -193,15 +193,15 @@ def test_each_message_is_there_once_in_order_however_often_an_import_is_stopped(
     """Each time the source has so many messages, and what is read of it comes in batches."""
 
     async def go() -> None:
-        session, most = SessionKey("other:one"), 0
+        session, maximum = SessionKey("other:one"), 0
         async with memory_store() as store:
             for end in ends:
                 batches = [range(start, min(start + size, end)) for start in range(0, end, size)]
                 new = [await store.imports.add(session, "", [past(n) for n in batch]) for batch in batches]
-                assert sum(new) == max(0, end - most)
-                most = max(most, end)
+                assert sum(new) == max(0, end - maximum)
+                maximum = max(maximum, end)
                 found = await store.transcript.history(session)
-                assert [entry.text for entry in found] == [f"text {n}" for n in range(most)]
-                assert [entry.n for entry in found] == list(range(1, most + 1))
+                assert [entry.text for entry in found] == [f"text {n}" for n in range(maximum)]
+                assert [entry.n for entry in found] == list(range(1, maximum + 1))
 
     asyncio.run(go())

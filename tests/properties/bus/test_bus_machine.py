@@ -231,7 +231,7 @@ class BusMachine(RuleBasedStateMachine):
     def _check(self) -> None:
         for turns in self.turns:
             assert turns.overlaps == []
-            assert turns.most <= SLOTS
+            assert turns.maximum <= SLOTS
         shown = [message.id for message in self.channel.sent]
         assert len(shown) == len(set(shown))
         self._check_rows()

@@ -283,4 +283,4 @@ LONG = {
 @pytest.mark.parametrize("name", LONG)
 def test_long_text_is_read_in_time(name: str) -> None:
     text = LONG[name][:65_000]
-    grows_with_its_size(lambda size: judge(text[:size]), len(text) // 8 + 1, least=0.05)
+    grows_with_its_size(lambda size: judge(text[:size]), len(text) // 8 + 1, minimum=0.05)

@@ -110,4 +110,4 @@ def test_hostile_repetition_is_read_in_time(piece: str) -> None:
         shown, _ = hear([text[at : at + 4_000] for at in range(0, len(text), 4_000)])
         assert text.startswith(shown)
 
-    grows_with_its_size(work, 25_000, least=0.01)
+    grows_with_its_size(work, 25_000, minimum=0.01)

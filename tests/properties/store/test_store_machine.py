@@ -26,7 +26,7 @@ from tests.samples import event_of, finish_of
 T = TypeVar("T")
 SESSIONS = tuple(SessionKey(f"s{n}") for n in range(3))
 LIMITS = InboxLimits(session_queue=4)
-MOST = 3
+MAX = 3
 
 
 @dataclass
@@ -229,7 +229,7 @@ class StoreMachine(RuleBasedStateMachine):
         if crash:
             same = work.crash_position == len(work.steps)
             work.attempts, work.crash_position = (work.attempts + 1 if same else 1), len(work.steps)
-            if work.attempts >= MOST:
+            if work.attempts >= MAX:
                 work.state = TurnState.SET_ASIDE
                 self.outbox[outbox_id(work.turn.id, 0)] = OutboxState.READY
 

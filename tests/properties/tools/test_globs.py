@@ -55,7 +55,7 @@ def test_folders_a_pattern_names_are_told() -> None:
 @pytest.mark.parametrize("unit", ["*a", "**/a/", "*[ab]?"])
 def test_no_pattern_takes_long(unit: str) -> None:
     names = ["a"] * 200 if "/" in unit else ["ab" * 120]
-    grows_with_its_size(lambda size: Glob(unit * size + "b").matches(names), 12, least=0.005)
+    grows_with_its_size(lambda size: Glob(unit * size + "b").matches(names), 12, minimum=0.005)
 
 
 def test_choices_of_choices_are_bounded() -> None:

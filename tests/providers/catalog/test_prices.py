@@ -361,4 +361,4 @@ def test_no_more_output_is_reckoned_with_than_is_asked_for(folder: Path, model: 
         for name in ("max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens", "num_predict")
         if name in place
     )
-    assert prices(folder).most_output(model, request) == asked
+    assert prices(folder).max_output(model, request) == asked

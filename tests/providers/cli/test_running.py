@@ -325,15 +325,15 @@ async def test_program_that_writes_faster_than_anybody_reads_has_to_wait(tmp_pat
     (tmp_path / "empty").touch()
     code = "for n in range(100_000): print(n, 'x' * 100)"
     command = CliProcessPlan((sys.executable, "-c", code), {}, tmp_path, tmp_path / "empty", 30.0, 60.0)
-    read = most = 0
+    read = maximum = 0
     async with run(command) as process, aclosing(process.lines()) as lines:
         async for _ in lines:
             read += 1
             if read % 8 == 0:
                 await asyncio.sleep(0)  # the loop reads on
-            most = max(most, len(process._output.lines))
+            maximum = max(maximum, len(process._output.lines))
     assert read == 100_000
-    assert most < 2_000
+    assert maximum < 2_000
 
 
 async def test_codex_asks_the_provider_of_the_owners_configuration_and_takes_nothing_else_of_it(tmp_path: Path) -> None:

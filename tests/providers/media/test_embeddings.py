@@ -10,7 +10,7 @@ import pytest
 
 from hob.core.errors import ModelError, ModelFault
 from hob.core.models import Usage
-from hob.providers.media.vectors import MOST_BYTES, MOST_TEXTS
+from hob.providers.media.vectors import MAX_BYTES, MAX_TEXTS
 from hob.providers.wires.ollama.wire import OllamaEmbedder
 from hob.providers.wires.openai_media.embeddings import OpenAIEmbedder
 from hob.testing.model_server import ModelServer
@@ -89,17 +89,17 @@ async def test_ollamas_vectors_are_checked_too(answer: Any) -> None:
 
 
 async def test_many_texts_go_in_several_requests_and_are_counted_together() -> None:
-    texts = [f"text {number}" for number in range(2 * MOST_TEXTS + 1)]
+    texts = [f"text {number}" for number in range(2 * MAX_TEXTS + 1)]
     async with ModelServer() as server, aclosing(client_of(server.url)) as client:
         found = await OpenAIEmbedder(client, "m").embed(texts)
         sizes = [len(json.loads(asked.body)["input"]) for asked in server.requests]
-    assert sizes == [MOST_TEXTS, MOST_TEXTS, 1]
+    assert sizes == [MAX_TEXTS, MAX_TEXTS, 1]
     assert found.usage == Usage(2 * len(texts))
 
 
 async def test_long_texts_go_in_several_requests() -> None:
     async with ModelServer() as server, aclosing(client_of(server.url)) as client:
-        await OpenAIEmbedder(client, "m").embed(["x" * (MOST_BYTES // 2 + 1)] * 3)
+        await OpenAIEmbedder(client, "m").embed(["x" * (MAX_BYTES // 2 + 1)] * 3)
         assert len(server.requests) == 3
 
 
@@ -117,7 +117,7 @@ async def test_text_that_is_too_long_is_called_so() -> None:
 
 
 async def test_failed_batch_alone_is_asked_again() -> None:
-    texts = ["x"] * MOST_TEXTS + ["FAULT error_503 2"]
+    texts = ["x"] * MAX_TEXTS + ["FAULT error_503 2"]
     async with ModelServer() as server, aclosing(client_of(server.url)) as client:
         assert len((await OpenAIEmbedder(client, "m").embed(texts)).vectors) == len(texts)
         assert len(server.requests) == 4

@@ -6,7 +6,7 @@ from contextlib import aclosing
 import pytest
 
 from hob.core.errors import ModelError, ModelFault
-from hob.providers.wires.openai_media.speech import MOST_BYTES, OpenAISpeaker
+from hob.providers.wires.openai_media.speech import MAX_BYTES, OpenAISpeaker
 from hob.testing.model_server import Fault, ModelServer, Reply
 from tests.providers.canned import client_of, saying, saying_forever
 
@@ -32,7 +32,7 @@ async def test_long_text_is_cut_between_sentences_and_nothing_is_lost(sentence: 
     text = (sentence * 2_000)[:12_000]
     parts = [body["input"] for body in await asked_for(text)]
     assert "".join(parts) == text.strip()
-    assert all(len(part.encode()) <= MOST_BYTES for part in parts)
+    assert all(len(part.encode()) <= MAX_BYTES for part in parts)
     assert all(part.rstrip().endswith(sentence.rstrip()[-1]) for part in parts[:-1])
 
 

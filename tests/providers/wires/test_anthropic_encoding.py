@@ -187,7 +187,7 @@ def test_budget_leaves_room_for_an_answer_within_what_the_model_may_write(
     assert budget == 0 or budget >= 1024
     assert budget < body["max_tokens"]
     assert body["max_tokens"] - budget >= min(max_tokens, 1024)
-    assert body["max_tokens"] <= ModelRequest("m", "", (), max_tokens=max_tokens, thinking=level).most_output
+    assert body["max_tokens"] <= ModelRequest("m", "", (), max_tokens=max_tokens, thinking=level).max_output
     assert body["max_tokens"] <= {"claude-haiku-4-5": 64_000, "claude-opus-4-1": 32_000}.get(model, 300_000)
 
 

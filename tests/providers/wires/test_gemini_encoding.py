@@ -164,8 +164,8 @@ def test_each_model_is_told_to_think_in_its_own_way(
 @pytest.mark.parametrize("level", list(Thinking))
 def test_thinking_has_its_room_beside_the_answer(level: Thinking, max_tokens: int) -> None:
     config = body_of(UserMessage("x"), thinking=level, max_tokens=max_tokens)["generationConfig"]
-    most = ModelRequest("m", "", (), max_tokens=max_tokens, thinking=level).most_output
-    assert config["maxOutputTokens"] == max(max_tokens, min(most, 65_536))
+    maximum = ModelRequest("m", "", (), max_tokens=max_tokens, thinking=level).max_output
+    assert config["maxOutputTokens"] == max(max_tokens, min(maximum, 65_536))
 
 
 # -- signatures

@@ -19,7 +19,7 @@ from hob.guard.policy.context import Sandbox
 from hob.guard.policy.hard_rules import HardRules
 from hob.guard.policy.policy import Policy
 from hob.guard.settings import PolicySettings
-from hob.store.canvas import HIDDEN_SECONDS, MOST_PAGES, MOST_VERSIONS
+from hob.store.canvas import HIDDEN_SECONDS, MAX_PAGES, MAX_VERSIONS
 from hob.store.store import Store
 from hob.testing.memory_store import memory_store
 from hob.tools.canvas.canvas import Canvas
@@ -122,13 +122,13 @@ async def test_hidden_page_is_shown_no_more_and_comes_back(canvas: Made) -> None
 
 
 async def test_old_versions_and_pages_give_way(canvas: Made) -> None:
-    for n in range(MOST_VERSIONS + 3):
+    for n in range(MAX_VERSIONS + 3):
         await canvas.present(f"<p>{n}</p>")
     (page,) = await canvas.store.canvas.pages()
-    assert [each.version for each in await canvas.store.canvas.versions(page.id)] == list(range(4, MOST_VERSIONS + 4))
-    for n in range(MOST_PAGES):
+    assert [each.version for each in await canvas.store.canvas.versions(page.id)] == list(range(4, MAX_VERSIONS + 4))
+    for n in range(MAX_PAGES):
         await canvas.present(page=f"p{n}")
-    assert len(await canvas.store.canvas.pages()) == MOST_PAGES
+    assert len(await canvas.store.canvas.pages()) == MAX_PAGES
 
 
 async def test_page_belongs_to_its_session_and_is_erased_with_it(canvas: Made) -> None:

@@ -174,7 +174,7 @@ async def test_secret_in_two_pieces_is_held_back_from_poll_to_poll(tmp_path: Pat
 
 
 async def test_masking_forgets_commands_that_ended_unheard(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hob.tools.sandbox.processes.MOST_REMEMBERED", 1)
+    monkeypatch.setattr("hob.tools.sandbox.processes.MAX_REMEMBERED", 1)
     for turn in ("t_1", "t_2", "t_3"):
         await begun(bench, "until [ -e go ]; do sleep 0.05; done", turn)
     (bench.work / "go").touch()

@@ -221,6 +221,6 @@ async def test_closed_or_missing_file_is_reported(files: FileTools, ws: Path) ->
 async def test_page_is_as_long_as_the_model_is_shown(files: FileTools, ws: Path) -> None:
     (ws / "a.txt").write_text("".join(f"line {n:05}\n" for n in range(1, 2_001)))
     call = ToolCall(CallId("c"), "read", '{"path": "a.txt"}')
-    result = await files.toolset.call(call, replace(context(), most=6_000))
+    result = await files.toolset.call(call, replace(context(), maximum=6_000))
     assert 4_000 < len(result.text) <= 6_000
     assert "read on with offset=" in result.text

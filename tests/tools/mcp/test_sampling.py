@@ -26,8 +26,8 @@ class Model:
         self.asked: list[tuple[str, int, str, int]] = []
         self.answer = answer
 
-    async def sample(self, server: str, tokens: int, system: str, question: str, most: int) -> str:
-        self.asked.append((server, tokens, question, most))
+    async def sample(self, server: str, tokens: int, system: str, question: str, maximum: int) -> str:
+        self.asked.append((server, tokens, question, maximum))
         assert f"A program, {server}, asks" in system
         if self.answer is None:
             await asyncio.Event().wait()

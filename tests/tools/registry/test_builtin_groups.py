@@ -21,7 +21,7 @@ from hob.tools.memory.remember import MemoryTools
 from hob.tools.messages.conversation import ConversationTools
 from hob.tools.registry.builtin_groups import BUILTIN_GROUPS
 from hob.tools.registry.declaration import Tools
-from hob.tools.registry.groups import LOAD, MOST_SHOWN, Groups, SelectedTools, grouped
+from hob.tools.registry.groups import LOAD, MAX_SHOWN, Groups, SelectedTools, grouped
 from tests.tools.calling import made, text_of
 from tests.tools.keeping import file_tools
 
@@ -45,7 +45,7 @@ def test_twelve_tools_are_shown_in_their_order(tmp_path: Path) -> None:
         *("read", "write", "edit", "exec", "recall", "remember", "grep", "glob"),
         *("apply_patch", "process", "ask_user", LOAD),
     ]
-    assert len(names) <= MOST_SHOWN
+    assert len(names) <= MAX_SHOWN
 
 
 def test_no_tool_is_lost(tmp_path: Path) -> None:

@@ -208,7 +208,7 @@ async def test_silent_server_is_given_up(tools: WebTools, web: WebServer, monkey
 async def test_large_file_is_refused_and_not_cut(
     tools: WebTools, web: WebServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fetcher, "MOST_DOCUMENT_BYTES", 1_000)
+    monkeypatch.setattr(fetcher, "MAX_DOCUMENT_BYTES", 1_000)
     web.pages["/"] = reply(b"%PDF-1.7" + b" " * 2_000, "application/pdf")
     with pytest.raises(ToolFailed, match="larger than 1,000 bytes"):
         await fetch(tools, web.url())
@@ -243,6 +243,6 @@ async def test_no_cookie_and_no_address_before_is_sent(tools: WebTools, web: Web
 async def test_page_is_as_long_as_the_model_is_shown(tools: WebTools, web: WebServer) -> None:
     web.pages["/"] = reply(b"x" * 30_000, "text/plain")
     call = ToolCall(CallId("c"), "web_fetch", json.dumps({"url": web.url()}))
-    result = await tools.toolset.call(call, replace(context(), most=8_000))
+    result = await tools.toolset.call(call, replace(context(), maximum=8_000))
     assert 6_000 < len(result.text) <= 8_000
     assert "go on with offset=6500" in result.text

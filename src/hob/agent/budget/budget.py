@@ -77,7 +77,7 @@ class BudgetStanding:
         return replace(self, spent=spent)
 
     def _fits(self, used: int, worst: int | None) -> bool:
-        return used < self.limit.most if worst is None else used + worst <= self.limit.most
+        return used < self.limit.maximum if worst is None else used + worst <= self.limit.maximum
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +231,7 @@ class Budget:
         worst = {model: self._worst_cost(model, request, input_estimate) for model in caller.models}
         limits = limits_for(self._settings, caller, self._clock.now(), self.zone)
         if not limits:
-            yield HeldAmount(_most(worst.values()), request, caller, input_estimate, await self._remarks(caller, ()))
+            yield HeldAmount(_maximum(worst.values()), request, caller, input_estimate, await self._remarks(caller, ()))
             return
         give_up = self._clock.monotonic() + request.patience
         while True:
@@ -246,13 +246,13 @@ class Budget:
 
     async def _check_tokens(self) -> None:
         """Raises BudgetExceeded where the day's tokens are used up."""
-        most = self._settings.daily_tokens
-        if most is None:
+        maximum = self._settings.daily_tokens
+        if maximum is None:
             return
         usage = (await self.ledger.spent(since=today_since(self._clock.now(), self.zone))).usage
-        if usage.input + usage.output >= most:
+        if usage.input + usage.output >= maximum:
             used = usage.input + usage.output
-            raise BudgetExceeded(say(Sentence.TOKENS_USED_UP, self._language, limit=f"{most:,}", spent=f"{used:,}"))
+            raise BudgetExceeded(say(Sentence.TOKENS_USED_UP, self._language, limit=f"{maximum:,}", spent=f"{used:,}"))
 
     async def _hold(
         self,
@@ -270,11 +270,11 @@ class Budget:
             raise BudgetExceeded(self._explain(refusals[0]))
         remarks = (*await self._left_out(caller, refusals), *await self._remarks(caller, standings))
         narrowed = replace(request, models=left) if refusals else request
-        return HeldAmount(_most(worst[model] for model in left), narrowed, caller, tokens, remarks)
+        return HeldAmount(_maximum(worst[model] for model in left), narrowed, caller, tokens, remarks)
 
     def _worst_cost(self, model: str, request: ModelRequest, input_estimate: int) -> int | None:
         price = self._prices.find_price(model)
-        return None if price is None else worst_cost(price, input_estimate, self._prices.most_output(model, request))
+        return None if price is None else worst_cost(price, input_estimate, self._prices.max_output(model, request))
 
     async def _stand(self, limit: Limit) -> BudgetStanding:
         # before the ledger is read: what ends meanwhile is counted twice rather than not at all
@@ -311,7 +311,7 @@ class Budget:
             self._language,
             key=limit.key,
             setting=f"'{limit.key}'" if '"' in limit.key else limit.key,
-            limit=dollars(limit.most),
+            limit=dollars(limit.maximum),
             spent=dollars(refusal.standing.settled),
             held=dollars(held),
             worst=dollars(refusal.worst or 0),
@@ -331,8 +331,8 @@ class Budget:
             if refusal.standing is not None:
                 limit, spent = refusal.standing.limit, refusal.standing.spent
                 key, since = limit.key, limit.scope.get("since", 0.0)
-                left = dollars(max(0, limit.most - spent.cost))
-                values |= {"key": key, "limit": dollars(limit.most), "left": left}
+                left = dollars(max(0, limit.maximum - spent.cost))
+                values |= {"key": key, "limit": dollars(limit.maximum), "left": left}
                 sentence = Sentence.BUDGET_LEFT_OUT
             if await self._note(f"{key} without {refusal.model} {caller.session}", since):
                 remarks.append(Remark(sentence, tuple(values.items())))
@@ -355,11 +355,11 @@ class Budget:
     async def _warn(self, standing: BudgetStanding) -> Remark | None:
         """The line where most of a limit is spent, once in its time."""
         limit, settled = standing.limit, standing.settled
-        if not settled or settled < self._settings.warn_at * limit.most:
+        if not settled or settled < self._settings.warn_at * limit.maximum:
             return None
         if not await self._note(f"{limit.key} {limit.scope.get('session', '')}".strip(), limit.scope.get("since", 0.0)):
             return None
-        values = {"key": limit.key, "spent": dollars(settled), "limit": dollars(limit.most)}
+        values = {"key": limit.key, "spent": dollars(settled), "limit": dollars(limit.maximum)}
         return Remark(Sentence.BUDGET_NEARLY_REACHED, tuple(values.items()))
 
     async def _note(self, what: str, since: float) -> bool:
@@ -384,7 +384,7 @@ def _flat_cost(price: Price, tokens: int, output: int) -> int:
     return flat.cost(Usage(tokens, output))
 
 
-def _most(costs: Iterable[int | None]) -> int | None:
+def _maximum(costs: Iterable[int | None]) -> int | None:
     return max((cost for cost in costs if cost is not None), default=None)
 
 

@@ -94,7 +94,7 @@ class Limit:
     """One limit: the setting's key, micro-dollars, and the calls that count for it."""
 
     key: str
-    most: int
+    maximum: int
     scope: CallScope = field(default_factory=CallScope)
 
     def counts(self, caller: SpendingCaller) -> bool:

@@ -29,7 +29,7 @@ from hob.core.turns import QueueMode, SessionChange
 from hob.core.values import dataclass
 
 DAY_SECONDS = 86_400.0
-_MOST_MODELS = 20  # `hob usage --by model` tells of all
+_MAX_MODELS = 20  # `hob usage --by model` tells of all
 _USAGE = 24  # columns; the rest of 80 holds what a command does
 
 
@@ -234,7 +234,7 @@ class SlashCommands:
             (call.session, await ledger.spent(session=call.session)),
             ("24 h", await ledger.spent(since=now - DAY_SECONDS)),
             ("30 d", sum((spent for _, spent in month), NOTHING_SPENT)),
-            *[(model or "-", spent) for model, spent in month[:_MOST_MODELS]],
+            *[(model or "-", spent) for model, spent in month[:_MAX_MODELS]],
         ]
         lines = [self._usage_line(scope, spent, call.language) for scope, spent in scopes]
         lines += [_limit_line(standing, call.language) for standing in await self._budget.standings(call.session)]
@@ -478,7 +478,7 @@ class SlashCommands:
 
 def _limit_line(standing: BudgetStanding, language: str) -> str:
     limit, spent = standing.limit, standing.settled
-    left = dollars(max(0, limit.most - standing.spent.cost))
+    left = dollars(max(0, limit.maximum - standing.spent.cost))
     return answer(
-        Answer.LIMIT_LINE, language, key=limit.key, spent=dollars(spent), limit=dollars(limit.most), left=left
+        Answer.LIMIT_LINE, language, key=limit.key, spent=dollars(spent), limit=dollars(limit.maximum), left=left
     )

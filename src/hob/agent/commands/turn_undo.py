@@ -6,8 +6,8 @@ from typing import Any
 from hob.core.translation.command_answers import Answer, answer
 from hob.core.values import dataclass
 
-_MOST_FILES = 20
-_MOST_DIFF = 6_000  # characters of a preview that a chat is shown
+_MAX_FILES = 20
+_MAX_DIFF = 6_000  # characters of a preview that a chat is shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +54,11 @@ def told_preview(seen: Mapping[str, Any], language: str) -> str:
     diff = seen["diff"]
     if not diff:
         return answer(Answer.FILES_AS_BEFORE, language, text=seen["words"])
-    if len(diff) > _MOST_DIFF:
-        diff = f"{diff[:_MOST_DIFF]}\n…"
+    if len(diff) > _MAX_DIFF:
+        diff = f"{diff[:_MAX_DIFF]}\n…"
     return answer(Answer.FILES_PREVIEW, language, text=seen["words"], diff=diff.rstrip("\n"), turn=seen["turn"])
 
 
 def _listed(lines: Sequence[str]) -> str:
-    more = (f"(+ {len(lines) - _MOST_FILES})",) if len(lines) > _MOST_FILES else ()
-    return "".join(f"\n  {line}" for line in (*lines[:_MOST_FILES], *more))
+    more = (f"(+ {len(lines) - _MAX_FILES})",) if len(lines) > _MAX_FILES else ()
+    return "".join(f"\n  {line}" for line in (*lines[:_MAX_FILES], *more))

@@ -44,12 +44,12 @@ from hob.core.trust.labels import HOB_LABEL, Label, Origin, SenderClass, Trust, 
 from hob.core.turns import Summary, View
 from hob.core.values import dataclass
 
-_MOST_ENTRIES = 5_000  # of the newest; what lies before is said to be missing
-_MOST_INPUT = 120_000  # tokens of the newest messages that one summary is made from
+_MAX_ENTRIES = 5_000  # of the newest; what lies before is said to be missing
+_MAX_INPUT = 120_000  # tokens of the newest messages that one summary is made from
 _ATTEMPTS = 2
-_MOST_FAILURES = 1_000  # sessions remembered; forgetting one costs a call
-_MOST_DOUBLINGS = 6
-_LEAST_MESSAGES = 4  # below that nothing is gained
+_MAX_FAILURES = 1_000  # sessions remembered; forgetting one costs a call
+_MAX_DOUBLINGS = 6
+_MIN_MESSAGES = 4  # below that nothing is gained
 _AUTOMATIC = frozenset({"messages", "tokens", "overflow"})
 _PASSING = WAITABLE | {ModelFault.AUTH, ModelFault.BILLING, ModelFault.NOT_CONFIGURED, ModelFault.SETTINGS}
 """Faults that say nothing of what the model can write."""
@@ -128,7 +128,7 @@ class Compactor:
 
         The short prompt of a small model is always full: only messages count there.
         """
-        if view.total <= min(self._settings.window, _LEAST_MESSAGES):
+        if view.total <= min(self._settings.window, _MIN_MESSAGES):
             return None
         if view.total > self._settings.compact_above:
             return "messages"
@@ -155,7 +155,7 @@ class Compactor:
         self, session: SessionKey, reason: str, model: str, keep: int | None
     ) -> Compacted | NotCompacted:
         began = self._clock.monotonic()
-        view = await self._transcript.load_view(session, _MOST_ENTRIES)
+        view = await self._transcript.load_view(session, _MAX_ENTRIES)
         if reason == "messages" and self.needed(view, 0) is None:
             return NotCompacted("a summary was made meanwhile")
         entries = view.entries
@@ -208,18 +208,18 @@ class Compactor:
         if isinstance(made, SummaryDraft):
             self._rests.pop(spending.session, None)
             return replace(made, model=asked)
-        if len(self._rests) >= _MOST_FAILURES:
+        if len(self._rests) >= _MAX_FAILURES:
             self._rests.clear()
         failures = 1 if rest is None else rest.failures + 1
-        until = n + self._settings.window * 2 ** min(failures - 1, _MOST_DOUBLINGS)
+        until = n + self._settings.window * 2 ** min(failures - 1, _MAX_DOUBLINGS)
         rest = self._rests[spending.session] = _Rest(made, cannot, failures, until)
         return rest
 
     def _newest(self, told: list[Entry]) -> list[Entry]:
         """As many of the newest as a summary is made from."""
-        left = _MOST_INPUT
+        left = _MAX_INPUT
         for place in range(len(told) - 1, -1, -1):
-            left -= estimate_tokens(self._line(told[place], _MOST_INPUT))
+            left -= estimate_tokens(self._line(told[place], _MAX_INPUT))
             if left < 0:
                 return told[place + 1 :]
         return told
@@ -346,7 +346,7 @@ class Compactor:
 
     async def _is_unchanged(self, session: SessionKey, view: View, head: Sequence[Entry]) -> bool:
         """Whether what was summarised is still what the session shows (no reset, undo or other summary since)."""
-        now = await self._transcript.load_view(session, _MOST_ENTRIES)
+        now = await self._transcript.load_view(session, _MAX_ENTRIES)
         return now.summary == view.summary and now.entries[: len(head)] == tuple(head)
 
 

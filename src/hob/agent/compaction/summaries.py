@@ -39,8 +39,8 @@ _IDENTIFIER = (
     r"https?://[^\s<>\"')\]]+|[\w.+-]+@[\w-]+\.[\w.]+|(?:~|\.{1,2})?/[\w.@/-]{3,}|\b[\w-]+(?:/[\w.-]+)+\b"
     r"|\b[0-9a-f]{7,40}\b|\b\d+(?:\.\d+){1,3}\b|\b[A-Z]{2,}-\d+\b|#\d{2,}\b"
 )
-_MOST_IDENTIFIERS = 12
-_MOST_FACTS = 20
+_MAX_IDENTIFIERS = 12
+_MAX_FACTS = 20
 _FACT_CHARS = 400
 _LINE_CHARS = 200
 _REQUEST_CHARS = 4_000
@@ -62,7 +62,7 @@ def read_draft(text: str) -> SummaryDraft:
     body = "\n\n".join(f"## {heading}\n{sections[heading]}" for heading in HEADINGS if heading in sections)
     lines = (_item(line) for line in sections.get(FACTS, "").splitlines())
     facts = tuple(shorten(line, _FACT_CHARS) for line in lines if line.strip(".").lower() not in _NOTHING and line)
-    return SummaryDraft(body, facts[:_MOST_FACTS])
+    return SummaryDraft(body, facts[:_MAX_FACTS])
 
 
 def judge_draft(draft: SummaryDraft, entries: Sequence[Entry], source: str, *, last: bool) -> str:
@@ -133,9 +133,9 @@ def identifiers(entries: Sequence[Entry]) -> list[str]:
         if entry.role != "tool":
             for text in reversed(_find(entry.text[:_REQUEST_CHARS])):
                 found.setdefault(text)
-        if len(found) >= _MOST_IDENTIFIERS:
+        if len(found) >= _MAX_IDENTIFIERS:
             break
-    return list(found)[:_MOST_IDENTIFIERS]
+    return list(found)[:_MAX_IDENTIFIERS]
 
 
 def _find(text: str) -> list[str]:

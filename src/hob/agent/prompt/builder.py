@@ -50,7 +50,7 @@ from hob.core.values import dataclass
 
 FOREIGN = "{name} as it stands now, not accepted by the owner (`hob accept {name}`):"
 _OPEN_TURNS = 256  # turns whose volatile block is remembered; far more than run at once
-_MOST_SYSTEMS = 16  # an audience has one per limit of a model
+_MAX_SYSTEMS = 16  # an audience has one per limit of a model
 _LAST_ROOM = 250  # tokens for the conversation where a learned limit leaves none: the server has the last word
 _NO_ROOM = translatable("tools and identity files leave no room for a message")
 _HOW_TO_CALL = 110  # tokens; to a model without tool calls of its own it has to be said in words
@@ -164,7 +164,7 @@ class PromptBuilder:
         fixed += _HOW_TO_CALL if limits.small and tools else 0
         room = budget - fixed - sum(map(cost, (*foreign, *summary)))
         if room < 60:  # what was learned is an estimate; what was configured is not
-            room = min(_LAST_ROOM, room + limits.most - budget)
+            room = min(_LAST_ROOM, room + limits.maximum - budget)
         if room < 60:
             raise ModelError(ModelFault.CONTEXT_OVERFLOW, _NO_ROOM)
         whole = _length_of(own)
@@ -279,7 +279,7 @@ class PromptBuilder:
         files = self._bootstrap.load()
         known = self._systems.get((audience, room, small))
         if known is None or known[0] is not files:
-            if len(self._systems) >= _MOST_SYSTEMS:
+            if len(self._systems) >= _MAX_SYSTEMS:
                 self._systems.clear()
             text = build_system(files, audience, self._settings, room, begin if small else shorten)
             known = self._systems[audience, room, small] = (files, text)
@@ -289,12 +289,12 @@ class PromptBuilder:
         self, tools: tuple[ToolSpec, ...], steps: Sequence[Step], limits: Room
     ) -> tuple[tuple[ToolSpec, ...], SectionSize]:
         """All of them where they take no more than a third of the prompt; a small model is told of few."""
-        most, room = len(tools), limits.prompt // 3
+        maximum, room = len(tools), limits.prompt // 3
         if limits.small:
-            most, room = self._settings.small_tools, limits.prompt // _TOOLS
+            maximum, room = self._settings.small_tools, limits.prompt // _TOOLS
         elif (section := self._tool_section(tools, False)).tokens <= room:
             return tools, section
-        tools = choose_tools(tools, steps, most, room)
+        tools = choose_tools(tools, steps, maximum, room)
         return tools, self._tool_section(tools, True)
 
     def _tool_section(self, tools: tuple[ToolSpec, ...], small: bool) -> SectionSize:

@@ -21,7 +21,7 @@ from hob.core.trust.labels import HOB_LABEL
 _PER_TOOL = 12  # the structure around its name, description and schema
 
 
-def choose_tools(tools: tuple[ToolSpec, ...], steps: Sequence[Step], most: int, room: int) -> tuple[ToolSpec, ...]:
+def choose_tools(tools: tuple[ToolSpec, ...], steps: Sequence[Step], maximum: int, room: int) -> tuple[ToolSpec, ...]:
     """At most `most` tools of at most `room` tokens together, in their stable order.
 
     Those that the turn has used stay, the latest first; then the first ones are taken. So what a turn was told of does
@@ -32,7 +32,7 @@ def choose_tools(tools: tuple[ToolSpec, ...], steps: Sequence[Step], most: int, 
     chosen: set[str] = set()
     left = room
     for name in dict.fromkeys([*used, *known]):
-        if name not in known or len(chosen) >= most:
+        if name not in known or len(chosen) >= maximum:
             continue
         tokens = estimate_tool(known[name])
         if tokens <= left:

@@ -15,15 +15,15 @@ from hob.core.ports.model import Profiles
 from hob.core.values import dataclass
 
 _PART = 0.75  # of what overflowed
-_LEAST = 1_000  # tokens; what overflows below that does so for another reason
+_MIN = 1_000  # tokens; what overflows below that does so for another reason
 _SAID = re.compile(r"context (?:length|size|window)\D{0,20}(\d[\d,]{2,8}\d)", re.IGNORECASE)
 _STATE = ("hob", "context")
 _LONGEST = 30 * 86_400.0  # seconds; the server may be set up otherwise by then
-_LEAST_WINDOW = 2_000  # tokens; a list that says less is wrong
-_LEAST_ANSWER = 16
+_MIN_WINDOW = 2_000  # tokens; a list that says less is wrong
+_MIN_ANSWER = 16
 _RESULTS = ((190_000, 64_000), (95_000, 32_000))  # characters of a result, for windows of 200,000 and 100,000 tokens
-_SHORT_RESULT, _LEAST_RESULT = 16_000, 2_000
-_MOST_MODELS = 100
+_SHORT_RESULT, _MIN_RESULT = 16_000, 2_000
+_MAX_MODELS = 100
 _UNKNOWN = ModelProfile()
 
 
@@ -35,7 +35,7 @@ class Room:
     answer. A `small` model gets a short prompt with few tools.
     """
 
-    most: int
+    maximum: int
     prompt: int
     answer: int
     small: bool = False
@@ -43,8 +43,8 @@ class Room:
 
 def result_characters(room: Room) -> int:
     """How long a tool's result may be for a model with so much room."""
-    most = next((most for least, most in _RESULTS if room.most >= least), _SHORT_RESULT)
-    return min(most, max(_LEAST_RESULT, room.most))
+    maximum = next((maximum for minimum, maximum in _RESULTS if room.maximum >= minimum), _SHORT_RESULT)
+    return min(maximum, max(_MIN_RESULT, room.maximum))
 
 
 class ContextRoom:
@@ -70,36 +70,36 @@ class ContextRoom:
         profile = _UNKNOWN if self._profiles is None else self._profiles.find_profile(model)
         window = settings.context_tokens
         if profile.context_tokens is not None:
-            window = min(window, max(_LEAST_WINDOW, profile.context_tokens))
+            window = min(window, max(_MIN_WINDOW, profile.context_tokens))
         if profile.output_tokens is not None:
-            answer = min(answer, max(_LEAST_ANSWER, profile.output_tokens))
+            answer = min(answer, max(_MIN_ANSWER, profile.output_tokens))
 
         def split(window: int) -> tuple[int, int]:
             if profile.small:
-                most = min(settings.small_prompt_tokens, window * 3 // 4)
-                return most, min(answer, window - most)
+                maximum = min(settings.small_prompt_tokens, window * 3 // 4)
+                return maximum, min(answer, window - maximum)
             shorter = min(answer, window // 4)
             return window - shorter, shorter
 
-        most, _ = split(window)
-        return Room(most, *split(min(window, self._learned.get(model, window))), profile.small)
+        maximum, _ = split(window)
+        return Room(maximum, *split(min(window, self._learned.get(model, window))), profile.small)
 
     async def learn(self, model: str, tokens: int, answer: int, said: str, now: float) -> None:
         """A request of so many estimated tokens, for an answer of up to `answer`, was too long for the model.
 
         `said` is how it was refused. Raises StoreErrors.
         """
-        if tokens <= _LEAST:
+        if tokens <= _MIN:
             return
         # the longer of both was too long: input takes three quarters of what is learned
-        window = max(_LEAST_WINDOW, tokens if tokens > answer else int((tokens + answer) * _PART))
-        if (match := _SAID.search(said)) and _LEAST_WINDOW <= int(match[1].replace(",", "")) < tokens + answer:
+        window = max(_MIN_WINDOW, tokens if tokens > answer else int((tokens + answer) * _PART))
+        if (match := _SAID.search(said)) and _MIN_WINDOW <= int(match[1].replace(",", "")) < tokens + answer:
             window = int(match[1].replace(",", ""))
         window = min(window, self._learned.get(model, window))
         self._learned[model] = window
         self._learned.move_to_end(model)
         kept = {model: f"{window} {now:.0f}"}
-        while len(self._learned) > _MOST_MODELS:
+        while len(self._learned) > _MAX_MODELS:
             kept[self._learned.popitem(last=False)[0]] = ""
         if self._state is not None:
             await self._state.put(*_STATE, kept)

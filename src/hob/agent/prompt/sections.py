@@ -13,7 +13,7 @@ from hob.core.trust.labels import HOB_LABEL
 from hob.core.turns import Turn, View
 from hob.core.values import dataclass
 
-_MOST_SESSIONS = 256
+_MAX_SESSIONS = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class FeatureSections:
             written = await _write(self._cached, turn, 0.0, room // len(self._cached))
             known = self._kept[key] = (as_of, written)
             self._kept.move_to_end(key)
-            while len(self._kept) > _MOST_SESSIONS:
+            while len(self._kept) > _MAX_SESSIONS:
                 self._kept.popitem(last=False)
         return known[1]
 

@@ -14,7 +14,7 @@ from hob.core.turns import Turn, WaitsFor
 
 ABOUT_FORM, ABOUT_CHOICE = "form", "tool choice"
 """What notes about them go by in the journal."""
-MOST_TRIES = 3
+MAX_TRIES = 3
 """Answers that may have another form than the one asked for."""
 WAIT_SECONDS = 3_600.0
 """After so long a program gives no result any more: it has gone."""

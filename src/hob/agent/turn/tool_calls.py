@@ -55,7 +55,7 @@ class ToolCalls:
         self._is_cut = is_shutting_down
         self._parts = parts
         room = parts.context_room.measure(model, parts.settings, parts.settings.max_tokens)
-        self._most = result_characters(room)
+        self._maximum = result_characters(room)
         self._turn = turn
         self._tools = tools_of_turn(parts.toolset, turn)
         self._specs = {spec.name: spec for spec in self._tools.specs()}
@@ -135,7 +135,7 @@ class ToolCalls:
         began = clock.monotonic()
         try:
             async with deadline(clock, seconds):
-                context = CallContext(self._turn, trust, self._most, call.id in self._begun, self._is_cut)
+                context = CallContext(self._turn, trust, self._maximum, call.id in self._begun, self._is_cut)
                 result = await self._tools.call(call, context)
                 return result, "error" if result.is_error else "ok"
         except OutcomeUnknown:
@@ -163,7 +163,7 @@ class ToolCalls:
 
     async def _sized(self, result: ToolResult, spec: ToolSpec) -> ToolResult:
         """The result within the caps of the tool and of the model's window; what did not fit is kept as a blob."""
-        text, cap = result.text, min(spec.output_cap, self._most)
+        text, cap = result.text, min(spec.output_cap, self._maximum)
         if len(text) <= cap:
             return result
         where = ""

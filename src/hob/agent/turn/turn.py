@@ -15,7 +15,7 @@ from dataclasses import field, replace
 from typing import Any
 
 from hob.agent.turn.claims import ABOUT, Claim, find_unbacked
-from hob.agent.turn.client_terms import ABOUT_CHOICE, ABOUT_FORM, MOST_TRIES, NO_TERMS, cut_at, formed
+from hob.agent.turn.client_terms import ABOUT_CHOICE, ABOUT_FORM, MAX_TRIES, NO_TERMS, cut_at, formed
 from hob.agent.turn.loops import KEPT, Level, LoopFinding, LoopRules, SeenCall, find_loop, seen, signature_of
 from hob.core.client_terms import ClientTerms
 from hob.core.errors import ModelFault
@@ -335,7 +335,7 @@ def _formed(state: FoldedTurn, text: str, form: Mapping[str, Any], rules: TurnRu
     text, problem = formed(text, form)
     if not problem:
         return Say(text, OutboundKind.REPLY, TurnState.DONE)
-    if state.unformed + 1 < MOST_TRIES and state.rounds < rules.max_rounds:
+    if state.unformed + 1 < MAX_TRIES and state.rounds < rules.max_rounds:
         told = f"Your answer was not given: {problem}. Answer again, with the JSON alone."
         return WriteSteps((Noted(told, ABOUT_FORM),))
     text = say(Sentence.FORM_UNMET, rules.language, problem=problem)

@@ -33,7 +33,7 @@ from hob.gateway.api import Api
 from hob.gateway.dashboard.settings import DashboardSettings
 from hob.gateway.http.asgi import ASGIApp, LazyApp, build_api
 from hob.gateway.http.certificates import renew_certificate, secured_by
-from hob.gateway.http.listener import MOST_CONNECTIONS, TURNED_AWAY, serve
+from hob.gateway.http.listener import MAX_CONNECTIONS, TURNED_AWAY, serve
 from hob.gateway.http.sockets import bind_tcp, bind_unix
 from hob.gateway.phone import Phone
 from hob.gateway.settings import GatewaySettings
@@ -42,7 +42,7 @@ from hob.providers.routing.choice import Choice
 
 log = logging.getLogger(__name__)
 
-MOST_PAGES = 200
+MAX_PAGES = 200
 """Connections of browsers at once."""
 GRACE_SECONDS = 2.0
 """For answers that are on their way when Hob stops; no one waits for a turn any more by then."""
@@ -155,18 +155,18 @@ async def listening(
         await stack.enter_async_context(serve_locally(app, unix_socket))
         if tcp is not None:
             api = build_api(app.api, local=False, endpoints=endpoints_of(app.subsystems))
-            most = min(MOST_CONNECTIONS, descriptors // 2 - TURNED_AWAY)
-            await stack.enter_async_context(_serve_by(tcp, api, app, most, descriptors))
+            maximum = min(MAX_CONNECTIONS, descriptors // 2 - TURNED_AWAY)
+            await stack.enter_async_context(_serve_by(tcp, api, app, maximum, descriptors))
         if pages is not None:
-            most = min(MOST_PAGES, descriptors // 8)
+            maximum = min(MAX_PAGES, descriptors // 8)
             page = LazyApp(Lazy(partial(_pages_of, app, app.api)))
-            await stack.enter_async_context(_serve_by(pages, page, app, most, descriptors))
-            await stack.enter_async_context(_open_to_phones(app, pages, most))
+            await stack.enter_async_context(_serve_by(pages, page, app, maximum, descriptors))
+            await stack.enter_async_context(_open_to_phones(app, pages, maximum))
         yield
 
 
 @asynccontextmanager
-async def _serve_by(tcp: TcpListener, api: ASGIApp, app: App, most: int, descriptors: int) -> AsyncIterator[None]:
+async def _serve_by(tcp: TcpListener, api: ASGIApp, app: App, maximum: int, descriptors: int) -> AsyncIterator[None]:
     settings = app.config[GatewaySettings]
     with ExitStack() as stack:
         if tcp.tls is not None:
@@ -179,14 +179,14 @@ async def _serve_by(tcp: TcpListener, api: ASGIApp, app: App, most: int, descrip
             tls=tcp.tls,
             proxies=settings.trusted_proxies,
             message_bytes=settings.body_bytes,
-            most_connections=most,
+            max_connections=maximum,
             turned_away=min(TURNED_AWAY, descriptors // 8),
         ):
             yield
 
 
 @asynccontextmanager
-async def _open_to_phones(app: App, pages: TcpListener, most: int) -> AsyncIterator[None]:
+async def _open_to_phones(app: App, pages: TcpListener, maximum: int) -> AsyncIterator[None]:
     """Keep the dashboard open where its owner wants phones to reach it: on the same port of one more address."""
     access = app.api.ports.get(PhoneAccess)
     if not isinstance(access, PhoneAccess):
@@ -208,7 +208,7 @@ async def _open_to_phones(app: App, pages: TcpListener, most: int) -> AsyncItera
             raise Unready(told) from error
         with bound:
             async with serve(
-                page, [bound], grace=GRACE_SECONDS, tls=tls, message_bytes=settings.body_bytes, most_connections=most
+                page, [bound], grace=GRACE_SECONDS, tls=tls, message_bytes=settings.body_bytes, max_connections=maximum
             ):
                 yield port
 

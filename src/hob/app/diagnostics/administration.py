@@ -223,13 +223,13 @@ async def _names(draft: ProviderConfigDraft) -> tuple[str, ...]:
 
 def _newest(folder: Path, criteria: LogFilter) -> list[LogLine]:
     """Read from the newest file backwards, as many files as it takes."""
-    least, text = _LEVELS.index(criteria.level), criteria.text.casefold()
+    minimum, text = _LEVELS.index(criteria.level), criteria.text.casefold()
     found: deque[LogLine] = deque()
     for file in (folder / NAME, *full_files(folder)):
         some = [
             line
             for line in _lines(file)
-            if _weight(line) >= least
+            if _weight(line) >= minimum
             and (not text or text in line.text.casefold() or text in line.logger)
             and (not criteria.trace or line.trace == criteria.trace)
         ]

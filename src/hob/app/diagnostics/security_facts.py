@@ -51,7 +51,7 @@ from hob.workspace.settings import WorkspaceSettings
 S = TypeVar("S")
 _HEADERS = frozenset({"authorization", "x-api-key", "api-key", "x-goog-api-key", "proxy-authorization", "cookie"})
 _DAY = 86_400.0
-_MOST_FILES = 100_000  # of the workspace, that are looked at
+_MAX_FILES = 100_000  # of the workspace, that are looked at
 
 
 def gather(config: Config, environ: Mapping[str, str]) -> SecurityFacts:
@@ -135,7 +135,7 @@ def _look(path: Path) -> PlaceFacts | None:
 def _setuid(folder: Path) -> Iterator[str]:
     """Files here with the bits that lend rights, of the first so many."""
     files = (Path(at, name) for at, _, names in os.walk(folder) for name in names)
-    for file in islice(files, _MOST_FILES):
+    for file in islice(files, _MAX_FILES):
         with suppress(OSError):
             found = file.lstat()
             if stat.S_ISREG(found.st_mode) and found.st_mode & (stat.S_ISUID | stat.S_ISGID):

@@ -82,7 +82,7 @@ def _plain(key: str) -> str:
     return re.sub(r"[^A-Za-z0-9_.-]", "_", key)
 
 
-def _elements(path: Path, root: Path, most: int = 0) -> Iterator[tuple[int, int, Object]]:
+def _elements(path: Path, root: Path, maximum: int = 0) -> Iterator[tuple[int, int, Object]]:
     """The objects of a file that is one list, each with its place in bytes and its size. Raises Unreadable."""
     decoder, count = json.JSONDecoder(), 0
     with os.fdopen(open_plain(path, root), encoding="utf-8", errors="replace", newline="") as file:
@@ -110,7 +110,7 @@ def _elements(path: Path, root: Path, most: int = 0) -> Iterator[tuple[int, int,
             if isinstance(found, dict):
                 yield at, size, found
                 count += 1
-                if count == most:
+                if count == maximum:
                     return
             at, place, end = at + size, end_of_it, end_of_it
 

@@ -6,12 +6,12 @@ from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
 from hob.app.imports.contents import SourceFile
-from hob.app.imports.folders import MOST_BYTES
+from hob.app.imports.folders import MAX_BYTES
 from hob.app.imports.plan import Item, ItemKind, ItemStatus
 from hob.app.imports.source_files import Unreadable, read_bytes
 from hob.core.ids import digest
 from hob.core.screening.characters import neutralise
-from hob.workspace.bootstrap import MOST_BYTES as MOST_IDENTITY
+from hob.workspace.bootstrap import MAX_BYTES as MAX_IDENTITY
 from hob.workspace.bootstrap import NAMES
 from hob.workspace.seeding import TEMPLATES
 
@@ -59,15 +59,15 @@ def put_file(item: Item, workspace: Path, aside: Path) -> Item:
 
 
 def _read(file: SourceFile) -> bytes:
-    return read_bytes(file.source, Path(file.source.anchor), MOST_BYTES)
+    return read_bytes(file.source, Path(file.source.anchor), MAX_BYTES)
 
 
 def _placed(item: Item, data: bytes, workspace: Path) -> Item:
     """The item with its status, and what its reader should know."""
     name = item.target
     target = workspace / name
-    if name in NAMES and len(data) > MOST_IDENTITY:
-        return item.ended(ItemStatus.NOT_TAKEN, f"it is larger than {MOST_IDENTITY:,} bytes: it could not be accepted")
+    if name in NAMES and len(data) > MAX_IDENTITY:
+        return item.ended(ItemStatus.NOT_TAKEN, f"it is larger than {MAX_IDENTITY:,} bytes: it could not be accepted")
     if behind := _link_above(workspace, PurePosixPath(name)):
         return item.ended(ItemStatus.CONFLICT, f"{behind} is a link; nothing is written behind it")
     if not os.path.lexists(target):
@@ -86,14 +86,14 @@ def _bytes_at(path: Path, length: int) -> bytes | None:
     """What is in our file, as far as that matters; None where it cannot be read."""
     try:
         with path.open("rb") as file:
-            return file.read(max(length, MOST_IDENTITY) + 1)
+            return file.read(max(length, MAX_IDENTITY) + 1)
     except OSError:
         return None
 
 
 def _note(name: str, data: bytes) -> str:
     """What a person should know before they accept it."""
-    if not name.endswith(_TEXTS) or len(data) > MOST_IDENTITY:
+    if not name.endswith(_TEXTS) or len(data) > MAX_IDENTITY:
         return ""
     found = neutralise(data.decode("utf-8", "replace")).note
     return f"look twice: it holds {found}" if found else ""

@@ -8,9 +8,9 @@ from pathlib import Path, PurePosixPath
 from hob.app.imports.contents import SkippedItem, SourceFile
 from hob.core.values import dataclass
 
-MOST_BYTES = 10_000_000
-MOST_FILES = 10_000
-MOST_DEPTH = 12
+MAX_BYTES = 10_000_000
+MAX_FILES = 10_000
+MAX_DEPTH = 12
 NOTES = (".md", ".txt", ".jsonl")
 _IGNORED = frozenset({".git", ".DS_Store", "__pycache__", "node_modules", ".venv", ".openclaw", ".clawhub"})
 _NAMED = 12
@@ -75,8 +75,8 @@ def take_folder(
     depth: int = 1,
 ) -> None:
     """All plain files below a folder, those with these endings only if any are given."""
-    if depth > MOST_DEPTH:
-        left.append(SkippedItem(str(folder), f"it lies more than {MOST_DEPTH} folders deep"))
+    if depth > MAX_DEPTH:
+        left.append(SkippedItem(str(folder), f"it lies more than {MAX_DEPTH} folders deep"))
         return
     for entry in _listed(folder, left):
         path = folder / entry.name
@@ -103,11 +103,11 @@ def _take(
         left.append(SkippedItem(str(path), "it is a link; links are not followed"))
     elif not stat.S_ISREG(found.st_mode):
         left.append(SkippedItem(str(path), "it is no plain file"))
-    elif found.st_size > MOST_BYTES:
-        left.append(SkippedItem(str(path), f"it is larger than {MOST_BYTES:,} bytes"))
-    elif len(files) >= MOST_FILES:
-        if len(files) == MOST_FILES and not any(each.why.startswith("more than") for each in left[-1:]):
-            left.append(SkippedItem(str(path), f"more than {MOST_FILES:,} files: this one and those after it"))
+    elif found.st_size > MAX_BYTES:
+        left.append(SkippedItem(str(path), f"it is larger than {MAX_BYTES:,} bytes"))
+    elif len(files) >= MAX_FILES:
+        if len(files) == MAX_FILES and not any(each.why.startswith("more than") for each in left[-1:]):
+            left.append(SkippedItem(str(path), f"more than {MAX_FILES:,} files: this one and those after it"))
     else:
         files.append(SourceFile(path, target))
 

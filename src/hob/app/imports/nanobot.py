@@ -31,8 +31,8 @@ from hob.app.imports.databases import open_listing
 from hob.app.imports.folders import WorkspaceLayout, named_folder, take_workspace
 from hob.app.imports.setting_mapping import SettingMapping, leave_rest
 from hob.app.imports.source_files import (
-    MOST_ARGUMENTS,
-    MOST_CALLS,
+    MAX_ARGUMENTS,
+    MAX_CALLS,
     Object,
     Unreadable,
     inner,
@@ -272,10 +272,10 @@ def _text(content: object) -> str:
 
 
 def _calls(calls: object) -> Iterator[SourceCall]:
-    for call in calls[:MOST_CALLS] if isinstance(calls, list) else ():
+    for call in calls[:MAX_CALLS] if isinstance(calls, list) else ():
         name, arguments = inner(call, "function", "name"), inner(call, "function", "arguments")
         written = arguments if isinstance(arguments, str) else json.dumps(arguments or {}, ensure_ascii=False)
-        yield SourceCall(text_of(inner(call, "id"), 200), text_of(name, 200), text_of(written, MOST_ARGUMENTS))
+        yield SourceCall(text_of(inner(call, "id"), 200), text_of(name, 200), text_of(written, MAX_ARGUMENTS))
 
 
 # Settings

@@ -20,8 +20,8 @@ _POLICIES: Mapping[str, tuple[str, ...]] = {
     "group_policy": ("allowlist", "disabled"),
 }
 ELSEWHERE = "the folder is not in its usual place; --mine says that it is your own"
-_MOST_NAME = 200
-_MOST_KEY = 4_000
+_MAX_NAME = 200
+_MAX_KEY = 4_000
 
 
 @dataclass(slots=True)
@@ -176,7 +176,7 @@ class SettingMapping:
                 return self._refer(provider, setting, name, source) or there
             value = self.variables_there[name]
             self._unused.pop(name, None)
-        if not _is_line(value, _MOST_KEY) or not value.isascii() or " " in value or "${" in value:
+        if not _is_line(value, _MAX_KEY) or not value.isascii() or " " in value or "${" in value:
             self.leave(f"{source}: the key", "it is no key, or one that is made of other parts")
             return there
         self.keys.append(SourceKey(setting, value, source))
@@ -245,8 +245,8 @@ def leave_rest(
             mapping.leave(f"{label}: {each}", reasons.get(each, reasons.get(name, "Hob has no such setting")))
 
 
-def _is_line(text: str, most: int = _MOST_NAME) -> bool:
-    return 0 < len(text) <= most and text.isprintable()
+def _is_line(text: str, maximum: int = _MAX_NAME) -> bool:
+    return 0 < len(text) <= maximum and text.isprintable()
 
 
 def _is_address(text: str) -> bool:

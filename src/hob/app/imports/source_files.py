@@ -11,15 +11,15 @@ from typing import Any
 from hob.core.content.json_text import json_object, json_value
 from hob.core.errors import HobError
 
-MOST_JSON = 16_000_000
-MOST_JSON5 = 1_000_000
+MAX_JSON = 16_000_000
+MAX_JSON5 = 1_000_000
 """JSON5 is read at a tenth of a megabyte a second: an assistant's settings are far smaller."""
-MOST_LINE = 16_000_000
-MOST_CHARS = 400_000
+MAX_LINE = 16_000_000
+MAX_CHARS = 400_000
 """Of one message."""
-MOST_ARGUMENTS = 20_000
+MAX_ARGUMENTS = 20_000
 """Characters of the arguments of one call."""
-MOST_CALLS = 50
+MAX_CALLS = 50
 """Of one message."""
 
 _PIECE = 1_000_000
@@ -47,22 +47,22 @@ def open_plain(path: Path, root: Path) -> int:
     return descriptor
 
 
-def read_bytes(path: Path, root: Path, most: int) -> bytes:
+def read_bytes(path: Path, root: Path, maximum: int) -> bytes:
     """All of a file. Raises Unreadable, also if it has more bytes than this."""
     with os.fdopen(open_plain(path, root), "rb") as file:
         try:
-            data = file.read(most + 1)
+            data = file.read(maximum + 1)
         except OSError as error:
             raise Unreadable(f"it cannot be read: {error.strerror}") from error
-    if len(data) > most:
-        raise Unreadable(f"it is larger than {most:,} bytes")
+    if len(data) > maximum:
+        raise Unreadable(f"it is larger than {maximum:,} bytes")
     return data
 
 
 def read_object(path: Path, root: Path) -> Object:
     """The object in a JSON or JSON5 file. Raises Unreadable."""
     try:
-        text = read_bytes(path, root, MOST_JSON).decode("utf-8-sig")
+        text = read_bytes(path, root, MAX_JSON).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise Unreadable("it is not UTF-8 text") from error
     found = json_value(text) or _read_json5(text)
@@ -72,8 +72,8 @@ def read_object(path: Path, root: Path) -> Object:
 
 
 def _read_json5(text: str) -> Any:
-    if len(text) > MOST_JSON5:
-        raise Unreadable(f"it is no JSON, and too large to be read as JSON5 (more than {MOST_JSON5:,} characters)")
+    if len(text) > MAX_JSON5:
+        raise Unreadable(f"it is no JSON, and too large to be read as JSON5 (more than {MAX_JSON5:,} characters)")
     loads = import_module("json5").loads  # only files that are no plain JSON cost it
     try:
         return loads(text)
@@ -85,8 +85,8 @@ def read_lines(path: Path, root: Path) -> Iterator[bytes | None]:
     """The lines of a file of any size, one after the other; None for one that is too long. Raises Unreadable."""
     with os.fdopen(open_plain(path, root), "rb") as file:
         try:
-            while line := file.readline(MOST_LINE):
-                if len(line) == MOST_LINE and not line.endswith(b"\n"):
+            while line := file.readline(MAX_LINE):
+                if len(line) == MAX_LINE and not line.endswith(b"\n"):
                     while (rest := file.readline(_PIECE)) and not rest.endswith(b"\n"):
                         pass
                     yield None
@@ -101,11 +101,11 @@ def parse(line: object) -> Object | None:
     return json_object(line) if isinstance(line, str | bytes) else None
 
 
-def text_of(value: object, most: int = MOST_CHARS) -> str:
+def text_of(value: object, maximum: int = MAX_CHARS) -> str:
     """A text as it can be kept: valid Unicode, and not longer than this. Empty for what is no text."""
     if not isinstance(value, str):
         return ""
-    text = value if len(value) <= most else value[: most - len(_CUT)] + _CUT
+    text = value if len(value) <= maximum else value[: maximum - len(_CUT)] + _CUT
     return text.encode("utf-8", "replace").decode()
 
 

@@ -4,10 +4,10 @@ import os
 from pathlib import Path
 
 NAME = "service.log"
-MOST_BYTES = 5_000_000
+MAX_BYTES = 5_000_000
 
 
-def trim_service_log(file: Path, most: int = MOST_BYTES) -> None:
+def trim_service_log(file: Path, maximum: int = MAX_BYTES) -> None:
     """Keep its newest whole lines, half of what it may hold, once it holds more than `most` bytes. Raises OSError.
 
     In its place, since its writer has it open, at its end. A line that is written meanwhile may be lost.
@@ -18,9 +18,9 @@ def trim_service_log(file: Path, most: int = MOST_BYTES) -> None:
         return
     with os.fdopen(handle, "r+b") as opened:
         size = os.fstat(handle).st_size
-        if size <= most:
+        if size <= maximum:
             return
-        opened.seek(size - most // 2)
+        opened.seek(size - maximum // 2)
         opened.readline()  # the rest of a line
         kept = opened.read()
         opened.truncate(0)

@@ -60,7 +60,7 @@ class ServerSampling:
             raise SamplingRefused("a model is asked for servers by `hob serve` alone")
         return self._running.background
 
-    async def _left(self, server: str, tokens: int, text: str, most: int) -> int:
+    async def _left(self, server: str, tokens: int, text: str, maximum: int) -> int:
         """How long the answer may be. Raises SamplingRefused, StoreErrors."""
         estimate = self._model().estimate(text)
         since = today_since(self._kernel.clock.now(), zone_of(self._kernel.config[AgentSettings].timezone))
@@ -69,7 +69,7 @@ class ServerSampling:
         left = tokens - used.input - used.output - estimate
         if left <= 0:
             raise SamplingRefused(f"it takes more than {estimate:,} tokens; {max(0, left + estimate):,} are left today")
-        return min(max(most, 1), left)
+        return min(max(maximum, 1), left)
 
 
 def _session(server: str) -> SessionKey:

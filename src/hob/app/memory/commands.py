@@ -16,7 +16,7 @@ from hob.gateway.memory import FactFilter, GoalChange, ItemFilter, MemoryControl
 from hob.memory.views import fact_line, fact_text, goal_line, item_line
 
 _SHOWN = 10
-_MOST_FACTS = 30
+_MAX_FACTS = 30
 _GOAL_STATES = (GoalState.OPEN, GoalState.DONE, GoalState.DROPPED)
 _ID = re.compile(r"[0-9a-f]{6,32}")
 
@@ -75,7 +75,7 @@ async def look(kernel: Kernel, call: CommandCall) -> str:
     kept = (await control.items(ItemFilter(source="fact:remember", limit=_SHOWN)))["items"]
     facts = (await control.facts(FactFilter()))["facts"]
     head = say(call.language, "Remembered: {counts}", counts=counts or "0")
-    shown = [*map(item_line, kept), *(fact_line(call.language, fact) for fact in facts[:_MOST_FACTS])]
+    shown = [*map(item_line, kept), *(fact_line(call.language, fact) for fact in facts[:_MAX_FACTS])]
     if facts:
         shown.append(say(call.language, "Wrong? /memory correct ID [WHAT IS RIGHT], or /memory undo ID"))
     return "\n".join([head, *shown])

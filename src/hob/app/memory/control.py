@@ -74,7 +74,7 @@ from hob.store.store import Store
 
 _log = logging.getLogger(__name__)
 _REASON = "its owner wanted it forgotten"
-_MOST = 10_000
+_MAX = 10_000
 _AT_ONCE = 1_000
 """So many items that are carried in are kept in one transaction."""
 _TURNS = 20
@@ -83,11 +83,11 @@ _NOTES = "working_memory"
 """As the seed calls the working notes, where they are emptied like a layer."""
 _WORKS = {"facts": FACTS, "observations": OBSERVER}
 """What the work is called that an item waits for."""
-_MOST_QUOTES = 20
+_MAX_QUOTES = 20
 """Of so many items at most it is looked for who repeats them, and so many messages at most are erased for that."""
 _END = 2**62
 """No item is behind it."""
-_PREVIEW, _MOST_OBSERVATIONS = 500, 20
+_PREVIEW, _MAX_OBSERVATIONS = 500, 20
 
 
 class OwnerEmbedding:
@@ -263,7 +263,7 @@ class OwnerMemory:
             },
             "observations": [
                 {"id": item.id, "content": item.text, "priority": item.kind, "date": item.at}
-                for item in known[:_MOST_OBSERVATIONS]
+                for item in known[:_MAX_OBSERVATIONS]
             ],
             "expertise": [each.view() for each in skills],
             "config": asdict(self._service.settings),
@@ -431,12 +431,12 @@ class OwnerMemory:
         """
         if not (criteria.id or criteria.source or criteria.origin or criteria.since or criteria.layer):
             raise InvalidRequest(translatable("say what to forget: an id, a source, an origin, a layer or a time"))
-        found = [each.item for each in await self._select(criteria._replace(limit=_MOST))]
+        found = [each.item for each in await self._select(criteria._replace(limit=_MAX))]
         if criteria.id and not found:
             raise NotFound(translatable("nothing in memory has the id {id}", id=criteria.id))
         turns = await self._turns(found) if found else {}
         quotes = await self._quotes(found)
-        traces = set(turns.values()) | (quotes.traces if quotes and len(quotes.traces) <= _MOST_QUOTES else set())
+        traces = set(turns.values()) | (quotes.traces if quotes and len(quotes.traces) <= _MAX_QUOTES else set())
         ids = [item.id for item in found]
         view: ForgottenAnswer = {
             "items": [self._view(Recalled(item, 0.0)) for item in found],
@@ -542,7 +542,7 @@ class OwnerMemory:
     async def _quotes(self, items: Sequence[MemoryItem]) -> Quotes | None:
         """The messages that repeat one of these items; None where they are too many to look for."""
         texts = [item.text for item in items]
-        return await self._store.erasure.quotes(texts) if len(texts) <= _MOST_QUOTES else None
+        return await self._store.erasure.quotes(texts) if len(texts) <= _MAX_QUOTES else None
 
     async def _turns(self, items: Sequence[MemoryItem]) -> dict[str, str]:
         return dict(await self._store.items.of(self._scope).turns([item.id for item in items]))

@@ -25,8 +25,8 @@ _OWNER = Scope(OWNER)
 _STATE = ("memory", "documents")
 _FILE = Label(Origin.FILE, Trust.UNTRUSTED)
 _TEXTS = frozenset({".md", ".markdown", ".txt", ".rst", ".org"})
-_MOST_BYTES = 50_000_000
-_MOST_FILES = 10_000
+_MAX_BYTES = 50_000_000
+_MAX_FILES = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,11 +122,11 @@ class DocumentIndexer:
         files, unread = await asyncio.to_thread(_files, path), Counter[str]()
         known = await self._items.of(_OWNER).sources(f"{Layer.DOCUMENT}:{path}")
         reader, read, new, problems = DocumentReader(), 0, 0, list[str]()
-        if len(files) > _MOST_FILES:
-            most, count = f"{_MOST_FILES:,}", f"{len(files):,}"
-            told = translatable("only {most} of its {count} files are read", most=most, count=count)
+        if len(files) > _MAX_FILES:
+            maximum, count = f"{_MAX_FILES:,}", f"{len(files):,}"
+            told = translatable("only {maximum} of its {count} files are read", maximum=maximum, count=count)
             problems.append(f"{path}: {told}")
-            files = files[:_MOST_FILES]
+            files = files[:_MAX_FILES]
         try:
             for seen, file in enumerate(files):
                 if seen:
@@ -178,8 +178,8 @@ async def _text_of(file: Path, reader: Documents) -> str | None:
     """What it says; None for what is no document."""
     from hob.tools.documents.text import decode
 
-    if (await asyncio.to_thread(file.stat)).st_size > _MOST_BYTES:
-        raise OSError(translatable("it has more than {bytes} bytes", bytes=f"{_MOST_BYTES:,}"))
+    if (await asyncio.to_thread(file.stat)).st_size > _MAX_BYTES:
+        raise OSError(translatable("it has more than {bytes} bytes", bytes=f"{_MAX_BYTES:,}"))
     data = await asyncio.to_thread(file.read_bytes)
     if file.suffix.lower() in _TEXTS:
         decoded = decode(data)

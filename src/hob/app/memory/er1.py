@@ -16,7 +16,7 @@ log = logging.getLogger(__name__)
 
 OVERLAP_SECONDS = 7 * 86_400.0
 """What was recorded so long before the newest item is fetched again: it may have been transcribed since."""
-MOST_SECONDS = 3_600.0
+MAX_SECONDS = 3_600.0
 """The longest pause after failures."""
 
 
@@ -52,7 +52,7 @@ class Er1Sync:
                 if str(error) != self._problem:
                     log.warning("%s", error)
                 self._problem = str(error)
-                pause = max(self._settings.sync_seconds, min(2 * pause, MOST_SECONDS))
+                pause = max(self._settings.sync_seconds, min(2 * pause, MAX_SECONDS))
             await self._clock.sleep(pause)
 
     async def sync(self, client: Er1Client) -> int:

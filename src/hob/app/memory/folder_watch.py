@@ -17,9 +17,9 @@ from hob.core.translation.language import translatable
 
 QUIET_SECONDS = 1.5
 """What changes within so short a time is taken up together."""
-_MOST_WAITS = 4
+_MAX_WAITS = 4
 """So often that is waited for at most, where something changes all the time."""
-_MOST_FOLDERS = 4_096
+_MAX_FOLDERS = 4_096
 """So many are watched at most: each takes about a kilobyte of the kernel's memory."""
 _EVENT = struct.Struct("iIII")
 _MOVED, _CREATE, _DELETE, _CLOSED, _SELF_GONE = 0xC0, 0x100, 0x200, 0x8, 0xC00
@@ -86,13 +86,13 @@ class FolderWatch:
             return
         folder = path.is_dir()
         counts = os.fsencode(ending if folder else f"/{path.name}")
-        room = _MOST_FOLDERS - sum(len(each) for other, each in self._watched.items() if other != path)
+        room = _MAX_FOLDERS - sum(len(each) for other, each in self._watched.items() if other != path)
         found: dict[int, bytes] = {}
         why = ""
         for each in _folders(path, below=below) if folder else (path.parent,):
             if len(found) >= room:
-                most = f"{_MOST_FOLDERS:,}"
-                why = translatable("only the first {most} folders are watched", most=most)
+                maximum = f"{_MAX_FOLDERS:,}"
+                why = translatable("only the first {maximum} folders are watched", maximum=maximum)
                 break
             number = self._add(self._descriptor, os.fsencode(each), _MASK)
             if number >= 0:
@@ -113,7 +113,7 @@ class FolderWatch:
     async def changes(self, clock: Clock) -> set[Path]:
         """What was covered and has changed, as soon as it keeps quiet for a moment."""
         await self._news.wait()
-        for _ in range(_MOST_WAITS):
+        for _ in range(_MAX_WAITS):
             self._news.clear()
             await clock.sleep(QUIET_SECONDS)
             if not self._news.is_set():

@@ -33,7 +33,7 @@ from hob.providers.settings import ModelSettings
 
 TASK = "test"
 _SESSION = SessionKey("models:test")
-_MOST_INPUT = 1_000  # tokens; what is asked is shorter, but a server may put instructions of its own before a tool
+_MAX_INPUT = 1_000  # tokens; what is asked is shorter, but a server may put instructions of its own before a tool
 _QUESTION = "Reply with the one word: ready"
 _TOOL = ToolSpec(
     "report",
@@ -138,7 +138,7 @@ class _Trial:
         began, first = self.clock.monotonic(), 0.0
         reply = ModelReply("")
         async with (
-            self.budget.held(_SESSION, SenderClass.OWNER, request, _MOST_INPUT) as held,
+            self.budget.held(_SESSION, SenderClass.OWNER, request, _MAX_INPUT) as held,
             aclosing(stream_outside(self.budget, self.model, held, partial(self._event, began))) as events,
         ):
             async for event in events:

@@ -14,7 +14,7 @@ from hob.gateway.answer_types import SpendingAnswer, SpentAnswer
 from hob.store.spending.ledger import Division, StoredLedger
 
 By = Literal["day", "model", "session", "sender", "task", "tool"]
-MOST_DAYS = 3_660
+MAX_DAYS = 3_660
 _TOKENS = ("input", "output", "cache_read", "cache_write", "reasoning")
 _HOUR = 3600
 
@@ -32,8 +32,8 @@ class UsageReport:
 
         An hour counts for the day in which it begins: where the clock is half an hour off, so is the day's end.
         """
-        if not 1 <= days <= MOST_DAYS:
-            raise InvalidRequest(translatable("days must be a number from 1 to {most}", most=MOST_DAYS))
+        if not 1 <= days <= MAX_DAYS:
+            raise InvalidRequest(translatable("days must be a number from 1 to {maximum}", maximum=MAX_DAYS))
         if by not in get_args(By):
             raise InvalidRequest(translatable("by must be one of {choices}", choices=", ".join(get_args(By))))
         today = self._clock.now().astimezone(self._budget.zone).date()
@@ -56,10 +56,10 @@ class UsageReport:
             "limits": [
                 {
                     "key": standing.limit.key,
-                    "limit_usd": _usd(standing.limit.most),
+                    "limit_usd": _usd(standing.limit.maximum),
                     "spent_usd": _usd(standing.spent.cost - standing.spent.reserved),
                     "held_usd": _usd(standing.spent.reserved),
-                    "left_usd": _usd(max(0, standing.limit.most - standing.spent.cost)),
+                    "left_usd": _usd(max(0, standing.limit.maximum - standing.spent.cost)),
                 }
                 for standing in await self._budget.standings()
             ],

@@ -8,9 +8,9 @@ from hob.core.content.repository_files import FileAnswer, RepoRow
 from hob.core.errors import NotFound
 from hob.core.translation.language import translatable
 
-_MOST_ROWS = 2_000
-_MOST_TEXT = 200_000
-_MOST_REPOSITORIES = 200
+_MAX_ROWS = 2_000
+_MAX_TEXT = 200_000
+_MAX_REPOSITORIES = 200
 
 
 def inside(path: str) -> str:
@@ -50,7 +50,7 @@ def rows_of(root: Path, path: str) -> list[RepoRow]:
             size = told.st_size if kind == "file" else 0
             way = f"{base}/{name}" if base else name
             rows.append({"path": way, "name": name, "type": kind, "depth": depth, "size": size})
-    return sorted(rows, key=lambda row: (row["type"] != "folder", str(row["name"]).casefold()))[:_MOST_ROWS]
+    return sorted(rows, key=lambda row: (row["type"] != "folder", str(row["name"]).casefold()))[:_MAX_ROWS]
 
 
 def content_of(root: Path, path: str) -> FileAnswer:
@@ -59,10 +59,10 @@ def content_of(root: Path, path: str) -> FileAnswer:
     if not file.is_file():
         raise NotFound(translatable("{path} is not a file", path=path))
     with file.open("rb") as opened:
-        data = opened.read(_MOST_TEXT)
+        data = opened.read(_MAX_TEXT)
     binary, size = b"\0" in data, file.stat().st_size
     text = "" if binary else data.decode("utf-8", "replace")
-    return {"path": path, "content": text, "size": size, "binary": binary, "cut": not binary and size > _MOST_TEXT}
+    return {"path": path, "content": text, "size": size, "binary": binary, "cut": not binary and size > _MAX_TEXT}
 
 
 def repositories_below(root: Path) -> list[str]:
@@ -73,4 +73,4 @@ def repositories_below(root: Path) -> list[str]:
         if ".git" in folders:
             found.append(str(Path(top).relative_to(root)))
         folders[:] = [name for name in sorted(folders) if not name.startswith(".")] if depth < 2 else []
-    return found[:_MOST_REPOSITORIES]
+    return found[:_MAX_REPOSITORIES]

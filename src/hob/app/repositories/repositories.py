@@ -27,7 +27,7 @@ from hob.gateway.repositories import (
 from hob.tools.exec.git import NETWORK_SECONDS, GitFailed, Programs
 from hob.workspace.repositories import begin_repository
 
-_MOST_LINES = 200
+_MAX_LINES = 200
 _NOTHING = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 """The tree without files, which every repository knows."""
 _COMMIT = re.compile(r"[0-9a-f]{4,64}")
@@ -89,8 +89,8 @@ class OwnerRepositories:
         matches: list[MatchAnswer] = []
         if text:
             asked = ("grep", "-I", "-n", "-i", "-F", "-z", "--untracked", "--no-textconv", "-m", "20", "-e", text)
-            said = await self._programs.git(root, *asked, fine=(0, 1), lines=_MOST_LINES)
-            matches = [_match(line) for line in said.split("\n")[:_MOST_LINES] if line.count("\0") >= 2]
+            said = await self._programs.git(root, *asked, fine=(0, 1), lines=_MAX_LINES)
+            matches = [_match(line) for line in said.split("\n")[:_MAX_LINES] if line.count("\0") >= 2]
         return {"root": str(below), "repos": repos, "matches": matches}
 
     async def branches(self, repo: str) -> BranchesAnswer:

@@ -21,7 +21,7 @@ from hob.store.erasure.erasure import Erasure
 from hob.store.store import Store
 
 _LAST = 6
-_MOST_TITLE = 200
+_MAX_TITLE = 200
 
 
 class OwnerSessions:
@@ -111,8 +111,8 @@ class OwnerSessions:
 
 def _title(text: str) -> str:
     title = " ".join("".join(c if c.isprintable() else " " for c in text).split())
-    if not title or len(title) > _MOST_TITLE:
-        raise InvalidRequest(translatable("a title has 1 to {most} characters", most=_MOST_TITLE))
+    if not title or len(title) > _MAX_TITLE:
+        raise InvalidRequest(translatable("a title has 1 to {maximum} characters", maximum=_MAX_TITLE))
     return title
 
 

@@ -41,7 +41,7 @@ _SHARED = 2_400
 _READ = (8, 240, 1_800)
 """Of `inherit-readonly`: messages, characters of each, characters in all."""
 _BLOCK, _WHOLE = 4_000, 80_000
-_MOST_SEARCHED = 50
+_MAX_SEARCHED = 50
 _TASK = (
     "[You are a sub-agent of session {parent}. Do this task and nothing else; no person reads along or can be asked. "
     "Your last message is your report: what you found, with sources, and what stays open. "
@@ -238,7 +238,7 @@ class SubagentToolset:
     @implements(SESSIONS_SEARCH)
     async def sessions_search(self, query: str, context: CallContext, limit: int = 10) -> str:
         found: list[str] = []
-        for session in (await self._visible(context))[:_MOST_SEARCHED]:
+        for session in (await self._visible(context))[:_MAX_SEARCHED]:
             view = await self._store.transcript.load_view(session.key, 500)
             hits = [entry.text for entry in reversed(view.entries) if query.casefold() in entry.text.casefold()]
             found += [f"{session.key}: {_around(text, query)}" for text in hits]

@@ -38,7 +38,7 @@ SESSION = SessionKey("local:tools")
 """The conversation in whose name tools are tried."""
 
 
-MOST_PAGE_CALLS = 60
+MAX_PAGE_CALLS = 60
 """Of one minute."""
 _MINUTE = 60.0
 _PAGE_SECONDS = 120.0
@@ -180,8 +180,8 @@ class OwnerTools:
         now = perf_counter()
         while self._page_calls and now - self._page_calls[0] > _MINUTE:
             self._page_calls.popleft()
-        if len(self._page_calls) >= MOST_PAGE_CALLS:
-            raise InvalidRequest(translatable("pages call at most {most} tools a minute", most=MOST_PAGE_CALLS))
+        if len(self._page_calls) >= MAX_PAGE_CALLS:
+            raise InvalidRequest(translatable("pages call at most {maximum} tools a minute", maximum=MAX_PAGE_CALLS))
         self._page_calls.append(now)
 
     def _view(self, spec: ToolSpec) -> ToolAnswer:

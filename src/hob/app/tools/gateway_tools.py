@@ -19,7 +19,7 @@ NEVER = frozenset({"policy", "sandbox", "approvals", "secrets", "gateway", "admi
 _ABOUT = (
     *("version", "since", "running", "waiting", "parked", "owed", "undeliverable", "model", "resting", "store", "jobs"),
 )
-_MOST = 60
+_MAX = 60
 
 
 class Gateway(Protocol):
@@ -62,7 +62,7 @@ class GatewayTools:
             status = await self._gateway().status()
             return json.dumps({key: status[key] for key in _ABOUT if key in status}, default=str)
         found = [each for each in self._gateway().settings() if query.casefold() in each["key"].casefold()]
-        shown = [f"{each['key']} = {json.dumps(each['value'])} ({each['origin']})" for each in found[:_MOST]]
+        shown = [f"{each['key']} = {json.dumps(each['value'])} ({each['origin']})" for each in found[:_MAX]]
         if left := len(found) - len(shown):
             shown.append(f"[{left} more; give a query]")
         return "\n".join(shown) or f"no setting is called {query!r}"

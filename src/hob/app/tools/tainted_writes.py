@@ -6,7 +6,7 @@ from os.path import lexists
 from hob.core.ids import TurnId
 from hob.store.tools.tainted_writes import StoredTaintedWrites
 
-_MOST_NAMED = 3
+_MAX_NAMED = 3
 
 
 class TaintedFiles:
@@ -22,6 +22,6 @@ class TaintedFiles:
         found: dict[str, None] = {}
         async for turn in self._writes.turns():
             found.update(dict.fromkeys(each for each in await self._paths(turn) if lexists(each)))
-            if len(found) > _MOST_NAMED:
-                return (*tuple(found)[:_MOST_NAMED], "…")
+            if len(found) > _MAX_NAMED:
+                return (*tuple(found)[:_MAX_NAMED], "…")
         return tuple(found)

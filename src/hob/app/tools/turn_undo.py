@@ -20,7 +20,7 @@ from hob.store.store import Store
 from hob.store.turns.turns import TurnRow
 from hob.tools.undo.turn_undo import TurnUndo
 
-_MOST_NAMED = 50  # files that the timeline names
+_MAX_NAMED = 50  # files that the timeline names
 _PREFIX = undo_of(TurnId(""))
 
 log = logging.getLogger(__name__)
@@ -135,7 +135,7 @@ class TurnUndoService:
         row = await self._row(turn.rpartition(_PREFIX)[2])
         lines = [f"put back: {path}" for path in done.restored]
         lines += [f"kept: {each.path}: {each.reason}" for each in done.kept]
-        more = [f"and {len(lines) - _MOST_NAMED} more"] if len(lines) > _MOST_NAMED else []
+        more = [f"and {len(lines) - _MAX_NAMED} more"] if len(lines) > _MAX_NAMED else []
         return TimelineEvent(
             new_event_id(),
             row.trace,
@@ -147,7 +147,7 @@ class TurnUndoService:
             "kept" if done.kept else "ok",
             session=row.session,
             turn=row.id,
-            text="\n".join([*lines[:_MOST_NAMED], *more]),
+            text="\n".join([*lines[:_MAX_NAMED], *more]),
         )
 
     async def _row(self, name: str) -> TurnRow:

@@ -10,7 +10,7 @@ from hob.guard.audit.entries import of_authentication
 from hob.store.audit.audit import AuditEntry, AuditLog
 
 _PAUSE = 60.0
-_MOST_PLACES = 50
+_MAX_PLACES = 50
 
 log = logging.getLogger(__name__)
 
@@ -25,7 +25,7 @@ class AuthFailureLog:
         self._came = asyncio.Event()
 
     def __call__(self, who: str) -> None:
-        known = who in self._counts or len(self._counts) < _MOST_PLACES
+        known = who in self._counts or len(self._counts) < _MAX_PLACES
         self._counts[who if known else "others"] += 1
         self._came.set()
 

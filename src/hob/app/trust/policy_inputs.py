@@ -30,10 +30,10 @@ PRIVATE_FILES = frozenset({"USER.md", "MEMORY.md"})
 """Identity files whose words are the owner's alone."""
 
 _READING = frozenset({Effect.READS_PRIVATE, Effect.READS_UNTRUSTED})
-_MOST_HEARD = 60  # entries in which the name of what taints is looked for
+_MAX_HEARD = 60  # entries in which the name of what taints is looked for
 _LONGEST_NAME = 80
-_MOST_TURNS = 8  # whose steps are kept at hand
-_MOST_SHOWN = 1_000  # entries of the session: more than a prompt shows of it
+_MAX_TURNS = 8  # whose steps are kept at hand
+_MAX_SHOWN = 1_000  # entries of the session: more than a prompt shows of it
 
 
 class SandboxPort(Protocol):
@@ -79,7 +79,7 @@ class TurnPolicyInputs:
         sandbox = await self._sandbox() if Effect.EXECUTES in spec.effects else Sandbox()
         # what an earlier turn read may still stand before the model; a command that may send is asked about anyway
         sends = Effect.COMMUNICATES in spec.effects and Effect.EXECUTES not in spec.effects
-        view = await self._transcript.load_view(turn.session, _MOST_SHOWN) if sends else View()
+        view = await self._transcript.load_view(turn.session, _MAX_SHOWN) if sends else View()
         made = (*_made_before(self._visible_entries(view)), *_made(steps))
         files = (Private(text=each.text) for each in self._identity() if each.name in PRIVATE_FILES)
         return PolicyInput(
@@ -99,7 +99,7 @@ class TurnPolicyInputs:
         """The steps of the turn, which only grow: each is read once, however many calls are judged."""
         known = self._known.pop(turn, ())
         steps = self._known[turn] = (*known, *await self._journal.load_steps(turn, len(known)))
-        if len(self._known) > _MOST_TURNS:
+        if len(self._known) > _MAX_TURNS:
             self._known.popitem(last=False)
         return steps
 
@@ -119,7 +119,7 @@ class TurnPolicyInputs:
         return tuple(names) or tuple([name async for name in self._heard_before(turn)])
 
     async def _heard_before(self, turn: Turn) -> AsyncIterator[str]:
-        view = await self._transcript.load_view(turn.session, _MOST_HEARD)
+        view = await self._transcript.load_view(turn.session, _MAX_HEARD)
         entries = self._visible_entries(view)
         foreign = {each.call for each in entries if each.call is not None and not each.label.trusted}
         made = [call for each in reversed(entries) for call in each.calls if call.id in foreign]

@@ -11,7 +11,7 @@ from hob.channels.webhooks.addresses import addresses_of
 from hob.channels.webhooks.settings import WebhookOutSettings
 from hob.core.errors import SendFailed
 
-_MOST_WAIT = 3_600.0
+_MAX_WAIT = 3_600.0
 _PORTS = {"http": 80, "https": 443}
 
 
@@ -69,5 +69,5 @@ class WebhookClient:
 def _seconds(text: str) -> float | None:
     """A `Retry-After` in seconds; None for none, or a date."""
     with contextlib.suppress(ValueError):
-        return min(_MOST_WAIT, float(int(text))) if text.isascii() and len(text) < 10 and int(text) >= 0 else None
+        return min(_MAX_WAIT, float(int(text))) if text.isascii() and len(text) < 10 and int(text) >= 0 else None
     return None

@@ -115,7 +115,7 @@ def _read(lines: Iterable[str]) -> Iterator[LogLine]:
 
 
 def _filter(since: str, level: str, grep: str) -> Callable[[LogLine], bool]:
-    least, from_then = _LEVELS.index(level), _moment(since) if since else 0.0
+    minimum, from_then = _LEVELS.index(level), _moment(since) if since else 0.0
     try:
         pattern = re.compile(grep, re.IGNORECASE) if grep else None
     except re.error as error:
@@ -124,7 +124,7 @@ def _filter(since: str, level: str, grep: str) -> Callable[[LogLine], bool]:
     def wanted(line: LogLine) -> bool:
         name = line.level.lower()
         return (
-            (name not in _LEVELS or _LEVELS.index(name) >= least)
+            (name not in _LEVELS or _LEVELS.index(name) >= minimum)
             and (not from_then or line.seconds >= from_then)
             and (pattern is None or any(map(pattern.search, (line.text, line.logger, line.trace))))
         )

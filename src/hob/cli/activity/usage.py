@@ -19,8 +19,8 @@ TITLES: Mapping[str, str] = {"session": translatable("conversation"), "task": tr
 """Those of what is called otherwise where people read it."""
 LIMIT_WORDS: Mapping[str, str] = {"daily": translatable("daily limit"), "monthly": translatable("monthly limit")}
 """Limits, by how their settings end."""
-_MOST_KEY = 44
-_MOST_BAR = 30
+_MAX_KEY = 44
+_MAX_BAR = 30
 _FEWEST = 4
 _NEARLY = 0.8
 
@@ -79,7 +79,7 @@ def _show_rows(by: str, rows: list[Mapping[str, Any]], total: Mapping[str, Any])
         columns[_("cached")] = [_percent(row["cached_tokens"], row["input_tokens"]) for row in rows]
     columns[_("tokens out")] = [number(row["output_tokens"], 0) for row in rows]
     empty = _("calls that read no tool's result") if by == "tool" else "-"
-    name = partial(session_name if by == "session" else line, width=_MOST_KEY)
+    name = partial(session_name if by == "session" else line, width=_MAX_KEY)
     keys = [name(row["key"]) or empty for row in rows]
     widths = {name: max(len(name), *map(len, cells)) for name, cells in columns.items()}
     title = _(TITLES.get(by, by))
@@ -87,16 +87,16 @@ def _show_rows(by: str, rows: list[Mapping[str, Any]], total: Mapping[str, Any])
     room = _room(width + sum(widths.values()) + 2 * len(widths) + 2)
     head = "".join(f"  {name.rjust(widths[name])}" for name in columns)
     print(paint(title.ljust(width + (room + 2 if room else 0)) + head, "dim"))
-    most = max(row["cost_usd"] for row in rows)
+    maximum = max(row["cost_usd"] for row in rows)
     for place, (key, row) in enumerate(zip(keys, rows, strict=True)):
-        bar = _bar(row["cost_usd"] / most if most else 0.0, room, "cyan")
+        bar = _bar(row["cost_usd"] / maximum if maximum else 0.0, room, "cyan")
         print(
             key.ljust(width) + bar + "".join(f"  {cells[place].rjust(widths[name])}" for name, cells in columns.items())
         )
 
 
 def _show_limits(limits: list[Mapping[str, Any]]) -> None:
-    keys = [f"{_(LIMIT_WORDS[limit['key'].rpartition('.')[2]])} ({line(limit['key'], _MOST_KEY)})" for limit in limits]
+    keys = [f"{_(LIMIT_WORDS[limit['key'].rpartition('.')[2]])} ({line(limit['key'], _MAX_KEY)})" for limit in limits]
     texts = [_left(limit) for limit in limits]
     width = max(map(len, keys))
     room = _room(width + max(map(len, texts)) + 4)
@@ -123,7 +123,7 @@ def _usd(amount: float) -> str:
 
 def _room(used: int) -> int:
     """How wide bars may be beside texts of this width; none where the output is no terminal."""
-    left = min(_MOST_BAR, shutil.get_terminal_size().columns - used) if sys.stdout.isatty() else 0
+    left = min(_MAX_BAR, shutil.get_terminal_size().columns - used) if sys.stdout.isatty() else 0
     return left if left >= _FEWEST else 0
 
 

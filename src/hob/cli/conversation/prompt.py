@@ -43,7 +43,7 @@ def prompt(*, session: str = "", json: bool = False) -> None:
     seen = reach("GET", "/prompt", {"session": session})
     if printed_json(seen, json):
         return
-    most = max((section["bytes"] for section in seen["sections"]), default=1) or 1
+    maximum = max((section["bytes"] for section in seen["sections"]), default=1) or 1
     print(f"{_('section'):24} {_('bytes'):>8} {_('tokens'):>8}  {_('cached')}  {_('share')}")
     for seed, title, told in zip((*SEED_SECTIONS, ""), SECTION_NAMES, SECTION_WORDS, strict=True):
         own = [section for section in seen["sections"] if section["seed"] == seed]
@@ -51,7 +51,7 @@ def prompt(*, session: str = "", json: bool = False) -> None:
         print(paint(f"{_(title):24} {total[0]:8} {total[1]:8}", "bold" if own else "dim"), end="")
         print(paint(f"          {_(told)}", "dim"))
         for section in own:
-            bar = "█" * round(20 * section["bytes"] / most)
+            bar = "█" * round(20 * section["bytes"] / maximum)
             cached = paint(_("yes").ljust(3), "green") if section["cached"] else "   "
             name = f"  {section['name']}"
             print(f"{name:24} {section['bytes']:8} {section['tokens']:8}  {cached}     {paint(bar, 'blue')}")

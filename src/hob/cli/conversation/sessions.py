@@ -16,7 +16,7 @@ from hob.core.translation.language import translatable
 
 app = App(name="sessions", help="List, show, rename, pause and delete conversations.")
 
-_LEAST_TITLE = 12
+_MIN_TITLE = 12
 STANDING_WORDS: Mapping[str, str] = {"paused": translatable("paused"), "archived": translatable("archived")}
 """How a conversation can stand, by the field of the answer that says so."""
 
@@ -42,7 +42,7 @@ def list_(
     for name, each in zip(names, seen["sessions"], strict=True):
         paused = paint(f"  {_(STANDING_WORDS['paused'])}", "yellow") if each["paused"] else ""
         old = age(max(0.0, now - each["updated"])).rjust(9)
-        room = max(_LEAST_TITLE, min(60, columns - width - len(f"  {old}  {each['entries']:>8}  ") - 8))
+        room = max(_MIN_TITLE, min(60, columns - width - len(f"  {old}  {each['entries']:>8}  ") - 8))
         shown = paint(name.ljust(width), "bold")
         print(f"{shown}  {old}  {each['entries']:>8}  {line(each['title'], room)}{paused}".rstrip())
     if seen["sessions"]:

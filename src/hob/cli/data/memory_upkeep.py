@@ -63,8 +63,8 @@ def stats(*, json: Json = False) -> None:
         days = _("{days:g} days").format(days=layer["ttl_days"]) if layer["ttl_days"] else _("for good")
         print(f"{layer['name']:<13} {number(layer['chunk_count'], 0):>8}  {days:<9}  {paint(_(told), 'dim')}")
     totals = seen["totals"]
-    print(_("{total:,} items; limit for items that expire: {most:,}").format(
-        total=totals["total_chunks"], most=totals["max_chunks"]))  # fmt: skip
+    print(_("{total:,} items; limit for items that expire: {maximum:,}").format(
+        total=totals["total_chunks"], maximum=totals["max_chunks"]))  # fmt: skip
     if totals["permanent_chunks"] > totals["max_chunks"]:
         told = _("{count} never expire, more than memory.max_items; `hob memory forget` removes what you do not need")
         print(paint(told.format(count=number(totals["permanent_chunks"], 0)), "yellow"))
@@ -94,9 +94,9 @@ def stats(*, json: Json = False) -> None:
         told = _("prompts without room for all of memory since the start: {count} ({share} in 1,000 turns)")
         print(told.format(count=number(overflow["events"], 0), share=number(overflow["per_1000"], 0)))
     work = seen["background"]
-    told = _("Background work on memory: {waiting:,} messages waiting; {spent:,} of {most:,} tokens used today.")
+    told = _("Background work on memory: {waiting:,} messages waiting; {spent:,} of {maximum:,} tokens used today.")
     print(told.format(
-        spent=work["tokens_today"], most=work["tokens_a_day"], waiting=work["messages_waiting"]))  # fmt: skip
+        spent=work["tokens_today"], maximum=work["tokens_a_day"], waiting=work["messages_waiting"]))  # fmt: skip
     if work["waits_for"]:
         print(paint(_("It is paused: {why}").format(why=line(_(work["why"]), 160)), "yellow"))
 

@@ -4,7 +4,7 @@ from hob.app.home import own
 from hob.cli.translating import _
 from hob.config.environment import find_home, process_environment
 
-_MOST_LINES = 20
+_MAX_LINES = 20
 
 
 def rebuild(*, check: bool = False) -> int:
@@ -36,7 +36,7 @@ def rebuild(*, check: bool = False) -> int:
             found = (_("{count} differ") if check else _("{count} corrected")).format(count=table.differences)
         print(_("{table:9} {rows:9,} rows  {found}").format(table=table.table, rows=table.rows, found=found))
         for place, line in enumerate(table.lines()):
-            if place == _MOST_LINES:
+            if place == _MAX_LINES:
                 print(f"           {_(' … and {count} more').format(count=table.differences - place)}")
                 break
             print(f"            {line}")

@@ -37,7 +37,7 @@ KEY_PAGES = {
 """Where people make themselves a key."""
 
 _KEEP, _KEY, _SERVER, _LOOK, _LATER = "keep", "key", "server", "look", "later"
-_MOST_SHOWN = 30
+_MAX_SHOWN = 30
 
 
 def pick_model(
@@ -78,7 +78,7 @@ def _ask_model(found: DetectedModel, prompts: SetupPrompts) -> ModelCandidate:
         return candidate
     model = prompts.choose(
         translatable("Which model of {provider}?", provider=found.title),
-        [(name, name) for name in found.models[:_MOST_SHOWN]],
+        [(name, name) for name in found.models[:_MAX_SHOWN]],
     )
     return replace(candidate, draft=replace(found.draft, model=name_of(found.provider, model)))
 
@@ -125,7 +125,7 @@ def _ask_name(names: Sequence[str], prompts: SetupPrompts) -> str:
     if len(names) == 1:
         return names[0]
     if names:
-        return prompts.choose("Which model?", [(name, name) for name in names[:_MOST_SHOWN]])
+        return prompts.choose("Which model?", [(name, name) for name in names[:_MAX_SHOWN]])
     while not (name := prompts.read("The model's name")):
         prompts.show("✗ the server does not list its models, so it needs a name", "red")
     return name

@@ -49,12 +49,12 @@ class TerminalPrompts:
         for number, (value, text) in enumerate(options, 1):
             print(f"{'>' if value == default else ' '} {number}. {text}")
         while True:
-            answer = input(self._say(translatable("1-{most}, Enter for >: ", most=str(len(options))))).strip()
+            answer = input(self._say(translatable("1-{maximum}, Enter for >: ", maximum=str(len(options))))).strip()
             if not answer:
                 return default
             if answer.isdecimal() and 1 <= int(answer) <= len(options):
                 return options[int(answer) - 1][0]
-            print(self._say(translatable("A number from 1 to {most}, please.", most=str(len(options)))))
+            print(self._say(translatable("A number from 1 to {maximum}, please.", maximum=str(len(options)))))
 
     def _width(self) -> int:
         return max(20, min(_WIDEST, shutil.get_terminal_size().columns - 12))

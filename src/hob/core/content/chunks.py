@@ -80,9 +80,9 @@ def _best_cut(text: str, start: int, end: int) -> int:
     """Where to end a chunk that may reach to `end`; always after `start`."""
     if end >= len(text):
         return len(text)
-    least = start + (end - start) // 3  # a nicer place further back would leave too short a chunk
+    minimum = start + (end - start) // 3  # a nicer place further back would leave too short a chunk
     for mark in ("\n\n", "\n", ". ", "! ", "? ", "。", " "):
-        found = text.rfind(mark, least, end)
+        found = text.rfind(mark, minimum, end)
         if found > start:
             return found + len(mark)
     return _between_characters(text, start, end)

@@ -45,7 +45,7 @@ class Prices(Protocol):
     def find_price(self, model: str) -> Price | None:
         """The model's price, or None where it is not known. Never waits."""
 
-    def most_output(self, model: str, request: ModelRequest) -> int:
+    def max_output(self, model: str, request: ModelRequest) -> int:
         """The most tokens of output that this model could be asked for by the request."""
 
     async def prepare(self, models: Sequence[str]) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from hob.core.ids import BlobId
-from hob.core.tools import MOST_CHARACTERS, ToolCall, ToolResult, ToolSpec
+from hob.core.tools import MAX_CHARACTERS, ToolCall, ToolResult, ToolSpec
 from hob.core.trust.labels import Trust
 from hob.core.turns import Turn
 from hob.core.values import dataclass
@@ -21,7 +21,7 @@ class CallContext:
 
     turn: Turn
     trust: Trust = Trust.UNTRUSTED
-    most: int = MOST_CHARACTERS
+    maximum: int = MAX_CHARACTERS
     resumed: bool = False
     is_shutting_down: Callable[[], bool] = bool
 

@@ -12,8 +12,8 @@ from functools import cache
 
 from hob.core.values import dataclass
 
-_MOST_FLAG = 6  # letters of a subdivision's flag, e.g. gbeng
-_KEPT_FLAG = rf"\U0001f3f4[\U000e0061-\U000e007a\U000e0030-\U000e0039]{{1,{_MOST_FLAG}}}\U000e007f"
+_MAX_FLAG = 6  # letters of a subdivision's flag, e.g. gbeng
+_KEPT_FLAG = rf"\U0001f3f4[\U000e0061-\U000e007a\U000e0030-\U000e0039]{{1,{_MAX_FLAG}}}\U000e007f"
 _CHANGED = (
     rf"(?P<flag>{_KEPT_FLAG})"
     r"|(?P<control>[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufff9-\ufffb\ud800-\udfff])"

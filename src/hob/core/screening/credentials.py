@@ -88,7 +88,7 @@ _BLOCK = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
 _FOOT = re.compile(r"-----END [A-Z0-9 ]{1,60}-----")
 _BODY = re.compile(r"[A-Za-z0-9+/=\s\\:,-]{30,}")  # with `\n` written out, as in JSON
 _AGE = re.compile(r"(?<!\w)AGE-SECRET-KEY-[A-Z0-9-]{50,}")
-_MOST_BODY = 20_000
+_MAX_BODY = 20_000
 
 
 def find_private_keys(text: str) -> Iterator[SensitiveFinding]:
@@ -96,8 +96,8 @@ def find_private_keys(text: str) -> Iterator[SensitiveFinding]:
     at = 0
     while "-----BEGIN" in text and (head := _BLOCK.search(text, at)):
         at = head.end()
-        dashes = text.find("-----", at, at + _MOST_BODY)
-        body = _BODY.match(text, at, dashes if dashes >= 0 else at + _MOST_BODY)
+        dashes = text.find("-----", at, at + _MAX_BODY)
+        body = _BODY.match(text, at, dashes if dashes >= 0 else at + _MAX_BODY)
         if body:
             foot = _FOOT.match(text, dashes) if dashes >= 0 else None
             at = foot.end() if foot else at + len(body.group().rstrip())

@@ -22,7 +22,7 @@ from hob.core.screening.personal import find_emails, find_ibans, find_ipv6
 
 # Passwords in the commands that people paste: options of programs that take one in the open.
 
-_MOST_LINE = 500  # characters of a command that are looked at
+_MAX_LINE = 500  # characters of a command that are looked at
 _NO_VALUES = "$%<{[(*"  # a variable, or a mark that stands for a value
 _LOGIN = re.compile(r"(?<!\S)(?:-u|--user|--proxy-user)[ =]{0,2}+[\"']?[^\s:\"']{1,64}+:(?P<value>[^\s\"']{3,200}+)")
 _PROGRAMS = {
@@ -38,15 +38,15 @@ def find_options(text: str, lowered: str) -> Iterator[SensitiveFinding]:
     for program, option in _PROGRAMS.items():
         at = lowered.find(program)
         while at >= 0:
-            end = text.find("\n", at, at + _MOST_LINE)
-            end = end if end >= 0 else min(len(text), at + _MOST_LINE)
+            end = text.find("\n", at, at + _MAX_LINE)
+            end = end if end >= 0 else min(len(text), at + _MAX_LINE)
             for match in option.finditer(text, at, end):
                 if match["value"][0] not in _NO_VALUES:
                     yield SensitiveFinding(SensitiveKind.PASSWORD, *match.span("value"))
             at = lowered.find(program, end)
 
 
-_MOST_LOOKS = 3
+_MAX_LOOKS = 3
 _NUMBERS = frozenset(
     {
         SensitiveKind.CARD,
@@ -65,7 +65,7 @@ def find(text: str, kinds: Collection[str]) -> tuple[SensitiveFinding, ...]:
     What is seen only once something beside it was taken out is found too.
     """
     found = merge(_find(text, kinds))
-    for _ in range(_MOST_LOOKS):
+    for _ in range(_MAX_LOOKS):
         more = _find(_masked(text, found), kinds) if found else []
         if not more:
             break

@@ -12,10 +12,10 @@ from collections.abc import Iterable
 
 from hob.core.translation.language import translatable
 
-MOST_STEPS = 2_000
+MAX_STEPS = 2_000
 """Steps at one place that a pattern may need at worst: some 20 µs."""
 
-_MOST_CHARACTERS = 1_000
+_MAX_CHARACTERS = 1_000
 _COUNT = re.compile(r"\{(\d{0,6})(,?)(\d{0,6})\}")
 _OPENINGS = re.compile(r"\(\?(?::|>|=|!|<=|<!|P?<[^\W\d]\w{0,50}>)")
 _FLAGS = re.compile(r"\(\?[aims]{1,4}\)")
@@ -24,8 +24,8 @@ _ONE_CHOICE = ("(?>", "(?=", "(?!", "(?<=", "(?<!")
 
 def compile_pattern(pattern: str) -> re.Pattern[str]:
     """The pattern, ready for `search`. Raises ValueError, in words for its author, if it is wrong or could be slow."""
-    if len(pattern) > _MOST_CHARACTERS:
-        raise ValueError(translatable("the pattern is longer than {most} characters", most=_MOST_CHARACTERS))
+    if len(pattern) > _MAX_CHARACTERS:
+        raise ValueError(translatable("the pattern is longer than {maximum} characters", maximum=_MAX_CHARACTERS))
     try:
         compiled = re.compile(pattern)
     except (re.error, OverflowError, RecursionError) as error:
@@ -46,7 +46,7 @@ def compile_words(words: Iterable[str]) -> re.Pattern[str] | None:
 
 
 def count_steps(pattern: str) -> int:
-    """At most how many characters are compared at one place of a text. Raises ValueError beyond `MOST_STEPS`."""
+    """At most how many characters are compared at one place of a text. Raises ValueError beyond `MAX_STEPS`."""
     return _Reader(pattern).read()
 
 
@@ -79,7 +79,7 @@ class _Reader:
             more = self._repeated()
             steps += ways * more[1]
             ways *= more[0]
-            if steps > MOST_STEPS:
+            if steps > MAX_STEPS:
                 raise ValueError(
                     translatable(
                         "the pattern leaves too many choices; repeat less, e.g. {less} for {{0,80}}", less="{0,10}"
@@ -90,11 +90,11 @@ class _Reader:
     def _repeated(self) -> tuple[int, int]:
         began = self._text[self._at]
         item = self._item()
-        least, most = self._count()
+        minimum, maximum = self._count()
         possessive = self._text.startswith("+", self._at)
-        if possessive or (self._text.startswith("?", self._at) and (least, most) != (1, 1)):
+        if possessive or (self._text.startswith("?", self._at) and (minimum, maximum) != (1, 1)):
             self._at += 1
-        if most is None:
+        if maximum is None:
             if began == "(" or self._depth or self._at < len(self._text):
                 raise ValueError(
                     translatable(
@@ -103,8 +103,8 @@ class _Reader:
                         star="{0,50}",
                     )
                 )
-            return 1, least + 1
-        ways, steps = _repeat(item, least, most)
+            return 1, minimum + 1
+        ways, steps = _repeat(item, minimum, maximum)
         return (1, steps) if possessive else (ways, steps)
 
     def _count(self) -> tuple[int, int | None]:
@@ -116,8 +116,8 @@ class _Reader:
         if match is None or match.group() == "{}":
             return 1, 1
         self._at = match.end()
-        least = int(match[1] or 0)
-        return least, (int(match[3]) if match[3] else None if match[2] else least)
+        minimum = int(match[1] or 0)
+        return minimum, (int(match[3]) if match[3] else None if match[2] else minimum)
 
     def _item(self) -> tuple[int, int]:
         sign = self._text[self._at]
@@ -155,13 +155,13 @@ class _Reader:
         return 1, 1
 
 
-def _repeat(item: tuple[int, int], least: int, most: int) -> tuple[int, int]:
+def _repeat(item: tuple[int, int], minimum: int, maximum: int) -> tuple[int, int]:
     ways, steps, reached = 0, 0, 1
-    for times in range(most + 1):
-        ways += reached if times >= least else 0
-        if times < most:
+    for times in range(maximum + 1):
+        ways += reached if times >= minimum else 0
+        if times < maximum:
             steps += reached * item[1]
             reached *= item[0]
-        if steps > MOST_STEPS:
+        if steps > MAX_STEPS:
             break
     return ways, steps

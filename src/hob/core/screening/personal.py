@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from hob.core.screening import checksums
 from hob.core.screening.kinds import SensitiveFinding, SensitiveKind
 
-_MOST_LOCAL = 64  # RFC 5321, 4.5.3.1
+_MAX_LOCAL = 64  # RFC 5321, 4.5.3.1
 _LOCAL = re.compile(r"[\w.+%'-]+")
 _DOMAIN = re.compile(r"[\w.-]{1,255}")
 _ENDINGS = "png jpg jpeg gif svg webp avif ico css js ts jsx tsx mjs py rb java html txt json yaml yml toml xml pdf zip"
@@ -22,7 +22,7 @@ def find_emails(text: str) -> Iterator[SensitiveFinding]:
     """Addresses with a domain that has a name as its top level."""
     at = text.find("@")
     while at >= 0:
-        local = _LOCAL.match(text[max(0, at - _MOST_LOCAL) : at][::-1])
+        local = _LOCAL.match(text[max(0, at - _MAX_LOCAL) : at][::-1])
         domain = _DOMAIN.match(text, at + 1)
         if local and domain:
             start, end = at - local.end(), domain.end()

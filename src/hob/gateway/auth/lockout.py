@@ -11,16 +11,16 @@ from hob.core.values import dataclass
 
 log = logging.getLogger(__name__)
 
-MOST_TRIES = 10
+MAX_TRIES = 10
 WINDOW_SECONDS = 60.0
 """After so many wrong tokens from one place within so long, the next ones are not looked at."""
 
-_MOST_PLACES = 1_000
+_MAX_PLACES = 1_000
 
 
 @dataclass(slots=True)
 class _Place:
-    tries: deque[tuple[float, int]] = field(default_factory=lambda: deque(maxlen=MOST_TRIES))
+    tries: deque[tuple[float, int]] = field(default_factory=lambda: deque(maxlen=MAX_TRIES))
     """When, and what: a program that goes on with an old token guesses nothing."""
     known: set[str] = field(default_factory=set)
 
@@ -41,7 +41,7 @@ class Lockout:
     def wait(self, address: str) -> float:
         """The seconds for which no one new is heard from there; 0 when all are."""
         place = self._places.get(place_of(address))
-        if place is None or len(place.tries) < MOST_TRIES:
+        if place is None or len(place.tries) < MAX_TRIES:
             return 0.0
         return max(0.0, place.tries[0][0] + WINDOW_SECONDS - self._clock.monotonic())
 
@@ -57,7 +57,7 @@ class Lockout:
             return
         place.tries.append((self._clock.monotonic(), mark))
         if self.wait(address):
-            log.warning(self._told, MOST_TRIES, place_of(address))
+            log.warning(self._told, MAX_TRIES, place_of(address))
 
     def passed(self, address: str, name: str) -> None:
         """A right one did."""
@@ -68,7 +68,7 @@ class Lockout:
         key = place_of(address)
         place = self._places.setdefault(key, _Place())
         self._places.move_to_end(key)
-        if len(self._places) > _MOST_PLACES:
+        if len(self._places) > _MAX_PLACES:
             self._places.popitem(last=False)
         return place
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from hob.gateway.auth.callers import ApiCaller
 
 LASTS_SECONDS = 300.0
-_MOST = 32
+_MAX = 32
 
 
 class LoginCodes:
@@ -20,7 +20,7 @@ class LoginCodes:
         """A code for a browser of this caller's."""
         now = monotonic()
         self._codes = {code: row for code, row in self._codes.items() if row[0] > now}
-        while len(self._codes) >= _MOST:
+        while len(self._codes) >= _MAX:
             self._codes.pop(next(iter(self._codes)))
         code = secrets.token_urlsafe(32)
         self._codes[_hash(code)] = (now + LASTS_SECONDS, caller)

@@ -15,7 +15,7 @@ from hob.gateway.chat.inbound import sender_of
 from hob.gateway.http.failures import HttpRefusal
 from hob.store.store import Store
 
-MOST_FILES, MOST_BYTES = 20, 100_000_000
+MAX_FILES, MAX_BYTES = 20, 100_000_000
 """Of one sender who is not the owner."""
 
 _STATE = ("api", "uploads")
@@ -39,10 +39,12 @@ async def note(store: Store, caller: ApiCaller, blob: BlobId, size: int, at: flo
     if caller.cls is SenderClass.OWNER:
         return
     own = [each for each in _read(await store.channel_state.get(*_STATE)) if each.sender == sender.id]
-    if len(own) > MOST_FILES or sum(each.size for each in own) > MOST_BYTES:
+    if len(own) > MAX_FILES or sum(each.size for each in own) > MAX_BYTES:
         await store.channel_state.put(*_STATE, {key: ""})
-        most = f"{MOST_FILES} files and {MOST_BYTES // 1_000_000} MB"
-        raise HttpRefusal("too_many_files", f"send a message with what you handed in: {most} may wait for one", _HOUR)
+        maximum = f"{MAX_FILES} files and {MAX_BYTES // 1_000_000} MB"
+        raise HttpRefusal(
+            "too_many_files", f"send a message with what you handed in: {maximum} may wait for one", _HOUR
+        )
 
 
 async def note_taken(store: Store, inbound: Inbound) -> None:

@@ -36,7 +36,7 @@ SPAN_TYPES: Mapping[EventKind, str] = {
     EventKind.SUBAGENT: "DELEGATION",
 }
 """How the page colours an event; the others are EVENT."""
-_MOST_TEXT = 20_000
+_MAX_TEXT = 20_000
 
 
 class EventFileAnswer(TypedDict):
@@ -237,7 +237,7 @@ class TraceQuery:
 
 async def trace(call: EndpointCall[TraceQuery]) -> JsonResponse[TraceAnswer]:
     """One message's journey: its spans in order, what was asked and answered in each, its task and the decisions."""
-    return etagged(call.request, await _trace(call, most=None if call.asked.whole else _MOST_TEXT))
+    return etagged(call.request, await _trace(call, maximum=None if call.asked.whole else _MAX_TEXT))
 
 
 async def trace_graph(call: EndpointCall[Nothing]) -> JsonResponse[GraphAnswer]:
@@ -295,7 +295,7 @@ def may_read(caller: ApiCaller) -> bool:
     return caller.may(TokenScope.READ)
 
 
-async def _trace(call: EndpointCall[Any], most: int | None = _MOST_TEXT) -> TraceAnswer:
+async def _trace(call: EndpointCall[Any], maximum: int | None = _MAX_TEXT) -> TraceAnswer:
     store, shown = call.api.store, may_read(call.caller)
     events = await _events(store, call.id)
     turns = _turns(events)
@@ -307,7 +307,7 @@ async def _trace(call: EndpointCall[Any], most: int | None = _MOST_TEXT) -> Trac
         _decisions(store, turns),
         store.journal.erased(turns),
     )
-    details = _details(events, dict(zip(turns, steps, strict=True)), most)
+    details = _details(events, dict(zip(turns, steps, strict=True)), maximum)
     spans = [_span(event, details.get(event.id, {}), files.get(event.id, []), shown=shown) for event in events]
     language, scopes = asked_language(call.request), call.api.pending_approvals().scopes
     approvals = [await approval_view(store, each, scopes(each), language) for found in asked for each in found]
@@ -402,12 +402,12 @@ def _hidden(view: EventAnswer) -> EventAnswer:
 
 
 def _details(
-    events: Sequence[TimelineEvent], steps: Mapping[TurnId, Sequence[Step]], most: int | None
+    events: Sequence[TimelineEvent], steps: Mapping[TurnId, Sequence[Step]], maximum: int | None
 ) -> dict[str, dict[str, Any]]:
     """What the journal knows of each event of a model or a tool; both are written in the same order."""
     found: dict[str, dict[str, Any]] = {}
     for turn, done in steps.items():
-        models, tools = _journalled(done, most)
+        models, tools = _journalled(done, maximum)
         for event in sorted((each for each in events if each.turn == turn), key=lambda each: each.at):
             waiting = models if event.kind is EventKind.MODEL else tools[event.name]
             if event.kind in (EventKind.MODEL, EventKind.TOOL) and waiting:
@@ -416,7 +416,7 @@ def _details(
 
 
 def _journalled(
-    steps: Sequence[Step], most: int | None
+    steps: Sequence[Step], maximum: int | None
 ) -> tuple[deque[dict[str, Any]], Mapping[str, deque[dict[str, Any]]]]:
     models: deque[dict[str, Any]] = deque()
     tools: dict[str, deque[dict[str, Any]]] = defaultdict(deque)
@@ -429,14 +429,14 @@ def _journalled(
                 recalled = recalled_view(step) or recalled
                 asked = {"step": n, **_asked(step), "recalled": recalled}
             case ModelReplied():
-                models.append({**asked, **_replied(step, most)})
+                models.append({**asked, **_replied(step, maximum)})
             case ModelFailed():
                 failed = {"fault": step.fault, "response_text": str(step.detail), "attempts": step.attempts}
                 models.append({**asked, **failed})
             case ToolIntended():
                 intended[step.call.id] = step
             case ToolReceived() if (call := intended.get(step.result.call)) is not None:
-                tools[call.call.name].append(_received(call, step, most))
+                tools[call.call.name].append(_received(call, step, maximum))
     return models, tools
 
 
@@ -457,14 +457,14 @@ def _asked(step: ModelAsked) -> dict[str, Any]:
     }
 
 
-def _replied(step: ModelReplied, most: int | None) -> dict[str, Any]:
+def _replied(step: ModelReplied, maximum: int | None) -> dict[str, Any]:
     calls = [{"name": call.name, "arguments": _arguments(call.arguments)} for call in step.calls]
     usage = step.usage
     return {
         "model": step.ref or step.model,
         "finish_reason": step.stop.value,
-        "response_text": step.text[:most],
-        "reasoning": step.reasoning[:most],
+        "response_text": step.text[:maximum],
+        "reasoning": step.reasoning[:maximum],
         "tool_calls": calls,
         "attempts": step.attempts,
         "prompt_tokens": None if usage is None else usage.input,
@@ -475,14 +475,14 @@ def _replied(step: ModelReplied, most: int | None) -> dict[str, Any]:
     }
 
 
-def _received(intended: ToolIntended, step: ToolReceived, most: int | None) -> dict[str, Any]:
+def _received(intended: ToolIntended, step: ToolReceived, maximum: int | None) -> dict[str, Any]:
     result = step.result
     return {
         "tool_name": intended.call.name,
         "tool_call_id": intended.call.id,
         "arguments": _arguments(intended.call.arguments),
         "rule": intended.rule,
-        "result": result.text[:most],
+        "result": result.text[:maximum],
         "result_length": len(result.text),
         "rest": result.rest,
         "error": result.is_error,
@@ -495,7 +495,7 @@ def _received(intended: ToolIntended, step: ToolReceived, most: int | None) -> d
 
 def _arguments(text: str) -> Any:
     found = json_value(text)
-    return text[:_MOST_TEXT] if found is None else found
+    return text[:_MAX_TEXT] if found is None else found
 
 
 _PRIVATE = ("response_text", "reasoning", "tool_calls", "arguments", "result", "remarks", "rest")
@@ -519,7 +519,7 @@ def _span(event: TimelineEvent, detail: Mapping[str, Any], files: list[EventFile
         "seconds": event.seconds,
         "duration": None if event.seconds is None else f"{event.seconds * 1000:.0f}ms",
         "status": event.status,
-        "output": output[:_MOST_TEXT],
+        "output": output[:_MAX_TEXT],
         "event": view,
         "files": files,
         "metadata": dict(detail),

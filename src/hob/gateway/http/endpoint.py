@@ -94,7 +94,7 @@ class Endpoint(Generic[T]):
     """Request headers it heeds, each with its meaning."""
     in_query: tuple[str, ...] = ()
     """Fields that a POST without a body may give in its address, as older clients do; the answer is marked."""
-    most_bytes: int | None = None
+    max_bytes: int | None = None
     """The largest body, where it is not `gateway.body_bytes`."""
     statuses: tuple[int, ...] = (200,)
     """Of its answer; what that is the return type of the handler says (`JsonResponse[...]`)."""
@@ -170,18 +170,18 @@ class Endpoint(Generic[T]):
         return read(self.takes, given, closed=self.closed)
 
     async def _body(self, api: Api, request: Request) -> bytes:
-        most, setting = api.settings.body_bytes, "; see gateway.body_bytes"
-        if self.most_bytes is not None:
-            most, setting = self.most_bytes, ""
-        too_large = HttpRefusal("too_large", f"the body may have {most} bytes{setting}")
+        maximum, setting = api.settings.body_bytes, "; see gateway.body_bytes"
+        if self.max_bytes is not None:
+            maximum, setting = self.max_bytes, ""
+        too_large = HttpRefusal("too_large", f"the body may have {maximum} bytes{setting}")
         declared = request.headers.get("content-length", "")
-        if declared.isdecimal() and int(declared[:19]) > most:
+        if declared.isdecimal() and int(declared[:19]) > maximum:
             raise too_large
         pieces, size = [], 0
         try:
             async for piece in request.stream():
                 size += len(piece)
-                if size > most:
+                if size > maximum:
                     raise too_large
                 pieces.append(piece)
         except ClientDisconnect as error:

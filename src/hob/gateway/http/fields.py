@@ -18,7 +18,7 @@ from hob.core.values import dataclass
 
 T = TypeVar("T")
 
-MOST = 2**63 - 1
+MAX = 2**63 - 1
 """The largest number, either way."""
 _NAMES = {str: "a string", int: "a whole number", float: "a number", bool: "true or false"}
 _WORDS = {"true": True, "1": True, "false": False, "0": False}
@@ -169,7 +169,7 @@ def choices_of(kind: Any) -> tuple[str, ...]:
 
 def _plain(path: str, kind: Any, bounds: FieldBounds, raw: Any) -> Any:
     value: Any = _of_text(kind, raw) if isinstance(raw, QueryText) else raw
-    if kind is float and type(value) is int and abs(value) <= MOST:
+    if kind is float and type(value) is int and abs(value) <= MAX:
         value = float(value)
     if type(value) is not kind:
         raise _wrong(path, f"must be {_wanted(kind, bounds)}")
@@ -177,7 +177,7 @@ def _plain(path: str, kind: Any, bounds: FieldBounds, raw: Any) -> Any:
         _check_text(path, bounds, value)
     elif kind is not bool:
         low, high = bounds.at_least, bounds.at_most
-        fits = math.isfinite(value) and abs(value) <= MOST
+        fits = math.isfinite(value) and abs(value) <= MAX
         if not fits or (low is not None and value < low) or (high is not None and value > high):
             raise _wrong(path, f"must be {_wanted(kind, bounds)}")
     return value
@@ -203,9 +203,9 @@ def _check_text(path: str, bounds: FieldBounds, text: str) -> None:
     if bounds.one_of and text not in bounds.one_of:
         raise _wrong(path, f"must be one of {', '.join(bounds.one_of)}")
     if bounds.characters is not None:
-        least, most = bounds.characters
-        if not least <= len(text) <= most or not text.isprintable():
-            raise _wrong(path, f"must have {least} to {most} printable characters")
+        minimum, maximum = bounds.characters
+        if not minimum <= len(text) <= maximum or not text.isprintable():
+            raise _wrong(path, f"must have {minimum} to {maximum} printable characters")
 
 
 def _wanted(kind: type, bounds: FieldBounds) -> str:

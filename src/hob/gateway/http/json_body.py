@@ -9,7 +9,7 @@ from typing import Any
 
 from hob.core.errors import InvalidRequest
 
-MOST_LEVELS = 100
+MAX_LEVELS = 100
 """Lists and objects within each other."""
 
 
@@ -23,14 +23,14 @@ def parse_json(text: bytes | str, what: str = "the body") -> Any:
         raise InvalidRequest(f"{what} is not JSON: {error}") from error
     # text without many brackets cannot be deep, and most is such
     brackets = text.count("[") + text.count("{") if isinstance(text, str) else text.count(b"[") + text.count(b"{")
-    if brackets > MOST_LEVELS and _is_deep(value):
+    if brackets > MAX_LEVELS and _is_deep(value):
         raise _too_deep(what)
     return value
 
 
 def _is_deep(value: Any) -> bool:
     level = [value]
-    for _ in range(MOST_LEVELS):
+    for _ in range(MAX_LEVELS):
         level = [inner for each in level for inner in _inside(each)]
         if not level:
             return False
@@ -44,4 +44,4 @@ def _inside(value: Any) -> list[Any]:
 
 
 def _too_deep(what: str) -> InvalidRequest:
-    return InvalidRequest(f"{what} has more than {MOST_LEVELS} lists and objects within each other")
+    return InvalidRequest(f"{what} has more than {MAX_LEVELS} lists and objects within each other")

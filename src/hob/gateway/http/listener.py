@@ -42,7 +42,7 @@ class ConnectionAcceptor:
         group: asyncio.TaskGroup,
         *,
         connections: Sized,
-        most: int,
+        maximum: int,
         tls: ssl.SSLContext | None,
         handshake_seconds: float,
     ) -> None:
@@ -51,7 +51,7 @@ class ConnectionAcceptor:
         self._protocol = protocol
         self._group = group
         self._connections = connections
-        self._most = most
+        self._maximum = maximum
         self._tls = tls
         self._handshake = handshake_seconds if tls is not None else None
         self._loop = asyncio.get_running_loop()
@@ -80,7 +80,7 @@ class ConnectionAcceptor:
             except OSError as error:  # no descriptor or no memory is left
                 self._rest(error)
                 return
-            if len(self._connections) + len(self._arriving) >= self._most:
+            if len(self._connections) + len(self._arriving) >= self._maximum:
                 connection.close()
                 continue
             connection.setblocking(False)
@@ -113,15 +113,15 @@ class ConnectionAcceptor:
         self._loop.add_reader(self._listener.fileno(), self._take)
 
 
-MOST_HEAD_BYTES = 64 * 1024
-MOST_CONNECTIONS = 1_000
+MAX_HEAD_BYTES = 64 * 1024
+MAX_CONNECTIONS = 1_000
 PING_SECONDS = 20.0
 """Between two pings to a WebSocket, and how long each is waited for."""
 TURNED_AWAY = 16
 """As many more are answered that there is no room; anyone who comes beyond them is let go without a word."""
 HEAD_SECONDS = 15.0
-"""How long a request's head may take to arrive, a handshake, or `LEAST_BYTES` of a body."""
-LEAST_BYTES = 1_024
+"""How long a request's head may take to arrive, a handshake, or `MIN_BYTES` of a body."""
+MIN_BYTES = 1_024
 READ_BYTES = 256 * 1024
 """What asyncio reads at once: the first piece may hold a whole head and a part of the body."""
 
@@ -175,11 +175,11 @@ class LimitedHttpProtocol(HttpToolsProtocol):
 
     def __init__(self, *args: Any, **named: Any) -> None:
         super().__init__(*args, **named)
-        self._most, self.limit_concurrency = self.limit_concurrency, None  # else the server says so in words alone
+        self._maximum, self.limit_concurrency = self.limit_concurrency, None  # else the server says so in words alone
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self._no_room = self._most is not None and len(self.connections) > self._most
+        self._no_room = self._maximum is not None and len(self.connections) > self._maximum
         self._expect()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -190,7 +190,7 @@ class LimitedHttpProtocol(HttpToolsProtocol):
         if self._in_head:
             self._awaits = True
             self._head_bytes += len(data)
-            if self._head_bytes > MOST_HEAD_BYTES + READ_BYTES:
+            if self._head_bytes > MAX_HEAD_BYTES + READ_BYTES:
                 self.transport.close()
                 return
         super().data_received(data)
@@ -223,8 +223,8 @@ class LimitedHttpProtocol(HttpToolsProtocol):
 
     def _count(self, *parts: bytes) -> None:
         self._head_size += sum(map(len, parts))
-        if self._head_size > MOST_HEAD_BYTES:
-            self._refuse(f"address and headers of a request have at most {MOST_HEAD_BYTES:,} bytes")
+        if self._head_size > MAX_HEAD_BYTES:
+            self._refuse(f"address and headers of a request have at most {MAX_HEAD_BYTES:,} bytes")
 
     def _refuse(self, why: str) -> None:
         """The parser ends the request, which `send_400_response` answers."""
@@ -275,7 +275,7 @@ class LimitedHttpProtocol(HttpToolsProtocol):
         begun: RequestResponseCycle | None = self.cycle
         if begun is None or begun.response_complete:
             self.transport.abort()
-        elif self._in_head or self.flow.read_paused or self._body_bytes >= LEAST_BYTES:
+        elif self._in_head or self.flow.read_paused or self._body_bytes >= MIN_BYTES:
             self._body_bytes = 0
             self._expect()  # the next request may take its time while this one is answered, a large body all it needs
         else:
@@ -311,7 +311,7 @@ async def serve(
     grace: float,
     tls: ssl.SSLContext | None = None,
     proxies: Sequence[str] = (),
-    most_connections: int = MOST_CONNECTIONS,
+    max_connections: int = MAX_CONNECTIONS,
     turned_away: int = TURNED_AWAY,
     message_bytes: int = 1_000_000,
 ) -> AsyncIterator[None]:
@@ -321,7 +321,7 @@ async def serve(
     the callers' addresses is believed.
     `message_bytes` is the largest message of a WebSocket, which ends with 1012 when the block does.
     """
-    most_connections = max(1, most_connections)
+    max_connections = max(1, max_connections)
     config = Config(
         app,
         log_config=None,
@@ -336,7 +336,7 @@ async def serve(
         ws_per_message_deflate=False,  # memory for each client, and lengths that tell of secrets beside chosen text
         timeout_graceful_shutdown=max(1, round(grace)),
         http=LimitedHttpProtocol,
-        limit_concurrency=most_connections,
+        limit_concurrency=max_connections,
         loop="asyncio",
         proxy_headers=bool(proxies),
         forwarded_allow_ips=list(proxies),
@@ -367,7 +367,7 @@ def _intake(
         lambda: LimitedHttpProtocol(config, state, server.lifespan.state),
         group,
         connections=state.connections,
-        most=(config.limit_concurrency or MOST_CONNECTIONS) + turned_away,
+        maximum=(config.limit_concurrency or MAX_CONNECTIONS) + turned_away,
         tls=config.ssl,
         handshake_seconds=HEAD_SECONDS,
     )

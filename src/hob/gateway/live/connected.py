@@ -8,8 +8,8 @@ from hob.core.values import dataclass
 from hob.gateway.auth.callers import ApiCaller
 from hob.gateway.http.failures import HttpRefusal
 
-MOST_CONNECTED = 256
-MOST_UNKNOWN = 64
+MAX_CONNECTED = 256
+MAX_UNKNOWN = 64
 """Of those, who have not shown a token yet."""
 
 
@@ -36,7 +36,7 @@ class Connected:
     def enter(self, guest: LiveClient) -> Iterator[None]:
         """Connected while the block is open. Raises Refusal where there are too many."""
         unknown = sum(each.caller is None for each in self._guests)
-        if len(self._guests) >= MOST_CONNECTED or (guest.caller is None and unknown >= MOST_UNKNOWN):
+        if len(self._guests) >= MAX_CONNECTED or (guest.caller is None and unknown >= MAX_UNKNOWN):
             raise HttpRefusal("too_many_connections", "too many WebSockets are open; close some, or come again", 10)
         self._guests.append(guest)
         try:

@@ -30,7 +30,7 @@ RECHECK_SECONDS = 10.0
 """A revoked token ends a silent connection after this at most; one that says something or is told something at once."""
 FRESH_SECONDS = 0.1
 """So long a token that was looked at is taken to hold: pieces of an answer come faster than that."""
-MOST_AT_ONCE = 32
+MAX_AT_ONCE = 32
 """Messages that are followed, and subscriptions, on one connection."""
 BURST = 60
 PER_SECOND = 20.0
@@ -168,9 +168,9 @@ class LiveConnection:
         for earlier, name in self._lasting.items():
             if kind.single and name == kind.name:
                 earlier.cancel()
-        if len(self._lasting) >= MOST_AT_ONCE:
+        if len(self._lasting) >= MAX_AT_ONCE:
             raise InvalidRequest(
-                f"{MOST_AT_ONCE} messages are followed here already; wait for a result, or connect twice"
+                f"{MAX_AT_ONCE} messages are followed here already; wait for a result, or connect twice"
             )
         task = group.create_task(self._answer(kind, request, ref))
         self._lasting[task] = kind.name

@@ -17,7 +17,7 @@ from websockets.protocol import OPEN
 
 UNKNOWN_BYTES = 4_096
 """The largest message of somebody who has not shown a token."""
-MOST_PIECES = 1_000
+MAX_PIECES = 1_000
 CLOSING_SECONDS = 5.0
 
 _KNOWN = "hob.known"
@@ -47,7 +47,7 @@ class LimitedFrames(WebSocketsSansIOProtocol):
 
     def handle_cont(self, event: Frame) -> None:
         """Pieces may be empty, so their number is counted beside their bytes."""
-        if len(self.frames) >= MOST_PIECES:
+        if len(self.frames) >= MAX_PIECES:
             self._fail(1008, "a message in too many pieces")
         else:
             super().handle_cont(event)

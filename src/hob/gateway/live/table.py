@@ -211,11 +211,11 @@ async def canvas(request: ClientRequest[ShowCanvasRequest]) -> None:
 async def canvas_answer(request: ClientRequest[CanvasAnswerRequest]) -> None:
     """Say what a canvas page answered; `taken` is false if it came too late."""
     asked = request.asked
-    taken = request.api.port(CanvasViewers).answer(asked.ask, CanvasAnswer(asked.text[:_MOST_SAID], asked.failed))
+    taken = request.api.port(CanvasViewers).answer(asked.ask, CanvasAnswer(asked.text[:_MAX_SAID], asked.failed))
     await request.say(messages.CANVAS_ANSWERED, messages.CanvasAnsweredMessage(ask=asked.ask, taken=taken))
 
 
-_MOST_SAID = 16_000  # characters of what a canvas page says
+_MAX_SAID = 16_000  # characters of what a canvas page says
 HELLO = "hello"
 
 KINDS: tuple[MessageKind[Any], ...] = (

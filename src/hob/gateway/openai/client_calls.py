@@ -21,7 +21,7 @@ from hob.gateway.chat.outcome import find_accepted
 from hob.gateway.openai.conversation import CLIENT_LABEL, plain_text
 from hob.gateway.openai.errors import wrong
 
-_MOST_CHARACTERS = 1_000_000
+_MAX_CHARACTERS = 1_000_000
 
 
 async def open_calls(api: Api, turn: TurnId) -> tuple[str, tuple[ToolCall, ...]]:
@@ -56,7 +56,7 @@ def results_of(messages: Sequence[Any], param: str) -> Mapping[str, str]:
             break
         if not isinstance(id, str):
             raise wrong(f"{param}[{place}]", "a result names its call: `tool_call_id`, or `call_id`")
-        found.setdefault(id, plain_text(content, f"{param}[{place}]")[:_MOST_CHARACTERS])
+        found.setdefault(id, plain_text(content, f"{param}[{place}]")[:_MAX_CHARACTERS])
     return found
 
 

@@ -18,8 +18,8 @@ from hob.gateway.http.failures import HttpRefusal
 from hob.gateway.openai.errors import wrong
 
 CLIENT_LABEL = Label(Origin.CLIENT, Trust.UNTRUSTED)
-_MOST_FILES = 32
-MOST_BEFORE = 1_000_000
+_MAX_FILES = 32
+MAX_BEFORE = 1_000_000
 """Characters that may come along with the last message; what the model's window does not hold is shortened later."""
 _SYSTEM = "What the calling program says of how to answer:"
 _EARLIER = "What was said before, as the calling program tells it:"
@@ -69,12 +69,12 @@ def letter_of(said: Sequence[ClientMessage], param: str, *, remembered: bool) ->
     if not last.text.strip() and all(file.text for file in last.files):
         raise wrong(f"{param}[{len(said) - 1}].content", "there is nothing to answer; say something")
     files = last.files if remembered else tuple(file for each in said for file in each.files)
-    if len(files) > _MOST_FILES:
-        raise wrong(param, f"{len(files)} files are too many; send at most {_MOST_FILES}")
+    if len(files) > _MAX_FILES:
+        raise wrong(param, f"{len(files)} files are too many; send at most {_MAX_FILES}")
     earlier = () if remembered else tuple(_before(said[:-1]))
     before = (*earlier, *(_read_out(file) for file in files if file.text))
-    if (length := sum(len(part.text) for part in before)) > MOST_BEFORE:
-        told = f"{param}: {length} characters beside the last message are too many; send at most {MOST_BEFORE}"
+    if (length := sum(len(part.text) for part in before)) > MAX_BEFORE:
+        told = f"{param}: {length} characters beside the last message are too many; send at most {MAX_BEFORE}"
         raise HttpRefusal("context_length_exceeded", told, param=param)
     return ConversationRequest(last.text, tuple(file for file in files if not file.text), before)
 

@@ -19,8 +19,8 @@ from hob.gateway.openai.ask import OWN_MODEL, while_there
 from hob.gateway.openai.errors import failed, wrong
 from hob.gateway.openai.requests import EmbeddingRequest
 
-_MOST_TEXTS = 2048
-_MOST_CHARACTERS = 1_000_000
+_MAX_TEXTS = 2048
+_MAX_CHARACTERS = 1_000_000
 
 
 async def post(call: EndpointCall[EmbeddingRequest]) -> Response:
@@ -56,8 +56,8 @@ def _packed(vector: Sequence[float]) -> str:
 
 def _texts(given: Any) -> list[str]:
     texts = [given] if isinstance(given, str) else given
-    if not isinstance(texts, list) or not 1 <= len(texts) <= _MOST_TEXTS:
-        raise wrong("input", f"it must be a text, or a list of 1 to {_MOST_TEXTS} texts")
+    if not isinstance(texts, list) or not 1 <= len(texts) <= _MAX_TEXTS:
+        raise wrong("input", f"it must be a text, or a list of 1 to {_MAX_TEXTS} texts")
     for place, text in enumerate(texts):
         if not isinstance(text, str):
             raise wrong(f"input[{place}]", "it must be a text; lists of tokens are not understood here")
@@ -67,6 +67,6 @@ def _texts(given: Any) -> list[str]:
             raise wrong(f"input[{place}]", "it is not UTF-8 text") from None
         if not text:
             raise wrong(f"input[{place}]", "it is empty; leave it out")
-    if sum(map(len, texts)) > _MOST_CHARACTERS:
-        raise wrong("input", f"send at most {_MOST_CHARACTERS} characters at once")
+    if sum(map(len, texts)) > _MAX_CHARACTERS:
+        raise wrong("input", f"send at most {_MAX_CHARACTERS} characters at once")
     return texts

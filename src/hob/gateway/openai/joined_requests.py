@@ -24,8 +24,8 @@ from hob.store.messages.inbox import Result
 from hob.store.store import Store
 
 _CHANNEL, _ACCOUNT = "api", ""
-_MOST_REMEMBERED = 10_000
-_MOST_MINUTES = 60
+_MAX_REMEMBERED = 10_000
+_MAX_MINUTES = 60
 _USUAL_TIMEOUT = 600.0
 """Seconds that OpenAI's clients wait for an answer unless they are told otherwise."""
 _PAUSE = 60.0
@@ -136,7 +136,7 @@ class RequestJoiner:
         the way to them; among equals the latest. Whose answer was lost is here again at once, after the client's rest:
         who comes later means something new, of which no earlier attempt got here.
         """
-        minutes = min(_MOST_MINUTES, int(attempt.number * (attempt.timeout + _PAUSE) / 60) + 1)
+        minutes = min(_MAX_MINUTES, int(attempt.number * (attempt.timeout + _PAUSE) / 60) + 1)
         best: tuple[int, str, InboundId] | None = None
         this = int(now // 60)
         for minute in range(this + 1, this - minutes - 1, -1):  # the clock may have been set back
@@ -154,7 +154,7 @@ class RequestJoiner:
     def _note(self, id: InboundId, number: int) -> None:
         self._attempts[id] = number
         self._attempts.move_to_end(id)
-        while len(self._attempts) > _MOST_REMEMBERED:
+        while len(self._attempts) > _MAX_REMEMBERED:
             self._attempts.popitem(last=False)
 
 

@@ -102,7 +102,7 @@ _ROUTES: tuple[Endpoint[Any], ...] = (
         media=(JSON, EVENTS),
         headers=_HEADERS,
         statuses=(200, 202),
-        most_bytes=LARGEST_FILE,
+        max_bytes=LARGEST_FILE,
     ),
     Endpoint(
         "POST",
@@ -115,7 +115,7 @@ _ROUTES: tuple[Endpoint[Any], ...] = (
         media=(JSON, EVENTS),
         headers=_HEADERS,
         statuses=(200, 202),
-        most_bytes=LARGEST_FILE,
+        max_bytes=LARGEST_FILE,
     ),
     Endpoint(
         "GET",
@@ -143,7 +143,7 @@ _ROUTES: tuple[Endpoint[Any], ...] = (
         EmbeddingRequest,
         errors=("model_not_found",),
         failures=FAULT_STATUSES,
-        most_bytes=LARGEST_FILE,
+        max_bytes=LARGEST_FILE,
     ),
     Endpoint("GET", "/v1/models", _list_models, TokenScope.CHAT, Nothing),
     Endpoint(

@@ -14,9 +14,9 @@ from hob.gateway.openai.conversation import CLIENT_LABEL
 from hob.gateway.openai.errors import wrong
 
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
-_MOST_TOOLS = 128
-_MOST_BYTES = 200_000
-_MOST_STOPS = 4
+_MAX_TOOLS = 128
+_MAX_BYTES = 200_000
+_MAX_STOPS = 4
 
 
 def read_terms(tools: Any, choice: Any, form: Any, stop: Any, form_name: str) -> ClientTerms | None:
@@ -45,10 +45,10 @@ def form_note(terms: ClientTerms | None) -> tuple[Quoted, ...]:
 def _tools(tools: Any) -> tuple[ClientTool, ...]:
     if tools is None:
         return ()
-    if not isinstance(tools, list) or len(tools) > _MOST_TOOLS:
-        raise wrong("tools", f"it must be a list of at most {_MOST_TOOLS} tools")
-    if len(json.dumps(tools)) > _MOST_BYTES:
-        raise wrong("tools", f"they are too long; send at most {_MOST_BYTES} bytes of them")
+    if not isinstance(tools, list) or len(tools) > _MAX_TOOLS:
+        raise wrong("tools", f"it must be a list of at most {_MAX_TOOLS} tools")
+    if len(json.dumps(tools)) > _MAX_BYTES:
+        raise wrong("tools", f"they are too long; send at most {_MAX_BYTES} bytes of them")
     made = tuple(_tool(each, f"tools[{place}]") for place, each in enumerate(tools))
     if len({each.name for each in made}) < len(made):
         raise wrong("tools", "two tools share a name")
@@ -91,14 +91,14 @@ def _form(form: Any, param: str) -> Mapping[str, Any] | None:
     if kind == "json_schema":
         inner = form.get("json_schema")
         schema = (inner if isinstance(inner, dict) else form).get("schema")
-        if isinstance(schema, dict) and len(json.dumps(schema)) <= _MOST_BYTES:
+        if isinstance(schema, dict) and len(json.dumps(schema)) <= _MAX_BYTES:
             return schema
-        raise wrong(f"{param}.schema", f"it must be a JSON Schema of at most {_MOST_BYTES} bytes")
+        raise wrong(f"{param}.schema", f"it must be a JSON Schema of at most {_MAX_BYTES} bytes")
     raise wrong(param, "its type must be `text`, `json_object` or `json_schema`")
 
 
 def _stop(stop: Any) -> tuple[str, ...]:
     words = [stop] if isinstance(stop, str) else stop or []
-    if not isinstance(words, list) or len(words) > _MOST_STOPS or not all(isinstance(word, str) for word in words):
-        raise wrong("stop", f"it must be a text, or a list of at most {_MOST_STOPS}")
+    if not isinstance(words, list) or len(words) > _MAX_STOPS or not all(isinstance(word, str) for word in words):
+        raise wrong("stop", f"it must be a text, or a list of at most {_MAX_STOPS}")
     return tuple(word for word in words if word)

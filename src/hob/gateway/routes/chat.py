@@ -38,8 +38,8 @@ async def post(call: EndpointCall[ChatRequest]) -> JsonResponse[ChatAnswer] | Re
     """
     api, asked = call.api, call.asked
     inbound = await receive(api, asked, call.header("idempotency-key"), call.caller)
-    most = api.settings.wait_seconds
-    wait = most if asked.wait is None else min(most, asked.wait)
+    maximum = api.settings.wait_seconds
+    wait = maximum if asked.wait is None else min(maximum, asked.wait)
     if call.wants(EVENTS):
         return StreamingResponse(_event_stream(follow(api, inbound, wait)), media_type=EVENTS)
     accepted = await accept(api, inbound)

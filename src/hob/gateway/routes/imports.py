@@ -3,7 +3,7 @@
 from hob.gateway.auth.callers import TokenScope
 from hob.gateway.http.endpoint import Endpoint, EndpointCall
 from hob.gateway.http.reply import JsonResponse, json_response
-from hob.gateway.imports import MOST_BYTES, ImportedMessagesAnswer, ImportRequest
+from hob.gateway.imports import MAX_BYTES, ImportedMessagesAnswer, ImportRequest
 from hob.gateway.imports import take_over as take_over_here
 
 
@@ -19,7 +19,7 @@ ENDPOINTS = (
         take_over,
         TokenScope.ADMIN,
         ImportRequest,
-        most_bytes=MOST_BYTES,
+        max_bytes=MAX_BYTES,
         local=True,
     ),
 )

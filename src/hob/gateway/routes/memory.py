@@ -38,7 +38,7 @@ from hob.gateway.memory import (
 
 T = TypeVar("T", bound=Mapping[str, Any])
 
-_MOST_BYTES = 64_000_000
+_MAX_BYTES = 64_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,6 +341,6 @@ ENDPOINTS = (
     Endpoint("POST", "/memory/reset", reset, TokenScope.ADMIN, ResetLayerRequest, local=True, changes="memory"),
     Endpoint(
         "POST", "/memory/import", import_items, TokenScope.ADMIN, ImportItemsRequest,
-        most_bytes=_MOST_BYTES, local=True, media=(JSON, LINES), changes="memory",
+        max_bytes=_MAX_BYTES, local=True, media=(JSON, LINES), changes="memory",
     ),
 )  # fmt: skip

@@ -55,7 +55,7 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
         CHAT,
         bytes,
         errors=("too_many_files",),
-        most_bytes=LARGEST_FILE,
+        max_bytes=LARGEST_FILE,
     ),
     Endpoint(
         "GET",

@@ -26,7 +26,7 @@ from hob.gateway.webhooks.settings import WebhookSettings, fill, text_of
 # What a delivery holds: JSON, or a form as old senders post it.
 
 _FORM = "application/x-www-form-urlencoded"
-_MOST_FIELDS = 1_000
+_MAX_FIELDS = 1_000
 
 
 def read_body(body: bytes, content_type: str, scheme: Scheme) -> Any:
@@ -44,7 +44,7 @@ def read_body(body: bytes, content_type: str, scheme: Scheme) -> Any:
 
 def _read_form(body: bytes) -> dict[str, Any]:
     try:
-        pairs = parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=_MOST_FIELDS)
+        pairs = parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=_MAX_FIELDS)
     except ValueError as error:
         raise InvalidRequest(f"the body is no form: {error}") from error
     fields: dict[str, Any] = {}
@@ -60,7 +60,7 @@ def _listed(value: Any) -> list[Any]:
 HOPS = "x-hob-hops"
 """How many messages of machines lie between a delivery and what a person said."""
 _MINUTE = 60.0
-_MOST_SESSION = 80
+_MAX_SESSION = 80
 _UNTRUSTED = Label(Origin.WEB, Trust.UNTRUSTED)
 
 log = logging.getLogger(__name__)
@@ -127,10 +127,10 @@ class WebhookReceiver:
 
     def count(self, name: str, clock: Clock) -> None:
         """Take note of one more delivery. Raises Refusal where there are too many."""
-        most, now = self.webhooks[name].per_minute, clock.monotonic()
-        taken = self._taken.setdefault(name, deque(maxlen=most))
-        if len(taken) == most and (left := taken[0] + _MINUTE - now) > 0:
-            raise HttpRefusal("busy_sender", f"{most} deliveries in a minute are taken here", max(1, round(left)))
+        maximum, now = self.webhooks[name].per_minute, clock.monotonic()
+        taken = self._taken.setdefault(name, deque(maxlen=maximum))
+        if len(taken) == maximum and (left := taken[0] + _MINUTE - now) > 0:
+            raise HttpRefusal("busy_sender", f"{maximum} deliveries in a minute are taken here", max(1, round(left)))
         taken.append(now)
 
 
@@ -169,6 +169,6 @@ def _thread(delivery: Delivery) -> str:
     """The conversation that deliveries share, if any, in characters that a key may hold; long ones end in a seal."""
     named = fill(delivery.settings.session, delivery.value, delivery.headers, 1_000)
     plain = "-".join("".join(char if char.isalnum() or char in "._-" else " " for char in named).split())
-    if plain == named and len(plain) <= _MOST_SESSION:
+    if plain == named and len(plain) <= _MAX_SESSION:
         return plain
-    return f"{plain[:_MOST_SESSION]}-{hashlib.sha256(named.encode()).hexdigest()[:8]}" if named.strip() else ""
+    return f"{plain[:_MAX_SESSION]}-{hashlib.sha256(named.encode()).hexdigest()[:8]}" if named.strip() else ""

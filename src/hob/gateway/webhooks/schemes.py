@@ -12,10 +12,10 @@ from enum import StrEnum
 
 from hob.core.events.webhooks import ID, SIGNATURE, TIMESTAMP, sign
 
-LEAST_SECRET = 16
+MIN_SECRET = 16
 """Characters; a shorter secret can be guessed."""
-_MOST_SIGNATURES = 10
-_MOST_ID = 255
+_MAX_SIGNATURES = 10
+_MAX_ID = 255
 
 
 class Scheme(StrEnum):
@@ -78,10 +78,10 @@ def verify(
             proof = proof[7:] if name == "authorization" and proof[:7].lower() == "bearer " else proof
             _compare([proof.strip()], (_hidden(each) for each in secrets), _hidden)
             # anyone who has the token may say what they like, so what they call the delivery is as good as the rest
-            return next((f"{each} {headers[each]}" for each in _IDS if headers.get(each)), "")[:_MOST_ID]
+            return next((f"{each} {headers[each]}" for each in _IDS if headers.get(each)), "")[:_MAX_ID]
         case Scheme.STANDARD:
             id, at = headers.get(ID, ""), _moment(headers.get(TIMESTAMP, ""), now, tolerance)
-            if not (0 < len(id) <= _MOST_ID):
+            if not (0 < len(id) <= _MAX_ID):
                 raise SignatureInvalid(f"the header {ID} is missing or too long")
             _compare(proof.split(), (sign(each, id, at, body) for each in secrets))
             return id
@@ -107,7 +107,7 @@ def _moment(text: str, now: float, tolerance: float) -> int:
 
 def _compare(given: list[str], right: Iterable[str], made: Callable[[str], str] = str) -> None:
     """Raises Wrong unless one of the given is right; which one, and how nearly, takes no time that tells it."""
-    tries = [made(each).encode("utf-8", "replace") for each in given[:_MOST_SIGNATURES]]
+    tries = [made(each).encode("utf-8", "replace") for each in given[:_MAX_SIGNATURES]]
     matches = 0
     for each in right:
         for tried in tries:

@@ -13,7 +13,7 @@ from hob.core.settings import Secret, setting
 from hob.core.translation.language import joined, translatable
 from hob.core.trust.labels import SenderClass
 from hob.core.values import dataclass
-from hob.gateway.webhooks.schemes import LEAST_SECRET, Scheme
+from hob.gateway.webhooks.schemes import MIN_SECRET, Scheme
 
 # Templates: a text with `{{field.path}}` in it, filled in from what a machine sent.
 #
@@ -40,16 +40,16 @@ def check_template(template: str) -> None:
             )
 
 
-def fill(template: str, body: Any, headers: Mapping[str, str], most: int) -> str:
+def fill(template: str, body: Any, headers: Mapping[str, str], maximum: int) -> str:
     """The template with the values of this body; each value, and the whole, has at most so many characters."""
 
     def value(found: re.Match[str]) -> str:
         path = found[1].strip()
         if path.startswith("@"):
-            return shortened(headers.get(path[1:].lower(), ""), most)
-        return shortened(text_of(body if path == "." else _find(body, path.split("."))), most)
+            return shortened(headers.get(path[1:].lower(), ""), maximum)
+        return shortened(text_of(body if path == "." else _find(body, path.split("."))), maximum)
 
-    return shortened(re.sub(_PLACE, value, template), most)
+    return shortened(re.sub(_PLACE, value, template), maximum)
 
 
 def text_of(value: Any) -> str:
@@ -60,9 +60,9 @@ def text_of(value: Any) -> str:
     return text.encode("utf-8", "replace").decode()  # JSON may hold halves of characters, which are no text
 
 
-def shortened(text: str, most: int) -> str:
+def shortened(text: str, maximum: int) -> str:
     """The text, cut where it is longer."""
-    return text if len(text) <= most else text[: most - 1] + _CUT
+    return text if len(text) <= maximum else text[: maximum - 1] + _CUT
 
 
 def _find(value: Any, path: list[str]) -> Any:
@@ -151,8 +151,8 @@ class WebhookSettings:
             known = [each.reveal() for each in self.secrets]
         except NotConfigured as error:
             return str(error)
-        if any(len(each) < LEAST_SECRET for each in known):
-            return f"a secret has less than {LEAST_SECRET} characters; `openssl rand -hex 32` makes a good one"
+        if any(len(each) < MIN_SECRET for each in known):
+            return f"a secret has less than {MIN_SECRET} characters; `openssl rand -hex 32` makes a good one"
         if self.scheme is Scheme.STANDARD:
             try:
                 for each in known:

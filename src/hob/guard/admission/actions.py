@@ -9,7 +9,7 @@ from hob.guard.admission.settings import ActionLimits
 
 # How often: sliding windows in monotonic time, kept in memory and bounded.
 
-_MOST_KEYS = 10_000
+_MAX_KEYS = 10_000
 
 
 class Windows:
@@ -19,31 +19,31 @@ class Windows:
         self._seconds = seconds
         self._times: OrderedDict[Hashable, deque[float]] = OrderedDict()
 
-    def wait(self, key: Hashable, most: int, now: float) -> float:
+    def wait(self, key: Hashable, maximum: int, now: float) -> float:
         """Seconds until the key may do it (again); 0.0: now."""
         times = self._times.get(key)
         if times is None:
-            return 0.0 if most > 0 else self._seconds
+            return 0.0 if maximum > 0 else self._seconds
         self._expire(times, now)
-        if len(times) < most:
+        if len(times) < maximum:
             return 0.0
-        return max(times[-most] + self._seconds - now, 0.0) if most > 0 else self._seconds
+        return max(times[-maximum] + self._seconds - now, 0.0) if maximum > 0 else self._seconds
 
     def count(self, key: Hashable, now: float) -> int:
         """Note that the key did it; how often it did so in the window."""
         times = self._times.get(key)
         if times is None:
             times = self._times[key] = deque()
-            if len(self._times) > _MOST_KEYS:  # the sender silent for longest is forgotten
+            if len(self._times) > _MAX_KEYS:  # the sender silent for longest is forgotten
                 self._times.popitem(last=False)
         self._times.move_to_end(key)
         self._expire(times, now)
         times.append(now)
         return len(times)
 
-    def take(self, key: Hashable, most: int, now: float) -> float:
+    def take(self, key: Hashable, maximum: int, now: float) -> float:
         """Count it if the key may do it; seconds until it may if not."""
-        wait = self.wait(key, most, now)
+        wait = self.wait(key, maximum, now)
         if not wait:
             self.count(key, now)
         return wait
@@ -92,10 +92,10 @@ class ActionRates:
         if rests > 0:
             return RateLimited(f"too many actions within a minute; the next one may be made in {rests:.0f} s", rests)
         self._resting.pop(sender, None)
-        most = self._limits.apps.get(app, self._limits.per_minute)
-        wait = self._windows.wait((sender, app), most, now)
+        maximum = self._limits.apps.get(app, self._limits.per_minute)
+        wait = self._windows.wait((sender, app), maximum, now)
         if wait:
-            return RateLimited(f"{app} may be used {most} times a minute; again in {wait:.0f} s", wait)
+            return RateLimited(f"{app} may be used {maximum} times a minute; again in {wait:.0f} s", wait)
         if self._windows.wait(sender, self._limits.spike, now):
             return self._rest(sender, now)
         return None

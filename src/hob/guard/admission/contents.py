@@ -10,8 +10,8 @@ from hob.core.trust.labels import HOB_LABEL, Label, Origin, Trust
 from hob.core.trust.pasted import split_forwarded
 from hob.guard.admission.settings import AdmissionSettings
 
-_MOST_NAME = 100
-_MOST_FILE_NAME = 150
+_MAX_NAME = 100
+_MAX_FILE_NAME = 150
 
 
 def clean_contents(inbound: Inbound, settings: AdmissionSettings) -> Inbound:
@@ -20,7 +20,7 @@ def clean_contents(inbound: Inbound, settings: AdmissionSettings) -> Inbound:
     text = neutralise(inbound.text)
     quoted = [(part, neutralise(part.text)) for part in inbound.quoted]
     files, left_out = _files(inbound.attachments, settings)
-    name = one_line(inbound.sender.name, _MOST_NAME)
+    name = one_line(inbound.sender.name, _MAX_NAME)
     notes = [each.note for each in (text, *(cleaned for _, cleaned in quoted)) if each.note]
     if notes:
         left_out = [f"taken out of the text: {', '.join(notes)}", *left_out]
@@ -45,12 +45,12 @@ def _apart(inbound: Inbound) -> Inbound:
     return replace(inbound, text=own.rstrip(), quoted=(quote, *inbound.quoted))
 
 
-def one_line(text: str, most: int) -> str:
+def one_line(text: str, maximum: int) -> str:
     """A name as it can stand anywhere: one line, no characters that deceive, not too long."""
-    if text.isprintable() and len(text) <= most:
+    if text.isprintable() and len(text) <= maximum:
         return text
     cleaned = " ".join(neutralise(text).text.split())
-    return "".join(sign if sign.isprintable() else "\ufffd" for sign in cleaned)[:most]
+    return "".join(sign if sign.isprintable() else "\ufffd" for sign in cleaned)[:maximum]
 
 
 def _files(files: tuple[Attachment, ...], settings: AdmissionSettings) -> tuple[tuple[Attachment, ...], list[str]]:
@@ -60,7 +60,7 @@ def _files(files: tuple[Attachment, ...], settings: AdmissionSettings) -> tuple[
     kept: list[Attachment] = []
     left_out: list[str] = []
     for file in files:
-        named = replace(file, name=one_line(file.name, _MOST_FILE_NAME))
+        named = replace(file, name=one_line(file.name, _MAX_FILE_NAME))
         reason = ""
         if len(kept) >= settings.attachments:
             reason = f"more than {settings.attachments} files"

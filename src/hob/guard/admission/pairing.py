@@ -20,7 +20,7 @@ from hob.store.people import StoredPeople
 # The owner's hand on who comes in: every change goes into the store first, then to the gate.
 
 _ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,39}")
-_MOST_NAME = 100
+_MAX_NAME = 100
 
 
 class PairingService:
@@ -46,7 +46,7 @@ class PairingService:
 
     async def link(self, address: str, person: str, name: str = "") -> Person:
         """This address is that person's from now on. Raises InvalidRequest."""
-        return await self._link(_address(address), _person_id(person), one_line(name, _MOST_NAME), "people.link")
+        return await self._link(_address(address), _person_id(person), one_line(name, _MAX_NAME), "people.link")
 
     async def unlink(self, address: str) -> SenderAddress:
         """It is no one's any more. Raises NotFound, InvalidRequest."""
@@ -73,7 +73,7 @@ class PairingService:
     async def approve(self, code: str, person: str = "", name: str = "") -> Person:
         """Let in anyone who was told this code, as this person; without one, as somebody new. Raises NotFound."""
         request = self._request(code)
-        name = one_line(name, _MOST_NAME)
+        name = one_line(name, _MAX_NAME)
         if person:
             return await self._link(request.address, _person_id(person), name, "pairing.approve")
         # their own word for themselves makes no one of them who is there already
@@ -142,7 +142,7 @@ ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 """Without 0 and O, 1 and I, which are read one for the other."""
 CODE_LENGTH = 8
 LIFETIME = 3600.0
-MOST_PENDING = 3
+MAX_PENDING = 3
 """Of one account. A fourth person gets no code, so no one can flush the codes of others."""
 
 
@@ -178,7 +178,7 @@ class Pairing:
             self._untold.discard(untold.code)
             return untold
         here = [each for each in pending if _account(each.address) == _account(address)]
-        if address in self._denied or len(here) >= MOST_PENDING or any(each.address == address for each in here):
+        if address in self._denied or len(here) >= MAX_PENDING or any(each.address == address for each in here):
             return None
         at = self._clock.now().timestamp()
         request = PairingRequest(_new_code(), address, name, at, at + LIFETIME)

@@ -14,8 +14,8 @@ from hob.guard.admission.actions import Windows
 COMMAND = "/pass"
 SHORTEST = 8
 _HOUR = 3600.0
-_MOST_TRIES = 5  # of one sender in an hour
-_MOST_TRIES_HERE = 20  # of all senders of an account: many accounts guess no faster than a few
+_MAX_TRIES = 5  # of one sender in an hour
+_MAX_TRIES_HERE = 20  # of all senders of an account: many accounts guess no faster than a few
 
 
 class PassphraseAttempt(Enum):
@@ -51,7 +51,7 @@ class Passphrase:
         """Let the sender in if the text says the passphrase."""
         now = self._clock.monotonic()
         here = (address.channel, address.account)
-        if self._tries.wait(address, _MOST_TRIES, now) or self._tries.wait(here, _MOST_TRIES_HERE, now):
+        if self._tries.wait(address, _MAX_TRIES, now) or self._tries.wait(here, _MAX_TRIES_HERE, now):
             return PassphraseAttempt.TOO_OFTEN
         self._tries.count(address, now)
         self._tries.count(here, now)

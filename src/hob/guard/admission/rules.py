@@ -40,14 +40,14 @@ from hob.guard.screening.scanner.settings import ScannerAction
 # Two machines that answer each other for ever: noticed, and left in silence.
 
 _QUICK = 3.0  # seconds in which no person reads and answers, time after time
-_MOST_QUICK = 6  # such answers in a row
-_MOST_SAME = 4  # times the same sentence comes back, each after something of ours
+_MAX_QUICK = 6  # such answers in a row
+_MAX_SAME = 4  # times the same sentence comes back, each after something of ours
 _SENTENCE = 20  # characters; people say "yes" and "go on" often
 _REMEMBERED = 8
 _REST = 60.0  # of the first silence; each further one is twice as long, up to an hour
-_MOST_REST = 3600.0
+_MAX_REST = 3600.0
 _CALM = 600.0  # after so long without a message all is forgotten
-_MOST_CHATS = 10_000
+_MAX_CHATS = 10_000
 
 
 @dataclass(slots=True)
@@ -71,7 +71,7 @@ class LoopGuard:
         """Hob has sent something to this chat."""
         self._said[to.key()] = now
         self._said.move_to_end(to.key())
-        if len(self._said) > _MOST_CHATS:
+        if len(self._said) > _MAX_CHATS:
             self._said.popitem(last=False)
 
     def note_received(self, origin: Address, sender: str, text: str, now: float) -> float:
@@ -90,10 +90,10 @@ class LoopGuard:
             hashed = hashlib.blake2b(words.encode("utf-8", "replace"), digest_size=8).digest()
             talk.words.append(hashed)
             same = talk.words.count(hashed)
-        return self._rest(talk, now) if talk.quick >= _MOST_QUICK or same >= _MOST_SAME else 0.0
+        return self._rest(talk, now) if talk.quick >= _MAX_QUICK or same >= _MAX_SAME else 0.0
 
     def _rest(self, talk: _Exchange, now: float) -> float:
-        seconds = min(_REST * 2.0 ** min(talk.times, 10), _MOST_REST)
+        seconds = min(_REST * 2.0 ** min(talk.times, 10), _MAX_REST)
         talk.times += 1
         talk.quick = 0
         talk.words.clear()
@@ -105,7 +105,7 @@ class LoopGuard:
         talk = self._talks.get(key)
         if talk is None or now - max(talk.heard, talk.muted_until) > _CALM:
             talk = self._talks[key] = _Exchange()
-            if len(self._talks) > _MOST_CHATS:
+            if len(self._talks) > _MAX_CHATS:
                 self._talks.popitem(last=False)
         self._talks.move_to_end(key)
         talk.heard = now

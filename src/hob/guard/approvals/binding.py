@@ -21,11 +21,11 @@ from hob.guard.policy.context import Sandbox
 from hob.store.approvals import Bound
 
 _BLOCK = 1 << 20
-_MOST_FILES = 256
+_MAX_FILES = 256
 _UNKNOWN = "…"  # as a reading of a command shows what only the shell will know
 _WILD = re.compile(r"[*?\[]")
-_MOST_ENTRIES = 20_000
-_MOST_TARGETS = 256
+_MAX_ENTRIES = 20_000
+_MAX_TARGETS = 256
 _AT, _TREE = "at:", "tree:"
 UNHELD = "too many files"
 """Stands for the state of a folder that is too large to be held."""
@@ -65,7 +65,7 @@ class Binder:
         if not analysis.read_commands:
             return tuple(places)
         files = self.files(analysis)
-        words = [pair for reading in analysis.read_commands for pair in reading.targets][:_MOST_TARGETS]
+        words = [pair for reading in analysis.read_commands for pair in reading.targets][:_MAX_TARGETS]
         targets = dict.fromkeys(self._path(name, directory, analysis.directory) for name, directory in words)
         places += [(f"{_AT}{path}", _identity(path)) for path in targets]
         trees = [(f"{_TREE}{folder}", _state(folder)) for folder in self._folders(analysis, files)]
@@ -105,10 +105,10 @@ class Binder:
             found[path] = None
             for each in _matching(path) if _WILD.search(path) else ():
                 found[each] = None
-                if len(found) > _MOST_FILES:
+                if len(found) > _MAX_FILES:
                     break
-            if len(found) > _MOST_FILES:
-                raise Unbindable(f"it would run more than {_MOST_FILES} files; run them with fewer commands")
+            if len(found) > _MAX_FILES:
+                raise Unbindable(f"it would run more than {_MAX_FILES} files; run them with fewer commands")
         return tuple(found)
 
     def _named(self, analysis: ToolCallAnalysis) -> Iterator[str]:
@@ -182,7 +182,7 @@ def _state(folder: str) -> str:
             if above.endswith("/.git") and each.name not in ("hooks", "config"):
                 continue
             count += 1
-            if count > _MOST_ENTRIES:
+            if count > _MAX_ENTRIES:
                 return UNHELD
             try:
                 seen = each.stat(follow_symlinks=False)

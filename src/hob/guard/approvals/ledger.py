@@ -31,7 +31,7 @@ from hob.store.approvals import Approval, Bound, StoredApprovals
 from hob.store.database.state_moves import IllegalMove
 from hob.store.decisions import PolicyDecisions
 
-_MOST_ECHOED = 60  # characters of what somebody took for an id
+_MAX_ECHOED = 60  # characters of what somebody took for an id
 
 _ASKED_EARLIER = translatable("an earlier version of Hob asked, and what it showed may not be what would be done now")
 
@@ -370,7 +370,7 @@ def _why_once(rule: str) -> str:
 
 def _why_not_open(id: str, asked: Approval | None) -> str:
     if asked is None:
-        written = visible(id if len(id) <= _MOST_ECHOED else f"{id[:_MOST_ECHOED]}…")
+        written = visible(id if len(id) <= _MAX_ECHOED else f"{id[:_MAX_ECHOED]}…")
         if written:
             return translatable("There is no question {id}; `hob approvals` lists those that are open.", id=written)
         return "Say which question you mean: approve:ID or deny:ID; `hob approvals` lists those that are open."

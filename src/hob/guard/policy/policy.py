@@ -135,20 +135,20 @@ def sender(analysis: ToolCallAnalysis, context: Context, policy: PolicySettings)
     who = context.sender
     if (refused := _first(policy.senders, (who.value,), "sender", analysis, f"for a {who}")) is not None:
         return refused
-    most = {
+    maximum = {
         SenderClass.OWNER: policy.owner_tier,
         SenderClass.MEMBER: policy.member_tier,
         SenderClass.STRANGER: Tier.READ,
     }[who]
     if who is SenderClass.OWNER:
-        return _above(analysis, most)
+        return _above(analysis, maximum)
     if any(finding.severity is ShellSeverity.ASK for finding in analysis.findings):
         found = next(finding for finding in analysis.findings if finding.severity is ShellSeverity.ASK)
         return Deny(f"sender.shell.{found.rule}", f"{found.reason}; only the owner may have that done")
     if who is SenderClass.STRANGER:
         if analysis.reads_private or analysis.secret_files:
             return Deny("sender.private", "it would show a stranger what is the owner's")
-        return Deny("sender.tier", "strangers may only read") if analysis.tier > most else None
+        return Deny("sender.tier", "strangers may only read") if analysis.tier > maximum else None
     if analysis.secret_files or (analysis.reads_private and policy.member_private == "deny"):
         return Deny("sender.private", "it would show what is the owner's alone")
     if analysis.replaces and policy.member_private == "deny":
@@ -157,7 +157,7 @@ def sender(analysis: ToolCallAnalysis, context: Context, policy: PolicySettings)
         return Ask("sender.private", "it would show somebody else what is the owner's")
     if analysis.replaces and policy.member_private == "ask":
         return Ask("sender.private", "somebody else would change what is the owner's")
-    return _above(analysis, most)
+    return _above(analysis, maximum)
 
 
 def mode(analysis: ToolCallAnalysis, context: Context, policy: PolicySettings) -> Verdict | None:
@@ -189,14 +189,15 @@ def _of_table(act: Act, analysis: ToolCallAnalysis, context: Context) -> Verdict
     return Ask(rule, risk or f"it would {ACTS[act]}")
 
 
-def _above(analysis: ToolCallAnalysis, most: int) -> Verdict | None:
-    if analysis.tier <= most:
+def _above(analysis: ToolCallAnalysis, maximum: int) -> Verdict | None:
+    if analysis.tier <= maximum:
         return None
-    tiers = {"tier": str(int(analysis.tier)), "most": str(int(most))}
+    tiers = {"tier": str(int(analysis.tier)), "maximum": str(int(maximum))}
     return Ask(
         "sender.tier",
         translatable(
-            "its risk ({tier}) is above what goes without approval ({most}): 0 reads, 1 changes, 2 can do harm", **tiers
+            "its risk ({tier}) is above what goes without approval ({maximum}): 0 reads, 1 changes, 2 can do harm",
+            **tiers,
         ),
     )
 

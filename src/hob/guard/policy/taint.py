@@ -42,7 +42,7 @@ def _runs(text: str, length: int) -> set[tuple[str, ...]]:
     return {tuple(words[n : n + length]) for n in range(len(words) - length + 1)}
 
 
-_MOST_HEARD = 3
+_MAX_HEARD = 3
 _LINK = re.compile(
     r"https?://[^\s<>\"]+|(?<![@\w.-])(?:www\.[\w.-]+|(?:[a-z0-9-]+\.)+(?:com|net|org|io|co|de|at|ch|uk|eu|ru|cn|info|biz|"
     r"xyz|dev|app|me|ly|to|link|site|online|top|ai|page|shop|tech|cc|tk))(?![\w@])[^\s<>\"]*",
@@ -134,7 +134,7 @@ def _tainted(reason: str, context: Context) -> str:
     why = translatable("this conversation holds text that is not yours")
     if context.untrusted_sources:
         what = context.untrusted_sources[0]
-        for other in context.untrusted_sources[1:_MOST_HEARD]:
+        for other in context.untrusted_sources[1:_MAX_HEARD]:
             what = translatable("{one}, {other}", one=what, other=other)
         why = translatable("this conversation holds text that is not yours: {what}", what=what)
     return tainted(reason, why)

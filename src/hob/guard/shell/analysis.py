@@ -10,7 +10,7 @@ from hob.guard.shell.tree import SyntaxProblem
 
 LONGEST = 65_536  # characters that are read; a longer text is a problem
 
-_MOST_READINGS = 4
+_MAX_READINGS = 4
 _STRANGE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\xa0\xad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180e\u2000-\u200c\u200e\u200f"
     "\u2028-\u202f\u205f-\u206f\u3000\u3164\ud800-\udfff\ufeff\uffa0\ufff0-\uffff\U000e0000-\U000e0fff]"
@@ -28,7 +28,7 @@ def analyse(command: str) -> Analysis:
     text, strange = cleaned(text)
     problems.extend(strange)
     first = _reading(text, 0, "")
-    more = [_reading(text, choice, "") for choice in range(1, min(first.widest, _MOST_READINGS))]
+    more = [_reading(text, choice, "") for choice in range(1, min(first.widest, _MAX_READINGS))]
     if first.met_unset:
         more.append(_reading(text, max(0, first.widest - 1), ANY))
     commands = tuple(first.commands)

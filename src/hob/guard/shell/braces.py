@@ -7,7 +7,7 @@ from itertools import pairwise
 from hob.guard.shell.arguments import ANY
 from hob.guard.shell.tree import Part, Text, Word
 
-_MOST = 64  # words that one word may become; beyond that it is unknown
+_MAX = 64  # words that one word may become; beyond that it is unknown
 _LONGEST = 2048  # unquoted characters of a word with braces
 _RANGE = re.compile(r"(-?\d{1,6})\.\.(-?\d{1,6})(?:\.\.-?\d{1,6})?|([A-Za-z])\.\.([A-Za-z])")
 
@@ -49,7 +49,7 @@ def _expanded(items: list[_Item], depth: int) -> list[list[_Item]]:
             choices = _choices(items[at + 1 : end], [comma - at - 1 for comma in commas], depth)
             if choices is not None:
                 rest = _expanded(items[end + 1 :], depth + 1)
-                if len(choices) * len(rest) > _MOST or depth > _MOST:
+                if len(choices) * len(rest) > _MAX or depth > _MAX:
                     raise _TooMany
                 return [[*items[:at], *choice, *tail] for choice in choices for tail in rest]
         at += 1
@@ -75,7 +75,7 @@ def _choices(inside: list[_Item], commas: list[int], depth: int) -> list[list[_I
     if commas:
         edges = [-1, *commas, len(inside)]
         pieces = [inside[a + 1 : b] for a, b in pairwise(edges)]
-        if len(pieces) > _MOST or depth > _MOST:
+        if len(pieces) > _MAX or depth > _MAX:
             raise _TooMany
         return [choice for piece in pieces for choice in _expanded(piece, depth + 1)]
     if len(inside) > 24 or not all(isinstance(item, str) for item in inside):
@@ -88,10 +88,10 @@ def _choices(inside: list[_Item], commas: list[int], depth: int) -> list[list[_I
     else:
         first, last = ord(found[3]), ord(found[4])
     numbers: Sequence[int] = range(first, last + 1) if first <= last else range(first, last - 1, -1)
-    if len(numbers) > _MOST:
+    if len(numbers) > _MAX:
         if found[1] is None or found[0].count("..") > 1:
             raise _TooMany
-        numbers = (*numbers[: _MOST // 2], *numbers[-_MOST // 2 :])  # what is between is like them
+        numbers = (*numbers[: _MAX // 2], *numbers[-_MAX // 2 :])  # what is between is like them
     return [list(str(number) if found[1] is not None else chr(number)) for number in numbers]
 
 

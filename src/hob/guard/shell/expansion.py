@@ -32,7 +32,7 @@ from hob.guard.shell.tree import (
 Value = str | tuple[str, ...] | None  # a text, an array, or not set
 
 _T = TypeVar("_T")
-_MOST = 4  # values of one variable that are followed
+_MAX = 4  # values of one variable that are followed
 
 GIVEN: dict[str, str] = {
     "HOME": HOME,
@@ -89,7 +89,7 @@ class ShellState:
 
 def _either(mine: tuple[_T, ...], theirs: Iterable[_T], unknown: _T) -> tuple[_T, ...]:
     found = tuple(dict.fromkeys((*mine, *theirs)))
-    return found if len(found) <= _MOST else (*found[: _MOST - 1], unknown)
+    return found if len(found) <= _MAX else (*found[: _MAX - 1], unknown)
 
 
 # What `${name op argument}` gives (POSIX.1-2024, XCU 2.6.2; bash reference manual, 3.5.3).
@@ -97,7 +97,7 @@ def _either(mine: tuple[_T, ...], theirs: Iterable[_T], unknown: _T) -> tuple[_T
 # Where a part of the answer is not known it is ANY.
 
 _LONGEST_MATCHED = 256
-_MOST_STARS = 3
+_MAX_STARS = 3
 _NUMBERS = re.compile(r"\s*(-?\d{1,6})\s*(?::\s*(-?\d{1,6})\s*)?")
 
 
@@ -105,7 +105,7 @@ def trimmed(value: str, operator: str, glob: str) -> str:
     """`${value#glob}` and its kin: `#`, `##`, `%`, `%%`."""
     if not is_known(value):
         return _cut(value, operator, glob)
-    if len(value) > _LONGEST_MATCHED or glob.count(STAR) > _MOST_STARS or ANY in glob or HOME in glob:
+    if len(value) > _LONGEST_MATCHED or glob.count(STAR) > _MAX_STARS or ANY in glob or HOME in glob:
         return ANY
     wanted = _matcher(glob)
     lengths = range(len(value) + 1) if len(operator) == 1 else range(len(value), -1, -1)
@@ -137,7 +137,7 @@ def replaced(value: str, operator: str, argument: str) -> str:
     glob, _, text = argument.partition("/")
     if not is_known(value) or not is_known(text) or ANY in glob or HOME in glob:
         return ANY
-    if len(value) > _LONGEST_MATCHED or glob.count(STAR) > _MOST_STARS or not glob:
+    if len(value) > _LONGEST_MATCHED or glob.count(STAR) > _MAX_STARS or not glob:
         return ANY if glob else value
     wanted = _matcher(glob).pattern
     if operator == "/#":

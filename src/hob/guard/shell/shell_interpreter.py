@@ -23,14 +23,14 @@ from hob.guard.shell.wrappers import runs_of
 
 _BETWEEN = re.compile(r"[;|&(){}`\n]+|\$\(|\b(?:then|do|else)\b")
 _WORD = re.compile(r"[^\s<>]+")
-_MOST = 300
+_MAX = 300
 _EXPANSION = re.compile(r"\$\{?[A-Za-z0-9_@*#?!-]+\}?")
 
 
 def loose(text: str) -> list[tuple[str, ...]]:
     """Argument lists that the text may hold, with quotes and backslashes left out."""
     found: list[tuple[str, ...]] = []
-    for piece in _BETWEEN.split(text, _MOST):
+    for piece in _BETWEEN.split(text, _MAX):
         plain = _EXPANSION.sub(_expanded, re.sub(r"\\\n|['\"\\]", "", piece))
         words = tuple(HOME + word[1:] if word[0] == "~" else word for word in _WORD.findall(plain))
         if words and len(words) < 200:
@@ -42,9 +42,9 @@ def _expanded(found: re.Match[str]) -> str:
     return HOME if found[0] in ("$HOME", "${HOME}") else ANY
 
 
-_MOST_COMMANDS = 600  # simple commands that are followed in one reading
-_MOST_TEXT = 200_000  # characters of nested texts
-_MOST_ITEMS = 12  # values of a loop's variable
+_MAX_COMMANDS = 600  # simple commands that are followed in one reading
+_MAX_TEXT = 200_000  # characters of nested texts
+_MAX_ITEMS = 12  # values of a loop's variable
 _DEEPEST = 16  # commands and texts inside of each other
 _INPUTS = frozenset({"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"})
 
@@ -63,7 +63,7 @@ class ShellInterpreter(Expander):
         self._via: tuple[str, ...] = ()
         self._background = False
         self._depth = 0
-        self._text_left = _MOST_TEXT
+        self._text_left = _MAX_TEXT
 
     def whole(self, text: str) -> None:
         """Follow a text, and the functions that it defines and does not call."""
@@ -244,8 +244,8 @@ class ShellInterpreter(Expander):
             self.text(node.words[0])
             return self._body(node, stdin, wants_output, node.text.split("((")[1].replace(" ", "").startswith(";;"))
         values = [value for word in node.words for value in self.fields(word)]
-        if len(values) > _MOST_ITEMS:  # of mere numbers, the last stands for those that are left out
-            values[_MOST_ITEMS:] = [values[-1] if all(map(str.isdecimal, values)) else ANY]
+        if len(values) > _MAX_ITEMS:  # of mere numbers, the last stands for those that are left out
+            values[_MAX_ITEMS:] = [values[-1] if all(map(str.isdecimal, values)) else ANY]
         out: list[str] = []
         for value in values:
             self.state.assign(node.name, value)
@@ -407,7 +407,7 @@ class ShellInterpreter(Expander):
         stdin: CommandInput | None,
         runs: Runs,
     ) -> None:
-        if len(self.commands) >= _MOST_COMMANDS:
+        if len(self.commands) >= _MAX_COMMANDS:
             raise TooManyCommands
         self.commands.append(
             SimpleCommand(

@@ -28,7 +28,7 @@ from hob.guard.shell.commands import NOTHING, Runs
 from hob.guard.shell.interpreters import SHELLS, interpreted, shell_runs
 from hob.guard.shell.outputs import found_paths
 
-_MOST = 8  # commands made of one
+_MAX = 8  # commands made of one
 
 
 class Prefix(NamedTuple):
@@ -230,7 +230,7 @@ def _suspected(args: Args) -> tuple[Args, ...]:
             begins = name in FEARED
         if begins:
             found.append(args[at:])
-    return tuple(found[:_MOST])
+    return tuple(found[:_MAX])
 
 
 def _guessed(name: str, args: Args, stdin: str | None) -> Runs:
@@ -255,7 +255,7 @@ def _xargs(args: Args, stdin: str | None) -> Runs:
     if not marks:
         items = tuple(stdin.replace(ANY + "\n", ANY + " ").split()) if known and stdin else ()
         return Runs(commands=((*inner, *(items or (ANY,))),))
-    lines = stdin.splitlines()[:_MOST] if known and stdin else [ANY]
+    lines = stdin.splitlines()[:_MAX] if known and stdin else [ANY]
     return Runs(commands=tuple(tuple(arg.replace(marks[0], line) for arg in inner) for line in lines))
 
 
@@ -271,10 +271,8 @@ def _parallel(args: Args, stdin: str | None) -> Runs:
     else:
         items = stdin.splitlines() if stdin else [ANY]
     line = " ".join(template)
-    texts = [line.replace("{}", item) if "{" in line else f"{line} {item}" for item in items[:_MOST]]
-    return Runs(
-        shell=tuple((text, ()) for text in texts), opaque="" if len(items) <= _MOST else "it runs many commands"
-    )
+    texts = [line.replace("{}", item) if "{" in line else f"{line} {item}" for item in items[:_MAX]]
+    return Runs(shell=tuple((text, ()) for text in texts), opaque="" if len(items) <= _MAX else "it runs many commands")
 
 
 def _find(args: Args, _: str | None) -> Runs:
@@ -288,7 +286,7 @@ def _find(args: Args, _: str | None) -> Runs:
                 end += 1
             inner = args[at + 1 : end]
             if inner and any("{}" in arg for arg in inner):
-                found.extend(tuple(arg.replace("{}", path) for arg in inner) for path in paths[:_MOST])
+                found.extend(tuple(arg.replace("{}", path) for arg in inner) for path in paths[:_MAX])
             elif inner:
                 found.append(inner)
             at = end

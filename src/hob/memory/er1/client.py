@@ -15,8 +15,8 @@ from hob.memory.ingestion.documents import items_of_document
 from hob.memory.json_answer import SourceFailed, json_of
 
 _SECONDS = 30.0
-_FIRST_LIMIT, _MOST_LIMIT = 50, 12_800
-_MOST_BYTES = 50_000_000
+_FIRST_LIMIT, _MAX_LIMIT = 50, 12_800
+_MAX_BYTES = 50_000_000
 _PROCESSED = "processed"
 _RECORDED = Label(Origin.CLIENT, Trust.UNTRUSTED)
 """It may be anybody's voice."""
@@ -59,7 +59,7 @@ class Er1Client:
             answer = await self._ask(http, "GET", f"/memory/{self._context}", params={"limit": str(limit), **query})
             found = answer.get("memories")
             memories = found if isinstance(found, list) else []
-            if len(memories) < limit or limit >= _MOST_LIMIT:
+            if len(memories) < limit or limit >= _MAX_LIMIT:
                 return memories
             limit *= 4
 
@@ -67,7 +67,7 @@ class Er1Client:
         async with http.stream(method, self._settings.url.rstrip("/") + path, **options) as response:
             if response.status_code in (401, 403):
                 self._context = ""
-            answer = await json_of(response, "ER1", "er1", _MOST_BYTES)
+            answer = await json_of(response, "ER1", "er1", _MAX_BYTES)
         if not isinstance(answer, dict):
             raise SourceFailed("ER1 answered with no JSON object; check er1.url")
         return answer

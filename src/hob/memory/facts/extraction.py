@@ -11,7 +11,7 @@ from hob.core.trust.pasted import split_pasted
 from hob.core.values import dataclass
 from hob.store.memory.analysis import words_of
 
-_MOST_KNOWN = 30
+_MAX_KNOWN = 30
 _LONGEST_WORDS = 1_500
 """Characters of one message."""
 
@@ -84,7 +84,7 @@ def choose_known(known: Sequence[Fact], items: Sequence[MemoryItem]) -> list[Fac
         shared = words & {*words_of(f"{fact.subject} {fact.predicate.replace('_', ' ')} {fact.object}")}
         return -len(shared), -fact.at
 
-    return sorted((fact for fact in known if fact.valid_to is None), key=order)[:_MOST_KNOWN]
+    return sorted((fact for fact in known if fact.valid_to is None), key=order)[:_MAX_KNOWN]
 
 
 def question(known: Sequence[Fact], items: Sequence[MemoryItem], goals: Sequence[Goal] = ()) -> str:

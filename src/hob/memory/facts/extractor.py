@@ -17,9 +17,9 @@ from hob.store.memory.work import StoredWork
 AT_ONCE = 8
 """So many messages are read together, or fewer once it has been quiet for a while."""
 QUIET_SECONDS = 120.0
-_MOST_CHARACTERS = 6_000
-_MOST_ANSWER = 800
-_MOST_GOALS = 20
+_MAX_CHARACTERS = 6_000
+_MAX_ANSWER = 800
+_MAX_GOALS = 20
 _TRIES = 3
 Made = Callable[[Scope, Sequence[Fact]], None]
 
@@ -67,8 +67,8 @@ class FactExtractor:
         wanted = [
             goal for goal in await self._goals.goals(scope) if goal.state is GoalState.OPEN and goal.label.trusted
         ]
-        wanted = wanted[:_MOST_GOALS]
-        answer = await self._budget.ask(model, FACTS, INSTRUCTIONS, question(known, items, wanted), _MOST_ANSWER)
+        wanted = wanted[:_MAX_GOALS]
+        answer = await self._budget.ask(model, FACTS, INSTRUCTIONS, question(known, items, wanted), _MAX_ANSWER)
         proposals = read_answer(answer, known, items, wanted)
         if proposals is None:
             self._failures += 1
@@ -89,7 +89,7 @@ class FactExtractor:
 
 def _short(items: Sequence[MemoryItem]) -> Sequence[MemoryItem]:
     """As many of the first as are short enough together."""
-    left = _MOST_CHARACTERS
+    left = _MAX_CHARACTERS
     for place, item in enumerate(items):
         left -= len(item.text)
         if left < 0 and place:

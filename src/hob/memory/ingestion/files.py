@@ -15,8 +15,8 @@ log = logging.getLogger(__name__)
 
 NOTES = "memory"
 """The folder of the workspace that holds daily notes."""
-_MOST_BYTES = 1_000_000
-_MOST_FILES = 5_000
+_MAX_BYTES = 1_000_000
+_MAX_FILES = 5_000
 _NOTE = Label(Origin.FILE, Trust.UNTRUSTED)
 _OWNER = Scope(OWNER)
 
@@ -74,10 +74,10 @@ class FileIndexer:
         """The daily notes, each with when it was changed and its size."""
         folder, found = self._workspace / NOTES, {}
         notes = sorted(folder.glob("*.md"))
-        if (left_out := len(notes[:-_MOST_FILES])) != self._left_out:
+        if (left_out := len(notes[:-_MAX_FILES])) != self._left_out:
             self._left_out = left_out
-            log.warning("%s: %d notes are not remembered, only the last %d", folder, left_out, _MOST_FILES)
-        for path in notes[-_MOST_FILES:]:
+            log.warning("%s: %d notes are not remembered, only the last %d", folder, left_out, _MAX_FILES)
+        for path in notes[-_MAX_FILES:]:
             try:
                 stat = path.lstat()
             except OSError:
@@ -94,9 +94,9 @@ def _sections(text: str, name: str, layer: Layer, label: Label, at: float, level
 def _read(path: Path) -> str:
     try:
         with path.open("rb") as file:
-            data = file.read(_MOST_BYTES)
+            data = file.read(_MAX_BYTES)
             if file.read(1):
-                log.warning("%s: only its first %d bytes are remembered", path, _MOST_BYTES)
+                log.warning("%s: only its first %d bytes are remembered", path, _MAX_BYTES)
     except OSError as error:
         log.warning("%s cannot be read: %s", path, error.strerror or error)
         return ""

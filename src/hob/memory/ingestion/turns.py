@@ -16,7 +16,7 @@ from hob.core.trust.self_messages import SELF
 from hob.core.turns import Turn, scope_of
 from hob.memory.settings import MemorySettings
 
-LEAST = {"user": 12, "assistant": 100, "tool": 200}
+MIN = {"user": 12, "assistant": 100, "tool": 200}
 """Characters from which on a text is worth keeping, by role."""
 LONGEST = 4_000
 """Characters of an item: a longer message becomes several; of a tool's result the rest stands in the conversation."""
@@ -102,7 +102,7 @@ _SPEAKERS: Mapping[str, str] = {"assistant": "Hob", "tool": "tool"}
 def is_worth_keeping(entry: Entry, tool: str = "") -> bool:
     """Whether a text says something: no greeting, no command, no raw JSON, nothing very short, none of Hob's own."""
     text = entry.text.strip()
-    if len(text) < LEAST.get(entry.role, LONGEST) or entry.label.origin is Origin.HOB or tool in _OWN:
+    if len(text) < MIN.get(entry.role, LONGEST) or entry.label.origin is Origin.HOB or tool in _OWN:
         return False
     if entry.role == "tool":
         return not entry.is_error

@@ -26,7 +26,7 @@ from hob.memory.knowledge.settings import KnowledgeSettings
 
 log = logging.getLogger(__name__)
 
-_MOST_BYTES = 2_000_000
+_MAX_BYTES = 2_000_000
 _LONGEST, _LONGEST_ID = 1_500, 200
 _LISTS = ("results", "hits", "documents", "items", "data")
 _TEXTS = ("text", "content", "snippet", "passage", "body")
@@ -48,12 +48,12 @@ class KnowledgeEngine:
         """What it knows that helps, best first. Never raises."""
         if session != OWNER or not query.strip():
             return ()
-        most, problems = min(limit, self._settings.results), []
+        maximum, problems = min(limit, self._settings.results), []
         for ask, wanted in ((self._search, self._settings.url), (self._call, self._settings.tool)):
             if not wanted:
                 continue
             try:
-                found = await ask(query, most)
+                found = await ask(query, maximum)
             except (HobError, httpx2.HTTPError, httpx2.InvalidURL, TimeoutError) as error:
                 problems.append(str(error) or type(error).__name__)
                 continue
@@ -67,20 +67,20 @@ class KnowledgeEngine:
             log.warning("the knowledge engine failed: %s", problem)
         self.problem = problem
 
-    async def _search(self, query: str, most: int) -> tuple[Memory, ...]:
+    async def _search(self, query: str, maximum: int) -> tuple[Memory, ...]:
         settings = self._settings
         headers = {"X-API-KEY": settings.api_key.reveal()} if settings.api_key else {}
-        params = {"q": query, "k": str(most)}
+        params = {"q": query, "k": str(maximum)}
         url = f"{settings.url.rstrip('/')}/search"
         async with (
             asyncio.timeout(settings.seconds),
             httpx2.AsyncClient(timeout=settings.seconds, trust_env=False, headers=headers) as http,
             http.stream("GET", url, params=params) as response,
         ):
-            answer = await json_of(response, "the knowledge engine", "knowledge", _MOST_BYTES)
-        return tuple(found_in(answer, Origin.WEB))[:most]
+            answer = await json_of(response, "the knowledge engine", "knowledge", _MAX_BYTES)
+        return tuple(found_in(answer, Origin.WEB))[:maximum]
 
-    async def _call(self, query: str, most: int) -> tuple[Memory, ...]:
+    async def _call(self, query: str, maximum: int) -> tuple[Memory, ...]:
         name = self._settings.tool
         toolset = self._find_tool(name)
         if toolset is None:
@@ -89,7 +89,7 @@ class KnowledgeEngine:
         takes = spec.schema.get("properties") or {}
         arguments: dict[str, Any] = {next((each for each in _QUERIES if each in takes), "query"): query}
         if count := next((each for each in _COUNTS if each in takes), ""):
-            arguments[count] = most
+            arguments[count] = maximum
         turn = Turn(TurnId("knowledge"), SessionKey(OWNER), new_trace_id(), new_span_id(), ())
         async with asyncio.timeout(self._settings.seconds):
             result = await toolset.call(ToolCall(CallId("knowledge"), name, json.dumps(arguments)), CallContext(turn))
@@ -97,7 +97,7 @@ class KnowledgeEngine:
             raise SourceFailed(f"{name} failed: {result.text[:200]}")
         answer = json_value(result.text)
         told = [{"id": name, "text": result.text}] if answer is None else answer
-        return tuple(found_in(told, Origin.MCP))[:most]
+        return tuple(found_in(told, Origin.MCP))[:maximum]
 
 
 def found_in(answer: Any, origin: Origin) -> Iterator[Memory]:

@@ -14,11 +14,11 @@ from hob.memory.observations.lines import is_grounded, numbered
 from hob.memory.observations.work import ConversationWork
 
 GAP_SECONDS = 1_800.0
-LEAST_MESSAGES = 6
+MIN_MESSAGES = 6
 """A shorter conversation needs no summary: it is remembered as it was."""
 SOURCE = f"{Layer.OBSERVATION}:summary"
-_MOST_CHARACTERS = 24_000
-_MOST_ANSWER = 400
+_MAX_CHARACTERS = 24_000
+_MAX_ANSWER = 400
 _LONGEST = 1_500
 _INSTRUCTIONS = """\
 Summarise a conversation between a person and their assistant Hob in at most 120 words, in its own language: what it \
@@ -53,11 +53,11 @@ class Consolidator(ConversationWork):
         self, model: BackgroundModel, scope: Scope, about: str, messages: Sequence[MemoryItem]
     ) -> None:
         work = (CONSOLIDATION, about, messages[-1].seq)
-        if len(messages) < LEAST_MESSAGES or not any(item.role == "user" for item in messages):
+        if len(messages) < MIN_MESSAGES or not any(item.role == "user" for item in messages):
             await self._work.keep(scope, [], work)
             return
-        longest = max(200, _MOST_CHARACTERS // len(messages))
-        answer = await self._budget.ask(model, CONSOLIDATION, _INSTRUCTIONS, numbered(messages, longest), _MOST_ANSWER)
+        longest = max(200, _MAX_CHARACTERS // len(messages))
+        answer = await self._budget.ask(model, CONSOLIDATION, _INSTRUCTIONS, numbered(messages, longest), _MAX_ANSWER)
         text = " ".join(answer.split())[:_LONGEST]
         if len(text) < 20:
             raise WorkPaused("answer", translatable("the model gave no summary"))

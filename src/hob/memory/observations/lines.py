@@ -33,7 +33,7 @@ You compress a conversation between a person and their assistant Hob into observ
 {FORMAT}"""
 REFLECT = f"""\
 You condense observations of many conversations: merge what belongs together, drop what a later one replaces, keep the \
-date of the newest. Aim at {{most}} lines.
+date of the newest. Aim at {{maximum}} lines.
 {FORMAT}"""
 
 

@@ -24,12 +24,12 @@ from hob.memory.observations.lines import (
 )
 from hob.memory.observations.work import ConversationWork
 
-LEAST_CHARACTERS = 20
+MIN_CHARACTERS = 20
 """Of a message that is worth observing."""
 _FULL = 24_000
 """Characters of messages that are observed together, however few they are."""
-_MOST_CHARACTERS = 32_000
-_MOST_ANSWER, _MOST_REFLECTED = 2_000, 3_000
+_MAX_CHARACTERS = 32_000
+_MAX_ANSWER, _MAX_REFLECTED = 2_000, 3_000
 _SHRINK = 0.6
 _DAY = 86_400.0
 SOURCE = f"{Layer.OBSERVATION}:observer"
@@ -55,12 +55,12 @@ class Observer(ConversationWork):
     async def _observe(self, model: BackgroundModel, scope: Scope, session: str) -> bool:
         """Observe the session's next messages; whether there were enough."""
         about = f"{scope.person}\n{scope.agent}\n{session}"
-        said = await self._work.messages(scope, session, await self._work.place(OBSERVER, about), LEAST_CHARACTERS)
+        said = await self._work.messages(scope, session, await self._work.place(OBSERVER, about), MIN_CHARACTERS)
         size = sum(len(item.text) for item in said)
         if not said or (len(said) < self._settings.observe_after and size < _FULL):
             return False
         some = _fitting(said)
-        answer = await self._budget.ask(model, OBSERVER, OBSERVE, numbered(some, 1_500), _MOST_ANSWER)
+        answer = await self._budget.ask(model, OBSERVER, OBSERVE, numbered(some, 1_500), _MAX_ANSWER)
         found = list(read_observations(answer, some[-1].at))
         if not found:
             raise self._unreadable()
@@ -75,9 +75,9 @@ class Observer(ConversationWork):
         lesser = sorted((item for item in known if item.kind != HIGH), key=lambda item: (item.at, item.seq))
         if len(known) <= self._settings.max_observations or not lesser:
             return
-        most = max(1, int(len(known) * _SHRINK) - (len(known) - len(lesser)))
-        asked = REFLECT.format(most=most)
-        answer = await self._budget.ask(model, REFLECTOR, asked, numbered(lesser, 300), _MOST_REFLECTED)
+        maximum = max(1, int(len(known) * _SHRINK) - (len(known) - len(lesser)))
+        asked = REFLECT.format(maximum=maximum)
+        answer = await self._budget.ask(model, REFLECTOR, asked, numbered(lesser, 300), _MAX_REFLECTED)
         found = list(read_observations(answer, lesser[-1].at))
         if not found or len(found) >= len(lesser):
             raise self._unreadable()
@@ -92,7 +92,7 @@ class Observer(ConversationWork):
 
 
 def _fitting(items: Sequence[MemoryItem]) -> Sequence[MemoryItem]:
-    left = _MOST_CHARACTERS
+    left = _MAX_CHARACTERS
     for place, item in enumerate(items):
         left -= min(len(item.text), 1_500)
         if left < 0 and place:

@@ -24,7 +24,7 @@ _REWORDED = -0.1
 """What is taken from what only other words found."""
 _ORDER = 1.0
 """What the order of a model counts, from the least of the first results to the best."""
-_MOST_WORDINGS = 4
+_MAX_WORDINGS = 4
 _LONGEST = 300
 """Characters of a memory that a language model is shown."""
 _LONGEST_RATED = 1_000
@@ -70,7 +70,7 @@ class SearchModel:
     async def rewrite(self, question: str) -> Sequence[str]:
         """The questions it consists of, and how an answer may read. Raises ModelError, StoreErrors."""
         found = await self._ask(REWRITING, _REWRITE, question)
-        return [each.strip() for each in found if isinstance(each, str) and each.strip()][:_MOST_WORDINGS]
+        return [each.strip() for each in found if isinstance(each, str) and each.strip()][:_MAX_WORDINGS]
 
     async def rate(self, question: str, texts: Sequence[str]) -> Sequence[float]:
         """As `Rater.rate`: what it names counts by its place, all else nothing."""
@@ -150,9 +150,9 @@ class AssistedRetriever:
         as_of: float = math.inf,
     ) -> tuple[Recalled, ...]:
         """As `Retriever.search`. Where a model fails, what was found stays as it was, and `problem` tells it."""
-        most = max(limit, AMONG)
+        maximum = max(limit, AMONG)
         search = partial(
-            self._retriever.search, scope=scope, now=now, layers=layers, limit=most, meaning=meaning, as_of=as_of
+            self._retriever.search, scope=scope, now=now, layers=layers, limit=maximum, meaning=meaning, as_of=as_of
         )
         found: Sequence[Recalled] = await search(query)
         asked = self._asked and scope.person == OWNER  # whose budget it is
@@ -188,10 +188,10 @@ def _joined(runs: Sequence[Sequence[Recalled]]) -> list[Recalled]:
 
 def _ordered(found: Sequence[Recalled], scores: Sequence[float]) -> list[Recalled]:
     """The first results as they were rated, those behind them as they were."""
-    least, most = min(scores), max(scores)
+    minimum, maximum = min(scores), max(scores)
     better = []
     for each, score in zip(found, scores, strict=False):
-        part = round(_ORDER * (score - least) / ((most - least) or 1.0), 4)
+        part = round(_ORDER * (score - minimum) / ((maximum - minimum) or 1.0), 4)
         better.append(replace(each, score=round(each.score + part, 4), parts={**each.parts, "reranked": part}))
     return [*sorted(better, key=_order), *found[len(better) :]]
 

@@ -147,7 +147,7 @@ def _near_in(block: _Block, asked: int, weights: Sequence[int]) -> Iterator[tupl
                     numbers.append(apart)
     digits = _added(counted)
     packed = [digit.to_bytes(size, "little") for digit in digits]
-    for some in _SOME.finditer(_least(digits, every).to_bytes(size, "little")):
+    for some in _SOME.finditer(_minimum(digits, every).to_bytes(size, "little")):
         byte = some.start()
         for bit in range(8):
             if some[0][0] >> bit & 1:
@@ -171,7 +171,7 @@ def _added(columns: Sequence[Sequence[int]]) -> list[int]:
     return digits
 
 
-def _least(digits: Sequence[int], among: int) -> int:
+def _minimum(digits: Sequence[int], among: int) -> int:
     """The places with the least sums, as many as are wanted and those that are equal to the last of them."""
     sure = 0
     for digit in reversed(digits):

@@ -67,8 +67,8 @@ def find_by_words(index: ScopedIndex, question: str, accept: Accept) -> Found:
 def _best(scores: Mapping[int, float], count: int) -> list[int]:
     """The rows with the best scores, the best first; how good they have to be is told by some of them."""
     some = sorted(islice(scores.values(), None, None, _SAMPLED), reverse=True)
-    least = some[min(len(some) - 1, 2 * count // _SAMPLED)]
-    good = [seq for seq, score in scores.items() if score >= least] if len(scores) > 4 * count else list(scores)
+    minimum = some[min(len(some) - 1, 2 * count // _SAMPLED)]
+    good = [seq for seq, score in scores.items() if score >= minimum] if len(scores) > 4 * count else list(scores)
     if len(good) < min(count, len(scores)):
         return heapq.nlargest(count, scores, key=scores.__getitem__)
     return sorted(good, key=scores.__getitem__, reverse=True)[:count]

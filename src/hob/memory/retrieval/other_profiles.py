@@ -20,7 +20,7 @@ class Profile(StrEnum):
 
 _K = 60
 _MEANING, _WORDS = 0.7, 0.3
-_LEAST = 0.35
+_MIN = 0.35
 
 
 def reciprocal_ranks(by_words: Sequence[int], by_meaning: Sequence[int]) -> dict[int, float]:
@@ -40,4 +40,4 @@ def weighted(by_words: Sequence[int], cosines: Mapping[int, float]) -> dict[int,
     scores = {
         seq: _MEANING * max(0.0, cosines.get(seq, 0.0)) + _WORDS * texts.get(seq, 0.0) for seq in {*texts, *cosines}
     }
-    return {seq: score for seq, score in scores.items() if score >= _LEAST}
+    return {seq: score for seq, score in scores.items() if score >= _MIN}

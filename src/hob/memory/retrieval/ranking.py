@@ -35,7 +35,7 @@ _UNRELATED = 0.1
 _LENDERS = 60
 """Of the items with the question's words so many lend to those beside them."""
 _RECENCY = 0.01
-_LEAST = 50
+_MIN = 50
 """So many items at least are looked at closely, and twice as many as are wanted."""
 _MEANT = 100
 """Of what is near in meaning so many need share no words."""
@@ -46,7 +46,7 @@ _RUNNING = frozenset({Layer.CONVERSATION, Layer.TOOL, Layer.GROUP, Layer.DOCUMEN
 """Layers in which one item goes on where the other ended; facts stand alone."""
 _EVERGREEN = frozenset({Layer.SOUL, Layer.DOCUMENT})
 _BEFORE, _AFTER = timedelta(days=3), timedelta(days=7)
-_DAY, _LEAST_DAY = 0.06, 0.03
+_DAY, _MIN_DAY = 0.06, 0.03
 """What the asked time counts: the shorter it is, the more it tells (a day 0.35, a month 0.15)."""
 
 
@@ -79,7 +79,7 @@ def rank(
         for seq, entry in index.entries(others | meant).items()
         if accept(entry) and (entry.layer in _RUNNING or seq in meant)
     }
-    return _Ranking(index, query, found, entries, near).best(_nearness(cosines), max(_LEAST, 2 * wanted))
+    return _Ranking(index, query, found, entries, near).best(_nearness(cosines), max(_MIN, 2 * wanted))
 
 
 class _Ranking:
@@ -154,7 +154,7 @@ class _Ranking:
         tops = _of_best(tops)
         return {session: 0.3 * weight + 0.05 * tops[session] for session, weight in _of_best(weights).items()}
 
-    def best(self, meaning: Mapping[int, float], most: int) -> list[Candidate]:
+    def best(self, meaning: Mapping[int, float], maximum: int) -> list[Candidate]:
         """The best items, at most so many, each with what speaks for it."""
         speaker = self._asked_speaker()
         mass = sum(word.idf for word in self._words) or 1.0
@@ -170,7 +170,7 @@ class _Ranking:
             for seq, entry in self._entries.items()
         }
         ranked = []
-        for seq in heapq.nlargest(most, rough, key=rough.__getitem__):
+        for seq in heapq.nlargest(maximum, rough, key=rough.__getitem__):
             entry = self._entries[seq]
             parts = self._parts(seq, entry, speaker, covered[self._around[seq]])
             if meaning:
@@ -219,7 +219,7 @@ class _Ranking:
         day = datetime.fromtimestamp(at, UTC).date()
         fits = (
             (1.0 if first <= day <= last else 0.5 if first - _BEFORE <= day <= last + _AFTER else 0.0)
-            * max(_LEAST_DAY, _DAY * math.log(366 / ((last - first).days + 1)))
+            * max(_MIN_DAY, _DAY * math.log(366 / ((last - first).days + 1)))
             for first, last in self._query.days
         )
         return max(fits)
@@ -235,8 +235,8 @@ def _nearness(cosines: Mapping[int, float]) -> dict[int, float]:
 
     In a large memory all of those are near: then meaning tells them apart less, and counts less.
     """
-    least, most = min(cosines.values(), default=0.0), max(cosines.values(), default=0.0)
-    return {seq: (cosine - least) / ((most - min(least, _UNRELATED)) or 1.0) for seq, cosine in cosines.items()}
+    minimum, maximum = min(cosines.values(), default=0.0), max(cosines.values(), default=0.0)
+    return {seq: (cosine - minimum) / ((maximum - min(minimum, _UNRELATED)) or 1.0) for seq, cosine in cosines.items()}
 
 
 def _freshness(entry: SearchEntry, now: float) -> float:

@@ -27,7 +27,7 @@ _PAST = re.compile(
 )
 _ALIKE = 0.9
 """The share of common words from which two items say the same."""
-_MOST_ALIKE = 2
+_MAX_ALIKE = 2
 """So often the same is told that was said on several days."""
 _DAY = 86_400.0
 _SHORT = 80
@@ -246,9 +246,9 @@ class _Said:
     def has(self, words: frozenset[str], at: float) -> bool:
         """Whether the same was said on that day, or often enough."""
         size = len(words)
-        least, most = _ALIKE * size, size / _ALIKE
-        days = [day for others, count, day in self._all if least <= count <= most and _alike(words, others)]
-        return at // _DAY in days or len(days) >= _MOST_ALIKE
+        minimum, maximum = _ALIKE * size, size / _ALIKE
+        days = [day for others, count, day in self._all if minimum <= count <= maximum and _alike(words, others)]
+        return at // _DAY in days or len(days) >= _MAX_ALIKE
 
     def add(self, words: frozenset[str], at: float) -> None:
         """This was chosen."""

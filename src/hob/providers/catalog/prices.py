@@ -13,7 +13,7 @@ from hob.providers.catalog.catalog import CLI_WIRES, SERVER, provider_at
 from hob.providers.catalog.price_table import PricedModel, PriceTable
 from hob.providers.http.addresses import is_loopback
 from hob.providers.routing.choice import Choice, ConnectedProvider, ModelRef
-from hob.providers.routing.model_routes import most_output
+from hob.providers.routing.model_routes import max_output
 from hob.providers.settings import ModelSettings, PriceSetting
 
 # What is known of models beyond their price: how much they read at once, and whether they are small.
@@ -46,7 +46,7 @@ _SMALL_FAMILIES = frozenset(
         "tinyllama",
     ]
 )
-_MOST_PROFILES = 1_000  # names come from outside
+_MAX_PROFILES = 1_000  # names come from outside
 
 
 class ModelProfiles:
@@ -82,7 +82,7 @@ class ModelProfiles:
             small=_is_small(ref, connected),
         )
         if at_home or self._table.is_ready():
-            if len(self._found) >= _MOST_PROFILES:
+            if len(self._found) >= _MAX_PROFILES:
                 self._found.clear()
             self._found[model] = profile
         return profile
@@ -116,7 +116,7 @@ FILE_NAME = "prices.json"
 _LIST_NAMES: Mapping[str, str] = {"gemini": "google", "xai": "x-ai", "moonshot": "moonshotai"}
 """Providers that the list calls otherwise."""
 _COMPACT_DATE = re.compile(r"[-@](20\d\d)(\d\d)(\d\d)$")
-_MOST_NAMES = 1_000  # names come from outside
+_MAX_NAMES = 1_000  # names come from outside
 
 
 class PriceList:
@@ -144,10 +144,10 @@ class PriceList:
         except KeyError:
             return self._look_up(model)
 
-    def most_output(self, model: str, request: ModelRequest) -> int:
+    def max_output(self, model: str, request: ModelRequest) -> int:
         """As its wire asks for it: with room for thinking only where the model thinks."""
         place = self._place(model)
-        return request.most_output if place is None else most_output(place[1], place[0].model, request)
+        return request.max_output if place is None else max_output(place[1], place[0].model, request)
 
     async def prepare(self, models: Sequence[str]) -> None:
         """Return when all is known that can be known of these models. Never raises."""
@@ -164,13 +164,13 @@ class PriceList:
         price = merge(own, listed.price_at(self._clock.now().timestamp()))
         if len(listed.prices) == 1:
             return self._keep(model, price)
-        if len(self._dated) >= _MOST_NAMES:
+        if len(self._dated) >= _MAX_NAMES:
             self._dated.clear()
         self._dated[model] = own, listed
         return price
 
     def _keep(self, model: str, price: Price | None) -> Price | None:
-        if len(self._found) >= _MOST_NAMES:
+        if len(self._found) >= _MAX_NAMES:
             self._found.clear()
         self._found[model] = price
         return price

@@ -52,7 +52,7 @@ _PASSING = {
     *(ModelFault.CUT, ModelFault.TIMEOUT, ModelFault.GARBAGE),
 }
 _SECRET = re.compile(r"KEY$|TOKEN$|SECRET|PASSW|HEADERS$", re.IGNORECASE)
-_MOST_QUOTED = 300
+_MAX_QUOTED = 300
 _BEAT = Beat()
 
 
@@ -399,8 +399,8 @@ def _last(complaints: str) -> str:
 def _describe(facts: CliFacts, fault: ModelFault, said: str) -> str:
     values = {"title": facts.title, "name": facts.name, "login": facts.login, "package": facts.package}
     lead = Translatable(_ADVICE.get(fault, _ADVICE[ModelFault.TIMEOUT]), values)
-    if len(said) > _MOST_QUOTED:
-        said = f"{said[: _MOST_QUOTED - 1]}…"
+    if len(said) > _MAX_QUOTED:
+        said = f"{said[: _MAX_QUOTED - 1]}…"
     return joined(" ", (lead, f"({said})")) if said else lead
 
 

@@ -12,9 +12,9 @@ from typing import cast
 from hob.core.ports.processes import ProcessRecords
 from hob.core.values import dataclass
 
-MOST_LINE = 8 * 1024 * 1024
-_MOST_WAITING = 512  # lines that no one has taken yet; then the program has to wait
-_MOST_TAIL = 8 * 1024
+MAX_LINE = 8 * 1024 * 1024
+_MAX_WAITING = 512  # lines that no one has taken yet; then the program has to wait
+_MAX_TAIL = 8 * 1024
 # The shell reads from the end of a pipe of Hob's: with it all that was started ends, also after a `kill -9`.
 _WATCHED = (
     'exec 3<&0; (read -r _ <&3; kill -9 -$$) </dev/null >/dev/null 2>&1 & exec 3<&-; file=$1; shift; exec "$@" <"$file"'
@@ -179,7 +179,7 @@ class _Output(asyncio.SubprocessProtocol):
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         if fd == 2:
             self.tail += data
-            del self.tail[:-_MOST_TAIL]
+            del self.tail[:-_MAX_TAIL]
             return
         if self.overflown:
             return
@@ -190,8 +190,8 @@ class _Output(asyncio.SubprocessProtocol):
             self.lines.extend(whole)
         else:
             self._part += rest
-        self.overflown = len(self._part) > MOST_LINE
-        if len(self.lines) > _MOST_WAITING:
+        self.overflown = len(self._part) > MAX_LINE
+        if len(self.lines) > _MAX_WAITING:
             self._hold(True)
         self._news.set()
 

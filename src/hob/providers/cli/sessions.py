@@ -45,7 +45,7 @@ def _side(said: ModelMessage) -> str:
     return "assistant" if isinstance(said, AssistantMessage) else "user"
 
 
-_MOST = 512
+_MAX = 512
 _NOTE, _END_OF_NOTE = "\n\n<context>\n", "\n</context>"
 
 
@@ -91,7 +91,7 @@ class CliSessions:
             return
         heard = (*request.messages, AssistantMessage(answer))
         self._sessions[request.cache_key] = CliSession(id, len(heard), _digest(request, heard), total)
-        if len(self._sessions) > _MOST:
+        if len(self._sessions) > _MAX:
             self._sessions.popitem(last=False)
 
 

@@ -25,11 +25,11 @@ from hob.core.translation.language import translatable
 from hob.core.values import dataclass
 from hob.providers.http.faults import describe
 
-MOST_CALLS = 256
+MAX_CALLS = 256
 """Calls that one answer may ask for; more is nothing anybody could mean."""
-MOST_KEPT = 16 * 1024 * 1024
+MAX_KEPT = 16 * 1024 * 1024
 """Characters of text, reasoning and calls that one answer may have."""
-MOST_NAME = 256
+MAX_NAME = 256
 """Characters of a tool's name."""
 
 
@@ -118,7 +118,7 @@ class PartialAnswer:
     def keep(self, size: int) -> None:
         """So many characters more are kept."""
         self._kept += size
-        if self._kept > MOST_KEPT:
+        if self._kept > MAX_KEPT:
             self._raise_garbage(translatable("an answer without end"))
 
     def keep_fields(self, fields: Mapping[str, Any]) -> None:
@@ -154,7 +154,7 @@ class PartialAnswer:
 
     def new_call(self, id: str = "", name: str = "") -> PartialCall:
         """A call begins."""
-        if len(self.calls) >= MOST_CALLS:
+        if len(self.calls) >= MAX_CALLS:
             self._raise_garbage(translatable("more calls than anybody could mean"))
         call = PartialCall()
         self.calls.append(call)
@@ -172,7 +172,7 @@ class PartialAnswer:
     def name(self, call: PartialCall, name: str) -> None:
         """A piece of the call's name, or the name once more."""
         if name and name != call.name:
-            if len(call.name) + len(name) > MOST_NAME:
+            if len(call.name) + len(name) > MAX_NAME:
                 self._raise_garbage(translatable("a name that no tool has"))
             call.name += name
 

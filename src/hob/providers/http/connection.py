@@ -35,8 +35,8 @@ class Form:
 
 
 _T = TypeVar("_T")
-_MOST_ERROR_BODY = 64 * 1024
-_MOST_BODY = 64 * 1024 * 1024
+_MAX_ERROR_BODY = 64 * 1024
+_MAX_BODY = 64 * 1024 * 1024
 _DRAIN_SECONDS = 0.25
 _LIMITS = httpx2.Limits(max_connections=64, max_keepalive_connections=16)
 
@@ -166,7 +166,7 @@ class ServerConnection:
             size = 0
             async for piece in response.aiter_bytes():
                 size += len(piece)
-                if size > _MOST_BODY:
+                if size > _MAX_BODY:
                     raise self.garbage("an answer without end")
                 pieces.append(piece)
         return b"".join(pieces)
@@ -207,7 +207,7 @@ class ServerConnection:
         async with aclosing(response.aiter_bytes()) as pieces:
             async for data in pieces:
                 body += data
-                if len(body) > _MOST_ERROR_BODY:
+                if len(body) > _MAX_ERROR_BODY:
                     break
         status = response.status_code
         if status in (401, 403) and self._server.api_key is not None:

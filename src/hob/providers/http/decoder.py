@@ -25,9 +25,9 @@ from hob.providers.http.answer import PartialAnswer
 from hob.providers.http.faults import describe, hide_keys, read_stream_error
 from hob.providers.http.past_calls import is_deep
 
-MOST_LINE = 8 * 1024 * 1024
+MAX_LINE = 8 * 1024 * 1024
 """Bytes that one line, or one whole JSON answer, may have."""
-MOST_TOKENS = 10**9
+MAX_TOKENS = 10**9
 """Tokens that a server can have counted; the sums of many answers must still fit into 64 bits."""
 _BEAT = Beat()
 _AT_THE_END = frozenset({ModelFault.EMPTY, ModelFault.FILTERED})
@@ -175,7 +175,7 @@ class Decoder(ABC):
     def _keep(self, data: bytes) -> None:
         self._rest.append(data)
         self._rest_size += len(data)
-        if self._rest_size > MOST_LINE:
+        if self._rest_size > MAX_LINE:
             self._raise_garbage(translatable("a line without end"))
 
     def _only_newlines(self, data: bytes) -> bytes:
@@ -215,7 +215,7 @@ class Decoder(ABC):
             else:
                 self._take_data()
         self._data_size = len(line) + (self._data_size if self._data else 0)
-        if self._data_size > MOST_LINE:
+        if self._data_size > MAX_LINE:
             self._raise_garbage(translatable("an event without end"))
 
     def _take_data(self) -> None:
@@ -306,4 +306,4 @@ def count_of(usage: Mapping[str, Any], *path: str) -> int:
     value: Any = usage
     for key in path:
         value = value.get(key) if isinstance(value, Mapping) else None
-    return value if type(value) is int and 0 < value <= MOST_TOKENS else 0
+    return value if type(value) is int and 0 < value <= MAX_TOKENS else 0

@@ -13,9 +13,9 @@ from hob.core.errors import ModelError, ModelFault
 from hob.core.translation.language import Translatable, joined, translatable
 from hob.core.values import dataclass
 
-_MOST_DETAIL = 300
-_LEAST_SECRET = 4  # what is shorter stands in every other word
-_MOST_READ = 4_000  # characters; all patterns here are quick on that much, whatever it is
+_MAX_DETAIL = 300
+_MIN_SECRET = 4  # what is shorter stands in every other word
+_MAX_READ = 4_000  # characters; all patterns here are quick on that much, whatever it is
 ADVICE = translatable("model.base_url and model.api_key")
 """Where the address and the key of a server are set, if no one knows better."""
 
@@ -217,7 +217,7 @@ def _complaint_of(data: Any) -> ProviderErrorBody:
         message = json.dumps(message, ensure_ascii=False)
     details = inner.get("details")
     if details:  # Gemini's retryDelay lies here
-        message = f"{message[: _MOST_READ // 2]} {json.dumps(details, ensure_ascii=False)}"
+        message = f"{message[: _MAX_READ // 2]} {json.dumps(details, ensure_ascii=False)}"
     numeric = inner.get("code")
     if isinstance(numeric, int) and not isinstance(numeric, bool):
         return ProviderErrorBody(_one_line(message), str(numeric))
@@ -226,7 +226,7 @@ def _complaint_of(data: Any) -> ProviderErrorBody:
 
 
 def _one_line(text: str) -> str:
-    return " ".join(text[:_MOST_READ].split())
+    return " ".join(text[:_MAX_READ].split())
 
 
 def describe(fault: ModelFault, host: str, said: str, secrets: tuple[str, ...] = (), advice: str = ADVICE) -> str:
@@ -237,15 +237,15 @@ def describe(fault: ModelFault, host: str, said: str, secrets: tuple[str, ...] =
     if isinstance(said, Translatable):  # Hob's own words
         return translatable("{advice} ({said})", advice=lead, said=said)
     quote = hide_keys(" ".join(said.split()), secrets)
-    if len(quote) > _MOST_DETAIL:
-        quote = quote[: _MOST_DETAIL - 1] + "…"
+    if len(quote) > _MAX_DETAIL:
+        quote = quote[: _MAX_DETAIL - 1] + "…"
     return joined(" ", (lead, f"({quote})")) if quote else lead
 
 
 def hide_keys(text: str, secrets: tuple[str, ...] = ()) -> str:
     """The text without these secrets and without anything that looks like a key."""
     for secret in sorted(secrets, key=len, reverse=True):  # one may be part of another
-        if len(secret) >= _LEAST_SECRET:
+        if len(secret) >= _MIN_SECRET:
             text = text.replace(secret, "•••")
     return _KEYLIKE.sub("•••", text)
 
@@ -262,7 +262,7 @@ def read_retry_after(headers: Mapping[str, str], message: str, now: datetime) ->
             seconds = _seconds_until(value, now)
         if seconds is not None:
             return seconds
-    hint = _HINT.search(message[:_MOST_READ])
+    hint = _HINT.search(message[:_MAX_READ])
     return sum(float(n) * _UNIT[unit.lower()] for n, unit in _SPAN.findall(hint[1])) if hint else None
 
 

@@ -7,17 +7,17 @@ from hob.core.models import ToolMessage
 
 # How deeply JSON is nested. What can just be read may be too deep to be written again, inside of something else.
 
-MOST_DEPTH = 100
+MAX_DEPTH = 100
 """Levels; Python reads and writes several hundred, fewer the deeper it stands itself."""
 
 
 def is_deep(value: Any, text: str) -> bool:
-    """Whether the value, which was read from this text, is nested deeper than `MOST_DEPTH`."""
-    if text.count("{") + text.count("[") <= MOST_DEPTH:  # nearly always
+    """Whether the value, which was read from this text, is nested deeper than `MAX_DEPTH`."""
+    if text.count("{") + text.count("[") <= MAX_DEPTH:  # nearly always
         return False
     level, depth = [value], 0
     while level:
-        if depth > MOST_DEPTH:
+        if depth > MAX_DEPTH:
             return True
         depth += 1
         level = [

@@ -41,9 +41,9 @@ class Wire(Protocol):
         """Headers of every request, with the key where there is one."""
         return {"authorization": f"Bearer {key}"} if key else {}
 
-    def most_output(self, model: str, request: ModelRequest) -> int:
+    def max_output(self, model: str, request: ModelRequest) -> int:
         """The most tokens that the model may write for the request: with room for thinking only where it thinks."""
-        return request.most_output
+        return request.max_output
 
     def encode(self, request: ModelRequest, *, model: str, images: Mapping[BlobId, bytes]) -> bytes:
         """The body. The same request gives the same bytes, and what grows from turn to turn stands last."""

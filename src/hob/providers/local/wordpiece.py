@@ -25,14 +25,14 @@ class WordPieces:
         self._first, self._last = numbers["[CLS]"], numbers["[SEP]"]
         self._pieces = lru_cache(20_000)(self._pieces_of)
 
-    def encode(self, text: str, most: int) -> list[int]:
+    def encode(self, text: str, maximum: int) -> list[int]:
         """The numbers of the pieces, between the two that mark the beginning and the end; `most` of them at all."""
         found = [self._first]
         for word in self._words(text):
             found += self._pieces(word)
-            if len(found) >= most:
+            if len(found) >= maximum:
                 break
-        return [*found[: most - 1], self._last]
+        return [*found[: maximum - 1], self._last]
 
     def _words(self, text: str) -> Iterator[str]:
         spaced = "".join(_spaced(each) for each in text)

@@ -45,7 +45,7 @@ def image_type(data: bytes) -> str:
     return ""
 
 
-_MOST_KEPT = 256
+_MAX_KEPT = 256
 _BEAT = Beat()
 
 
@@ -92,7 +92,7 @@ class ImageDescriptions:
                 raise ModelError(ModelFault.FILTERED, why, cost=0)
             description = await describer.describe(await self._blobs.load(image.blob), image.media_type)
             self._known[image.blob] = description
-            if len(self._known) > _MOST_KEPT:
+            if len(self._known) > _MAX_KEPT:
                 self._known.popitem(last=False)
             return description, ExtraCall(self._ref, "ok", description.usage)
 

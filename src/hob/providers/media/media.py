@@ -39,7 +39,7 @@ _SYSTEM = (
     " nothing."
 )
 _QUESTION = "What does this picture show?"
-_MOST_TOKENS = 1_500
+_MAX_TOKENS = 1_500
 _PATIENCE = 20.0
 
 
@@ -91,7 +91,7 @@ class VisionDescriber:
 
     async def _ask(self, message: UserMessage) -> ModelReply:
         request = ModelRequest(
-            self._ref, _SYSTEM, (message,), max_tokens=_MOST_TOKENS, patience=_PATIENCE, task="vision"
+            self._ref, _SYSTEM, (message,), max_tokens=_MAX_TOKENS, patience=_PATIENCE, task="vision"
         )
         async with aclosing(cast("AsyncGenerator[ModelEvent]", self._model.stream(request))) as events:
             failed: list[ExtraCall] = []

@@ -9,9 +9,9 @@ from hob.core.errors import ModelError, ModelFault
 from hob.core.models import Usage
 from hob.core.translation.language import translatable
 
-MOST_TEXTS = 256
+MAX_TEXTS = 256
 """Texts of one request. OpenAI takes 2,048, an answer of tens of megabytes that nothing else could run beside."""
-MOST_BYTES = 600_000
+MAX_BYTES = 600_000
 """UTF-8 bytes of one request's texts: what fits surely into the 300,000 tokens that OpenAI takes."""
 _CLOSE = 1e-6
 
@@ -46,7 +46,7 @@ def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
     size = 0
     for text in texts:
         needs = len(text.encode("utf-8", "replace"))
-        if batch and (len(batch) >= MOST_TEXTS or size + needs > MOST_BYTES):
+        if batch and (len(batch) >= MAX_TEXTS or size + needs > MAX_BYTES):
             yield batch
             batch, size = [], 0
         batch.append(text or " ")  # an empty text is refused

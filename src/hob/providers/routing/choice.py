@@ -35,7 +35,7 @@ from hob.providers.http.addresses import is_private, is_same_place, ollama_addre
 from hob.providers.plugins import is_plugin, plugin_names
 from hob.providers.settings import ModelSettings, ProviderSettings
 
-_MOST_ALIASES = 8
+_MAX_ALIASES = 8
 _REACH_SECONDS = 0.2
 _FIRST = ("anthropic", "openai", "gemini", "openrouter")
 """Whose key counts first where nothing is configured."""
@@ -196,7 +196,7 @@ class Choice:
         while name in self._settings.aliases:
             seen.append(name)
             name = self._settings.aliases[name].strip()
-            if len(seen) > _MOST_ALIASES or name in seen:
+            if len(seen) > _MAX_ALIASES or name in seen:
                 circle = " -> ".join([*seen, name])
                 raise ModelError(
                     ModelFault.SETTINGS, translatable("model.aliases form a circle: {names}", names=circle)

@@ -71,7 +71,7 @@ RULES: Mapping[ModelFault, RestRule] = {
 LONGEST = 7 * 24 * _HOUR
 """Seconds; anyone who asks to be left alone for longer is not believed."""
 
-_MOST_SCOPES = 1000  # references come from outside
+_MAX_SCOPES = 1000  # references come from outside
 _Scoped = tuple[RestScope, str, int]
 
 
@@ -106,7 +106,7 @@ class RouteHealth:
             until = old.until
         seconds = max(rule.seconds[min(times, len(rule.seconds)) - 1], min(error.retry_after or 0.0, LONGEST))
         rests[error.fault] = Rest(error.fault, max(until, now + seconds), times)
-        if len(self._rests) > _MOST_SCOPES:
+        if len(self._rests) > _MAX_SCOPES:
             self._shrink(now)
 
     def note_answer(self, route: ModelRoute) -> None:
@@ -148,7 +148,7 @@ def _scoped(scope: RestScope, route: ModelRoute) -> _Scoped:
             return scope, route.provider, 0
 
 
-MOST_TRIES = 4
+MAX_TRIES = 4
 """Requests that a chain of one route may take. A longer chain takes at most one more for each further route."""
 
 _FIRST_DELAY = 0.5
@@ -226,7 +226,7 @@ class FailoverPlan:
         now: float,
         *,
         patience: float,
-        max_attempts: int = MOST_TRIES,
+        max_attempts: int = MAX_TRIES,
         failed: Mapping[ModelRoute, ModelError] | None = None,
     ) -> None:
         self.made = 0
@@ -237,7 +237,7 @@ class FailoverPlan:
         self._end = now + patience
         self._failures = {route: _Failure(error, now, 0) for route, error in (failed or {}).items()}
         self._unasked = [route for route in self._chain if route not in self._failures]
-        self._repeats, self._most_repeats = 0, max(1, min(max_attempts, MOST_TRIES)) - 1
+        self._repeats, self._most_repeats = 0, max(1, min(max_attempts, MAX_TRIES)) - 1
         self._repeated_empty = False
         self._last: ModelError | None = None
         # the most wanted that does not rest is asked first, so this is why it was not, if it was not

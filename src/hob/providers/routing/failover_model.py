@@ -16,11 +16,11 @@ from hob.core.ports.model import Model
 from hob.core.translation.language import translatable
 from hob.core.translation.sentences import OF_STAND_IN
 from hob.core.values import dataclass
-from hob.providers.routing.failover import MOST_TRIES, FailoverPlan, ModelRoute, RouteHealth
+from hob.providers.routing.failover import MAX_TRIES, FailoverPlan, ModelRoute, RouteHealth
 
 # Which stand-ins were told of already: an outage may last a day, and is news once for each conversation.
 
-_MOST = 4096
+_MAX = 4096
 _Whom = tuple[str, str, str]  # session, task, the model that was wanted
 
 
@@ -43,7 +43,7 @@ class FallbackNotices:
             return False
         self._last.pop(whom, None)
         self._last[whom] = remark
-        if len(self._last) > _MOST:
+        if len(self._last) > _MAX:
             del self._last[next(iter(self._last))]
         return True
 
@@ -85,7 +85,7 @@ class Failover:
         open_route: Callable[[ModelRoute], Model],
         clock: Clock,
         *,
-        max_attempts: int = MOST_TRIES,
+        max_attempts: int = MAX_TRIES,
         draw: Callable[[], float] = random.random,
         health: RouteHealth | None = None,
         silence: float = 90.0,

@@ -206,10 +206,10 @@ def open_wire(connected: ConnectedProvider) -> Wire:
             return ChatCompletions(connected.provider.dialect)
 
 
-def most_output(connected: ConnectedProvider, model: str, request: ModelRequest) -> int:
+def max_output(connected: ConnectedProvider, model: str, request: ModelRequest) -> int:
     """The most tokens of output that the provider's wire asks for; a test compares it with what is sent."""
     cli = connected.provider.wire in CLI_WIRES
-    return request.most_output if cli else open_wire(connected).most_output(model, request)
+    return request.max_output if cli else open_wire(connected).max_output(model, request)
 
 
 def in_text(model: Model) -> Model:

@@ -15,9 +15,9 @@ from urllib.parse import unquote
 
 Schema = dict[str, Any]
 
-MOST_DEPTH = 24
-_MOST_INLINED = 1_000  # schemas that references may bring in: two in each of thirty definitions are a billion
-_MOST_HOPS = 32
+MAX_DEPTH = 24
+_MAX_INLINED = 1_000  # schemas that references may bring in: two in each of thirty definitions are a billion
+_MAX_HOPS = 32
 _DEFINITIONS = ("$defs", "definitions")
 
 _TYPES: Mapping[str, str] = {
@@ -53,7 +53,7 @@ class Cleaner:
     def __init__(self, root: Any, *, inline: bool) -> None:
         self._root: Any = root if isinstance(root, Mapping) else {}
         self._inline = inline
-        self._left = _MOST_INLINED
+        self._left = _MAX_INLINED
         self._pointers: list[str] = []
         self._parents: set[int] = set()
 
@@ -72,7 +72,7 @@ class Cleaner:
         return schema
 
     def _clean(self, raw: Any, depth: int) -> Schema:
-        if not isinstance(raw, Mapping) or depth > MOST_DEPTH or id(raw) in self._parents:
+        if not isinstance(raw, Mapping) or depth > MAX_DEPTH or id(raw) in self._parents:
             return {}
         if self._pointers:
             if self._left <= 0:
@@ -151,7 +151,7 @@ class Cleaner:
 
     def _ends(self, pointer: str) -> bool:
         """Whether following references from this one comes to something that is none."""
-        for _ in range(_MOST_HOPS):
+        for _ in range(_MAX_HOPS):
             target = self._find(pointer)
             if not isinstance(target, Mapping) or not isinstance(target.get("$ref"), str):
                 return True
@@ -212,9 +212,9 @@ def plain(value: Any, depth: int = 0) -> Any:
             return value
         case int() | float() if _is_number(value):
             return value
-        case list() | tuple() if depth < MOST_DEPTH:
+        case list() | tuple() if depth < MAX_DEPTH:
             return [plain(item, depth + 1) for item in value]
-        case Mapping() if depth < MOST_DEPTH and all(isinstance(key, str) for key in value):
+        case Mapping() if depth < MAX_DEPTH and all(isinstance(key, str) for key in value):
             return {key: plain(item, depth + 1) for key, item in value.items()}
         case _:
             raise ValueError("not JSON")

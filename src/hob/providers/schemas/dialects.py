@@ -105,9 +105,9 @@ _GRAMMAR_KEYWORDS = frozenset(
     {"type", "description", "properties", "required", "additionalProperties", "items", "prefixItems", "enum", "anyOf"}
 )
 _GRAMMAR_FORMATS = frozenset({"date", "time", "date-time", "uuid"})
-_MOST_CHOICES, _MOST_CHOICE_CHARS = 100, 4_000
-_MOST_REPEATS = 100  # of one element; a grammar writes each of them down
-_MOST_BOUND = 10**9
+_MAX_CHOICES, _MAX_CHOICE_CHARS = 100, 4_000
+_MAX_REPEATS = 100  # of one element; a grammar writes each of them down
+_MAX_BOUND = 10**9
 
 
 class SchemaDialect(StrEnum):
@@ -300,7 +300,7 @@ def _gemini_single(schema: Schema, kind: str, nullable: bool) -> Schema:
         if choices:
             made["enum"] = choices
     elif "enum" in schema:
-        listed = f"One of: {', '.join(map(_written, schema['enum'][:_MOST_CHOICES]))}."
+        listed = f"One of: {', '.join(map(_written, schema['enum'][:_MAX_CHOICES]))}."
         said = said if listed in said else f"{said} {listed}".lstrip()
     if said:
         made["description"] = said
@@ -338,7 +338,7 @@ def _for_grammar(raw: Schema) -> Schema:
     made = {key: value for key, value in schema.items() if key in _GRAMMAR_KEYWORDS}
     kinds = _kinds(schema)
     choices = made.get("enum")
-    if choices is not None and (len(choices) > _MOST_CHOICES or len(_written(choices)) > _MOST_CHOICE_CHARS):
+    if choices is not None and (len(choices) > _MAX_CHOICES or len(_written(choices)) > _MAX_CHOICE_CHARS):
         del made["enum"]
     if "anyOf" in made:
         made["anyOf"] = [_for_grammar(part) for part in made["anyOf"]]
@@ -361,13 +361,13 @@ def _for_grammar(raw: Schema) -> Schema:
 def _grammar_bounds(schema: Schema, kinds: list[str]) -> Schema:
     """Bounds that a grammar can count to, and that something can fulfil."""
     bounds: Schema = {}
-    for least, most in (("minLength", "maxLength"), ("minItems", "maxItems")):
-        low, high = schema.get(least, 0), schema.get(most)
-        if low <= _MOST_REPEATS and (high is None or low <= high):
-            bounds.update({least: low} if least in schema else {})
-            bounds.update({most: high} if high is not None and high <= _MOST_REPEATS else {})
+    for minimum, maximum in (("minLength", "maxLength"), ("minItems", "maxItems")):
+        low, high = schema.get(minimum, 0), schema.get(maximum)
+        if low <= _MAX_REPEATS and (high is None or low <= high):
+            bounds.update({minimum: low} if minimum in schema else {})
+            bounds.update({maximum: high} if high is not None and high <= _MAX_REPEATS else {})
     if kinds == ["integer"]:
-        low, high = schema.get("minimum", -_MOST_BOUND), schema.get("maximum", _MOST_BOUND)
-        if -_MOST_BOUND <= low <= high <= _MOST_BOUND and type(low) is int and type(high) is int:
+        low, high = schema.get("minimum", -_MAX_BOUND), schema.get("maximum", _MAX_BOUND)
+        if -_MAX_BOUND <= low <= high <= _MAX_BOUND and type(low) is int and type(high) is int:
             bounds.update({key: schema[key] for key in ("minimum", "maximum") if key in schema})
     return bounds

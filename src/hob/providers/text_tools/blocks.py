@@ -37,7 +37,7 @@ _DS_CALLS, _DS_CALL = f"<{_BAR}tool\u2581calls\u2581begin{_BAR}>", f"<{_BAR}tool
 _DS_END, _DS_ENDS = f"<{_BAR}tool\u2581call\u2581end{_BAR}>", f"<{_BAR}tool\u2581calls\u2581end{_BAR}>"
 _DS_SEP = f"<{_BAR}tool\u2581sep{_BAR}>"
 _NAME = r"[A-Za-z_][\w-]{0,63}"
-_MOST_HEADER = 200  # characters between an opener and the arguments
+_MAX_HEADER = 200  # characters between an opener and the arguments
 
 
 class Open(Enum):
@@ -140,7 +140,7 @@ def _function(block: CallBlock, start: int) -> Verdict:
     header = re.compile(rf"<function=({_NAME})>\s*").match(block.text, start)
     if header is None:
         rest = block.text[start:]
-        return block.unfinished if ">" not in rest and len(rest) < _MOST_HEADER else Open.TEXT
+        return block.unfinished if ">" not in rest and len(rest) < _MAX_HEADER else Open.TEXT
     name = find_name(header[1], block.tools)
     if name is None:
         return Open.TEXT
@@ -188,7 +188,7 @@ def _mistral(block: CallBlock, opening_tag: str) -> Verdict:
     )
     if header is None:
         rest = block.text[start:]
-        return block.unfinished if "{" not in rest and len(rest) < _MOST_HEADER else Open.TEXT
+        return block.unfinished if "{" not in rest and len(rest) < _MAX_HEADER else Open.TEXT
     name = find_name(header[1], block.tools)
     return Open.TEXT if name is None else _arguments(block, name, header.end(), opening_tag)
 
@@ -208,7 +208,7 @@ def _deepseek(block: CallBlock, opening_tag: str, start: int = 0) -> Verdict:
     header = re.compile(form).match(block.text, start + len(opening_tag))
     if header is None:
         rest = block.text[start + len(opening_tag) :]
-        return block.unfinished if "{" not in rest and len(rest) < _MOST_HEADER else Open.TEXT
+        return block.unfinished if "{" not in rest and len(rest) < _MAX_HEADER else Open.TEXT
     name = find_name(header[1], block.tools)
     verdict = Open.TEXT if name is None else _arguments(block, name, header.end(), _DS_END)
     return verdict._replace(fenced="```" in header[0]) if isinstance(verdict, FoundBlock) else verdict

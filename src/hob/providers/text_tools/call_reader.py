@@ -9,10 +9,10 @@ _THINK, _THOUGHT, _FENCE = "<think>", "</think>", "```"
 _OPENER = re.compile("|".join(map(re.escape, (*OPENERS, _THINK))))
 _BETWEEN = re.compile("|".join((r"\s", *map(re.escape, CLOSERS))))
 _DECIDING = frozenset('{}[]()<>`"\n')  # no block is decided by other characters
-_MOST_HELD = 256 * 1024
+_MAX_HELD = 256 * 1024
 """Characters that are held back; a longer block is no call of a small model."""
-_MOST_REFUSED = 64  # beginnings of calls that were none; after that the answer is read no more
-_MOST_CALLS = 64
+_MAX_REFUSED = 64  # beginnings of calls that were none; after that the answer is read no more
+_MAX_CALLS = 64
 
 
 def _beginnings(*words: str) -> frozenset[str]:
@@ -148,8 +148,8 @@ class CallReader:
         self._read = self._read_block
 
     def _read_block(self, shown: list[str], final: bool) -> None:
-        whole = len(self._held) < _MOST_HELD
-        block = CallBlock(self._held[:_MOST_HELD], self._tools, final and whole)
+        whole = len(self._held) < _MAX_HELD
+        block = CallBlock(self._held[:_MAX_HELD], self._tools, final and whole)
         verdict = judge(self._opener, block, after_calls=bool(self.calls))
         if isinstance(verdict, FoundBlock):
             self._take(verdict)
@@ -164,7 +164,7 @@ class CallReader:
         self._held = self._held[found.end :]
         self._fenced = found.fenced
         self._read = self._read_between
-        self.done = len(self.calls) >= _MOST_CALLS
+        self.done = len(self.calls) >= _MAX_CALLS
 
     def _refuse(self, shown: list[str], whole: bool) -> None:
         if self.calls:
@@ -172,7 +172,7 @@ class CallReader:
             return
         self._refused += 1
         self._show(shown, len(self._opener) or 1)
-        if not whole or self._refused > _MOST_REFUSED:
+        if not whole or self._refused > _MAX_REFUSED:
             self._read = self._read_rest
         else:
             self._read = self._read_code if self._opener == _FENCE else self._read_text

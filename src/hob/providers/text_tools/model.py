@@ -37,8 +37,8 @@ To use a tool, write only this and stop; its result comes in the next message:
 <tool_call>{"name": "tool", "arguments": {"parameter": "value"}}</tool_call>
 Use a tool only when it helps; otherwise answer in plain text. Never write a result yourself. A ? marks what may be \
 left out. There are only these tools:"""
-_MOST_DESCRIPTION, _MOST_NOTE = 200, 80  # characters for a tool, for one of its parameters
-_MOST_CHOICES = 12
+_MAX_DESCRIPTION, _MAX_NOTE = 200, 80  # characters for a tool, for one of its parameters
+_MAX_CHOICES = 12
 _DEEPEST = 2
 
 
@@ -46,7 +46,7 @@ def write_tools(specs: Iterable[ToolSpec], names: ToolNames) -> str:
     """How tools are used, and one line for each. The same tools give the same bytes."""
     lines = [
         f"- {names.to_wire(spec.name)}({_signature(normalise(spec, SchemaDialect.GRAMMAR))})"
-        + (f": {said}" if (said := _line(spec.description, _MOST_DESCRIPTION)) else "")
+        + (f": {said}" if (said := _line(spec.description, _MAX_DESCRIPTION)) else "")
         for spec in specs
     ]
     return "\n".join([_HOW, *lines])
@@ -94,7 +94,7 @@ def _signature(schema: Mapping[str, Any], depth: int = 0) -> str:
 
 
 def _parameter(name: str, schema: Mapping[str, Any], depth: int) -> str:
-    note = _line(str(schema.get("description", "")), _MOST_NOTE) if depth == 0 else ""
+    note = _line(str(schema.get("description", "")), _MAX_NOTE) if depth == 0 else ""
     kind = _kind(schema, depth)
     return f"{_line(name, 80)}: {kind} ({note})" if note else f"{_line(name, 80)}: {kind}"
 
@@ -102,7 +102,7 @@ def _parameter(name: str, schema: Mapping[str, Any], depth: int) -> str:
 def _kind(schema: Mapping[str, Any], depth: int) -> str:
     """A schema's type in few words, e.g. `string[]`, `"r" | "w"`, `{name: string, size?: integer}`."""
     choices = schema.get("enum", ())
-    if 0 < len(choices) <= _MOST_CHOICES:
+    if 0 < len(choices) <= _MAX_CHOICES:
         return " | ".join(map(write, choices))
     if "anyOf" in schema:
         return " | ".join(dict.fromkeys(_kind(part, depth) for part in schema["anyOf"]))
@@ -117,10 +117,10 @@ def _kind(schema: Mapping[str, Any], depth: int) -> str:
     return str(kind)
 
 
-def _line(text: str, most: int) -> str:
+def _line(text: str, maximum: int) -> str:
     """The first line of a text, cut at a word."""
     line = next(iter(text.strip().splitlines()), "").strip()
-    return line if len(line) <= most else f"{line[:most].rsplit(' ', 1)[0]} …"
+    return line if len(line) <= maximum else f"{line[:maximum].rsplit(' ', 1)[0]} …"
 
 
 _BEAT = Beat()

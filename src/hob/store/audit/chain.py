@@ -15,7 +15,7 @@ FIRST = hashlib.sha256(b"hob audit 1").digest()
 """What stands in the place of the hash before the first entry."""
 BREAK = ("audit", "log", "broken")
 """Kind, name and outcome of the entry that tells of a loss."""
-_MOST_TOLD = 100
+_MAX_TOLD = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ class ChainCheck:
         if problem:
             self._tell(f"entry {entry.seq}: {problem}")
         self._erased += erased
-        if entry.facts[1:4] == BREAK and len(self._breaks) < _MOST_TOLD:
+        if entry.facts[1:4] == BREAK and len(self._breaks) < _MAX_TOLD:
             self._breaks.append(entry.seq)
         self._last = Head(entry.seq, entry.hash)
         self._met = self._met or self._last == self.kept
@@ -123,5 +123,5 @@ class ChainCheck:
         return Checked(last, tuple(self._problems), self._erased, tuple(self._breaks))
 
     def _tell(self, problem: str) -> None:
-        if len(self._problems) < _MOST_TOLD:
+        if len(self._problems) < _MAX_TOLD:
             self._problems.append(problem)

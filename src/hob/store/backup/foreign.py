@@ -12,7 +12,7 @@ from hob.core.errors import InvalidRequest
 from hob.core.translation.language import translatable
 from hob.store.database.rows import Row, all_rows
 
-_MOST_BYTES = 64_000_000  # of one value, and of one row
+_MAX_BYTES = 64_000_000  # of one value, and of one row
 _NAME_MARK = '"'
 
 
@@ -62,7 +62,7 @@ def open_foreign(path: Path) -> Iterator[ForeignFile]:
             connection = apsw.Connection(f"{source.as_uri()}?{options}", flags=flags | apsw.SQLITE_OPEN_URI)
         try:
             connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
-            connection.limit(apsw.SQLITE_LIMIT_LENGTH, _MOST_BYTES)
+            connection.limit(apsw.SQLITE_LIMIT_LENGTH, _MAX_BYTES)
             with _told():
                 connection.execute("PRAGMA trusted_schema = OFF; PRAGMA query_only = ON; PRAGMA temp_store = MEMORY")
             yield ForeignFile(connection)

@@ -29,7 +29,7 @@ _END_MESSAGES = (
     "UPDATE inbox SET state = 'settled', reason = 'lost', ended = ?"  # noqa: S608 - constants
     f" WHERE state = 'waiting' AND (body {_LOST} OR text {_LOST})"
 )
-_MOST_PROBES = 200_000
+_MAX_PROBES = 200_000
 """So often a table is read again behind a damaged place."""
 _UNKNOWN_END = 1 << 24
 """A table's last row, where even that cannot be read."""
@@ -93,7 +93,7 @@ def _by_number(source: apsw.Connection, table: str, names: str) -> Iterator[Sequ
         last = _UNKNOWN_END
     sql = f"SELECT rowid, {names} FROM {table} WHERE rowid BETWEEN ? AND ? ORDER BY rowid"  # noqa: S608
     ranges, probes = [(1, int(last))], 0
-    while ranges and probes < _MOST_PROBES:
+    while ranges and probes < _MAX_PROBES:
         low, high = ranges.pop()
         probes += 1
         try:

@@ -147,12 +147,12 @@ class _Possible(dict[str, int]):
         kind = Kind.TIME if _TIME.search(f"{word.removeprefix('5')} x") or word.isdigit() else 0
         kind |= Kind.OWN_PAST if word in _SELVES or _OWN_PAST.search(word) else 0
         kind |= Kind.LIKING if word in _TELLING or word.startswith("lieblings") else 0
-        if len(self) < _MOST_KNOWN:
+        if len(self) < _MAX_KNOWN:
             self[word] = kind
         return kind
 
 
-_MOST_KNOWN = 50_000
+_MAX_KNOWN = 50_000
 _POSSIBLE = _Possible()
 
 
@@ -200,7 +200,7 @@ class _Stems(dict[str, str]):
 
     def __missing__(self, word: str) -> str:
         stem = self._stem(word)
-        if len(self) < _MOST_KNOWN:
+        if len(self) < _MAX_KNOWN:
             self[word] = stem
         return stem
 

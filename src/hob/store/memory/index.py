@@ -16,7 +16,7 @@ from hob.store.memory.analysis import END, Analyzer, dated, kind_of, words_of
 ANALYZER: Final = Analyzer()
 BITS = 10
 LOW = (1 << BITS) - 1
-MOST_TIMES = 63
+MAX_TIMES = 63
 _LONGEST = 65_535
 
 _ADD_SCOPE = (
@@ -80,7 +80,7 @@ def add(connection: apsw.Connection, items: Sequence[MemoryItem]) -> None:
         )  # fmt: skip
         postings, posting = blocks[scope, item.seq >> BITS], item.seq & LOW | length << 16
         for stem, times in Counter(stems).items():
-            postings[stem].append(posting | (times if times < MOST_TIMES else MOST_TIMES) << BITS)
+            postings[stem].append(posting | (times if times < MAX_TIMES else MAX_TIMES) << BITS)
         for key in (("scope", scope), ("session", session)):
             counts[key][0] += 1
             counts[key][1] += length

@@ -71,7 +71,7 @@ _DROP = (
     "DELETE FROM memory_items WHERE seq IN ({})",
 )
 _AT_ONCE = 500
-_MANY, _MOST_WAITING, _LOT = 50, 7_000, 1_000
+_MANY, _MAX_WAITING, _LOT = 50, 7_000, 1_000
 """From so many on items are indexed after they were acknowledged; so many at most wait for it, and then so many are
 indexed together, which costs half as much for each as a hundred."""
 _NEWEST = "SELECT coalesce(max(seq), 0) FROM memory_items"
@@ -118,7 +118,7 @@ def _index(connection: apsw.Connection, added: Sequence[MemoryItem]) -> None:
         index_waiting(connection) if waiting else index.add(connection, added)
         return
     connection.later = partial(index_waiting, at_most=_MANY * 5)
-    if added[-1].seq - _last_indexed(connection) > _MOST_WAITING:
+    if added[-1].seq - _last_indexed(connection) > _MAX_WAITING:
         index_waiting(connection, max(_LOT, 2 * len(added)))
 
 

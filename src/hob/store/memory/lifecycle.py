@@ -56,11 +56,11 @@ class MemoryLifecycle(StorePart):
         """How many items never go by themselves. Raises StoreErrors."""
         return int((await self._readers.read(lambda connection: all_rows(connection, _PERMANENT)))[0][0])
 
-    async def prune(self, most: int) -> int:
+    async def prune(self, maximum: int) -> int:
         """Let go of what has expired, and of the oldest beyond `most` that expire; how many. Raises StoreErrors."""
         now = self._now()
         gone = await self._drop(_EXPIRED, (now, _AT_ONCE))
-        return gone + await self._drop(_TOO_MANY, (_AT_ONCE, most))
+        return gone + await self._drop(_TOO_MANY, (_AT_ONCE, maximum))
 
     async def reset(self, scope: Scope, layers: Sequence[str]) -> int:
         """Let go of all of these layers; how many items. Raises StoreErrors."""

@@ -13,7 +13,7 @@ from hob.core.values import dataclass
 from hob.store.database.part import StorePart
 from hob.store.database.rows import all_rows, find_row
 from hob.store.memory import index
-from hob.store.memory.index import BITS, LOW, MOST_TIMES, unpacked
+from hob.store.memory.index import BITS, LOW, MAX_TIMES, unpacked
 from hob.store.memory.items import COLUMNS, TABLES, index_waiting, is_waiting, load_item
 
 T = TypeVar("T")
@@ -46,7 +46,7 @@ _SPEAKERS = (
     f" SELECT ({_NEXT_SPEAKER} AND speaker > name) FROM speakers WHERE name IS NOT NULL LIMIT :most)"
     " SELECT name FROM speakers WHERE name IS NOT NULL"
 )
-_MOST_SPEAKERS = 200
+_MAX_SPEAKERS = 200
 _SESSION_SIZES = "SELECT id, words FROM memory_sessions WHERE id IN (SELECT value FROM json_each(?))"
 _TEXTS = (
     "SELECT i.seq, c.text FROM memory_items i JOIN content c ON c.id = i.text WHERE c.text IS NOT NULL"
@@ -119,7 +119,7 @@ class _Weights(dict[int, float]):
         self._idf, self._k1, self._even, self._by_length = idf, k1, even, by_length
 
     def __missing__(self, shape: int) -> float:
-        times, length = shape & MOST_TIMES, shape >> 6
+        times, length = shape & MAX_TIMES, shape >> 6
         norm = self._k1 * (self._even + self._by_length * length)
         weight = self[shape] = self._idf * times * (self._k1 + 1) / (times + norm)
         return weight
@@ -147,14 +147,14 @@ class ScopedIndex:
         """How many items hold each of these stems."""
         return dict(all_rows(self._connection, _SIZES, (self.scope, json.dumps(list(stems)))))
 
-    def matches(self, stem: str, size: int, most: int, k1: float, b: float) -> Matches:
+    def matches(self, stem: str, size: int, maximum: int, k1: float, b: float) -> Matches:
         """The items that hold the stem, as `sizes` counted them, the newest `most` of them or somewhat more."""
         idf = math.log(1 + (self.size - size + 0.5) / (size + 0.5))
         weights: dict[int, float] = {}
         whole = True
         known = _Weights(idf, k1, 1 - b, b / self._mean if self._mean else 0.0)
         for block, postings in self._connection.execute(_POSTINGS, (self.scope, stem)):
-            if len(weights) >= most:
+            if len(weights) >= maximum:
                 whole = False
                 break
             base = block << BITS
@@ -191,7 +191,7 @@ class ScopedIndex:
 
     def speakers(self) -> list[str]:
         """Who speaks in this scope, the first of them by the alphabet."""
-        values = {"person": self._whose[0], "agent": self._whose[1], "most": _MOST_SPEAKERS}
+        values = {"person": self._whose[0], "agent": self._whose[1], "most": _MAX_SPEAKERS}
         return [name for (name,) in all_rows(self._connection, _SPEAKERS, values) if name]
 
     def is_replaced(self, item: MemoryItem, at: float) -> bool:

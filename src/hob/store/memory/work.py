@@ -82,9 +82,9 @@ class StoredWork(StorePart):
         rows = all_rows(connection, _SESSIONS, (after,))
         return all_rows(connection, _NEWEST)[0][0], [(Scope(scope, agent), name) for scope, agent, name in rows]
 
-    async def messages(self, scope: Scope, session: str, after: int, least: int) -> list[MemoryItem]:
+    async def messages(self, scope: Scope, session: str, after: int, minimum: int) -> list[MemoryItem]:
         """What the owner and Hob said next in a session, as far as it may be trusted and is so long."""
-        values = (scope.person, scope.agent, session, after, least)
+        values = (scope.person, scope.agent, session, after, minimum)
         return [load_item(row) for row in await self._readers.read(lambda c: all_rows(c, _OF_SESSION, values))]
 
     async def observations(self, scope: Scope) -> list[MemoryItem]:

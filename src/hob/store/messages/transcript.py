@@ -37,7 +37,7 @@ _FORKED = (
     f"SELECT {ENTRY_COLUMNS} FROM {ENTRY_TABLES} WHERE t.session = ? AND t.n < ? AND t.hidden = 0"  # noqa: S608
     " AND t.n > (SELECT since FROM sessions WHERE key = t.session) AND c.text IS NOT NULL ORDER BY t.n"
 )
-_MOST_RESULTS = 100
+_MAX_RESULTS = 100
 _HIDDEN = "SELECT count(*) FROM transcript WHERE session = ? AND n > ? AND hidden = 1"
 # The index is named since SQLite prefers the one over all turns of the session, and reads every one of them.
 _PARKED = (
@@ -186,7 +186,7 @@ class StoredTranscript(StorePart):
 
         Nothing where there is none, or where it was taken back, erased, or said before the last reset.
         """
-        values = (session, n, 1 + _MOST_RESULTS)
+        values = (session, n, 1 + _MAX_RESULTS)
         entries = [load_entry(row) for row in await self._readers.read(lambda c: all_rows(c, _ROUND, values))]
         if not entries or entries[0].n != n:
             return ()

@@ -36,7 +36,7 @@ _FIND = (
 _KNOWN = "SELECT hash, id, used FROM request_parts WHERE hash IN ({hashes})"
 _TOUCH = "UPDATE request_parts SET used = ? WHERE id = ?"
 _GONE = "SELECT min(at) FROM tombstones WHERE at >= (SELECT max(at) FROM steps WHERE turn = ?)"
-_MOST_KNOWN = 256
+_MAX_KNOWN = 256
 _AT_ONCE = 16
 """Parts are looked for by so many, so that a request of any length needs the same few statements."""
 _PART = "INSERT INTO request_parts (hash, turn, used, body) VALUES (?, ?, ?, ?) RETURNING id"
@@ -66,7 +66,7 @@ class PartHashes:
                 self._tools, self._of_tools = part, _hash(_body(connection, part))
             return self._of_tools
         if (known := self._messages.get(part)) is None:
-            if len(self._messages) >= _MOST_KNOWN:
+            if len(self._messages) >= _MAX_KNOWN:
                 self._messages.clear()
             known = self._messages[part] = _hash(_body(connection, part))
         return known

@@ -26,7 +26,7 @@ from hob.store.tasks import follow_turn
 from hob.store.timeline import write_events
 from hob.store.turns.failed import failed_turns
 
-MOST_ATTEMPTS = 3
+MAX_ATTEMPTS = 3
 Say = Callable[[TurnId], str]
 """Makes the sentence that tells a sender that a turn was quarantined."""
 
@@ -364,7 +364,7 @@ class TurnRows(StorePart):
             quarantine=tuple(turn for turn, suspect in found if suspect),
             ready=tuple(turn for turn, suspect in found if not suspect),
             set_aside=tuple(aside),
-            doubtful=find_row(connection, _DOUBTFUL, (0, MOST_ATTEMPTS + 1)) is not None,
+            doubtful=find_row(connection, _DOUBTFUL, (0, MAX_ATTEMPTS + 1)) is not None,
         )
 
     async def stumble(self, turn: TurnId, say: Say, *, sure: bool = True) -> TurnState:
@@ -382,11 +382,11 @@ class TurnRows(StorePart):
         One more such end at the same place quarantines them again. `last`: those for which it did; then it is for good.
         """
         at = self._now()
-        fewest, most = (MOST_ATTEMPTS + 1,) * 2 if last else (0, MOST_ATTEMPTS)
-        made = [_retry(connection, id, at) for (id,) in all_rows(connection, _DOUBTFUL, (fewest, most))]
+        fewest, maximum = (MAX_ATTEMPTS + 1,) * 2 if last else (0, MAX_ATTEMPTS)
+        made = [_retry(connection, id, at) for (id,) in all_rows(connection, _DOUBTFUL, (fewest, maximum))]
         new = tuple(turn for turn in made if turn is not None)
         sql = f"UPDATE turns AS t SET attempts = ?, sure = ?, crash_position = {_PLACE} WHERE id = ?"  # noqa: S608
-        connection.executemany(sql, [(most, last, turn) for turn in new])
+        connection.executemany(sql, [(maximum, last, turn) for turn in new])
         return new
 
     async def failed_for(self, reason: str) -> tuple[TurnId, ...]:
@@ -415,7 +415,7 @@ def _stumble(connection: apsw.Connection, turn: TurnId, say: Say, at: float, *, 
     attempts = attempts + 1 if place == crash_position else 1
     sql = "UPDATE turns SET attempts = ?, sure = max(sure, ?), crash_position = ? WHERE id = ?"
     connection.execute(sql, (attempts, sure, place, turn))
-    if attempts >= MOST_ATTEMPTS:
+    if attempts >= MAX_ATTEMPTS:
         _quarantine(connection, turn, say(turn), at)
         return TurnState.SET_ASIDE
     move_turn(connection, turn, TurnState.READY, at)
@@ -424,7 +424,7 @@ def _stumble(connection: apsw.Connection, turn: TurnId, say: Say, at: float, *, 
 
 
 def _quarantine(connection: apsw.Connection, turn: TurnId, text: str, at: float) -> None:
-    reason = f"ended uncleanly {MOST_ATTEMPTS} times at the same step"
+    reason = f"ended uncleanly {MAX_ATTEMPTS} times at the same step"
     content_writer = ContentWriter(connection)
     move_turn(connection, turn, TurnState.SET_ASIDE, at, content_writer, TurnState.SET_ASIDE.value, text)
     end_turn(connection, turn, TurnState.SET_ASIDE, at, content_writer(text), OutboundKind.ERROR, reason)

@@ -41,7 +41,7 @@ _ID = re.compile(r"[a-zA-Z0-9_-]+")
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 _IMAGES = ("image/jpeg", "image/png", "image/gif", "image/webp")
 _BINDING = re.compile(r"claude-(?:(?:fable|mythos)-5-\d|(?:opus|sonnet|haiku)-5-5)\b")
-_MOST_MARKS = 4
+_MAX_MARKS = 4
 
 
 def blocks_of(content: Any) -> Sequence[Mapping[str, Any]]:
@@ -87,17 +87,15 @@ def check(http_request: HttpRequest, request: Mapping[str, Any]) -> None:
     for name in ("model", "messages") if counting else ("model", "max_tokens", "messages"):
         refuse_if(name not in request, f"{name}: Field required")
     refuse_if(not isinstance(request["model"], str) or not request["model"], "model: Input should be a valid string")
-    most = request.get("max_tokens", 1)
-    refuse_if(not isinstance(most, int) or most < 1, "max_tokens: Input should be greater than or equal to 1")
+    maximum = request.get("max_tokens", 1)
+    refuse_if(not isinstance(maximum, int) or maximum < 1, "max_tokens: Input should be greater than or equal to 1")
     _check_tools(request.get("tools") or ())
     _check_messages(request["messages"])
     _check_thinking(request)
     if binds_thinking(request["model"]):
         _check_bindings(request)
     marks = segments(request)[1]
-    refuse_if(
-        len(marks) > _MOST_MARKS, f"A maximum of 4 blocks with cache_control may be provided. Found {len(marks)}."
-    )
+    refuse_if(len(marks) > _MAX_MARKS, f"A maximum of 4 blocks with cache_control may be provided. Found {len(marks)}.")
 
 
 def _check_tools(tools: Sequence[Mapping[str, Any]]) -> None:

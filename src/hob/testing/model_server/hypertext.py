@@ -62,7 +62,7 @@ def _ping(number: int, framing: Framing) -> bytes:
     return f": ping {number}\n\nevent: ping\n\n".encode()
 
 
-MOST_BODY = 64 * 1024 * 1024
+MAX_BODY = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,9 +44,9 @@ def read_form(http_request: HttpRequest) -> Mapping[str, Field]:
     return fields
 
 
-_MOST_INPUTS = 2048
+_MAX_INPUTS = 2048
 _SIZES = ("auto", "1024x1024", "1536x1024", "1024x1536")
-_MOST_SPOKEN = 4096
+_MAX_SPOKEN = 4096
 _SUFFIXES = ("flac", "m4a", "mp3", "mp4", "mpeg", "mpga", "oga", "ogg", "wav", "webm")
 _VOICES = (
     *("alloy", "ash", "ballad", "cedar", "coral", "echo", "fable", "marin"),
@@ -98,7 +98,7 @@ def texts_of(request: Mapping[str, Any]) -> Sequence[str]:
     found: Any = request.get("input")
     texts = [found] if isinstance(found, str) else found
     refuse_if(
-        not isinstance(texts, list) or not 1 <= len(texts) <= _MOST_INPUTS,
+        not isinstance(texts, list) or not 1 <= len(texts) <= _MAX_INPUTS,
         "Invalid 'input': expected a string, or an array of 1 to 2048.",
         "input",
     )
@@ -183,7 +183,7 @@ def speech(request: Mapping[str, Any]) -> tuple[str, list[bytes]]:
         "missing_required_parameter",
     )
     refuse_if(
-        len(text) > _MOST_SPOKEN,
+        len(text) > _MAX_SPOKEN,
         "Invalid 'input': string too long. Maximum length is 4096.",
         "input",
         "string_above_max_length",
@@ -244,9 +244,9 @@ def _png(colour: bytes, side: int = 16) -> bytes:
 
 def _wav_head() -> bytes:
     """Of a stream whose length is not known: the sizes are as large as they can be."""
-    most = 0xFFFF_FFFF
+    maximum = 0xFFFF_FFFF
     form = struct.pack("<4sIHHIIHH", b"fmt ", 16, 1, 1, _RATE, 2 * _RATE, 2, 16)
-    return struct.pack("<4sI4s", b"RIFF", most, b"WAVE") + form + struct.pack("<4sI", b"data", most)
+    return struct.pack("<4sI4s", b"RIFF", maximum, b"WAVE") + form + struct.pack("<4sI", b"data", maximum)
 
 
 _SILENCE = bytes(2 * _RATE * 60 // 1000)

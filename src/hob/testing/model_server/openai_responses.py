@@ -33,7 +33,7 @@ _PARTS: Mapping[str, tuple[str, ...]] = {
     "assistant": ("output_text", "refusal"),
 }
 _PREFIXES = {"message": "msg", "function_call": "fc", "reasoning": "rs", "additional_tools": "at"}
-_LEAST_OUTPUT = 16
+_MIN_OUTPUT = 16
 
 
 def items_of(request: Mapping[str, Any]) -> list[Item]:
@@ -73,9 +73,11 @@ def _text(content: Any) -> str:
 
 def check(request: Mapping[str, Any], items: Sequence[Item]) -> None:
     """Raises Refused."""
-    most = request.get("max_output_tokens")
-    if most is not None and most < _LEAST_OUTPUT:
-        message = f"Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16, but got {most}."
+    maximum = request.get("max_output_tokens")
+    if maximum is not None and maximum < _MIN_OUTPUT:
+        message = (
+            f"Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16, but got {maximum}."
+        )
         raise bad(message, "max_output_tokens", "integer_below_min_value")
     if request.get("previous_response_id"):
         message = f"Previous response with id '{request['previous_response_id']}' not found."

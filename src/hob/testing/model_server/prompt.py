@@ -56,12 +56,12 @@ def count(prompt: Prompt) -> int:
 class PromptCache:
     """The beginnings of prompts that were sent before. `least` (tokens) is the shortest one worth keeping."""
 
-    least: int = 1024
+    minimum: int = 1024
     _known: set[bytes] = field(default_factory=set)
 
     def count(self, prompt: Prompt) -> Tokens:
         """Counts a prompt, about four bytes to the token, and remembers it."""
-        if len(self._known) > _MOST_KNOWN:
+        if len(self._known) > _MAX_KNOWN:
             self._known.clear()
         prefixes = _prefixes(prompt)
         total = prefixes[-1][1] if prefixes else 0
@@ -75,8 +75,8 @@ class PromptCache:
         https://platform.openai.com/docs/guides/prompt-caching
         """
         read = next((tokens for digest, tokens in reversed(prefixes) if digest in self._known), 0)
-        self._known.update(digest for digest, tokens in prefixes if tokens >= self.least)
-        return read if self.least < _STEP else read // _STEP * _STEP
+        self._known.update(digest for digest, tokens in prefixes if tokens >= self.minimum)
+        return read if self.minimum < _STEP else read // _STEP * _STEP
 
     def _as_marked(self, prefixes: Sequence[tuple[bytes, int]], marks: Sequence[int], total: int) -> Tokens:
         """A mark reads the longest known beginning up to 20 blocks before it, and writes the rest up to itself.
@@ -88,13 +88,13 @@ class PromptCache:
             for digest, tokens in prefixes[max(0, mark - _LOOK_BACK) : mark + 1]:
                 if digest in self._known:
                     read = max(read, tokens)
-        worth = [prefixes[mark] for mark in marks if prefixes[mark][1] >= self.least]
+        worth = [prefixes[mark] for mark in marks if prefixes[mark][1] >= self.minimum]
         self._known.update(digest for digest, _ in worth)
         written = max((tokens for _, tokens in worth), default=0) - read
         return Tokens(total, read, max(0, written))
 
 
-_MOST_KNOWN = 200_000
+_MAX_KNOWN = 200_000
 _STEP = 128
 _LOOK_BACK = 20
 

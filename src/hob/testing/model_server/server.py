@@ -210,7 +210,7 @@ class ModelServer:
         key: str | None = None,
         models: Sequence[str] = ("fake-1",),
         capabilities: Sequence[str] = ("completion", "tools", "thinking", "vision"),
-        most_bytes: int | None = None,
+        max_bytes: int | None = None,
         delay: float = 0.0,
         cache_from: int = 1024,
         keep: int = 10_000,
@@ -222,7 +222,7 @@ class ModelServer:
         self._by_key = by_key or {}
         self._key = key
         self._models = tuple(models)
-        self._most_bytes = most_bytes
+        self._most_bytes = max_bytes
         self._delay = delay
         self._port = port
         self._number = 0

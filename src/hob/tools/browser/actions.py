@@ -16,7 +16,7 @@ from hob.core.content.media_types import HEAD, media_type_of
 from hob.core.errors import ToolFailed, ToolRefused
 from hob.core.ports.tools import Blobs
 from hob.core.values import dataclass
-from hob.tools.browser.proxy import MOST_BYTES, MOST_OF_DOWNLOAD
+from hob.tools.browser.proxy import MAX_BYTES, MAX_OF_DOWNLOAD
 from hob.tools.browser.window import BrowserWindow
 from hob.tools.filesystem.paths import Roots
 from hob.tools.filesystem.whole_files import free_name, read_whole, write_new
@@ -25,9 +25,9 @@ from hob.tools.registry.declaration import ToolOutput
 _LOAD_SECONDS, _ACT_SECONDS, _LOOK_SECONDS, _DOWNLOAD_SECONDS = 25.0, 10.0, 12.0, 45.0
 _FIND_SECONDS = 1.0  # it is there, or it is gone
 _SETTLES = 0.3  # seconds in which what was done shows its first effects
-_MOST_FILE = 50_000_000
-_MOST_AFTER = 8_000  # characters of a page after something was done there
-_MOST_VALUE, _LONGEST_WAIT, _TALLEST = 8_000, 20.0, 6_000
+_MAX_FILE = 50_000_000
+_MAX_AFTER = 8_000  # characters of a page after something was done there
+_MAX_VALUE, _LONGEST_WAIT, _TALLEST = 8_000, 20.0, 6_000
 _REF = re.compile(r"(?:f\d+)?e\d+")
 _WEB = re.compile(r"https?://[^\s/]+", re.IGNORECASE)
 _REFUSED = "Refused by the sandbox: "  # how the proxy begins
@@ -61,13 +61,13 @@ class Actions:
     """Performs calls in a window. `most` is how many characters of a result the model is shown."""
 
     def __init__(
-        self, window: BrowserWindow, request: BrowserRequest, roots: Callable[[], Roots], blobs: Blobs, most: int
+        self, window: BrowserWindow, request: BrowserRequest, roots: Callable[[], Roots], blobs: Blobs, maximum: int
     ) -> None:
         self._window = window
         self._request = request
         self._roots = roots
         self._blobs = blobs
-        self._most = most
+        self._maximum = maximum
 
     async def perform(self) -> ToolOutput:
         """Do what is asked. Raises ToolFailed and ToolRefused with what to do instead."""
@@ -103,7 +103,7 @@ class Actions:
     async def _focus(self) -> ToolOutput:
         page = await self._tab()
         await page.bring_to_front()
-        return await self._shown(page, _MOST_AFTER)
+        return await self._shown(page, _MAX_AFTER)
 
     async def _close(self) -> ToolOutput:
         page, window = await self._tab(), self._window
@@ -134,7 +134,7 @@ class Actions:
         if (said := await _first_words(page)).startswith(_REFUSED):
             why = said.removeprefix(_REFUSED).strip().rstrip(".")
             raise ToolRefused(f"{why}; addresses are written as names, those of the owner's own hosts in browser.hosts")
-        shown = await self._shown(page, self._most)
+        shown = await self._shown(page, self._maximum)
         return ToolOutput("\n".join(filter(None, (shown.text, late))), is_error=shown.is_error)
 
     def _check_reached(self, url: str, page: Page) -> None:
@@ -145,7 +145,7 @@ class Actions:
     # what they show
 
     async def _snapshot(self) -> ToolOutput:
-        return await self._shown(await self._tab(), self._most)
+        return await self._shown(await self._tab(), self._maximum)
 
     async def _screenshot(self) -> ToolOutput:
         page, asked = await self._tab(), self._request
@@ -166,7 +166,7 @@ class Actions:
     async def _console(self) -> ToolOutput:
         await self._tab()
         lines = [*self._window.console]
-        return ToolOutput("\n".join(lines)[-self._most :] or "the console is empty")
+        return ToolOutput("\n".join(lines)[-self._maximum :] or "the console is empty")
 
     async def _pdf(self) -> ToolOutput:
         page = await self._tab()
@@ -188,7 +188,7 @@ class Actions:
             case "evaluate":
                 self._check_page(page.main_frame)
                 value = await _in_time(page.evaluate(asked.script), _LOOK_SECONDS)
-                done = json.dumps(value, ensure_ascii=False, default=str)[:_MOST_VALUE]
+                done = json.dumps(value, ensure_ascii=False, default=str)[:_MAX_VALUE]
             case "fill":
                 for ref, text in map(_field, asked.fields):
                     await (await self._own(ref)).fill(text, timeout=_ACT_SECONDS * 1000)
@@ -198,7 +198,7 @@ class Actions:
             case kind:
                 await self._use(kind)
         await _settle(page)
-        shown = await self._shown(await self._tab(), _MOST_AFTER)
+        shown = await self._shown(await self._tab(), _MAX_AFTER)
         return ToolOutput("\n".join(filter(None, (done, shown.text))), is_error=shown.is_error)
 
     async def _use(self, kind: str) -> None:
@@ -231,12 +231,12 @@ class Actions:
 
     async def _upload(self) -> ToolOutput:
         roots = await asyncio.to_thread(self._roots)
-        data = await asyncio.to_thread(read_whole, roots, self._request.path, _MOST_FILE)
+        data = await asyncio.to_thread(read_whole, roots, self._request.path, _MAX_FILE)
         element = await self._own(self._request.ref)
         kind = media_type_of(data[:HEAD])
         name = self._request.path.rpartition("/")[2]
         await element.set_input_files({"name": name, "mimeType": kind, "buffer": data}, timeout=_ACT_SECONDS * 1000)
-        return await self._shown(await self._tab(), _MOST_AFTER)
+        return await self._shown(await self._tab(), _MAX_AFTER)
 
     async def _dialog(self) -> ToolOutput:
         self._check_page((await self._tab()).main_frame)
@@ -248,7 +248,7 @@ class Actions:
         element = await self._own(self._request.ref)
         window = self._window
         window.awaited = asyncio.get_running_loop().create_future()
-        window.proxy.most = MOST_OF_DOWNLOAD
+        window.proxy.maximum = MAX_OF_DOWNLOAD
         try:
             await element.click(timeout=_ACT_SECONDS * 1000)
             async with asyncio.timeout(_DOWNLOAD_SECONDS):
@@ -257,7 +257,7 @@ class Actions:
         except TimeoutError as error:
             raise ToolFailed("no file came in time: does this reference lead to one?") from error
         finally:
-            window.awaited, window.proxy.most = None, MOST_BYTES
+            window.awaited, window.proxy.maximum = None, MAX_BYTES
         name = self._request.path or _NAME.sub("-", download.suggested_filename).lstrip(".-")[:100] or "download"
         return ToolOutput(await self._keep(name, data))
 
@@ -268,9 +268,9 @@ class Actions:
             await download.cancel()
             raise
         size = file.stat().st_size
-        if size > _MOST_FILE:
+        if size > _MAX_FILE:
             await download.delete()
-            raise ToolFailed(f"the file has {size:,} bytes; at most {_MOST_FILE:,} are taken")
+            raise ToolFailed(f"the file has {size:,} bytes; at most {_MAX_FILE:,} are taken")
         data = await asyncio.to_thread(file.read_bytes)
         await download.delete()
         return data
@@ -317,16 +317,16 @@ class Actions:
         if _origin(self._request.page) != _origin(here.url):
             raise ToolFailed(f"page must be the address where this is: {here.url[:300]}")
 
-    async def _shown(self, page: Page, most: int) -> ToolOutput:
+    async def _shown(self, page: Page, maximum: int) -> ToolOutput:
         line = await self._line(self._window.current)
         try:
             text = await _in_time(page.aria_snapshot(mode="ai", timeout=_LOOK_SECONDS * 1000), _LOOK_SECONDS)
             text = _without(text, await _in_time(_passwords(page), _LOOK_SECONDS))
         except (TimeoutError, Error):
             return ToolOutput(f"{line}\nthe page does not answer; navigate elsewhere, or close the tab", is_error=True)
-        most = max(most - len(line) - 1_500, 1_000)
-        more = f"\n[{len(text) - most:,} more characters: snapshot a part by navigating, or screenshot]"
-        return ToolOutput(f"{line}\n{text[:most]}{more if len(text) > most else ''}")
+        maximum = max(maximum - len(line) - 1_500, 1_000)
+        more = f"\n[{len(text) - maximum:,} more characters: snapshot a part by navigating, or screenshot]"
+        return ToolOutput(f"{line}\n{text[:maximum]}{more if len(text) > maximum else ''}")
 
     async def _line(self, number: int) -> str:
         page = self._window.tabs.get(number)

@@ -83,7 +83,7 @@ class BrowserTool:
                 path=path, tab=tab, seconds=seconds, width=width, height=height, accept=accept, full=full,
             )  # fmt: skip
             output: ToolOutput = (
-                await _acting().Actions(window, asked, self._roots, self._blobs, context.most).perform()
+                await _acting().Actions(window, asked, self._roots, self._blobs, context.maximum).perform()
             )
             return output
 

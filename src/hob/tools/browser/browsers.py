@@ -30,10 +30,10 @@ from hob.tools.sandbox.network.proxy import INTERNET, Internet
 OWNER = "owner"
 """The profile that stays, with the owner's logins."""
 
-MOST_BROWSERS = 3
+MAX_BROWSERS = 3
 IDLE_SECONDS = 600.0
 _OWNERS_SECONDS = 3600.0  # as long as the owner may take to log in
-_MOST_NOTED = 500  # of one browser: a page may invent names without end
+_MAX_NOTED = 500  # of one browser: a page may invent names without end
 _SCREENS = ("DISPLAY", "WAYLAND_DISPLAY")
 _OF_SCREENS = (*_SCREENS, "XAUTHORITY", "XDG_RUNTIME_DIR")
 
@@ -219,7 +219,7 @@ class Browsers:
 
     def _note_host(self, session: SessionKey, browser: _Browser, decision: HostDecision) -> None:
         place = (decision.host, decision.port, decision.allowed)
-        if not browser.taken and place not in browser.noted and len(browser.noted) < _MOST_NOTED:
+        if not browser.taken and place not in browser.noted and len(browser.noted) < _MAX_NOTED:
             browser.noted.add(place)
             self._decided(session, decision)
 
@@ -250,11 +250,11 @@ class Browsers:
 
     async def _make_room(self, browser: _Browser) -> None:
         others = [each for each in self._browsers.values() if each.open and each is not browser]
-        if len(others) < MOST_BROWSERS:
+        if len(others) < MAX_BROWSERS:
             return
         free = [each for each in others if not each.taken and not each.lock.locked()]
         if not free:
-            raise ToolFailed(f"{MOST_BROWSERS} browsers are at work already; try again later")
+            raise ToolFailed(f"{MAX_BROWSERS} browsers are at work already; try again later")
         await self._close(min(free, key=lambda each: each.used))
 
     async def _move(self, session: SessionKey, browser: _Browser, *, taken: bool) -> None:

@@ -9,10 +9,10 @@ from asyncio import StreamReader
 from hob.tools.sandbox.network.hosts import Decided, HostDecision, HostRules, host_or_address, is_link_local
 from hob.tools.sandbox.network.proxy import INTERNET, Internet, Proxy, ProxyRefused, ProxyRequest
 
-MOST_BYTES = 32_000_000
+MAX_BYTES = 32_000_000
 """Of one connection, before it is cut: a page that never ends must end somewhere."""
 
-MOST_OF_DOWNLOAD = 200_000_000
+MAX_OF_DOWNLOAD = 200_000_000
 _WEB = frozenset({80, 443})
 _LOWEST_OTHER_PORT = 1024  # below it listen mail servers and the like, which a request could be made to talk to
 
@@ -27,7 +27,7 @@ class BrowserProxy(Proxy):
 
     def __init__(self, local: HostRules, decided: Decided, internet: Internet = INTERNET) -> None:
         super().__init__(local, decided, internet)
-        self.most = MOST_BYTES
+        self.maximum = MAX_BYTES
 
     async def _admit(self, request: ProxyRequest) -> str:
         host, port = request.host, request.port
@@ -51,4 +51,4 @@ class BrowserProxy(Proxy):
         return b""
 
     def _is_too_much(self, passed: int) -> bool:
-        return passed > self.most
+        return passed > self.maximum

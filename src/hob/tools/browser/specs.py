@@ -39,9 +39,9 @@ _VARIANTS: Mapping[str, Variant] = {
 }
 
 
-def _text(about: str = "", most: int = 0) -> Mapping[str, object]:
+def _text(about: str = "", maximum: int = 0) -> Mapping[str, object]:
     told = {"type": "string", **({"description": about} if about else {})}
-    return {**told, "minLength": 0, "maxLength": most} if most else told
+    return {**told, "minLength": 0, "maxLength": maximum} if maximum else told
 
 
 BROWSER_TOOL = ToolSpec(

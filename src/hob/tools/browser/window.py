@@ -30,14 +30,14 @@ from hob.tools.browser.proxy import BrowserProxy
 from hob.tools.sandbox.network.hosts import Decided, HostDecision, HostRules
 from hob.tools.sandbox.network.proxy import INTERNET, Internet
 
-MOST_TABS = 8
+MAX_TABS = 8
 _PICTURE_SECONDS = 10.0
 _SEALED_AT = "http://canvas.invalid/"
 _SEALED = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data: blob:; font-src data:; media-src data: blob:;"
     " base-uri 'none'; form-action 'none'; webrtc 'block'"
 )
-_MOST_LINES, _LONGEST_LINE, _MOST_NOTES = 100, 500, 20
+_MAX_LINES, _LONGEST_LINE, _MAX_NOTES = 100, 500, 20
 _SHOWN = ("http://", "https://", "about:blank", "about:srcdoc", "blob:http", "chrome-error:")
 _START_SECONDS, _CLOSE_SECONDS = 30.0, 10.0
 _FLAGS = (
@@ -78,13 +78,13 @@ class BrowserWindow:
         self.tabs: dict[int, Page] = {}
         self.current = 0
         self.pid = 0
-        self.console: deque[str] = deque(maxlen=_MOST_LINES)
+        self.console: deque[str] = deque(maxlen=_MAX_LINES)
         self.answer: tuple[bool, str] | None = None
         """What the next dialog is answered: whether with yes, and the text."""
         self.awaited: asyncio.Future[Download] | None = None
         """The download that somebody waits for; every other is refused."""
         self._watched = watched
-        self._notes: deque[str] = deque(maxlen=_MOST_NOTES)
+        self._notes: deque[str] = deque(maxlen=_MAX_NOTES)
         self._refused: list[HostDecision] = []
         self._numbers = 0
         self._ended = False
@@ -98,7 +98,7 @@ class BrowserWindow:
 
     def take_notes(self) -> list[str]:
         """What happened since this was last asked."""
-        found = [*self._notes, *(f"refused: {each.reason}" for each in self._refused[:_MOST_NOTES])]
+        found = [*self._notes, *(f"refused: {each.reason}" for each in self._refused[:_MAX_NOTES])]
         self._notes.clear()
         self._refused.clear()
         return list(dict.fromkeys(found))
@@ -180,7 +180,7 @@ class BrowserWindow:
 
     def _decided(self, decision: HostDecision) -> None:
         self._noted(decision)
-        if self._watched and not decision.allowed and len(self._refused) < _MOST_LINES:
+        if self._watched and not decision.allowed and len(self._refused) < _MAX_LINES:
             self._refused.append(decision)
 
     async def _opened(self, page: Page) -> None:
@@ -188,8 +188,8 @@ class BrowserWindow:
             self._numbers += 1
             self.tabs[self._numbers] = page
             return
-        if len(self.tabs) >= MOST_TABS:
-            self._notes.append(f"a page wanted another tab, and {MOST_TABS} are open at most")
+        if len(self.tabs) >= MAX_TABS:
+            self._notes.append(f"a page wanted another tab, and {MAX_TABS} are open at most")
             with suppress(Error):
                 await page.close()
             return

@@ -16,7 +16,7 @@ from hob.tools.canvas.specs import CANVAS
 from hob.tools.filesystem.paths import Roots
 from hob.tools.registry.declaration import ToolOutput, Tools, implements
 
-MOST_HTML = 500_000
+MAX_HTML = 500_000
 _SECONDS = 10.0
 _SAID = Label(Origin.TOOL, Trust.UNTRUSTED)
 _TITLE = re.compile(r"<title>([^<]{1,200})</title>", re.IGNORECASE)
@@ -115,9 +115,9 @@ class Canvas:
     def _read(self, name: str) -> str:
         descriptor, found, _ = self._roots.open_file(name)
         with os.fdopen(descriptor, "rb") as file:
-            if found.st_size > MOST_HTML:
-                raise ToolFailed(f"{name} is too large: a page has at most {MOST_HTML:,} characters")
-            return file.read(MOST_HTML).decode("utf-8", "replace")
+            if found.st_size > MAX_HTML:
+                raise ToolFailed(f"{name} is too large: a page has at most {MAX_HTML:,} characters")
+            return file.read(MAX_HTML).decode("utf-8", "replace")
 
     async def _again(self, wanted: CanvasPage, kept: CanvasPage) -> CanvasPage:
         page = replace(wanted, title=kept.title, scripts=kept.scripts and wanted.scripts)

@@ -13,7 +13,7 @@ from hob.tools.documents.worker import MISSING, SECONDS
 
 _SAFELY = ("-I", "-m")  # isolated: neither the folder nor the environment of the caller decides what is imported
 _PATIENCE = 3 * SECONDS  # of the clock, on a busy machine
-_MOST_ANSWER = 64 << 20
+_MAX_ANSWER = 64 << 20
 
 
 class DocumentReader:
@@ -99,7 +99,7 @@ async def _exchange(process: asyncio.subprocess.Process, asked: bytes) -> dict[s
     process.stdin.write(asked)
     await process.stdin.drain()
     size = int(await process.stdout.readline() or b"0")
-    if not 0 < size <= _MOST_ANSWER:
+    if not 0 < size <= _MAX_ANSWER:
         raise EOFError
     answer = json.loads(await process.stdout.readexactly(size))
     return answer if isinstance(answer, dict) else {"error": ""}

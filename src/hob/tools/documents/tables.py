@@ -5,7 +5,7 @@ from typing import Any
 
 from hob.core.content.json_text import json_object
 
-_MOST_COLUMNS = 40
+_MAX_COLUMNS = 40
 _OUTPUT = 2_000  # characters of one cell's output
 
 
@@ -36,7 +36,7 @@ def table_remark(text: str, name: str) -> str:
         columns = next(iter(csv.reader(sample.splitlines(), dialect)), [])
     except csv.Error:
         return ""
-    names = ", ".join(columns[:_MOST_COLUMNS])
+    names = ", ".join(columns[:_MAX_COLUMNS])
     return f"a table of {len(columns)} columns separated by {dialect.delimiter!r}: {names[:500]}"
 
 

@@ -23,7 +23,7 @@ MISSING = "missing"
 SECONDS = 20
 """Of processor time for a document."""
 
-MOST_TEXT = 5_000_000
+MAX_TEXT = 5_000_000
 """Characters that are read of a document."""
 
 _MEMORY = 1 << 30
@@ -36,9 +36,9 @@ Answer = dict[str, Any]
 
 def main() -> int:
     """Read documents until there is none or one fails; the exit status."""
-    for what, most in ((resource.RLIMIT_FSIZE, 0), (resource.RLIMIT_AS, _MEMORY)):
+    for what, maximum in ((resource.RLIMIT_FSIZE, 0), (resource.RLIMIT_AS, _MEMORY)):
         with contextlib.suppress(ValueError, OSError):  # macOS takes no limit of memory
-            resource.setrlimit(what, (most, most))
+            resource.setrlimit(what, (maximum, maximum))
     source, out = sys.stdin.buffer, sys.stdout.buffer
     while line := source.readline():
         asked = json.loads(line)
@@ -54,9 +54,9 @@ def main() -> int:
 
 def _limit_time() -> None:
     used = resource.getrusage(resource.RUSAGE_SELF)
-    _, most = resource.getrlimit(resource.RLIMIT_CPU)
+    _, maximum = resource.getrlimit(resource.RLIMIT_CPU)
     with contextlib.suppress(ValueError, OSError):
-        resource.setrlimit(resource.RLIMIT_CPU, (int(used.ru_utime + used.ru_stime) + SECONDS, most))
+        resource.setrlimit(resource.RLIMIT_CPU, (int(used.ru_utime + used.ru_stime) + SECONDS, maximum))
 
 
 def _answer(data: bytes, asked: Answer) -> Answer:
@@ -71,7 +71,7 @@ def _answer(data: bytes, asked: Answer) -> Answer:
 
 
 def _capped(sections: Iterable[DocumentSection]) -> Answer:
-    room, made, cut = MOST_TEXT, list[tuple[str, str, int]](), False
+    room, made, cut = MAX_TEXT, list[tuple[str, str, int]](), False
     for section in sections:
         if len(section.text) > room:
             made.append((section.text[:room], section.heading[:500], section.page))

@@ -7,7 +7,7 @@ from hob.core.translation.language import joined, translatable
 from hob.tools.documents.text import decode, lines_of
 
 _UNSEEN = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp"})
-_MOST_LINES = 20_000  # the comparison grows with the square where little is alike
+_MAX_LINES = 20_000  # the comparison grows with the square where little is alike
 
 
 def unified(before: str | None, after: str | None, name: str, goal: str = "") -> str:
@@ -18,7 +18,7 @@ def unified(before: str | None, after: str | None, name: str, goal: str = "") ->
         "/dev/null" if after is None else _side("b", goal or name),
     )
     head = f"--- {sides[0]}\n+++ {sides[1]}\n"
-    if len(old) + len(new) > _MOST_LINES and before is not None and after is not None:
+    if len(old) + len(new) > _MAX_LINES and before is not None and after is not None:
         return f"{head}(too long to compare: {len(old):,} lines before, {len(new):,} lines after)\n"
     lines = list(unified_diff(old, new))[2:]
     if not lines:
@@ -61,7 +61,7 @@ def is_whole(before: bytes | None, after: bytes | None) -> bool:
     texts = [decode(each or b"") for each in (before, after)]
     return (
         all(each is not None for each in texts)
-        and sum(len(lines_of(each.plain)) for each in texts if each is not None) <= _MOST_LINES
+        and sum(len(lines_of(each.plain)) for each in texts if each is not None) <= _MAX_LINES
     )
 
 

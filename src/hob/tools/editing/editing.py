@@ -22,7 +22,7 @@ from hob.tools.registry.declaration import arguments_of, implements
 
 # Hunks put into a text. Each must fit one place; the line numbers models give are a hint at most.
 
-_MOST_TRIMMED = 2  # lines of context at either end that need not fit, as with `patch --fuzz=2`
+_MAX_TRIMMED = 2  # lines of context at either end that need not fit, as with `patch --fuzz=2`
 _LEFT = 2  # lines with something in them that must fit all the same
 
 
@@ -155,7 +155,7 @@ def _trimmings(hunk: Hunk) -> list[tuple[int, int]]:
     """How many lines of context to leave out at the beginning and the end, fewest first."""
     head = _context(hunk.old, hunk.new)
     tail = _context(hunk.old[head:][::-1], hunk.new[head:][::-1])
-    pairs = [(h, t) for h in range(min(head, _MOST_TRIMMED) + 1) for t in range(min(tail, _MOST_TRIMMED) + 1)]
+    pairs = [(h, t) for h in range(min(head, _MAX_TRIMMED) + 1) for t in range(min(tail, _MAX_TRIMMED) + 1)]
     pairs.sort(key=lambda pair: (sum(pair), max(pair)))
     return [
         (h, t)

@@ -21,7 +21,7 @@ from hob.tools.exec.repositories import is_mark, runs_something
 from hob.tools.undo.snapshots.entries import Difference, EntryKind, Snapshot, SnapshotChange, changes
 from hob.tools.undo.snapshots.snapshots import TURNS_KEPT, Snapshots
 
-_MOST_NAMES = 4
+_MAX_NAMES = 4
 LOST = "lost"
 """The end of a command that Hob did not live to see."""
 
@@ -116,7 +116,7 @@ class CommandLog:
             for tree in trees:
                 await self._mark(tree)
             if self._reported is not None and (more := self._unrecoverable(trees) - self._reported):
-                names = ", ".join(sorted(more)[:_MOST_NAMES])
+                names = ", ".join(sorted(more)[:_MAX_NAMES])
                 raise ToolFailed(f"not run: {names} cannot be kept for undoing. Call it again: then the owner is asked")
             marks = {tree: self._marks[tree].id for tree in trees}
             protected_paths = frozenset(self._protected_in(trees)) if confined else frozenset()

@@ -14,7 +14,7 @@ _ERASED = re.compile(r"[^\n\x08]\x08")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _LINE = re.compile(r"[^\r\n]*[\r\n]?")
 _EVERY = 0.1  # seconds between two pieces of live output
-_MOST_LIVE = 2_000  # characters of one
+_MAX_LIVE = 2_000  # characters of one
 
 
 def readable(data: bytes) -> str:
@@ -57,9 +57,9 @@ class CommandOutputStream:
 
     def feed(self, piece: bytes) -> None:
         """Take the next piece."""
-        text = self._waiting + self._decoder.decode(piece[-4 * _MOST_LIVE :])
-        if len(piece) > 4 * _MOST_LIVE or len(text) > _MOST_LIVE:
-            text = _LINE.sub("", text[-_MOST_LIVE:], count=1)
+        text = self._waiting + self._decoder.decode(piece[-4 * _MAX_LIVE :])
+        if len(piece) > 4 * _MAX_LIVE or len(text) > _MAX_LIVE:
+            text = _LINE.sub("", text[-_MAX_LIVE:], count=1)
         self._waiting = text
         if self._clock.monotonic() - self._last >= _EVERY:
             self.flush()

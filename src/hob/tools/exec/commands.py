@@ -43,8 +43,8 @@ OnOutput = Callable[[CallContext, ToolCall, str], None]
 
 _LONGEST_WAIT = 50  # seconds of one poll: a call of its own has 60
 _EARLY = 0.3  # seconds in which a command in the background may fail at once, or say its first words
-_MOST_NAMES = 10
-_MOST_NAMED = 4
+_MAX_NAMES = 10
+_MAX_NAMED = 4
 _MEMORY = 1 << 20  # bytes of output held in memory, before a file is used
 _GIT_CONFIG = re.compile(rb"config file \S*\.git/config\S*: (?:Device or resource busy|Read-only file system)")
 _GIT_CONFIG_WHY = (
@@ -360,7 +360,7 @@ class CommandTools:
             ("OBEYED_CHANGED", self._callbacks.find_executable_config(effects.changed)),
             ("TAKEN_BACK", effects.taken_back),
         )
-        return tuple(Remark(kind, (("paths", _first(paths, _MOST_NAMED)),)) for kind, paths in found if paths)
+        return tuple(Remark(kind, (("paths", _first(paths, _MAX_NAMED)),)) for kind, paths in found if paths)
 
     async def _tell(self, remarks: tuple[Remark, ...]) -> None:
         try:
@@ -435,8 +435,8 @@ def _how(finished: JobFinished, seconds: float = 0.0) -> str:
 def _names(effects: CommandEffects) -> str:
     """The first of the files that it changed; folders that were made hold some of them."""
     changed = [f"{path} ({what})" if what is not Difference.CHANGED else path for path, what in effects.changed.items()]
-    said = f"; changed: {_first(changed, _MOST_NAMES)}" if changed else ""
-    taken = _first(effects.taken_back, _MOST_NAMES)
+    said = f"; changed: {_first(changed, _MAX_NAMES)}" if changed else ""
+    taken = _first(effects.taken_back, _MAX_NAMES)
     return f"{said}; taken back, since git would run something by it: {taken}" if taken else said
 
 
@@ -446,6 +446,6 @@ def _empty(hidden: Sequence[Path]) -> str:
     return f"; not shown, since they hold keys: {_first([path.name for path in hidden], 2)}; name one to ask for it"
 
 
-def _first(paths: Sequence[str], most: int) -> str:
-    more = f" + {len(paths) - most}" if len(paths) > most else ""
-    return ", ".join(paths[:most]) + more
+def _first(paths: Sequence[str], maximum: int) -> str:
+    more = f" + {len(paths) - maximum}" if len(paths) > maximum else ""
+    return ", ".join(paths[:maximum]) + more

@@ -21,7 +21,7 @@ from hob.core.translation.language import translatable
 from hob.tools.exec.repositories import settings_that_run
 
 SECONDS, NETWORK_SECONDS = 20.0, 120.0
-_MOST_BYTES = 2_000_000
+_MAX_BYTES = 2_000_000
 _ALONE = (
     "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "core.pager=cat",
     "-c", "commit.gpgsign=false", "-c", "submodule.recurse=false",
@@ -165,7 +165,7 @@ def _hear(process: subprocess.Popen[bytes], until: float, lines: int | None) -> 
     poll.register(process.stdout, select.POLLIN | select.POLLHUP)
     pieces: list[bytes] = []
     size = ends = 0
-    while size < _MOST_BYTES:
+    while size < _MAX_BYTES:
         if not poll.poll(max(0.0, until - monotonic()) * 1000):
             raise TimeoutError
         if not (piece := os.read(process.stdout.fileno(), 65_536)):
@@ -174,7 +174,7 @@ def _hear(process: subprocess.Popen[bytes], until: float, lines: int | None) -> 
         size, ends = size + len(piece), ends + piece.count(b"\n")
         if lines is not None and ends >= lines:
             return b"".join(pieces).decode("utf-8", "replace"), True
-    raise InvalidRequest(translatable("this is more than {count} bytes; choose a file", count=str(_MOST_BYTES)))
+    raise InvalidRequest(translatable("this is more than {count} bytes; choose a file", count=str(_MAX_BYTES)))
 
 
 def _end(group: int) -> None:

@@ -64,10 +64,10 @@ class DirectoryEntry:
         except OSError:
             return None
 
-    def read(self, most: int, check: Callable[[os.stat_result], bool] = lambda found: True) -> bytes | None:
+    def read(self, maximum: int, check: Callable[[os.stat_result], bool] = lambda found: True) -> bytes | None:
         """The bytes of a plain file that is no larger and passes the check; None otherwise."""
         seen = self.look()
-        if seen is None or not stat.S_ISREG(seen.st_mode) or seen.st_size > most or not check(seen):
+        if seen is None or not stat.S_ISREG(seen.st_mode) or seen.st_size > maximum or not check(seen):
             return None
         try:
             handle = os.open(self.name, _READ, dir_fd=self.folder)
@@ -76,7 +76,7 @@ class DirectoryEntry:
         with os.fdopen(handle, "rb") as file:
             found = os.fstat(handle)
             same = (found.st_dev, found.st_ino) == (seen.st_dev, seen.st_ino)
-            return file.read(most + 1) if same else None
+            return file.read(maximum + 1) if same else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,8 @@ from hob.tools.registry.declaration import ToolOutput, Tools, arguments_of, impl
 from hob.tools.undo.changes import FileChangesPort
 from hob.tools.undo.undo import Undo
 
-_MOST_FOUND = 1_000
-_MOST_AROUND = 20
+_MAX_FOUND = 1_000
+_MAX_AROUND = 20
 _KINDS: Mapping[int, str] = {stat.S_IFREG: "file", stat.S_IFDIR: "folder"}
 
 
@@ -63,9 +63,7 @@ class ListingTools:
         limit: int = 100,
         all: bool = False,  # noqa: A002
     ) -> str:
-        wanted = GrepQuery(
-            pattern, path, glob, mode, _within(limit), min(max(context, 0), _MOST_AROUND), everything=all
-        )
+        wanted = GrepQuery(pattern, path, glob, mode, _within(limit), min(max(context, 0), _MAX_AROUND), everything=all)
         return await grep(self._roots, wanted, self._ripgrep, SECONDS)
 
     @implements(RESOLVE_PATH, FILE_LABEL)
@@ -85,7 +83,7 @@ class ListingTools:
 
 
 def _within(limit: int) -> int:
-    return min(max(limit, 1), _MOST_FOUND)
+    return min(max(limit, 1), _MAX_FOUND)
 
 
 class FileTools:

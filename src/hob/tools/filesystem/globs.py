@@ -12,7 +12,7 @@ from hob.core.errors import ToolFailed
 
 _MAGIC = re.compile(r"[*?\[{\\]")
 _BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
-_MOST_CHOICES = 64
+_MAX_CHOICES = 64
 _LONGEST = 1_000
 
 _Part = re.Pattern[str] | None
@@ -50,8 +50,8 @@ def _expanded(pattern: str) -> list[str]:
             done.append(each)
         else:
             todo += [each[: found.start()] + choice + each[found.end() :] for choice in found[1].split(",")]
-        if len(done) + len(todo) > _MOST_CHOICES:
-            raise ToolFailed(f"the pattern has more than {_MOST_CHOICES} choices in braces.")
+        if len(done) + len(todo) > _MAX_CHOICES:
+            raise ToolFailed(f"the pattern has more than {_MAX_CHOICES} choices in braces.")
     return done
 
 

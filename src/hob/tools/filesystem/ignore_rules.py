@@ -13,7 +13,7 @@ LARGEST_IGNORE_FILE = 500_000
 ALWAYS = frozenset({".git"})
 """Names of folders that no search or list looks into, whoever searches: ripgrep too."""
 
-_MOST_RULES = 5_000
+_MAX_RULES = 5_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class IgnoreRule:
 def read_rules(text: str, depth: int) -> tuple[IgnoreRule, ...]:
     """The rules of one file that lies this many folders below where the paths begin."""
     rules = []
-    for line in text.splitlines()[:_MOST_RULES]:
+    for line in text.splitlines()[:_MAX_RULES]:
         rule = _rule(line, depth)
         if rule is not None:
             rules.append(rule)

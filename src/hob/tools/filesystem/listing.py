@@ -12,10 +12,10 @@ from hob.tools.filesystem.ignore_rules import LARGEST_IGNORE_FILE, NAME, read_ru
 from hob.tools.filesystem.names import shown
 from hob.tools.filesystem.paths import Moved, Place, Roots
 
-MOST_VISITED = 100_000
+MAX_VISITED = 100_000
 """Entries of a tree that are looked at."""
 
-MOST_LISTED = 1_000
+MAX_LISTED = 1_000
 """Entries of a folder that are shown."""
 
 
@@ -24,13 +24,13 @@ def list_folder(roots: Roots, spelled: str, depth: int, *, everything: bool) -> 
     descriptor, place = roots.open_listing(spelled)
     try:
         walk = _walk_of(roots, place, everything=everything or depth == 1, depth=depth)
-        lines = [_line(entry) for entry in islice(walk.entries(descriptor), MOST_LISTED + 1)]
+        lines = [_line(entry) for entry in islice(walk.entries(descriptor), MAX_LISTED + 1)]
     finally:
         os.close(descriptor)
     if not lines:
         return "(empty)"
-    more = f"\n[more than {MOST_LISTED:,} entries; list a folder in it]" if len(lines) > MOST_LISTED else ""
-    return "\n".join(lines[:MOST_LISTED]) + more
+    more = f"\n[more than {MAX_LISTED:,} entries; list a folder in it]" if len(lines) > MAX_LISTED else ""
+    return "\n".join(lines[:MAX_LISTED]) + more
 
 
 def find_files(roots: Roots, pattern: str, spelled: str, limit: int, *, everything: bool) -> str:
@@ -48,7 +48,7 @@ def find_files(roots: Roots, pattern: str, spelled: str, limit: int, *, everythi
     found: list[tuple[float, str]] = []
     visited = 0
     try:
-        for entry in islice(_walk_of(roots, place, everything=everything).entries(descriptor), MOST_VISITED):
+        for entry in islice(_walk_of(roots, place, everything=everything).entries(descriptor), MAX_VISITED):
             visited += 1
             if entry.is_link or entry.is_folder != folders or not glob.matches(entry.parts):
                 continue
@@ -59,8 +59,8 @@ def find_files(roots: Roots, pattern: str, spelled: str, limit: int, *, everythi
     remarks = []
     if len(found) > limit:
         remarks.append(f"the newest {limit:,} of {len(found):,}")
-    if visited == MOST_VISITED:
-        remarks.append(f"only the first {MOST_VISITED:,} entries were looked at; name a folder")
+    if visited == MAX_VISITED:
+        remarks.append(f"only the first {MAX_VISITED:,} entries were looked at; name a folder")
     lines = [path for _, path in nlargest(limit, found)]
     return ("\n".join(lines) or "(none)") + (f"\n[{'; '.join(remarks)}]" if remarks else "")
 

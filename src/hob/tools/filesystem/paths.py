@@ -24,7 +24,7 @@ from hob.tools.filesystem.names import nearest_names, plain_name, same_name
 
 T = TypeVar("T")
 
-_MOST_LINKS = 40
+_MAX_LINKS = 40
 _TRIES = 20  # how often a tree that is being changed is resolved again
 _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NOCTTY
 _LIST = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -279,7 +279,7 @@ class Roots:
                 here.append(part)
                 continue
             links += 1
-            if links > _MOST_LINKS:
+            if links > _MAX_LINKS:
                 raise ToolFailed(f"{spelled} goes in circles: its links lead to one another.")
             todo += target.split("/")[::-1]
             here = [] if target.startswith("/") else here

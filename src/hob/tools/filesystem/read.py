@@ -30,7 +30,7 @@ PAGE = 20_000
 
 _REMARKS = 1_000  # characters that stay for what is told below a page
 LONGEST_LINE = 2_000
-MOST_LINES = 2_000
+MAX_LINES = 2_000
 _CHUNK = 1 << 20
 
 
@@ -42,7 +42,7 @@ class Part:
     """
 
     offset: int = 1
-    limit: int = MOST_LINES
+    limit: int = MAX_LINES
     at: int | None = None
     room: int = PAGE
 
@@ -178,7 +178,7 @@ LabelOf = Callable[[str, str], Label]
 """The label of a file, by its real path and the SHA-256 of its bytes."""
 
 _WHOLE = 8 << 20  # bytes of a file that is loaded; of a larger one only the page that is shown
-_MOST_SHOWN = 5 << 20  # bytes of a picture; https://docs.anthropic.com/en/docs/build-with-claude/vision
+_MAX_SHOWN = 5 << 20  # bytes of a picture; https://docs.anthropic.com/en/docs/build-with-claude/vision
 _TURNS = 64
 
 
@@ -238,13 +238,13 @@ class ReadTool:
         path: str,
         context: CallContext,
         offset: int = 1,
-        limit: int = MOST_LINES,
+        limit: int = MAX_LINES,
         at: int = -1,
         raw: bool = False,
     ) -> ToolOutput:
         # `at` and `raw` are explained in the outputs for which they are of use
-        room = min(PAGE, context.most - _REMARKS)
-        part = Part(offset, min(max(limit, 1), MOST_LINES), None if at < 0 else at, room)
+        room = min(PAGE, context.maximum - _REMARKS)
+        part = Part(offset, min(max(limit, 1), MAX_LINES), None if at < 0 else at, room)
         if path.startswith(BLOB):
             return await self._shown(await self._blob(path), part, raw=raw)
         loaded = await asyncio.to_thread(self._load, path, part)
@@ -311,8 +311,8 @@ class ReadTool:
         size = picture_size(data, kind)
         pixels = f"{size[0]} x {size[1]} pixels, " if size else ""
         told = f"(a picture: {kind}, {pixels}{len(data):,} bytes, {BLOB}{blob})"
-        if len(data) > _MOST_SHOWN:
-            return ToolOutput(f"{told}\n[too large to be shown: at most {_MOST_SHOWN:,} bytes]")
+        if len(data) > _MAX_SHOWN:
+            return ToolOutput(f"{told}\n[too large to be shown: at most {_MAX_SHOWN:,} bytes]")
         return ToolOutput(told, images=(Image(blob, kind),))
 
 

@@ -6,13 +6,13 @@ from hob.core.errors import ToolFailed
 from hob.tools.filesystem.paths import Roots
 
 
-def read_whole(roots: Roots, name: str, most: int) -> bytes:
+def read_whole(roots: Roots, name: str, maximum: int) -> bytes:
     """All of a file. Raises ToolFailed, also where it has more than `most` bytes, and ToolRefused."""
     descriptor, found, _ = roots.open_file(name)
     with os.fdopen(descriptor, "rb") as file:
-        if found.st_size > most:
-            raise ToolFailed(f"{name} is too large: it may have {most // 1_000_000} MB at most")
-        return file.read(most + 1)
+        if found.st_size > maximum:
+            raise ToolFailed(f"{name} is too large: it may have {maximum // 1_000_000} MB at most")
+        return file.read(maximum + 1)
 
 
 def write_new(roots: Roots, name: str, data: bytes) -> None:

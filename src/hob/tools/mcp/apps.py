@@ -18,7 +18,7 @@ APPS = "io.modelcontextprotocol/ui"
 """The extension."""
 
 MIME = "text/html;profile=mcp-app"
-MOST_HTML = 2_000_000
+MAX_HTML = 2_000_000
 """Characters of a page, and of an answer to one."""
 
 READ = "resources/read"
@@ -49,7 +49,7 @@ def is_for(whom: Literal["app", "model"], tool: Any) -> bool:
 def html_of(read: Any) -> str:
     """The page among what was read; empty where there is none that may be shown."""
     texts = (getattr(each, "text", None) for each in read.contents if (each.mime_type or "").startswith("text/html"))
-    return next((text for text in texts if text and len(text) <= MOST_HTML), "")
+    return next((text for text in texts if text and len(text) <= MAX_HTML), "")
 
 
 def page_of(server: str, tool: str, turn: Turn, html: str) -> CanvasPage:

@@ -53,8 +53,8 @@ _LOGIN_SECONDS = 600.0
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 300.0
 _STEADY = 60.0  # seconds after which a connection is no failure, however it ends
 _DEAF_SECONDS = 30.0  # after a server has stopped telling of changes
-_MOST_PAGES = 50
-_MOST_TOOLS = 1_000
+_MAX_PAGES = 50
+_MAX_TOOLS = 1_000
 _LEGACY = "2025-11-25"  # and before: a server that spoke it is not asked for a newer one again
 
 
@@ -210,11 +210,11 @@ class Connection:
             found: dict[str, Tool] = {}
             cursor = None
             with self._walled():
-                for _ in range(_MOST_PAGES):
+                for _ in range(_MAX_PAGES):
                     page = await client.list_tools(cursor=cursor)
                     found.update((each.name, each) for each in page.tools)
                     cursor = page.next_cursor
-                    if not cursor or len(found) > _MOST_TOOLS:
+                    if not cursor or len(found) > _MAX_TOOLS:
                         break
             self._offered = found
         return self._offered

@@ -73,7 +73,7 @@ _ROLES: Mapping[str, frozenset[str]] = {
     ),
 }
 _SAID = ("recipients", "names", "amounts", "urls", "paths", "things", "bodies")
-_MOST_SAID = 3
+_MAX_SAID = 3
 
 
 def guess_effects(name: str, schema: Mapping[str, Any], hints: Mapping[str, Any]) -> frozenset[Effect]:
@@ -155,7 +155,7 @@ def guess_roles(
     if reading and found.get("urls"):
         effects |= {Effect.COMMUNICATES}
     roles = ArgumentRole(**{role: tuple(names) for role, names in found.items()})  # type: ignore[arg-type]  # names alone
-    said = [each for role in _SAID for each in getattr(roles, role)][:_MOST_SAID]
+    said = [each for role in _SAID for each in getattr(roles, role)][:_MAX_SAID]
     arguments = ", ".join(f"{{{each}}}" for each in said)
     says = f"{' '.join(words_of(name))} ({server}){': ' if arguments else ''}{arguments}"
     return ArgumentRole(**{**asdict(roles), "says": says}), effects

@@ -17,7 +17,7 @@ Sample = Callable[[str, int, str, str, int], Awaitable[str]]
 Raises HobErrors."""
 
 
-async def unsampled(_server: str, _tokens: int, _system: str, _question: str, _most: int) -> str:
+async def unsampled(_server: str, _tokens: int, _system: str, _question: str, _maximum: int) -> str:
     """Where no model is asked. Raises HobError."""
     raise HobError("a model is asked for servers by `hob serve` alone")
 

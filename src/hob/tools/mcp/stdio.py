@@ -15,8 +15,8 @@ from hob.tools.sandbox.running_command import OutputCallbacks, RunningCommand
 
 log = logging.getLogger(__name__)
 
-MOST_LINE = 16 * 1024 * 1024
-_MOST_TOLD = 2_000  # characters of what a program said last on its error output
+MAX_LINE = 16 * 1024 * 1024
+_MAX_TOLD = 2_000  # characters of what a program said last on its error output
 _GRACE = 2.0
 
 Streams = tuple[Any, Any]
@@ -32,7 +32,7 @@ class StderrTail:
 
     def feed(self, piece: bytes) -> None:
         """One more piece."""
-        self.text = (self.text + piece.decode("utf-8", "replace"))[-_MOST_TOLD:]
+        self.text = (self.text + piece.decode("utf-8", "replace"))[-_MAX_TOLD:]
 
 
 @asynccontextmanager
@@ -87,7 +87,7 @@ class _Lines:
     def feed(self, piece: bytes) -> None:
         """One more piece."""
         *lines, rest = (bytes(self._part) + piece).split(b"\n")
-        self._part = bytearray(rest[-MOST_LINE:])
+        self._part = bytearray(rest[-MAX_LINE:])
         for line in lines:
             if line.lstrip().startswith(b"{"):
                 try:

@@ -36,7 +36,7 @@ from hob.core.values import dataclass
 _SHORTEST, _LONGEST = 0.1, 30.0  # seconds between two questions, whatever the server proposes
 _USUAL = 1_000  # milliseconds
 _GIVING_UP = 2.0
-_MOST_QUESTIONS = 20
+_MAX_QUESTIONS = 20
 _GONE = (anyio.ClosedResourceError, anyio.BrokenResourceError, OSError)
 _REQUEST: TypeAdapter[InputRequest] = TypeAdapter(InputRequest)
 
@@ -142,8 +142,8 @@ class ServerTasks(ClientExtension):  # type: ignore[misc]
         """What the task wants to know is asked once, and said to it. Raises MCPError where there is no answer yet."""
         answers = {}
         for key in (task.input_requests or {}).keys() - answered:
-            if len(answered) >= _MOST_QUESTIONS:
-                raise MCPError(INTERNAL_ERROR, f"the task asked for more than {_MOST_QUESTIONS} things")
+            if len(answered) >= _MAX_QUESTIONS:
+                raise MCPError(INTERNAL_ERROR, f"the task asked for more than {_MAX_QUESTIONS} things")
             answered.add(key)
             asked = _REQUEST.validate_python((task.input_requests or {})[key])
             said = await session.dispatch_input_request(ClientRequestContext(session=session, request_id=key), asked)

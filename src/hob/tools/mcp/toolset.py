@@ -15,13 +15,13 @@ from hob.core.tools import Effect, Restart, Tier, ToolCall, ToolResult, ToolSpec
 from hob.core.trust.labels import Label, Origin, Trust
 from hob.core.turns import Turn
 from hob.tools.mcp.accepted import AcceptedServer, AcceptedTool, spec_of, tool_name
-from hob.tools.mcp.apps import MOST_HTML, READ, Present, address_of, hosted, html_of, is_for, page_of
+from hob.tools.mcp.apps import MAX_HTML, READ, Present, address_of, hosted, html_of, is_for, page_of
 from hob.tools.mcp.settings import McpServer
 
 MCP_LABEL = Label(Origin.MCP, Trust.UNTRUSTED)
 
-_MOST_IMAGES = 4
-_MOST_IMAGE = 8_000_000  # bytes
+_MAX_IMAGES = 4
+_MAX_IMAGE = 8_000_000  # bytes
 _RESOURCES, _PROMPTS = "resources", "prompts"
 _TEXT: Mapping[str, Any] = {"type": "string"}
 
@@ -113,8 +113,8 @@ class McpToolset:
                 raise ToolRefused(f"{self._server.name} does not let its pages call {tool.name}")
             result = await connection.call(tool.name, arguments, context.turn, self._task_of(call, context, ""))
         told = cast("Mapping[str, Any]", result.model_dump(by_alias=True, mode="json", exclude_none=True))
-        if len(json.dumps(told)) > MOST_HTML:
-            raise ToolFailed(f"{self._server.name} answered more than {MOST_HTML:,} characters, which no page is given")
+        if len(json.dumps(told)) > MAX_HTML:
+            raise ToolFailed(f"{self._server.name} answered more than {MAX_HTML:,} characters, which no page is given")
         return told
 
     def _is_once(self, name: str) -> bool:
@@ -138,7 +138,7 @@ class McpToolset:
         parts: list[str] = []
         images: list[Image] = []
         for block in result.content:
-            if block.type == "image" and len(images) < _MOST_IMAGES and len(block.data) < _MOST_IMAGE:
+            if block.type == "image" and len(images) < _MAX_IMAGES and len(block.data) < _MAX_IMAGE:
                 blob = await self._blobs.put(base64.b64decode(block.data), block.mime_type)
                 images.append(Image(blob, block.mime_type))
             else:

@@ -21,8 +21,8 @@ from hob.tools.registry.declaration import ToolOutput, Tools, implements
 
 BLOB = "blob:"
 _UNTRUSTED = Label(Origin.FILE, Trust.UNTRUSTED)
-_MOST_FILE = 10_000_000
-_MOST_PAGES = 20
+_MAX_FILE = 10_000_000
+_MAX_PAGES = 20
 _PAGES = re.compile(r"([0-9]{1,5})(?:-([0-9]{1,5}))?")
 _PDF = "application/pdf"
 
@@ -118,7 +118,7 @@ class MediaTools:
             raise ToolFailed(f"{path} has no text on these pages; there is text up to page {count}")
         text = _paged(shown)
         if last < count:
-            text += f'\n\n[more: pages="{last + 1}-{min(count, last + _MOST_PAGES)}" of {count}]'
+            text += f'\n\n[more: pages="{last + 1}-{min(count, last + _MAX_PAGES)}" of {count}]'
         return ToolOutput(text)
 
     @implements(IMAGE_GENERATE, HOB_LABEL)
@@ -156,7 +156,7 @@ class MediaTools:
                 return await self._blobs.load(BlobId(name.removeprefix(BLOB)))
             except NotFound as error:
                 raise ToolFailed(str(error)) from error
-        return read_whole(self._roots, name, _MOST_FILE)
+        return read_whole(self._roots, name, _MAX_FILE)
 
 
 def _payer(context: CallContext) -> tuple[SessionKey, SenderClass]:
@@ -166,14 +166,14 @@ def _payer(context: CallContext) -> tuple[SessionKey, SenderClass]:
 
 def _range(pages: str) -> tuple[int, int]:
     if not pages.strip():
-        return 1, _MOST_PAGES
+        return 1, _MAX_PAGES
     found = _PAGES.fullmatch(pages.replace(" ", ""))
     if found is None:
         raise ToolFailed(f"pages are written like 3 or 1-5, not {pages!r}")
     first = int(found[1])
     last = int(found[2] or first)
-    if not 1 <= first <= last or last - first >= _MOST_PAGES:
-        raise ToolFailed(f"at most {_MOST_PAGES} pages at once, the first before the last")
+    if not 1 <= first <= last or last - first >= _MAX_PAGES:
+        raise ToolFailed(f"at most {_MAX_PAGES} pages at once, the first before the last")
     return first, last
 
 

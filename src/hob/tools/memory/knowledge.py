@@ -13,7 +13,7 @@ from hob.tools.memory.ports import Goals, KnownFacts
 from hob.tools.memory.specs import CORRECT_FACT, CREATE_GOAL, FACTS, GET_GOALS, UPDATE_GOAL
 from hob.tools.registry.declaration import ToolOutput, Tools, implements
 
-_MOST = 100
+_MAX = 100
 _LONGEST = 500
 _ID = 12
 
@@ -31,7 +31,7 @@ class KnowledgeTools:
         wanted, found = about.casefold(), await self._facts.known(scope_of(context.turn))
         known = [fact for fact in found if wanted in _text(fact).casefold()]
         sure = [fact for fact in known if fact.state is not FactState.ASKED]
-        lines = [_line(fact) for fact in sure[:_MOST]]
+        lines = [_line(fact) for fact in sure[:_MAX]]
         if more := len(sure) - len(lines):
             lines.append(f"[{more} more; name a word]")
         if unsure := len(known) - len(sure):
@@ -52,7 +52,7 @@ class KnowledgeTools:
     @implements(GET_GOALS)
     async def get_goals(self, context: CallContext, closed: bool = False) -> ToolOutput:
         known = await self._goals.goals(scope_of(context.turn))
-        shown = [goal for goal in known if closed or goal.state is GoalState.OPEN][:_MOST]
+        shown = [goal for goal in known if closed or goal.state is GoalState.OPEN][:_MAX]
         lines = [line for goal in shown for line in _goal_lines(goal)]
         return ToolOutput("\n".join(lines) or "(nothing)", Label(Origin.TOOL, join(goal.label for goal in shown)))
 

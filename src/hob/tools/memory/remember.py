@@ -19,7 +19,7 @@ from hob.tools.registry.declaration import ToolOutput, Tools, implements
 
 _LONGEST = 4_000
 _LONGEST_NOTE = 2_000  # it stands in every prompt of its session
-_MOST = 50
+_MAX = 50
 _LONGEST_RESULT = 700
 _LONGEST_READ = 12_000
 _USUAL = 8
@@ -59,7 +59,7 @@ class MemoryTools:
         limit: int = _USUAL,
         untrusted: bool = False,
     ) -> ToolOutput:
-        limit = min(max(limit, 1), _MOST)
+        limit = min(max(limit, 1), _MAX)
         found = await self._memory.recall(query, SessionKey(scope_of(context.turn).person), limit)
         lines, labels = _told(found, untrusted)
         lines = lines or [_NOTHING]
@@ -73,7 +73,7 @@ class MemoryTools:
     async def memory_search(
         self, query: str, context: CallContext, limit: int = 6, untrusted: bool = False, layer: str = ""
     ) -> ToolOutput:
-        limit, layers = min(max(limit, 1), _MOST), (layer,) if layer else ()
+        limit, layers = min(max(limit, 1), _MAX), (layer,) if layer else ()
         found = [each.item for each in await self._memory.search(query, scope_of(context.turn), limit, layers)]
         shown = [item for item in found if untrusted or item.label.trusted]
         lines = [_item_line(item, _LONGEST_RESULT) for item in shown]
@@ -128,7 +128,7 @@ class PluginMemories:
         if call.name != "recall" or result.is_error:
             return result
         asked = json.loads(call.arguments)
-        limit = min(max(asked.get("limit", _USUAL), 1), _MOST)
+        limit = min(max(asked.get("limit", _USUAL), 1), _MAX)
         session = SessionKey(scope_of(context.turn).person)
         found = [memory for each in self._sources for memory in await each.recall(asked["query"], session, limit)]
         lines, labels = _told(found, asked.get("untrusted", False))

@@ -13,7 +13,7 @@ from hob.tools.registry.declaration import Tools, implements
 
 _LONGEST = 2_000
 _LONGEST_OPTION = 100
-_MOST_OPTIONS = 10
+_MAX_OPTIONS = 10
 _SHOWN = 500
 
 
@@ -41,8 +41,8 @@ class ConversationTools:
         if not question or len(question) > _LONGEST:
             raise ToolFailed(f"a question has 1 to {_LONGEST:,} characters, not {len(question):,}.")
         lines = [" ".join(option.split()) for option in options]
-        if len(lines) > _MOST_OPTIONS or any(not 0 < len(line) <= _LONGEST_OPTION for line in lines):
-            raise ToolFailed(f"at most {_MOST_OPTIONS} options of 1 to {_LONGEST_OPTION} characters can be offered.")
+        if len(lines) > _MAX_OPTIONS or any(not 0 < len(line) <= _LONGEST_OPTION for line in lines):
+            raise ToolFailed(f"at most {_MAX_OPTIONS} options of 1 to {_LONGEST_OPTION} characters can be offered.")
         if not self._can_ask(context.turn):
             raise ToolFailed("nobody is there to answer now: go on with what you know, and end with what is open.")
         raise AnswerNeeded("\n".join([question, *(f"{n}. {line}" for n, line in enumerate(lines, start=1))]))

@@ -15,7 +15,7 @@ from hob.core.content.images import Image
 from hob.core.errors import ToolFailed
 from hob.core.ids import BlobId
 from hob.core.ports.tools import CallContext
-from hob.core.tools import ALL_EFFECTS, MOST_CHARACTERS, Effect, Restart, Tier, ToolCall, ToolResult, ToolSpec
+from hob.core.tools import ALL_EFFECTS, MAX_CHARACTERS, Effect, Restart, Tier, ToolCall, ToolResult, ToolSpec
 from hob.core.translation.remarks import Remark
 from hob.core.trust.labels import Label, Origin, Trust
 from hob.core.values import dataclass
@@ -24,7 +24,7 @@ from hob.tools.registry.schemas import Member, object_schema, read_object, shape
 F = TypeVar("F", bound=Callable[..., Awaitable["str | ToolOutput"]])
 
 _MARK = "__hob_tool__"
-_MOST_PROBLEMS = 8
+_MAX_PROBLEMS = 8
 _GIVEN = (ToolCall, CallContext)  # parameters of these types are handed in and not asked of the model
 
 
@@ -69,7 +69,7 @@ def tool(
     restart: Restart = Restart.NEVER,
     parallel: bool = False,
     timeout: float = 60.0,
-    output_cap: int = MOST_CHARACTERS,
+    output_cap: int = MAX_CHARACTERS,
     label: Label = Label(Origin.TOOL, Trust.UNTRUSTED),
     roles: ArgumentRole | None = None,
 ) -> Callable[[F], F]:
@@ -141,7 +141,7 @@ def _arguments(made: _Made, call: ToolCall) -> dict[str, Any]:
     problems: list[str] = []
     arguments = read_object(made.members, value, "", problems)
     if problems:
-        raise ToolFailed(f"{'; '.join(problems[:_MOST_PROBLEMS])}. {_usage(made)}")
+        raise ToolFailed(f"{'; '.join(problems[:_MAX_PROBLEMS])}. {_usage(made)}")
     return arguments
 
 

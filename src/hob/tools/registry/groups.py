@@ -20,13 +20,13 @@ from hob.core.trust.labels import HOB_LABEL
 from hob.core.values import dataclass
 from hob.tools.registry.declaration import Tools, tool
 
-MOST_AT_ONCE = 30
+MAX_AT_ONCE = 30
 """How many tools a group may have to be opened as a whole; of a larger one those are opened that are named."""
 
-MOST_FOUND = 5
+MAX_FOUND = 5
 _ONE = "tool:"  # before the name of a tool that was opened by itself
 _WORD = re.compile(r"[^\W_]+")
-MOST_SHOWN = 12
+MAX_SHOWN = 12
 """How many tools are always shown, `load_tools` among them: with more, models choose worse."""
 
 LOAD = "load_tools"
@@ -117,8 +117,8 @@ class Groups:
         ratings: ToolRatings | None = None,
     ) -> None:
         """Of tools that fit a query equally well those with the better `ratings` are opened."""
-        if len(shown.specs()) >= MOST_SHOWN:
-            raise ValueError(f"at most {MOST_SHOWN - 1} tools are shown beside {LOAD}; put the others into groups")
+        if len(shown.specs()) >= MAX_SHOWN:
+            raise ValueError(f"at most {MAX_SHOWN - 1} tools are shown beside {LOAD}; put the others into groups")
         self._shown = shown
         self._groups = groups
         self._opened = opened or OpenGroupsInMemory()
@@ -242,7 +242,7 @@ class _Loader:
 
     def is_large(self, group: str) -> bool:
         """Whether tools of this group are opened by name."""
-        return len(self._groups[group].toolset.specs()) > MOST_AT_ONCE
+        return len(self._groups[group].toolset.specs()) > MAX_AT_ONCE
 
     async def call(self, call: ToolCall, context: CallContext) -> ToolResult:
         return await self._tools.call(call, context)
@@ -258,14 +258,14 @@ class _Loader:
     async def load_tools(self, context: CallContext, names: Sequence[str] = (), query: str = "") -> str:
         """Show more tools. Groups:"""
         specs = {spec.name: spec for group in self._groups.values() for spec in group.toolset.specs()}
-        wanted = list(names) or find_tools(specs.values(), query, self._ratings)[:MOST_FOUND]
+        wanted = list(names) or find_tools(specs.values(), query, self._ratings)[:MAX_FOUND]
         if not wanted:
             raise ToolFailed(f"no tool fits {query[:100]!r}" if query else "give names of groups or tools, or a query")
         opened: list[str] = []
         for name in wanted:
             if name in self._groups:
                 within = [spec.name for spec in self._groups[name].toolset.specs()]
-                if len(within) > MOST_AT_ONCE:
+                if len(within) > MAX_AT_ONCE:
                     listed = ", ".join(within)
                     raise ToolFailed(f"{name} has {len(within)} tools: name those you need, or give a query. {listed}")
                 opened += within

@@ -18,8 +18,8 @@ Read = Callable[[Any, str, list[str]], Any]
 """Turns a JSON value into the Python one. `str` is where it stands; problems are added to the list."""
 
 
-_LEAST = ("minimum", "minLength", "minItems")
-_MOST = ("maximum", "maxLength", "maxItems")
+_MIN = ("minimum", "minLength", "minItems")
+_MAX = ("maximum", "maxLength", "maxItems")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +73,9 @@ def shape_of(hint: Any) -> Shape:
 
 def with_words(shape: Shape, told: Schema) -> Shape:
     """The same shape with the description and the bounds of a schema."""
-    words = {word: told[word] for word in ("description", *_LEAST, *_MOST) if word in told}
-    least, most = (next((told[word] for word in names if word in told), None) for names in (_LEAST, _MOST))
-    read = shape.read if least is most is None else _bounded(shape.read, Bounds(least, most))
+    words = {word: told[word] for word in ("description", *_MIN, *_MAX) if word in told}
+    minimum, maximum = (next((told[word] for word in names if word in told), None) for names in (_MIN, _MAX))
+    read = shape.read if minimum is maximum is None else _bounded(shape.read, Bounds(minimum, maximum))
     return Shape({**shape.schema, **words}, read)
 
 
@@ -227,10 +227,10 @@ def _annotated(hint: Any, notes: Sequence[Any]) -> Shape:
 def _bound_words(schema: Schema, bounds: Bounds) -> Schema:
     kind = schema.get("type")
     kind = kind[0] if isinstance(kind, list) else kind
-    least, most = {"string": ("minLength", "maxLength"), "array": ("minItems", "maxItems")}.get(
+    minimum, maximum = {"string": ("minLength", "maxLength"), "array": ("minItems", "maxItems")}.get(
         str(kind), ("minimum", "maximum")
     )
-    words = {least: bounds.at_least, most: bounds.at_most}
+    words = {minimum: bounds.at_least, maximum: bounds.at_most}
     return {word: value for word, value in words.items() if value is not None}
 
 

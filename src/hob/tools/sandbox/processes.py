@@ -13,8 +13,8 @@ from hob.tools.sandbox.job import EndReason, JobFinished, Limits, SandboxJob, Wi
 from hob.tools.sandbox.launcher.launcher import Backend
 from hob.tools.sandbox.running_command import OutputCallbacks, RunningCommand, run, start
 
-MOST_RUNNING = 16
-MOST_REMEMBERED = 64
+MAX_RUNNING = 16
+MAX_REMEMBERED = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +84,8 @@ class Processes:
         callbacks: OutputCallbacks | None = None,
     ) -> tuple[str, RunningCommand]:
         """Start a command; its id and itself. Raises NotConfigured and ToolFailed, also where too many run already."""
-        if self.running >= MOST_RUNNING:
-            raise ToolFailed(f"{MOST_RUNNING} commands run already. End one that is no longer needed.")
+        if self.running >= MAX_RUNNING:
+            raise ToolFailed(f"{MAX_RUNNING} commands run already. End one that is no longer needed.")
         began = self._clock.monotonic()
         running = await start(
             self.backend, job, self._clock, limits=self._limits, interactive=interactive, callbacks=callbacks,
@@ -155,7 +155,7 @@ class Processes:
     def _forget(self) -> None:
         """Those that ended longest ago are forgotten first; no one who still runs is."""
         ended = [name for name, entry in self._entries.items() if not entry.running.running]
-        for name in ended[: max(0, len(self._entries) - MOST_REMEMBERED)]:
+        for name in ended[: max(0, len(self._entries) - MAX_REMEMBERED)]:
             del self._entries[name]
 
 

@@ -21,7 +21,7 @@ from hob.tools.sandbox.network.hosts import Decided, HostDecision
 
 # What a command wrote: its beginning and its end are kept, the middle of a long output is counted and passed on.
 
-MOST_KEPT = 256 * 1024
+MAX_KEPT = 256 * 1024
 _HEAD = 0.4  # the share that the beginning may have; what matters more stands at the end
 
 OutputCallback = Callable[[bytes], None]
@@ -34,11 +34,11 @@ def ignore(_: object) -> None:
 class CommandOutputBuffer:
     """Takes pieces as they come. `on_output` is given every piece, also what is not kept."""
 
-    def __init__(self, on_output: OutputCallback = ignore, most: int = MOST_KEPT) -> None:
+    def __init__(self, on_output: OutputCallback = ignore, maximum: int = MAX_KEPT) -> None:
         self.total = 0
         self._on_output = on_output
-        self._room = int(most * _HEAD)
-        self._most_tail = most - self._room
+        self._room = int(maximum * _HEAD)
+        self._most_tail = maximum - self._room
         self._head = bytearray()
         self._tail = bytearray()
         self._news = bytearray()
@@ -85,8 +85,8 @@ GRACE = 2.0  # seconds between asking a command to end and ending it
 _DEAD = 5.0  # seconds within which what was killed is gone
 _AFTER_EXIT = 1.0  # seconds in which the last output must have come, though somebody may hold the pipe open
 _LOOK = 1.0  # seconds between looks at how much was written to disk
-_MOST_UNREAD = 4 * MIB
-_MOST_DECISIONS = 100  # that are told: a command could ask for hosts without end
+_MAX_UNREAD = 4 * MIB
+_MAX_DECISIONS = 100  # that are told: a command could ask for hosts without end
 _PIECE = 64 * 1024
 _NOT_STARTED = 126
 
@@ -115,7 +115,7 @@ class HostDecisions:
 
     def note(self, decision: HostDecision) -> None:
         """One more."""
-        if decision in self._told or len(self._told) >= _MOST_DECISIONS:
+        if decision in self._told or len(self._told) >= _MAX_DECISIONS:
             return
         self._told.add(decision)
         self._tell(decision)
@@ -211,7 +211,7 @@ class RunningCommand(asyncio.SubprocessProtocol):
         """Give it this to read, and with `end` nothing more. Raises ToolFailed where it cannot be written to."""
         if self._streams.writing is None or self._closing or not self.running:
             raise ToolFailed("The command reads nothing more.")
-        if len(self._unwritten) + len(data) > _MOST_UNREAD:
+        if len(self._unwritten) + len(data) > _MAX_UNREAD:
             raise ToolFailed("The command has not read what it was sent before.")
         self._closing = end
         self._unwritten += data + (b"\x04" if end and self._streams.terminal else b"")

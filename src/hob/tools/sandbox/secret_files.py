@@ -67,11 +67,11 @@ def _is_known(path: Path) -> bool:
     return False
 
 
-def _content(path: Path, most: int = _LARGEST) -> bytes | None:
+def _content(path: Path, maximum: int = _LARGEST) -> bytes | None:
     """What stands in a plain file that is not too large."""
     with suppress(OSError):
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(handle, "rb") as file:
             found = os.fstat(handle)
-            return file.read() if stat.S_ISREG(found.st_mode) and found.st_size <= most else None
+            return file.read() if stat.S_ISREG(found.st_mode) and found.st_size <= maximum else None
     return None

@@ -14,11 +14,11 @@ from hob.core.values import dataclass
 from hob.tools.web.public_transport import PublicTransport
 
 SECONDS = 30.0
-MOST_BYTES = 750_000
-MOST_DOCUMENT_BYTES = 10_000_000
+MAX_BYTES = 750_000
+MAX_DOCUMENT_BYTES = 10_000_000
 """Of a PDF or another file that is of no use in part."""
 
-MOST_REDIRECTS = 3
+MAX_REDIRECTS = 3
 _HEADERS = {
     "User-Agent": "Mozilla/5.0 (compatible; Hob)",
     "Accept": "text/markdown, text/html;q=0.9, application/json;q=0.9, text/plain;q=0.8, */*;q=0.5",
@@ -70,7 +70,7 @@ class WebFetcher:
 
     async def _follow(self, client: httpx2.AsyncClient, url: str, start: float, limit: asyncio.Timeout) -> FetchedPage:
         at = httpx2.URL(url)
-        for _ in range(MOST_REDIRECTS + 1):
+        for _ in range(MAX_REDIRECTS + 1):
             async with client.stream("GET", at) as response:
                 if response.status_code not in _REDIRECTS or "location" not in response.headers:
                     media_type, charset = _content_type(response)
@@ -80,16 +80,16 @@ class WebFetcher:
                         url, str(at), response.status_code, media_type, charset, data, cut, self._clock.now(), took
                     )
                 at = at.join(response.headers["location"]).copy_with(fragment=None)
-        raise ToolFailed(f"{_host(url)} redirects more than {MOST_REDIRECTS} times, last to {str(at)[:300]}")
+        raise ToolFailed(f"{_host(url)} redirects more than {MAX_REDIRECTS} times, last to {str(at)[:300]}")
 
 
 async def _body(response: httpx2.Response, media_type: str, limit: asyncio.Timeout) -> tuple[bytes, bool]:
     in_part = not media_type or media_type.startswith(_READ_IN_PART) or media_type.endswith(("+json", "+xml"))
-    most = MOST_BYTES if in_part else MOST_DOCUMENT_BYTES
+    maximum = MAX_BYTES if in_part else MAX_DOCUMENT_BYTES
     data = bytearray()
     loop = asyncio.get_running_loop()
     deadline = (limit.when() or loop.time() + SECONDS) - 1.0
-    chunks = _decoded(response, most)
+    chunks = _decoded(response, maximum)
     try:
         while True:
             async with asyncio.timeout_at(deadline):
@@ -97,17 +97,17 @@ async def _body(response: httpx2.Response, media_type: str, limit: asyncio.Timeo
             if chunk is None:
                 return bytes(data), False
             data += chunk
-            if len(data) > most:
+            if len(data) > maximum:
                 break
     except TimeoutError:
         if not data:
             raise
     if not in_part:
-        raise ToolFailed(f"the file is larger than {most:,} bytes, or comes too slowly")
-    return bytes(data[:most]), True
+        raise ToolFailed(f"the file is larger than {maximum:,} bytes, or comes too slowly")
+    return bytes(data[:maximum]), True
 
 
-async def _decoded(response: httpx2.Response, most: int) -> AsyncIterator[bytes]:
+async def _decoded(response: httpx2.Response, maximum: int) -> AsyncIterator[bytes]:
     """The body unpacked, never more of it at once than is wanted of it in all."""
     encoding = response.headers.get("content-encoding", "identity").strip().lower()
     if encoding in ("", "identity"):
@@ -118,9 +118,9 @@ async def _decoded(response: httpx2.Response, most: int) -> AsyncIterator[bytes]
         raise ToolFailed(f"the page came packed as {encoding[:40]}, which was not asked for")
     unpack = zlib.decompressobj(zlib.MAX_WBITS | 32)  # gzip or zlib, as its first bytes say
     async for chunk in response.aiter_raw():
-        yield unpack.decompress(chunk, most + 1)
+        yield unpack.decompress(chunk, maximum + 1)
         if unpack.unconsumed_tail:
-            yield unpack.decompress(unpack.unconsumed_tail, most + 1)
+            yield unpack.decompress(unpack.unconsumed_tail, maximum + 1)
             return
 
 

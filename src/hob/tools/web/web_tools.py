@@ -20,12 +20,12 @@ from hob.tools.web.search.provider import Hit, SearchProvider, WebQuery
 from hob.tools.web.specs import WEB_FETCH, WEB_SEARCH
 
 WEB_LABEL = Label(Origin.WEB, Trust.UNTRUSTED)
-MOST_CHARACTERS = 20_000
+MAX_CHARACTERS = 20_000
 KEPT_SECONDS = 900.0
 """For which pages and what was found stay in the cache."""
 
-_MOST_KEPT = 32
-_MOST_OF_ERROR = 2_000
+_MAX_KEPT = 32
+_MAX_OF_ERROR = 2_000
 _HEAD = 1_500  # characters that stay for what is told of a page
 _RESULT = re.compile(r"https?://[^\s<>\"]{1,2000}")
 _ADDRESS = re.compile("https?://", re.IGNORECASE)
@@ -62,15 +62,15 @@ class WebTools:
         context: CallContext,
         format: Literal["markdown", "text"] = "markdown",  # noqa: A002
         offset: int = 0,
-        max_chars: int = MOST_CHARACTERS,
+        max_chars: int = MAX_CHARACTERS,
     ) -> ToolOutput:
         read, cached = await self._read(url)
         page, found = read.page, read.text
         text = found.text if format == "markdown" else plain(found.text)
         failed = page.status >= 400
-        most = min(max(max_chars, 1), _MOST_OF_ERROR if failed else MOST_CHARACTERS, context.most - _HEAD)
+        maximum = min(max(max_chars, 1), _MAX_OF_ERROR if failed else MAX_CHARACTERS, context.maximum - _HEAD)
         start = min(max(offset, 0), len(text))
-        shown = text[start : start + most]
+        shown = text[start : start + maximum]
         more = start + len(shown) < len(text)
         blob = await self._blobs.put(text.encode(), "text/plain") if more and not failed else None
         told: dict[str, Any] = {
@@ -86,7 +86,7 @@ class WebTools:
             **({"cached": True} if cached else {"tookMs": round(page.took * 1000)}),
             **({"spill": f"blob:{blob}"} if blob is not None else {}),
         }
-        notes = [f"characters {start:,}-{start + len(shown):,} of {len(text):,}; go on with offset={start + most}"]
+        notes = [f"characters {start:,}-{start + len(shown):,} of {len(text):,}; go on with offset={start + maximum}"]
         notes = (notes if more else []) + ([found.note] if found.note else [])
         below = "".join(f"\n[{note}]" for note in notes)
         return ToolOutput(f"{json.dumps(told, ensure_ascii=False)}\n\n{shown}{below}", is_error=failed, rest=blob)
@@ -112,7 +112,7 @@ class WebTools:
         if until <= now:
             hits = await provider.search(asked)
             self._found[asked] = hits, now + KEPT_SECONDS
-            while len(self._found) > _MOST_KEPT:
+            while len(self._found) > _MAX_KEPT:
                 self._found.popitem(last=False)
         return "\n".join(_lines(hits)) or f"{provider.name} found nothing for {asked.words!r}"
 
@@ -128,7 +128,7 @@ class WebTools:
         read = _Read(replace(page, data=b""), text, now + KEPT_SECONDS)
         if page.status < 400:
             self._kept[url] = read
-            while len(self._kept) > _MOST_KEPT:
+            while len(self._kept) > _MAX_KEPT:
                 self._kept.popitem(last=False)
         return read, False
 

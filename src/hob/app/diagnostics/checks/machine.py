@@ -180,15 +180,15 @@ def _libraries(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
         needed = _REQUIREMENT.match(requirement)
         if needed is None or "extra ==" in requirement:
             continue
-        name, least = needed[1], needed[2] or "0"
+        name, minimum = needed[1], needed[2] or "0"
         try:
             there = metadata.version(name)
         except metadata.PackageNotFoundError:
             yield critical("a library is not installed", "install Hob again: `hob upgrade` says how", name)
             continue
-        if _numbers(there) < _numbers(least):
+        if _numbers(there) < _numbers(minimum):
             yield critical(
-                translatable("version {there} is older than {least}", there=there, least=least),
+                translatable("version {there} is older than {minimum}", there=there, minimum=minimum),
                 "install Hob again: `hob upgrade` says how",
                 name,
             )

@@ -22,8 +22,8 @@ from hob.app.imports.contents import (
 )
 from hob.app.imports.databases import open_listing
 from hob.app.imports.source_files import (
-    MOST_ARGUMENTS,
-    MOST_CALLS,
+    MAX_ARGUMENTS,
+    MAX_CALLS,
     Object,
     Unreadable,
     inner,
@@ -188,8 +188,8 @@ class _SameIds:
     It looks back over so many ids, since a transcript may be longer than what fits into memory.
     """
 
-    def __init__(self, most: int = 20_000) -> None:
-        self._most = most
+    def __init__(self, maximum: int = 20_000) -> None:
+        self._maximum = maximum
         self._seen: dict[str, list[int]] = {}
 
     def numbered(self, said: SourceMessage | SkippedPart) -> SourceMessage | SkippedPart:
@@ -200,7 +200,7 @@ class _SameIds:
         known = self._seen.setdefault(said.key, [])
         if content not in known:
             known.append(content)
-        if len(self._seen) > self._most:
+        if len(self._seen) > self._maximum:
             del self._seen[next(iter(self._seen))]
         nth = known.index(content)
         return replace(said, key=f"{nth + 1}:{said.key}") if nth else said
@@ -245,6 +245,6 @@ def _contents(content: object) -> tuple[str, tuple[SourceCall, ...]]:
                 texts.append("[a picture, which was not imported]")
             case "toolCall":
                 written = json.dumps(block.get("arguments") or {}, ensure_ascii=False)
-                arguments = text_of(written, MOST_ARGUMENTS)
+                arguments = text_of(written, MAX_ARGUMENTS)
                 calls.append(SourceCall(text_of(block.get("id"), 200), text_of(block.get("name"), 200), arguments))
-    return text_of("\n".join(filter(None, texts))), tuple(calls[:MOST_CALLS])
+    return text_of("\n".join(filter(None, texts))), tuple(calls[:MAX_CALLS])

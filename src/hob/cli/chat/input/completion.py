@@ -16,7 +16,7 @@ from hob.guard.policy.modes import Autonomy, Mode
 
 OWN: Mapping[str, ChatSentence] = {"attach": ChatSentence.ATTACH, "exit": ChatSentence.EXIT}
 """Commands of the chat itself."""
-_MOST = 200
+_MAX = 200
 
 
 @dataclass(slots=True)
@@ -86,5 +86,5 @@ class Completions(Completer):
             yield from self._paths.get_completions(Document(path), complete_event)
         else:
             found = [name for name in self._names.after(" ".join(words).lower()) if last.lower() in name.lower()]
-            for name in sorted(found, key=lambda name: not name.lower().startswith(last.lower()))[:_MOST]:
+            for name in sorted(found, key=lambda name: not name.lower().startswith(last.lower()))[:_MAX]:
                 yield Completion(name, -len(last))

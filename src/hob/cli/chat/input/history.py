@@ -10,7 +10,7 @@ from prompt_toolkit.history import History
 
 from hob.core.content.json_text import json_value
 
-_MOST_ENTRIES, _MOST_BYTES, _LONGEST = 1_000, 1_000_000, 20_000
+_MAX_ENTRIES, _MAX_BYTES, _LONGEST = 1_000, 1_000_000, 20_000
 
 
 class KeptHistory(History):
@@ -25,9 +25,9 @@ class KeptHistory(History):
 
     def load_history_strings(self) -> Iterable[str]:
         entries = self._read()
-        if self._size() > _MOST_BYTES or len(entries) > 2 * _MOST_ENTRIES:
-            self._rewrite(entries[-_MOST_ENTRIES:])
-        return [self._shorten(entry) for entry in reversed(entries[-_MOST_ENTRIES:])]
+        if self._size() > _MAX_BYTES or len(entries) > 2 * _MAX_ENTRIES:
+            self._rewrite(entries[-_MAX_ENTRIES:])
+        return [self._shorten(entry) for entry in reversed(entries[-_MAX_ENTRIES:])]
 
     def store_string(self, string: str) -> None:
         if len(string) <= _LONGEST:
@@ -41,7 +41,7 @@ class KeptHistory(History):
 
     def _read(self) -> list[str]:
         try:
-            lines = self._file.read_bytes()[-2 * _MOST_BYTES :].decode("utf-8", "replace").split("\n")
+            lines = self._file.read_bytes()[-2 * _MAX_BYTES :].decode("utf-8", "replace").split("\n")
         except OSError:
             return []
         return [entry for line in lines if (entry := _entry(line))]

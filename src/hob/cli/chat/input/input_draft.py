@@ -151,7 +151,7 @@ def path_of(word: str) -> Path:
         return Path(word)
 
 
-def read_file(path: Path, most: int = LARGEST_FILE) -> bytes:
+def read_file(path: Path, maximum: int = LARGEST_FILE) -> bytes:
     """How a file begins, or all of it. Raises OSError where it cannot be read, is too large, or is no regular file."""
     # nothing is waited for: a named pipe or a device would not let the chat go on
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
@@ -162,9 +162,9 @@ def read_file(path: Path, most: int = LARGEST_FILE) -> bytes:
         if not stat.S_ISREG(status.st_mode):
             raise OSError(errno.EINVAL, translatable("it is not a regular file"))
         if status.st_size > LARGEST_FILE:
-            told = translatable("it is too large; at most {most:,} bytes can be sent", most=LARGEST_FILE)
+            told = translatable("it is too large; at most {maximum:,} bytes can be sent", maximum=LARGEST_FILE)
             raise OSError(errno.EFBIG, told)
-        return file.read(most)
+        return file.read(maximum)
 
 
 def _is_file(path: Path) -> bool:

@@ -13,7 +13,7 @@ from hob.core.translation.language import translate
 from hob.core.values import dataclass
 
 _Line = list[tuple[str, str]]  # as in `fragments`, which needs more than the plain chat loads
-MOST_LINES = 8
+MAX_LINES = 8
 """Lines of a call's output that are shown; while it runs the newest, as they come."""
 _LONGEST = 4_000  # characters of output that are looked at
 
@@ -70,8 +70,8 @@ class RunningCall:
 
     def _output(self, width: int, language: str = "") -> list[_Line]:
         rows = self._tail.rstrip("\n").split("\n") if self._tail.strip() else []
-        hidden = max(0, self._lines + (not self._tail.endswith("\n")) - min(len(rows), MOST_LINES))
-        shown: list[_Line] = [[("dim", "  " + row.expandtabs(4)[: max(8, width - 2)])] for row in rows[-MOST_LINES:]]
+        hidden = max(0, self._lines + (not self._tail.endswith("\n")) - min(len(rows), MAX_LINES))
+        shown: list[_Line] = [[("dim", "  " + row.expandtabs(4)[: max(8, width - 2)])] for row in rows[-MAX_LINES:]]
         if rows and hidden and language:
             shown.insert(0, [("dim", "  " + say(ChatSentence.HIDDEN_OUTPUT, language, count=hidden))])
         return shown

@@ -133,8 +133,8 @@ class Restorer:
         return held
 
 
-_MOST_SCANS = 4_096  # texts whose findings are remembered; a session has some hundreds
-_MOST_KNOWN = 256
+_MAX_SCANS = 4_096  # texts whose findings are remembered; a session has some hundreds
+_MAX_KNOWN = 256
 _ORDER = tuple(ScreeningAction)
 _BY_CONTEXT = frozenset({SensitiveKind.PASSWORD, SensitiveKind.SECRET, SensitiveKind.BEARER})
 _APART = re.compile(r"[\s()./\u2013-]")
@@ -225,7 +225,7 @@ class PromptGuard:
         if findings is None:
             findings = self._find(text)
             self._scans[name] = findings
-            if len(self._scans) > _MOST_SCANS:
+            if len(self._scans) > _MAX_SCANS:
                 self._scans.popitem(last=False)
         else:
             self._scans.move_to_end(name)
@@ -267,7 +267,7 @@ class PromptGuard:
         if kind in _BY_CONTEXT and self._actions[kind] is ScreeningAction.REDACT and _is_telling(value):
             self._known.setdefault(value, kind)
             self._known.move_to_end(value)
-            if len(self._known) > _MOST_KNOWN:
+            if len(self._known) > _MAX_KNOWN:
                 self._known.popitem(last=False)
 
     # taking out

@@ -142,7 +142,7 @@ class Images:
     _TAG = re.compile(r"<img(?![a-z])[^>]{0,1500}+>", re.IGNORECASE)
     _SOURCE = re.compile(r"src\s{0,4}+=\s{0,4}+[\"']?+([^\"'\s>]{1,1000}+)", re.IGNORECASE)
     _HOST = re.compile(r"https?://([a-z0-9.-]{1,253}+)(?::[0-9]{1,5})?(?=[/?#]|$)", re.IGNORECASE)
-    _MOST = 1_600
+    _MAX = 1_600
 
     def __init__(self, own_words: str) -> None:
         self._words = lower(own_words)
@@ -169,7 +169,7 @@ class Images:
             if image:
                 parts.append(self._judged(image))
                 at = image.end()
-            elif not whole and len(text) - at < self._MOST and self._may_go_on(text, at):
+            elif not whole and len(text) - at < self._MAX and self._may_go_on(text, at):
                 self._held = text[at:]
                 return "".join(parts)
             else:  # a reference to an address elsewhere in the text, or nothing: as a link it loads nothing
@@ -212,7 +212,7 @@ class Redaction:
     """
 
     _STEP, _REACH, _CONTEXT = 500, 200, 60
-    _MOST_WORD, _MOST = 4_000, 16_000
+    _MAX_WORD, _MAX = 4_000, 16_000
 
     def __init__(self, kinds: frozenset[str]) -> None:
         self._kinds = kinds
@@ -254,12 +254,12 @@ class Redaction:
         if end <= start:
             end = max(text.rfind(sign, start, len(text) - self._REACH) for sign in " \t") + 1
         if end <= start:
-            end = len(text) if len(text) - start > self._MOST_WORD else start
+            end = len(text) if len(text) - start > self._MAX_WORD else start
         block = text.rfind("-----BEGIN", start)
-        if block >= 0 and "-----END" not in text[block:] and len(text) - start < self._MOST:
+        if block >= 0 and "-----END" not in text[block:] and len(text) - start < self._MAX:
             end = min(end, block)
         for finding in reversed(found):
-            if finding.start < end <= finding.end and len(text) - start < self._MOST:
+            if finding.start < end <= finding.end and len(text) - start < self._MAX:
                 end = finding.start
         return max(start, end)
 
@@ -272,8 +272,8 @@ def removed(kind: str) -> str:
 class LengthLimit:
     """Ends a text after `most` characters."""
 
-    def __init__(self, most: int, suffix: str) -> None:
-        self._left = most
+    def __init__(self, maximum: int, suffix: str) -> None:
+        self._left = maximum
         self._suffix = suffix
 
     def feed(self, piece: str) -> str:

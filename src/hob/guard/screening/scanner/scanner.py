@@ -274,7 +274,7 @@ def _find(order: _Order, places: dict[int, list[Place]], breaks: set[int]) -> Pl
 
 __all__ = ["ContentScanner", "ScannerAction", "ScannerFinding", "ScannerReport"]
 
-_MOST_DEPTH = 3  # encodings within encodings
+_MAX_DEPTH = 3  # encodings within encodings
 _TALKED_ABOUT = 0.3  # the part of a score that counts where somebody quotes what they talk about
 _QUOTED = re.compile(
     r"\"[^\"\n]{1,200}\"|“[^”\n]{1,200}”|„[^“\n]{1,200}“|«[^»\n]{1,200}»|`[^`\n]{1,200}`|(?<!\w)'[^'\n]{1,200}'(?!\w)"
@@ -400,7 +400,7 @@ def _invisible(text: str) -> Iterator[ScannerFinding]:
 def _decoded(text: str, depth: int) -> Iterator[ScannerFinding]:
     for inner in decoded_texts(text):
         signs = list(_read(inner))
-        if depth < _MOST_DEPTH:
+        if depth < _MAX_DEPTH:
             signs += _decoded(inner, depth + 1)
         for sign in signs:
             yield ScannerFinding(sign.family, sign.score, sign.excerpt)

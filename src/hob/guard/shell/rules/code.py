@@ -16,7 +16,7 @@ from hob.guard.shell.places import OWN, TOO_MUCH, ShellPlace
 from hob.guard.shell.rules.secrets import mentions
 
 _LONGEST = 16_384  # characters of a program
-_MOST_TEXTS = 40  # quoted texts that are looked at
+_MAX_TEXTS = 40  # quoted texts that are looked at
 _QUOTED = re.compile(
     r"\"((?:[^\"\\\n]|\\.){1,2000})\"|'((?:[^'\\\n]|\\.){1,2000})'|`([^`\n]{1,2000})`|"
     r"(?:%[wxqQ]?|\bq[qwx]?)\s?(?:\(([^)\n]{1,500})\)|\{([^}\n]{1,500})\}|\[([^\]\n]{1,500})\]|[/|!]([^/|!\n]{1,500})[/|!])"
@@ -135,7 +135,7 @@ def _general(rule_input: RuleInput, code: Code) -> Iterator[ShellFinding]:
 
 def _quoted(rule_input: RuleInput, text: str, acts: bool) -> Iterator[ShellFinding]:
     """What its texts in quotes would be as commands, and as paths to delete."""
-    for found, _ in zip(_QUOTED.finditer(text), range(_MOST_TEXTS), strict=False):
+    for found, _ in zip(_QUOTED.finditer(text), range(_MAX_TEXTS), strict=False):
         quoted = next(filter(None, found.groups()), "")
         if acts and " " in quoted.strip():
             yield from rule_input.refusals(quoted, rule_input)
@@ -269,7 +269,7 @@ def _vim(rule_input: RuleInput, code: Code) -> Iterator[ShellFinding]:
 def _asked(rule_input: RuleInput, code: Code) -> Iterator[ShellFinding]:
     yield rule_input.ask("inline-code", "the program in it can run anything")
     yield from rule_input.refusals(code.text, rule_input)
-    for line in code.text.splitlines()[:_MOST_TEXTS]:
+    for line in code.text.splitlines()[:_MAX_TEXTS]:
         yield from rule_input.refusals(line.strip().lstrip("@-").removeprefix("shell ").removeprefix("!"), rule_input)
     yield from _quoted(rule_input, code.text, True)
 

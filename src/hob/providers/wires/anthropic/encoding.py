@@ -46,7 +46,7 @@ from hob.providers.schemas.dialects import SchemaDialect, normalise
 #
 # https://platform.claude.com/docs/en/build-with-claude/prompt-caching
 
-MOST_MARKS = 4
+MAX_MARKS = 4
 LOOK_BACK = 20
 """Blocks that a mark finds an earlier one in, itself included."""
 _MARK = {"type": "ephemeral"}
@@ -60,7 +60,7 @@ def mark(tools: list[Block], system: list[Block], messages: list[Block]) -> None
     for place in places:
         _mark_last(messages[place]["content"])
     _mark_last(system)
-    if not system or len(places) < MOST_MARKS - 1:
+    if not system or len(places) < MAX_MARKS - 1:
         _mark_last(tools)
 
 
@@ -177,7 +177,7 @@ def _read(data: str) -> list[Block | int | None]:
 # told otherwise, some always do. Facts: https://platform.claude.com/docs/en/build-with-claude/thinking,
 # .../build-with-claude/effort, .../about-claude/models/overview and the migration guides of the models.
 
-_LEAST_BUDGET = 1_024
+_MIN_BUDGET = 1_024
 
 _EFFORT: Mapping[Thinking, str] = {
     Thinking.OFF: "low",  # the least of those who cannot be told not to think
@@ -237,25 +237,25 @@ def plan_thinking(model: str, level: Thinking | None, max_tokens: int) -> Plan:
     """How this model is told to think so. `max_tokens` is for the answer alone: thinking gets its room besides."""
     name = model.lower().replace(".", "-")
     way = next(way for pattern, way in _WAYS if pattern.search(name))
-    most = way.most_tokens or 10**9
+    maximum = way.most_tokens or 10**9
     if level is None and way.effort:  # these may think without being told to
-        return Plan(min(max_tokens + UNCHOSEN_ROOM, most))
+        return Plan(min(max_tokens + UNCHOSEN_ROOM, maximum))
     if level is None or not (way.budget or way.effort):
-        return Plan(min(max_tokens, most))
+        return Plan(min(max_tokens, maximum))
     if level is Thinking.OFF and way.off is not None:
-        return Plan(min(max_tokens, most), {"thinking": {"type": way.off}} if way.off else {}, off=True)
-    total = min(max_tokens + THINKING_ROOM[level], most)
+        return Plan(min(max_tokens, maximum), {"thinking": {"type": way.off}} if way.off else {}, off=True)
+    total = min(max_tokens + THINKING_ROOM[level], maximum)
     if way.effort:
         thinking = {"type": "adaptive", "display": "summarized"}
         return Plan(total, {"thinking": thinking, "output_config": {"effort": way.effort[level]}})
-    budget = min(THINKING_ROOM[level], total - _LEAST_BUDGET)
-    if budget < _LEAST_BUDGET:
+    budget = min(THINKING_ROOM[level], total - _MIN_BUDGET)
+    if budget < _MIN_BUDGET:
         return Plan(total)
     return Plan(total, {"thinking": {"type": "enabled", "budget_tokens": budget}}, budget=True)
 
 
 _IMAGES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
-_MOST_IMAGE = 5 * 1024 * 1024  # bytes of base64
+_MAX_IMAGE = 5 * 1024 * 1024  # bytes of base64
 _ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _EARLIER = "[earlier messages are not shown]"
 
@@ -340,7 +340,7 @@ def _image(image: Image, data: bytes) -> Block:
     encoded = base64.b64encode(data).decode()
     if media_type not in _IMAGES:
         return _text(f"[an image that cannot be shown here: {image.media_type}]")
-    if len(encoded) > _MOST_IMAGE:
+    if len(encoded) > _MAX_IMAGE:
         return _text(f"[an image that is too large to be shown here: {len(data)} bytes]")
     return {"type": "image", "source": {"type": "base64", "media_type": media_type, "data": encoded}}
 

@@ -192,7 +192,7 @@ def read_usage(usage: Mapping[str, Any]) -> Usage | None:
 
 _VERSION = "2023-06-01"
 """Known to all who speak this wire. The next one (2026-10-21) forbids what is never sent here."""
-_MOST_MODELS = 1_000  # of one page; there are some dozens
+_MAX_MODELS = 1_000  # of one page; there are some dozens
 
 
 class AnthropicMessages(Wire):
@@ -205,12 +205,12 @@ class AnthropicMessages(Wire):
         return versioned(base_url, "/v1", "/messages") + "/messages"
 
     def models_url(self, base_url: str) -> str:
-        return versioned(base_url, "/v1", "/messages") + f"/models?limit={_MOST_MODELS}"
+        return versioned(base_url, "/v1", "/messages") + f"/models?limit={_MAX_MODELS}"
 
     def headers(self, key: str) -> Mapping[str, str]:
         return {"anthropic-version": _VERSION, **({"x-api-key": key} if key else {})}
 
-    def most_output(self, model: str, request: ModelRequest) -> int:
+    def max_output(self, model: str, request: ModelRequest) -> int:
         return plan_thinking(model, request.thinking, request.max_tokens).max_tokens
 
     def encode(self, request: ModelRequest, *, model: str, images: Mapping[BlobId, bytes]) -> bytes:

@@ -33,8 +33,8 @@ from hob.providers.schemas.dialects import SchemaDialect, normalise
 # Gemini 2.5 takes a budget of tokens, later ones a level. Tokens of thinking count towards the limit of the answer.
 # Facts: https://ai.google.dev/gemini-api/docs/thinking and the servers' own words for a level they do not know.
 
-_MOST_BUDGET = 24_576
-_MOST_TOKENS = 65_536
+_MAX_BUDGET = 24_576
+_MAX_TOKENS = 65_536
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +76,12 @@ def plan_thinking(model: str, level: Thinking | None, max_tokens: int) -> dict[s
     if way.least_budget is None and not way.levels:
         return {"maxOutputTokens": max_tokens}
     if level is None:  # it thinks as much as it likes
-        return {"maxOutputTokens": max(max_tokens, min(max_tokens + UNCHOSEN_ROOM, _MOST_TOKENS))}
+        return {"maxOutputTokens": max(max_tokens, min(max_tokens + UNCHOSEN_ROOM, _MAX_TOKENS))}
     if way.least_budget is not None:
-        chosen: dict[str, Any] = {"thinkingBudget": min(max(way.least_budget, THINKING_ROOM[level]), _MOST_BUDGET)}
+        chosen: dict[str, Any] = {"thinkingBudget": min(max(way.least_budget, THINKING_ROOM[level]), _MAX_BUDGET)}
     else:
         chosen = {"thinkingLevel": _level(level, way.levels)}
-    total = max(max_tokens, min(max_tokens + THINKING_ROOM[level], _MOST_TOKENS))
+    total = max(max_tokens, min(max_tokens + THINKING_ROOM[level], _MAX_TOKENS))
     return {"maxOutputTokens": total, "thinkingConfig": {**chosen, "includeThoughts": level is not Thinking.OFF}}
 
 

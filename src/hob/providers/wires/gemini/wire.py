@@ -164,7 +164,7 @@ def read_usage(usage: Mapping[str, Any]) -> Usage | None:
     )
 
 
-_MOST_MODELS = 1_000  # of one page; there are some dozens
+_MAX_MODELS = 1_000  # of one page; there are some dozens
 
 
 class GenerateContent(Wire):
@@ -178,12 +178,12 @@ class GenerateContent(Wire):
         return f"{versioned(base_url, '/v1beta')}/{quote(name, safe='/@')}:streamGenerateContent?alt=sse"
 
     def models_url(self, base_url: str) -> str:
-        return f"{versioned(base_url, '/v1beta')}/models?pageSize={_MOST_MODELS}"
+        return f"{versioned(base_url, '/v1beta')}/models?pageSize={_MAX_MODELS}"
 
     def headers(self, key: str) -> Mapping[str, str]:
         return {"x-goog-api-key": key} if key else {}
 
-    def most_output(self, model: str, request: ModelRequest) -> int:
+    def max_output(self, model: str, request: ModelRequest) -> int:
         return int(plan_thinking(model, request.thinking, request.max_tokens)["maxOutputTokens"])
 
     def encode(self, request: ModelRequest, *, model: str, images: Mapping[BlobId, bytes]) -> bytes:

@@ -92,8 +92,8 @@ def encode_request(
         "model": model,
         "stream": True,
         "options": {
-            "num_predict": request.most_output,
-            "num_ctx": _room(_count_tokens(messages, tools) + request.most_output),
+            "num_predict": request.max_output,
+            "num_ctx": _room(_count_tokens(messages, tools) + request.max_output),
         },
     }
     if request.thinking is not None:

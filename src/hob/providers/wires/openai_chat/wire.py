@@ -28,8 +28,8 @@ from hob.core.tools import ToolCall, ToolSpec
 from hob.core.translation.language import translatable
 from hob.providers.http import decoder as decoding
 from hob.providers.http.addresses import endpoint
-from hob.providers.http.answer import MOST_CALLS, PartialCall, PartialJson
-from hob.providers.http.decoder import MOST_TOKENS, count_of
+from hob.providers.http.answer import MAX_CALLS, PartialCall, PartialJson
+from hob.providers.http.decoder import MAX_TOKENS, count_of
 from hob.providers.http.fields import Object, object_in, objects_in, text_in
 from hob.providers.http.past_calls import result_text, sound_arguments
 from hob.providers.http.wire import ListedModel, Wire
@@ -81,7 +81,7 @@ def encode_request(
 
 def most_tokens(request: ModelRequest, dialect: Dialect) -> int:
     """How much the model may write: with room for thinking only where it can be told to think."""
-    return request.most_output if dialect.effort or dialect.reasoning_object else request.max_tokens
+    return request.max_output if dialect.effort or dialect.reasoning_object else request.max_tokens
 
 
 def _thinking(level: Thinking, dialect: Dialect) -> dict[str, Any]:
@@ -279,7 +279,7 @@ class ChatDecoder(decoding.Decoder):
                     elif value is not None:
                         known.put(name, value)
                 return
-        if len(self._details) < MOST_CALLS:
+        if len(self._details) < MAX_CALLS:
             self._details.append(PartialJson(detail))
 
     def _take_fragment(self, fragment: Object) -> None:
@@ -356,7 +356,7 @@ class ChatCompletions(Wire):
     def models_url(self, base_url: str) -> str:
         return endpoint(base_url, "/models")
 
-    def most_output(self, model: str, request: ModelRequest) -> int:
+    def max_output(self, model: str, request: ModelRequest) -> int:
         return most_tokens(request, self._dialect)
 
     def encode(self, request: ModelRequest, *, model: str, images: Mapping[BlobId, bytes]) -> bytes:
@@ -399,7 +399,7 @@ def _listed(row: Mapping[str, Any]) -> ListedModel | None:
 
 def _first(row: Mapping[str, Any], *names: str) -> int | None:
     values = (row.get(name) for name in names)
-    return next((value for value in values if type(value) is int and 0 < value <= MOST_TOKENS), None)
+    return next((value for value in values if type(value) is int and 0 < value <= MAX_TOKENS), None)
 
 
 def _per_million(price: object) -> float | None:

@@ -11,11 +11,11 @@ from hob.core.content.chunks import split_text
 from hob.providers.http.addresses import endpoint
 from hob.providers.http.client import Client
 
-MOST_BYTES = 4_096
+MAX_BYTES = 4_096
 """UTF-8 bytes of one request. OpenAI takes 4,096 characters, and of the newer models 2,000 tokens: where a letter has
 several bytes, a token has hardly more than one letter."""
 
-MOST_AUDIO = 64 * 1024 * 1024
+MAX_AUDIO = 64 * 1024 * 1024
 """Bytes of sound that one request may bring: twenty minutes, where nothing is packed, for what is read in five."""
 
 MEDIA_TYPES: Mapping[str, str] = {
@@ -45,7 +45,7 @@ class OpenAISpeaker:
                 size = 0
                 async for piece in pieces:
                     size += len(piece)
-                    if size > MOST_AUDIO:
+                    if size > MAX_AUDIO:
                         raise self._client.garbage("sound without end")
                     yield piece
 
@@ -55,5 +55,5 @@ def _parts(text: str) -> list[str]:
     size = len(text.encode("utf-8", "replace"))
     if not size:
         return []
-    limit = max(1, MOST_BYTES * len(text) // max(size, MOST_BYTES))
-    return [part for part in split_text(text, min(limit, MOST_BYTES)) if part.strip()]
+    limit = max(1, MAX_BYTES * len(text) // max(size, MAX_BYTES))
+    return [part for part in split_text(text, min(limit, MAX_BYTES)) if part.strip()]

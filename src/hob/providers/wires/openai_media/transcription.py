@@ -92,7 +92,7 @@ def language_code(named: object) -> str:
     return code if len(code) == 2 and code.isalpha() and code.isascii() else ""
 
 
-_MOST_SECONDS = 1e6
+_MAX_SECONDS = 1e6
 
 
 class OpenAITranscriber:
@@ -146,7 +146,7 @@ def _seconds(value: object) -> float:
         seconds = float(value) if isinstance(value, (int, float, str)) else 0.0
     except (ValueError, OverflowError):
         return 0.0
-    return seconds if 0 < seconds < _MOST_SECONDS else 0.0
+    return seconds if 0 < seconds < _MAX_SECONDS else 0.0
 
 
 def _read_usage(usage: Mapping[str, Any]) -> Usage | None:

@@ -169,8 +169,8 @@ def _is_part(part: Item) -> bool:
 
 
 WIRE = "openai_responses"
-_LEAST_OUTPUT = 16
-_MOST_ID = 64
+_MIN_OUTPUT = 16
+_MAX_ID = 64
 _IMAGES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
 
 
@@ -181,7 +181,7 @@ def encode_request(request: ModelRequest, *, model: str, images: Mapping[BlobId,
         "model": model,
         "stream": True,
         "store": False,
-        "max_output_tokens": max(_LEAST_OUTPUT, request.most_output if reasons else request.max_tokens),
+        "max_output_tokens": max(_MIN_OUTPUT, request.max_output if reasons else request.max_tokens),
     }
     if request.cache_key is not None:
         body["prompt_cache_key"] = digest(request.cache_key)[:32]
@@ -241,7 +241,7 @@ def _call(call: ToolCall) -> Item:
 
 
 def _id(call: CallId) -> str:
-    return call if len(call) <= _MOST_ID else f"call_{digest(call)[:24]}"
+    return call if len(call) <= _MAX_ID else f"call_{digest(call)[:24]}"
 
 
 def _named_once(items: Iterable[Item]) -> list[Item]:

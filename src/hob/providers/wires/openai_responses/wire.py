@@ -243,8 +243,8 @@ class Responses(Wire):
     def models_url(self, base_url: str) -> str:
         return endpoint(base_url.strip().rstrip("/").removesuffix("/responses"), "/models")
 
-    def most_output(self, model: str, request: ModelRequest) -> int:
-        return request.max_tokens if efforts_of(model) is None else request.most_output
+    def max_output(self, model: str, request: ModelRequest) -> int:
+        return request.max_tokens if efforts_of(model) is None else request.max_output
 
     def encode(self, request: ModelRequest, *, model: str, images: Mapping[BlobId, bytes]) -> bytes:
         return encode_request(request, model=model, images=images)

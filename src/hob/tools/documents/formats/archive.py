@@ -4,7 +4,7 @@ import io
 import zipfile
 from xml.etree import ElementTree as ET
 
-MOST_XML = 50 << 20
+MAX_XML = 50 << 20
 
 
 class Archive:
@@ -12,16 +12,16 @@ class Archive:
 
     def __init__(self, data: bytes) -> None:
         self._zip = zipfile.ZipFile(io.BytesIO(data))
-        self._room = 2 * MOST_XML
+        self._room = 2 * MAX_XML
 
     def names(self) -> list[str]:
         return self._zip.namelist()
 
     def bytes(self, name: str) -> bytes:
         with self._zip.open(name) as member:
-            data = member.read(MOST_XML + 1)
+            data = member.read(MAX_XML + 1)
         self._room -= len(data)
-        if len(data) > MOST_XML or self._room < 0:
+        if len(data) > MAX_XML or self._room < 0:
             raise ValueError("it is too large when unpacked")
         return data
 

@@ -27,7 +27,7 @@ _BLOCKS = frozenset({
     *("footer", "form", "header", "hr", "li", "main", "nav", "ol", "p", "pre", "section", "table", "tbody", "thead"),
     *("tr", "ul", "h1", "h2", "h3", "h4", "h5", "h6"),
 })  # fmt: skip
-_LEAST = 200  # characters: of a page with more text than that, so little is not what it says
+_MIN = 200  # characters: of a page with more text than that, so little is not what it says
 
 
 def text_of(data: bytes, charset: str = "") -> str:
@@ -49,7 +49,7 @@ def title_of(source: str) -> str:
 def read(source: str, base: str = "") -> Iterator[DocumentSection]:
     """What a page says, in Markdown; links lead on from `base`."""
     readable = _readable(source, base)
-    if len(readable) < _LEAST:
+    if len(readable) < _MIN:
         plain = plain_text(source, base)
         readable = plain if len(plain) > 2 * len(readable) else readable
     return _sections(readable)

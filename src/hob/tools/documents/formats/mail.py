@@ -8,7 +8,7 @@ from hob.core.content.documents import DocumentSection
 from hob.tools.documents.formats import html
 
 _HEADERS = ("From", "To", "Cc", "Date")
-_MOST_NESTED = 5
+_MAX_NESTED = 5
 
 
 def read(data: bytes) -> tuple[str, Iterator[DocumentSection]]:
@@ -24,7 +24,7 @@ def _sections(message: EmailMessage, depth: int) -> Iterator[DocumentSection]:
     body = message.get_body(("plain", "html"))
     text = _text(body) if isinstance(body, EmailMessage) else ""
     for part in message.iter_attachments():
-        if part.get_content_type() == "message/rfc822" and depth < _MOST_NESTED:
+        if part.get_content_type() == "message/rfc822" and depth < _MAX_NESTED:
             nested += [each for each in part.iter_parts() if isinstance(each, EmailMessage)]
         else:
             name = part.get_filename() or "without a name"

@@ -17,7 +17,7 @@ _OPEN = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
 _HEADING = re.compile(r"heading|title", re.IGNORECASE)
 _DATES = frozenset({*range(14, 23), *range(45, 48)})  # ECMA-376, part 1, 18.8.30: numbers shown as dates
 _DATE_FORM = re.compile(r"(?:\[[^\]]*\]|\"[^\"]*\"|\\.)|([dymhs])", re.IGNORECASE)
-_MOST_ROWS = 100_000
+_MAX_ROWS = 100_000
 
 
 def docx(data: bytes) -> Iterator[DocumentSection]:
@@ -118,7 +118,7 @@ def _date_styles(archive: Archive) -> frozenset[int]:
 
 def _rows(sheet: ET.Element, shared: Sequence[str], dates: frozenset[int], *, since_1904: bool) -> Iterator[str]:
     for n, row in enumerate(sheet.iter(f"{_SHEET}row")):
-        if n >= _MOST_ROWS:
+        if n >= _MAX_ROWS:
             return
         cells: dict[int, str] = {}
         for cell in row.iter(f"{_SHEET}c"):

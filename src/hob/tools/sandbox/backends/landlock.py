@@ -44,7 +44,7 @@ _ETC = (
     *("pki/ca-trust", "pki/tls/certs", "protocols", "python3", "services", "ssl/certs", "ssl/openssl.cnf", "terminfo"),
 )
 _KERNEL = ("/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/version", "/proc/sys", "/proc/filesystems")
-_MOST_BESIDE = 400
+_MAX_BESIDE = 400
 """Each is held open while the command is started, and a process has a thousand descriptors."""
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty")
 
@@ -106,9 +106,9 @@ class Landlock(SupervisedBackend):
         if not hidden:
             return
         names = [each.name for each in Path(f"/proc/self/fd/{place}").iterdir()]
-        if len(names) > _MOST_BESIDE:
+        if len(names) > _MAX_BESIDE:
             raise ToolFailed(
-                f"{'/'.join(hidden[0])} holds keys and lies beside more than {_MOST_BESIDE} files, from which Landlock"
+                f"{'/'.join(hidden[0])} holds keys and lies beside more than {_MAX_BESIDE} files, from which Landlock"
                 " cannot tell it apart. Name it in the command to ask the owner for it, or move it into a folder."
             )
         for name in names:

@@ -62,9 +62,9 @@ class CredentialStore:
         if len(value) < SHORTEST or not _VALUE.fullmatch(value):
             raise NotConfigured(
                 translatable(
-                    "sandbox.credentials.{name}.value must have {most} printable ASCII characters at least, no spaces",
+                    "sandbox.credentials.{name}.value needs {minimum} printable ASCII characters at least, no spaces",
                     name=name,
-                    most=SHORTEST,
+                    minimum=SHORTEST,
                 )
             )
         variable = settings.variable or f"{re.sub(r'[^A-Z0-9]', '_', name.upper())}_TOKEN"
@@ -74,11 +74,11 @@ class CredentialStore:
             lambda: self._may(name, settings.per_minute),
         )  # fmt: skip
 
-    def _may(self, name: str, most: int) -> bool:
+    def _may(self, name: str, maximum: int) -> bool:
         now, uses = self._clock.monotonic(), self._uses[name]
         while uses and now - uses[0] >= _MINUTE:
             uses.popleft()
-        if len(uses) >= most:
+        if len(uses) >= maximum:
             return False
         uses.append(now)
         return True
@@ -113,7 +113,7 @@ class ResponseMask:
 
     def __init__(self, pairs: Sequence[tuple[bytes, bytes]]) -> None:
         self._pairs = pairs
-        self._most = max((len(real) for real, _ in pairs), default=1) - 1
+        self._maximum = max((len(real) for real, _ in pairs), default=1) - 1
         self._held = b""
 
     def feed(self, piece: bytes) -> bytes:
@@ -121,7 +121,7 @@ class ResponseMask:
         held = self._held + piece
         for real, shown in self._pairs:
             held = held.replace(real, shown)
-        cut = len(held) - self._most if piece else len(held)
+        cut = len(held) - self._maximum if piece else len(held)
         cut = max(cut, 0)
         self._held = held[cut:]
         return held[:cut]

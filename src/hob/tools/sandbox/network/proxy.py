@@ -22,7 +22,7 @@ from hob.tools.sandbox.network.hosts import Decided, HostDecision, HostRules, ho
 # Many hosts share addresses. A tunnel to an allowed name could speak to another one behind the same address, so the
 # name said in the first message is compared with the one that was allowed.
 
-MOST_HELLO = 5 + 16384 * 2
+MAX_HELLO = 5 + 16384 * 2
 _HANDSHAKE, _CLIENT_HELLO, _SERVER_NAME = 22, 1, 0
 
 
@@ -47,7 +47,7 @@ def server_name(data: bytes) -> str | None:
             return _name_in(bytes(hello[4 : 4 + int.from_bytes(hello[1:4], "big")]))
         if len(data) < end:
             return None
-        if end > MOST_HELLO:
+        if end > MAX_HELLO:
             raise NotTls
         at = end
 
@@ -71,10 +71,10 @@ def _name_in(body: bytes) -> str:
     return ""
 
 
-_MOST_HEAD = 32 * 1024
+_MAX_HEAD = 32 * 1024
 _PIECE = 64 * 1024
 _HEAD_SECONDS, _CONNECT_SECONDS, _IDLE_SECONDS = 15.0, 20.0, 300.0
-_MOST_CONNECTIONS = 64
+_MAX_CONNECTIONS = 64
 _HOP = frozenset(
     {
         "connection",
@@ -188,7 +188,7 @@ class Proxy:
 
     async def serve(self, listening: socket.socket) -> None:
         """Answer anyone who connects to this socket, until `close`."""
-        self._server = await asyncio.start_server(self._answer, sock=listening, limit=_MOST_HEAD)
+        self._server = await asyncio.start_server(self._answer, sock=listening, limit=_MAX_HEAD)
 
     def close(self) -> None:
         """The way out is shut, also for those who are on it."""
@@ -201,7 +201,7 @@ class Proxy:
         task = cast("asyncio.Task[None]", asyncio.current_task())
         self._open.add(task)
         try:
-            if len(self._open) > _MOST_CONNECTIONS:
+            if len(self._open) > _MAX_CONNECTIONS:
                 raise ProxyRefused("too many connections at once", "503 Service Unavailable")
             async with asyncio.timeout(_HEAD_SECONDS):
                 request = parse_request(await reader.readuntil(b"\r\n\r\n"), self._host)
@@ -301,7 +301,7 @@ class Proxy:
                     return None
                 if name is not None:
                     break
-                if not piece or len(data) > MOST_HELLO:
+                if not piece or len(data) > MAX_HELLO:
                     self._refused(request, "a tunnel was opened and not used")
                     return None
         if host_name(name) != request.host:

@@ -11,8 +11,8 @@ from hob.app.diagnostics.security_values import (
 )
 from hob.core.translation.language import translatable
 
-_LEAST_TOKEN = 24
-_LEAST_SIGNS = 10
+_MIN_TOKEN = 24
+_MIN_SIGNS = 10
 
 
 def _is_loopback(host: str) -> bool:
@@ -50,14 +50,14 @@ SECRETS: tuple[Check, ...] = (
     ),
     security_check(
         "gateway.token_short", Severity.WARN,
-        translatable("the API's token has fewer than {count} characters", count=_LEAST_TOKEN),
+        translatable("the API's token has fewer than {count} characters", count=_MIN_TOKEN),
         "unset gateway.auth_token, and Hob makes a good one",
-        lambda facts: when(_is_served(facts) and facts.gateway.token_length < _LEAST_TOKEN, "gateway.auth_token"),
+        lambda facts: when(_is_served(facts) and facts.gateway.token_length < _MIN_TOKEN, "gateway.auth_token"),
     ),
     security_check(
         "gateway.token_plain", Severity.CRITICAL, "the API's token can be guessed",
         "unset gateway.auth_token, and Hob makes a good one",
-        lambda facts: when(_is_served(facts) and facts.gateway.token_signs < _LEAST_SIGNS, "gateway.auth_token"),
+        lambda facts: when(_is_served(facts) and facts.gateway.token_signs < _MIN_SIGNS, "gateway.auth_token"),
     ),
     security_check(
         "secrets.plain_in_config", Severity.WARN, "the secret is in plain text in the settings",
