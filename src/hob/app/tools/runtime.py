@@ -61,6 +61,7 @@ from hob.tools.sandbox.settings import SandboxSettings
 from hob.tools.undo.snapshots.snapshot_walk import MIB, SnapshotLimits
 from hob.tools.undo.snapshots.snapshots import Snapshots
 from hob.tools.undo.turn_undo import TurnUndo
+from hob.tools.web.addresses import check_address
 from hob.tools.web.fetcher import WebFetcher
 from hob.tools.web.search.opening import open_search
 from hob.tools.web.settings import WebSettings
@@ -113,6 +114,7 @@ class ToolRuntime:
         """Why a tool would refuse a call whatever anybody allows; empty where none would."""
         try:
             self.messages.check(call, turn)
+            check_address(call)
             await self.files.check(call)
         except ToolRefused as why:
             return str(why)

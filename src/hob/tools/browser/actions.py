@@ -21,6 +21,7 @@ from hob.tools.browser.window import BrowserWindow
 from hob.tools.filesystem.paths import Roots
 from hob.tools.filesystem.whole_files import free_name, read_whole, write_new
 from hob.tools.registry.declaration import ToolOutput
+from hob.tools.web.addresses import web_address
 
 _LOAD_SECONDS, _ACT_SECONDS, _LOOK_SECONDS, _DOWNLOAD_SECONDS = 25.0, 10.0, 12.0, 45.0
 _FIND_SECONDS = 1.0  # it is there, or it is gone
@@ -29,7 +30,6 @@ _MAX_FILE = 50_000_000
 _MAX_AFTER = 8_000  # characters of a page after something was done there
 _MAX_VALUE, _LONGEST_WAIT, _TALLEST = 8_000, 20.0, 6_000
 _REF = re.compile(r"(?:f\d+)?e\d+")
-_WEB = re.compile(r"https?://[^\s/]+", re.IGNORECASE)
 _REFUSED = "Refused by the sandbox: "  # how the proxy begins
 _NAME = re.compile(r"[^\w.()+-]+")
 _PASSWORDS = "() => [...document.querySelectorAll('input[type=password]')].map(e => e.value).filter(v => v)"
@@ -91,12 +91,12 @@ class Actions:
         return ToolOutput("\n".join(lines) or "no tab is open")
 
     async def _open(self) -> ToolOutput:
-        url = _web_address(self._request.url)
+        url = web_address(self._request.url)
         await self._window.new_tab()
         return await self._go(url)
 
     async def _navigate(self) -> ToolOutput:
-        url = _web_address(self._request.url)
+        url = web_address(self._request.url)
         await self._tab()
         return await self._go(url)
 
@@ -337,12 +337,6 @@ class Actions:
             title = await _in_time(page.title(), 2.0)
         here = " (current)" if number == self._window.current else ""
         return f"tab {number}{here}: {page.url[:500]} {title[:200]!r}"
-
-
-def _web_address(url: str) -> str:
-    if not _WEB.match(url):
-        raise ToolRefused(f"{url[:200]!r} is no address of a web page; it begins with http:// or https://")
-    return url
 
 
 def _host(url: str) -> str:
