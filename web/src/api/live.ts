@@ -6,10 +6,13 @@ export type Message = { type: string; ref?: string } & Record<string, unknown>;
 export type LiveEvent = EventAnswer & { cursor: number };
 export type Connection = { state: "connecting" | "open" | "lost"; since: number };
 
+const EVENTS = "events";
+
 /** One connection for the page: events with a cursor, so that none is lost and none comes twice; and what is said. */
 class Live {
   private socket: WebSocket | null = null;
   private cursor: number | null = null;
+  private begun = false; // whether it is known where events begin
   private attempts = 0;
   private next = 0;
   private timer = 0;
@@ -33,11 +36,16 @@ class Live {
     this.socket = null;
   }
 
-  /** Tell events from this place on, if none were told yet. */
-  from(cursor: number) {
-    if (this.cursor !== null) return;
+  /** Tell events from this place on, if none were told yet; without a place those to come. */
+  from(cursor: number | null) {
+    if (this.begun) return;
+    this.begun = true;
     this.cursor = cursor;
-    if (this.connection.state === "open") this.say({ type: "subscribe", after: cursor });
+    this.listen();
+  }
+
+  private listen() {
+    if (this.begun) this.say({ type: "subscribe", ref: EVENTS, ...(this.cursor === null ? {} : { after: this.cursor }) });
   }
 
   onEvent(listener: (event: LiveEvent) => void) {
@@ -97,9 +105,15 @@ class Live {
 
   private hear(message: Message) {
     if (message.type === "welcome") {
+      this.listen();
+    } else if (message.type === "subscribed") {
       this.attempts = 0;
-      this.become("open");
-      if (this.cursor !== null) this.say({ type: "subscribe", after: this.cursor });
+      this.cursor ??= message.cursor as number;
+      this.become("open"); // from here on nothing is missed
+    } else if (message.type === "error" && message.ref === EVENTS) { // an older database may have come back
+      if (this.cursor === null) return this.socket?.close();
+      this.cursor = null;
+      this.listen();
     } else if (message.type === "event") {
       this.cursor = message.cursor as number;
       const event = { ...(message.event as EventAnswer), cursor: this.cursor };

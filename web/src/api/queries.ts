@@ -109,7 +109,7 @@ export function useLiveUpdates() {
       timer ||= window.setTimeout(flush, 120);
     });
     live.open();
-    void call("GET /api/v1/timeline", { query: { limit: 1 } }).then((page) => live.from(page.newest));
+    void call("GET /api/v1/timeline", { query: { limit: 1 } }).then((page) => live.from(page.newest), () => live.from(null));
     let was = live.connection.state;
     const watch = live.subscribe(() => {
       if (live.connection.state === "open" && was === "lost") void client.invalidateQueries({ refetchType: "active" });

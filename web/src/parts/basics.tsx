@@ -1,4 +1,4 @@
-import { useEffect, useRef, type ButtonHTMLAttributes, type ReactNode, type Ref } from "react";
+import { useLayoutEffect, useRef, useState, type ButtonHTMLAttributes, type ReactNode, type Ref } from "react";
 import { X, type LucideIcon } from "lucide-react";
 import { Problem } from "../api/client";
 import { Copy } from "./copy";
@@ -144,10 +144,12 @@ export function Dialog({ open, onClose, title, children, wide }: {
   open: boolean; onClose: () => void; title: string; children: ReactNode; wide?: boolean;
 }) {
   const ref = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  const [shown, setShown] = useState(false);
+  useLayoutEffect(() => {
     const dialog = ref.current;
     if (open && dialog && !dialog.open) dialog.showModal();
     if (!open && dialog?.open) dialog.close();
+    setShown(open); // what is in it comes after, or `autoFocus` would be on what cannot be seen yet
   }, [open]);
   return (
     <dialog
@@ -163,7 +165,7 @@ export function Dialog({ open, onClose, title, children, wide }: {
             <h2 className="font-semibold">{title}</h2>
             <Button look="quiet" icon={X} label={t("Close")} onClick={onClose} className="px-2" />
           </div>
-          <div className="overflow-y-auto p-4">{children}</div>
+          <div className="overflow-y-auto p-4">{shown && children}</div>
         </div>
       )}
     </dialog>

@@ -1,11 +1,14 @@
 import { ArrowUp, Mic, Paperclip, Square, X } from "lucide-react";
-import { useEffect, useRef, useState, type ReactNode } from "react";
+import { useEffect, useRef, useState, type KeyboardEvent, type ReactNode } from "react";
 import { call } from "../../api/client";
 import { t } from "../../i18n";
 import { Button } from "../../parts/basics";
 import { COMMANDS } from "../../parts/commands";
 
 export type Draft = { text: string; files: { id: string; name: string; picture?: string; voice?: boolean }[] };
+
+/** Enter sends, Shift-Enter breaks the line. */
+export const sends = (event: KeyboardEvent) => event.key === "Enter" && !event.shiftKey && !event.nativeEvent.isComposing;
 
 /** Where one writes: Enter sends, Shift-Enter breaks the line; files by drop, paste or choice. What is unsent is kept. */
 export function Composer({ onSend, onStop, connected, session, model }: {
@@ -127,7 +130,7 @@ export function Composer({ onSend, onStop, connected, session, model }: {
             } else if (event.key === "Enter" && offered.length && offered[at]![0].split(" ")[0] !== word && !event.nativeEvent.isComposing) {
               event.preventDefault();
               complete(offered[at]![0]);
-            } else if (event.key === "Enter" && !event.shiftKey && !event.nativeEvent.isComposing) {
+            } else if (sends(event)) {
               event.preventDefault();
               send();
             }

@@ -13,7 +13,7 @@ import { Button, Empty, Failure, Skeleton } from "../../parts/basics";
 import { Copy } from "../../parts/copy";
 import { Markdown } from "../../parts/markdown";
 import { Media } from "../../parts/media";
-import { Composer, type Draft } from "./composer";
+import { Composer, sends, type Draft } from "./composer";
 import { Beside } from "./panel";
 
 /** What is being said and not yet part of the history; `late`: followed from the middle on, since another page sent it; `aside`: a command's answer, which is no part of the conversation. */
@@ -274,6 +274,12 @@ function Mine({ text, entry }: { text: string; entry?: EntryAnswer }) {
     return (
       <form className="flex flex-col gap-2 rounded-xl border border-accent bg-surface p-3" onSubmit={(event) => { event.preventDefault(); say(entry, draft.trim()); }}>
         <textarea autoFocus dir="auto" rows={Math.min(8, draft.split("\n").length + 1)} value={draft} onChange={(event) => setDraft(event.target.value)}
+          onKeyDown={(event) => {
+            if (event.key === "Escape") return setDraft(null);
+            if (!sends(event)) return;
+            event.preventDefault();
+            if (draft.trim()) say(entry, draft.trim());
+          }}
           aria-label={t("Say it otherwise")} className="resize-none bg-transparent outline-none" />
         <div className="flex flex-wrap items-center justify-end gap-2">
           <span className="me-auto text-xs text-muted">{t("Goes on in a copy; this conversation stays as it is.")}</span>
