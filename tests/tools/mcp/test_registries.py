@@ -20,6 +20,7 @@ import pytest
 
 from hob.core.errors import NotConfigured
 from hob.tools.mcp import installer
+from hob.tools.mcp.accepted import installed_package
 from hob.tools.mcp.installer import InstallPlan, install, install_problem, plan_of
 from hob.tools.mcp.registries import registries_of
 from hob.tools.mcp.settings import McpServer
@@ -147,6 +148,7 @@ async def test_npm_package_comes_from_the_companys_registry(tmp_path: Path, monk
         (tmp_path / ".npmrc").write_text(f"registry={there.url}/\nscript-shell=/bin/evil\n{login}")
         server = await fetched(tmp_path / "home", "npx thing", COMPANY_TOKEN="t0ken", NODE_EXTRA_CA_CERTS=there.ca)
         assert Path(server.command[0]).exists()
+        assert installed_package(tmp_path / "home", "thing") == "thing@1.0.0"
         assert "bearer t0ken" in there.logins
     left = [each for each in (tmp_path / "home" / "mcp").rglob("*") if each.is_file() and "caches" not in each.parts]
     assert not [each for each in left if b"t0ken" in each.read_bytes()]
@@ -157,8 +159,9 @@ async def test_npm_package_comes_from_the_companys_registry(tmp_path: Path, monk
 async def test_python_package_comes_from_the_companys_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with company(tmp_path, monkeypatch) as there:
         url = f"https://me:secret@{HOST}:{there.port}/simple"
-        server = await fetched(tmp_path / "home", "uvx thing", UV_DEFAULT_INDEX=url, SSL_CERT_FILE=there.ca)
+        server = await fetched(tmp_path / "home", "uvx thing --port 9", UV_DEFAULT_INDEX=url, SSL_CERT_FILE=there.ca)
         assert Path(server.command[0]).exists()
+        assert installed_package(tmp_path / "home", "thing") == "thing==1.0 --port 9"
         assert f"basic {base64.b64encode(b'me:secret').decode().lower()}" in there.logins
 
 

@@ -31,6 +31,7 @@ from hob.tools.mcp.accepted import (
     LONGEST_DESCRIPTION,
     AcceptedServer,
     AcceptedTool,
+    installed_package,
     load_accepted,
     save_accepted,
     tool_name,
@@ -266,7 +267,7 @@ def _add(name: str, raw: Raw, *, yes: bool) -> int:
     if plan is not None:
         asked = translatable(
             "{package} is fetched from {registry} into Hob's home, once, without running its scripts. Install it?",
-            package=plan.spelled,
+            package=plan.spelled if plan.version else translatable("the newest {package}", package=plan.spelled),
             registry=plan.source(process_environment()),
         )
         if not yes and not confirm(asked):
@@ -280,6 +281,7 @@ def _add(name: str, raw: Raw, *, yes: bool) -> int:
         if plan is not None:
             server = asyncio.run(looking.fetch(config, name, plan, server))
             _write(config.home, name, {"command": server.command})
+            print(_("installed: {package}").format(package=line(installed_package(config.home, name), 200)))
         status = _accept(config, name, server, yes=yes)
     except HobError:
         for each in _unseen(server):
@@ -357,13 +359,43 @@ def _shown(server: str, tool: AcceptedTool, before: AcceptedTool | None) -> Iter
         yield paint(f"    - {_whole(before.description)}", "red")
         said = f"+ {said}"
     yield f"    {said}"
-    yield "    " + _("what it may do: {effects}").format(effects=", ".join(_effect_words(tool.effects)))
+    told = _("what it may do: {effects}")
+    if before is not None and before.effects != tool.effects:
+        yield paint("    - " + told.format(effects=", ".join(_effect_words(before.effects))), "red")
+    yield "    " + told.format(effects=", ".join(_effect_words(tool.effects)))
     roles = tool.roles or {}
     named = {argument: role for role, names in roles.items() if isinstance(names, tuple) for argument in names}
     words = {each: _(ROLE_WORDS.get(named.get(each, ""), ROLE_WORDS[""])) for each in tool.schema.get("properties", {})}
     arguments = ", ".join(f"{each} ({word})" if word else each for each, word in words.items())
     if arguments:
         yield "    " + _("what it is told: {arguments}").format(arguments=line(arguments, 400))
+    yield from _argument_texts(tool.schema, None if before is None else before.schema)
+
+
+def _argument_texts(schema: Mapping[str, Any], before: Mapping[str, Any] | None) -> Iterator[str]:
+    """What models read of each argument; of a tool that was accepted `before`, what is other now."""
+    kinds = () if before is not None else ("type",)
+    now, old = _texts(schema, kinds), _texts(before or {}, kinds)
+    for name in dict.fromkeys((*old, *now)):
+        if before is None and now[name]:
+            yield f"      {line(name)}: {now[name]}"
+        if before is None or old.get(name) == now.get(name):
+            continue
+        if name in old:
+            yield paint(f"      - {line(name)}: {old[name]}", "red")
+        if name in now:
+            yield f"      + {line(name)}: {now[name]}"
+
+
+def _texts(schema: Mapping[str, Any], without: Sequence[str]) -> Mapping[str, str]:
+    """Of each argument its description, and what else stands in its schema, its title and these aside."""
+    found: dict[str, str] = {}
+    for name, given in schema.get("properties", {}).items():
+        rest = {**given} if isinstance(given, Mapping) else {"schema": given}
+        said = str(rest.pop("description", ""))
+        rest = {key: each for key, each in rest.items() if key not in ("title", *without)}
+        found[name] = _whole(f"{said} {jsons.dumps(rest, ensure_ascii=False) if rest else ''}")
+    return found
 
 
 def _whole(text: str) -> str:
@@ -397,7 +429,8 @@ def _view(config: Config, name: str, server: McpServer) -> Mapping[str, Any]:
     state = "off" if not server.on else translatable("not accepted") if accepted is None else "on"
     tools = len(accepted.tools) if accepted is not None else 0
     version = accepted.version if accepted is not None else ""
-    where = server.url or " ".join(server.command)
+    package = installed_package(config.home, name)
+    where = server.url or package or " ".join(server.command)
     return {"name": name, "state": state, "tools": tools, "version": version, "where": where}
 
 

@@ -21,6 +21,9 @@ log = logging.getLogger(__name__)
 FOLDER = "mcp"
 """The folder in the home for what belongs to the servers."""
 
+PINNED = "package"
+"""The file beside a server's packages that names what was installed."""
+
 _LONGEST_NAME = 64  # providers take no longer names of tools
 LONGEST_DESCRIPTION = 1_500
 """Of a tool, as models are told of it."""
@@ -56,6 +59,17 @@ class AcceptedServer:
     resources: bool = False
     prompts: bool = False
     tools: tuple[AcceptedTool, ...] = field(default=())
+
+
+def installed_at(home: Path, name: str) -> Path:
+    """Where a server's packages are, if Hob installed them."""
+    return home / FOLDER / "installed" / name
+
+
+def installed_package(home: Path, name: str) -> str:
+    """The package that was installed for a server, with its version and arguments; empty where none was."""
+    file = installed_at(home, name) / PINNED
+    return file.read_text("utf-8") if file.exists() else ""
 
 
 def hash_of(name: str, description: str, schema: Mapping[str, Any], hints: Mapping[str, Any]) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hob.core.errors import NotConfigured
 from hob.core.translation.language import translatable
-from hob.tools.mcp.accepted import FOLDER
+from hob.tools.mcp.accepted import FOLDER, installed_at
 from hob.tools.mcp.connection import Connection, Transport
 from hob.tools.mcp.http import open_http
 from hob.tools.mcp.oauth import auth_of
@@ -131,8 +131,3 @@ def job_of(
         tuple(word.replace(DATA, str(own)) for word in server.command), own, tuple(roots), tuple(server.hosts),
         credentials=credentials.of(f"mcp.{name}", server.hosts),
     )  # fmt: skip
-
-
-def installed_at(home: Path, name: str) -> Path:
-    """Where a server's packages are, if Hob installed them."""
-    return home / FOLDER / "installed" / name

@@ -9,13 +9,14 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from importlib.metadata import distributions
 from pathlib import Path
 
 from hob.core.errors import NotConfigured, ToolFailed
 from hob.core.translation.language import translatable
 from hob.core.values import dataclass
-from hob.tools.mcp.accepted import FOLDER
-from hob.tools.mcp.connector import installed_at, job_of
+from hob.tools.mcp.accepted import FOLDER, PINNED, installed_at
+from hob.tools.mcp.connector import job_of
 from hob.tools.mcp.registries import Registries, registries_of
 from hob.tools.mcp.server_environment import ServerEnvironment
 from hob.tools.mcp.settings import McpServer
@@ -120,10 +121,20 @@ async def install(name: str, plan: InstallPlan, server: McpServer, server_enviro
             program = folder / "bin" / (plan.program or plan.package)
             if not program.exists():
                 raise ToolFailed(f"{plan.spelled} has no program {program.name}")
+        pinned = replace(plan, version=_version(folder, plan))
+        (folder / PINNED).write_text(" ".join((pinned.spelled, *plan.arguments)), "utf-8")
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
     return replace(server, command=[str(program), *plan.arguments])
+
+
+def _version(folder: Path, plan: InstallPlan) -> str:
+    if plan.kind == "npm":
+        version: str = json.loads((folder / "node_modules" / plan.package / "package.json").read_bytes())["version"]
+        return version
+    found = distributions(name=plan.package, path=[str(each) for each in folder.glob("lib/python*/site-packages")])
+    return next((each.version for each in found), plan.version)
 
 
 def _npm_program(folder: Path, plan: InstallPlan) -> Path:
