@@ -55,7 +55,7 @@ async def fail(call: EndpointCall[Nothing]) -> Response:
 
 async def echo(call: EndpointCall[bytes]) -> Response:
     """Who called, and how much was sent."""
-    return json_response({"name": call.caller.name, "bytes": len(call.asked)})
+    return json_response({"name": call.caller.name, "bytes": len(call.payload)})
 
 
 ERRORS: dict[str, Exception] = {

@@ -93,8 +93,8 @@ def _administration(call: EndpointCall[Any]) -> Administration:
 
 async def logs(call: EndpointCall[LogsQuery]) -> JsonResponse[LogsAnswer]:
     """What stands in the log, the newest last."""
-    asked = call.asked
-    wanted = LogFilter(asked.level, asked.text, asked.trace_id, asked.limit)
+    payload = call.payload
+    wanted = LogFilter(payload.level, payload.text, payload.trace_id, payload.limit)
     return etagged(call.request, {"lines": await _administration(call).logs(wanted)})
 
 
@@ -103,8 +103,8 @@ async def doctor(call: EndpointCall[HealthQuery]) -> JsonResponse[DoctorAnswer]:
 
     It is told again for five minutes before Hob looks anew; in the language of `Accept-Language`, English or German.
     """
-    asked, language = call.asked, language_of(call.request)
-    found = await _administration(call).examine(online=asked.online, refresh=asked.refresh)
+    payload, language = call.payload, language_of(call.request)
+    found = await _administration(call).examine(online=payload.online, refresh=payload.refresh)
     findings: list[FindingAnswer] = [
         {**each, "title": translated(each["title"], language), "advice": translated(each["advice"], language)}
         for each in found["findings"]
@@ -125,8 +125,8 @@ async def connect(call: EndpointCall[ModelConnection]) -> JsonResponse[Connected
 
     What was kept while there was no model is answered then. What it costs is the task `test`.
     """
-    asked, operations = call.asked, call.api.operations
-    new = NewModel(asked.provider, asked.base_url, asked.key, asked.model, asked.anyway)
+    payload, operations = call.payload, call.api.operations
+    new = NewModel(payload.provider, payload.base_url, payload.key, payload.model, payload.anyway)
     told = await _administration(call).connect(new, operations.probe_model)
     if told["kept"]:
         operations.reload()

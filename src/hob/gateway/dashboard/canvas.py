@@ -90,20 +90,20 @@ async def pages(call: EndpointCall[Nothing]) -> JsonResponse[CanvasPagesAnswer]:
 async def page(call: EndpointCall[VersionQuery]) -> JsonResponse[CanvasPageAnswer]:
     """One version of a page, with its HTML, and which versions there are."""
     kept = call.api.store.canvas
-    found = await kept.find(call.id, call.asked.version)
+    found = await kept.find(call.id, call.payload.version)
     versions = [each.version for each in await kept.versions(call.id)]
     return etagged(call.request, {**_view(found), "html": await kept.html(found), "versions": versions})
 
 
 async def change(call: EndpointCall[CanvasChange]) -> JsonResponse[CanvasPageAnswer]:
     """Hide a page, or let its scripts run."""
-    kept, asked = call.api.store.canvas, call.asked
-    found = await kept.find(call.id, asked.version)
-    if asked.scripts:
+    kept, payload = call.api.store.canvas, call.payload
+    found = await kept.find(call.id, payload.version)
+    if payload.scripts:
         found = await kept.let_run(found)
-    if asked.hidden:
+    if payload.hidden:
         await kept.hide(found)
-    return json_response(_view(await kept.find(call.id, asked.version)))
+    return json_response(_view(await kept.find(call.id, payload.version)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +121,8 @@ async def call_tool(call: EndpointCall[AppCall]) -> JsonResponse[PageCallAnswer]
 
     What it asks about is done only where it is `confirmed`, which a person does who has seen tool and arguments.
     """
-    asked = call.asked
-    wanted = PageCall(call.id, asked.version, asked.tool, asked.arguments, asked.confirmed)
+    payload = call.payload
+    wanted = PageCall(call.id, payload.version, payload.tool, payload.arguments, payload.confirmed)
     return json_response(await call.api.port(LazyTools).get().call_for_page(wanted))
 
 

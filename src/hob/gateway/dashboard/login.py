@@ -89,12 +89,12 @@ async def logout(call: EndpointCall[Nothing]) -> JsonResponse[LogoutAnswer]:
 def _known(call: EndpointCall[Login]) -> ApiCaller:
     """Who signs in. Raises Refusal, which is counted."""
     visitor: Visitor | SocketOwner = call.request.scope["visitor"]
-    if bool(call.asked.code) == bool(call.asked.token):
+    if bool(call.payload.code) == bool(call.payload.token):
         raise InvalidRequest("give the code of a link, or a token")
-    if call.asked.token:
-        return visitor.show(call.asked.token)
+    if call.payload.token:
+        return visitor.show(call.payload.token)
     with visitor.trying():
-        caller = call.api.login_codes.redeem(call.asked.code, call.api.clock.monotonic)
+        caller = call.api.login_codes.redeem(call.payload.code, call.api.clock.monotonic)
         if caller is None:
             raise HttpRefusal("unauthorized", "this link was used or is too old; `hob dashboard` makes a new one")
         return caller

@@ -155,9 +155,9 @@ def _objectives(known: KnowledgeFigures) -> MemoryObjectives:
 
 async def config(call: EndpointCall[MemorySettingsChange]) -> JsonResponse[SettingsAnswer]:
     """Change settings of memory that may be changed while Hob runs."""
-    if not call.asked.values:
+    if not call.payload.values:
         raise InvalidRequest("values must name a setting")
-    values = {f"memory.{name}": value for name, value in call.asked.values.items()}
+    values = {f"memory.{name}": value for name, value in call.payload.values.items()}
     changed = await call.api.operations.change_settings(values, call.caller.by)
     return json_response({"settings": [each for each in changed if str(each["key"]).startswith("memory.")]})
 

@@ -25,9 +25,9 @@ class ExplainRequest:
 
 async def explain(call: EndpointCall[ExplainRequest]) -> JsonResponse[ExplainedAnswer]:
     """Whether a call would be allowed, asked about or refused, and by which rule. Nothing is done."""
-    asked = call.asked
+    payload = call.payload
     supposed = SupposedCall(
-        asked.tool, asked.arguments, asked.tainted, asked.mode or "", asked.autonomy or "", asked.words
+        payload.tool, payload.arguments, payload.tainted, payload.mode or "", payload.autonomy or "", payload.words
     )
     return json_response(await call.api.port(LazyPolicy).get().explain(supposed))
 

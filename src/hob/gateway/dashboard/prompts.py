@@ -62,7 +62,7 @@ class PromptStepQuery:
 
 async def prompt_text(call: EndpointCall[PromptStepQuery]) -> JsonResponse[PromptTextAnswer]:
     """What the model was given in a step of this turn: each part of the request with its text."""
-    store, turn, n = call.api.store, TurnId(call.id), call.asked.step
+    store, turn, n = call.api.store, TurnId(call.id), call.payload.step
     asked, requests, erased = await asyncio.gather(
         store.journal.step(turn, n), store.requests.load(turn, n), store.journal.erased((turn,))
     )

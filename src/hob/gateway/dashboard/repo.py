@@ -117,28 +117,28 @@ async def work_repo(call: EndpointCall[Nothing]) -> JsonResponse[WorkRepoAnswer]
 
 async def set_work_repo(call: EndpointCall[SetWorkRepoRequest]) -> JsonResponse[WorkRepoAnswer]:
     """Let tools work in another folder from now on (`workspace.work_repo`). It is made when it is needed."""
-    await call.api.operations.change_settings({"workspace.work_repo": call.asked.path}, call.caller.by)
-    return json_response({"path": call.asked.path})
+    await call.api.operations.change_settings({"workspace.work_repo": call.payload.path}, call.caller.by)
+    return json_response({"path": call.payload.path})
 
 
 async def tree(call: EndpointCall[RepoPath]) -> JsonResponse[TreeAnswer]:
     """What lies in a folder, folders first."""
-    return etagged(call.request, await _repos(call).tree(call.asked.repo, call.asked.path))
+    return etagged(call.request, await _repos(call).tree(call.payload.repo, call.payload.path))
 
 
 async def file(call: EndpointCall[RepoPath]) -> JsonResponse[FileAnswer]:
     """A text file, of a long one the beginning."""
-    return etagged(call.request, await _repos(call).file(call.asked.repo, call.asked.path))
+    return etagged(call.request, await _repos(call).file(call.payload.repo, call.payload.path))
 
 
 async def status(call: EndpointCall[RepoQuery]) -> JsonResponse[RepoStatusAnswer]:
     """The branch, how far it is from its remote, and what was changed since the last commit."""
-    return etagged(call.request, await _repos(call).status(call.asked.repo))
+    return etagged(call.request, await _repos(call).status(call.payload.repo))
 
 
 async def search(call: EndpointCall[RepoSearch]) -> JsonResponse[RepoSearchAnswer]:
     """The repositories in the folder, and lines of files that hold the text."""
-    return etagged(call.request, await _repos(call).search(call.asked.repo, call.asked.text))
+    return etagged(call.request, await _repos(call).search(call.payload.repo, call.payload.text))
 
 
 async def gh_auth(call: EndpointCall[Nothing]) -> JsonResponse[GitHubAnswer]:
@@ -148,60 +148,60 @@ async def gh_auth(call: EndpointCall[Nothing]) -> JsonResponse[GitHubAnswer]:
 
 async def branches(call: EndpointCall[RepoQuery]) -> JsonResponse[BranchesAnswer]:
     """The branches."""
-    return etagged(call.request, await _repos(call).branches(call.asked.repo))
+    return etagged(call.request, await _repos(call).branches(call.payload.repo))
 
 
 async def log(call: EndpointCall[RepoLog]) -> JsonResponse[LogAnswer]:
     """The newest commits, of a path if one is given."""
-    asked = call.asked
-    return etagged(call.request, await _repos(call).log(asked.repo, asked.limit, asked.path))
+    payload = call.payload
+    return etagged(call.request, await _repos(call).log(payload.repo, payload.limit, payload.path))
 
 
 async def diff(call: EndpointCall[RepoDiff]) -> JsonResponse[DiffAnswer]:
     """What was changed, in git's words."""
-    asked = call.asked
-    return etagged(call.request, await _repos(call).diff(asked.repo, commit=asked.commit, path=asked.path))
+    payload = call.payload
+    return etagged(call.request, await _repos(call).diff(payload.repo, commit=payload.commit, path=payload.path))
 
 
 async def diff_file(call: EndpointCall[RepoDiff]) -> JsonResponse[DiffAnswer]:
     """What was changed in one file; a new one is shown whole."""
-    if not call.asked.path:
+    if not call.payload.path:
         raise InvalidRequest("path is missing")
     return await diff(call)
 
 
 async def checkout(call: EndpointCall[RepoCheckout]) -> JsonResponse[RepoDoneAnswer]:
     """Go to a branch; git refuses where that would overwrite what is not committed."""
-    asked = call.asked
-    return json_response(await _repos(call).checkout(asked.repo, asked.branch, create=asked.create))
+    payload = call.payload
+    return json_response(await _repos(call).checkout(payload.repo, payload.branch, create=payload.create))
 
 
 async def commit(call: EndpointCall[RepoCommit]) -> JsonResponse[RepoDoneAnswer]:
     """Commit what was changed."""
-    asked = call.asked
-    return json_response(await _repos(call).commit(asked.repo, asked.message, asked.paths))
+    payload = call.payload
+    return json_response(await _repos(call).commit(payload.repo, payload.message, payload.paths))
 
 
 async def pull(call: EndpointCall[RepoQuery]) -> JsonResponse[RepoDoneAnswer]:
     """Take over what came to the remote branch, where that needs no merge."""
-    return json_response(await _repos(call).pull(call.asked.repo))
+    return json_response(await _repos(call).pull(call.payload.repo))
 
 
 async def push(call: EndpointCall[RepoQuery]) -> JsonResponse[RepoDoneAnswer]:
     """Send the branch to the remote `origin`."""
-    return json_response(await _repos(call).push(call.asked.repo))
+    return json_response(await _repos(call).push(call.payload.repo))
 
 
 async def init(call: EndpointCall[RepoInit]) -> JsonResponse[RepoDoneAnswer]:
     """Make the folder a repository, and set the address of its remote."""
-    return json_response(await _repos(call).init(call.asked.repo, call.asked.remote_url))
+    return json_response(await _repos(call).init(call.payload.repo, call.payload.remote_url))
 
 
 async def pull_request(call: EndpointCall[RepoPullRequest]) -> JsonResponse[RepoDoneAnswer]:
     """Open a pull request with GitHub's program `gh`."""
-    asked = call.asked
-    wanted = PullRequest(asked.title, asked.body, asked.base, asked.head, asked.draft)
-    return json_response(await _repos(call).pull_request(asked.repo, wanted))
+    payload = call.payload
+    wanted = PullRequest(payload.title, payload.body, payload.base, payload.head, payload.draft)
+    return json_response(await _repos(call).pull_request(payload.repo, wanted))
 
 
 READ, ADMIN = TokenScope.READ, TokenScope.ADMIN

@@ -57,7 +57,7 @@ async def settings(call: EndpointCall[SettingQuery]) -> JsonResponse[SettingsAns
 
     What each means is told in the language of `Accept-Language`, English or German.
     """
-    key = call.asked.key
+    key = call.payload.key
     if not key:
         found = call.api.operations.settings()
         return etagged(call.request, *call.api.kept(_LastTold).answer(found, language_of(call.request)))
@@ -84,9 +84,9 @@ class _LastTold:
 
 async def put(call: EndpointCall[SetSettingRequest]) -> JsonResponse[SetAnswer]:
     """Change one setting that is `changeable`."""
-    key = call.asked.key
+    key = call.payload.key
     _check(key)
-    await call.api.operations.change_settings({KAFCLAW.get(key, key): call.asked.value}, call.caller.by)
+    await call.api.operations.change_settings({KAFCLAW.get(key, key): call.payload.value}, call.caller.by)
     return json_response({"status": "ok", "key": key, "value": _value(call, key)})
 
 

@@ -151,13 +151,13 @@ class AuditQuery:
 
 async def audit(call: EndpointCall[AuditQuery]) -> JsonResponse[AuditsAnswer]:
     """What was decided, allowed and refused, the newest last."""
-    rows = await call.api.store.audit.latest(call.asked.limit, call.asked.kind)
+    rows = await call.api.store.audit.latest(call.payload.limit, call.payload.kind)
     return etagged(call.request, {"entries": [_entry(row) for row in rows]})
 
 
 async def today(call: EndpointCall[TodayQuery]) -> JsonResponse[TodayAnswer]:
     """How much was done since a time."""
-    store, since = call.api.store, call.asked.since
+    store, since = call.api.store, call.payload.since
     done, memories = await asyncio.gather(
         store.timeline.counts(since), store.memory_lifecycle.added(Scope(OWNER), since)
     )
@@ -180,7 +180,7 @@ async def task(call: EndpointCall[Nothing]) -> JsonResponse[TaskAnswer]:
 
 async def sessions(call: EndpointCall[SessionsQuery]) -> JsonResponse[SessionsAnswer]:
     """Every session, the latest first."""
-    found = await call.api.operations.conversations.all(archived=call.asked.archived)
+    found = await call.api.operations.conversations.all(archived=call.payload.archived)
     if not may_read(call.caller):
         found = {"sessions": [{**each, "title": ""} for each in found["sessions"]]}
     return etagged(call.request, found)
@@ -201,9 +201,9 @@ class HistoryQuery(SessionReference):
 
 async def history(call: EndpointCall[HistoryQuery]) -> JsonResponse[HistoryAnswer]:
     """What was said in a session, oldest first; `before` leads to what stands before it, null where nothing does."""
-    asked, transcript = call.asked, call.api.store.transcript
-    key = await call.api.operations.conversations.key(asked.session)
-    entries = await transcript.before(key, asked.before, asked.limit)
+    payload, transcript = call.payload, call.api.store.transcript
+    key = await call.api.operations.conversations.key(payload.session)
+    entries = await transcript.before(key, payload.before, payload.limit)
     traces = await call.api.store.turns.traces({TurnId(each.turn) for each in entries})
     shown: list[EntryAnswer] = [
         {
@@ -220,7 +220,7 @@ async def history(call: EndpointCall[HistoryQuery]) -> JsonResponse[HistoryAnswe
         }
         for each in entries
     ]
-    more = entries[0].n if len(entries) == asked.limit else None
+    more = entries[0].n if len(entries) == payload.limit else None
     return etagged(call.request, {"session": key, "entries": shown, "before": more})
 
 

@@ -208,21 +208,21 @@ async def timeline(call: EndpointCall[TimelinePageQuery]) -> JsonResponse[PageAn
 
     A page may be short, even empty, and lead on all the same: at most 20,000 events are looked through at once.
     """
-    asked = call.asked
+    payload = call.payload
     wanted = TimelineFilter(
-        kinds=tuple(each for each in asked.kind.split(",") if each),
-        sessions=(asked.session,) if asked.session else (),
-        trace=asked.trace_id,
-        sender=asked.sender,
-        name=asked.name,
-        text=asked.text if may_read(call.caller) else "",
-        errors=asked.errors,
-        tainted=asked.tainted,
-        authorized=asked.authorized,
-        cost=round(asked.cost * 1e6),
+        kinds=tuple(each for each in payload.kind.split(",") if each),
+        sessions=(payload.session,) if payload.session else (),
+        trace=payload.trace_id,
+        sender=payload.sender,
+        name=payload.name,
+        text=payload.text if may_read(call.caller) else "",
+        errors=payload.errors,
+        tainted=payload.tainted,
+        authorized=payload.authorized,
+        cost=round(payload.cost * 1e6),
     )
-    page = await call.api.store.timeline.page(asked.before, asked.limit + asked.offset, wanted)
-    shown = page.events[asked.offset :]
+    page = await call.api.store.timeline.page(payload.before, payload.limit + payload.offset, wanted)
+    shown = page.events[payload.offset :]
     files = await _files(call, [event for _, event in shown])
     events = [_event(place, event, call.caller, files) for place, event in shown]
     return etagged(call.request, {"events": events, "before": page.before, "newest": page.newest})
@@ -237,7 +237,7 @@ class TraceQuery:
 
 async def trace(call: EndpointCall[TraceQuery]) -> JsonResponse[TraceAnswer]:
     """One message's journey: its spans in order, what was asked and answered in each, its task and the decisions."""
-    return etagged(call.request, await _trace(call, maximum=None if call.asked.whole else _MAX_TEXT))
+    return etagged(call.request, await _trace(call, maximum=None if call.payload.whole else _MAX_TEXT))
 
 
 async def trace_graph(call: EndpointCall[Nothing]) -> JsonResponse[GraphAnswer]:
@@ -285,7 +285,7 @@ class DecisionsQuery:
 
 async def policy_decisions(call: EndpointCall[DecisionsQuery]) -> JsonResponse[DecisionsAnswer]:
     """What was allowed and refused in a trace, and by which rule."""
-    events = await _events(call.api.store, call.asked.trace_id)
+    events = await _events(call.api.store, call.payload.trace_id)
     found = await _decisions(call.api.store, _turns(events))
     return etagged(call.request, {"policy_decisions": [_decision(each) for each in found]})
 

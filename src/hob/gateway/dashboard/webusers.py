@@ -114,12 +114,12 @@ async def web_users(call: EndpointCall[Nothing]) -> JsonResponse[WebUsersAnswer]
 
 async def add(call: EndpointCall[NewWebUser]) -> JsonResponse[WebUserAnswer]:
     """A new web user; one who has this name is answered as they are."""
-    return json_response(_view(await _users(call).add(call.asked.name)))
+    return json_response(_view(await _users(call).add(call.payload.name)))
 
 
 async def force(call: EndpointCall[SilenceOverride]) -> JsonResponse[WebUserAnswer]:
     """Whether messages to their linked chat are sent in silent mode too."""
-    return json_response(_view(await _users(call).change(call.asked.web_user_id, force_send=call.asked.force_send)))
+    return json_response(_view(await _users(call).change(call.payload.web_user_id, force_send=call.payload.force_send)))
 
 
 async def remove(call: EndpointCall[Nothing]) -> Response:
@@ -130,22 +130,22 @@ async def remove(call: EndpointCall[Nothing]) -> Response:
 
 async def link(call: EndpointCall[WebUserReference]) -> JsonResponse[WebUserAnswer]:
     """The chat that is linked to a web user."""
-    return json_response(_view(_users(call).one(call.asked.web_user_id)))
+    return json_response(_view(_users(call).one(call.payload.web_user_id)))
 
 
 async def set_link(call: EndpointCall[LinkWebUserRequest]) -> JsonResponse[WebUserAnswer]:
     """Link a web user to a chat: what they write and what they are answered goes there too."""
-    asked, jid = call.asked, call.asked.whatsapp_jid
-    address = asked.address if jid is None else jid and _WHATSAPP + jid
-    return json_response(_view(await _users(call).change(asked.web_user_id, address=address)))
+    payload, jid = call.payload, call.payload.whatsapp_jid
+    address = payload.address if jid is None else jid and _WHATSAPP + jid
+    return json_response(_view(await _users(call).change(payload.web_user_id, address=address)))
 
 
 async def send(call: EndpointCall[WebChatRequest]) -> JsonResponse[ChatAnswer] | Response:
     """A message as at `POST /chat`; with a web user it belongs to their conversation, and goes to their linked chat."""
-    asked: ChatRequest = call.asked
-    if call.asked.web_user_id:
-        asked = replace(asked, session=_users(call).one(call.asked.web_user_id).session)
-    return await chat.post(EndpointCall(call.api, call.caller, asked, call.request))
+    payload: ChatRequest = call.payload
+    if call.payload.web_user_id:
+        payload = replace(payload, session=_users(call).one(call.payload.web_user_id).session)
+    return await chat.post(EndpointCall(call.api, call.caller, payload, call.request))
 
 
 _MISSING = ("not_found",)

@@ -39,11 +39,11 @@ LINES = "application/jsonl"
 
 @dataclass(frozen=True, slots=True)
 class EndpointCall(Generic[T]):
-    """One call, let in, read and checked. `asked` is what the endpoint takes: an object, or the bytes as they came."""
+    """One call, let in, read and checked. `payload`: what the endpoint takes, an object or the bytes."""
 
     api: Api
     caller: ApiCaller
-    asked: T
+    payload: T
     request: Request
 
     @property
@@ -124,7 +124,7 @@ class Endpoint(Generic[T]):
             try:
                 call = await self._let_in(api, request)
                 response = await self.handler(call)
-                if self.changes and not getattr(call.asked, "preview", False):
+                if self.changes and not getattr(call.payload, "preview", False):
                     await api.store.timeline.add((self._change(api),))
                 if TEXTS in request.headers and isinstance(response, JsonResponse):
                     return response.with_texts()

@@ -102,7 +102,7 @@ def conversation_of(call: EndpointCall[ChatCompletionRequest] | EndpointCall[Res
                 "invalid_request", "X-Hob-Session must have 1 to 200 printable characters", param="X-Hob-Session"
             )
         return named
-    return None if call.asked.user is None else escaped(call.asked.user)
+    return None if call.payload.user is None else escaped(call.payload.user)
 
 
 async def ask(
@@ -113,7 +113,7 @@ async def ask(
 ) -> ChatRun:
     """Accept it, or find what it repeats. Raises HobErrors and Refusal: then nothing was accepted."""
     api, caller, attempt = call.api, call.caller, attempt_of(call.request.headers)
-    model = call.asked.model
+    model = call.payload.model
     if model != OWN_MODEL:
         check_model(api, caller, model)
     files = [await _keep(api, file) for file in letter.files]
@@ -133,7 +133,7 @@ async def _accept(api: Api, caller: ApiCaller, inbound: Inbound, attempt: Attemp
         api.clock,
         inbound,
         attempt,
-        seal=seal_of(call.asked, call.request.url.path, call.header("x-hob-session")),
+        seal=seal_of(call.payload, call.request.url.path, call.header("x-hob-session")),
         who=caller.by,
         place=client.host if client else "",
     )

@@ -28,16 +28,16 @@ _DONE = b"data: [DONE]\n\n"
 
 async def post(call: EndpointCall[ChatCompletionRequest]) -> Response:
     """Answer `POST /v1/chat/completions`."""
-    api, asked = call.api, call.asked
+    api, payload = call.api, call.payload
     session = conversation_of(call)
-    terms = read_terms(asked.tools, asked.tool_choice, asked.response_format, asked.stop, "response_format")
-    if results := results_of(asked.messages, "messages"):
-        begun = ChatRun(await resume(api, call.caller, results, "messages"), asked.model, returns=True)
+    terms = read_terms(payload.tools, payload.tool_choice, payload.response_format, payload.stop, "response_format")
+    if results := results_of(payload.messages, "messages"):
+        begun = ChatRun(await resume(api, call.caller, results, "messages"), payload.model, returns=True)
     else:
-        letter = letter_of(read_messages(asked.messages, "messages"), "messages", remembered=session is not None)
+        letter = letter_of(read_messages(payload.messages, "messages"), "messages", remembered=session is not None)
         begun = await ask(call, letter, session, terms)
-    if asked.stream:
-        tells_usage = asked.stream_options is not None and asked.stream_options.include_usage
+    if payload.stream:
+        tells_usage = payload.stream_options is not None and payload.stream_options.include_usage
         return Stream(api, begun, ChunkWriter(begun, api.clock, tells_usage=tells_usage), checked=is_checked(terms))
     found = await answered(call, begun)
     if not isinstance(found, ChatOutcome):

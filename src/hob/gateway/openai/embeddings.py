@@ -25,22 +25,22 @@ _MAX_CHARACTERS = 1_000_000
 
 async def post(call: EndpointCall[EmbeddingRequest]) -> Response:
     """Answer `POST /v1/embeddings`."""
-    texts = _texts(call.asked.input)
+    texts = _texts(call.payload.input)
     try:
-        ref = call.api.models.embedding("" if call.asked.model == OWN_MODEL else call.asked.model)
+        ref = call.api.models.embedding("" if call.payload.model == OWN_MODEL else call.payload.model)
         made = await while_there(call.request, call.api.models.embed(texts, call.caller.cls))
     except NotFound as error:
         raise HttpRefusal("model_not_found", str(error), param="model") from error
     except ModelError as error:
         return failed(error.fault.value, str(error)).response()
-    return Response(status_code=499) if made is None else _answer(call.asked, ref, made)
+    return Response(status_code=499) if made is None else _answer(call.payload, ref, made)
 
 
-def _answer(asked: EmbeddingRequest, ref: str, made: Embeddings) -> Response:
+def _answer(payload: EmbeddingRequest, ref: str, made: Embeddings) -> Response:
     length = len(made.vectors[0])
-    if asked.dimensions not in (None, length):
+    if payload.dimensions not in (None, length):
         raise wrong("dimensions", f"the vectors of {ref} have {length} numbers; leave it out")
-    packed = asked.encoding_format == "base64"
+    packed = payload.encoding_format == "base64"
     tokens = made.usage.input if made.usage is not None else 0
     rows = [
         {"object": "embedding", "index": place, "embedding": _packed(vector) if packed else vector}

@@ -34,18 +34,18 @@ _STILL = ("still_running", "stopping")
 
 async def post(call: EndpointCall[ResponseRequest]) -> Response:
     """Answer `POST /v1/responses`."""
-    api, asked = call.api, call.asked
+    api, payload = call.api, call.payload
     session = conversation_of(call)
-    form = None if asked.text is None else asked.text.format
-    terms = read_terms(asked.tools, asked.tool_choice, form, None, "text.format")
-    if results := results_of(asked.input, "input") if isinstance(asked.input, list) else {}:
-        begun = ChatRun(await resume(api, call.caller, results, "input"), asked.model, returns=True)
-    elif asked.previous_response_id is not None:
+    form = None if payload.text is None else payload.text.format
+    terms = read_terms(payload.tools, payload.tool_choice, form, None, "text.format")
+    if results := results_of(payload.input, "input") if isinstance(payload.input, list) else {}:
+        begun = ChatRun(await resume(api, call.caller, results, "input"), payload.model, returns=True)
+    elif payload.previous_response_id is not None:
         raise wrong("previous_response_id", "a conversation goes on by X-Hob-Session, or by `user`; leave this out")
     else:
-        letter = letter_of(_said(asked), "input", remembered=session is not None)
+        letter = letter_of(_said(payload), "input", remembered=session is not None)
         begun = await ask(call, letter, session, terms)
-    if asked.stream:
+    if payload.stream:
         return Stream(api, begun, ResponseWriter(begun, api.clock), checked=is_checked(terms))
     found = await answered(call, begun)
     if not isinstance(found, ChatOutcome):
@@ -53,13 +53,13 @@ async def post(call: EndpointCall[ResponseRequest]) -> Response:
     return reply_with(call, begun, found, response(begun.accepted.id, begun.model, found))
 
 
-def _said(asked: ResponseRequest) -> list[ClientMessage]:
-    before = [ClientMessage("system", asked.instructions)] if asked.instructions else []
-    if isinstance(asked.input, str):
-        return [*before, *read_messages([{"role": "user", "content": asked.input}], "input")]
-    if not isinstance(asked.input, list):
+def _said(payload: ResponseRequest) -> list[ClientMessage]:
+    before = [ClientMessage("system", payload.instructions)] if payload.instructions else []
+    if isinstance(payload.input, str):
+        return [*before, *read_messages([{"role": "user", "content": payload.input}], "input")]
+    if not isinstance(payload.input, list):
         raise wrong("input", "it must be a text or a list of messages")
-    return [*before, *read_messages(asked.input, "input")]
+    return [*before, *read_messages(payload.input, "input")]
 
 
 async def get(call: EndpointCall[Nothing]) -> Response:

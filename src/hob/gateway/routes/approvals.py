@@ -51,9 +51,9 @@ async def settle(call: EndpointCall[ApprovalDecision]) -> JsonResponse[SettledAn
 
     The same answer again is 200 and changes nothing; another one is 403.
     """
-    asked, by = call.asked, call.caller.by
+    payload, by = call.payload, call.caller.by
     view = await settled_view(
-        call.api.store, call.api.pending_approvals(), call.id, allowed=asked.allowed, scope=asked.scope, by=by
+        call.api.store, call.api.pending_approvals(), call.id, allowed=payload.allowed, scope=payload.scope, by=by
     )
     return json_response(view)
 

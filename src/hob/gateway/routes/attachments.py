@@ -29,7 +29,7 @@ async def post(call: EndpointCall[bytes]) -> JsonResponse[HandedInAnswer]:
     What they are is told by the bytes. A message takes what `admission.attachment_types` lists. What no message has
     named within `retention.uploads_days` is let go of, and others than the owner may have only so much waiting.
     """
-    data = call.asked
+    data = call.payload
     if not data:
         raise InvalidRequest("the body is empty; it must be the bytes of a file")
     api, media_type = call.api, media_type_of(data[:HEAD])

@@ -36,10 +36,10 @@ async def post(call: EndpointCall[ChatRequest]) -> JsonResponse[ChatAnswer] | Re
     A repeated `Idempotency-Key` joins the earlier message. 202 with `Location` says that it takes longer, or that it
     waits for an answer to its `question`.
     """
-    api, asked = call.api, call.asked
-    inbound = await receive(api, asked, call.header("idempotency-key"), call.caller)
+    api, payload = call.api, call.payload
+    inbound = await receive(api, payload, call.header("idempotency-key"), call.caller)
     maximum = api.settings.wait_seconds
-    wait = maximum if asked.wait is None else min(maximum, asked.wait)
+    wait = maximum if payload.wait is None else min(maximum, payload.wait)
     if call.wants(EVENTS):
         return StreamingResponse(_event_stream(follow(api, inbound, wait)), media_type=EVENTS)
     accepted = await accept(api, inbound)
@@ -61,7 +61,7 @@ async def get(call: EndpointCall[WaitQuery]) -> JsonResponse[ChatAnswer] | Respo
         await find_accepted(api, id)  # a command translates what an answer says is wrong, not what an event says
     if call.wants(EVENTS):
         return StreamingResponse(_event_stream(follow_again(api, id, api.settings.wait_seconds)), media_type=EVENTS)
-    wait = min(api.settings.wait_seconds, call.asked.wait)
+    wait = min(api.settings.wait_seconds, call.payload.wait)
     return _told(api, await outcome(api, await find_accepted(api, id), wait, known=True))
 
 

@@ -9,7 +9,7 @@ from hob.gateway.imports import take_over as take_over_here
 
 async def take_over(call: EndpointCall[ImportRequest]) -> JsonResponse[ImportedMessagesAnswer]:
     """Keep past messages of another assistant, each once: nothing is answered, run or sent."""
-    return json_response(await take_over_here(call.api.store, call.asked))
+    return json_response(await take_over_here(call.api.store, call.payload))
 
 
 ENDPOINTS = (

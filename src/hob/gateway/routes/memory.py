@@ -186,28 +186,36 @@ async def install(call: EndpointCall[InstallModelRequest]) -> JsonResponse[Insta
 
     Another model is chosen in the settings, and used from the next start on.
     """
-    return json_response(await _embedding(call).install(call.asked.model))
+    return json_response(await _embedding(call).install(call.payload.model))
 
 
 async def reindex(call: EndpointCall[ReindexRequest]) -> JsonResponse[ReindexedAnswer]:
     """Drop all vectors; they are made anew in the background, and until then words find."""
-    if not call.asked.confirmWipe:
+    if not call.payload.confirmWipe:
         raise InvalidRequest(translatable("all vectors are dropped and made anew: send confirmWipe=true"))
-    return json_response(await _embedding(call).reindex(call.asked.reason))
+    return json_response(await _embedding(call).reindex(call.payload.reason))
 
 
 async def items(call: EndpointCall[MemoryQuery]) -> JsonResponse[MemoryItemsAnswer]:
     """What Hob remembers: with a query the best first, each with the parts of its score; else the newest."""
-    asked = call.asked
+    payload = call.payload
     wanted = ItemFilter(
-        asked.query, "", asked.layer, asked.source, asked.origin, asked.since, asked.limit, asked.as_of, asked.waiting
+        payload.query,
+        "",
+        payload.layer,
+        payload.source,
+        payload.origin,
+        payload.since,
+        payload.limit,
+        payload.as_of,
+        payload.waiting,
     )
     return json_response(await _memory(call).items(wanted))
 
 
 async def recalled(call: EndpointCall[RecalledQuery]) -> JsonResponse[RecalledAnswer]:
     """The memories that a turn was shown by itself, each with the parts of its score."""
-    return json_response(await _memory(call).recalled(call.asked.turn))
+    return json_response(await _memory(call).recalled(call.payload.turn))
 
 
 async def item(call: EndpointCall[Nothing]) -> JsonResponse[MemoryItemAnswer]:
@@ -217,7 +225,7 @@ async def item(call: EndpointCall[Nothing]) -> JsonResponse[MemoryItemAnswer]:
 
 async def add(call: EndpointCall[AddItemRequest]) -> JsonResponse[MemoryItemAnswer]:
     """Remember this."""
-    return json_response(await _memory(call).add(call.asked.text))
+    return json_response(await _memory(call).add(call.payload.text))
 
 
 async def add_files(call: EndpointCall[AddFilesRequest]) -> JsonResponse[FilesAnswer] | Response:
@@ -225,41 +233,43 @@ async def add_files(call: EndpointCall[AddFilesRequest]) -> JsonResponse[FilesAn
 
     With `Accept: application/jsonl` a line tells after each file how far it is.
     """
-    return await _progress(call, _memory(call).add_files(call.asked.path))
+    return await _progress(call, _memory(call).add_files(call.payload.path))
 
 
 async def facts(call: EndpointCall[FactsQuery]) -> JsonResponse[FactsAnswer]:
     """What Hob knows as facts, each with what it was taken from and what contradicts it."""
-    asked = call.asked
-    return json_response(await _memory(call).facts(FactFilter(asked.known_at, asked.valid_at, asked.past, asked.ever)))
+    payload = call.payload
+    return json_response(
+        await _memory(call).facts(FactFilter(payload.known_at, payload.valid_at, payload.past, payload.ever))
+    )
 
 
 async def settle(call: EndpointCall[SettleFactRequest]) -> JsonResponse[SettledFactAnswer]:
     """Correct, confirm or take back a fact."""
     try:
-        action = FactAction(call.asked.action)
+        action = FactAction(call.payload.action)
     except ValueError:
         raise InvalidRequest(translatable("the action is one of {actions}", actions=", ".join(FactAction))) from None
-    return json_response(await _memory(call).settle(call.asked.id, action, call.asked.object))
+    return json_response(await _memory(call).settle(call.payload.id, action, call.payload.object))
 
 
 async def goals(call: EndpointCall[GoalsQuery]) -> JsonResponse[GoalsAnswer]:
     """What the owner wants to reach, with what came of it."""
-    return json_response(await _memory(call).goals(closed=call.asked.closed))
+    return json_response(await _memory(call).goals(closed=call.payload.closed))
 
 
 async def set_goal(call: EndpointCall[SetGoalRequest]) -> JsonResponse[GoalAnswer]:
     """Keep a goal, or change one."""
-    asked = call.asked
-    wanted = GoalChange(asked.text, asked.id, asked.state, asked.due, asked.note)
+    payload = call.payload
+    wanted = GoalChange(payload.text, payload.id, payload.state, payload.due, payload.note)
     return json_response(await _memory(call).set_goal(wanted))
 
 
 async def forget(call: EndpointCall[ForgetRequest]) -> JsonResponse[ForgottenAnswer]:
     """Forget for ever: the items, what was made of them and, if asked, what was said."""
-    asked = call.asked
-    wanted = ItemFilter("", asked.id, asked.layer, asked.source, asked.origin, asked.since)
-    return json_response(await _memory(call).forget(wanted, preview=asked.preview, said=asked.said))
+    payload = call.payload
+    wanted = ItemFilter("", payload.id, payload.layer, payload.source, payload.origin, payload.since)
+    return json_response(await _memory(call).forget(wanted, preview=payload.preview, said=payload.said))
 
 
 async def prune(call: EndpointCall[Nothing]) -> JsonResponse[DeletedAnswer]:
@@ -269,7 +279,7 @@ async def prune(call: EndpointCall[Nothing]) -> JsonResponse[DeletedAnswer]:
 
 async def reset(call: EndpointCall[ResetLayerRequest]) -> JsonResponse[DeletedAnswer]:
     """Empty a layer of memory."""
-    return json_response(await _memory(call).reset(call.asked.layer))
+    return json_response(await _memory(call).reset(call.payload.layer))
 
 
 async def export(call: EndpointCall[Nothing]) -> Response:
@@ -287,7 +297,7 @@ async def import_items(call: EndpointCall[ImportItemsRequest]) -> JsonResponse[I
 
     With `Accept: application/jsonl` a line tells now and then how far it is.
     """
-    return await _progress(call, _memory(call).import_items(call.asked.text.split("\n")))
+    return await _progress(call, _memory(call).import_items(call.payload.text.split("\n")))
 
 
 async def _progress(call: EndpointCall[Any], steps: AsyncIterator[T]) -> JsonResponse[T] | Response:

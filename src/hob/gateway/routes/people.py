@@ -99,19 +99,19 @@ async def people(call: EndpointCall[Nothing]) -> JsonResponse[PeopleAnswer]:
 
 async def link(call: EndpointCall[AddressLink]) -> JsonResponse[PersonAnswer]:
     """The address is that person's from now on."""
-    asked = call.asked
-    return json_response(person_view(await call.api.people.link(asked.address, asked.person, asked.name)))
+    payload = call.payload
+    return json_response(person_view(await call.api.people.link(payload.address, payload.person, payload.name)))
 
 
 async def unlink(call: EndpointCall[AddressReference]) -> JsonResponse[UnlinkedAnswer]:
     """Unlink the address."""
-    return json_response({"address": str(await call.api.people.unlink(call.asked.address))})
+    return json_response({"address": str(await call.api.people.unlink(call.payload.address))})
 
 
 async def forget(call: EndpointCall[PersonReference]) -> JsonResponse[PersonForgottenAnswer]:
     """Forget the person; what they said stays."""
-    await call.api.people.forget(call.asked.person)
-    return json_response({"id": call.asked.person})
+    await call.api.people.forget(call.payload.person)
+    return json_response({"id": call.payload.person})
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ class ErasePersonRequest:
 
 async def erase(call: EndpointCall[ErasePersonRequest]) -> JsonResponse[ErasedAnswer]:
     """Forget a person: all they said, all that came of it, and what is remembered of them."""
-    return json_response(await call.api.operations.erase(call.asked.person, preview=call.asked.preview))
+    return json_response(await call.api.operations.erase(call.payload.person, preview=call.payload.preview))
 
 
 async def pairing(call: EndpointCall[Nothing]) -> JsonResponse[PairingAnswer]:
@@ -134,13 +134,13 @@ async def pairing(call: EndpointCall[Nothing]) -> JsonResponse[PairingAnswer]:
 
 async def approve(call: EndpointCall[PairingApproval]) -> JsonResponse[PersonAnswer]:
     """Let in the sender with this code, as that person or as a new one."""
-    asked = call.asked
-    return json_response(person_view(await call.api.people.approve(asked.code, asked.person, asked.name)))
+    payload = call.payload
+    return json_response(person_view(await call.api.people.approve(payload.code, payload.person, payload.name)))
 
 
 async def deny(call: EndpointCall[PairingCode]) -> JsonResponse[PairingRequestAnswer]:
     """Refuse the sender with this code; they get no other."""
-    return json_response(request_view(await call.api.people.deny(call.asked.code)))
+    return json_response(request_view(await call.api.people.deny(call.payload.code)))
 
 
 def people_view(registry: PairingService, tokens: Iterable[Token]) -> PeopleAnswer:

@@ -47,26 +47,28 @@ class ForkSessionRequest:
 
 async def fork(call: EndpointCall[ForkSessionRequest]) -> JsonResponse[ForkedAnswer]:
     """Begin a new session with what was said in this one, which stays as it is."""
-    return json_response(await call.api.operations.conversations.fork(call.asked.session, call.asked.before))
+    return json_response(await call.api.operations.conversations.fork(call.payload.session, call.payload.before))
 
 
 async def sessions(call: EndpointCall[SessionsQuery]) -> JsonResponse[SessionsAnswer]:
     """Every session, the latest first."""
-    return json_response(await call.api.operations.conversations.all(archived=call.asked.archived))
+    return json_response(await call.api.operations.conversations.all(archived=call.payload.archived))
 
 
 async def show(call: EndpointCall[SessionReference]) -> JsonResponse[SessionDetailsAnswer]:
     """One session: its rules, its spending, and the last that was said."""
-    return json_response(await call.api.operations.conversations.one(call.asked.session))
+    return json_response(await call.api.operations.conversations.one(call.payload.session))
 
 
 async def change(call: EndpointCall[ChangeSessionRequest]) -> JsonResponse[SessionAnswer]:
     """Name a session, hold it, let it go on, put it away or bring it back."""
-    asked, conversations = call.asked, call.api.operations.conversations
-    changed = await conversations.change(asked.session, title=asked.title, paused=asked.paused, archived=asked.archived)
+    payload, conversations = call.payload, call.api.operations.conversations
+    changed = await conversations.change(
+        payload.session, title=payload.title, paused=payload.paused, archived=payload.archived
+    )
     return json_response(changed)
 
 
 async def delete(call: EndpointCall[SessionReference]) -> JsonResponse[SessionDeletedAnswer]:
     """Erase all that was said in a session, for ever."""
-    return json_response(await call.api.operations.conversations.delete(call.asked.session))
+    return json_response(await call.api.operations.conversations.delete(call.payload.session))

@@ -24,6 +24,6 @@ async def settings(call: EndpointCall[Nothing]) -> JsonResponse[SettingsAnswer]:
 
 async def change(call: EndpointCall[SettingsChange]) -> JsonResponse[SettingsAnswer]:
     """Change settings that are `changeable`, all or none. They hold at once, and outrank the file from then on."""
-    if not call.asked.values:
+    if not call.payload.values:
         raise InvalidRequest("values must name a setting")
-    return json_response({"settings": await call.api.operations.change_settings(call.asked.values, call.caller.by)})
+    return json_response({"settings": await call.api.operations.change_settings(call.payload.values, call.caller.by)})

@@ -205,18 +205,18 @@ async def usage(call: EndpointCall[UsageQuery]) -> JsonResponse[SpendingAnswer]:
 
     A call of a model counts for the tools whose results it read, in equal parts; under an empty key stand all others.
     """
-    return json_response(await call.api.operations.usage(call.asked.days, call.asked.by))
+    return json_response(await call.api.operations.usage(call.payload.days, call.payload.by))
 
 
 async def unread(call: EndpointCall[UnreadQuery]) -> JsonResponse[UnreadAnswer]:
     """The messages whose answer, or question, no one has fetched yet; `GET /chat/{id}` fetches one."""
-    asked, session = call.asked, None if call.asked.session is None else SessionKey(call.asked.session)
+    payload, session = call.payload, None if call.payload.session is None else SessionKey(call.payload.session)
     with call.api.hub.subscribe(session=session) as notices:
-        view = await unread_view(call.api.store, asked.channel, session, asked.after)
+        view = await unread_view(call.api.store, payload.channel, session, payload.after)
         with suppress(TimeoutError):
-            async with asyncio.timeout(asked.wait):
+            async with asyncio.timeout(payload.wait):
                 while not view["messages"] and await _has_outcome(notices):
-                    view = await unread_view(call.api.store, asked.channel, session, asked.after)
+                    view = await unread_view(call.api.store, payload.channel, session, payload.after)
     return json_response(view)
 
 
@@ -235,28 +235,28 @@ async def tasks(call: EndpointCall[TasksQuery]) -> JsonResponse[TasksAnswer]:
 
 async def found_tasks(call: EndpointCall[TasksQuery], *, shown: bool = True) -> TasksAnswer:
     """The newest tasks that are wanted, with titles if they are `shown`."""
-    asked = call.asked
+    payload = call.payload
     rows = await call.api.store.tasks.find(
-        asked.limit, not asked.all, asked.state or asked.status, asked.channel, asked.offset
+        payload.limit, not payload.all, payload.state or payload.status, payload.channel, payload.offset
     )
     return {"tasks": [task_view(row, shown=shown) for row in rows]}
 
 
 async def timeline(call: EndpointCall[TimelineQuery]) -> JsonResponse[TimelineAnswer]:
     """One trace, or the latest events."""
-    asked = call.asked
-    view = await timeline_view(call.api.store, trace=asked.trace, session=asked.session, limit=asked.limit)
+    payload = call.payload
+    view = await timeline_view(call.api.store, trace=payload.trace, session=payload.session, limit=payload.limit)
     return json_response(view)
 
 
 async def prompt(call: EndpointCall[SessionReference]) -> JsonResponse[PromptAnswer]:
     """What a session's next request would hold, by section."""
-    return json_response(await call.api.operations.prompt(call.asked.session))
+    return json_response(await call.api.operations.prompt(call.payload.session))
 
 
 async def export(call: EndpointCall[ExportQuery]) -> Response:
     """A session or all of them as JSON lines, metadata first."""
-    lines = export_lines(call.api.store, call.asked.session)
+    lines = export_lines(call.api.store, call.payload.session)
     first = await anext(lines, "")  # an unknown session is told before the answer has begun
 
     async def all_lines() -> AsyncIterator[str]:
@@ -284,7 +284,7 @@ async def retry(call: EndpointCall[Nothing]) -> JsonResponse[RetriedAnswer]:
 
 async def retry_all(call: EndpointCall[RetryRequest]) -> JsonResponse[AllRetriedAnswer]:
     """Bring back every message that failed with an error code, such as what came while there was no model."""
-    found = await call.api.operations.retry_all(call.asked.code)
+    found = await call.api.operations.retry_all(call.payload.code)
     return json_response({"retried": [await _with_message(call.api, each) for each in found["retried"]]}, 202)
 
 
@@ -298,8 +298,8 @@ async def _with_message(api: Api, retried: Mapping[str, Any]) -> RetriedAnswer:
 
 async def undo(call: EndpointCall[UndoRequest]) -> JsonResponse[UndoneAnswer]:
     """Put back what a turn changed in files, never over a later change."""
-    asked = call.asked
-    return json_response(await call.api.operations.undo(asked.id, asked.session, preview=asked.preview))
+    payload = call.payload
+    return json_response(await call.api.operations.undo(payload.id, payload.session, preview=payload.preview))
 
 
 async def replay(call: EndpointCall[ReplayRequest]) -> JsonResponse[ReplayAnswer]:
@@ -308,12 +308,12 @@ async def replay(call: EndpointCall[ReplayRequest]) -> JsonResponse[ReplayAnswer
     Tools answer with what they gave then, and are not executed; nothing enters the session; what it costs is the task
     `replay`.
     """
-    return json_response(await call.api.operations.replay(call.asked.id, call.asked.model))
+    return json_response(await call.api.operations.replay(call.payload.id, call.payload.model))
 
 
 async def backup(call: EndpointCall[BackupRequest]) -> JsonResponse[BackupAnswer]:
     """Write a consistent copy of the database to a file."""
-    file = Path(call.asked.file)
+    file = Path(call.payload.file)
     if not file.is_absolute():
         raise InvalidRequest(translatable("file must be an absolute path"))
     return json_response(await call.api.operations.backup(file))
@@ -326,7 +326,7 @@ async def reload(call: EndpointCall[Nothing]) -> JsonResponse[ReloadedAnswer]:
 
 async def probe_model(call: EndpointCall[ModelProbeRequest]) -> JsonResponse[TriedAnswer]:
     """Ask a model for a word and for a call; what that costs is counted as the task `test`."""
-    return json_response(await call.api.operations.probe_model(call.asked.model, call.asked.draft))
+    return json_response(await call.api.operations.probe_model(call.payload.model, call.payload.draft))
 
 
 async def hand_over(call: EndpointCall[Nothing]) -> JsonResponse[HandingOverAnswer]:

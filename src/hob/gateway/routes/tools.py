@@ -37,8 +37,8 @@ async def one_tool(call: EndpointCall[Nothing]) -> JsonResponse[WholeToolAnswer]
 
 async def try_tool(call: EndpointCall[ToolTrial]) -> JsonResponse[ToolTriedAnswer]:
     """Make one call, judged by the policy as if the owner had asked for it, and tell what came of it."""
-    asked = call.asked
-    found = await call.api.port(LazyTools).get().test(call.id, asked.arguments, confirmed=asked.confirmed)
+    payload = call.payload
+    found = await call.api.port(LazyTools).get().test(call.id, payload.arguments, confirmed=payload.confirmed)
     return json_response(found)
 
 

@@ -37,7 +37,7 @@ async def post(call: EndpointCall[bytes]) -> JsonResponse[DeliveryAnswer]:
     """
     api, receiver, name = call.api, call.api.port(WebhookReceiver), str(call.request.path_params["name"])
     id = _proven(call, name)
-    delivery = receiver.read(name, id, call.request.headers, call.asked)
+    delivery = receiver.read(name, id, call.request.headers, call.payload)
     if await _is_own(call, delivery):
         log.warning("webhook %s: this came from Hob itself and is left alone", name)
         return json_response({"id": None, "state": "own"})
@@ -58,7 +58,7 @@ def _proven(call: EndpointCall[bytes], name: str) -> str:
     receiver = call.api.port(WebhookReceiver)
     try:
         with visitor.trying():
-            return receiver.proven(name, call.request.headers, call.asked, call.api.clock.now().timestamp())
+            return receiver.proven(name, call.request.headers, call.payload, call.api.clock.now().timestamp())
     except SignatureInvalid as wrong:
         if name in receiver.webhooks:
             log.warning("webhook %s: a delivery is refused: %s", name, wrong, extra=OWN)
