@@ -25,9 +25,9 @@ _EMBEDDER, _SEARCHES = 1, 60
 class _Index(ScopedIndex):
     """Signs from a real table; the vectors that are compared exactly are all the same few."""
 
-    def __init__(self, connection: apsw.Connection, halves: bytes) -> None:
+    def __init__(self, connection: apsw.Connection, split_token: bytes) -> None:
         super().__init__(connection, Scope("owner"))
-        self.scope, self._halves = 1, halves
+        self.scope, self._halves = 1, split_token
 
     def vectors(self, embedder: int, seqs: Iterable[int]) -> dict[int, bytes]:
         return dict.fromkeys(seqs, self._halves)
@@ -43,8 +43,8 @@ def main() -> None:
         rows = ((_EMBEDDER, 1, seq, os.urandom(dimension // 8)) for seq in range(1, count + 1))
         with connection:
             connection.executemany("INSERT INTO memory_bits (embedder, scope, seq, bits) VALUES (?, ?, ?, ?)", rows)
-        halves = struct.pack(f"<{dimension}e", *(draw.gauss(0, 0.05) for _ in range(dimension)))
-        index, signs = _Index(connection, halves), BinaryVectorIndex(_EMBEDDER)
+        split_token = struct.pack(f"<{dimension}e", *(draw.gauss(0, 0.05) for _ in range(dimension)))
+        index, signs = _Index(connection, split_token), BinaryVectorIndex(_EMBEDDER)
         before = memory_of(os.getpid()).rss
         began = time.perf_counter()
         signs.update(index)

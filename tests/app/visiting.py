@@ -46,7 +46,7 @@ class Visited:
     ) -> Accepted:
         """A message comes in; NotAllowed and the like are raised."""
         made = changes.pop("made", None) or written(text, sender, channel, **changes)
-        return await self.channels[channel].hear(made)
+        return await self.channels[channel].receive(made)
 
     async def refused(self, text: str = "hello", sender: str = EVE, **changes: Any) -> str:
         """What somebody is told whose message is not taken."""

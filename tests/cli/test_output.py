@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hob.cli.activity.timeline import KIND_WORDS
 from hob.cli.conversation.questions import show_approval
 from hob.cli.dates_and_figures import age, number
-from hob.cli.output import line, state, status_word, tame
+from hob.cli.output import line, printable, state, status_word
 from hob.core.events.timeline import EventKind
 from hob.core.states import TurnState
 from hob.guard.approvals.question import Question
@@ -17,19 +17,19 @@ from hob.guard.approvals.question import Question
 
 def test_model_text_cannot_control_the_terminal() -> None:
     hostile = "a\x1b[31mred\x1b]52;c;cGF5\x07\x9b2Jb\r\n\tc"
-    assert "\x1b" not in tame(hostile)
-    assert tame(hostile).endswith("b\n\tc")
+    assert "\x1b" not in printable(hostile)
+    assert printable(hostile).endswith("b\n\tc")
 
 
 @given(st.text())
 def test_nothing_but_new_lines_and_tabs_is_left_of_control_characters(text: str) -> None:
-    left = {char for char in tame(text) if ord(char) < 0x20 or 0x7F <= ord(char) < 0xA0}
+    left = {char for char in printable(text) if ord(char) < 0x20 or 0x7F <= ord(char) < 0xA0}
     assert left <= {"\n", "\t"}
 
 
 @given(st.text(alphabet=st.characters(categories=["L", "N", "P", "S", "Zs"])))
 def test_ordinary_text_stays_as_it_is(text: str) -> None:
-    assert tame(text) == text
+    assert printable(text) == text
 
 
 @given(st.text(), st.integers(2, 100))

@@ -100,4 +100,4 @@ def client_of(address: str, *keys: str) -> Client:
     clock = ManualClock(jump=True)
     failover = Failover(lambda ref: (ModelRoute(ref, "x"),), lambda _: ScriptedModel(), clock)
     servers = [Server(address, Secret.of(key)) for key in keys] or [Server(address)]
-    return Client(servers, SystemClock(), failover.patiently)
+    return Client(servers, SystemClock(), failover.with_retries)

@@ -35,7 +35,7 @@ from hob.gateway.auth.tokens import Keyring, TokenFile, ensure_token
 from hob.gateway.settings import GatewaySettings
 from hob.guard.admission.pairing import PairingService
 from hob.guard.admission.settings import AdmissionSettings
-from hob.guard.screening.masking.known_secrets import KnownSecrets, values_at_hand, values_in
+from hob.guard.screening.masking.known_secrets import KnownSecrets, readable_values, values_in
 from hob.guard.screening.masking.logs import masked_logs
 from hob.providers.routing.choice import Choice
 from hob.store.memory.layers import KeptLayer
@@ -109,7 +109,7 @@ class Kernel:
 
     async def learn_all(self) -> None:
         """Read the secrets in keyrings and of commands too, which may take a while."""
-        self.known.learn(await asyncio.to_thread(partial(values_at_hand, self.config.secrets(), ask=True)))
+        self.known.learn(await asyncio.to_thread(partial(readable_values, self.config.secrets(), ask=True)))
 
 
 @asynccontextmanager
@@ -123,7 +123,7 @@ async def open_kernel(
     environ = process_environment()
     processes = RunningProcesses(home)
     processes.reap()  # before anything is asked or run again
-    known = KnownSecrets({**values_at_hand(config.secrets()), **values_in(environ)})
+    known = KnownSecrets({**readable_values(config.secrets()), **values_in(environ)})
     async with AsyncExitStack() as stack:
         stack.enter_context(masked_logs(known))
         stack.enter_context(logged_end())

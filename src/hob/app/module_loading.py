@@ -10,7 +10,7 @@ _NEVER = 1_000_000
 
 
 @contextmanager
-def uncollected(*, stays: bool = False) -> Iterator[None]:
+def without_garbage_collection(*, stays: bool = False) -> Iterator[None]:
     """What is imported in the block is loaded without looking for garbage meanwhile.
 
     What loading makes stays for good: to look through it again and again is a tenth of the time that it takes. Nor is

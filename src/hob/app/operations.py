@@ -227,7 +227,7 @@ class DaemonOperations:
         undoing = self._tool_runtime.made().turn_undo
         if preview:
             return await undoing.preview(await undoing.find(turn, session))
-        found = await undoing.asked_before(by) or await undoing.find(turn, session)
+        found = await undoing.previous_request(by) or await undoing.find(turn, session)
         return await undoing.undo(found, by)
 
     async def undo(self, id: str, session: str, *, preview: bool) -> UndoneAnswer:

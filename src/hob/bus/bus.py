@@ -75,7 +75,7 @@ async def run_bus(
                 await session_queues.recover()
                 await end_halted(session_queues, "/stop all")
             with (
-                context.outbox.heard_by(delivery.pending),
+                context.outbox.subscribed(delivery.pending),
                 WorkerPool(session_queues, turns, commands, group).working(),
             ):
                 delivery.start()  # after the recovery, which may have left it something to deliver

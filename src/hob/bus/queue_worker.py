@@ -146,7 +146,7 @@ class QueueWorker:
                 self.session_queue.more = True
                 return None
             self.session_queue.quiet_from = None
-            return await self._take_in_hand(turn, rows[len(batch) :] if self.session_queue.version == seen else None)
+            return await self._begin_turn(turn, rows[len(batch) :] if self.session_queue.version == seen else None)
 
     def _batch(self, rows: Sequence[Waiting]) -> tuple[Waiting, ...]:
         return next_batch(rows, self.session_queue.mode, self.context.settings.debounce_of)
@@ -192,9 +192,9 @@ class QueueWorker:
             self.session_queue.ready.popleft()
             for first in started.inbounds[:1]:  # all may be erased
                 self.session_queue.mode = mode or self.context.routing.mode_of(first.origin.channel)
-            return await self._take_in_hand(started)
+            return await self._begin_turn(started)
 
-    async def _take_in_hand(self, turn: Turn, left: Sequence[Waiting] | None = None) -> RunningTurn:
+    async def _begin_turn(self, turn: Turn, left: Sequence[Waiting] | None = None) -> RunningTurn:
         """The turn runs from now on; what is `left` behind it (None: look) may join it."""
         self.session_queue.running = running = RunningTurn(turn)
         self.context.running_turns[turn.id] = running
@@ -249,16 +249,16 @@ class QueueWorker:
                         return
                 case _:
                     failures += 1
-                    if not await self._stumble(running, failures):
+                    if not await self._record_defect(running, failures):
                         return
 
-    async def _stumble(self, running: RunningTurn, failures: int) -> bool:
+    async def _record_defect(self, running: RunningTurn, failures: int) -> bool:
         """Count a defect as an unclean end (promise 2); whether the turn is to run again, after a pause."""
         context, turns = self.context, self.context.store.turns
         turn = running.turn
         if await self._state_of(running) is not TurnState.RUNNING:
             return False  # it broke after its end was committed
-        state = await self.persist(lambda: turns.stumble(turn.id, context.say_quarantined))
+        state = await self.persist(lambda: turns.record_defect(turn.id, context.say_quarantined))
         if state is TurnState.SET_ASIDE:
             note_end(context, turn, state, "")
             publish_end(context, running, state, context.say_quarantined(turn.id), OutboundKind.ERROR)

@@ -84,12 +84,12 @@ class SessionQueues:
             self._hint(session)
         self.doubtful = recovered.doubtful
 
-    async def retry_doubtful(self, *, last: bool = False) -> None:
+    async def retry_suspected(self, *, last: bool = False) -> None:
         """Try once more, alone, what was quarantined although it may not have been the cause. Raises StoreErrors.
 
         `last`: what such a retry has brought into quarantine again.
         """
-        for turn in await self._context.store.turns.retry_doubtful(last=last):
+        for turn in await self._context.store.turns.retry_suspected(last=last):
             log.warning("the quarantined turn %s is tried once more: it may not have been the cause", turn)
             self._context.quarantine.add(turn)
             row = await self._context.store.turns.find(turn)
@@ -123,7 +123,7 @@ class SessionQueues:
         row = await turns.find(turn)
         if row is None or row.state is not TurnState.RUNNING:
             return row is not None
-        return await turns.stumble(turn, self._context.say_quarantined, sure=False) is TurnState.READY
+        return await turns.record_defect(turn, self._context.say_quarantined, sure=False) is TurnState.READY
 
     def arrived(self, inbound: Inbound, session: SessionKey, command: bool) -> None:
         """A message is in the inbox of this session."""

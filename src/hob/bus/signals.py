@@ -18,7 +18,7 @@ class Signal(Generic[T]):
             listener(about)
 
     @contextmanager
-    def heard_by(self, listener: Callable[[T], object]) -> Iterator[None]:
+    def subscribed(self, listener: Callable[[T], object]) -> Iterator[None]:
         """The listener is told while the block is open. It must not raise."""
         self._listeners.append(listener)
         try:

@@ -34,11 +34,11 @@ class WorkerPool:
     @contextmanager
     def working(self) -> Iterator[None]:
         """Begin with what is there, and with what comes."""
-        with self._queues.begun.heard_by(self._begin), self._queues.offered.heard_by(self._offer):
+        with self._queues.begun.subscribed(self._begin), self._queues.offered.subscribed(self._offer):
             for session_queue in self._queues.idle():
                 self._begin(session_queue)
             watches = [self._watch_time()] if self._context.mine is None else []
-            watches += [self._retry_doubtful()] if self._queues.doubtful else []
+            watches += [self._retry_suspected()] if self._queues.doubtful else []
             timers = [self._spawn(watch) for watch in watches]
             try:
                 yield
@@ -92,7 +92,7 @@ class WorkerPool:
                 nap = None if at is None else min(max(at - now, 0.2), LONGEST_NAP)
             await wait_for_event(context.parked, context.clock, nap)
 
-    async def _retry_doubtful(self) -> None:
+    async def _retry_suspected(self) -> None:
         """What was quarantined beside others gets one more attempt once Hob has been running for a while.
 
         The process may be killed from outside in that attempt too, so there is a last one, ten times as late.
@@ -101,7 +101,7 @@ class WorkerPool:
         for pause, last in ((seconds, False), (9 * seconds, True)):
             await self._context.clock.sleep(pause)
             try:
-                await self._queues.retry_doubtful(last=last)
+                await self._queues.retry_suspected(last=last)
             except StoreError as error:
                 log.error("what was quarantined waits for the next start: %s", error)
 

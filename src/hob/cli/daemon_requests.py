@@ -15,9 +15,9 @@ from urllib.parse import quote
 from hob.app.daemon.daemon_client import OPENING_SECONDS, error_of
 from hob.app.daemon.unix_http import ConnectionLost, NotRunning, call, stream_again, stream_chat, text_of
 from hob.app.home import socket_of
-from hob.app.module_loading import uncollected
+from hob.app.module_loading import without_garbage_collection
 from hob.cli.conversation.questions import ApprovalPrompt, how_to_answer, own_terminal, show_question
-from hob.cli.output import LiveOutput, paint, print_json, tame
+from hob.cli.output import LiveOutput, paint, print_json, printable
 from hob.cli.translating import _
 from hob.core.errors import HomeTaken
 from hob.core.translation.code_words import STATE_WORDS
@@ -127,7 +127,7 @@ def deliver(home: Path, request: DaemonRequest, show: Callable[[ClientEvent], No
                 with closing(request.there(path)) as events:
                     for event in events:
                         show(event)
-                        if event.rests:
+                        if event.is_waiting:
                             break
             except NotRunning:
                 if time.monotonic() < lost_at + SUCCESSOR_SECONDS:
@@ -156,7 +156,7 @@ def _deliver_here(request: DaemonRequest, show: Callable[[ClientEvent], None]) -
 
 
 def _one_shot() -> Any:
-    with uncollected():
+    with without_garbage_collection():
         from hob.app.daemon import one_shot
 
         return one_shot
@@ -185,7 +185,7 @@ class RequestProgress:
                 self.id, self._question = event.data["id"], event.data
                 show_question(event.data)
             case "accepted":
-                self.id, self._session = event.data["id"], tame(event.data["session"]).removeprefix("local:")
+                self.id, self._session = event.data["id"], printable(event.data["session"]).removeprefix("local:")
             case "settled":
                 self.id = event.data["message"] or ""
                 say(event.data["line"])
@@ -231,7 +231,7 @@ class RequestProgress:
         if self.json:
             print_json(data)
         elif data.get("reply") is not None:
-            print(tame(data["reply"]) if sys.stdout.isatty() else data["reply"])
+            print(printable(data["reply"]) if sys.stdout.isatty() else data["reply"])
         elif "notice" in data:
             say(data["notice"])
         if not self.json:

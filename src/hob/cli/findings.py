@@ -6,7 +6,7 @@ from typing import Any
 
 from hob.app.diagnostics.check import Severity
 from hob.app.diagnostics.report import DiagnosticReport, Finding
-from hob.cli.output import paint, sentence, tame
+from hob.cli.output import paint, printable, sentence
 from hob.cli.translating import _, ngettext
 from hob.core.translation.language import translatable
 
@@ -39,12 +39,12 @@ def _view(finding: Finding) -> dict[str, Any]:
 def show_report(report: DiagnosticReport, fixed: Sequence[str]) -> None:
     """As lines: what was fixed, what is found, what is accepted or was not asked, and how much that is."""
     for told in fixed:
-        print(f"{paint(_('fixed'), 'green')}     {tame(_(told))}")
+        print(f"{paint(_('fixed'), 'green')}     {printable(_(told))}")
     for each in report.findings:
         _show_one(each)
     for reason, count in Counter(reason for _id, reason in report.skipped).items():
         checks = ngettext("{count} check", "{count} checks", count)
-        told = _("skipped   {checks} (not a problem): {reason}").format(checks=checks, reason=tame(_(reason)))
+        told = _("skipped   {checks} (not a problem): {reason}").format(checks=checks, reason=printable(_(reason)))
         print(paint(told, "dim"))
     for name in report.unknown:
         told = _("security.accept names {name}, but there is no such check").format(name=name)
@@ -62,11 +62,11 @@ def show_report(report: DiagnosticReport, fixed: Sequence[str]) -> None:
 
 def _show_one(finding: Finding) -> None:
     found = finding.found
-    where = f": {tame(found.where)}" if found.where else ""
+    where = f": {printable(found.where)}" if found.where else ""
     if finding.accepted:
         print(paint(f"{_('accepted')}  {finding.id}{where}", "dim"))
         return
-    title = paint(f"{sentence(tame(_(found.title))).removesuffix('.')}{where}", "bold")
+    title = paint(f"{sentence(printable(_(found.title))).removesuffix('.')}{where}", "bold")
     word = paint(_(WORDS[found.severity]).ljust(8), COLOURS[found.severity])
     print(f"{word}  {title}  {paint(f'[{finding.id}]', 'dim')}")
-    print(f"          {sentence(tame(_(found.advice)))}")
+    print(f"          {sentence(printable(_(found.advice)))}")

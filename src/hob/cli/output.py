@@ -104,7 +104,7 @@ def sentence(text: str) -> str:
     return f"{text[:1].upper() if first.isalpha() else text[:1]}{text[1:]}{stop}"
 
 
-def tame(text: str) -> str:
+def printable(text: str) -> str:
     """The text without control sequences (colours, titles, the clipboard); new lines and tabs stay."""
     return text.translate(_TAMED)
 
@@ -151,7 +151,7 @@ class LiveOutput:
         """Show a piece, if there is room for it."""
         if not self._left or not text or not sys.stderr.isatty():
             return
-        shown = tame(text[: self._left])
+        shown = printable(text[: self._left])
         self._left -= len(shown)
         self._put(shown)
         if not self._left:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from hob.app.module_loading import uncollected
+from hob.app.module_loading import without_garbage_collection
 from hob.app.plugins import MANIFESTS
 from hob.cli.translating import _
 from hob.config.environment import find_home, process_environment
@@ -77,7 +77,7 @@ PLAIN = frozenset({"chat", "serve", "stop", "resume", "status", "usage", "tasks"
 
 def load_command(name: str) -> Any:
     """The function of a command, or the `cyclopts.App` of one that has several."""
-    with uncollected(stays=name == "serve"):
+    with without_garbage_collection(stays=name == "serve"):
         return _talk(name) or _setup(name) or _trust(name)
 
 

@@ -53,23 +53,23 @@ async def open_model(
     await asyncio.to_thread(choice.line)  # who is asked may have to be looked for, and is known from now on
     async with AsyncExitStack() as stack:
 
-        def sight_by(settings: ModelSettings) -> Callable[[], ImageDescriptions] | None:
+        def vision_by(settings: ModelSettings) -> Callable[[], ImageDescriptions] | None:
             if blobs is None:
                 return None
             media = Media(settings, choice, clock, draw)
             stack.push_async_callback(media.aclose)
-            return cache(partial(_open_sight, media, blobs, choice))
+            return cache(partial(_open_vision, media, blobs, choice))
 
-        routes = ModelRoutes(choice, settings, clock, blobs, profiles, folder, sight_by(settings), processes)
+        routes = ModelRoutes(choice, settings, clock, blobs, profiles, folder, vision_by(settings), processes)
         stack.push_async_callback(routes.aclose)
         failover = Failover(
             routes.of, routes.open, clock, max_attempts=settings.max_attempts, draw=draw, silence=silence
         )
         rules = Lazy(partial(Classifier, classifier)) if classifier is not None and classifier.enabled else None
-        yield ModelRouter(choice, routes, failover, settings, screening, rules, sight_by, changed)
+        yield ModelRouter(choice, routes, failover, settings, screening, rules, vision_by, changed)
 
 
-def _open_sight(media: Media, blobs: Blobs, choice: Choice) -> ImageDescriptions:
+def _open_vision(media: Media, blobs: Blobs, choice: Choice) -> ImageDescriptions:
     found = media.find(VISION)
     if isinstance(found, ModelError):
         return ImageDescriptions(None, blobs)

@@ -65,9 +65,9 @@ class MemoryChannel:
 
     async def say(self, text: str, *, key: str = "", chat: str = "chat") -> Accepted:
         """Receive a message from the owner. Raises what `accept` raises, and RuntimeError while closed."""
-        return await self.hear(message(text, key=key, channel=self.name, chat=chat))
+        return await self.receive(message(text, key=key, channel=self.name, chat=chat))
 
-    async def hear(self, inbound: Inbound) -> Accepted:
+    async def receive(self, inbound: Inbound) -> Accepted:
         """Receive this message, from any sender. Raises what `accept` raises, and RuntimeError while closed."""
         if self._accept is None:
             raise RuntimeError("the channel is closed")

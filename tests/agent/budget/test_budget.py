@@ -407,7 +407,7 @@ async def test_standings_tell_each_limit_with_what_is_spent(store: Store, clock:
     turn = await make_turn(store, message("a"))
     settings = SpendingSettings(daily=1, per_session=3, models={"x/*": PeriodLimits(monthly=2)})
     await spend(store, turn, 0.5)
-    found = await budget(store, clock, settings).standings(turn.session)
+    found = await budget(store, clock, settings).budget_statuses(turn.session)
     assert [(each.limit.key, each.limit.maximum, each.spent.cost) for each in found] == [
         ("spending.per_session", 3 * DOLLAR, 500_000),
         ("spending.daily", DOLLAR, 500_000),

@@ -190,7 +190,7 @@ async def heard(watch: FolderWatch) -> AsyncIterator[Callable[[], list[Path]]]:
     """What was heard until now."""
 
     def now() -> list[Path]:
-        watch._hear()
+        watch._on_readable()
         return sorted(watch._changed)
 
     with watch.opened():
@@ -246,13 +246,13 @@ async def test_changes_are_told_when_they_keep_quiet_and_now_and_then_where_they
         listening = asyncio.ensure_future(listen())
         for pause in (1.0, 1.0, 3.0):
             (tmp_path / "plan.md").write_text("x")
-            watch._hear()
+            watch._on_readable()
             await clock.advance(pause)
         (when,) = told
         assert 2 + QUIET_SECONDS <= when <= 2 + 2 * QUIET_SECONDS  # the last change was after two seconds
         for _ in range(20):
             (tmp_path / "plan.md").write_text("x")
-            watch._hear()
+            watch._on_readable()
             await clock.advance(1.0)
         assert len(told) >= 3
         listening.cancel()

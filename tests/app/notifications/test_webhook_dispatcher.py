@@ -186,6 +186,6 @@ async def test_notice_to_the_owner_is_an_alert(tmp_path: Path) -> None:
             Label(Origin.STRANGER, Trust.UNTRUSTED), new_trace_id(),
         )  # fmt: skip
         with suppress(NotAllowed):
-            await channel.hear(stranger)
+            await channel.receive(stranger)
         (told,) = await receiver.until(1)
     assert (told.json["type"], told.json["data"]) == ("alert", {"about": "pairing"})

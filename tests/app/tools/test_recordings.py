@@ -30,7 +30,7 @@ async def listening(home: Path, *script: Line, transcription: str = "server/whis
 async def speak(hob: Visited, said: str = SAID, *, voice: bool = True) -> Attachment:
     """A message without words, and a recording beside it; answered."""
     before, made = len(hob.sent(ME)), await spoken(hob, said, voice=voice)
-    await hob.channels["telegram"].hear(made)
+    await hob.channels["telegram"].receive(made)
     await until(lambda: len(hob.sent(ME)) > before)
     return made.attachments[0]
 
@@ -128,7 +128,7 @@ async def test_recording_that_joins_a_turn_is_written_down_before_the_model_is_a
     async with listening(tmp_path, Silence(), "Noted.") as hob:
         await hob.comes("What did I forget?", ME)
         await until(lambda: len(hob.model.requests) == 1)
-        await hob.channels["telegram"].hear(await spoken(hob))
+        await hob.channels["telegram"].receive(await spoken(hob))
         await go_on(hob)
         await until(lambda: hob.sent(ME) == ["Noted."])
         assert f"[spoken] {SAID}" in hob.seen
@@ -141,7 +141,7 @@ async def test_picture_that_joins_a_turn_is_shown_to_the_model(tmp_path: Path) -
         await until(lambda: len(hob.model.requests) == 1)
         blob = await hob.app.store.blobs.put(b"\x89PNG\r\n\x1a\n", "image/png")
         file = Attachment("image/png", "cat.png", blob, size=8)
-        await hob.channels["telegram"].hear(replace(written("this", ME), attachments=(file,)))
+        await hob.channels["telegram"].receive(replace(written("this", ME), attachments=(file,)))
         await go_on(hob)
         await until(lambda: hob.sent(ME) == ["A cat."])
         images = [image for entry in hob.model.requests[-1].messages for image in getattr(entry, "images", ())]

@@ -14,7 +14,7 @@ import pytest
 
 from hob.core.errors import NotConfigured
 from hob.core.settings import Secret
-from hob.guard.screening.masking.known_secrets import KnownSecrets, is_secret_name, values_at_hand, values_in
+from hob.guard.screening.masking.known_secrets import KnownSecrets, is_secret_name, readable_values, values_in
 from hob.guard.screening.masking.logs import MaskingFormatter, mask_personal
 from hob.guard.screening.masking.mask import MASKED, Mask, is_maskable
 
@@ -178,9 +178,9 @@ def test_only_references_that_ask_nobody_are_read() -> None:
         raise NotConfigured("no such variable")
 
     secrets = [("a", Secret.of("value-0001")), ("b", Secret(ask, "keyring:x/y")), ("c", Secret(fail, "env:NO"))]
-    assert values_at_hand(secrets) == {"a": "value-0001"}
+    assert readable_values(secrets) == {"a": "value-0001"}
     with pytest.raises(AssertionError):
-        values_at_hand(secrets, ask=True)
+        readable_values(secrets, ask=True)
 
 
 def test_variables_that_hold_secrets_are_told_by_their_names() -> None:

@@ -23,7 +23,7 @@ class Manager:
         self.socket.bind(address)
         self.socket.settimeout(10)
 
-    def hear(self) -> list[str]:
+    def receive(self) -> list[str]:
         """The lines of the next datagram."""
         return self.socket.recv(4096).decode().split("\n")
 
@@ -54,10 +54,10 @@ async def told_of_a_life(world: World, manager: Manager, **environ: str) -> list
     """All that is heard from the start to the end by SIGTERM, which comes after the third datagram."""
     async with world.serve(**environ) as daemon:
         first = 3 if "WATCHDOG_USEC" in environ else 1
-        heard = [await asyncio.to_thread(manager.hear) for _ in range(first)]
+        heard = [await asyncio.to_thread(manager.receive) for _ in range(first)]
         daemon.signal(signal.SIGTERM)
         while heard[-1][0] != "STOPPING=1":
-            heard.append(await asyncio.to_thread(manager.hear))
+            heard.append(await asyncio.to_thread(manager.receive))
         assert await daemon.gone() == 0
     return heard
 
@@ -100,11 +100,11 @@ async def test_hung_event_loop_gives_no_sign_of_life(tmp_path: Path) -> None:
     environ = {"NOTIFY_SOCKET": str(tmp_path / "n"), "WATCHDOG_USEC": "20000"}
     with managing(environ["NOTIFY_SOCKET"]) as manager:
         async with ServiceNotifier(environ).heartbeat(SystemClock()):
-            assert await asyncio.to_thread(manager.hear) == ["WATCHDOG=1"]
+            assert await asyncio.to_thread(manager.receive) == ["WATCHDOG=1"]
             manager.waiting()
             time.sleep(0.2)  # noqa: ASYNC251 - the very thing: the loop hangs for ten times what is allowed
             assert manager.waiting() == 0
-            assert await asyncio.to_thread(manager.hear) == ["WATCHDOG=1"]
+            assert await asyncio.to_thread(manager.receive) == ["WATCHDOG=1"]
 
 
 @pytest.mark.parametrize(
@@ -127,4 +127,4 @@ def test_socket_in_the_abstract_space_is_reached() -> None:
     name = f"hob-test-{time.monotonic_ns()}"
     with managing(f"\0{name}") as manager:
         ServiceNotifier({"NOTIFY_SOCKET": f"@{name}"}).send("READY=1", "STATUS=x")
-        assert manager.hear() == ["READY=1", "STATUS=x"]
+        assert manager.receive() == ["READY=1", "STATUS=x"]

@@ -49,7 +49,7 @@ async def park(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
     return Parked(WaitsFor.ANSWER) if await note_once(turns, turn) else await turns.echo(turn)
 
 
-async def stumble(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
+async def record_defect(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
     if await note_once(turns, turn):
         raise ZeroDivisionError
     return await turns.echo(turn)
@@ -94,7 +94,7 @@ class BusMachine(RuleBasedStateMachine):
 
     async def _live(self, started: "asyncio.Future[Bench]") -> None:
         scripts: dict[str, Script] = {
-            "hold": self._hold, "steer": self._steer, "park": park, "stumble": stumble, "broken": broken,
+            "hold": self._hold, "steer": self._steer, "park": park, "stumble": record_defect, "broken": broken,
         }  # fmt: skip
         commands = TableCommands(session_queue={"/new": fresh})
         async with open_bench(

@@ -12,10 +12,10 @@ from hob.providers.routing.failover import (
     LONGEST,
     RAISED,
     RULES,
+    CooldownScope,
     FailoverPlan,
     ModelAttempt,
     ModelRoute,
-    RestScope,
     RouteHealth,
 )
 from hob.providers.routing.failover_model import Failover
@@ -29,7 +29,9 @@ LANES = tuple(
     for key in (0, 1)
 )
 WAITS = st.none() | st.floats(min_value=0, max_value=100)
-WHATEVER_THE_KEY = {fault for fault, rule in RULES.items() if rule.scope in (RestScope.MODEL, RestScope.PROVIDER)}
+WHATEVER_THE_KEY = {
+    fault for fault, rule in RULES.items() if rule.scope in (CooldownScope.MODEL, CooldownScope.PROVIDER)
+}
 STEPS = st.floats(min_value=0, max_value=1)
 
 
@@ -183,11 +185,11 @@ def test_every_route_is_awake_again_in_time(history: list[tuple[ModelRoute, Fail
     for route, failure, later in history:
         now += later
         health.note_failure(route, ModelError(failure.fault, retry_after=failure.wait), now)
-        rest = health.find_rest(route, now)
+        rest = health.find_cooldown(route, now)
         assert rest is not None or failure.fault not in RULES
         assert rest is None or rest.until - now <= LONGEST
     longest = max(max(rule.seconds) for rule in RULES.values())
-    assert all(health.find_rest(route, now + longest) is None for route in LANES)
+    assert all(health.find_cooldown(route, now + longest) is None for route in LANES)
 
 
 ERRORS = st.builds(

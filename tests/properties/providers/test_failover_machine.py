@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from hob.core.errors import ModelError, ModelFault
-from hob.providers.routing.failover import RAISED, RULES, FailoverPlan, ModelRoute, RestScope, RouteHealth
+from hob.providers.routing.failover import RAISED, RULES, CooldownScope, FailoverPlan, ModelRoute, RouteHealth
 
 HOUR = 3600.0
 LANES = (
@@ -34,13 +34,13 @@ class FailoverMachine(RuleBasedStateMachine):
 
     @rule(route=st.sampled_from(LANES), fault=st.sampled_from(FAULTS))
     def break_what_the_fault_is_about(self, route: ModelRoute, fault: ModelFault) -> None:
-        scope = RULES[fault].scope if fault in RULES else RestScope.MODEL
+        scope = RULES[fault].scope if fault in RULES else CooldownScope.MODEL
         for other in LANES:
             same = {
-                RestScope.LANE: other == route,
-                RestScope.KEY: (other.provider, other.key) == (route.provider, route.key),
-                RestScope.MODEL: other.ref == route.ref,
-                RestScope.PROVIDER: other.provider == route.provider,
+                CooldownScope.LANE: other == route,
+                CooldownScope.KEY: (other.provider, other.key) == (route.provider, route.key),
+                CooldownScope.MODEL: other.ref == route.ref,
+                CooldownScope.PROVIDER: other.provider == route.provider,
             }
             if same[scope]:
                 self.broken[other] = fault
@@ -61,7 +61,7 @@ class FailoverMachine(RuleBasedStateMachine):
 
     @rule(patience=st.sampled_from([0.0, 8.0, 60.0]), draw=st.floats(0, 1), wait=st.none() | st.floats(0, 100))
     def ask(self, patience: float, draw: float, wait: float | None) -> None:
-        awake = [route for route in LANES if self.health.find_rest(route, self.now) is None]
+        awake = [route for route in LANES if self.health.find_cooldown(route, self.now) is None]
         walk = FailoverPlan(LANES, self.health, self.now, patience=patience)
         asked: list[ModelRoute] = []
         answered: ModelRoute | None = None
@@ -90,7 +90,7 @@ class FailoverMachine(RuleBasedStateMachine):
             assert error.attempts == len(asked)
             assert all(route.ref in str(error) for route in LANES)
         else:
-            assert self.health.find_rest(answered, self.now) is None
+            assert self.health.find_cooldown(answered, self.now) is None
 
     @rule()
     def a_day_without_trouble_makes_the_first_lane_answer_again(self) -> None:
@@ -108,7 +108,7 @@ class FailoverMachine(RuleBasedStateMachine):
         self.health.note_failure(route, ModelError(ModelFault.BILLING), self.now)
         self.health.note_failure(route, ModelError(ModelFault.OVERLOAD), self.now)
         assert self.health.seconds_left(route, self.now) >= 5 * HOUR - 1
-        assert self.health.find_rest(route, self.now + 5 * HOUR - 2) is not None
+        assert self.health.find_cooldown(route, self.now + 5 * HOUR - 2) is not None
 
     @invariant()
     def nothing_rests_for_longer_than_a_day(self) -> None:

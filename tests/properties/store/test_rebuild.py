@@ -223,7 +223,7 @@ class RebuildMachine(RuleBasedStateMachine):
         if clean:
             self.do(self.store.turns.release(turn.id))
         else:
-            self.do(self.store.turns.stumble(turn.id, str))
+            self.do(self.store.turns.record_defect(turn.id, str))
 
     @precondition(has(TurnState.FAILED, TurnState.SET_ASIDE))
     @rule(data=st.data())

@@ -18,7 +18,7 @@ def client_of(server: ModelServer, keys: int) -> Client:
     clock = ManualClock(jump=True)
     failover = Failover(lambda ref: (ModelRoute(ref, "x"),), lambda _: ScriptedModel(), clock, draw=lambda: 0.0)
     servers = [Server(server.url, Secret.of(f"key-{place}")) for place in range(keys)]
-    return Client(servers, clock, failover.patiently)
+    return Client(servers, clock, failover.with_retries)
 
 
 async def ask(client: Client) -> ModelError:

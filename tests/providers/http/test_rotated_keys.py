@@ -86,10 +86,10 @@ async def test_other_requests_go_on_too(server: ModelServer, file: Path) -> None
     secret.reveal()
     file.write_text(NEW)
 
-    async def patiently(ask: Callable[[], object]) -> object:
+    async def with_retries(ask: Callable[[], object]) -> object:
         return await ask()  # type: ignore[misc]
 
-    client = Client([Server(server.url, secret)], ManualClock(), patiently)  # type: ignore[arg-type]
+    client = Client([Server(server.url, secret)], ManualClock(), with_retries)  # type: ignore[arg-type]
     answer = await client.fetch_json(
         lambda base: f"{base}/embeddings", {"model": "fake-1", "input": ["x"], "encoding_format": "float"}
     )

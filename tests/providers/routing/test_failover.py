@@ -229,7 +229,7 @@ def test_no_credit_until_a_named_time_is_a_rate_limit() -> None:
     assert fail(walk, BIG, ModelFault.BILLING, wait=900.0) is None
     error = walk.verdict(0.0)
     assert (error.fault, error.retry_after, error.attempts) == (ModelFault.RATE_LIMIT, 900.0, 1)
-    assert health.find_rest(BIG, 901.0) is None
+    assert health.find_cooldown(BIG, 901.0) is None
 
 
 @pytest.mark.parametrize("wait", [float("nan"), -5.0])

@@ -285,10 +285,10 @@ async def test_patience_serves_other_questions_too() -> None:
         return line
 
     servers = Servers({})
-    assert await servers.model.patiently(ask) == "tiny"
+    assert await servers.model.with_retries(ask) == "tiny"
     said.append(AUTH)
     with pytest.raises(ModelError, match="wrong key"):
-        await servers.model.patiently(ask)
+        await servers.model.with_retries(ask)
 
 
 async def test_health_is_told_lane_by_lane_with_the_time_on_the_wall() -> None:

@@ -22,7 +22,7 @@ def health_after(*failures: tuple[ModelFault, float], wait: float | None = None)
 
 
 @pytest.mark.parametrize(
-    ("fault", "rests"),
+    ("fault", "cooldowns"),
     [
         (ModelFault.RATE_LIMIT, (ONE,)),
         (ModelFault.AUTH, (ONE, OTHER_MODEL)),
@@ -39,9 +39,9 @@ def health_after(*failures: tuple[ModelFault, float], wait: float | None = None)
         (ModelFault.BUDGET, ()),
     ],
 )
-def test_subject_of_a_fault_rests_and_nothing_else(fault: ModelFault, rests: tuple[ModelRoute, ...]) -> None:
+def test_subject_of_a_fault_rests_and_nothing_else(fault: ModelFault, cooldowns: tuple[ModelRoute, ...]) -> None:
     health = health_after((fault, 0.0))
-    assert tuple(route for route in ALL if health.find_rest(route, 1.0)) == rests
+    assert tuple(route for route in ALL if health.find_cooldown(route, 1.0)) == cooldowns
 
 
 @pytest.mark.parametrize(
@@ -70,8 +70,8 @@ def test_no_credit_rests_longer_than_anything_else() -> None:
 
 def test_failures_of_one_outage_count_once() -> None:
     health = health_after((ModelFault.OVERLOAD, 0.0), (ModelFault.OVERLOAD, 1.0), (ModelFault.OVERLOAD, 2.0))
-    assert health.find_rest(ONE, 31.9) is not None
-    assert health.find_rest(ONE, 32.0) is None
+    assert health.find_cooldown(ONE, 31.9) is not None
+    assert health.find_cooldown(ONE, 32.0) is None
 
 
 def test_old_fault_counts_no_more() -> None:
@@ -88,18 +88,18 @@ def test_server_that_names_a_longer_time_is_believed_up_to_a_week() -> None:
 def test_answer_clears_the_model_the_key_and_the_provider() -> None:
     health = health_after((ModelFault.NETWORK, 0.0), (ModelFault.AUTH, 0.0), (ModelFault.NOT_FOUND, 0.0))
     health.note_answer(ONE)
-    assert not any(health.find_rest(route, 0.0) for route in ALL)
+    assert not any(health.find_cooldown(route, 0.0) for route in ALL)
 
 
 def test_answer_with_one_key_does_not_mend_the_other() -> None:
     health = health_after((ModelFault.BILLING, 0.0))
     health.note_answer(OTHER_KEY)
-    assert health.find_rest(ONE, 1.0) is not None
+    assert health.find_cooldown(ONE, 1.0) is not None
 
 
 def test_short_rest_does_not_hide_a_long_one() -> None:
     health = health_after((ModelFault.BILLING, 0.0), (ModelFault.RATE_LIMIT, 1.0), (ModelFault.NETWORK, 2.0))
-    rest = health.find_rest(ONE, 3.0)
+    rest = health.find_cooldown(ONE, 3.0)
     assert rest is not None
     assert rest.fault is ModelFault.BILLING
 
@@ -107,15 +107,15 @@ def test_short_rest_does_not_hide_a_long_one() -> None:
 def test_settings_that_changed_make_a_fresh_start() -> None:
     health = health_after((ModelFault.AUTH, 0.0))
     health.forget()
-    assert health.find_rest(ONE, 1.0) is None
+    assert health.find_cooldown(ONE, 1.0) is None
 
 
 def test_memory_stays_bounded_whatever_models_are_asked_for() -> None:
     health = RouteHealth()
     for number in range(5000):
         health.note_failure(ModelRoute(f"acme/{number}", "acme"), ModelError(ModelFault.NOT_FOUND), float(number))
-    assert len(health._rests) <= 1000
-    assert health.find_rest(ModelRoute("acme/4999", "acme"), 5000.0) is not None
+    assert len(health._cooldowns) <= 1000
+    assert health.find_cooldown(ModelRoute("acme/4999", "acme"), 5000.0) is not None
 
 
 def test_failure_that_names_no_time_does_not_shorten_a_rest() -> None:

@@ -87,7 +87,7 @@ async def test_retriable_turn_is_retried_from_its_steps(tmp_path: Path, state: T
         if state is TurnState.SET_ASIDE:
             turn = (await make_turn(store, message("hi"))).id
             await store.journal.append(turn, [ASKED, ToolReceived(ToolResult(CallId("c"), DETAIL))])
-            while await store.turns.stumble(turn, lambda _: "set aside") is not TurnState.SET_ASIDE:
+            while await store.turns.record_defect(turn, lambda _: "set aside") is not TurnState.SET_ASIDE:
                 await store.turns.start(turn)
         else:
             turn = await turn_with_details(store, message("hi"), state)

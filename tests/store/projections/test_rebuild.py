@@ -214,7 +214,7 @@ async def test_quarantined_task_says_so(store: Store) -> None:
     inbound = message("hello")
     turn = await make_turn(store, inbound)
     for _ in range(3):
-        await store.turns.stumble(turn.id, lambda id: f"set aside: {id}")
+        await store.turns.record_defect(turn.id, lambda id: f"set aside: {id}")
         row = await store.turns.find(turn.id)
         if row is not None and row.state is TurnState.READY:
             await store.turns.start(turn.id)

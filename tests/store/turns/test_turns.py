@@ -115,7 +115,7 @@ async def test_suspect_that_still_waits_at_a_clean_end_is_none_afterwards(tmp_pa
 
 async def test_turn_put_back_cleanly_begins_without_attempts(store: Store) -> None:
     turn = (await make_turn(store, message("hello"))).id
-    await store.turns.stumble(turn, say)
+    await store.turns.record_defect(turn, say)
     assert (await store.turns.start(turn)).attempt == 1
     await store.turns.release(turn)
     assert (await store.turns.start(turn)).attempt == 0
@@ -136,7 +136,7 @@ async def test_suspect_that_was_not_running_when_the_process_died_is_cleared(tmp
 
 async def test_turn_that_breaks_three_times_by_itself_is_quarantined_for_good(store: Store) -> None:
     await set_aside(store)
-    assert await store.turns.retry_doubtful() == ()
+    assert await store.turns.retry_suspected() == ()
 
 
 async def test_turn_quarantined_after_crashes_is_tried_twice_more_and_then_quarantined_for_good(
@@ -150,12 +150,12 @@ async def test_turn_quarantined_after_crashes_is_tried_twice_more_and_then_quara
     for last in (False, True):
         async with run(tmp_path, crash=True) as store:
             assert await store.turns.recover(say) == Recovered(set_aside=(turn,), doubtful=True)
-            assert await store.turns.retry_doubtful(last=not last) == ()
-            (turn,) = await store.turns.retry_doubtful(last=last)
+            assert await store.turns.retry_suspected(last=not last) == ()
+            (turn,) = await store.turns.retry_suspected(last=last)
             await store.turns.start(turn)
     async with run(tmp_path, crash=False) as store:
         assert await store.turns.recover(say) == Recovered(set_aside=(turn,))
-        assert await store.turns.retry_doubtful() == await store.turns.retry_doubtful(last=True) == ()
+        assert await store.turns.retry_suspected() == await store.turns.retry_suspected(last=True) == ()
 
 
 async def test_suspect_that_waits_for_people_is_cleared(tmp_path: Path) -> None:
@@ -174,7 +174,7 @@ async def test_fault_within_a_run_counts_like_an_unclean_end(store: Store) -> No
     turn = (await make_turn(store, message("hello"))).id
     states = []
     for _ in range(3):
-        states.append(await store.turns.stumble(turn, say))
+        states.append(await store.turns.record_defect(turn, say))
         if states[-1] is TurnState.READY:
             await store.turns.start(turn)
     assert states == [TurnState.READY, TurnState.READY, TurnState.SET_ASIDE]
@@ -185,7 +185,7 @@ async def set_aside(store: Store, *steps: Step) -> TurnId:
     """A turn that Hob gave up after these steps."""
     turn = (await make_turn(store, message("hello"))).id
     await store.journal.append(turn, steps)
-    while await store.turns.stumble(turn, say) is TurnState.READY:
+    while await store.turns.record_defect(turn, say) is TurnState.READY:
         await store.turns.start(turn)
     return turn
 

@@ -17,7 +17,7 @@ from hob.app.settings.sections import SECTIONS
 from hob.config.loading import load_config
 from hob.core.errors import NotConfigured
 from hob.core.settings import Secret
-from hob.guard.screening.masking.known_secrets import values_at_hand
+from hob.guard.screening.masking.known_secrets import readable_values
 from hob.testing.clock import ManualClock
 from hob.tools.mcp.connector import job_of
 from hob.tools.mcp.server_environment import ServerEnvironment
@@ -210,7 +210,7 @@ def test_value_of_a_credential_is_a_known_secret(tmp_path: Path) -> None:
         f'[sandbox.credentials.github]\nhost = "{HOST}"\nvalue = "env:T"\nheader = "PRIVATE-TOKEN"\n'
     )
     config = load_config(SECTIONS, home=tmp_path, environ={"T": SECRET})
-    assert SECRET in values_at_hand(config.secrets()).values()
+    assert SECRET in readable_values(config.secrets()).values()
     (tmp_path / "config.toml").write_text('[sandbox.credentials.x]\nhost = "*.example.org"\n')
     with pytest.raises(NotConfigured, match="is not the name of one host"):
         load_config(SECTIONS, home=tmp_path, environ={})

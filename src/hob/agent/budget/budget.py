@@ -51,7 +51,7 @@ class HeldAmount:
 
 
 @dataclass(frozen=True, slots=True)
-class BudgetStanding:
+class BudgetStatus:
     """How much of a limit is used up."""
 
     limit: Limit
@@ -70,7 +70,7 @@ class BudgetStanding:
         """Whether it may be once those have ended for whom something is held back."""
         return self._fits(self.settled, worst)
 
-    def without(self, held: int | None) -> "BudgetStanding":
+    def without(self, held: int | None) -> "BudgetStatus":
         """As if this much were not held back."""
         given_back = min(held or 0, self.spent.reserved)
         spent = replace(self.spent, cost=self.spent.cost - given_back, reserved=self.spent.reserved - given_back)
@@ -86,7 +86,7 @@ class _Refusal:
 
     model: str
     worst: int | None
-    standing: BudgetStanding | None
+    standing: BudgetStatus | None
 
     @property
     def may_pass(self) -> bool:
@@ -208,19 +208,19 @@ class Budget:
         limits = limits_for(self._settings, caller, self._clock.now(), self.zone)
         worst = {model: self._worst_cost(model, held.request, held.tokens) for model in models}
         async with self._gate:
-            standings = [(await self._stand(limit)).without(held.worst) for limit in limits]
-        refusals = list(self._refusals(caller, worst, standings))
+            budget_statuses = [(await self._stand(limit)).without(held.worst) for limit in limits]
+        refusals = list(self._refusals(caller, worst, budget_statuses))
         if not refusals:
             return held
-        left = await self._hold(caller, held.request, held.tokens, worst, standings, refusals)
+        left = await self._hold(caller, held.request, held.tokens, worst, budget_statuses, refusals)
         return replace(left, worst=held.worst)  # as much as before is held back for it
 
-    async def standings(self, session: SessionKey | None = None) -> list[BudgetStanding]:
+    async def budget_statuses(self, session: SessionKey | None = None) -> list[BudgetStatus]:
         """Each limit of days and months, and the session's, with what is spent of it."""
         limits = list(general_limits(self._settings, self._clock.now(), self.zone))
         if session is not None and self._settings.per_session is not None:
             limits.insert(0, session_limit(self._settings.per_session, session))
-        return [BudgetStanding(limit, await self.ledger.spent(**limit.scope)) for limit in limits]
+        return [BudgetStatus(limit, await self.ledger.spent(**limit.scope)) for limit in limits]
 
     @asynccontextmanager
     async def _room(
@@ -236,11 +236,11 @@ class Budget:
         give_up = self._clock.monotonic() + request.patience
         while True:
             async with self._gate:
-                standings = [await self._stand(limit) for limit in limits]
-                refusals = list(self._refusals(caller, worst, standings))
+                budget_statuses = [await self._stand(limit) for limit in limits]
+                refusals = list(self._refusals(caller, worst, budget_statuses))
                 waits = bool(refusals) and refusals[0].model == caller.models[0] and refusals[0].may_pass
                 if not waits or self._clock.monotonic() >= give_up:
-                    yield await self._hold(caller, request, input_estimate, worst, standings, refusals)
+                    yield await self._hold(caller, request, input_estimate, worst, budget_statuses, refusals)
                     return
             await self._clock.sleep(_LOOK_SECONDS)
 
@@ -260,7 +260,7 @@ class Budget:
         request: ModelRequest,
         tokens: int,
         worst: Mapping[str, int | None],
-        standings: Sequence[BudgetStanding],
+        budget_statuses: Sequence[BudgetStatus],
         refusals: Sequence[_Refusal],
     ) -> HeldAmount:
         """What is left to ask. Raises BudgetExceeded."""
@@ -268,7 +268,7 @@ class Budget:
         left = tuple(model for model in caller.models if model not in refused)
         if not left:
             raise BudgetExceeded(self._explain(refusals[0]))
-        remarks = (*await self._left_out(caller, refusals), *await self._remarks(caller, standings))
+        remarks = (*await self._left_out(caller, refusals), *await self._remarks(caller, budget_statuses))
         narrowed = replace(request, models=left) if refusals else request
         return HeldAmount(_maximum(worst[model] for model in left), narrowed, caller, tokens, remarks)
 
@@ -276,15 +276,15 @@ class Budget:
         price = self._prices.find_price(model)
         return None if price is None else worst_cost(price, input_estimate, self._prices.max_output(model, request))
 
-    async def _stand(self, limit: Limit) -> BudgetStanding:
+    async def _stand(self, limit: Limit) -> BudgetStatus:
         # before the ledger is read: what ends meanwhile is counted twice rather than not at all
         outside = sum(cost for caller, cost in self._outside if limit.counts(caller))
-        return BudgetStanding(
+        return BudgetStatus(
             limit, await self.ledger.spent(**limit.scope) + replace(NOTHING_SPENT, cost=outside, reserved=outside)
         )
 
     def _refusals(
-        self, caller: SpendingCaller, worst: Mapping[str, int | None], standings: Sequence[BudgetStanding]
+        self, caller: SpendingCaller, worst: Mapping[str, int | None], budget_statuses: Sequence[BudgetStatus]
     ) -> Iterator[_Refusal]:
         """One for each model that may not be asked now, in their order."""
         for model, cost in worst.items():
@@ -292,7 +292,7 @@ class Budget:
                 yield _Refusal(model, cost, None)
                 continue
             alone = replace(caller, models=(model,))
-            full = [each for each in standings if each.limit.counts(alone) and not each.has_room(cost)]
+            full = [each for each in budget_statuses if each.limit.counts(alone) and not each.has_room(cost)]
             if full:  # first of all that for which waiting does not help
                 yield _Refusal(model, cost, min(full, key=lambda each: each.may_have_room(cost)))
 
@@ -338,7 +338,7 @@ class Budget:
                 remarks.append(Remark(sentence, tuple(values.items())))
         return remarks
 
-    async def _remarks(self, caller: SpendingCaller, standings: Sequence[BudgetStanding]) -> tuple[Remark, ...]:
+    async def _remarks(self, caller: SpendingCaller, budget_statuses: Sequence[BudgetStatus]) -> tuple[Remark, ...]:
         """What the owner is told with an answer: of which limits most is spent, those of others too."""
         if caller.sender is not SenderClass.OWNER or caller.turn is None or self._settings.warn_at >= 1:
             return ()
@@ -346,13 +346,13 @@ class Budget:
             limit for limit in general_limits(self._settings, self._clock.now(), self.zone) if not limit.counts(caller)
         ]
         all_standings = (
-            *standings,
-            *[BudgetStanding(limit, await self.ledger.spent(**limit.scope)) for limit in others],
+            *budget_statuses,
+            *[BudgetStatus(limit, await self.ledger.spent(**limit.scope)) for limit in others],
         )
         remarks = [await self._warn(standing) for standing in all_standings if "turn" not in standing.limit.scope]
         return tuple(remark for remark in remarks if remark is not None)
 
-    async def _warn(self, standing: BudgetStanding) -> Remark | None:
+    async def _warn(self, standing: BudgetStatus) -> Remark | None:
         """The line where most of a limit is spent, once in its time."""
         limit, settled = standing.limit, standing.settled
         if not settled or settled < self._settings.warn_at * limit.maximum:

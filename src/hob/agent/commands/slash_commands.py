@@ -3,11 +3,11 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Literal, Protocol
 
-from hob.agent.budget.budget import Budget, BudgetStanding
+from hob.agent.budget.budget import Budget, BudgetStatus
 from hob.agent.commands.model_names import chain_of, chosen_name
 from hob.agent.commands.permission_modes import AS_CONFIGURED, USUAL, PermissionLevel, PermissionModes
 from hob.agent.commands.table import ANSWERS, BY_NAME, CommandTiming, SlashCommand, parse, scope_of
-from hob.agent.commands.turn_undo import UndoResult, told_files, told_preview, told_words
+from hob.agent.commands.turn_undo import UndoResult, describe_undo_preview, describe_undone_files, describe_undone_words
 from hob.agent.sessions import session_of, thread_session
 from hob.agent.settings import AgentSettings
 from hob.core.clock import Clock
@@ -237,7 +237,7 @@ class SlashCommands:
             *[(model or "-", spent) for model, spent in month[:_MAX_MODELS]],
         ]
         lines = [self._usage_line(scope, spent, call.language) for scope, spent in scopes]
-        lines += [_limit_line(standing, call.language) for standing in await self._budget.standings(call.session)]
+        lines += [_limit_line(standing, call.language) for standing in await self._budget.budget_statuses(call.session)]
         return answer(Answer.USAGE, call.language, lines="\n".join(lines))
 
     def _usage_line(self, scope: str, spent: Spent, language: str) -> str:
@@ -363,7 +363,7 @@ class SlashCommands:
                 done = await self._operations.undo_turn(call.session)
                 if done is None:
                     return answer(Answer.NOTHING_TO_UNDO, call.language)
-                return told_words(done, call.language, owner=owner)
+                return describe_undone_words(done, call.language, owner=owner)
             case ["files", *_] if not owner:
                 return answer(Answer.NEEDS_OWNER, call.language)
             case ["files"]:
@@ -381,7 +381,7 @@ class SlashCommands:
             if name:
                 raise
             return answer(Answer.NO_FILES_TO_UNDO, call.language)
-        return (told_preview if preview else told_files)(seen, call.language)
+        return (describe_undo_preview if preview else describe_undone_files)(seen, call.language)
 
     async def _model(self, call: CommandCall) -> str:
         wanted = None if call.rest.lower() == "default" else call.rest
@@ -476,7 +476,7 @@ class SlashCommands:
         return answer(which, call.language, wanted=call.rest, word=word, lines=level.lines(call.language))
 
 
-def _limit_line(standing: BudgetStanding, language: str) -> str:
+def _limit_line(standing: BudgetStatus, language: str) -> str:
     limit, spent = standing.limit, standing.settled
     left = dollars(max(0, limit.maximum - standing.spent.cost))
     return answer(

@@ -22,7 +22,7 @@ class UndoResult:
     turn: str = ""
 
 
-def told_words(done: UndoResult, language: str, *, owner: bool) -> str:
+def describe_undone_words(done: UndoResult, language: str, *, owner: bool) -> str:
     """That the words are hidden, and to the owner that files were changed too."""
     text = answer(Answer.TURN_UNDONE, language, text=done.words)
     if not done.files or not owner:
@@ -31,7 +31,7 @@ def told_words(done: UndoResult, language: str, *, owner: bool) -> str:
     return f"{text}\n" + answer(Answer.TURN_CHANGED_FILES, language, files=_listed(done.files), command=command)
 
 
-def told_files(seen: Mapping[str, Any], language: str) -> str:
+def describe_undone_files(seen: Mapping[str, Any], language: str) -> str:
     """What was put back and what was not. `seen` is as `Operations.undo_files` gives it."""
     restored, kept = seen["restored"], seen["kept"]
     parts: list[str] = []
@@ -49,7 +49,7 @@ def told_files(seen: Mapping[str, Any], language: str) -> str:
     return "\n".join(parts)
 
 
-def told_preview(seen: Mapping[str, Any], language: str) -> str:
+def describe_undo_preview(seen: Mapping[str, Any], language: str) -> str:
     """What `/undo files` would do. `seen` is as `Operations.undo_files` gives it."""
     diff = seen["diff"]
     if not diff:

@@ -273,9 +273,11 @@ class Compactor:
         async with self._budget.held(
             spending.session, spending.sender, request, estimate_tokens(INSTRUCTIONS + question)
         ) as held:
-            return await self._hear(held, question, spending, remarks)
+            return await self._ask_for_summary(held, question, spending, remarks)
 
-    async def _hear(self, held: HeldAmount, question: str, spending: _Spending, remarks: list[Remark]) -> ModelReply:
+    async def _ask_for_summary(
+        self, held: HeldAmount, question: str, spending: _Spending, remarks: list[Remark]
+    ) -> ModelReply:
         began = self._clock.monotonic()
         reply = ModelReply("")
 

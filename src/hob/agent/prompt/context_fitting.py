@@ -145,10 +145,10 @@ def _drop_middle(entries: list[Entry], whole: list[Entry], room: int) -> list[En
     for start in range(len(tail)):
         if is_safe(tail, start) and tail[start].role == "assistant" and sum(map(cost, tail[start:])) <= spare:
             return head + tail[start:]
-    return _squeeze(whole[:opening], room)
+    return _truncate_to_fit(whole[:opening], room)
 
 
-def _squeeze(entries: Sequence[Entry], room: int) -> list[Entry]:
+def _truncate_to_fit(entries: Sequence[Entry], room: int) -> list[Entry]:
     """The newest of these that fit when every text is cut short enough."""
     for count in range(len(entries), 0, -1):
         newest = entries[len(entries) - count :]

@@ -12,10 +12,10 @@ from hob.agent.turn.dependencies import StepOutcome, Stopwatch, TurnDependencies
 from hob.agent.turn.ending import finish_of
 from hob.agent.turn.loops import LoopRules
 from hob.agent.turn.model_call import ask, out_of_time
-from hob.agent.turn.questions import hear, with_question
+from hob.agent.turn.questions import receive_answers, with_question
 from hob.agent.turn.recordings import write_down
 from hob.agent.turn.run_state import Record, TurnRun, Unsaved
-from hob.agent.turn.tool_calls import ToolCalls, show_unmade
+from hob.agent.turn.tool_calls import ToolCalls, publish_skipped_call
 from hob.agent.turn.turn import (
     WITHDRAWING,
     AskModel,
@@ -94,7 +94,7 @@ class Driver:
     async def _perform(self, run: TurnRun) -> Outcome:
         await run.record.flush()  # what an earlier run could not write
         self._unsaved.pop(run.turn.id, None)
-        await hear(run)
+        await receive_answers(run)
         await write_down(run)
         if run.parts.hooks:
             await self._before(run)
@@ -217,7 +217,7 @@ class Driver:
             run.parts.notices.publish(Retracted(run.turn.trace, run.turn.session))
         calls = {item.call.id: item for item in run.record.state.calls}
         if isinstance(step, ToolReceived) and (item := calls.get(step.result.call)) and item.intent is None:
-            show_unmade(run.parts, run.turn, item.call, step.status)
+            publish_skipped_call(run.parts, run.turn, item.call, step.status)
 
     def _take(self, run: TurnRun, happened: StepOutcome) -> None:
         run.record.add(happened.step, happened.event)

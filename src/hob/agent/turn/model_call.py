@@ -93,7 +93,7 @@ async def ask(run: TurnRun) -> None:
     except BudgetExceeded as error:
         record.add(Stopped("budget", str(error)))
         return
-    await _hear(run, held, heard)
+    await _stream_answer(run, held, heard)
 
 
 async def _outlined(run: TurnRun) -> list[Remark]:
@@ -160,7 +160,7 @@ async def _load_view(run: TurnRun) -> View:
     return await parts.transcript.load_view(session, load_limit(parts.settings))
 
 
-async def _hear(run: TurnRun, held: HeldAmount, state: "_StreamState") -> None:
+async def _stream_answer(run: TurnRun, held: HeldAmount, state: "_StreamState") -> None:
     """Listen to the answer and take it in, or why there is none."""
     watch, request = Stopwatch.start(run.parts.clock), held.request
     try:

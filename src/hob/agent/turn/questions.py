@@ -18,12 +18,12 @@ from hob.core.trust.pasted import holds_pasted
 from hob.core.turns import Parked, WaitsFor
 
 
-async def hear(run: TurnRun) -> None:
+async def receive_answers(run: TurnRun) -> None:
     """Take in what was answered since the turn was parked. Raises StoreErrors."""
     left = iter(_unread(run))
     for item in run.record.state.calls:
         if item.blocked:
-            step = await _heard(run, item, left)
+            step = await _answer_to(run, item, left)
             if step is not None:
                 run.record.add(step)
 
@@ -47,7 +47,7 @@ def _unread(run: TurnRun) -> Iterator[Inbound]:
     return (inbound for inbound in run.turn.joined if inbound.id not in taken)
 
 
-async def _heard(run: TurnRun, item: CallState, left: Iterator[Inbound]) -> Step | None:
+async def _answer_to(run: TurnRun, item: CallState, left: Iterator[Inbound]) -> Step | None:
     if item.question is not None:
         return _reply(item, left)
     if item.awaited is None:

@@ -188,7 +188,7 @@ class ToolCalls:
         kind: EventKind = EventKind.TOOL,
         rule: str = "",
     ) -> StepOutcome:
-        show_unmade(self._parts, self._turn, call, status)
+        publish_skipped_call(self._parts, self._turn, call, status)
         event = self._event(watch, kind, call, rule or status, text)
         if kind is EventKind.POLICY:
             event = replace(event, authorized=False)
@@ -222,7 +222,7 @@ class ToolCalls:
         self._parts.notices.publish(Progress(self._turn.trace, self._turn.session, what, name, text))
 
 
-def show_unmade(parts: TurnDependencies, turn: Turn, call: ToolCall, status: str) -> None:
+def publish_skipped_call(parts: TurnDependencies, turn: Turn, call: ToolCall, status: str) -> None:
     """Let those who look see a call that was not made, and why."""
     for what, text in (("tool", shown_arguments(parts, call)), ("tool_done", status)):
         parts.notices.publish(Progress(turn.trace, turn.session, what, call.name, text))

@@ -299,7 +299,7 @@ def _answer(state: FoldedTurn, reply: ModelReplied, rules: TurnRules) -> Command
     if text.strip() == NO_REPLY:
         return Say("", OutboundKind.NOTICE, TurnState.SILENT, "the model chose to say nothing")
     more = state.rounds < rules.max_rounds
-    if more and (note := _choice_unmet(state, rules.terms)) is not None:
+    if more and (note := _missing_call(state, rules.terms)) is not None:
         return WriteSteps((note,))
     if rules.terms.form is not None:
         return _formed(state, text, rules.terms.form, rules)
@@ -316,7 +316,7 @@ def _answer(state: FoldedTurn, reply: ModelReplied, rules: TurnRules) -> Command
     return Say(text, OutboundKind.REPLY, TurnState.DONE, "cut" if reply.stop is Stop.LENGTH else "")
 
 
-def _choice_unmet(state: FoldedTurn, terms: ClientTerms) -> Noted | None:
+def _missing_call(state: FoldedTurn, terms: ClientTerms) -> Noted | None:
     """The program wants a call first, and there was none."""
     wanted = {tool.name for tool in terms.tools} if terms.choice == "required" else {terms.choice}
     if (

@@ -171,7 +171,7 @@ async def _serve_by(tcp: TcpListener, api: ASGIApp, app: App, maximum: int, desc
     with ExitStack() as stack:
         if tcp.tls is not None:
             renew = partial(_renew, tcp.tls, settings)
-            stack.enter_context(app.kernel.signals.settings.heard_by(lambda _: renew()))
+            stack.enter_context(app.kernel.signals.settings.subscribed(lambda _: renew()))
         async with serve(
             api,
             [tcp.socket],

@@ -55,7 +55,7 @@ async def run(kernel: Kernel, features: Features, services: TurnServices) -> Asy
         stack.push_async_callback(bus.drain, 0.0)
         for each in features:
             if each.on_settings is not None:
-                stack.enter_context(kernel.signals.settings.heard_by(each.on_settings))
+                stack.enter_context(kernel.signals.settings.subscribed(each.on_settings))
         if not kernel.one_shot:
             if kernel.store.unclean:
                 log.warning("the last run was killed; its work continues", extra=OWN)

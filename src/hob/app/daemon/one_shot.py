@@ -72,7 +72,7 @@ async def _tell(
         async with aclosing(events):
             async for event in events:
                 show(event)
-                if event.rests:  # no one owns the home while a person thinks
+                if event.is_waiting:  # no one owns the home while a person thinks
                     return
 
     async with asyncio.TaskGroup() as group:

@@ -10,7 +10,7 @@ from hob.app.diagnostics.context import DiagnosticContext
 from hob.app.diagnostics.report import examine_house
 from hob.app.logs.log_file import NAME, full_files
 from hob.app.logs.log_lines import LogLine, read_line, view
-from hob.app.models.candidates import ModelCandidate, is_key, keyed, listed, name_of, save_candidate, trouble_of
+from hob.app.models.candidates import ModelCandidate, address_problem, is_key, keyed, listed, name_of, save_candidate
 from hob.app.models.keys import FILE
 from hob.app.models.probe import open_model_setup
 from hob.app.models.provider_draft import ProviderConfigDraft
@@ -159,7 +159,7 @@ def _candidate(new_model: NewModel) -> ModelCandidate:
     own, known = new_model.provider == SERVER, find_provider(new_model.provider)
     if not own and known is None:
         raise InvalidRequest(translatable("unknown provider {provider}", provider=new_model.provider))
-    if own and (trouble := trouble_of(new_model.base_url)):
+    if own and (trouble := address_problem(new_model.base_url)):
         raise InvalidRequest(trouble)
     if new_model.key and not is_key(new_model.key):
         raise InvalidRequest(translatable("a key is one line without spaces"))

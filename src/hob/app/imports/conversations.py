@@ -48,7 +48,7 @@ def hand_over(home: Path, items: Sequence[Item], progress: Progress, *, preview:
     try:
         call(socket_of(home), "GET", "/health", timeout=10)
     except NotRunning:
-        return _hand_over_here(home, items, progress, preview=preview)
+        return _import_here(home, items, progress, preview=preview)
 
     async def add(importing: ImportRequest) -> Mapping[str, Any]:
         answer = call(socket_of(home), "POST", "/import", body=_as_json(importing), timeout=120)
@@ -64,7 +64,7 @@ def hand_over(home: Path, items: Sequence[Item], progress: Progress, *, preview:
         ) from error
 
 
-def _hand_over_here(home: Path, items: Sequence[Item], progress: Progress, *, preview: bool) -> list[Item]:
+def _import_here(home: Path, items: Sequence[Item], progress: Progress, *, preview: bool) -> list[Item]:
     """Own the home meanwhile. Other commands are answered, and a daemon that starts is handed it after a batch."""
     # the whole application, which is needed only where no Hob is running
     from hob.app.composition import open_app

@@ -89,7 +89,7 @@ async def open_models(kernel: Kernel) -> AsyncIterator[tuple[MemoryEmbedder | No
         return
     async with AsyncExitStack() as stack:
         models, name = CountedModels(kernel, stack), settings.embedding
-        stack.enter_context(kernel.signals.settings.heard_by(models.reconfigure))
+        stack.enter_context(kernel.signals.settings.subscribed(models.reconfigure))
         if not name:
             yield None, models.rater()
             return

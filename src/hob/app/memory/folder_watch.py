@@ -51,7 +51,7 @@ class FolderWatch:
             yield
             return
         loop = asyncio.get_running_loop()
-        loop.add_reader(self._descriptor, self._hear)
+        loop.add_reader(self._descriptor, self._on_readable)
         try:
             yield
         finally:
@@ -126,7 +126,7 @@ class FolderWatch:
         for number in numbers.keys() - kept:
             self._remove(self._descriptor, number)
 
-    def _hear(self) -> None:
+    def _on_readable(self) -> None:
         try:
             told = os.read(self._descriptor, _READ)
         except BlockingIOError:

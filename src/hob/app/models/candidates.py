@@ -87,7 +87,7 @@ def is_key(text: str) -> bool:
     return bool(text) and text.isascii() and text.isprintable() and " " not in text and "://" not in text
 
 
-def trouble_of(address: str) -> str:
+def address_problem(address: str) -> str:
     """What is wrong with a server's address; empty if nothing is."""
     if not address:
         return translatable("an address is needed")

@@ -185,7 +185,7 @@ async def try_media(media: Media) -> AsyncIterator[dict[str, Any]]:
         spoken.extend([piece async for piece in media.speaker.speak(_SPOKEN)])
         return f"{sum(map(len, spoken))} bytes of {media.speaker.media_type}"
 
-    async def hear() -> str:
+    async def transcribe_sample() -> str:
         assert media.transcriber is not None  # noqa: S101
         if not spoken or media.speaker is None:
             return "not tried: nothing was spoken that could be heard"
@@ -197,7 +197,12 @@ async def try_media(media: Media) -> AsyncIterator[dict[str, Any]]:
         seen = await media.describer.describe(_red_square(), "image/png", "Which colour is this? One word.")
         return f"saw {seen.text!r}"
 
-    for kind, attempt in (("embedding", embed), ("speech", speak), ("transcription", hear), ("vision", look)):
+    for kind, attempt in (
+        ("embedding", embed),
+        ("speech", speak),
+        ("transcription", transcribe_sample),
+        ("vision", look),
+    ):
         yield await _attempt(media, kind, attempt)
     if not isinstance(media.find("reranking"), ModelError):  # nobody misses it
         yield await _attempt(media, "reranking", rate)

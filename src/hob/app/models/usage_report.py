@@ -61,7 +61,7 @@ class UsageReport:
                     "held_usd": _usd(standing.spent.reserved),
                     "left_usd": _usd(max(0, standing.limit.maximum - standing.spent.cost)),
                 }
-                for standing in await self._budget.standings()
+                for standing in await self._budget.budget_statuses()
             ],
         }
 

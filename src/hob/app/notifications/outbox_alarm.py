@@ -93,7 +93,7 @@ async def open_alarm(kernel: Kernel) -> AsyncIterator[Contribution]:
         if kernel.channels.lead_to(addresses):
             alarm.on_pending()
 
-    with kernel.signals.outbox.heard_by(on_pending):
+    with kernel.signals.outbox.subscribed(on_pending):
         yield Contribution(
             jobs=(Job("outbox_alarm", lambda _: alarm.run()),), status=lambda: {"late_since": alarm.since}
         )

@@ -11,7 +11,7 @@ from hob.core.clock import Clock
 from hob.core.errors import NotConfigured
 from hob.core.events.tracing import OWN
 from hob.gateway.answer_types import ReloadedAnswer
-from hob.guard.screening.masking.known_secrets import KnownSecrets, values_at_hand
+from hob.guard.screening.masking.known_secrets import KnownSecrets, readable_values
 from hob.providers.settings import ModelSettings
 
 log = logging.getLogger(__name__)
@@ -93,7 +93,7 @@ class SettingsReload:
                 held[name].replace_with(others[name])
             self._known.watch(held.items())
         self._known.watch(others.items())
-        self._known.learn(values_at_hand(others.items()))
+        self._known.learn(readable_values(others.items()))
         return len(others)
 
 

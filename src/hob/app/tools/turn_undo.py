@@ -100,7 +100,7 @@ class TurnUndoService:
                 await self._done.begin(note)
             return await self._told(note.turn, note.outcome or await self._perform(note))
 
-    async def asked_before(self, by: str) -> TurnId | None:
+    async def previous_request(self, by: str) -> TurnId | None:
         """The turn that was undone, or begun to be, for this asker."""
         note = await self._done.find(by)
         return None if note is None else note.turn

@@ -91,7 +91,7 @@ class TurnPolicyInputs:
             private=(*files, *_summarised(view), *self._private(made, sandbox)),
             searched=self._searched((*_made_before(view.entries), *_made(steps))) if sends else frozenset(),
             contacts=self._contacts(),
-            untrusted_sources=await self._heard(turn, spec, steps),
+            untrusted_sources=await self._sources_seen(turn, spec, steps),
             voice_texts=tuple(_spoken(turn, steps)),
         )
 
@@ -103,7 +103,7 @@ class TurnPolicyInputs:
             self._known.popitem(last=False)
         return steps
 
-    async def _heard(self, turn: Turn, spec: ToolSpec, steps: Sequence[Step]) -> tuple[str, ...]:
+    async def _sources_seen(self, turn: Turn, spec: ToolSpec, steps: Sequence[Step]) -> tuple[str, ...]:
         """What of others stands before the model, by names that people know; the newest first.
 
         It is looked for where something might be asked, and in earlier turns only where this one has nothing.
@@ -116,9 +116,9 @@ class TurnPolicyInputs:
         names = dict.fromkeys(self._named(call) for call in calls)
         files = (each.name for each in self._identity() if not each.label.trusted)
         names |= dict.fromkeys(translatable("{name} (not accepted)", name=name) for name in files)
-        return tuple(names) or tuple([name async for name in self._heard_before(turn)])
+        return tuple(names) or tuple([name async for name in self._earlier_sources(turn)])
 
-    async def _heard_before(self, turn: Turn) -> AsyncIterator[str]:
+    async def _earlier_sources(self, turn: Turn) -> AsyncIterator[str]:
         view = await self._transcript.load_view(turn.session, _MAX_HEARD)
         entries = self._visible_entries(view)
         foreign = {each.call for each in entries if each.call is not None and not each.label.trusted}

@@ -86,7 +86,7 @@ async def make_turn_services(
     accept = make_accept(kernel, commands, features.wrapped(Admission, admission), guard)
 
     renew = renewing(kernel, models, guard, tool_runtime)
-    stack.enter_context(kernel.signals.settings.heard_by(renew))
+    stack.enter_context(kernel.signals.settings.subscribed(renew))
 
     def prepare() -> None:
         background_tasks(models.prices.prepare([models.default_model()]))

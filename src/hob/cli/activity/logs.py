@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from hob.app.logs.log_lines import LogLine, read_line, write_json
-from hob.cli.output import paint, tame
+from hob.cli.output import paint, printable
 from hob.cli.translating import _
 from hob.config.environment import find_home, process_environment
 from hob.core.errors import InvalidRequest
@@ -148,9 +148,9 @@ def _moment(text: str) -> float:
 def _show(line: LogLine) -> None:
     colour = _COLOURS.get(line.level, "")
     head = f"{paint(line.at[:19].replace('T', ' '), 'dim')} {paint(line.level.lower().ljust(8), colour)}"
-    trace = f" {paint(f'[{tame(line.trace)}]', 'dim')}" if line.trace else ""
-    text = tame(line.text).replace("\n", "\n    ")
-    print(f"{head} {paint(tame(line.logger), 'cyan')}{trace} {text}")
+    trace = f" {paint(f'[{printable(line.trace)}]', 'dim')}" if line.trace else ""
+    text = printable(line.text).replace("\n", "\n    ")
+    print(f"{head} {paint(printable(line.logger), 'cyan')}{trace} {text}")
 
 
 def _show_json(line: LogLine) -> None:

@@ -14,7 +14,7 @@ from hob.app.daemon.unix_http import ConnectionLost, NotRunning, call, stream_ag
 from hob.app.home import socket_of
 from hob.cli.chat.input.input_draft import one_line, read_file
 from hob.cli.chat.sentences import ChatSentence, say
-from hob.cli.output import tame
+from hob.cli.output import printable
 from hob.cli.translating import model_line
 from hob.core.content.media_types import HEAD, media_type_of
 from hob.core.errors import HomeTaken
@@ -64,7 +64,11 @@ class ChatConnection:
         """Which model answers and why that one; how to connect one where there is none."""
         with suppress(NotRunning, ConnectionLost):
             line = str(call(self._path, "GET", "/status", timeout=5).body.get("model", ""))
-            return tame(model_line(line, language)) if line and line != "none" else say(ChatSentence.NO_MODEL, language)
+            return (
+                printable(model_line(line, language))
+                if line and line != "none"
+                else say(ChatSentence.NO_MODEL, language)
+            )
         return say(ChatSentence.MODEL_UNKNOWN, language)
 
     def send(self, body: Mapping[str, Any], files: Sequence[Path] = ()) -> Generator[ClientEvent, None, None]:
@@ -81,10 +85,10 @@ class ChatConnection:
             if media_type_of(data[:HEAD]).startswith("text/"):
                 texts.append(f"{one_line(file.name)}:\n{data.decode('utf-8', 'replace')}")
             else:
-                handed_in.append({"id": self._hand_in(data), "name": one_line(file.name)[:200]})
+                handed_in.append({"id": self._upload_attachment(data), "name": one_line(file.name)[:200]})
         return {"quoted": "\n\n".join(texts) or None, "attachments": handed_in}
 
-    def _hand_in(self, data: bytes) -> str:
+    def _upload_attachment(self, data: bytes) -> str:
         taken = upload(self._path, "/attachments", data).body
         if "error" in taken:
             raise error_of(taken)
@@ -100,7 +104,7 @@ class ChatConnection:
             return "question" not in call(self._path, "GET", f"/chat/{id}", timeout=10).body
         return False
 
-    def hear(self, session: str, after: float) -> Sequence[Mapping[str, Any]]:
+    def poll_unread(self, session: str, after: float) -> Sequence[Mapping[str, Any]]:
         """Outcomes of this session that came after this and that nobody has fetched; waits a while for the first.
 
         Where nobody owns the home, it returns none after a pause. Raises HobErrors where the owner cannot tell.

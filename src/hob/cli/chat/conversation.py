@@ -16,7 +16,7 @@ from hob.cli.chat.sentences import ChatSentence, say
 from hob.cli.chat.transcript import ScreenTranscript, TranscriptLineKind
 from hob.cli.chat.unseen_messages import UnseenMessage
 from hob.cli.conversation.questions import coloured_lines
-from hob.cli.output import line, tame
+from hob.cli.output import line, printable
 from hob.core.errors import HobError
 from hob.core.values import dataclass
 from hob.gateway.chat.inbound import ClientEvent
@@ -70,12 +70,12 @@ class Conversation:
     @property
     def busy(self) -> bool:
         """Whether something goes on by itself."""
-        return any(not message.rests for message in self.active)
+        return any(not message.is_waiting for message in self.active)
 
     def send(self, letter: DraftedMessage, after: str = "") -> None:
         """Send it and show what comes of it, and then what the chat itself has to say."""
         message = ChatMessageState(letter.draft, command=parse(letter.text) is not None, after=after)
-        shown = plain(tame(letter.draft))
+        shown = plain(printable(letter.draft))
         # a turn that asks in words takes the next message as the answer, and both are told what comes of it
         asking = [each for each in self.active if each.asks_in_words and each.doing is MessageProgress.ASKING]
         message.quiet = bool(asking) and not message.command
@@ -124,10 +124,10 @@ class Conversation:
         self.questions.remove(question)
 
         def failed(error: HobError | OSError | None) -> None:
-            self._note(tame(str(error)), "fg:ansired")
+            self._note(printable(str(error)), "fg:ansired")
 
         decide = partial(self._connection.decide, question.id, allowed=allowed, scope=scope)
-        self._follower.do(decide, lambda told: self._note(tame(told)), failed)
+        self._follower.do(decide, lambda told: self._note(printable(told)), failed)
         self._changed()
 
     def leave_open(self, question: ChatQuestion) -> None:
@@ -217,7 +217,7 @@ class Conversation:
         if lost:
             # in the next run those that joined its turn are told of the whole turn too
             older = self.active[: self.active.index(message)] if message in self.active else []
-            message.quiet = message.quiet or any(not each.rests for each in older)
+            message.quiet = message.quiet or any(not each.is_waiting for each in older)
             message.calls.clear()
             self._goes_on(message)
         message.at(MessageProgress.LOST if lost else MessageProgress.THINKING)
@@ -233,7 +233,7 @@ class Conversation:
             self._speaker = None
 
     def _progress(self, message: ChatMessageState, data: Mapping[str, Any]) -> None:
-        name, text = tame(data.get("name", "")), data.get("text", "")
+        name, text = printable(data.get("name", "")), data.get("text", "")
         match data.get("what"):
             case "call":
                 message.at(MessageProgress.CALLING, name)
@@ -253,10 +253,10 @@ class Conversation:
                 if not message.written:  # else it waits for the answer's end
                     self._remark(message, text)
             case "waiting":
-                message.remark = tame(text)
+                message.remark = printable(text)
             case what if text:
                 self._close(message)
-                self._note(tame(text))
+                self._note(printable(text))
                 if what == "paused":
                     message.at(MessageProgress.PAUSED)
 
@@ -269,7 +269,7 @@ class Conversation:
     def _remark(self, message: ChatMessageState, text: str) -> None:
         if text not in message.noted:
             message.noted.add(text)
-            self._note(tame(text))
+            self._note(printable(text))
 
     def _asked(self, message: ChatMessageState, data: Mapping[str, Any]) -> None:
         self._goes_on(message)
@@ -317,7 +317,7 @@ class Conversation:
         self._open(message)
         reply = data.get("reply")
         if reply is not None and message.command:
-            self._transcript.add(TranscriptLineKind.BLOCK, wrapped(tame(reply), "", self._width()))
+            self._transcript.add(TranscriptLineKind.BLOCK, wrapped(printable(reply), "", self._width()))
         elif reply is not None and not message.written.endswith(reply):
             # streamed before we looked, by somebody else's turn, or a command's answer
             written = message.written
@@ -326,9 +326,9 @@ class Conversation:
         for note in (*data.get("notes", ()), *filter(None, [message.after])):
             self._remark(message, note)
         if "notice" in data:
-            self._note(tame(data["notice"]))
+            self._note(printable(data["notice"]))
         elif "error" in data:
-            self._note(tame(data["error"]["message"]), "fg:ansired")
+            self._note(printable(data["error"]["message"]), "fg:ansired")
         elif reply is None:
             self._note(f"({data.get('state', '')})")
 
@@ -342,7 +342,7 @@ class Conversation:
         if message.id and (error is None or isinstance(error, ConnectionLost)):
             self._note(say(ChatSentence.LOST, self.language, id=message.id), "fg:ansired")
         else:
-            self._note(say(ChatSentence.NOT_SENT, self.language, reason=tame(str(error))), "fg:ansired")
+            self._note(say(ChatSentence.NOT_SENT, self.language, reason=printable(str(error))), "fg:ansired")
             self._refused(message.text)
         self._changed()
 

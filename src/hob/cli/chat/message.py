@@ -57,7 +57,7 @@ class ChatMessageState:
     """Remarks and questions that were shown."""
 
     @property
-    def rests(self) -> bool:
+    def is_waiting(self) -> bool:
         """Whether it waits for somebody."""
         return self.doing in _REST
 
@@ -69,7 +69,7 @@ class ChatMessageState:
     def describe(self, language: str) -> str:
         """What it is at, for people."""
         seconds = f"{time.monotonic() - self.since:.0f}"
-        if self.calls and not self.rests:
+        if self.calls and not self.is_waiting:
             call = self.calls[-1]
             return say(ChatSentence.RUNS, language, name=call.name, seconds=f"{time.monotonic() - call.began:.0f}")
         match self.doing:

@@ -2,7 +2,7 @@
 
 from hob.cli.chat.input.input_draft import InputDraft, path_of
 from hob.cli.chat.sentences import ChatSentence, say
-from hob.cli.output import tame
+from hob.cli.output import printable
 from hob.core.values import dataclass
 
 LEAVE = frozenset({"/exit", "/quit"})
@@ -25,7 +25,7 @@ def attach(draft: InputDraft, path: str, language: str) -> Attached:
         return Attached(draft.attach(path_of(path.strip("'\"")).absolute()))
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        return Attached(problem=say(ChatSentence.NO_FILE, language, path=tame(path), reason=reason))
+        return Attached(problem=say(ChatSentence.NO_FILE, language, path=printable(path), reason=reason))
 
 
 def own_help(language: str) -> str:

@@ -16,7 +16,7 @@ from hob.cli.chat.sentences import ChatSentence, say
 from hob.cli.chat.startup import chat_config, chat_language, find_no_commands, find_session
 from hob.cli.chat.unseen_messages import find_earlier
 from hob.cli.conversation.questions import DECISIONS, show_question
-from hob.cli.output import LiveOutput, line, paint, shows_colours, tame, width_of_screen
+from hob.cli.output import LiveOutput, line, paint, printable, shows_colours, width_of_screen
 from hob.core.translation.language import translated
 from hob.gateway.chat.inbound import ClientEvent
 
@@ -32,7 +32,7 @@ def talk(connection: ChatConnection, body: dict[str, Any]) -> int:
         hello = say(ChatSentence.HELLO_PLAIN, language, model=connection.model(language))
         print(paint(hello, "dim"))
         if told := find_no_commands(config):
-            print(paint(tame(told), "dim"))
+            print(paint(printable(told), "dim"))
     return _talk(connection, body, _catch_up(connection, body, language), language)
 
 
@@ -60,7 +60,7 @@ def _catch_up(
             print(paint(going, "dim"), file=sys.stderr, flush=True)
     if elsewhere:
         count, sessions = sum(elsewhere.values()), ", ".join(elsewhere)
-        told = say(ChatSentence.ELSEWHERE, language, count=count, sessions=tame(sessions))
+        told = say(ChatSentence.ELSEWHERE, language, count=count, sessions=printable(sessions))
         print(paint(told, "dim"), file=sys.stderr, flush=True)
     return waiting
 
@@ -232,10 +232,10 @@ class PlainProgress:
             case "tool":
                 self._end_line()
                 self._output.begin()
-                self._calls.append(RunningCall(tame(data.get("name", "")), data.get("text", "")))
+                self._calls.append(RunningCall(printable(data.get("name", "")), data.get("text", "")))
             case "tool_done":
                 self._output.end()
-                self._call_ended(tame(data.get("name", "")), data.get("text", ""))
+                self._call_ended(printable(data.get("name", "")), data.get("text", ""))
             case "output":
                 self._output.write(data["text"])
             case "remark":
@@ -301,5 +301,5 @@ class PlainProgress:
     def _write(self, text: str) -> None:
         self._output.end()
         self._written += text
-        sys.stdout.write(tame(text) if sys.stdout.isatty() else text)
+        sys.stdout.write(printable(text) if sys.stdout.isatty() else text)
         sys.stdout.flush()

@@ -54,7 +54,7 @@ class StatusBar:
 
 def _state(conversation: Conversation) -> str:
     language = conversation.language
-    moving = [message for message in conversation.active if not message.rests]
+    moving = [message for message in conversation.active if not message.is_waiting]
     if conversation.stopping and moving:
         return say(ChatSentence.STOPPING, language)
     if not moving:

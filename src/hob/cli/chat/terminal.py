@@ -37,7 +37,7 @@ from hob.cli.chat.status_bar import StatusBar
 from hob.cli.chat.transcript import ScreenTranscript, TranscriptLineKind
 from hob.cli.chat.unseen_messages import unseen
 from hob.cli.conversation.questions import DECISIONS
-from hob.cli.output import tame
+from hob.cli.output import printable
 from hob.cli.translating import model_line
 from hob.config.loading import Config
 from hob.core.errors import HobError
@@ -55,7 +55,7 @@ def talk(connection: ChatConnection, body: Mapping[str, Any], home: Path) -> int
         print(say(ChatSentence.LEAVING, conversation.language), file=sys.stderr)
         show_ends(
             connection,
-            [message.id for message in conversation.active if message.id and not message.rests],
+            [message.id for message in conversation.active if message.id and not message.is_waiting],
             conversation.language,
         )
     return 0
@@ -137,7 +137,7 @@ class TerminalChat:
         """Say hello, show what was not seen yet, and load what the first answer needs."""
 
         def failed(error: HobError | OSError | None) -> None:
-            self.conversation.note(tame(str(error)))
+            self.conversation.note(printable(str(error)))
 
         self._follower.do(lambda: arrive(self._connection, self._chat), self._arrived, failed)
 
@@ -157,7 +157,7 @@ class TerminalChat:
             count, sessions = sum(arrival.elsewhere.values()), ", ".join(arrival.elsewhere)
             self.conversation.note(say(ChatSentence.ELSEWHERE, language, count=count, sessions=sessions))
         if arrival.no_commands:
-            self.conversation.note(tame(arrival.no_commands))
+            self.conversation.note(printable(arrival.no_commands))
         self._settled()
         self._follower.do(load, lambda _: None)
         self._listen(0.0)
@@ -166,13 +166,13 @@ class TerminalChat:
         """Show what Hob writes here by itself, from now on."""
         session = self.conversation.session or self._chat
 
-        def heard(found: Sequence[Mapping[str, Any]]) -> None:
+        def show_unasked(found: Sequence[Mapping[str, Any]]) -> None:
             for row in found:
                 if row["unasked"]:
                     self.conversation.follow(unseen(row))
             self._listen(max((row["created"] for row in found), default=after))
 
-        self._follower.do(lambda: self._connection.hear(session, after), heard)
+        self._follower.do(lambda: self._connection.poll_unread(session, after), show_unasked)
 
     # what the keys ask for
 
@@ -318,7 +318,7 @@ class TerminalChat:
 
     def aside(self, text: str) -> None:
         """Show what something in this process wrote past the chat."""
-        self.transcript.add(TranscriptLineKind.NOTE, plain(tame(text.rstrip("\n")), "fg:ansired"))
+        self.transcript.add(TranscriptLineKind.NOTE, plain(printable(text.rstrip("\n")), "fg:ansired"))
 
     async def tick(self) -> None:
         """Let the seconds be seen while something goes on."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, TextIO
 
-from hob.cli.output import paint, tame
+from hob.cli.output import paint, printable
 from hob.cli.translating import _, terminal_language
 from hob.core.values import dataclass
 from hob.guard.approvals.question import Question
@@ -41,9 +41,11 @@ def show_approval(approval: Mapping[str, Any], on: TextIO, language: str = "") -
 def coloured_lines(approval: Mapping[str, Any], language: str) -> Iterator[tuple[str, str]]:
     """The lines of a question for approval in this language, each with its colour; as it was asked by an older Hob."""
     if values := approval.get("question"):
-        yield from ((tame(line), _COLOURS.get(kind, "")) for line, kind in lines_of(Question.load(values), language))
+        yield from (
+            (printable(line), _COLOURS.get(kind, "")) for line, kind in lines_of(Question.load(values), language)
+        )
         return
-    for number, line in enumerate(tame(approval["shown"]).split("\n")):
+    for number, line in enumerate(printable(approval["shown"]).split("\n")):
         yield line, "" if number else "yellow"
 
 

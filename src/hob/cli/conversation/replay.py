@@ -6,7 +6,7 @@ from typing import Any
 from hob.app.daemon.daemon_client import reach
 from hob.app.home import make_home
 from hob.cli.dates_and_figures import number
-from hob.cli.output import line, paint, printed_json, tame
+from hob.cli.output import line, paint, printable, printed_json
 from hob.cli.translating import _
 from hob.config.environment import find_home, process_environment
 from hob.core.money import MICRO, price
@@ -59,4 +59,4 @@ def _show(seen: Mapping[str, Any]) -> None:
         if side["trouble"]:
             print(paint(line(_(side["trouble"])), "red"))
         if side["text"]:
-            print(tame(side["text"]))
+            print(printable(side["text"]))

@@ -8,7 +8,7 @@ from cyclopts import App, Parameter
 
 from hob.app.daemon.daemon_client import reach
 from hob.cli.dates_and_figures import age, when
-from hob.cli.output import confirm, line, paint, print_head, printed_json, session_name, tame, width_of_screen
+from hob.cli.output import confirm, line, paint, print_head, printable, printed_json, session_name, width_of_screen
 from hob.cli.translating import _, ngettext
 from hob.core.money import MICRO, price
 from hob.core.translation.code_words import ROLE_WORDS
@@ -85,20 +85,24 @@ def show(session: Session = "", *, json: Json = False) -> None:
 def rename(session: Session, title: Annotated[str, Parameter(help="The new name.")]) -> None:
     """Give a conversation a title."""
     changed = _change(session, title=title)
-    print(_("{session} is called {title}").format(session=tame(changed["session"]), title=tame(changed["title"])))
+    print(
+        _("{session} is called {title}").format(
+            session=printable(changed["session"]), title=printable(changed["title"])
+        )
+    )
 
 
 @app.command
 def pause(session: Session) -> None:
     """Pause a conversation: new messages wait."""
-    name = tame(_change(session, paused=True)["session"]).removeprefix("local:")
+    name = printable(_change(session, paused=True)["session"]).removeprefix("local:")
     print(_("{session} is paused; `hob sessions resume {session}` continues it").format(session=name))
 
 
 @app.command
 def resume(session: Session) -> None:
     """Let a paused conversation continue."""
-    print(_("{session} continues").format(session=tame(_change(session, paused=False)["session"])))
+    print(_("{session} continues").format(session=printable(_change(session, paused=False)["session"])))
 
 
 @app.command
@@ -106,7 +110,7 @@ def archive(session: Session, *, back: Annotated[bool, Parameter(help="Restore i
     """Archive a conversation: it is kept and not listed."""
     print(
         (_("{session} is back") if back else _("{session} is archived")).format(
-            session=tame(_change(session, archived=not back)["session"])
+            session=printable(_change(session, archived=not back)["session"])
         )
     )
 
@@ -122,7 +126,7 @@ def fork(
     made = reach("POST", "/sessions/fork", {"session": session, "before": before or None})
     if not printed_json(made, json):
         told = _("{session} continues {of} with {copied} entries")
-        print(told.format(session=tame(made["session"]), of=tame(made["of"]), copied=made["copied"]))
+        print(told.format(session=printable(made["session"]), of=printable(made["of"]), copied=made["copied"]))
 
 
 @app.command
@@ -133,7 +137,9 @@ def delete(session: Session, *, yes: Annotated[bool, Parameter(help="Do not ask.
 
     done = reach("POST", "/sessions/delete", {"session": session})
     if not printed_json(done, json):
-        print(_("{session} is deleted: {erased} pieces").format(session=tame(done["session"]), erased=done["erased"]))
+        print(
+            _("{session} is deleted: {erased} pieces").format(session=printable(done["session"]), erased=done["erased"])
+        )
     return 0
 
 

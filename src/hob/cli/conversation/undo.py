@@ -5,7 +5,7 @@ from typing import Any
 
 from hob.app.daemon.daemon_client import reach
 from hob.app.home import make_home
-from hob.cli.output import line, paint, print_json, tame
+from hob.cli.output import line, paint, print_json, printable
 from hob.cli.translating import _
 from hob.config.environment import find_home, process_environment
 
@@ -67,7 +67,7 @@ def _show_preview(seen: Mapping[str, Any]) -> None:
     """The differences, coloured as everywhere."""
     if not seen["diff"]:
         print(_("All files are as they were before “{words}”.").format(words=line(seen["words"]) or seen["turn"]))
-    for each in tame(seen["diff"]).splitlines():
+    for each in printable(seen["diff"]).splitlines():
         print(paint(each, _colour(each)))
 
 

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Literal
 
 from hob.app.daemon.daemon_client import reload_running
-from hob.app.models.candidates import ModelCandidate, is_key, name_of, save_candidate, trouble_of
+from hob.app.models.candidates import ModelCandidate, address_problem, is_key, name_of, save_candidate
 from hob.app.models.keys import ENVIRONMENT, FILE, KEYRING, has_keyring
 from hob.app.models.provider_draft import ProviderConfigDraft
 from hob.app.settings.sections import choose_models, read_config
 from hob.cli.onboarding.detection import TITLES, DetectedModel
-from hob.cli.onboarding.model_options import candidate_of, usual_model, wished
+from hob.cli.onboarding.model_options import candidate_of, candidate_of_options, usual_model
 from hob.cli.onboarding.model_trial import ModelTrial, list_for, try_candidate
 from hob.cli.onboarding.report import SetupOptions, SetupOutcome, SetupPrompts, StepStatus, confirm
 from hob.config.environment import process_environment
@@ -112,7 +112,7 @@ def _ask_server(home: Path, prompts: SetupPrompts) -> ModelCandidate | Literal["
 
 def _ask_address(prompts: SetupPrompts) -> ModelCandidate | None:
     question = "Its address, e.g. http://127.0.0.1:8000/v1, empty to go back"
-    while (address := prompts.read(question)) and (trouble := trouble_of(address)):
+    while (address := prompts.read(question)) and (trouble := address_problem(address)):
         prompts.show(translatable("✗ {trouble}", trouble=trouble), "red")
     if not address:
         return None
@@ -167,7 +167,7 @@ def settle_model(
 ) -> SetupOutcome:
     """Without asking: what is wished for, else what is configured, else the first that was found and answers."""
     if options.names_model:
-        return _take([wished(options, found, read_key)], home, options)
+        return _take([candidate_of_options(options, found, read_key)], home, options)
     if _is_configured():
         return _check(home, options)
     usable = [each for each in found if each.draft.model]

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from hob.app.models.candidates import ModelCandidate, is_key, name_of, trouble_of
+from hob.app.models.candidates import ModelCandidate, address_problem, is_key, name_of
 from hob.app.models.keys import ENVIRONMENT, FILE
 from hob.app.models.provider_draft import ProviderConfigDraft
 from hob.app.settings.sections import read_config
@@ -18,9 +18,11 @@ from hob.providers.plugins import is_plugin
 from hob.providers.settings import ModelSettings
 
 
-def wished(options: SetupOptions, found: Sequence[DetectedModel], read_key: Callable[[], str]) -> ModelCandidate:
+def candidate_of_options(
+    options: SetupOptions, found: Sequence[DetectedModel], read_key: Callable[[], str]
+) -> ModelCandidate:
     """What the command line says. Raises InvalidRequest."""
-    if options.base_url and (trouble := trouble_of(options.base_url)):
+    if options.base_url and (trouble := address_problem(options.base_url)):
         raise InvalidRequest(trouble)
     provider = SERVER if options.base_url else _known(options.provider)
     if options.provider and not provider:

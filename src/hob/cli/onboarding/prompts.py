@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from getpass import getpass
 
 from hob.cli.onboarding.language import text_in
-from hob.cli.output import line, paint, tame
+from hob.cli.output import line, paint, printable
 from hob.config.environment import process_environment
 from hob.core.translation.language import translatable
 
@@ -31,7 +31,7 @@ class TerminalPrompts:
         return _choose_by_arrows(self._say(translatable(hint, question=question)), labels, default)
 
     def read(self, question: str, default: str = "") -> str:
-        shown = f" [{tame(default)}]" if default else ""
+        shown = f" [{printable(default)}]" if default else ""
         return input(f"{self._say(question)}{shown}: ").strip() or default
 
     def read_secret(self, question: str) -> str:
@@ -39,7 +39,7 @@ class TerminalPrompts:
         return getpass(self._say(asked)).strip()
 
     def show(self, text: str, colour: str = "") -> None:
-        print(paint(tame(self._say(text)), colour), flush=True)
+        print(paint(printable(self._say(text)), colour), flush=True)
 
     def _say(self, text: str) -> str:
         return text_in(text, self._language)

@@ -13,7 +13,7 @@ from hob.app.daemon.daemon_client import reach, reload_running, running_model
 from hob.app.models.probe import ModelSetup, open_model_setup, try_media
 from hob.app.settings.sections import SECTIONS, choose_models, read_config
 from hob.cli.dates_and_figures import number
-from hob.cli.output import line, paint, print_head, sentence, tame
+from hob.cli.output import line, paint, print_head, printable, sentence
 from hob.cli.setup.config import set_setting
 from hob.cli.translating import _, model_line, ngettext, terminal_language
 from hob.config.environment import process_environment
@@ -53,15 +53,15 @@ async def _list(config: Config, *, as_json: bool) -> int:
     if as_json:
         print(json.dumps({"usual": current, "models": rows, "providers": providers}, indent=2))
         return 0
-    print(_("Current model: {model}").format(model=paint(tame(model_line(current, terminal_language())), "bold")))
+    print(_("Current model: {model}").format(model=paint(printable(model_line(current, terminal_language())), "bold")))
     if current != here_line:
         told = _("The running daemon uses it; in this shell's environment it would be: {model}")
-        print(told.format(model=tame(model_line(here_line, terminal_language()))))
+        print(told.format(model=printable(model_line(here_line, terminal_language()))))
     if rows:
         print_head(("  " + _("use"), 18), (_("model"), 36), (_("price per million tokens, context"), 0))
     for row in rows:
         trouble = paint(f"  {line(_(row['trouble']), 100)}", "red") if row["trouble"] else ""
-        print(f"  {_(row['role']):<16}  {tame(row['model']):<36}  {_facts(row)}{trouble}")
+        print(f"  {_(row['role']):<16}  {printable(row['model']):<36}  {_facts(row)}{trouble}")
     none = sentence(_(NOTHING))
     print(f"\n{_('Available:') if providers else none}")
     if providers:
@@ -166,7 +166,7 @@ async def _scan(config: Config, provider: str, wanted: Any, *, as_json: bool) ->
         for id, listing in zip(ids, asked, strict=True):
             if isinstance(listing, ModelError):
                 failures += 1
-                print(f"{paint(id, 'red', sys.stderr)}: {tame(_(str(listing)))}", file=sys.stderr)
+                print(f"{paint(id, 'red', sys.stderr)}: {printable(_(str(listing)))}", file=sys.stderr)
                 continue
             if isinstance(listing, BaseException):
                 raise listing
@@ -212,7 +212,7 @@ def _scanned(row: dict[str, Any]) -> str:
     if row["context_tokens"]:
         facts.append(_tokens(row["context_tokens"]))
     facts += [_(kind) for kind in LABELS if row[kind]]
-    return f"{tame(row['model']):<56} {paint('  '.join(facts), 'dim')}"
+    return f"{printable(row['model']):<56} {paint('  '.join(facts), 'dim')}"
 
 
 @app.command(name="set")
@@ -281,7 +281,9 @@ async def _test_media(config: Config, *, as_json: bool) -> int:
             rows.append(row)
             if not as_json:
                 mark = paint("✓", "green") if row["ok"] else paint("✗", "red")
-                print(f"{mark} {_(row['kind']):<14} {tame(row['model']):<36} {tame(_(row['told']))}", flush=True)
+                print(
+                    f"{mark} {_(row['kind']):<14} {printable(row['model']):<36} {printable(_(row['told']))}", flush=True
+                )
     if as_json:
         print(json.dumps(rows, indent=2))
     return 0 if all(row["ok"] for row in rows) else 1
@@ -311,9 +313,9 @@ async def _usual(config: Config) -> Sequence[str]:
 
 
 def _tested(row: Mapping[str, Any]) -> str:
-    name = f"{tame(row['model']):<36}"
+    name = f"{printable(row['model']):<36}"
     if not row["ok"]:
-        return f"{paint('✗', 'red')} {name} {tame(_(row['trouble']))}"
+        return f"{paint('✗', 'red')} {name} {printable(_(row['trouble']))}"
     cost = _("cost unknown") if row["cost"] is None else _(price(row["cost"]))
     tools = _("calls tools") if row["tools"] else _("is shown no tools")
     answer = line(row["answer"], 24)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from cyclopts import App, Parameter
 
 from hob.app.daemon.daemon_client import reach
-from hob.cli.output import confirm, line, paint, print_json, printed_json, tame, width_of_screen
+from hob.cli.output import confirm, line, paint, print_json, printable, printed_json, width_of_screen
 from hob.cli.setup.tool_words import TOOL_WORDS
 from hob.cli.translating import _
 from hob.core.tools import Effect, Restart
@@ -77,7 +77,7 @@ def explain(name: Name, /, *, json: Json = False) -> None:
     seen = reach("GET", f"/tools/{name}")
     if printed_json(seen, json):
         return
-    about = tame(_(seen["about"]))
+    about = printable(_(seen["about"]))
     told = _(TOOL_WORDS.get(seen["name"], ""))
     print(f"{paint(seen['name'], 'bold')}  {told or about}")
     if told:
@@ -107,17 +107,17 @@ def try_(
     seen = reach("POST", route, {"arguments": arguments, "confirmed": yes}, timeout=None)
     if not seen["done"] and seen["verdict"] == "ask" and not json:
         for told in seen["told"]:
-            print(tame(told))
+            print(printable(told))
         if confirm(_("Do it?")):
             seen = reach("POST", route, {"arguments": arguments, "confirmed": True}, timeout=None)
     if json:
         print_json(seen)
     elif seen["done"]:
-        print(tame(seen["text"]))
+        print(printable(seen["text"]))
         print(paint(_("{seconds} s").format(seconds=seen["seconds"]), "dim"))
     elif seen["verdict"] == "deny":
         for told in seen["told"]:
-            print(tame(told))
+            print(printable(told))
     return 0 if seen["done"] and not seen["failed"] else 1
 
 

@@ -10,7 +10,7 @@ from hob.app.daemon.daemon_client import reach
 from hob.cli.conversation.questions import coloured_lines, show_approval, subject_of
 from hob.cli.daemon_requests import USAGE, answered, perform
 from hob.cli.dates_and_figures import when
-from hob.cli.output import line, paint, print_head, printed_json, session_name, tame
+from hob.cli.output import line, paint, print_head, printable, printed_json, session_name
 from hob.cli.translating import _, terminal_language
 from hob.config.environment import find_home, process_environment
 from hob.core.translation.code_words import APPROVAL_WORDS
@@ -63,7 +63,7 @@ def show(id: Id, *, json: Json = False) -> None:
     codes = (seen["state"], seen["by"], *seen["scopes"])
     state, by, *scopes = (_(APPROVAL_WORDS.get(each, each)) for each in codes)
     words = {"note": note, "state": state, "by": by, "scopes": ", ".join(scopes)}
-    print(tame(told.format_map({**seen, **times, **words, "session": session_name(seen["session"])})))
+    print(printable(told.format_map({**seen, **times, **words, "session": session_name(seen["session"])})))
 
 
 @app.command

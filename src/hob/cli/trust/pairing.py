@@ -6,7 +6,7 @@ from cyclopts import App, Parameter
 
 from hob.app.daemon.daemon_client import reach
 from hob.cli.dates_and_figures import when
-from hob.cli.output import class_word, line, paint, printed_json, tame
+from hob.cli.output import class_word, line, paint, printable, printed_json
 from hob.cli.translating import _
 
 app = App(name="pairing", help="Let new people write to Hob, or refuse them.")
@@ -42,8 +42,8 @@ def approve(
     fields = {"code": code, "person": person, "name": name}
     let_in = reach("POST", "/pairing/approve", fields)
     told = _("{person} ({sender}) may write now: {addresses}")
-    addresses = tame(", ".join(let_in["addresses"]))
-    print(told.format(person=tame(let_in["id"]), sender=class_word(let_in["class"]), addresses=addresses))
+    addresses = printable(", ".join(let_in["addresses"]))
+    print(told.format(person=printable(let_in["id"]), sender=class_word(let_in["class"]), addresses=addresses))
 
 
 @app.command
@@ -51,4 +51,4 @@ def deny(code: Code) -> None:
     """Refuse somebody; they get no further code. `hob people link` can still let them in."""
 
     denied = reach("POST", "/pairing/deny", {"code": code})
-    print(_("{address} gets no further code").format(address=tame(denied["address"])))
+    print(_("{address} gets no further code").format(address=printable(denied["address"])))

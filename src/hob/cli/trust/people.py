@@ -5,7 +5,7 @@ from typing import Annotated
 from cyclopts import App, Parameter
 
 from hob.app.daemon.daemon_client import reach
-from hob.cli.output import class_word, line, paint, printed_json, tame
+from hob.cli.output import class_word, line, paint, printable, printed_json
 from hob.cli.translating import _
 
 app = App(name="people", help="List, link and forget people who talk to Hob.")
@@ -40,7 +40,7 @@ def link(address: Address, person: Id, *, name: Annotated[str, Parameter(help="T
 
     fields = {"address": address, "person": person, "name": name}
     linked = reach("POST", "/people/link", fields)
-    print(f"{tame(linked['id'])} ({class_word(linked['class'])}): {tame(', '.join(linked['addresses']))}")
+    print(f"{printable(linked['id'])} ({class_word(linked['class'])}): {printable(', '.join(linked['addresses']))}")
 
 
 @app.command
@@ -48,7 +48,7 @@ def unlink(address: Address) -> None:
     """Unlink an address: its messages are an unknown person's again."""
 
     done = reach("POST", "/people/unlink", {"address": address})
-    print(_("{address} is not linked any more").format(address=tame(done["address"])))
+    print(_("{address} is not linked any more").format(address=printable(done["address"])))
 
 
 @app.command
@@ -56,4 +56,4 @@ def forget(person: Id) -> None:
     """Remove a person with all addresses. What they said stays in the conversations."""
 
     done = reach("POST", "/people/forget", {"person": person})
-    print(_("{id} is forgotten").format(id=tame(done["id"])))
+    print(_("{id} is forgotten").format(id=printable(done["id"])))

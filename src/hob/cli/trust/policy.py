@@ -30,7 +30,7 @@ from hob.guard.policy.explanation import arguments_from, explain, explanation
 from hob.guard.policy.hypothetical_calls import Guarding, Supposed, context_of, decision_view
 from hob.guard.policy.modes import ACTS, Act, Autonomy, Mode, ModeVerdict, look_up
 from hob.guard.policy.policy import PolicyDecisionTrace
-from hob.guard.screening.masking.known_secrets import KnownSecrets, values_at_hand, values_in
+from hob.guard.screening.masking.known_secrets import KnownSecrets, readable_values, values_in
 from hob.guard.settings import PolicySettings
 from hob.store.settings import StoreSettings
 from hob.store.store import open_store
@@ -105,7 +105,7 @@ def explain_(
 async def _guarding(config: Config) -> Guarding:
     """The guard with the settings of this home. The tools are opened over an empty one: the owner's stays untouched."""
     environ, clock = process_environment(), SystemClock()
-    known = KnownSecrets({**values_at_hand(config.secrets()), **values_in(environ)})
+    known = KnownSecrets({**readable_values(config.secrets()), **values_in(environ)})
     with tempfile.TemporaryDirectory() as folder:
         empty = replace(config, home=Path(folder))
         async with (

@@ -31,7 +31,7 @@ def session_of(cookies: str, port: int) -> str:
     return ""
 
 
-def halves(secret: str) -> tuple[str, str]:
+def split_token(secret: str) -> tuple[str, str]:
     """A token as the cookie and the page keep it."""
     cookie, _, page = secret.partition(HALF)
     return cookie, f"{HALF}{page}"

@@ -56,7 +56,7 @@ class HttpSecurityMiddleware:
             else:
                 await response_at(scope["path"], refusal)(scope, receive, send)
             return
-        adorned = _Adorned(send, origin if origin in api.settings.cors_origins else "")
+        adorned = _WithSecurityHeaders(send, origin if origin in api.settings.cors_origins else "")
         if refusal is not None:
             await response_at(scope["path"], refusal)(scope, receive, adorned)
         elif scope["method"] == "OPTIONS" and "access-control-request-method" in headers:
@@ -75,7 +75,7 @@ class HttpSecurityMiddleware:
         return None
 
 
-class _Adorned:
+class _WithSecurityHeaders:
     """Adds to an answer what browsers go by."""
 
     def __init__(self, send: Send, origin: str) -> None:

@@ -27,7 +27,7 @@ class ClientEvent:
     data: dict[str, Any]
 
     @property
-    def rests(self) -> bool:
+    def is_waiting(self) -> bool:
         """Whether nothing comes until somebody answers, or lets the conversation go on."""
         return self.name == "question" or (self.name == "progress" and self.data.get("what") == "paused")
 

@@ -8,7 +8,7 @@ from starlette.responses import Response
 from hob.core.errors import InvalidRequest
 from hob.core.trust.labels import SenderClass
 from hob.core.values import dataclass
-from hob.gateway.auth.browsers import SIGNED_IN_SECONDS, halves, session_cookie
+from hob.gateway.auth.browsers import SIGNED_IN_SECONDS, session_cookie, split_token
 from hob.gateway.auth.callers import ApiCaller
 from hob.gateway.auth.visitors import SocketOwner, Visitor
 from hob.gateway.http.endpoint import EndpointCall
@@ -72,7 +72,7 @@ async def login(call: EndpointCall[Login]) -> JsonResponse[LoginAnswer]:
     if caller.cls is not SenderClass.OWNER:
         raise HttpRefusal("not_allowed", "this token is for talking only; the dashboard is the owner's")
     secret = await asyncio.to_thread(call.api.keyring.sign_in, caller, SIGNED_IN_SECONDS)
-    cookie, csrf = halves(secret)
+    cookie, csrf = split_token(secret)
     response = json_response(LoginAnswer({"who": caller.by, "scopes": _scopes(caller), "csrf": csrf}))
     _set_cookie(call, response, cookie, round(SIGNED_IN_SECONDS))
     return response

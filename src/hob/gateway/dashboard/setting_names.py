@@ -60,12 +60,12 @@ async def settings(call: EndpointCall[SettingQuery]) -> JsonResponse[SettingsAns
     key = call.payload.key
     if not key:
         found = call.api.operations.settings()
-        return etagged(call.request, *call.api.kept(_LastTold).answer(found, language_of(call.request)))
+        return etagged(call.request, *call.api.kept(_LastReported).answer(found, language_of(call.request)))
     one: OneSettingAnswer = {"key": key, "value": _value(call, key)}
     return json_response(one)
 
 
-class _LastTold:
+class _LastReported:
     """All settings as they were told last in each language: there are hundreds, and they seldom change."""
 
     def __init__(self) -> None:

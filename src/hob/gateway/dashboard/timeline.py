@@ -16,7 +16,7 @@ from hob.gateway.approvals import ApprovalAnswer, approval_view
 from hob.gateway.auth.callers import ApiCaller, TokenScope
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.fields import Nothing, field
-from hob.gateway.http.reply import JsonResponse, asked_language, etagged
+from hob.gateway.http.reply import JsonResponse, etagged, requested_language
 from hob.gateway.routes.views import EventAnswer, TaskAnswer, event_view, task_view
 from hob.guard.policy.rule_names import sentence_about
 from hob.store.decisions import PolicyDecision
@@ -309,7 +309,7 @@ async def _trace(call: EndpointCall[Any], maximum: int | None = _MAX_TEXT) -> Tr
     )
     details = _details(events, dict(zip(turns, steps, strict=True)), maximum)
     spans = [_span(event, details.get(event.id, {}), files.get(event.id, []), shown=shown) for event in events]
-    language, scopes = asked_language(call.request), call.api.pending_approvals().scopes
+    language, scopes = requested_language(call.request), call.api.pending_approvals().scopes
     approvals = [await approval_view(store, each, scopes(each), language) for found in asked for each in found]
     return {
         "trace_id": events[0].trace,

@@ -24,7 +24,7 @@ async def answer_in_process(
     """The body of the answer, also of one that tells of a failure; `told` is given its lines as they come."""
     app = build_api(api, local=True, endpoints=endpoints)
 
-    async def heard(scope: Scope, receive: Receive, send: Send) -> None:
+    async def observed(scope: Scope, receive: Receive, send: Send) -> None:
         async def both(message: Message) -> None:
             if told is not None and (piece := message.get("body")):
                 told(piece)
@@ -33,5 +33,5 @@ async def answer_in_process(
         await app(scope, receive, both)
 
     headers = {TEXTS: "1", **({"accept": LINES} if told is not None else {})}
-    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(heard), base_url="http://hob") as client:
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(observed), base_url="http://hob") as client:
         return (await client.request(method, route, params=query, json=body, headers=headers)).text

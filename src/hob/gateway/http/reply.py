@@ -35,7 +35,7 @@ class Problem(TypedDict):
     param: NotRequired[str]
 
 
-def asked_language(request: Request) -> str:
+def requested_language(request: Request) -> str:
     """The language that the caller asks for (https://www.rfc-editor.org/rfc/rfc9110#section-12.5.4); empty: none."""
     wanted = request.headers.get("accept-language", "")[:2].lower()
     return wanted if wanted in LANGUAGES else ""
@@ -43,7 +43,7 @@ def asked_language(request: Request) -> str:
 
 def language_of(request: Request) -> str:
     """The language of texts for people: the one asked for, else English."""
-    return asked_language(request) or "en"
+    return requested_language(request) or "en"
 
 
 class JsonResponse(Response, Generic[T]):

@@ -15,7 +15,7 @@ from hob.gateway.approvals import (
 )
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.fields import Nothing, field
-from hob.gateway.http.reply import JsonResponse, asked_language, json_response
+from hob.gateway.http.reply import JsonResponse, json_response, requested_language
 
 
 class IdAnswer(TypedDict):
@@ -34,7 +34,7 @@ class ApprovalDecision:
 
 async def approvals(call: EndpointCall[Nothing]) -> JsonResponse[ApprovalsAnswer]:
     """The questions that stand, oldest first."""
-    language = asked_language(call.request)
+    language = requested_language(call.request)
     return json_response(await approvals_view(call.api.store, call.api.pending_approvals(), language))
 
 
@@ -43,7 +43,7 @@ async def approval(call: EndpointCall[Nothing]) -> JsonResponse[ApprovalAnswer]:
     pending_approvals = call.api.pending_approvals()
     found = await pending_approvals.find(call.id)
     scopes = pending_approvals.scopes(found)
-    return json_response(await approval_view(call.api.store, found, scopes, asked_language(call.request)))
+    return json_response(await approval_view(call.api.store, found, scopes, requested_language(call.request)))
 
 
 async def settle(call: EndpointCall[ApprovalDecision]) -> JsonResponse[SettledAnswer]:

@@ -88,9 +88,9 @@ class ActionRates:
     def refuse(self, sender: str, app: str) -> RateLimited | None:
         """Why this sender's next action may not be done now; it is not counted."""
         now = self._clock.monotonic()
-        rests = self._resting.get(sender, 0.0) - now
-        if rests > 0:
-            return RateLimited(f"too many actions within a minute; the next one may be made in {rests:.0f} s", rests)
+        wait = self._resting.get(sender, 0.0) - now
+        if wait > 0:
+            return RateLimited(f"too many actions within a minute; the next one may be made in {wait:.0f} s", wait)
         self._resting.pop(sender, None)
         maximum = self._limits.apps.get(app, self._limits.per_minute)
         wait = self._windows.wait((sender, app), maximum, now)

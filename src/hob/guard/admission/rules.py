@@ -331,9 +331,9 @@ class AdmissionRules:
     def _too_much(self, inbound: Inbound, known: SenderClass, address: SenderAddress) -> Refused | None:
         now = self._parts.clock.monotonic()
         owner = known is SenderClass.OWNER  # never left in silence, however quick
-        if not owner and (rests := self._loops.note_received(inbound.origin, address.id, inbound.text, now)):
-            self._tell(LoopEnded(address, rests))
-            return Refused(f"two machines seem to answer each other; silent for {rests:.0f} s")
+        if not owner and (wait := self._loops.note_received(inbound.origin, address.id, inbound.text, now)):
+            self._tell(LoopEnded(address, wait))
+            return Refused(f"two machines seem to answer each other; silent for {wait:.0f} s")
         wait = self._rates.wait(address, self._settings.messages_per_minute, now)
         account = (address.channel, address.account)
         if known is SenderClass.STRANGER:

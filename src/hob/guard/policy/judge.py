@@ -162,7 +162,7 @@ class PolicyJudge:
             sandbox=policy_input.sandbox,
             searched=policy_input.searched,
             private=policy_input.private,
-            untrusted_sources=(*_heard(inbounds), *policy_input.untrusted_sources),
+            untrusted_sources=(*_foreign_sources(inbounds), *policy_input.untrusted_sources),
         )
 
     def _note_reached(self, turn: TurnId, hosts: tuple[str, ...]) -> None:
@@ -190,7 +190,7 @@ class PolicyJudge:
         return named
 
 
-def _heard(inbounds: tuple[Inbound, ...]) -> Iterator[str]:
+def _foreign_sources(inbounds: tuple[Inbound, ...]) -> Iterator[str]:
     """What of others came with these messages."""
     for inbound in inbounds:
         if not inbound.label.trusted:

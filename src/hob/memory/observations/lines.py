@@ -68,10 +68,10 @@ def read_observations(text: str, at: float) -> Iterator[Observation]:
             yield Observation(_CITED.sub("", told)[:_LONGEST], found[1].lower(), day, numbers)
 
 
-def is_grounded(text: str, rests: Sequence[MemoryItem]) -> bool:
+def is_grounded(text: str, sources: Sequence[MemoryItem]) -> bool:
     """Whether enough of the text's words stand in what it rests on."""
     words = {word for word in words_of(text) if len(word) > 3}
-    said = {word for item in rests for word in words_of(item.text)}
+    said = {word for item in sources for word in words_of(item.text)}
     return len(words & said) >= _GROUNDED * len(words)
 
 

@@ -102,13 +102,13 @@ def _fitting(items: Sequence[MemoryItem]) -> Sequence[MemoryItem]:
 
 def _item(seen: Observation, scope: Scope, among: Sequence[MemoryItem]) -> MemoryItem:
     """The observation as an item. It counts for nothing where it rests on no words of the owner's."""
-    rests = [among[number - 1] for number in seen.cited if 1 <= number <= len(among)] or list(among)
-    owners = any(item.role == "user" or item.layer is Layer.OBSERVATION for item in rests)
+    sources = [among[number - 1] for number in seen.cited if 1 <= number <= len(among)] or list(among)
+    owners = any(item.role == "user" or item.layer is Layer.OBSERVATION for item in sources)
     days = DAYS[seen.priority]
-    trust = Trust.TRUSTED if owners and is_grounded(seen.text, rests) else Trust.UNTRUSTED
+    trust = Trust.TRUSTED if owners and is_grounded(seen.text, sources) else Trust.UNTRUSTED
     item = MemoryItem(
         scope=scope, layer=Layer.OBSERVATION, source=SOURCE, text=seen.text, label=Label(Origin.MODEL, trust),
         at=seen.at, role="assistant", kind=seen.priority, importance=IMPORTANCE[seen.priority],
-        evidence=tuple(each.id for each in rests),
+        evidence=tuple(each.id for each in sources),
     )  # fmt: skip
     return replace(item, expires_at=among[-1].at + days * _DAY) if days else item

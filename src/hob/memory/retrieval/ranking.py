@@ -156,7 +156,7 @@ class _Ranking:
 
     def best(self, meaning: Mapping[int, float], maximum: int) -> list[Candidate]:
         """The best items, at most so many, each with what speaks for it."""
-        speaker = self._asked_speaker()
+        speaker = self._speaker_in_query()
         mass = sum(word.idf for word in self._words) or 1.0
         covered = {
             mask: sum(self._words[bit].idf for bit in _bits_of(mask)) / mass for mask in set(self._around.values())
@@ -178,7 +178,7 @@ class _Ranking:
             ranked.append(Candidate(entry, parts, sum(parts.values())))
         return sorted(ranked, key=Candidate.order)
 
-    def _asked_speaker(self) -> str:
+    def _speaker_in_query(self) -> str:
         """The speaker whom the question names, if it names one alone."""
         names = {entry.speaker for entry in self._entries.values()}
         asked = set(words_of(self._query.text))

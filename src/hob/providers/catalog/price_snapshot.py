@@ -88,8 +88,8 @@ def _clause(clause: MatchLogic) -> list[Any]:
 def _model(model: ModelInfo, today: date) -> list[Any]:
     """Context window, then each price from today on with the moment from which it holds."""
     days = sorted({start for start in _starts(model) if start > today})
-    prices: list[list[Any]] = [[0, _dearest(model, today)]]
-    prices += [[datetime.combine(day, time(), UTC).timestamp(), _dearest(model, day)] for day in days]
+    prices: list[list[Any]] = [[0, _most_expensive(model, today)]]
+    prices += [[datetime.combine(day, time(), UTC).timestamp(), _most_expensive(model, day)] for day in days]
     return [model.context_window, *prices]
 
 
@@ -100,7 +100,7 @@ def _starts(model: ModelInfo) -> Iterator[date]:
                 yield price.constraint.start_date
 
 
-def _dearest(model: ModelInfo, day: date) -> list[Any] | None:
+def _most_expensive(model: ModelInfo, day: date) -> list[Any] | None:
     """The price on this day; where it depends on the hour the highest, since a budget must not be late."""
     possible: list[ModelPrice] = []
     if isinstance(model.prices, ModelPrice):

@@ -18,7 +18,7 @@ _OTHER_KEY = frozenset({ModelFault.AUTH, ModelFault.BILLING, ModelFault.RATE_LIM
 
 
 class Retrying(Protocol):
-    """Asks again what may go better a second time: `Failover.patiently`."""
+    """Asks again what may go better a second time: `Failover.with_retries`."""
 
     async def __call__(self, ask: Callable[[], Awaitable[_T]]) -> _T: ...
 
@@ -39,11 +39,11 @@ class Client:
     """
 
     def __init__(
-        self, servers: Sequence[Server], clock: Clock, patiently: Retrying, key_headers: KeyHeaders = bearer
+        self, servers: Sequence[Server], clock: Clock, with_retries: Retrying, key_headers: KeyHeaders = bearer
     ) -> None:
         self._key_headers = key_headers
         self._connections = [ServerConnection(server, clock) for server in servers]
-        self._patiently = patiently
+        self._with_retries = with_retries
 
     @property
     def host(self) -> str:
@@ -85,7 +85,7 @@ class Client:
                 if error.fault not in _OTHER_KEY:
                     last = connection
                     break
-        return await self._patiently(partial(_once, ask, last))
+        return await self._with_retries(partial(_once, ask, last))
 
     async def _begin(
         self,

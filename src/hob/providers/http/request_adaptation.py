@@ -67,7 +67,7 @@ def lacks_tools(request: ModelRequest, error: ModelError) -> bool:
     return bool(request.tools) and _NO_TOOLS.search(str(error)) is not None
 
 
-def lacks_sight(request: ModelRequest, error: ModelError) -> bool:
+def lacks_vision(request: ModelRequest, error: ModelError) -> bool:
     """Whether the request was refused because the model sees no pictures."""
     return has_images(request) and _NO_IMAGES.search(str(error)) is not None
 

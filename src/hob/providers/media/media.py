@@ -303,7 +303,7 @@ class Media:
 
         connected = self._choice.connect(ref.provider)
         servers = [server_of(connected, key, self._settings) for key in connected.keys]
-        return self._kept(Client(servers, self._clock, self._failover.patiently, *header))
+        return self._kept(Client(servers, self._clock, self._failover.with_retries, *header))
 
     def _kept(self, client: _C) -> _C:
         self._closing.push_async_callback(client.aclose)

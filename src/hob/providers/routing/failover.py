@@ -29,7 +29,7 @@ class ModelRoute:
     key: int = 0
 
 
-class RestScope(Enum):
+class CooldownScope(Enum):
     """What a fault says something about."""
 
     LANE = "this model with this key"
@@ -39,10 +39,10 @@ class RestScope(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class RestRule:
+class CooldownRule:
     """What rests after a fault, and for how many seconds the first time, the second time, and so on."""
 
-    scope: RestScope
+    scope: CooldownScope
     seconds: tuple[float, ...]
 
 
@@ -51,20 +51,20 @@ _BUSY_FAULTS = (30.0, _MINUTE, 5 * _MINUTE)
 _WRONG = (5 * _MINUTE, 10 * _MINUTE, 20 * _MINUTE, 40 * _MINUTE, _HOUR)
 _SHORT = (10.0, 20.0, 40.0, _MINUTE)
 
-RULES: Mapping[ModelFault, RestRule] = {
-    ModelFault.RATE_LIMIT: RestRule(RestScope.LANE, _BUSY_FAULTS),  # servers count requests by key and model
-    ModelFault.OVERLOAD: RestRule(RestScope.MODEL, _BUSY_FAULTS),
-    ModelFault.TIMEOUT: RestRule(RestScope.MODEL, _BUSY_FAULTS),
-    ModelFault.AUTH: RestRule(RestScope.KEY, _WRONG),
-    ModelFault.BILLING: RestRule(RestScope.KEY, (5 * _HOUR, 10 * _HOUR, 20 * _HOUR, 24 * _HOUR)),
-    ModelFault.NOT_FOUND: RestRule(RestScope.MODEL, _WRONG),
+RULES: Mapping[ModelFault, CooldownRule] = {
+    ModelFault.RATE_LIMIT: CooldownRule(CooldownScope.LANE, _BUSY_FAULTS),  # servers count requests by key and model
+    ModelFault.OVERLOAD: CooldownRule(CooldownScope.MODEL, _BUSY_FAULTS),
+    ModelFault.TIMEOUT: CooldownRule(CooldownScope.MODEL, _BUSY_FAULTS),
+    ModelFault.AUTH: CooldownRule(CooldownScope.KEY, _WRONG),
+    ModelFault.BILLING: CooldownRule(CooldownScope.KEY, (5 * _HOUR, 10 * _HOUR, 20 * _HOUR, 24 * _HOUR)),
+    ModelFault.NOT_FOUND: CooldownRule(CooldownScope.MODEL, _WRONG),
     # Either the model does not take our format, or one conversation holds something odd. The first must not be tried
     # for ever, the second must not take the model from all other conversations: their answers clear it.
-    ModelFault.BAD_REQUEST: RestRule(RestScope.MODEL, (10.0, _MINUTE, 5 * _MINUTE)),
-    ModelFault.NETWORK: RestRule(RestScope.PROVIDER, _SHORT),
-    ModelFault.CUT: RestRule(RestScope.MODEL, _SHORT),
-    ModelFault.GARBAGE: RestRule(RestScope.MODEL, _SHORT),
-    ModelFault.EMPTY: RestRule(RestScope.MODEL, _SHORT),
+    ModelFault.BAD_REQUEST: CooldownRule(CooldownScope.MODEL, (10.0, _MINUTE, 5 * _MINUTE)),
+    ModelFault.NETWORK: CooldownRule(CooldownScope.PROVIDER, _SHORT),
+    ModelFault.CUT: CooldownRule(CooldownScope.MODEL, _SHORT),
+    ModelFault.GARBAGE: CooldownRule(CooldownScope.MODEL, _SHORT),
+    ModelFault.EMPTY: CooldownRule(CooldownScope.MODEL, _SHORT),
 }
 """What a fault makes rest. The others say nothing of the route, or are found out without a request."""
 
@@ -72,11 +72,11 @@ LONGEST = 7 * 24 * _HOUR
 """Seconds; anyone who asks to be left alone for longer is not believed."""
 
 _MAX_SCOPES = 1000  # references come from outside
-_Scoped = tuple[RestScope, str, int]
+_Scoped = tuple[CooldownScope, str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Rest:
+class Cooldown:
     """Why something rests, until when, and the how-manieth time in a row."""
 
     fault: ModelFault
@@ -88,7 +88,7 @@ class RouteHealth:
     """Which routes rest. One for all sessions: a key that was refused is refused for everybody."""
 
     def __init__(self) -> None:
-        self._rests: dict[_Scoped, dict[ModelFault, Rest]] = {}
+        self._cooldowns: dict[_Scoped, dict[ModelFault, Cooldown]] = {}
 
     def note_failure(self, route: ModelRoute, error: ModelError, now: float) -> None:
         """A request failed. What the fault is about rests, longer each time in a row, or as long as the server says.
@@ -98,53 +98,59 @@ class RouteHealth:
         rule = RULES.get(error.fault)
         if rule is None:
             return
-        rests = self._rests.setdefault(_scoped(rule.scope, route), {})
-        old = rests.get(error.fault)
+        cooldowns = self._cooldowns.setdefault(_scoped(rule.scope, route), {})
+        old = cooldowns.get(error.fault)
         times, until = 1, now
         if old is not None and now < old.until + rule.seconds[-1]:
             times = old.times + (now >= old.until)
             until = old.until
         seconds = max(rule.seconds[min(times, len(rule.seconds)) - 1], min(error.retry_after or 0.0, LONGEST))
-        rests[error.fault] = Rest(error.fault, max(until, now + seconds), times)
-        if len(self._rests) > _MAX_SCOPES:
+        cooldowns[error.fault] = Cooldown(error.fault, max(until, now + seconds), times)
+        if len(self._cooldowns) > _MAX_SCOPES:
             self._shrink(now)
 
     def note_answer(self, route: ModelRoute) -> None:
         """A request was answered: nothing of this route rests any more."""
-        for scope in RestScope:
-            self._rests.pop(_scoped(scope, route), None)
+        for scope in CooldownScope:
+            self._cooldowns.pop(_scoped(scope, route), None)
 
-    def find_rest(self, route: ModelRoute, now: float) -> Rest | None:
+    def find_cooldown(self, route: ModelRoute, now: float) -> Cooldown | None:
         """The longest rest that holds for the route, or None where nothing is known against it."""
-        if not self._rests:
+        if not self._cooldowns:
             return None
-        rests = (rest for scope in RestScope for rest in self._rests.get(_scoped(scope, route), {}).values())
-        return max((rest for rest in rests if rest.until > now), key=lambda rest: rest.until, default=None)
+        cooldowns = (
+            rest for scope in CooldownScope for rest in self._cooldowns.get(_scoped(scope, route), {}).values()
+        )
+        return max((rest for rest in cooldowns if rest.until > now), key=lambda rest: rest.until, default=None)
 
     def seconds_left(self, route: ModelRoute, now: float) -> float:
         """How long the route rests yet; 0 where it does not."""
-        rest = self.find_rest(route, now)
+        rest = self.find_cooldown(route, now)
         return rest.until - now if rest is not None else 0.0
 
     def forget(self) -> None:
         """Forget everything, as when keys or addresses were changed."""
-        self._rests.clear()
+        self._cooldowns.clear()
 
     def _shrink(self, now: float) -> None:
-        over = [scoped for scoped, rests in self._rests.items() if all(rest.until <= now for rest in rests.values())]
-        for scoped in over or [next(iter(self._rests))]:
-            del self._rests[scoped]
+        over = [
+            scoped
+            for scoped, cooldowns in self._cooldowns.items()
+            if all(rest.until <= now for rest in cooldowns.values())
+        ]
+        for scoped in over or [next(iter(self._cooldowns))]:
+            del self._cooldowns[scoped]
 
 
-def _scoped(scope: RestScope, route: ModelRoute) -> _Scoped:
+def _scoped(scope: CooldownScope, route: ModelRoute) -> _Scoped:
     match scope:
-        case RestScope.LANE:
+        case CooldownScope.LANE:
             return scope, route.ref, route.key
-        case RestScope.KEY:
+        case CooldownScope.KEY:
             return scope, route.provider, route.key
-        case RestScope.MODEL:
+        case CooldownScope.MODEL:
             return scope, route.ref, 0
-        case RestScope.PROVIDER:
+        case CooldownScope.PROVIDER:
             return scope, route.provider, 0
 
 
@@ -167,7 +173,7 @@ _REPEATABLE = frozenset(
         ModelFault.EMPTY,
     }
 )
-_WHATEVER_THE_KEY = frozenset({RestScope.MODEL, RestScope.PROVIDER})
+_WHATEVER_THE_KEY = frozenset({CooldownScope.MODEL, CooldownScope.PROVIDER})
 _BUSY = frozenset({ModelFault.RATE_LIMIT, ModelFault.OVERLOAD})
 _STANDING = frozenset(
     {
@@ -241,7 +247,7 @@ class FailoverPlan:
         self._repeated_empty = False
         self._last: ModelError | None = None
         # the most wanted that does not rest is asked first, so this is why it was not, if it was not
-        self._rest = health.find_rest(self._chain[0], now) if self._chain else None
+        self._cooldown = health.find_cooldown(self._chain[0], now) if self._chain else None
 
     @property
     def others_left(self) -> bool:
@@ -290,7 +296,7 @@ class FailoverPlan:
         failure = self._failure_of(wanted)
         if failure is not None:
             return wanted, failure.error.fault
-        return (wanted, self._rest.fault) if self._rest is not None else None
+        return (wanted, self._cooldown.fault) if self._cooldown is not None else None
 
     def verdict(self, now: float) -> ModelError:
         """The one error that tells how it ended, with the requests made.

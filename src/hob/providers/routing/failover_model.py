@@ -160,7 +160,7 @@ class Failover:
         self._max_attempts = max_attempts
         self.forget_failures()
 
-    async def patiently(self, ask: Callable[[], Awaitable[_T]]) -> _T:
+    async def with_retries(self, ask: Callable[[], Awaitable[_T]]) -> _T:
         """What `ask` gives, asked again as patiently as for an answer, e.g. for the name of a server's model.
 
         Raises the last ModelError.
@@ -181,7 +181,7 @@ class Failover:
         monotonic, now = self._clock.monotonic(), self._clock.now()
         rows = []
         for route in dict.fromkeys(route for ref in refs for route in self._routes(ref)[0]):
-            rest = self._health.find_rest(route, monotonic)
+            rest = self._health.find_cooldown(route, monotonic)
             if rest is None:
                 rows.append(RouteHealthPort(route))
             else:

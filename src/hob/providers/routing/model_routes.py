@@ -17,9 +17,9 @@ from hob.providers.catalog.catalog import CLI_WIRES, HERE
 from hob.providers.http.request_adaptation import (
     AdaptingModel,
     ChangedRequests,
-    lacks_sight,
     lacks_thinking,
     lacks_tools,
+    lacks_vision,
     without_thinking,
 )
 from hob.providers.http.server import server_of
@@ -97,7 +97,7 @@ class ModelRoutes:
             served: Model = AdaptingModel(self._provider(ref.provider, route.key), without_thinking, lacks_thinking)
             served = self._with_tools(connected, profile, served)
             model = self._named[route] = ChangedRequests(
-                self._with_sight(connected, profile, served), model=ref.model, models=()
+                self._with_vision(connected, profile, served), model=ref.model, models=()
             )
         return model
 
@@ -131,7 +131,7 @@ class ModelRoutes:
             return in_text(model)
         return ChangedRequests(model, tools=()) if how == "none" else model
 
-    def _with_sight(self, connected: ConnectedProvider, profile: ModelProfile, model: Model) -> Model:
+    def _with_vision(self, connected: ConnectedProvider, profile: ModelProfile, model: Model) -> Model:
         sight = self._sight
         if sight is None or profile.images is True:
             return model
@@ -141,7 +141,7 @@ class ModelRoutes:
 
         if profile.images is False or connected.provider.wire in CLI_WIRES:
             return seeing(model)
-        return AdaptingModel(model, seeing, lacks_sight)
+        return AdaptingModel(model, seeing, lacks_vision)
 
     def _provider(self, id: str, key: int) -> Model:
         model = self._models.get((id, key))

@@ -42,14 +42,14 @@ class ModelRouter:
         settings: ModelSettings,
         screening: Screening | None = None,
         classifier: Lazy[Classifier] | None = None,
-        sight_by: Callable[[ModelSettings], Callable[[], ImageDescriptions] | None] = lambda settings: None,
+        vision_by: Callable[[ModelSettings], Callable[[], ImageDescriptions] | None] = lambda settings: None,
         changed: Sequence[Callable[[ModelSettings], None]] = (),
     ) -> None:
         self.choice = choice
         self.routes = routes
         self.failover = failover
         self._thinking = _thinking(settings)
-        self._sight_by = sight_by
+        self._sight_by = vision_by
         self._changed = changed
         self._screening = screening
         self._classifier = classifier
@@ -195,7 +195,7 @@ class ModelRouter:
             return ref
         async with self._asking:
             if ref.provider not in self._own_choices:
-                listed = await self.failover.patiently(lambda: self.routes.list_models(ref.provider))
+                listed = await self.failover.with_retries(lambda: self.routes.list_models(ref.provider))
                 if not listed:
                     where = shown(connected.base_url) or ref.provider
                     raise ModelError(

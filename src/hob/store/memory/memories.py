@@ -11,7 +11,7 @@ from hob.store.database.part import StorePart
 from hob.store.database.rows import find_row
 from hob.store.erasure.content import masked
 from hob.store.memory.items import add_items
-from hob.store.memory.tombstones import tombstone_of, unused_moment
+from hob.store.memory.tombstones import tombstone_of, unused_timestamp
 
 log = logging.getLogger(__name__)
 
@@ -39,7 +39,7 @@ def keep_memory(connection: apsw.Connection, session: SessionKey, memory: Memory
     if known is not None:
         return str(known[0])
     place, _, turn = memory.source.rpartition(", ")
-    at = unused_moment(connection, turn, memory.at)
+    at = unused_timestamp(connection, turn, memory.at)
     item = MemoryItem(
         scope=Scope(session), layer=Layer.FACT, source=SOURCE, text=masked(connection, memory.text), label=memory.label,
         at=at, session=place, turn=turn, role="assistant", kind="note",

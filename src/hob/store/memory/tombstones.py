@@ -20,7 +20,7 @@ def tombstone_of_item(item_id: str) -> bytes:
     return hashlib.sha256(f"item {item_id}".encode()).digest()
 
 
-def unused_moment(connection: apsw.Connection, turn: str, at: float) -> float:
+def unused_timestamp(connection: apsw.Connection, turn: str, at: float) -> float:
     """The time, or the next at which the turn wrote nothing else."""
     while find_row(connection, _TAKEN, (tombstone_of(turn, at),)) is not None:
         at += 1e-6

@@ -11,7 +11,7 @@ from hob.core.trust.labels import Label, Origin, Trust
 from hob.store.database.part import StorePart, transaction
 from hob.store.database.rows import all_rows, find_row
 from hob.store.erasure.content import ContentWriter
-from hob.store.memory.tombstones import tombstone_of, unused_moment
+from hob.store.memory.tombstones import tombstone_of, unused_timestamp
 
 log = logging.getLogger(__name__)
 
@@ -67,6 +67,6 @@ def keep_note(connection: apsw.Connection, session: SessionKey, note: WorkingNot
         connection.execute(_ERASE, (note.at, *old))
     if note.text:
         label = (note.label.origin.value, note.label.trust.value)
-        at = unused_moment(connection, note.turn, note.at)
+        at = unused_timestamp(connection, note.turn, note.at)
         row = (session, note.turn, at, tombstone_of(note.turn, at), *label, ContentWriter(connection)(note.text))
         connection.execute(_PUT_NOTE, row)

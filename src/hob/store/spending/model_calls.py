@@ -118,7 +118,7 @@ def settle(connection: apsw.Connection, turn: TurnId, step: ModelReplied | Model
     return call
 
 
-def settle_rest(connection: apsw.Connection, turn: TurnId) -> None:
+def settle_unfinished(connection: apsw.Connection, turn: TurnId) -> None:
     """Calls of an ended turn of which no one saw the end (cancelled, crashed) cost what was held back for them."""
     calls = []
     for id, session, sender, at, asked, reserved in all_rows(connection, _OPEN_CALLS, (turn,)):

@@ -40,7 +40,7 @@ from hob.store.spending.model_calls import (
     class_open_calls,
     reserve,
     settle,
-    settle_rest,
+    settle_unfinished,
     with_call_events,
 )
 from hob.store.tasks import follow_turn
@@ -174,7 +174,7 @@ class StoredJournal(StorePart):
         connection.execute("UPDATE inbox SET state = 'settled' WHERE turn = ?", (turn,))
         follow_turn(connection, turn, finish.state, at, finish.reason)
         write_events(connection, content_writer, events, finish.session)
-        settle_rest(connection, turn)
+        settle_unfinished(connection, turn)
 
 
 def _joined(

@@ -21,7 +21,7 @@ from hob.store.database.rows import Row, all_rows, find_row, marks
 from hob.store.database.state_moves import check_move
 from hob.store.erasure.content import ContentWriter
 from hob.store.messages.outbox import revive, write_outbounds
-from hob.store.spending.model_calls import settle_rest
+from hob.store.spending.model_calls import settle_unfinished
 from hob.store.tasks import follow_turn
 from hob.store.timeline import write_events
 from hob.store.turns.failed import failed_turns
@@ -94,7 +94,7 @@ class TurnRow:
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
-    """What was found at start, oldest first. Suspects are to run one at a time; `doubtful`: see `retry_doubtful`."""
+    """What was found at start, oldest first. Suspects are to run one at a time; `doubtful`: see `retry_suspected`."""
 
     quarantine: tuple[TurnId, ...] = ()
     ready: tuple[TurnId, ...] = ()
@@ -353,7 +353,7 @@ class TurnRows(StorePart):
             turn = TurnId(id)
             if not crashed:
                 move_turn(connection, turn, TurnState.READY, at)
-            elif _stumble(connection, turn, say, at) is TurnState.SET_ASIDE:
+            elif _record_defect(connection, turn, say, at) is TurnState.SET_ASIDE:
                 aside.append(turn)
         sql = (
             f"SELECT id, attempts > 0 AND {_PLACE} = crash_position FROM {_INDEXED}"  # noqa: S608
@@ -367,16 +367,16 @@ class TurnRows(StorePart):
             doubtful=find_row(connection, _DOUBTFUL, (0, MAX_ATTEMPTS + 1)) is not None,
         )
 
-    async def stumble(self, turn: TurnId, say: Say, *, sure: bool = True) -> TurnState:
+    async def record_defect(self, turn: TurnId, say: Say, *, sure: bool = True) -> TurnState:
         """A running turn ended by a fault of Hob's own: count it as an unclean end; READY or SET_ASIDE.
 
         `sure`: nothing else can have been the cause, so that three times is final.
         """
         at = self._now()
-        return await self._writer.write(lambda connection: _stumble(connection, turn, say, at, sure=sure))
+        return await self._writer.write(lambda connection: _record_defect(connection, turn, say, at, sure=sure))
 
     @transaction
-    def retry_doubtful(self, connection: apsw.Connection, *, last: bool = False) -> tuple[TurnId, ...]:
+    def retry_suspected(self, connection: apsw.Connection, *, last: bool = False) -> tuple[TurnId, ...]:
         """Try again what was quarantined after unclean ends of the process; the new turns.
 
         One more such end at the same place quarantines them again. `last`: those for which it did; then it is for good.
@@ -406,7 +406,7 @@ class TurnRows(StorePart):
         return await self._writer.write(lambda connection: _retry(connection, id, at))
 
 
-def _stumble(connection: apsw.Connection, turn: TurnId, say: Say, at: float, *, sure: bool = False) -> TurnState:
+def _record_defect(connection: apsw.Connection, turn: TurnId, say: Say, at: float, *, sure: bool = False) -> TurnState:
     sql = f"SELECT {_PLACE}, crash_position, attempts FROM turns t WHERE id = ?"  # noqa: S608
     row = find_row(connection, sql, (turn,))
     if row is None:
@@ -428,7 +428,7 @@ def _quarantine(connection: apsw.Connection, turn: TurnId, text: str, at: float)
     content_writer = ContentWriter(connection)
     move_turn(connection, turn, TurnState.SET_ASIDE, at, content_writer, TurnState.SET_ASIDE.value, text)
     end_turn(connection, turn, TurnState.SET_ASIDE, at, content_writer(text), OutboundKind.ERROR, reason)
-    settle_rest(connection, turn)
+    settle_unfinished(connection, turn)
     connection.execute("UPDATE inbox SET state = 'settled' WHERE turn = ?", (turn,))
     (trace,) = all_rows(connection, "SELECT trace_id FROM turns WHERE id = ?", (turn,))[0]
     inbounds = load_inbounds(connection, turn, steered=True)

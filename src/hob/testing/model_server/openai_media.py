@@ -130,7 +130,7 @@ def transcription(http_request: HttpRequest) -> tuple[str, object | str]:
     refuse_if(
         not audio.body, "Audio file is too short. Minimum audio length is 0.1 seconds.", "file", "audio_too_short"
     )
-    text = _heard(audio.body, seconds)
+    text = _transcribed(audio.body, seconds)
     told = {name: field.body.decode() for name, field in form.items() if name != "file"}
     usage = {"type": "duration", "seconds": -(-seconds // 1)}
     match told.get("response_format", "json"):
@@ -161,7 +161,7 @@ def _seconds_of(audio: bytes) -> float:
     return (len(audio) - 44) / rate if rate else 0.0
 
 
-def _heard(audio: bytes, seconds: float) -> str:
+def _transcribed(audio: bytes, seconds: float) -> str:
     if audio[:4] != b"RIFF":
         try:
             text = audio.decode()

@@ -26,7 +26,7 @@ def notebook_text(text: str) -> str | None:
     return "\n\n".join(parts)
 
 
-def table_remark(text: str, name: str) -> str:
+def describe_columns(text: str, name: str) -> str:
     """One line about the columns of a table in a text file; empty for other files."""
     if not name.lower().endswith((".csv", ".tsv")):
         return ""

@@ -108,7 +108,7 @@ def replace(roots: Roots, path: str, data: bytes, *, was: str, mode: int | None,
                     os.unlink(part, dir_fd=folder)
             _sync(folder)
 
-    roots.patiently(path, act)
+    roots.with_retries(path, act)
 
 
 def remove(roots: Roots, path: str, *, was: str) -> None:
@@ -121,7 +121,7 @@ def remove(roots: Roots, path: str, *, was: str) -> None:
             os.unlink(place.name, dir_fd=folder)
             _sync(folder)
 
-    roots.patiently(path, act)
+    roots.with_retries(path, act)
 
 
 def remove_part(roots: Roots, path: str, part: str) -> bool:
@@ -136,7 +136,7 @@ def remove_part(roots: Roots, path: str, part: str) -> bool:
             return True
 
     try:
-        return roots.patiently(path, act)
+        return roots.with_retries(path, act)
     except (ToolFailed, ToolRefused):
         return False
 
@@ -150,7 +150,7 @@ def remove_folders(roots: Roots, paths: Sequence[str]) -> None:
 
     for path in reversed(paths):
         try:
-            roots.patiently(path, act)
+            roots.with_retries(path, act)
         except (ToolFailed, ToolRefused):
             return
 

@@ -88,12 +88,12 @@ class Programs:
         environ = {**self._environ, "GIT_CEILING_DIRECTORIES": str(root.parent)}
         running: list[int] = []
 
-        def talk() -> tuple[int, str]:
+        def run_in_thread() -> tuple[int, str]:
             before()
-            return _talk(root, command, environ, text, seconds, running, lines)
+            return _run_process(root, command, environ, text, seconds, running, lines)
 
         try:  # in a thread: a process of asyncio's costs twice as much
-            status, said = await asyncio.to_thread(talk)
+            status, said = await asyncio.to_thread(run_in_thread)
         except FileNotFoundError:
             raise NotFound(translatable("{program} is not installed here", program=command[0])) from None
         except TimeoutError:
@@ -124,7 +124,7 @@ def _check(root: Path) -> None:
         raise InvalidRequest(told)
 
 
-def _talk(
+def _run_process(
     root: Path,
     command: Sequence[str],
     environ: Mapping[str, str],
@@ -147,7 +147,7 @@ def _talk(
         )  # fmt: skip
     running.append(process.pid)
     try:
-        said, enough = _hear(process, monotonic() + seconds, lines)
+        said, enough = _read_output(process, monotonic() + seconds, lines)
         return 0 if enough else process.wait(), said
     finally:
         if process.poll() is None:
@@ -158,7 +158,7 @@ def _talk(
         process.stdout.close()
 
 
-def _hear(process: subprocess.Popen[bytes], until: float, lines: int | None) -> tuple[str, bool]:
+def _read_output(process: subprocess.Popen[bytes], until: float, lines: int | None) -> tuple[str, bool]:
     """What it says, and whether it may have more to say."""
     assert process.stdout is not None  # noqa: S101 - a pipe
     poll = select.poll()

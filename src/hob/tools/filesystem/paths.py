@@ -150,17 +150,17 @@ class Roots:
 
         With `secrets` the name does not matter: no one is shown what stands there.
         """
-        return self.patiently(spelled, partial(self._open_file, secrets=secrets))
+        return self.with_retries(spelled, partial(self._open_file, secrets=secrets))
 
     def open_listing(self, spelled: str) -> tuple[int, Place]:
         """A descriptor to list a folder by. Raises ToolFailed, ToolRefused."""
-        return self.patiently(spelled, self._open_listing)
+        return self.with_retries(spelled, self._open_listing)
 
     def look(self, spelled: str) -> tuple[os.stat_result | None, Place]:
         """What is there, unopened; None if nothing is. Raises ToolFailed, ToolRefused."""
-        return self.patiently(spelled, self._look)
+        return self.with_retries(spelled, self._look)
 
-    def patiently(self, spelled: str, act: Callable[[Place], T]) -> T:
+    def with_retries(self, spelled: str, act: Callable[[Place], T]) -> T:
         """Do this with the place of a name; again if the tree changed meanwhile. System errors become ToolFailed."""
         for _ in range(_TRIES):
             place = self.find(spelled)

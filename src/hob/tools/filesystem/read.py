@@ -16,7 +16,7 @@ from hob.core.trust.labels import Label, Origin, Trust
 from hob.core.values import dataclass
 from hob.tools.documents.documents import DocumentReader
 from hob.tools.documents.media_types import CSV, DOCUMENTS, is_picture, kind_of, picture_size
-from hob.tools.documents.tables import notebook_text, table_remark
+from hob.tools.documents.tables import describe_columns, notebook_text
 from hob.tools.documents.text import decode
 from hob.tools.filesystem.listing import list_folder
 from hob.tools.filesystem.paths import Place, Roots
@@ -300,7 +300,7 @@ class ReadTool:
         if text is None:
             beginning = data[:16].hex(" ")
             return f"(no text: {kind or 'binary'}, {len(data):,} bytes that begin with {beginning})"
-        remarks = [text.words(), table_remark(text.plain, loaded.name)]
+        remarks = [text.words(), describe_columns(text.plain, loaded.name)]
         shown = text.shown
         if loaded.name.lower().endswith(".ipynb") and not raw and (cells := notebook_text(shown)) is not None:
             shown, remarks = cells, ["the cells of a notebook; to edit it, read it with raw=true"]

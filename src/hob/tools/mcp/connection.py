@@ -45,7 +45,7 @@ from hob.tools.messages.conversation import is_attended
 
 log = logging.getLogger(__name__)
 
-LINGERS = 600.0
+IDLE_SECONDS = 600.0
 """Seconds after its last call in which a connection is kept."""
 
 _OPENING_SECONDS = 30.0
@@ -139,8 +139,8 @@ class Connection:
                     if opened is not None and not opened.done():
                         opened.set_result(client)
                     async with asyncio.TaskGroup() as tasks:
-                        hearing = tasks.create_task(self._hear_changes(client))
-                        await self._linger()
+                        hearing = tasks.create_task(self._subscribe_to_changes(client))
+                        await self._close_when_idle()
                         hearing.cancel()
                     if self._clock.monotonic() - began > _STEADY:
                         self._failures = 0
@@ -172,7 +172,7 @@ class Connection:
             sampling_callback=None if self._sampling is None else self._sample,
             elicitation_callback=self._elicit,
             extensions=[self._tasks, advertise(APPS, {"mimeTypes": [MIME]})],
-            message_handler=self._hear,
+            message_handler=self._on_notification,
             cache=None,
         )
         with anyio.fail_after(self._opening) as limit:
@@ -180,9 +180,9 @@ class Connection:
                 limit.deadline = math.inf
                 yield client
 
-    async def _linger(self) -> None:
+    async def _close_when_idle(self) -> None:
         """Until it has not been used for a while, or has broken."""
-        while (left := self._used + LINGERS - self._clock.monotonic()) > 0 or self._calls:
+        while (left := self._used + IDLE_SECONDS - self._clock.monotonic()) > 0 or self._calls:
             try:
                 async with asyncio.timeout(max(left, 1.0)):
                     await self._broken.wait()
@@ -281,7 +281,7 @@ class Connection:
                 return ToolFailed(f"{self._name} answered what is no MCP: {_reason(error)[:500]}")
         return None
 
-    async def _hear_changes(self, client: Client) -> None:
+    async def _subscribe_to_changes(self, client: Client) -> None:
         """A server of the newer protocol tells who listens that its tools are others; the older tells in any case."""
         tools = client.server_capabilities.tools
         while client.protocol_version > _LEGACY and tools is not None and tools.list_changed:
@@ -292,7 +292,7 @@ class Connection:
                         self._offered = None
             await self._clock.sleep(_DEAF_SECONDS)
 
-    async def _hear(self, message: object) -> None:
+    async def _on_notification(self, message: object) -> None:
         if isinstance(message, ToolListChangedNotification):
             self._offered = None
         await anyio.lowlevel.checkpoint()

@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from hob.cli.chat.sentences import ChatSentence, say
-from hob.cli.output import tame
+from hob.cli.output import printable
 from hob.core.content.file_limits import LARGEST_FILE
 from hob.core.content.media_types import HEAD, media_type_of
 from hob.core.translation.language import translatable
@@ -123,7 +123,7 @@ def _places(text: str, marks: Iterable[str]) -> list[tuple[int, str]]:
 
 def one_line(text: str) -> str:
     """A name as it can stand anywhere."""
-    return "".join(sign if sign.isprintable() else "\ufffd" for sign in tame(text))
+    return "".join(sign if sign.isprintable() else "\ufffd" for sign in printable(text))
 
 
 def dropped_files(text: str) -> tuple[Path, ...]:

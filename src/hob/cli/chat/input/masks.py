@@ -6,13 +6,13 @@ from hob.config.environment import process_environment
 from hob.config.loading import Config
 from hob.core.screening.detectors import find
 from hob.core.screening.kinds import SECRETS
-from hob.guard.screening.masking.known_secrets import KnownSecrets, values_at_hand, values_in
+from hob.guard.screening.masking.known_secrets import KnownSecrets, readable_values, values_in
 from hob.guard.screening.masking.mask import MASKED
 
 
 def secrets_out(config: Config | None) -> Callable[[str], str]:
     """Takes the secrets of the settings and the environment out of a text, and whatever looks like one."""
-    known = KnownSecrets({**(values_at_hand(config.secrets()) if config else {}), **values_in(process_environment())})
+    known = KnownSecrets({**(readable_values(config.secrets()) if config else {}), **values_in(process_environment())})
 
     def mask(text: str) -> str:
         text = known(text)

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from hob.cli.chat.rendering.fragments import Line, plain
-from hob.cli.output import tame
+from hob.cli.output import printable
 
 _PREVIEW = 20_000
 """Characters of an open block that are looked at for its preview; of a longer one the end is shown as it came."""
@@ -40,7 +40,7 @@ class StreamedAnswer:
 
     def feed(self, piece: str) -> None:
         """It goes on. Control characters become visible."""
-        self._blocks.feed(tame(piece.translate(_LINE_ENDS)))
+        self._blocks.feed(printable(piece.translate(_LINE_ENDS)))
 
     def take_finished(self, width: int) -> list[list[Line]]:
         """The blocks that were finished since."""

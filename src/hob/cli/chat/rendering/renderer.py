@@ -15,7 +15,7 @@ from rich.text import Text
 from rich.theme import Theme
 
 from hob.cli.chat.rendering.fragments import Line, stripped
-from hob.cli.output import tame
+from hob.cli.output import printable
 from hob.core.screening.characters import neutralise
 
 _ANSI = (
@@ -134,7 +134,7 @@ def _fragments(line: list[Segment]) -> Iterator[tuple[str, str]]:
     for segment in line:
         if not segment.control and segment.text:
             # once more: an entity (`&#12;`) becomes what it stands for only when it is rendered
-            yield _style(segment.style), tame(neutralise(segment.text).text).translate(_LINE_ENDS)
+            yield _style(segment.style), printable(neutralise(segment.text).text).translate(_LINE_ENDS)
 
 
 def _style(style: Style | None) -> str:

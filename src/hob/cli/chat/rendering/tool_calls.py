@@ -7,7 +7,7 @@ from dataclasses import field
 from typing import Any
 
 from hob.cli.chat.sentences import ChatSentence, say
-from hob.cli.output import line, tame
+from hob.cli.output import line, printable
 from hob.core.content.json_text import json_value
 from hob.core.translation.language import translate
 from hob.core.values import dataclass
@@ -45,7 +45,7 @@ class RunningCall:
 
     def write(self, text: str) -> None:
         """The call has written this."""
-        shown = tame(text)
+        shown = printable(text)
         self._lines += shown.count("\n")
         self._tail = (self._tail + shown)[-_LONGEST:]
 

@@ -61,7 +61,7 @@ class KnownSecrets:
         return free
 
 
-def values_at_hand(secrets: Iterable[tuple[str, Secret]], *, ask: bool = False) -> dict[str, str]:
+def readable_values(secrets: Iterable[tuple[str, Secret]], *, ask: bool = False) -> dict[str, str]:
     """What these secrets are; references that lead nowhere are left out, those that may ask only read with `ask`."""
     found: dict[str, str] = {}
     for name, secret in secrets:

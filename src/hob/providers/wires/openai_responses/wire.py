@@ -171,10 +171,10 @@ class ResponsesDecoder(decoding.Decoder):
         self._answer.usage = read_usage(usage) if isinstance(usage, dict) else None
         if kind in ("response.failed", "response.cancelled"):
             self._raise_failed(response.get("error"))
-        self._hear_unheard(response)
+        self._decode_whole(response)
         self._complete(Stop.END if kind == "response.completed" else _why(response))
 
-    def _hear_unheard(self, response: Item) -> None:
+    def _decode_whole(self, response: Item) -> None:
         """Servers that tell all at once, at the end."""
         if not self._begun and not self._answer.begun:
             for place, item in enumerate(objects_in(response, "output")):
