@@ -74,11 +74,12 @@ def test_worst_verb_counts_whatever_the_server_says(tool: str, effects: frozense
 
 
 @pytest.mark.parametrize("tool", ["oven(room)", "explode_query(text)", "get_and_frobnicate(id)", "log_dose(mg)", ""])
-def test_verb_that_is_not_known_has_all_effects_unless_the_server_says_that_it_reads(tool: str) -> None:
+def test_verb_that_is_not_known_has_all_effects_whatever_the_server_says(tool: str) -> None:
     assert guess(tool) == ALL_EFFECTS
-    assert guess(tool, SAYS_IT_READS) == READS
+    assert guess(tool, SAYS_IT_READS) == ALL_EFFECTS
+    assert guess(tool, {**SAYS_IT_READS, "openWorldHint": False, "destructiveHint": False}) == ALL_EFFECTS
 
 
-def test_server_may_say_that_what_it_changes_goes_nowhere() -> None:
-    assert guess("delete_note(id)", {"openWorldHint": False}) == {Effect.WRITES_FINALLY}
-    assert guess("send_note(id)", {"openWorldHint": False}) == SENDS
+def test_what_changes_something_is_no_milder_for_the_servers_word() -> None:
+    for tool in ("delete_note(id)", "send_note(id)"):
+        assert guess(tool, {"openWorldHint": False, "destructiveHint": False}) == SENDS

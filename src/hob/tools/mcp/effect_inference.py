@@ -79,20 +79,15 @@ _MAX_SAID = 3
 def guess_effects(name: str, schema: Mapping[str, Any], hints: Mapping[str, Any]) -> frozenset[Effect]:
     """The worst that any verb of the name and any argument stands for; with no verb, all effects.
 
-    What the server says of the tool (`readOnlyHint`, ...) makes it milder only where nothing of that contradicts.
+    What the server says of the tool makes it no milder: `readOnlyHint` can only take back that it reads.
     """
     verbs = _verbs(words_of(name))
     if verbs & _EXECUTES or any(_is_program(words_of(each), verbs) for each in _properties(schema)):
         return ALL_EFFECTS
-    found: frozenset[Effect] = frozenset()
-    if verbs & _SENDS:
-        found |= {Effect.COMMUNICATES, Effect.WRITES_FINALLY}
-    if verbs & _WRITES:
-        found |= {Effect.WRITES_FINALLY} | ({Effect.COMMUNICATES} if hints.get("openWorldHint", True) else set())
-    if found:
-        return found
-    reads = hints.get("readOnlyHint", "" not in verbs)
-    return frozenset({Effect.READS_PRIVATE, Effect.READS_UNTRUSTED}) if reads is True else ALL_EFFECTS
+    if verbs & (_SENDS | _WRITES):
+        return frozenset({Effect.COMMUNICATES, Effect.WRITES_FINALLY})
+    reads = "" not in verbs and hints.get("readOnlyHint", True) is True
+    return frozenset({Effect.READS_PRIVATE, Effect.READS_UNTRUSTED}) if reads else ALL_EFFECTS
 
 
 def _verbs(words: Sequence[str]) -> frozenset[str]:
