@@ -5,6 +5,9 @@ from typing import Any, NamedTuple, Protocol, TypedDict
 
 from hob.core.memory import FactAction, FactAnswer, GoalAnswer, MemoryItemAnswer
 
+MAX_QUOTES = 20
+"""Of so many items at most it is looked for who repeats them, and so many messages at most are erased for that."""
+
 
 class EmbeddingModelAnswer(TypedDict):
     """The model that makes vectors.

@@ -10,6 +10,7 @@ import apsw
 
 from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import ONE_TURN, SessionKey, TraceId, new_event_id, new_span_id, new_trace_id
+from hob.core.memory import is_private
 from hob.core.messages import Inbound
 from hob.core.models import Thinking
 from hob.core.turns import QueueMode, Session, SessionChange
@@ -52,10 +53,11 @@ def touch_session(
 ) -> None:
     """The session is in use; one without a title gets it from the text, which came with this trace.
 
-    A message restores an archived one. A slash command does not, and says nothing of what the session is about.
+    A message restores an archived one. A slash command does not, and says nothing of what the session is about; of a
+    private one no message does.
     """
     command = _COMMAND.match(text) is not None
-    title = "" if command else title_of(text)
+    title = "" if command or is_private(key) else title_of(text)
     sql = "UPDATE sessions SET updated = ? WHERE key = ? RETURNING title IS NULL, archived"
     found = all_rows(connection, sql, (at, key))
     if not found:
@@ -74,7 +76,7 @@ def name_by_speech(
 ) -> None:
     """A session without a title gets it from what was spoken."""
     untitled = find_row(connection, "SELECT key FROM sessions WHERE key = ? AND title IS NULL", (key,))
-    title = title_of(text)
+    title = "" if is_private(key) else title_of(text)
     if untitled and title:
         _name(connection, content_writer, key, title, at, trace)
 

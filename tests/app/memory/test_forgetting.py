@@ -129,10 +129,38 @@ async def test_what_commands_repeat_is_counted_and_forgotten_with_what_was_said(
         done = await control(hob).forget(ItemFilter(id=id), preview=False, said=True)
         assert done["quoted"] == 0
         assert holds(home) == []
-        assert "Messages that still say it: 1." in await hob.answer(f"/forget {await remembered(hob)}", ME)
         id = await remembered(hob)
         assert await hob.answer(f"/forget {id} said", ME) == f"Forgotten: {id}"
         assert holds(home) == []
+
+
+async def test_messages_that_still_say_what_was_forgotten_are_erased_when_its_owner_asks_later(tmp_path: Path) -> None:
+    home = tmp_path / "state"
+    async with visited(tmp_path, "Hm.") as hob:
+        await hob.knows()
+        id = (await hob.answer(f"/remember My cellar code is {WORD}", ME)).rpartition(" ")[2]
+        told = await hob.answer(f"/forget {id}", ME)
+        assert told.splitlines()[1] == f"Messages that still say it: 1. `/forget {id} said` erases those too."
+        assert holds(home)
+    async with visited(tmp_path, "Hm.") as hob:
+        await hob.knows()
+        preview = await control(hob).forget(ItemFilter(id=id), preview=True, said=True)
+        assert (preview["items"], preview["quoted"]) == ([], 1)
+        assert await hob.answer(f"/forget {id} said", ME) == f"Forgotten: {id}"
+        assert holds(home) == []
+        assert await hob.answer(f"/forget {id} said", ME) == f"nothing in memory has the id {id}"
+
+
+async def test_what_was_typed_in_the_terminal_is_forgotten_with_it(tmp_path: Path) -> None:
+    home = tmp_path / "state"
+    async with visited(tmp_path, "Hm.") as hob:
+        await hob.knows()
+        typed = [f"/remember My cellar code is {WORD}", "What is my cellar code?", f"My cellar code is {WORD}, or not?"]
+        (home / "chat_history").write_text("".join(json.dumps(line) + "\n" for line in typed))
+        id = (await hob.answer(typed[0], ME)).rpartition(" ")[2]
+        await control(hob).forget(ItemFilter(id=id), preview=False, said=True)
+        assert (home / "chat_history").read_text() == json.dumps(typed[1]) + "\n"
+        assert (home / "chat_history").stat().st_mode & 0o777 == 0o600
 
 
 async def test_later_answers_that_repeat_it_are_forgotten_with_it(tmp_path: Path) -> None:

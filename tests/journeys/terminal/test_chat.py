@@ -363,6 +363,28 @@ async def test_input_history_is_kept_for_the_next_chat_without_secrets(world: Wo
         await terminal.see_now("> remember this line")
 
 
+async def test_what_is_typed_in_a_private_conversation_is_neither_in_the_history_nor_a_title(world: World) -> None:
+    async with ready(world) as terminal:
+        terminal.type("/private", ENTER)
+        await terminal.see("From here on nothing is remembered.")
+        terminal.type("my secret love", ENTER)
+        await terminal.see("You said: my secret love")
+        terminal.type("another secret", ENTER)
+        await terminal.see("You said: another secret")
+        listed = (await world.hob("sessions", "list", "--json")).out
+        terminal.type("/session switch main", ENTER)
+        await terminal.see_now("main")
+        terminal.type("what all may know", ENTER)
+        await terminal.see("You said: what all may know")
+        terminal.type("and this", ENTER)
+        await terminal.see("You said: and this")
+    assert "private-" in listed
+    assert "secret love" not in listed
+    history = (world.home / "chat_history").read_text()
+    assert "secret" not in history
+    assert "and this" in history
+
+
 async def test_daemon_that_is_killed_in_mid_answer_is_replaced_and_the_answer_comes(world: World) -> None:
     world.model.script.extend([Reply("lost words " * 50, pause=0.2), Reply("The whole answer.")])
     async with world.serve() as daemon, chat(world) as terminal:

@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from hob.agent.commands.slash_commands import CommandCall
@@ -41,17 +42,21 @@ async def forget(kernel: Kernel, call: CommandCall) -> str:
         if said not in ("", "said"):
             raise InvalidRequest(wanted)
         done = await control.forget(ItemFilter(id=id), preview=False, said=bool(said))
-    except (NotFound, InvalidRequest):
+    except (NotFound, InvalidRequest) as error:
+        if said == "said" and _ID.fullmatch(id):
+            return translated(error.args[0], call.language)
         found = (await control.items(ItemFilter(query=wanted, limit=_SHOWN)))["items"]
         if not found:
             return say(call.language, "Nothing found.")
         head = say(call.language, "Which of these? /forget ID")
         return "\n".join([head, *map(item_line, found)])
-    told = say(call.language, "Forgotten: {id}", id=done["items"][0]["id"][:12])  # its text would be kept again
+    id = done["items"][0]["id"][:12] if done["items"] else id
+    told = say(call.language, "Forgotten: {id}", id=id)  # its text would be kept again
     if quoted := done["quoted"]:
-        told += "\n" + say(
-            call.language, "Messages that still say it: {count}. `/forget ID said` erases those too.", count=quoted
-        )
+        told += "\n" + say(call.language, "Messages that still say it: {count}.", count=quoted)
+        with suppress(NotFound):
+            await control.forget(ItemFilter(id=id), preview=True, said=True)
+            told += " " + say(call.language, "`/forget {id} said` erases those too.", id=id)
     if backups := len(done["backups"]):
         told += "\n" + say(
             call.language, "Backups that may still hold it, until they are restored: {count}", count=backups

@@ -33,6 +33,7 @@ from hob.core.steps import ModelAsked, RecalledMemory
 from hob.core.translation.language import translatable
 from hob.core.trust.labels import OWNER_LABEL
 from hob.gateway.memory import (
+    MAX_QUOTES,
     DeletedAnswer,
     EmbeddingStatusAnswer,
     FactFilter,
@@ -83,8 +84,7 @@ _NOTES = "working_memory"
 """As the seed calls the working notes, where they are emptied like a layer."""
 _WORKS = {"facts": FACTS, "observations": OBSERVER}
 """What the work is called that an item waits for."""
-_MAX_QUOTES = 20
-"""Of so many items at most it is looked for who repeats them, and so many messages at most are erased for that."""
+_SHORTEST_ID = 6
 _END = 2**62
 """No item is behind it."""
 _PREVIEW, _MAX_OBSERVATIONS = 500, 20
@@ -433,10 +433,10 @@ class OwnerMemory:
             raise InvalidRequest(translatable("say what to forget: an id, a source, an origin, a layer or a time"))
         found = [each.item for each in await self._select(criteria._replace(limit=_MAX))]
         if criteria.id and not found:
-            raise NotFound(translatable("nothing in memory has the id {id}", id=criteria.id))
+            return await self._forget_said(criteria.id, preview=preview, said=said)
         turns = await self._turns(found) if found else {}
         quotes = await self._quotes(found)
-        traces = set(turns.values()) | (quotes.traces if quotes and len(quotes.traces) <= _MAX_QUOTES else set())
+        traces = set(turns.values()) | (quotes.traces if quotes and len(quotes.traces) <= MAX_QUOTES else set())
         ids = [item.id for item in found]
         view: ForgottenAnswer = {
             "items": [self._view(Recalled(item, 0.0)) for item in found],
@@ -450,12 +450,30 @@ class OwnerMemory:
         if preview or not found:
             return view
         versions = await self._store.facts.versions(self._scope, ids)
-        pieces = 0
-        for trace in sorted(traces) if said else ():  # before the items: while one is at work all can be done again
-            pieces += await self._store.erasure.erase_trace(TraceId(trace), _REASON)
+        pieces = await self._erase_traces(traces) if said else 0  # before the items: it can be done again
+        if criteria.id and quotes and len(quotes.traces) <= MAX_QUOTES:
+            await self._store.items.note_forgotten(self._scope, ids[0], () if said else traces)
         pieces += await self._store.erasure.erase_items([*ids, *versions], _REASON)
         self._on_withdrawal()
         return {**view, "erased": pieces, "quoted": _count(await self._quotes(found))}
+
+    async def _forget_said(self, id: str, *, preview: bool, said: bool) -> ForgottenAnswer:
+        """Erase the messages that still say what was forgotten before."""
+        known = await self._store.items.of(self._scope).forgotten(id) if said and len(id) >= _SHORTEST_ID else None
+        if known is None:
+            raise NotFound(translatable("nothing in memory has the id {id}", id=id))
+        whole, traces = known
+        pieces = 0
+        if not preview:
+            pieces = await self._erase_traces(traces)
+            await self._store.items.note_forgotten(self._scope, whole, ())
+            self._on_withdrawal()
+        backups = [str(file) for file in await asyncio.to_thread(copies_with, self._home, [whole])]
+        quoted = len(traces) if preview else 0
+        return {"items": [], "turns": [], "backups": backups, "erased": pieces, "quoted": quoted}
+
+    async def _erase_traces(self, traces: Iterable[str]) -> int:
+        return sum([await self._store.erasure.erase_trace(TraceId(trace), _REASON) for trace in sorted(traces)])
 
     async def prune(self) -> DeletedAnswer:
         """Let go of what has expired and of what is too much."""
@@ -542,7 +560,7 @@ class OwnerMemory:
     async def _quotes(self, items: Sequence[MemoryItem]) -> Quotes | None:
         """The messages that repeat one of these items; None where they are too many to look for."""
         texts = [item.text for item in items]
-        return await self._store.erasure.quotes(texts) if len(texts) <= _MAX_QUOTES else None
+        return await self._store.erasure.quotes(texts) if len(texts) <= MAX_QUOTES else None
 
     async def _turns(self, items: Sequence[MemoryItem]) -> dict[str, str]:
         return dict(await self._store.items.of(self._scope).turns([item.id for item in items]))

@@ -41,9 +41,12 @@ from hob.cli.output import printable
 from hob.cli.translating import model_line
 from hob.config.loading import Config
 from hob.core.errors import HobError
+from hob.core.ids import SessionKey
 from hob.core.lazy import Lazy
+from hob.core.memory import PRIVATE, is_private
+from hob.store.erasure.chat_history import CHAT_HISTORY
 
-HISTORY = "chat_history"
+PRIVATELY, SWITCH = "/private", "/session"
 STOP = "/stop"
 
 
@@ -95,7 +98,7 @@ class TerminalChat:
         self._draft = InputDraft()
         self._names = Names()
         self._mask: Callable[[str], str] | None = None
-        self._history = KeptHistory(home / HISTORY, self._masked, self._draft.shorten)
+        self._history = KeptHistory(home / CHAT_HISTORY, self._masked, self._draft.shorten)
         self._standing = StatusBar(connection, self._chat)
         self.buffer = Buffer(
             completer=Completions(self._names),
@@ -128,6 +131,8 @@ class TerminalChat:
         self._answerable = False
         """Whether the question was drawn: what was typed before it was asked is no answer."""
         self._stashed = Document()
+        self._is_private = False
+        """Whether a private conversation was asked for, which may not be known to have begun."""
         self._leaving = False
         self._busy = asyncio.Event()
 
@@ -194,14 +199,23 @@ class TerminalChat:
         if files and parse(rest) is not None:  # the files wait for a message
             self.buffer.insert_text(files)
             letter = self._draft.whole(rest)
-        self._history.keep(letter.text)
         name, _, rest = letter.text.strip().partition(" ")
+        if not self._private:
+            self._history.keep(letter.text)
+        if name == PRIVATELY or (name == SWITCH and PRIVATE in rest):
+            self._is_private = True
+        elif name == SWITCH:
+            self._is_private = False
         if name in LEAVE:
             self.leave()
         elif name == ATTACH:
             self._attach(rest.strip())
         else:
             self.conversation.send(letter, own_help(self.conversation.language) if name == "/help" else "")
+
+    @property
+    def _private(self) -> bool:
+        return self._is_private or is_private(SessionKey(self.conversation.session or self._chat))
 
     def interrupt(self) -> None:
         """Ctrl-C: stop the answer, else empty the input, else say how to leave; pressed once more then, leave."""

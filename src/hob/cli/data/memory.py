@@ -20,6 +20,7 @@ from hob.core.errors import InvalidRequest
 from hob.core.translation.code_words import PART_WORDS
 from hob.core.translation.language import translatable
 from hob.core.trust.labels import Origin
+from hob.gateway.memory import MAX_QUOTES
 
 ITEM_LABELS: Mapping[str, str] = {
     "id": translatable("id"),
@@ -164,7 +165,7 @@ def forget(id: Id = "", *, layer: Layer = "", source: Source = "", origin: From 
     seen = reach("POST", "/memory/forget", {**fields, "preview": True})
     if not json or not yes:
         _show_forgotten(seen, json=json)
-    if not seen["items"] or (
+    if not (seen["items"] or seen["quoted"]) or (
         not yes and (json or not confirm(_("Forget this for ever?"), _("Nothing was forgotten.")))
     ):
         return 0 if json else 1
@@ -173,6 +174,8 @@ def forget(id: Id = "", *, layer: Layer = "", source: Source = "", origin: From 
         print(paint(ngettext("Forgotten: {count} piece.", "Forgotten: {count} pieces.", done["erased"]), "green"))
         if done["quoted"]:
             print(ngettext("{count} message still repeats it", "{count} messages still repeat it", done["quoted"]))
+            if id and not said and done["quoted"] <= MAX_QUOTES:
+                print(_("To erase that too: hob memory forget {id} --said").format(id=seen["items"][0]["id"][:12]))
     return 0
 
 
@@ -183,7 +186,7 @@ def _show_forgotten(seen: Mapping[str, Any], *, json: bool) -> None:
         show_item(item)
     if len(seen["items"]) > 20:
         print(_("… and {count} more").format(count=len(seen["items"]) - 20))
-    if not seen["items"]:
+    if not seen["items"] and not seen["quoted"]:
         print(_("Nothing found."))
     if seen["turns"]:
         print(

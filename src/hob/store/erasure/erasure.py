@@ -23,6 +23,7 @@ from hob.store.blobs import blob_path
 from hob.store.database.faults import translate
 from hob.store.database.part import DatabaseAccess, StorePart
 from hob.store.database.rows import Row, all_rows, find_row
+from hob.store.erasure.chat_history import erase_typed
 from hob.store.erasure.copies import Copies, erase_in
 from hob.store.erasure.quotes import Quotes, quotes_of
 from hob.store.erasure.selection import Selection, newest_of, select_content, select_turns, tombstones_of
@@ -111,6 +112,10 @@ _CONTENT_OF_PERSON = (
     "SELECT a.detail FROM audit a JOIN content c ON c.id = a.detail WHERE c.text IS NOT NULL AND ("  # noqa: S608
     "CASE WHEN json_valid(c.text) THEN c.text ->> '$.target' = :key ->> '$.target' ELSE 0 END"
     f" OR EXISTS (SELECT 1 FROM {_ADDRESSES} w WHERE instr(c.text, w.value)))",
+)
+_TYPED = (
+    "SELECT text FROM content WHERE text IS NOT NULL AND id IN doomed"
+    " AND id IN (SELECT text FROM inbox UNION SELECT text FROM memory_items)"
 )
 _BEGIN_ELSEWHERE = "INSERT OR IGNORE INTO unfinished_erasures (turn) VALUES (?)"
 _END_ELSEWHERE = "DELETE FROM unfinished_erasures WHERE turn = ?"
@@ -215,6 +220,7 @@ class Erasure(StorePart):
             tombstones = tombstones_of(connection, texts, blobs)
             tombstones += [tombstone for tombstone in tombstones_elsewhere if tombstone not in tombstones]
             when = max(at, newest_of(connection, blobs))
+            erase_typed(self._home, (row[0] for row in all_rows(connection, _TYPED)))
             write_tombstones(self._home, tombstones, when, reason)
             add_tombstones(connection, ((*tombstone, when, reason) for tombstone in tombstones))
             erased = apply_tombstones(connection, when)

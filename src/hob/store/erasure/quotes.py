@@ -8,7 +8,7 @@ import apsw
 from hob.core.values import dataclass
 from hob.store.database.rows import all_rows
 
-_MIN, _SHOWN = 12, 199
+MIN_LENGTH, _SHOWN = 12, 199
 """A text with fewer characters stands in too much; of a long one, so many are shown where memories are listed."""
 _HITS = (
     "SELECT c.id FROM content c WHERE c.text IS NOT NULL"
@@ -49,7 +49,7 @@ def _needles(text: str) -> Iterator[str]:
     """How it stands in a message, in a list of memories, in what a tool gave and in what it was asked with."""
     forms: Sequence[str] = [text[:_SHOWN].strip(), " ".join(text.split())[:_SHOWN]]
     for form in forms:
-        if len(form) >= _MIN:
+        if len(form) >= MIN_LENGTH:
             once = [form, *(json.dumps(form, ensure_ascii=each)[1:-1] for each in (True, False))]
             yield from once
             yield from (json.dumps(each, ensure_ascii=way)[1:-1] for each in once[1:] for way in (True, False))

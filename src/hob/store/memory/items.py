@@ -1,7 +1,7 @@
 """The items of memory. Each read names a scope; nothing here reads across scopes."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 
@@ -52,6 +52,8 @@ _TURNS = (
     "SELECT DISTINCT t.id, t.trace_id FROM memory_items i JOIN turns t ON t.id = i.turn"
     " WHERE i.scope = ? AND i.agent = ? AND i.id IN ({})"
 )
+_NOTE_FORGOTTEN = "INSERT INTO forgotten_items (id, scope, agent, traces) VALUES (?, ?, ?, ?)"
+_FORGOTTEN = "SELECT id, traces FROM forgotten_items WHERE scope = ? AND agent = ? AND id >= ? AND id < ? LIMIT 2"
 _ADD_EVIDENCE = "INSERT OR IGNORE INTO memory_evidence (source, seq) VALUES (?, ?)"
 _DERIVED = frozenset({Layer.FACT, Layer.OBSERVATION})
 # What a fact that is gone had taken the place of is known again.
@@ -211,6 +213,17 @@ class StoredItems(StorePart):
         at = self._now()
         return await self._writer.write(lambda connection: replace_source(connection, scope, source, items, at))
 
+    async def note_forgotten(self, scope: Scope, id: str, traces: Collection[str]) -> None:
+        """These messages still say what is forgotten, or none does any more. Raises StoreErrors."""
+        values = (id, scope.person, scope.agent, json.dumps(sorted(traces)))
+
+        def job(connection: apsw.Connection) -> None:
+            connection.execute("DELETE FROM forgotten_items WHERE id = ?", (id,))
+            if traces:
+                connection.execute(_NOTE_FORGOTTEN, values)
+
+        await self._writer.write(job)
+
 
 class ScopedItems:
     """Reads the items of one scope."""
@@ -234,6 +247,12 @@ class ScopedItems:
         sql = _TURNS.format(marks(ids))
         values = (self._scope.person, self._scope.agent, *ids)
         return [(row[0], row[1]) for row in await self._readers.read(lambda c: all_rows(c, sql, values))]
+
+    async def forgotten(self, prefix: str) -> tuple[str, list[str]] | None:
+        """The item that was forgotten whose id begins so, and the messages that still said it. Raises StoreErrors."""
+        values = (self._scope.person, self._scope.agent, prefix, f"{prefix}g")
+        found = await self._readers.read(lambda c: all_rows(c, _FORGOTTEN, values))
+        return (found[0][0], json.loads(found[0][1])) if len(found) == 1 else None
 
     async def sources(self, prefix: str) -> dict[str, float]:
         """The sources of its items that begin so, and the newest time of each. Raises StoreErrors."""
