@@ -4,13 +4,14 @@ import json
 import re
 from datetime import UTC, datetime
 
-from playwright.async_api import Browser, expect
+from playwright.async_api import Browser, Route, expect
 
 from hob.core.clock import SystemClock
 from hob.store.settings import StoreSettings
 from hob.store.store import open_store
 from hob.testing.model_server import Reply
 from tests.dashboard.conftest import open_tab
+from tests.dashboard.scene import at_the_socket
 from tests.journeys.world import World
 
 RUN = json.dumps({"command": "echo what the command gave"})
@@ -77,3 +78,47 @@ async def test_call_tells_its_argument_why_it_was_allowed_and_the_rest_of_its_ou
         await expect(framed).to_contain_text("this is line 4500")
         await expect(details.get_by_role("link", name="Save exec.txt")).to_be_visible()
         assert tab.errors == []
+
+
+async def test_what_follows_a_wait_is_on_the_axis_and_the_turn_reaches_from_its_beginning_to_its_end(
+    world: World, browser: Browser
+) -> None:
+    world.model.script.extend([Reply(calls=(("exec", '{"command": "rm -rf ."}'),)), Reply("Not done.", pause=0.02)])
+    async with world.serve() as daemon:
+        asked = (await daemon.post("Clean up.", session="main")).json()
+        async with at_the_socket(world) as client:
+            (await client.post(f"/approvals/{asked['approvals'][0]}", json={"allowed": False})).raise_for_status()
+        await daemon.get(asked["id"], wait=20)
+        trace = (await daemon.get(asked["id"]))["trace_id"]
+        tab = await open_tab(world, browser)
+        page = tab.page
+        await page.route(f"**/api/v1/trace/{trace}*", long_wait)
+        await page.goto(f"{tab.base}/trace/{trace}")
+        rows = page.get_by_role("option")
+        await rows.first.wait_for()
+        marks = await rows.evaluate_all(MARKS)
+        assert {round(left) >= 0 and right <= 1.001 for left, right, _ in marks} == {True}, marks
+        models = [each for each in marks if "model asked" in each[2]]
+        assert models[1][1] - models[1][0] > 0.02, "what follows the wait is seen"
+        (turn,) = [each for each in marks if each[2].startswith("turn") and each[1] - each[0] > 0.02]
+        assert turn[0] <= models[0][0]
+        assert turn[1] >= models[1][1]
+        assert tab.errors == []
+
+
+MARKS = """rows => rows.map((row) => {
+  const axis = row.children[1].getBoundingClientRect();
+  const mark = row.children[1].firstElementChild.getBoundingClientRect();
+  return [(mark.left - axis.left) / axis.width, (mark.right - axis.left) / axis.width, row.children[0].innerText];
+})"""
+
+
+async def long_wait(route: Route) -> None:
+    """The trace as it is, but that the answer to its question came an hour later."""
+    told = await (await route.fetch()).json()
+    answered = told["approvals"][0]["answered"]
+    for each in told["spans"]:
+        if each["started_at"] >= answered - 0.5 and each["type"] != "INBOUND" and each["started_at"] > answered:
+            each["started_at"] += 3600
+    told["approvals"][0]["answered"] += 3600
+    await route.fulfill(json=told)

@@ -35,7 +35,10 @@ _SELECT = (
 
 _NEWEST = "SELECT coalesce(max(seq), 0) FROM timeline"
 _AT = "SELECT at FROM timeline WHERE seq >= ? ORDER BY seq LIMIT 1"
-_KINDS = "SELECT kind, count(*) FROM timeline WHERE seq >= ? AND kind IN ('turn', 'tool') GROUP BY kind"
+_KINDS = (
+    "SELECT kind, count(DISTINCT CASE kind WHEN 'turn' THEN turn ELSE seq END) FROM timeline WHERE seq >= ?"
+    " AND (kind = 'tool' OR kind = 'turn' AND classification NOT IN ('ready', 'running', 'parked')) GROUP BY kind"
+)
 _BEGINS = (
     "SELECT trace_id FROM timeline WHERE trace_id >= :id AND trace_id < :end"
     " UNION SELECT trace_id FROM inbox WHERE id = :id UNION SELECT trace_id FROM turns WHERE id = :id LIMIT 2"

@@ -13,12 +13,14 @@ export class Problem extends Error {
 }
 
 const KEY = "hob.csrf";
+const SCOPES = "hob.scopes";
 const listeners = new Set<() => void>();
 
 /** The half of the login that the page keeps; the other is a cookie that no script can read. */
 export const login = {
   csrf: () => localStorage.getItem(KEY) ?? "",
-  set(csrf: string) {
+  set(csrf: string, scopes: readonly string[] = []) {
+    localStorage.setItem(SCOPES, scopes.join(" "));
     if (csrf) localStorage.setItem(KEY, csrf);
     else localStorage.removeItem(KEY);
     listeners.forEach((each) => each());
@@ -33,6 +35,12 @@ export const login = {
     };
   },
 };
+
+/** Whether this login may do what takes the scope: only that is offered. */
+export function may(scope: "view" | "read" | "chat" | "approve" | "admin"): boolean {
+  const scopes = (localStorage.getItem(SCOPES) || "admin").split(" ");
+  return scopes.includes("admin") || scopes.includes(scope) || (scope === "view" && scopes.includes("read"));
+}
 
 type Given<R extends keyof Routes> = {
   path?: Routes[R]["path"];
@@ -91,7 +99,7 @@ async function problemOf(response: Response): Promise<Problem> {
 
 export async function signIn(by: { code: string } | { token: string }): Promise<LoginAnswer> {
   const told = await call("POST /api/v1/auth/login", { body: by });
-  login.set(told.csrf);
+  login.set(told.csrf, told.scopes);
   return told;
 }
 

@@ -2,6 +2,7 @@ import { useLayoutEffect, useRef, useState, type ButtonHTMLAttributes, type Reac
 import { X, type LucideIcon } from "lucide-react";
 import { Problem } from "../api/client";
 import { Copy } from "./copy";
+import { Told } from "./told";
 import { ago, dayOf, exact, t } from "../i18n";
 
 const STYLES = {
@@ -128,7 +129,7 @@ export function Failure({ error, retry }: { error: unknown; retry?: () => void }
       <p className="font-medium text-bad">
         {missing ? t("Your login may not see this.") : t("This could not be loaded.")}
       </p>
-      <p className="text-sm">{error instanceof Error ? error.message : String(error)}</p>
+      <p className="text-sm"><Told text={error instanceof Error ? error.message : String(error)} /></p>
       {!missing && (
         <div className="mt-2 flex flex-wrap gap-2">
           {retry && <Button onClick={retry}>{t("Try again")}</Button>}

@@ -4,6 +4,7 @@ import { Problem, signIn } from "../api/client";
 import { t } from "../i18n";
 import { Button } from "./basics";
 import { Mark } from "./mark";
+import { Told } from "./told";
 
 /** Before anything else: a link signs in by itself, a token is pasted. */
 export function Login() {
@@ -20,7 +21,8 @@ export function Login() {
     } catch (error) {
       const wait = error instanceof Problem ? error.retryAfter : null;
       const told = error instanceof Error ? error.message : String(error);
-      setProblem(wait ? t("Too many wrong tries. Wait {seconds} seconds.", { seconds: wait }) : told);
+      const wrong = "token" in by && error instanceof Problem && error.code === "unauthorized";
+      setProblem(wait ? t("Too many wrong tries. Wait {seconds} seconds.", { seconds: wait }) : wrong ? t("This token is wrong, or it is not valid any more. `hob token show` prints the right one.") : told);
     }
     setBusy(false);
   }
@@ -66,7 +68,7 @@ export function Login() {
         />
         {problem && (
           <p role="alert" className="mt-3 rounded-md bg-bad-soft px-3 py-2 text-sm text-bad">
-            {problem}
+            <Told text={problem} />
           </p>
         )}
         <Button type="submit" look="main" icon={KeyRound} disabled={busy || !token.trim()} className="mt-4 w-full">

@@ -7,9 +7,10 @@ import { Link, Redirect, Route, Switch, useLocation } from "wouter";
 import { signOut } from "../api/client";
 import { live } from "../api/live";
 import { useApprovalNotifications } from "./notify";
+import { useNeeds } from "./needs";
 import { RunningNow } from "./running";
 import { Held } from "./stop";
-import { useApprovals, useCanvas, useConnection, useLiveUpdates, useMemory, useStatus, useUsage, useViews } from "../api/queries";
+import { useCanvas, useConnection, useLiveUpdates, useMemory, useStatus, useUsage, useViews } from "../api/queries";
 import { clock, money, setLanguage, t, tn, useLanguage } from "../i18n";
 import { Home } from "../places/home/home";
 import { Button, Dialog, Empty, Page, Skeleton } from "./basics";
@@ -65,7 +66,7 @@ export function Shell() {
   const [path, go] = useLocation();
   const [searching, setSearching] = useState(false);
   const [showingKeys, setShowingKeys] = useState(false);
-  const waiting = useApprovals().data?.approvals.length ?? 0;
+  const { count: waiting, asked } = useNeeds();
 
   useEffect(() => {
     document.title = waiting ? `(${waiting}) Hob` : "Hob";
@@ -102,7 +103,7 @@ export function Shell() {
       <a href="#main" className="sr-only focus:not-sr-only focus:absolute focus:z-50 focus:m-2 focus:rounded-md focus:bg-surface focus:p-2">
         {t("Skip to the content")}
       </a>
-      <Rail path={path} waiting={waiting} />
+      <Rail path={path} waiting={asked.length} />
       <div className="flex min-h-0 min-w-0 flex-1 flex-col">
         <Header onSearch={() => setSearching(true)} onKeys={() => setShowingKeys(true)} waiting={waiting} />
         <Offline />
@@ -134,7 +135,7 @@ export function Shell() {
           </Suspense>
         </main>
       </div>
-      <Bottom path={path} waiting={waiting} />
+      <Bottom path={path} waiting={asked.length} />
       {searching && (
         <Suspense fallback={null}>
           <Palette onClose={() => setSearching(false)} places={PLACES} />
@@ -262,7 +263,7 @@ function Header({ onSearch, onKeys, waiting }: { onSearch: () => void; onKeys: (
       </button>
       <div className="ms-auto flex items-center gap-1 text-sm text-muted sm:gap-3">
         {waiting > 0 && (
-          <Link href="/trust" className="rounded-full bg-warn-soft px-2.5 py-1 text-xs font-semibold text-warn">
+          <Link href="/" className="rounded-full bg-warn-soft px-2.5 py-1 text-xs font-semibold text-warn">
             {t("{count} for you", { count: waiting })}
           </Link>
         )}

@@ -13,11 +13,12 @@ import { Button, Empty, Failure, Skeleton } from "../../parts/basics";
 import { Copy } from "../../parts/copy";
 import { Markdown } from "../../parts/markdown";
 import { Media } from "../../parts/media";
+import { Unanswered } from "../../parts/unanswered";
 import { Composer, sends, type Draft } from "./composer";
 import { Beside } from "./panel";
 
 /** What is being said and not yet part of the history; `late`: followed from the middle on, since another page sent it; `aside`: a command's answer, which is no part of the conversation. */
-type Growing = { key: string; id: string; text: string; answer: string; steps: string[]; problem: string; over: boolean; late?: boolean; aside?: boolean };
+type Growing = { key: string; id: string; text: string; answer: string; steps: string[]; problem: string; fault?: string; over: boolean; late?: boolean; aside?: boolean };
 
 /** Says a message of before otherwise, in a copy of the conversation up to there. */
 const Edit = createContext<(entry: EntryAnswer, text: string) => void>(() => undefined);
@@ -54,14 +55,14 @@ export function Conversation({ session }: { session: string }) {
         case "question":
           return void client.invalidateQueries({ queryKey: ["approvals"] });
         case "result": {
-          const error = message.error as { message: string } | undefined;
+          const error = message.error as { code: string; message: string } | undefined;
           const told = spoken(String(message.reply ?? error?.message ?? message.notice ?? ""));
           if (told) setAnnounced((before) => ({ text: told, count: before.count + 1 }));
           void client.invalidateQueries({ queryKey: ["sessions"] });
           return void client.invalidateQueries({ queryKey: ["history", session] }).then(() => {
             const kept = client.getQueryData<HistoryAnswer>(["history", session])?.entries ?? [];
             const reply = String(message.reply ?? "");
-            if (error) change(key, () => ({ problem: error.message, over: true }));
+            if (error) change(key, () => ({ problem: error.message, fault: error.code, over: true }));
             else if (reply && !kept.some((each) => each.role === "assistant" && each.text === reply)) change(key, () => ({ answer: reply, steps: [], over: true, aside: true }));
             else setGrowing((all) => all.filter((one) => one.key !== key));
           });
@@ -171,7 +172,7 @@ export function Conversation({ session }: { session: string }) {
                 </p>
               )}
               {!one.answer && !one.over && !asked.length && working[0] === one && <Thinking />}
-              {one.problem && <Failure error={one.problem} />}
+              {one.problem && (one.fault ? <Unanswered id={one.id} code={one.fault} message={one.problem} onRetried={() => seen.current.delete(one.id)} /> : <Failure error={one.problem} />)}
             </div>
           ))}
           {asked.map((each) => <ApprovalCard key={each.id} approval={each} />)}

@@ -3,16 +3,20 @@ import { ArrowRight, Brain, CalendarClock, CircleAlert, CircleCheck, CircleHelp,
 import { useEffect, useState } from "react";
 import { Link } from "wouter";
 import { call } from "../../api/client";
-import { useApprovals, useModels, useStatus, useTasks, useUsage } from "../../api/queries";
+import { useModels, useStatus, useTasks, useUsage } from "../../api/queries";
 import type { TaskAnswer } from "../../api/schema";
 import { duration, moment, money, number, t, tn } from "../../i18n";
 import { ApprovalCard } from "../../parts/approval";
 import { Connect } from "../../parts/connect";
 import { changesSince, sinceYesterday, useFacts } from "../../parts/facts";
+import { leave, useNeeds } from "../../parts/needs";
 import { NotifyChoice } from "../../parts/notify";
 import { Running } from "../../parts/running";
+import { Told } from "../../parts/told";
+import { ToModels, TryAgain } from "../../parts/unanswered";
+import { wordOf } from "../../parts/words";
 import { worker } from "../../parts/worker";
-import { Badge, Card, Empty, Failure, Page, Section, Skeleton, When } from "../../parts/basics";
+import { Badge, Button, Card, Empty, Failure, Page, Section, Skeleton, When } from "../../parts/basics";
 
 const OPEN = ["pending", "running", "waiting"];
 
@@ -20,19 +24,11 @@ const OPEN = ["pending", "running", "waiting"];
 export function Home() {
   const status = useStatus();
   const tasks = useTasks();
-  const approvals = useApprovals();
+  const { asked, questions, limits, pairing, failed, unaccepted, count, waits: unknown } = useNeeds();
   const open = tasks.data?.tasks.filter((each) => OPEN.includes(each.state)) ?? [];
   const recent = tasks.data?.tasks.filter((each) => !OPEN.includes(each.state)).slice(0, 6) ?? [];
-  const failed = recent.filter((each) => ["failed", "set_aside"].includes(each.state)).slice(0, 3);
-  const asked = approvals.data?.approvals ?? [];
-  const paired = useQuery({ queryKey: ["pairing"], queryFn: () => call("GET /api/v1/pairing"), retry: false });
-  const pairing = paired.data?.requests ?? [];
-  const questions = open.filter((each) => each.state === "waiting" && !asked.some((one) => one.session === each.session));
-  const usage = useUsage("day", 1);
-  const spent = usage.data?.limits.some(reached);
   // all at once, or each answer would push down what stands below it
-  const waits = [tasks, approvals, paired, usage, status, useModels(), useFacts(), useGoals(), useDone()].some((each) => each.isPending && each.fetchStatus !== "paused");
-  const nothing = !spent && !asked.length && !failed.length && !pairing.length && !questions.length && !status.data?.unaccepted?.length;
+  const waits = [useModels(), useFacts(), useGoals(), useDone()].some((each) => each.isPending && each.fetchStatus !== "paused") || unknown;
   return (
     <Page title={greeting()} about={status.data?.model ? t("Model: {model}", { model: status.data.model }) : undefined}>
       {waits ? (
@@ -42,7 +38,7 @@ export function Home() {
           <NoModel />
           {status.isError && <Failure error={status.error} retry={() => void status.refetch()} />}
           <Section title={t("Needs you")}>
-            {nothing ? (
+            {!count ? (
               <Empty icon={Inbox} title={t("Nothing needs you.")}>
                 {t("Ask Hob something, or look at what it did.")}
                 <span className="mt-2 flex flex-wrap justify-center gap-x-4 gap-y-1">
@@ -58,15 +54,18 @@ export function Home() {
                 {questions.map((each) => (
                   <Ask key={each.id} text={each.title} more={t("Hob asked something in {session}", { session: each.session })} href={`/chat?session=${encodeURIComponent(each.session)}`} word={t("Answer")} />
                 ))}
-                <Spent />
+                {limits.map((limit) => (
+                  <Ask key={limit.key} text={t("The limit {key} is reached", { key: limit.key })} more={t("{spent} of {limit} are spent; what costs more waits.", { spent: money(limit.spent_usd), limit: money(limit.limit_usd) })}
+                    href={`/settings?find=${encodeURIComponent(limit.key)}`} word={t("Change it")} />
+                ))}
                 {pairing.map((each) => (
                   <Ask key={each.code} text={each.name || each.address} more={t("asks to be let in, from {address}", { address: each.address })} href="/trust?tab=people" word={t("Look")} />
                 ))}
                 {failed.map((each) => <Failed key={each.id} task={each} />)}
-                {(status.data?.unaccepted ?? []).map((file) => (
+                {unaccepted.map((file) => (
                   <Card key={file} className="flex items-center gap-3 px-4 py-3">
                     <CircleAlert size={18} className="text-warn" aria-hidden />
-                    <span>{t("{file} was changed and is not obeyed until you accept it: `hob accept`", { file })}</span>
+                    <span><Told text={t("{file} was changed and is not obeyed until you accept it: `hob accept`", { file })} /></span>
                   </Card>
                 ))}
               </div>
@@ -99,7 +98,7 @@ export function Home() {
           <Health />
           <Distrust />
           {!window.isSecureContext && (
-            <p className="text-sm text-muted">{t("Over plain http the browser switches installing, microphone and notifications off; `hob dashboard --phone` opens it over HTTPS.")}</p>
+            <p className="text-sm text-muted"><Told text={t("Over plain http the browser switches installing, microphone and notifications off; `hob dashboard --phone` opens it over HTTPS.")} /></p>
           )}
         </>
       )}
@@ -175,7 +174,7 @@ function NoModel() {
       <h2 className="text-lg font-semibold">{t("Connect a model")}</h2>
       <p className="text-muted">{t("Hob needs one to think with; until then it keeps what you write and answers later.")}</p>
       <Connect />
-      <p className="mt-3 text-sm text-muted">{t("In a terminal `hob onboard` does the same, and finds models that run on your machine.")}</p>
+      <p className="mt-3 text-sm text-muted"><Told text={t("In a terminal `hob onboard` does the same, and finds models that run on your machine.")} /></p>
     </Card>
   );
 }
@@ -188,7 +187,7 @@ function greeting(): string {
 function State({ state }: { state: string }) {
   if (state === "done") return <Badge tone="good">{t("done")}</Badge>;
   if (state === "failed") return <Badge tone="bad">{t("failed")}</Badge>;
-  return <Badge>{t(state)}</Badge>;
+  return <Badge>{wordOf(state)}</Badge>;
 }
 
 function Failed({ task }: { task: TaskAnswer }) {
@@ -196,10 +195,13 @@ function Failed({ task }: { task: TaskAnswer }) {
     <Card className="flex flex-wrap items-center gap-3 px-4 py-3">
       <CircleAlert size={18} className="text-bad" aria-hidden />
       <div className="min-w-0 flex-1">
-        <p dir="auto" className="truncate font-medium">{task.title}</p>
-        <p className="text-sm text-muted">{t("failed: {reason}", { reason: task.reason || "?" })} · <When at={task.updated} /></p>
+        <p dir="auto" className="truncate font-medium">{task.title || t("(no text)")}</p>
+        <p className="text-sm text-muted">{t("no answer: {why}", { why: wordOf(task.reason || "failed") })} · <When at={task.updated} /></p>
       </div>
       <Link href={`/trace/${task.trace_id}`} className="text-accent hover:underline">{t("Why?")}</Link>
+      <ToModels code={task.reason} />
+      {task.reason !== "no_model" && <TryAgain id={task.id} />}
+      <Button look="quiet" onClick={() => leave(task)}>{t("Leave it")}</Button>
     </Card>
   );
 }
@@ -256,20 +258,9 @@ function Next() {
   );
 }
 
-/** Limits of spending that are reached: nothing that costs is asked before more is allowed. */
-function Spent() {
-  const limits = useUsage("day", 1).data?.limits.filter(reached) ?? [];
-  return limits.map((limit) => (
-    <Ask key={limit.key} text={t("The limit {key} is reached", { key: limit.key })} more={t("{spent} of {limit} are spent; what costs more waits.", { spent: money(limit.spent_usd), limit: money(limit.limit_usd) })}
-      href={`/settings?find=${encodeURIComponent(limit.key)}`} word={t("Change it")} />
-  ));
-}
-
 const useGoals = () => useQuery({ queryKey: ["memory", "goals"], queryFn: () => call("GET /api/v1/memory/goals", { query: { closed: true } }), retry: false });
 
 function useDone() {
   const midnight = new Date().setHours(0, 0, 0, 0) / 1000;
   return useQuery({ queryKey: ["tasks", "today", midnight], queryFn: () => call("GET /api/v1/today", { query: { since: midnight } }) });
 }
-
-const reached = (limit: { spent_usd: number; held_usd: number; limit_usd: number }) => limit.limit_usd > 0 && limit.spent_usd + limit.held_usd >= limit.limit_usd;

@@ -203,7 +203,7 @@ function Feed({ filter, rows, pages, focus, set, children }: {
         {pages.isError && <Failure error={pages.error} retry={() => void pages.refetch()} />}
         {pages.isPending && !pages.isError && <Skeleton rows={8} className="h-16" />}
         {pages.isSuccess && !rows.length && !pages.hasNextPage && children}
-        <div role="feed" aria-busy={pages.isFetching} aria-label={t("Timeline")} style={{ height: virtual.getTotalSize(), position: "relative" }}>
+        <div {...(rows.length ? { role: "feed", "aria-label": t("Timeline"), "aria-busy": pages.isFetching } : {})} style={{ height: virtual.getTotalSize(), position: "relative" }}>
           {items.map((item) => (
             <div
               key={item.key}

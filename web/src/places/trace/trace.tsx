@@ -9,10 +9,11 @@ import { duration, money, number, t, tn } from "../../i18n";
 import { Badge, Button, Failure, Page, Skeleton, When, Wide } from "../../parts/basics";
 import { Copy } from "../../parts/copy";
 import { SpanIcon, kindOf, wentWrong } from "../../parts/spans";
+import { wordOf } from "../../parts/words";
 import { Detail } from "./detail";
 import { Graph } from "./graph";
 import { Replay } from "./replay";
-import { critical, ordered, type Placed } from "./tree";
+import { axisOf, critical, ordered, type Placed } from "./tree";
 
 /** One message's journey: the waterfall, and the chosen part of it. */
 export function Trace({ id }: { id: string }) {
@@ -81,7 +82,7 @@ function Facts({ trace }: { trace: TraceAnswer }) {
   const state = trace.task?.state;
   return (
     <div className="mb-5 flex flex-wrap items-center gap-x-6 gap-y-2 text-sm text-muted">
-      {state && <Badge tone={state === "done" ? "good" : state === "failed" ? "bad" : "plain"}>{t(state)}</Badge>}
+      {state && <Badge tone={state === "done" ? "good" : state === "failed" ? "bad" : "plain"}>{wordOf(state)}</Badge>}
       {trace.spans[0] && <When at={trace.spans[0].started_at} />}
       <span>{tn("{count} model call", "{count} model calls", models.length)}</span>
       <span>{tn("{count} token", "{count} tokens", input + sum((usage) => usage.output_tokens))}</span>
@@ -120,21 +121,22 @@ function Waterfall({ spans, chosen, onChoose, trace }: {
   ] as const;
   const [start, end] = zoom ?? all;
   const span = spans.find((each) => each.span.id === chosen)?.span;
-  const whole = Math.max(end - start, 0.001);
-  const place = (at: number) => `${(100 * (at - start)) / whole}%`;
+  const axis = axisOf(spans, start, Math.max(end, start + 0.001));
+  const reach = (from: number, to: number) => `${100 * Math.max(0, axis.place(Math.min(to, end)) - axis.place(Math.max(from, start)))}%`;
+  const place = (at: number) => `min(${100 * axis.place(Math.max(at, start))}%, 100% - 3px)`;
   const ticks = [0, 0.25, 0.5, 0.75, 1];
   return (
     <>
     <div className="mb-2 flex flex-wrap items-center gap-2 text-sm text-muted">
       <Button look="quiet" icon={ZoomIn} disabled={!span?.seconds} onClick={() => span && setZoom([span.started_at - (span.seconds ?? 0) * 0.05, span.started_at + (span.seconds ?? 0) * 1.05])}>{t("Zoom in on the chosen part")}</Button>
       {zoom && <Button look="quiet" icon={ZoomOut} onClick={() => setZoom(null)}>{t("Show all of it")}</Button>}
-      <span className="ms-auto">{t("Bold: what decided how long it took")}</span>
+      <span className="ms-auto">{t("Bold: what decided how long it took")}{axis.shortened && ` · ${t("Long waits are drawn shorter")}`}</span>
     </div>
     <Wide label={t("Spans")} className="mb-6">
       <div role="listbox" aria-label={t("Spans")}>
         <div className="grid grid-cols-[minmax(9rem,26rem)_minmax(4rem,1fr)_4rem] lg:grid-cols-[minmax(9rem,26rem)_minmax(4rem,1fr)_4rem_4rem] items-center gap-3 border-b border-line px-3 py-1.5 text-xs text-muted">
           <span>{t("What")}</span>
-          <div className="flex justify-between whitespace-nowrap">{ticks.map((part) => <span key={part} className={part % 0.5 ? "hidden md:inline" : part === 0.5 ? "hidden sm:inline" : ""}>{part ? duration(whole * part) : "0"}</span>)}</div>
+          <div className="flex justify-between whitespace-nowrap">{ticks.map((part) => <span key={part} className={part % 0.5 ? "hidden md:inline" : part === 0.5 ? "hidden sm:inline" : ""}>{part ? duration(axis.at(part) - start) : "0"}</span>)}</div>
           <span className="text-end">{t("took")}</span>
           <span className="hidden text-end lg:block">{t("Cost")}</span>
         </div>
@@ -158,22 +160,22 @@ function Waterfall({ spans, chosen, onChoose, trace }: {
                   {span.type === "INBOUND" || span.type === "OUTBOUND" ? span.output.split("\n")[0] || span.title : t(span.title)}
                 </span>
                 {about(span) && <span dir="auto" className="min-w-0 truncate font-mono text-xs text-muted">{about(span)}</span>}
-                {wentWrong(span.event) && <Badge tone="bad">{t(span.status)}</Badge>}
+                {wentWrong(span.event) && <Badge tone="bad">{wordOf(span.status)}</Badge>}
                 {asked && <span className="ms-auto hidden shrink-0 text-xs text-muted sm:inline">{t("waited {time}", { time: duration(Math.max(0, until(asked) - asked.asked)) })}{asked.answered ? ` · ${t(asked.state)}` : ""}</span>}
                 {verdict && <span title={`${t(verdict.sentence)} (${verdict.rule})`} className="ms-auto hidden shrink-0 text-xs text-muted xl:inline">{t(verdict.allowed ? "allowed" : verdict.verdict === "ask" ? "asked" : "refused")}</span>}
               </span>
               <span className="relative block h-4 overflow-hidden">
-                <span
+                {span.started_at <= end && span.started_at + (span.seconds ?? 0) >= start && <span
                   className={`absolute inset-y-0.5 rounded-sm ${span.kind === "turn" ? "opacity-40" : ""}`}
                   style={{
                     insetInlineStart: place(span.started_at),
-                    width: span.seconds === null ? 3 : `max(3px, ${(100 * span.seconds) / whole}%)`,
+                    width: span.seconds === null ? 3 : `max(3px, ${reach(span.started_at, span.started_at + span.seconds)})`,
                     background: span.kind === "turn" ? "var(--event)" : colour,
                   }}
-                />
+                />}
                 {asked && (
                   <span title={t("waited for approval")} className="waits absolute inset-y-0.5 rounded-sm"
-                    style={{ insetInlineStart: place(Math.max(asked.asked, start)), width: `${(100 * Math.max(0, Math.min(until(asked), end) - Math.max(asked.asked, start))) / whole}%` }} />
+                    style={{ insetInlineStart: place(asked.asked), width: reach(asked.asked, until(asked)) }} />
                 )}
               </span>
               <span className="text-end text-xs text-muted">{duration(span.seconds)}</span>

@@ -7,7 +7,7 @@ export type Placed = { span: SpanAnswer; depth: number };
 export function ordered(spans: readonly SpanAnswer[]): Placed[] {
   const known = new Set(spans.map((each) => each.span_id));
   const below = new Map<string, SpanAnswer[]>();
-  for (const span of spans.toSorted((one, other) => one.started_at - other.started_at)) {
+  for (const span of spans.map((each) => whole(each, spans)).toSorted((one, other) => one.started_at - other.started_at)) {
     const parent = span.parent_span_id;
     const under = parent && known.has(parent) && parent !== span.span_id ? parent : "";
     below.set(under, [...(below.get(under) ?? []), span]);
@@ -30,6 +30,57 @@ export function ordered(spans: readonly SpanAnswer[]): Placed[] {
   };
   walk("", 0);
   return found;
+}
+
+/** A turn that waited began before its last part did: with the first thing that was done in it. */
+function whole(span: SpanAnswer, spans: readonly SpanAnswer[]): SpanAnswer {
+  if (span.kind !== "turn" || span.seconds === null) return span;
+  const first = Math.min(...spans.filter((each) => each.event.turn === span.event.turn).map((each) => each.started_at));
+  return { ...span, started_at: first, seconds: span.started_at + span.seconds - first };
+}
+
+/** Where each time stands on the axis, from 0 to 1, and which time stands at each place. */
+export type Axis = { place: (at: number) => number; at: (place: number) => number; shortened: boolean };
+
+/** An axis on which what was done has at least half of the room: times in which nothing ran are shortened, the longest first. */
+export function axisOf(spans: readonly Placed[], start: number, end: number): Axis {
+  const busy = spans.map((each) => each.span).filter((each) => each.kind !== "turn")
+    .map((each) => [Math.max(start, each.started_at), Math.min(end, each.started_at + (each.seconds ?? 0))] as const)
+    .filter(([from, to]) => to >= from).sort((one, other) => one[0] - other[0]);
+  const gaps: [number, number][] = [];
+  let until = start;
+  for (const [from, to] of [...busy, [end, end] as const]) {
+    if (from > until) gaps.push([until, from]);
+    until = Math.max(until, to);
+  }
+  const worked = Math.max(0.001, end - start - gaps.reduce((sum, [from, to]) => sum + to - from, 0));
+  let [room, most] = [worked, Infinity];
+  const lengths = gaps.map(([from, to]) => to - from).sort((one, other) => one - other);
+  lengths.forEach((length, place) => {
+    const share = room / (lengths.length - place);
+    if (length > share) most = Math.min(most, share);
+    room -= Math.min(length, share);
+  });
+  const knots: [number, number][] = [[start, 0]];
+  let [at, shown] = [start, 0];
+  for (const [from, to] of gaps) {
+    shown += from - at;
+    knots.push([from, shown]);
+    shown += Math.min(to - from, most);
+    knots.push([to, shown]);
+    at = to;
+  }
+  shown += end - at;
+  knots.push([end, shown]);
+  const between = (value: number, of: 0 | 1): number => {
+    const to = of ? 0 : 1;
+    const next = knots.findIndex((knot) => knot[of] >= value);
+    if (next <= 0) return knots[next ? knots.length - 1 : 0]![to];
+    const [one, other] = [knots[next - 1]!, knots[next]!];
+    return one[to] + ((value - one[of]) / (other[of] - one[of])) * (other[to] - one[to]);
+  };
+  const length = shown || 1;
+  return { place: (time) => between(time, 0) / length, at: (place) => between(place * length, 1), shortened: shown < (end - start) * 0.99 };
 }
 
 const memoriesOf = (span: SpanAnswer) => (span.metadata.recalled as unknown[] | undefined)?.length ?? 0;

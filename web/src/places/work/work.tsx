@@ -8,6 +8,7 @@ import { duration, t } from "../../i18n";
 import { Badge, Button, Card, Empty, Failure, Page, Section, Skeleton, Tabs, When } from "../../parts/basics";
 import { Running } from "../../parts/running";
 import { StopAll } from "../../parts/stop";
+import { wordOf } from "../../parts/words";
 
 const OPEN = ["pending", "running", "waiting"];
 const TABS = [["all", "All"], ["done", "done"], ["failed", "failed"], ["cancelled", "cancelled"]] as const;
@@ -61,10 +62,10 @@ function Row({ task }: { task: TaskAnswer }) {
   const again = ["failed", "set_aside"].includes(task.state);
   return (
     <div className="flex min-h-12 items-center gap-3 px-4 py-1.5">
-      <span className="shrink-0 sm:w-20"><Badge tone={TONES[task.state] ?? "plain"}>{t(task.state)}</Badge></span>
+      <span className="shrink-0 sm:w-20"><Badge tone={TONES[task.state] ?? "plain"}>{wordOf(task.state)}</Badge></span>
       <Link href={`/trace/${task.trace_id}`} className="min-w-0 flex-1 hover:underline">
         <span dir="auto" className="line-clamp-2 sm:line-clamp-1">{task.title || t("(no text)")}</span>
-        {task.reason && <span className="block truncate text-xs text-bad">{task.reason}</span>}
+        {task.reason && <span className="block truncate text-xs text-bad">{wordOf(task.reason)}</span>}
       </Link>
       <Link href={`/chat?session=${encodeURIComponent(task.session)}`} className="hidden max-w-40 truncate text-xs text-muted hover:text-text sm:inline">{task.session}</Link>
       <span className="hidden w-16 text-end text-xs text-muted sm:inline">{duration(Math.max(0, task.updated - task.created))}</span>

@@ -1,0 +1,80 @@
+"""What needs the owner: failures until they are answered or left, one badge, the way on; in a browser."""
+
+import re
+
+from playwright.async_api import Browser, expect
+
+from hob.core.states import TaskState
+from hob.core.translation.code_words import FAULT_WORDS
+from hob.testing.model_server import Fault, Reply
+from tests.dashboard.conftest import open_tab
+from tests.dashboard.scene import ASKED
+from tests.dashboard.test_browser import say
+from tests.journeys.world import World
+
+FAILS = Reply(fault=Fault.FILTERED)
+WHY = FAULT_WORDS["filtered"]
+
+
+async def test_failure_stays_until_it_is_tried_again_or_left(world: World, browser: Browser) -> None:
+    async with world.serve() as daemon:
+        world.model.script.append(FAILS)
+        await daemon.post("What I asked first.", session="first")
+        world.model.script.append(FAILS)
+        await daemon.post("What I asked second.", session="second")
+        for number in range(8):
+            await daemon.post(f"Something else, {number}.", session="main")
+        tab = await open_tab(world, browser)
+        page = tab.page
+        needs = page.get_by_role("region", name="Needs you")
+        await expect(needs.get_by_text("What I asked first.")).to_be_visible()
+        await expect(needs.get_by_text(f"no answer: {WHY}")).to_have_count(2)
+        badge = page.get_by_role("link", name="2 for you")
+        await expect(badge).to_be_visible()
+        await expect(page).to_have_title("(2) Hob")
+        second = needs.locator("div", has_text="What I asked second.").filter(has=page.get_by_role("button")).last
+        await second.get_by_role("button", name="Leave it").click()
+        await expect(page.get_by_role("link", name="1 for you")).to_be_visible()
+        await page.reload()
+        await expect(needs.get_by_text("What I asked first.")).to_be_visible()
+        await expect(needs.get_by_text("What I asked second.")).to_have_count(0)
+        world.model.script.append(Reply("Here it is."))
+        await needs.get_by_role("button", name="Try again").click()
+        await expect(needs).to_contain_text("Nothing needs you.")
+        assert [each["state"] for each in (await daemon.ask("/tasks", state=TaskState.FAILED, all=True))["tasks"]] == [
+            TaskState.FAILED
+        ]
+        assert tab.errors == []
+
+
+async def test_turn_that_waited_counts_once_among_those_of_today(world: World, browser: Browser) -> None:
+    async with world.serve() as daemon:
+        world.model.script.extend([ASKED[2], Reply("It is clean.")])
+        asked = (await daemon.post("Clean up.", session="main")).json()
+        tab = await open_tab(world, browser)
+        page = tab.page
+        await page.get_by_role("button", name="Deny").click()
+        assert (await daemon.get(asked["id"], wait=20))["reply"] == "It is clean."
+        await page.reload()
+        turns = page.get_by_role("region", name="Today").get_by_role("link", name="Turns")
+        await expect(turns).to_have_text("Turns1")
+        assert tab.errors == []
+
+
+async def test_message_without_a_model_leads_to_connecting_one(world: World, browser: Browser) -> None:
+    async with world.serve(HOB_MODEL_NAME="", OPENAI_API_KEY="", OPENAI_BASE_URL=""):
+        tab = await open_tab(world, browser, "/chat?session=api:main")
+        page = tab.page
+        await say(page, "Are you there?")
+        told = page.get_by_role("alert").filter(has_text="There is no answer")
+        await expect(told).to_contain_text("no model is connected")
+        await expect(told).to_contain_text("Your message is kept")
+        await expect(told).not_to_contain_text(re.compile("`|hob |API_KEY"))
+        await expect(page.get_by_text("This could not be loaded.")).to_have_count(0)
+        await told.get_by_role("link", name="Connect a model").click()
+        await expect(page.get_by_label("1. Who runs the model?")).to_be_visible()
+        await page.goto(f"{tab.base}/")
+        needs = page.get_by_role("region", name="Needs you")
+        await expect(needs.get_by_role("link", name="Connect a model")).to_be_visible()
+        assert "`" not in await page.locator("#main").inner_text()
+        assert tab.errors == []

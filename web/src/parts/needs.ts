@@ -1,0 +1,51 @@
+import { useQuery } from "@tanstack/react-query";
+import { useSyncExternalStore } from "react";
+import { call, may } from "../api/client";
+import { useApprovals, useStatus, useTasks, useUsage } from "../api/queries";
+import type { TaskAnswer } from "../api/schema";
+
+const KEY = "hob.let_be";
+const KEPT = 300;
+const SECONDS = 14 * 86_400;
+const listeners = new Set<() => void>();
+
+const mark = (task: TaskAnswer) => `${task.id} ${task.updated}`;
+const letBe = () => localStorage.getItem(KEY) ?? "";
+
+/** A failure that is known and needs nobody any more; tried again and failed again it is another one. */
+export function leave(task: TaskAnswer) {
+  localStorage.setItem(KEY, [...letBe().split("\n"), mark(task)].slice(-KEPT).join("\n"));
+  listeners.forEach((each) => each());
+}
+
+function watch(listener: () => void) {
+  listeners.add(listener);
+  addEventListener("storage", listener);
+  return () => {
+    listeners.delete(listener);
+    removeEventListener("storage", listener);
+  };
+}
+
+const isReached = (limit: { spent_usd: number; held_usd: number; limit_usd: number }) => limit.limit_usd > 0 && limit.spent_usd + limit.held_usd >= limit.limit_usd;
+
+/** All that waits for the owner, and how many that are: what Home shows and the badge counts. */
+export function useNeeds() {
+  const known = useSyncExternalStore(watch, letBe).split("\n");
+  const status = useStatus();
+  const tasks = useTasks();
+  const approvals = useApprovals();
+  const usage = useUsage("day", 1);
+  const paired = useQuery({ queryKey: ["pairing"], queryFn: () => call("GET /api/v1/pairing"), retry: false, enabled: may("admin") });
+  const failures = useQuery({ queryKey: ["tasks", "failed"], queryFn: () => call("GET /api/v1/tasks", { query: { all: true, state: "failed", limit: 50 } }) });
+  const since = Date.now() / 1000 - SECONDS;
+  const asked = approvals.data?.approvals ?? [];
+  const questions = tasks.data?.tasks.filter((each) => each.state === "waiting" && each.waits_for === "answer") ?? [];
+  const limits = usage.data?.limits.filter(isReached) ?? [];
+  const pairing = paired.data?.requests ?? [];
+  const failed = failures.data?.tasks.filter((each) => each.updated > since && !each.session.startsWith("subagent:") && !known.includes(mark(each))) ?? [];
+  const unaccepted = status.data?.unaccepted ?? [];
+  const count = [asked, questions, limits, pairing, failed, unaccepted].reduce((sum, each) => sum + each.length, 0);
+  const waits = [status, tasks, approvals, usage, paired, failures].some((each) => each.isPending && each.isEnabled && each.fetchStatus !== "paused");
+  return { asked, questions, limits, pairing, failed, unaccepted, count, waits };
+}
