@@ -4,6 +4,7 @@ import json
 from collections.abc import AsyncIterator
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
 
 import apsw
 import pytest
@@ -220,6 +221,10 @@ def as_json(found: tuple[Recalled, ...]) -> str:
         ("last Friday", "2026-06-12", "2026-06-12"),
         ("letztes Wochenende", "2026-06-13", "2026-06-14"),
         ("gestern", "2026-06-14", "2026-06-14"),
+        ("What was on Saturday?", "2026-06-13", "2026-06-13"),
+        ("Was ist am Freitag passiert?", "2026-06-12", "2026-06-12"),
+        ("last October", "2025-10-01", "2025-10-31"),
+        ("vorige Woche", "2026-06-08", "2026-06-14"),
         ("the day before yesterday", "2026-06-13", "2026-06-13"),
         ("vorgestern", "2026-06-13", "2026-06-13"),
         ("What did I say today?", "2026-06-15", "2026-06-15"),
@@ -243,3 +248,52 @@ def as_json(found: tuple[Recalled, ...]) -> str:
 def test_days_of_a_question_are_read(text: str, first: str, last: str) -> None:
     ((start, end),) = Query.parse(text, NOW).days
     assert (str(start), str(end)) == (first, last)
+
+
+@pytest.mark.parametrize(
+    ("question", "found"),
+    [
+        ("What happened yesterday?", ["evening", "noon"]),
+        ("What did we talk about yesterday?", ["evening", "noon"]),
+        ("Was war gestern?", ["evening", "noon"]),
+        ("Was habe ich letzten Dienstag gemacht?", ["tuesday"]),
+        ("last Tuesday", ["tuesday"]),
+        ("What did I do last week?", ["evening", "noon", "tuesday"]),
+        ("What happened in May?", ["may"]),
+        ("Was war vorgestern?", []),
+    ],
+)
+async def test_question_of_a_day_alone_finds_what_was_then(store: Store, question: str, found: list[str]) -> None:
+    texts = {
+        "noon": ("New boots from the market, 120 euros.", NOW - 86_400, "user"),
+        "evening": ("Grandpa called from the hospital.", NOW - 70_000, "user"),
+        "answer": ("The boots are said to last for many years.", NOW - 60_000, "assistant"),
+        "tuesday": ("Swam across the lake.", NOW - 6 * 86_400, "user"),
+        "may": ("Planted three apple trees.", NOW - 30 * 86_400, "user"),
+        "today": ("What happened yesterday and last Tuesday was talked about today.", NOW, "user"),
+    }
+    for name, (text, at, role) in texts.items():
+        await store.items.add([said(text, session=name, at=at, role=role)])
+    told = await search(store, question)
+    assert told[: len(found)] == [texts[name][0] for name in found]
+    assert texts["today"][0] not in told
+
+
+_TWO_DAYS = ("yesterday", "today")
+
+
+async def test_days_are_those_of_the_owners_zone(store: Store) -> None:
+    late = datetime(2026, 6, 14, 15, 30, tzinfo=UTC).timestamp()  # the 15th in Tokyo
+    await store.items.add([said("Grandpa called from the hospital.", at=late)])
+    for zone, days in ((UTC, ["yesterday"]), (ZoneInfo("Asia/Tokyo"), ["today"])):
+        retriever = Retriever(store.memory_index, zone=zone)
+        searches = {day: await retriever.search(f"What was {day}?", scope=OWNER, now=NOW) for day in _TWO_DAYS}
+        assert [day for day, found in searches.items() if found] == days
+
+
+async def test_day_brings_what_shares_no_word_with_the_question(store: Store) -> None:
+    await store.items.add([said("New boots from the market, 120 euros.", at=NOW - 86_400, session="then")])
+    await store.items.add(
+        [said(f"I buy bread, day {n}.", n, session="other", at=NOW - n * 86_400) for n in range(40, 44)]
+    )
+    assert "New boots from the market, 120 euros." in await search(store, "What did I buy yesterday?")

@@ -5,6 +5,7 @@ import math
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime, tzinfo
 from functools import partial
 from typing import Protocol
 
@@ -26,7 +27,6 @@ log = logging.getLogger(__name__)
 
 SEARCHED = tuple(layer for layer in Layer if layer is not Layer.SOUL)
 """What is recalled: identity files stand in the prompt anyway."""
-_DAY = 86_400.0
 _NEAR = 3
 """Places in a conversation or document that are still together."""
 _QUESTION = 200
@@ -70,10 +70,12 @@ class MemoryService:
         allows: Callable[[str], bool] = lambda _: True,
         plugin_layers: Collection[str] = (),
         thorough: FindsItems | None = None,
+        zone: tzinfo | None = UTC,
     ) -> None:
         """`allows` tells whether the owner's turns may use memory now, with this model.
 
         `plugin_layers` are layers of plug-ins. `thorough` takes its time; it finds what somebody asks for.
+        A day begins as it does in `zone` (None: the machine's).
         """
         self._thorough = thorough or retriever
         self._searched = (*SEARCHED, *plugin_layers)
@@ -83,6 +85,7 @@ class MemoryService:
         self.settings = settings
         """As they are now."""
         self._clock = clock
+        self._zone = zone
         self._allows = allows
         self._untold = True
         self.permanent = 0
@@ -125,9 +128,12 @@ class MemoryService:
         Where an embedder fails, words alone count; the embedder's `problem` tells it wherever Hob says how it is.
         """
         # within a day the same is found in the same order
-        now = min(as_of, self._clock.now().timestamp()) // _DAY * _DAY
+        now = datetime.fromtimestamp(min(as_of, self._clock.now().timestamp()), self._zone)
+        now = now.replace(hour=0, minute=0, second=0, microsecond=0)
         retriever = self._thorough if asked else self._retriever
-        search = partial(retriever.search, query, scope=scope, layers=layers, now=now, limit=limit, budget=budget)
+        search = partial(
+            retriever.search, query, scope=scope, layers=layers, now=now.timestamp(), limit=limit, budget=budget
+        )
         try:
             return await search(as_of=as_of)
         except ModelError:

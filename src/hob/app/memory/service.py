@@ -2,6 +2,8 @@
 
 from collections.abc import Collection
 
+from hob.agent.sessions import zone_of
+from hob.agent.settings import AgentSettings
 from hob.config.loading import Config
 from hob.core.clock import Clock
 from hob.guard.policy.tool_lists import PROFILES, ToolList
@@ -44,9 +46,10 @@ def open_service(
 ) -> MemoryService:
     """Memory over this store, with these layers of plug-ins."""
     allows, settings = policy or MemoryPolicy(config[PolicySettings]), config[MemorySettings]
-    retriever = Retriever(store.memory_index, embedder, Profile(settings.profile))
+    zone = zone_of(config[AgentSettings].timezone)
+    retriever = Retriever(store.memory_index, embedder, Profile(settings.profile), zone)
     if assistance is None:
-        return MemoryService(store.items, store.facts, retriever, settings, clock, allows, plugin_layers)
+        return MemoryService(store.items, store.facts, retriever, settings, clock, allows, plugin_layers, zone=zone)
     by_itself = AssistedRetriever(retriever, assistance, asked=False) if assistance.rater else retriever
     thorough = AssistedRetriever(retriever, assistance, asked=True)
-    return MemoryService(store.items, store.facts, by_itself, settings, clock, allows, plugin_layers, thorough)
+    return MemoryService(store.items, store.facts, by_itself, settings, clock, allows, plugin_layers, thorough, zone)

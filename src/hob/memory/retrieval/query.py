@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterator
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 
 from hob.core.values import dataclass
-from hob.store.memory.analysis import MONTHS
+from hob.store.memory.analysis import MONTHS, SMALL_WORDS, words_of
 
 _QUOTED = re.compile('["\u201c\u201e\u00ab]([^"\u201c\u201d\u201e\u00ab\u00bb]{3,80})["\u201c\u201d\u00bb]')
 _WHEN = re.compile(
@@ -65,22 +65,46 @@ _WEEKDAYS = {
     )
     for number, name in enumerate(names.split())
 }
-_LAST = re.compile(r"\b(?:last|letzte[nrsm]?) (?P<what>\w+)", re.I)
 _SEASONS = {
     "spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12,
     "frühling": 3, "frühjahr": 3, "sommer": 6, "herbst": 9,
 }  # fmt: skip
 """The month with which each begins; it has three."""
+_LONG = "week|woche|month|monat|year|jahr"
+_WEEKDAY, _SEASON = "|".join(_WEEKDAYS), "|".join(_SEASONS)
+_LAST = re.compile(
+    r"\b(?:last|previous|letzte[nrsm]?|vorige[nrsm]?|vergangene[nrsm]?) "
+    rf"(?P<what>{_LONG}|weekend|wochenende|{_WEEKDAY}|{_SEASON}|{_MONTH})\b",
+    re.I,
+)
+_ON = re.compile(rf"\b(?:on|on the|at the|over the|am) (?P<what>weekend|wochenende|{_WEEKDAY})\b", re.I)
+"""The last one, where the question is about what was."""
+_WAS = re.compile(
+    r"\b(?:did|was|were|had|happened|(?-i:war)|waren|hatten?|passiert\w*|geschah|geschehen|ge\w{3,}(?:t|en))\b", re.I
+)
 _THIS = re.compile(
-    rf"\b(?:(?:this|diese[nrsm]?) (?P<what>\w+)|(?:in|in the|im) (?P<season>{'|'.join(_SEASONS)})\b)", re.I
+    rf"\b(?:(?:this|diese[nrsm]?) (?P<what>{_LONG}|{_SEASON})|(?:in|in the|im) (?P<season>{_SEASON}))\b", re.I
 )
 _RECENT = re.compile(
-    r"\b(?:(?P<before>(?:the )?day before yesterday|vorgestern)|(?P<yesterday>yesterday|gestern|last night)"
+    r"\b(?:(?P<before>(?:the )?day before yesterday|vorgestern)"
+    r"|(?P<yesterday>yesterday|gestern|last night|letzte nacht)"
     r"|(?P<today>today|heute|this (?:morning|afternoon|evening)|tonight))\b",
     re.I,
 )
 _IN_YEAR = re.compile(r"\b(?:in|during|since|seit|im jahre?|summer|winter|spring|autumn|fall) (?P<year>\d{4})\b", re.I)
 _CHRISTMAS = re.compile(r"\b(?:christmas|weihnacht\w*|xmas)\b(?: (?P<year>\d{4})\b)?", re.I)
+_OF_ANY_DAY_WORDS = """
+    happen happened happening talk talked talking discuss discussed say said tell told mention mentioned remember know
+    go going went on night morning afternoon evening conversation conversations chat chats anything something
+    everything all new up let us
+    passiert passierte geschah geschehen los gemacht getan tat machte machten gesprochen sprachen geredet redeten
+    besprochen gesagt erzählt unterhalten weißt weiß noch erinnerst alles etwas neues worüber darüber gab gibt ging
+    lief nacht morgen früh vormittag mittag nachmittag abend gespräch gespräche dran
+"""
+_OF_ANY_DAY = SMALL_WORDS.union(_OF_ANY_DAY_WORDS.split())
+"""Words of a question that tell nothing of what it is about but its day."""
+_DATES = (*_DAYS, _IN_MONTH, _AGO, _LAST, _ON, _THIS, _RECENT, _IN_YEAR, _CHRISTMAS)
+_DAY = timedelta(days=1)
 
 Days = tuple[date, date]
 """The first and the last day."""
@@ -93,6 +117,12 @@ class Query:
     text: str
     now: float
     days: tuple[Days, ...]
+    spans: tuple[tuple[float, float, int], ...]
+    """The same: when each begins and ends (Unix seconds), and how many days it has."""
+    day_alone: bool
+    """Asks for what was then, whatever it was."""
+    day_written: str
+    """The days and months that it names, by which items are found that tell of them."""
     phrases: tuple[str, ...]
     """What stands in quotation marks, in lower case."""
     when: bool
@@ -105,12 +135,18 @@ class Query:
     advice: bool
 
     @classmethod
-    def parse(cls, text: str, now: float) -> "Query":
-        """Read the question; relative days are counted from `now`."""
+    def parse(cls, text: str, now: float, zone: tzinfo | None = UTC) -> "Query":
+        """Read the question; relative days are counted from `now`, and are those of this zone (None: the machine's)."""
+        days = tuple(dict.fromkeys(_days(text, datetime.fromtimestamp(now, zone).date())))
         return cls(
             text=text,
             now=now,
-            days=tuple(_days(text, datetime.fromtimestamp(now, UTC).date())),
+            days=days,
+            spans=tuple(
+                (_start(first, zone), _start(last + _DAY, zone), (last - first).days + 1) for first, last in days
+            ),
+            day_alone=bool(days) and _is_of_any_day(text),
+            day_written=" ".join(match[0] for pattern in (*_DAYS, _IN_MONTH) for match in pattern.finditer(text)),
             phrases=tuple(match[1].lower() for match in _QUOTED.finditer(text)),
             when=bool(_WHEN.search(text)),
             names=bool(_NAMES.search(text)),
@@ -118,6 +154,17 @@ class Query:
             assistants=bool(_ASSISTANTS.search(text)),
             advice=bool(_ADVICE.search(text)),
         )
+
+
+def _start(day: date, zone: tzinfo | None) -> float:
+    return datetime.combine(day, time.min, zone).timestamp()
+
+
+def _is_of_any_day(text: str) -> bool:
+    """Whether nothing but its day is asked for."""
+    for pattern in _DATES:
+        text = pattern.sub(" ", text)
+    return _OF_ANY_DAY.issuperset(words_of(text))
 
 
 def _days(text: str, today: date) -> Iterator[Days]:
@@ -137,7 +184,7 @@ def _days(text: str, today: date) -> Iterator[Days]:
         if number * unit < _LONG_AGO:
             middle, about = today - timedelta(days=number * unit), timedelta(days=_ABOUT[unit])
             yield middle - about, middle + about
-    for match in _LAST.finditer(text):
+    for match in (*_LAST.finditer(text), *(_ON.finditer(text) if _WAS.search(text) else ())):
         yield from _last(match["what"].lower(), today)
     for match in _THIS.finditer(text):
         yield from _this((match["what"] or match["season"]).lower(), today)
@@ -177,6 +224,8 @@ def _month(year: int, month: int) -> Days:
 def _last(what: str, today: date) -> Iterator[Days]:
     if (number := _WEEKDAYS.get(what)) is not None:
         yield (today - timedelta(days=(today.weekday() - number) % 7 or 7),) * 2
+    elif what in MONTHS:
+        yield _month(today.year - (MONTHS[what] >= today.month), MONTHS[what])
     elif what in {"week", "woche"}:
         monday = today - timedelta(days=today.weekday() + 7)
         yield monday, monday + timedelta(days=6)

@@ -8,7 +8,6 @@ import heapq
 import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
 from functools import lru_cache, reduce
 from operator import or_
 from typing import NamedTuple
@@ -45,7 +44,9 @@ _HALF_LIFE = 30.0
 _RUNNING = frozenset({Layer.CONVERSATION, Layer.TOOL, Layer.GROUP, Layer.DOCUMENT})
 """Layers in which one item goes on where the other ended; facts stand alone."""
 _EVERGREEN = frozenset({Layer.SOUL, Layer.DOCUMENT})
-_BEFORE, _AFTER = timedelta(days=3), timedelta(days=7)
+_BEFORE, _AFTER = 3 * 86_400.0, 7 * 86_400.0
+_FEW_DAYS = 31
+_MAX_OF_DAYS = 1_000
 _DAY, _MIN_DAY = 0.06, 0.03
 """What the asked time counts: the shorter it is, the more it tells (a day 0.35, a month 0.15)."""
 
@@ -74,12 +75,36 @@ def rank(
     near = dict(index.neighbours(sorted(lenders, key=found.scores.__getitem__, reverse=True)[:_LENDERS]))
     others = {seq for around in near.values() for seq in around if seq} - found.entries.keys()
     meant = set(heapq.nlargest(_MEANT, cosines, key=cosines.__getitem__)) - found.entries.keys()
+    for start, end, days in query.spans:
+        if days <= _FEW_DAYS:
+            meant.update(set(index.between(start, end, _MEANT)) - found.entries.keys())
     entries = found.entries | {
         seq: entry
         for seq, entry in index.entries(others | meant).items()
         if accept(entry) and (entry.layer in _RUNNING or seq in meant)
     }
     return _Ranking(index, query, found, entries, near).best(_nearness(cosines), max(_MIN, 2 * wanted))
+
+
+def of_days(index: ScopedIndex, query: Query, accept: Accept) -> list[Candidate]:
+    """What is of the asked days: what people said before answers and documents, the newest first."""
+    found = {}
+    for start, end, _ in query.spans:
+        entries = index.entries(index.between(start, end, _MAX_OF_DAYS))
+        length = end - start
+        for seq, entry in entries.items():
+            if accept(entry) and entry.layer != Layer.SOUL:
+                parts = {
+                    "day": 1.0,
+                    "recency": 0.1 * (entry.at - start) / length,
+                    "importance": 0.1 * (entry.importance - 0.5),
+                    "assistant": -0.2 if _is_assistants(entry) else 0.0,
+                    "document": -0.1 if entry.layer in _EVERGREEN else 0.0,
+                    "bare question": -0.2 if entry.kind & Kind.BARE_QUESTION else 0.0,
+                }
+                parts = {name: part for name, part in parts.items() if part}
+                found[seq] = Candidate(entry, parts, sum(parts.values()))
+    return sorted(found.values(), key=Candidate.order)
 
 
 class _Ranking:
@@ -216,11 +241,10 @@ class _Ranking:
         }
 
     def _day(self, at: float) -> float:
-        day = datetime.fromtimestamp(at, UTC).date()
         fits = (
-            (1.0 if first <= day <= last else 0.5 if first - _BEFORE <= day <= last + _AFTER else 0.0)
-            * max(_MIN_DAY, _DAY * math.log(366 / ((last - first).days + 1)))
-            for first, last in self._query.days
+            (1.0 if start <= at < end else 0.5 if start - _BEFORE <= at < end + _AFTER else 0.0)
+            * max(_MIN_DAY, _DAY * math.log(366 / days))
+            for start, end, days in self._query.spans
         )
         return max(fits)
 

@@ -4,16 +4,17 @@ import math
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, tzinfo
 from functools import partial
 
 from hob.core.memory import Layer, MemoryItem, Recalled, Scope
 from hob.core.values import dataclass
 from hob.memory.embedding import MemoryEmbedder
 from hob.memory.retrieval.dense import BinaryVectorIndex
-from hob.memory.retrieval.lexical import find_by_words
+from hob.memory.retrieval.lexical import Accept, find_by_words
 from hob.memory.retrieval.other_profiles import Profile, reciprocal_ranks, weighted
 from hob.memory.retrieval.query import Query
-from hob.memory.retrieval.ranking import Candidate, rank
+from hob.memory.retrieval.ranking import Candidate, of_days, rank
 from hob.store.memory.analysis import words_of
 from hob.store.memory.search import ScopedIndex, SearchEntry, StoredIndex
 
@@ -59,8 +60,18 @@ class SnapshotSearch:
             fits = (not layers or entry.layer in layers) and (not session or entry.session == session)
             return fits and entry.at <= self.as_of
 
+        ranked = of_days(index, self.query, accept) if self.query.day_alone else []
+        if not self.query.day_alone or self.query.day_written:
+            known = {each.entry.seq for each in ranked}
+            ranked += [each for each in self._ranked(index, accept) if each.entry.seq not in known]
+        chosen = tuple(packed(self._chosen(index, ranked), self.limit, self.budget))
+        return tuple(self._with_questions(index, chosen))
+
+    def _ranked(self, index: ScopedIndex, accept: Accept) -> list[Candidate]:
+        """By words and by meaning."""
         cosines = self.meaning(index) if self.meaning else {}
-        found = find_by_words(index, self.query.text, accept)
+        query = self.query
+        found = find_by_words(index, query.day_written if query.day_alone else query.text, accept)
         ranked = rank(index, self.query, found, accept, cosines, self.limit)
         if self.profile is not Profile.HOB:
             ranked = _rejoined(self.profile, ranked, cosines)
@@ -68,8 +79,7 @@ class SnapshotSearch:
             ranked = self._prefer_phrases(index, ranked)
         if not _PAST.search(self.query.text) and not self.query.days:
             ranked = self._prefer_current(index, ranked)
-        chosen = tuple(packed(self._chosen(index, ranked), self.limit, self.budget))
-        return tuple(self._with_questions(index, chosen))
+        return ranked
 
     def _with_questions(self, index: ScopedIndex, chosen: Sequence[Recalled]) -> Iterator[Recalled]:
         """A short answer goes with the question right before it, where that is trusted as much."""
@@ -143,11 +153,17 @@ class Retriever:
     """Searches memory. Nothing it returns is of another scope than the one that is asked."""
 
     def __init__(
-        self, index: StoredIndex, embedder: MemoryEmbedder | None = None, profile: Profile = Profile.HOB
+        self,
+        index: StoredIndex,
+        embedder: MemoryEmbedder | None = None,
+        profile: Profile = Profile.HOB,
+        zone: tzinfo | None = UTC,
     ) -> None:
+        """Days in questions are those of `zone` (None: the machine's)."""
         self._index = index
         self._embedder = embedder
         self._profile = profile
+        self._zone = zone
         self._signs: BinaryVectorIndex | None = None
 
     async def search(
@@ -169,7 +185,7 @@ class Retriever:
         same. Raises StoreErrors, and ModelError where an embedder was chosen and fails.
         """
         search = SnapshotSearch(
-            Query.parse(query, now),
+            Query.parse(query, now, self._zone),
             frozenset(layers),
             now,
             limit,

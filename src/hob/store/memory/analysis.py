@@ -44,6 +44,8 @@ _GERMAN_WORDS = """
 _ENGLISH = frozenset(_ENGLISH_WORDS.split())
 _GERMAN = frozenset(_GERMAN_WORDS.split())
 _GERMAN_STOP = _GERMAN | {"s"}
+SMALL_WORDS: Final = _ENGLISH | _GERMAN
+"""Words that tell nothing of what a text is about."""
 
 _SAME_IN_ENGLISH = """
     go went gone goes going|buy bought|see saw seen|take took taken|make made|give gave given|get got gotten|come came|

@@ -40,6 +40,7 @@ _BITS = (
     " (SELECT seq, bits FROM memory_bits WHERE embedder = ? AND scope = ? AND seq > ? ORDER BY seq LIMIT ?)"
 )
 _VECTORS = "SELECT seq, vector FROM memory_vectors WHERE seq IN (SELECT value FROM json_each(?)) AND embedder = ?"
+_BETWEEN = "SELECT seq FROM memory_words WHERE scope = ? AND at >= ? AND at < ? ORDER BY at DESC, seq DESC LIMIT ?"
 _NEXT_SPEAKER = "SELECT min(speaker) FROM memory_items WHERE scope = :person AND agent = :agent"
 _SPEAKERS = (
     f"WITH RECURSIVE speakers (name) AS ({_NEXT_SPEAKER} UNION ALL"  # noqa: S608 - no value
@@ -166,6 +167,10 @@ class ScopedIndex:
         """What these rows are; those of other scopes are left out."""
         rows = self._connection.execute(_ENTRIES, (json.dumps(list(seqs)), self.scope))
         return {row[0]: tuple.__new__(SearchEntry, row) for row in rows}
+
+    def between(self, start: float, end: float, at_most: int) -> list[int]:
+        """The newest rows of that time (Unix seconds)."""
+        return [seq for (seq,) in all_rows(self._connection, _BETWEEN, (self.scope, start, end, at_most))]
 
     def neighbours(self, seqs: Iterable[int]) -> Iterator[tuple[int, tuple[int, ...]]]:
         """Of each row of a session the one before it, one and two after it; 0 where there is none."""
