@@ -21,7 +21,7 @@ from hob.bus.notices import Hub
 from hob.config.loading import load_config
 from hob.core.ids import CallId, InboundId, OutboxId, SessionKey, TurnId, new_trace_id
 from hob.core.messages import OWN_CHANNEL, Address, Button, Inbound, Outbound, OutboundKind, Sender
-from hob.core.models import AssistantMessage, ModelReply, ModelRequest, Stop, ToolMessage, Usage
+from hob.core.models import AssistantMessage, ModelReply, ModelRequest, Stop, ToolMessage, Usage, UserMessage
 from hob.core.steps import ModelReplied
 from hob.core.tools import ToolCall
 from hob.core.trust.labels import HOB_LABEL, Trust
@@ -51,8 +51,8 @@ async def hob(home: Path, think: Line, environ: Mapping[str, str] | None = None)
         yield app
 
 
-async def said(app: App, text: str, key: str = "") -> str:
-    inbound = owners_inbound({"message": text, "session": "main"}, key or None, app.api.clock)
+async def said(app: App, text: str, key: str = "", session: str = "main") -> str:
+    inbound = owners_inbound({"message": text, "session": session}, key or None, app.api.clock)
     events = [event async for event in follow(app.api, inbound, 60)]
     return str(events[-1].data["reply"])
 
@@ -451,3 +451,33 @@ async def test_what_a_sub_agent_needs_approval_for_is_asked_in_the_chat_that_gav
         assert forwarded is not None
         assert forwarded.outbound.to == person
         assert forwarded.outbound.buttons == asked.buttons
+
+
+@pytest.mark.parametrize("seconds", [0, 5])
+async def test_two_sessions_that_always_answer_each_other_come_to_an_end(tmp_path: Path, seconds: int) -> None:
+    """Each sends the other a message whenever it gets one."""
+    told: list[str] = []
+
+    def think(request: ModelRequest) -> str | ModelReply:
+        last = request.messages[-1]
+        if last.text.startswith("Hello"):
+            return "Hello."
+        if isinstance(last, ToolMessage) and "can be called now" not in last.text:
+            told.append(last.text)
+            return "Good."
+        if not isinstance(last, ToolMessage):
+            return asks(request, OPEN)
+        heard = [each.text for each in request.messages if isinstance(each, UserMessage)][-1]
+        other = "main" if "message from session api:main" in heard else "other"
+        arguments = {"session": f"api:{other}", "message": "and you?", "timeout_seconds": seconds}
+        return asks(request, ("sessions_send", json.dumps(arguments)))
+
+    async with hob(tmp_path, think, {"HOB_SUBAGENTS_VISIBILITY": "all"}) as app:
+        await said(app, "Hello", session="other")
+        assert await said(app, "go") == "Good."
+        async with asyncio.timeout(10):
+            while not any("agents away from a person" in each for each in told):  # noqa: ASYNC110 - another turn's
+                await asyncio.sleep(0.02)
+        assert not [each for each in told if "timeout" in each]
+        sent = [row.session for key in (ROOT, SessionKey("api:other")) for row in await rows(app, key)]
+        assert sent == ["api:other", "api:other", "api:main"]

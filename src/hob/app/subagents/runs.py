@@ -34,7 +34,7 @@ from hob.core.translation.sentences import Sentence, say
 from hob.core.trust.labels import Label, Origin, SenderClass, Trust
 from hob.core.trust.self_messages import SELF
 from hob.store.store import Store
-from hob.store.subagents import SEND, SPAWN, QueuedMessage, SubagentRow, SubagentWork
+from hob.store.subagents import SEND, SPAWN, AwaitingCall, QueuedMessage, SubagentRow, SubagentWork
 
 SKIP = frozenset({"ANNOUNCE_SKIP", "REPLY_SKIP"})
 """A result that is one of these words alone is not reported."""
@@ -54,6 +54,11 @@ def is_over(row: SubagentRow) -> bool:
 def _is_unwanted(row: SubagentRow) -> bool:
     """Whether it was ended from outside, or the turn that gave the work was cancelled."""
     return row.why == "killed" or (row.parent_state is TurnState.CANCELLED and not row.why)
+
+
+def _is_awaited(row: SubagentRow, awaiting: AwaitingCall) -> bool:
+    """Whether the call waits for this run of its session: an answer of another session is its own turn's alone."""
+    return row.kind == SPAWN or row.turn == awaiting.turn
 
 
 class SubagentRuns:
@@ -190,7 +195,7 @@ class SubagentRuns:
         """Wake the turns whose sub-agents are all over, with what these said; tells which those were."""
         taken: set[InboundId] = set()
         for awaiting in work.awaiting:
-            mine = [row for row in work.runs if row.parent == awaiting.session]
+            mine = [row for row in work.runs if row.parent == awaiting.session and _is_awaited(row, awaiting)]
             if not all(map(is_over, mine)):
                 continue
             found = [await self._result(row) for row in mine]

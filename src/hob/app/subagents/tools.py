@@ -288,7 +288,8 @@ class SubagentToolset:
         own = context.turn.session
         people = [inbound.sender.cls for inbound in (*context.turn.inbounds, *context.turn.joined)]
         if self._runs.settings.visibility == "all" and people and all(cls == "owner" for cls in people):
-            return await self._store.sessions.find(archived=archived)
+            put_away = await self._store.sessions.find(archived=True) if archived else ()
+            return (*await self._store.sessions.find(), *put_away)
         keys = [own]
         if self._runs.settings.visibility != "self":
             keys += [row.session for row in await self._store.subagents.of(own) if row.kind == SPAWN]
