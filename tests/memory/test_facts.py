@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 
 from hob.core.ids import SessionKey, TurnId
-from hob.core.memory import Fact, FactAction, FactState, Layer, MemoryItem, Scope
+from hob.core.memory import Fact, FactAction, FactChange, FactState, Layer, MemoryItem, Scope
 from hob.core.trust.labels import OWNER_LABEL, Label, Origin, Trust
 from hob.memory.facts.decisions import decide, is_valid_at, settled
 from hob.memory.facts.editor import FactEditor
@@ -68,6 +68,55 @@ async def test_fact_that_holds_no_more_is_found_behind_the_one_that_does(store: 
     assert ("no longer so" in berlin.parts, paris.parts["no longer so"] < 0) == (False, True)
     asked = await search("Where did I live before Berlin, in Paris?")
     assert [each.parts.get("no longer so") for each in asked] == [None, None]
+
+
+QUESTIONS = (
+    ("Where did I live before Berlin?", "Paris"),
+    ("Where did I live before I moved to Berlin?", "Paris"),
+    ("Where did I use to live?", "Paris"),
+    ("Wo habe ich früher gewohnt?", "Paris"),
+    ("Wo habe ich vor Berlin gewohnt?", "Paris"),
+    ("Where do I live?", "Berlin"),
+    ("Wo wohne ich?", "Berlin"),
+    ("In welcher Stadt wohne ich jetzt?", "Berlin"),
+    ("What did I drive before the Tesla?", "Golf"),
+    ("Wie heißt mein Arbeitgeber?", "Siemens"),
+    ("Wo arbeite ich?", "Siemens"),
+    ("Wann habe ich Geburtstag, wann ist mein Geburtstag?", "May"),
+)
+
+
+@pytest.mark.parametrize(("asked", "wanted"), QUESTIONS)
+async def test_question_finds_the_fact_that_it_asks_for_whatever_was_said_beside_it(
+    store: Store, asked: str, wanted: str
+) -> None:
+    await told(store, proposal("I live in Paris.", "lives_in", "Paris"))
+    await told(store, proposal("I drive a Golf.", "car", "Golf"))
+    await told(store, proposal("I work at Siemens.", "works_at", "Siemens", 2))
+    await told(store, proposal("My birthday is 4 May.", "birthday", "4 May", 2))
+    await told(store, proposal("I moved to Berlin.", "lives_in", "Berlin", 30))
+    (golf,) = [fact for fact in await store.facts.known(OWNER) if fact.predicate == "car"]
+    ended = FactChange((golf.id,), (replace(golf, valid_to=20 * DAY), replace(golf, object="Tesla", quote="")))
+    await store.facts.change(OWNER, [lambda _: ended], "e_car")
+    chatter = [
+        "My sister lives in Leipzig, before that she lived in Berlin.", "Berlin is loud, I live near the station.",
+        "In Berlin I like the lakes, where I swim before work.", "Die Heizung in meiner Wohnung in Berlin ist kaputt.",
+        "I have lived through the move to Berlin before winter.", "Meine Schwester wohnt in Leipzig.",
+        "The Tesla needs a new tyre before winter.", "Ich habe früher gern in Berlin in Bars gesessen.",
+        "Wo ich wohne, ist die Straße laut.", "Mein Chef arbeitet, wo ich auch arbeite, in Mitte.",
+    ]  # fmt: skip
+    await store.items.add([said(text, 31 + day) for day, text in enumerate(chatter)])
+    found = await Retriever(store.memory_index).search(asked, scope=OWNER, now=60 * DAY, limit=3)
+    assert found[0].item.layer == Layer.FACT
+    assert wanted in found[0].item.text
+
+
+async def test_facts_of_others_are_not_shown_for_what_their_owner_asks_of_somebody_else(store: Store) -> None:
+    await told(store, proposal("I live in Paris.", "lives_in", "Paris"))
+    await store.items.add([said("My sister Anna lives in Leipzig.", 3)])
+    for asked in ("Wo wohnt meine Schwester Anna?", "Where does my sister Anna live?"):
+        (first, *_) = await Retriever(store.memory_index).search(asked, scope=OWNER, now=60 * DAY, limit=3)
+        assert "Leipzig" in first.item.text
 
 
 async def test_facts_are_known_as_of_a_time_about_a_time() -> None:

@@ -83,6 +83,7 @@ PART_WORDS: Mapping[str, str] = {
     "assistant": translatable("said by Hob"),
     "time": translatable("tells when"),
     "name": translatable("names somebody"),
+    "asked": translatable("is what you ask for"),
     "day": translatable("from the day you named"),
     "recency": translatable("newness"),
     "importance": translatable("importance"),

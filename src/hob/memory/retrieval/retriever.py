@@ -10,6 +10,7 @@ from functools import partial
 from hob.core.memory import Layer, MemoryItem, Recalled, Scope
 from hob.core.values import dataclass
 from hob.memory.embedding import MemoryEmbedder
+from hob.memory.retrieval.asked_facts import with_asked
 from hob.memory.retrieval.dense import BinaryVectorIndex
 from hob.memory.retrieval.lexical import Accept, find_by_words
 from hob.memory.retrieval.other_profiles import Profile, reciprocal_ranks, weighted
@@ -24,7 +25,9 @@ _PHRASE = 0.3
 _OVER = -0.2
 """What it counts that a fact holds no more, unless the past is asked for."""
 _PAST = re.compile(
-    r"\b(?:before|used to|former\w*|previous\w*|once|did|was|were|early|früher|vorher|damals|ehemal\w*|war)\b", re.I
+    r"\b(?:before|used to|former\w*|previous\w*|once|did|was|were|early|früher\w*|vorher|davor|zuvor|bevor|"
+    r"damals|ehemal\w*|war|gewohnt|gelebt|gearbeitet|wohnte|lebte|arbeitete)\b",
+    re.I,
 )
 _ALIKE = 0.9
 """The share of common words from which two items say the same."""
@@ -77,8 +80,11 @@ class SnapshotSearch:
             ranked = _rejoined(self.profile, ranked, cosines)
         if self.query.phrases:
             ranked = self._prefer_phrases(index, ranked)
-        if not _PAST.search(self.query.text) and not self.query.days:
+        past = _PAST.search(self.query.text) is not None
+        if not past and not self.query.days:
             ranked = self._prefer_current(index, ranked)
+        if self.as_of == math.inf:
+            ranked = with_asked(index, self.query.text, ranked, accept, self.now, past=past)
         return ranked
 
     def _with_questions(self, index: ScopedIndex, chosen: Sequence[Recalled]) -> Iterator[Recalled]:

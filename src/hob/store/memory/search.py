@@ -60,6 +60,12 @@ _ITEMS = (
     " AND i.seq IN (SELECT value FROM json_each(?))"
 )
 """By row, since a scope may have a million of them."""
+_FACTS = (
+    "SELECT f.seq, f.subject, f.predicate, f.object, i.at, f.valid_to FROM memory_facts f"
+    " JOIN memory_items i USING (seq) WHERE f.scope = ? AND f.agent = ? AND f.recorded_to IS NULL"
+    " AND f.state != 'asked' ORDER BY f.seq DESC LIMIT ?"
+)
+_MAX_FACTS = 2_000
 _REPLACED = "SELECT 1 FROM memory_items WHERE id = ? AND at <= ?"
 
 
@@ -100,6 +106,21 @@ class SearchEntry(NamedTuple):
     at: float
     importance: float
     stems: str
+
+
+class FactRow(NamedTuple):
+    """What a search needs to know of a fact."""
+
+    seq: int
+    subject: str
+    predicate: str
+    object: str
+    at: float
+    valid_to: float | None
+
+    def is_over(self, now: float) -> bool:
+        """Whether it is no longer so."""
+        return self.valid_to is not None and self.valid_to <= now
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +223,10 @@ class ScopedIndex:
     def is_replaced(self, item: MemoryItem, at: float) -> bool:
         """Whether another one had taken its place by then."""
         return find_row(self._connection, _REPLACED, (item.superseded_by, at)) is not None
+
+    def facts(self) -> list[FactRow]:
+        """The facts that are recorded now and sure, the newest first."""
+        return [FactRow(*row) for row in all_rows(self._connection, _FACTS, (*self._whose, _MAX_FACTS))]
 
     def load(self, seqs: Iterable[int]) -> dict[int, MemoryItem]:
         """The items of these rows; those of other scopes and those that are erased are left out."""
