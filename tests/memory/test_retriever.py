@@ -55,6 +55,30 @@ async def test_inflected_words_are_found_in_both_languages(store: Store) -> None
 
 
 @pytest.mark.parametrize(
+    ("question", "found"),
+    [
+        ("zahnarzt", "Der Zahnarzttermin ist am Montag."),
+        ("Wann muss ich zum Zahnarzt?", "Der Zahnarzttermin ist am Montag."),
+        ("Fahrrad", "Das Fahrradschloss hat die Nummer 4711."),
+        ("Steuern", "Die Steuererklärung liegt im Schrank."),
+        ("Wo liegt das mit der Steuer?", "Die Steuererklärung liegt im Schrank."),
+    ],
+)
+async def test_german_compound_is_found_by_its_beginning(store: Store, question: str, found: str) -> None:
+    others = [f"Ich muss Kind {n} um acht zum Training fahren." for n in range(20)]
+    told = [*others, "Der Zahnarzttermin ist am Montag.", "Das Fahrradschloss hat die Nummer 4711."]
+    told.append("Die Steuererklärung liegt im Schrank.")
+    await store.items.add([said(text, n, session=str(n)) for n, text in enumerate(told)])
+    assert (await search(store, question))[:1] == [found]
+
+
+async def test_word_itself_comes_before_its_compounds(store: Store) -> None:
+    texts = ["Mein Fahrrad steht im Keller bei Oma.", "Das Fahrradschloss hat die Nummer 4711."]
+    await store.items.add([said(text, n, session=text) for n, text in enumerate(texts)])
+    assert await search(store, "Wo ist mein Fahrrad?") == texts
+
+
+@pytest.mark.parametrize(
     ("texts", "question"),
     [
         (("We walked a lot.", "We walked somewhat."), "Where did we walk in May?"),

@@ -19,6 +19,8 @@ BUDGET = 5_000
 BASE = 150
 """Items with the question's words whose surroundings are looked at."""
 _SAMPLED = 8
+_FEW, _MAX_LONGER = 50, 20
+"""Up to so many items with a German word those are looked for too that hold compounds with it, so many of these."""
 
 Accept = Callable[[SearchEntry], bool]
 
@@ -45,7 +47,7 @@ class Found:
 
 def find_by_words(index: ScopedIndex, question: str, accept: Accept) -> Found:
     """The best items that hold words of the question and are accepted."""
-    words = _read_words(index, ANALYZER.concepts(question))
+    words = _read_words(index, ANALYZER.concepts(question), ANALYZER.beginnings(question))
     scores: dict[int, float] = {}
     for word in words:
         both = {seq: scores[seq] + word.weights[seq] for seq in scores.keys() & word.weights.keys()}
@@ -74,9 +76,18 @@ def _best(scores: Mapping[int, float], count: int) -> list[int]:
     return sorted(good, key=scores.__getitem__, reverse=True)[:count]
 
 
-def _read_words(index: ScopedIndex, concepts: Sequence[tuple[str, ...]]) -> list[QueryWord]:
+def _read_words(
+    index: ScopedIndex, concepts: Sequence[tuple[str, ...]], beginnings: Mapping[tuple[str, ...], str]
+) -> list[QueryWord]:
     sizes = index.sizes(stem for stems in concepts for stem in stems)
-    known = [(sum(sizes.get(stem, 0) for stem in stems), stems) for stems in concepts]
+    known = []
+    for stems in concepts:
+        size = sum(sizes.get(stem, 0) for stem in stems)
+        if stems in beginnings and size <= _FEW:
+            longer = index.beginning(beginnings[stems], _MAX_LONGER)
+            stems, size = tuple(dict.fromkeys((*stems, *longer))), size + sum(longer.values())
+            sizes |= dict.fromkeys(longer, size)  # as rare as the word itself
+        known.append((size, stems))
     left = BUDGET
     words: list[QueryWord] = []
     for size, stems in sorted(each for each in known if each[0]):

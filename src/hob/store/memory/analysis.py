@@ -33,13 +33,17 @@ _ENGLISH_WORDS = """
     into out up down over under again s t re ve ll d m am
 """
 _GERMAN_WORDS = """
-    aber als am an auch auf aus bei bin bis bist da das dass dein deine deinem deinen deiner dem den denn der des dich
-    die dies diese diesem diesen dieser dieses dir doch du durch ein eine einem einen einer eines er es euch eure für
-    hab habe haben habt hat hatte hatten hattest ich ihm ihn ihnen ihr ihre ihrem ihren ihrer im in ins ist ja kann
-    kannst kein keine keinen könnte man mein meine meinem meinen meiner mich mir mit nach nicht noch nur ob oder schon
-    sehr sein seine seinem seinen seiner sich sie sind so soll um und uns unser unsere unserem unseren unter vom von vor
-    war waren warst was wegen welche welchem welchen welcher welches wem wen wenn wer werde werden wie wir wird wo
-    woher wohin worden wurde wurden würde zu zum zur über
+    aber als am an auch auf aus bei bin bis bist bitte da dann darf darfst das dass dein deine deinem deinen deiner dem
+    den denn der des dich die dies diese diesem diesen dieser dieses dir doch du durch durfte durften durftest dürfen
+    dürft dürfte dürften ein eine einem einen einer eines er es euch eure für gewesen hab habe haben habt hast hat hatte
+    hatten hattest hätte hätten hättest ich ihm ihn ihnen ihr ihre ihrem ihren ihrer im in ins ist ja kann kannst kein
+    keine keinen konnte konnten konntest können könnt könnte könnten könntest man mein meine meinem meinen meiner mich
+    mir mit muss musst musste mussten musstest muß möchte möchten möchtest müssen müsst müsste müssten müsstest nach
+    nicht noch nur ob oder schon sehr seid sein seine seinem seinen seiner sich sie sind so soll sollen sollst sollt
+    sollte sollten solltest um und uns unser unsere unserem unseren unter vom von vor wann war waren warst warum was
+    wegen welche welchem welchen welcher welches wem wen wenn wer werde werden weshalb wessen wie wieso will willst wir
+    wird wirst wo woher wohin wollen wollt wollte wollten wolltest worden wurde wurden wäre wären würde würden würdest
+    zu zum zur über
 """
 _ENGLISH = frozenset(_ENGLISH_WORDS.split())
 _GERMAN = frozenset(_GERMAN_WORDS.split())
@@ -191,6 +195,7 @@ def dated(at: float) -> str:
 END: Final = "~"
 """Marks a stem by which a word is found that only ends so."""
 _COMPOUND, _HEAD, _TAIL = 8, 3, 4
+_BEGINNING, _FEW_WORDS = 5, 3
 
 
 class _Stems(dict[str, str]):
@@ -246,11 +251,23 @@ class Analyzer:
         german = is_german(words)
         stop = _GERMAN_STOP if german else _ENGLISH
         kept = [word for word in words if word not in stop] or words
-        found = []
-        for word in kept:
-            english, other = self._english[word], self._german[word]
-            found.append(tuple(dict.fromkeys((english, other, f"{END}{other}", stem_german(word)))))
-        return list(dict.fromkeys(found))
+        return list(dict.fromkeys(map(self._stems_of, kept)))
+
+    def beginnings(self, query: str) -> dict[tuple[str, ...], str]:
+        """With what German compounds may begin that hold a word of the query, by the word's stems as in `concepts`.
+
+        Nothing where the query may be no German: of few words any may be.
+        """
+        words = words_of(query)
+        if not is_german(words) and (len(words) > _FEW_WORDS or not _ENGLISH.isdisjoint(words)):
+            return {}
+        some = [word for word in words if len(word) >= _BEGINNING and word not in _GERMAN_STOP]
+        known = ((self._stems_of(word), stem_german(word, _BEGINNING)) for word in some)
+        return {stems: beginning for stems, beginning in known if len(beginning) >= _BEGINNING}
+
+    def _stems_of(self, word: str) -> tuple[str, ...]:
+        english, german = self._english[word], self._german[word]
+        return tuple(dict.fromkeys((english, german, f"{END}{german}", stem_german(word))))
 
     def _stem_english(self, word: str) -> str:
         if not word.isascii():
@@ -272,13 +289,16 @@ _FOLDED = str.maketrans({"ü": "u", "ö": "o", "ä": "a", "ß": "ss"})
 _ENDINGS = ("em", "er", "nd")
 
 
-def stem_german(word: str) -> str:
-    """The stem of a German word, by the rules of CISTEM (Weissweiler and Fraser, 2017), case left out."""
+def stem_german(word: str, shortest: int = 3) -> str:
+    """The stem of a German word, by the rules of CISTEM (Weissweiler and Fraser, 2017), case left out.
+
+    What has only `shortest` letters left is not shortened.
+    """
     word = word.translate(_FOLDED)
     if word.startswith("ge") and len(word) >= 6:
         word = word[2:]
-    while len(word) > 3:
-        if len(word) > 5 and word.endswith(_ENDINGS):
+    while len(word) > shortest:
+        if len(word) > max(5, shortest + 1) and word.endswith(_ENDINGS):
             word = word[:-2]
         elif word[-1] in "tesn":
             word = word[:-1]

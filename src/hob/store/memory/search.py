@@ -24,6 +24,12 @@ _SIZES = (
     "SELECT term, sum(length(postings)) / 4 FROM memory_postings"
     " WHERE scope = ? AND term IN (SELECT value FROM json_each(?)) GROUP BY term"
 )
+_BEGINNING = (
+    "SELECT term, sum(length(postings)) / 4 FROM memory_postings"
+    " WHERE scope = ? AND term >= ? AND term < ? AND length(term) >= ? GROUP BY term LIMIT ?"
+)
+_REST = 3
+"""Letters at least that a compound has after its beginning."""
 _POSTINGS = "SELECT block, postings FROM memory_postings WHERE scope = ? AND term = ? ORDER BY block DESC"
 _ENTRIES = (
     "SELECT seq, session, length, kind, speaker, role, layer, sort, at, importance, stems"
@@ -168,6 +174,12 @@ class ScopedIndex:
     def sizes(self, stems: Iterable[str]) -> dict[str, int]:
         """How many items hold each of these stems."""
         return dict(all_rows(self._connection, _SIZES, (self.scope, json.dumps(list(stems)))))
+
+    def beginning(self, beginning: str, at_most: int) -> dict[str, int]:
+        """The longer stems that begin so, and how many items hold each of them."""
+        length = len(beginning) + _REST
+        values = (self.scope, beginning, f"{beginning}\U0010ffff", length, at_most)
+        return dict(all_rows(self._connection, _BEGINNING, values))
 
     def matches(self, stem: str, size: int, maximum: int, k1: float, b: float) -> Matches:
         """The items that hold the stem, as `sizes` counted them, the newest `most` of them or somewhat more."""
