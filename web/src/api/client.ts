@@ -36,8 +36,10 @@ export const login = {
   },
 };
 
+export type Scope = "view" | "read" | "chat" | "approve" | "admin";
+
 /** Whether this login may do what takes the scope: only that is offered. */
-export function may(scope: "view" | "read" | "chat" | "approve" | "admin"): boolean {
+export function may(scope: Scope): boolean {
   const scopes = (localStorage.getItem(SCOPES) || "admin").split(" ");
   return scopes.includes("admin") || scopes.includes(scope) || (scope === "view" && scopes.includes("read"));
 }

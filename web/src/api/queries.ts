@@ -1,6 +1,6 @@
 import { QueryClient, useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useSyncExternalStore } from "react";
-import { Problem, call } from "./client";
+import { Problem, call, may } from "./client";
 import { useLanguage } from "../i18n";
 import { live } from "./live";
 import type { PageAnswer, PlacedEvent, Routes } from "./schema";
@@ -22,17 +22,17 @@ export const useTasks = () =>
   useQuery({ queryKey: ["tasks"], queryFn: () => call("GET /api/v1/tasks", { query: { all: true, limit: 100 } }) });
 export const useSessions = () => useQuery({ queryKey: ["sessions"], queryFn: () => call("GET /api/v1/sessions") });
 export const useApprovals = () =>
-  useQuery({ queryKey: ["approvals"], queryFn: () => call("GET /api/v1/approvals/pending") });
-export const useGrants = () => useQuery({ queryKey: ["grants"], queryFn: () => call("GET /api/v1/grants") });
+  useQuery({ queryKey: ["approvals"], queryFn: () => call("GET /api/v1/approvals/pending"), enabled: may("read") || may("approve") });
+export const useGrants = () => useQuery({ queryKey: ["grants"], queryFn: () => call("GET /api/v1/grants"), enabled: may("read") || may("approve") });
 export const useUsage = (by: "day" | "model" | "session" | "sender" | "task" | "tool", days = 30) =>
   useQuery({ queryKey: ["usage", by, days], queryFn: () => call("GET /api/v1/usage", { query: { by, days } }) });
 export const useAudit = (kind: string) =>
   useQuery({ queryKey: ["audit", kind], queryFn: () => call("GET /api/v1/audit", { query: { limit: 200, kind } }) });
 export const useSettings = () => useQuery({ queryKey: ["settings"], queryFn: () => call("GET /api/v1/settings") });
-export const useModels = () => useQuery({ queryKey: ["models"], queryFn: () => call("GET /api/v1/models") });
+export const useModels = () => useQuery({ queryKey: ["models"], queryFn: () => call("GET /api/v1/models"), enabled: may("read") });
 export const useViews = () => useQuery({ queryKey: ["views"], queryFn: () => call("GET /api/v1/views") });
-export const useCanvas = () => useQuery({ queryKey: ["canvas"], queryFn: () => call("GET /api/v1/canvas") });
-export const useMemory = () => useQuery({ queryKey: ["memory", "status"], queryFn: () => call("GET /api/v1/memory/status") });
+export const useCanvas = () => useQuery({ queryKey: ["canvas"], queryFn: () => call("GET /api/v1/canvas"), enabled: may("read") });
+export const useMemory = () => useQuery({ queryKey: ["memory", "status"], queryFn: () => call("GET /api/v1/memory/status"), enabled: may("read") });
 export const useTrace = (id: string) =>
   useQuery({ queryKey: ["trace", id], queryFn: () => call("GET /api/v1/trace/{id}", { path: { id } }), enabled: !!id });
 export const useHistory = (session: string) =>

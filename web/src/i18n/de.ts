@@ -894,4 +894,6 @@ export const GERMAN: Record<string, string> = {
   "the model's arguments do not fit the tool": "die Argumente des Modells passen nicht zum Werkzeug",
   "refused: the same call again and again": "abgelehnt: immer wieder derselbe Aufruf",
   "Hob was stopped during it, so its outcome is unknown": "Hob wurde währenddessen beendet, das Ergebnis ist unbekannt",
+  "Your login may read here, and not write.": "Deine Anmeldung darf hier lesen, nicht schreiben.",
+  "What it may is set by its token.": "Was sie darf, legt ihr Token fest.",
 };

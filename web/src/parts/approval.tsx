@@ -1,10 +1,12 @@
 import { ArrowRight, Check, ChevronDown, X } from "lucide-react";
 import { useState } from "react";
 import { Link } from "wouter";
+import { may } from "../api/client";
 import { useAnswer } from "../api/queries";
 import type { ApprovalAnswer } from "../api/schema";
 import { moment, t } from "../i18n";
 import { Badge, Button, Card, When } from "./basics";
+import { maySee } from "./places";
 import { type Said, headline, spoken } from "./headline";
 
 const READ = "this conversation holds text that is not yours: {what}";
@@ -68,7 +70,7 @@ export function ApprovalCard({ approval }: { approval: ApprovalAnswer }) {
               {t("Show all {count} lines to decide", { count: lines.length })}
             </Button>
           )}
-          {open && whole && (
+          {open && whole && may("approve") && (
             <>
               <Button look="main" icon={Check} data-act="allow" disabled={answer.isPending} onClick={() => say(true)}>
                 {t("Allow once")}
@@ -92,7 +94,7 @@ export function ApprovalCard({ approval }: { approval: ApprovalAnswer }) {
           <span className="ms-auto text-xs text-muted">
             {t("rule")} <code title={approval.reason} className="font-mono">{approval.rule}</code>
           </span>
-          {approval.message && (
+          {approval.message && maySee("/chat") && (
             <Link href={`/chat?session=${encodeURIComponent(approval.session)}`} className="text-xs text-accent underline-offset-2 hover:underline">
               {t("open in chat")}
             </Link>

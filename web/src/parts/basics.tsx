@@ -1,6 +1,6 @@
 import { useLayoutEffect, useRef, useState, type ButtonHTMLAttributes, type ReactNode, type Ref } from "react";
 import { X, type LucideIcon } from "lucide-react";
-import { Problem } from "../api/client";
+import { Problem, may, type Scope } from "../api/client";
 import { Copy } from "./copy";
 import { Told } from "./told";
 import { ago, dayOf, exact, t } from "../i18n";
@@ -12,9 +12,11 @@ const STYLES = {
   danger: "border border-line bg-surface text-bad hover:bg-bad-soft",
 };
 
+/** A button; one that `needs` what this login is not good for is not there. */
 export function Button({
-  look = "plain", icon: Icon, label, children, className = "", ...rest
-}: ButtonHTMLAttributes<HTMLButtonElement> & { ref?: Ref<HTMLButtonElement>; "data-act"?: string; look?: keyof typeof STYLES; icon?: LucideIcon; label?: string }) {
+  look = "plain", icon: Icon, label, needs, children, className = "", ...rest
+}: ButtonHTMLAttributes<HTMLButtonElement> & { ref?: Ref<HTMLButtonElement>; "data-act"?: string; look?: keyof typeof STYLES; icon?: LucideIcon; label?: string; needs?: Scope }) {
+  if (needs && !may(needs)) return null;
   return (
     <button
       type="button"

@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Undo2 } from "lucide-react";
 import { useState, type ReactNode } from "react";
-import { call } from "../api/client";
+import { call, may } from "../api/client";
 import { t, tn } from "../i18n";
 import { Button, Card } from "./basics";
 import { Diff } from "./diff";
@@ -14,6 +14,7 @@ export function Changed({ turn, onDone }: { turn: string; onDone?: () => void })
     queryKey: ["undo", turn],
     queryFn: () => call("POST /api/v1/undo", { body: { id: turn, preview: true } }),
     retry: false,
+    enabled: may("admin"),
   });
   const undo = useMutation({
     mutationFn: () => call("POST /api/v1/undo", { body: { id: turn } }),

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { call } from "../api/client";
+import { call, may } from "../api/client";
 
 export type Fact = {
   id: string; subject: string; predicate: string; object: string; valid_from: number | null; valid_to: number | null;
@@ -12,6 +12,7 @@ export function useFacts() {
   return useQuery({
     queryKey: ["memory", "facts"],
     queryFn: async () => (await call("GET /api/v1/memory/facts", { query: { past: true, ever: true } })).facts as Fact[],
+    enabled: may("admin"),
   });
 }
 

@@ -2,11 +2,12 @@ import { useQuery } from "@tanstack/react-query";
 import { Activity, Brain, FileText, MessageSquare, SquareSlash, type LucideIcon } from "lucide-react";
 import { useDeferredValue, useState } from "react";
 import { useLocation } from "wouter";
-import { call } from "../api/client";
+import { call, may } from "../api/client";
 import { useSessions } from "../api/queries";
 import { t } from "../i18n";
 import { Dialog, When } from "./basics";
 import { COMMANDS } from "./commands";
+import { maySee } from "./places";
 
 type Found = { key: string; icon: LucideIcon; text: string; more: string; at?: number; href: string };
 
@@ -28,24 +29,24 @@ export function Palette({ onClose, places }: {
   const memories = useQuery({
     queryKey: ["memory", "items", wanted, "", "search"],
     queryFn: () => call("GET /api/v1/memory/search", { query: { query: wanted, limit: 5 } }),
-    enabled: wanted.length > 2,
+    enabled: wanted.length > 2 && may("admin"),
     retry: false,
     placeholderData: (before) => before,
   });
   const files = useQuery({
     queryKey: ["repo", "work", "search", wanted],
     queryFn: () => call("GET /api/v1/repo/search", { query: { text: wanted } }),
-    enabled: wanted.length > 2,
+    enabled: wanted.length > 2 && may("read"),
     retry: false,
     placeholderData: (before) => before,
   });
   const low = wanted.toLowerCase();
   const found: Found[] = [
     ...places
-      .filter((each) => t(each.word).toLowerCase().includes(low))
+      .filter((each) => maySee(each.path) && t(each.word).toLowerCase().includes(low))
       .map((each) => ({ key: each.path, icon: each.icon, text: t(each.word), more: t("place"), href: each.path })),
     ...sessions
-      .filter((each) => low && `${each.title} ${each.session}`.toLowerCase().includes(low))
+      .filter((each) => low && maySee("/chat") && `${each.title} ${each.session}`.toLowerCase().includes(low))
       .slice(0, 6)
       .map((each) => ({
         key: each.session, icon: MessageSquare, text: each.title || each.session, more: each.session, at: each.updated,
@@ -63,7 +64,7 @@ export function Palette({ onClose, places }: {
       key: `${each.path}:${each.line}`, icon: FileText, text: each.text.trim().slice(0, 160), more: each.path,
       href: `/files?path=${encodeURIComponent(each.path)}`,
     })),
-    ...COMMANDS.filter(([name, what]) => low && `${name} ${t(what)}`.toLowerCase().includes(low)).map(([name, what]) => ({
+    ...COMMANDS.filter(([name, what]) => low && may("chat") && maySee("/chat") && `${name} ${t(what)}`.toLowerCase().includes(low)).map(([name, what]) => ({
       key: name, icon: SquareSlash, text: `${name}  ${t(what)}`, more: t("command"), href: `/chat?say=${encodeURIComponent(name.split(" ")[0]!)}`,
     })),
   ];

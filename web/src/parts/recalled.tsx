@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
-import { call } from "../api/client";
+import { call, may } from "../api/client";
 import type { ForgottenItemAnswer, MemoryItemAnswer } from "../api/schema";
 import { t, tn } from "../i18n";
 import { Badge, Card } from "./basics";
@@ -13,7 +13,7 @@ export function Recalled({ turn, memories }: { turn: string; memories: RecalledM
   const texts = useQuery({
     queryKey: ["recalled", turn],
     queryFn: () => call("GET /api/v1/memory/recalled", { query: { turn } }),
-    enabled: memories.length > 0 && !!turn,
+    enabled: memories.length > 0 && !!turn && may("admin"),
     retry: false,
   });
   if (!memories.length) return null;

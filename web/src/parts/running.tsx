@@ -56,6 +56,7 @@ export function Running({ task }: { task: TaskAnswer }) {
         <p className="truncate text-xs text-muted">{words} · {duration(Math.max(0, now - task.created))} · {task.session}{task.state === "running" && <Step trace={task.trace_id} />}</p>
       </Link>
       <Button
+        needs="admin"
         icon={CircleStop}
         data-act="stop"
         disabled={!connected || stopping}

@@ -4,16 +4,17 @@ import {
 } from "lucide-react";
 import { Suspense, lazy, useEffect, useState, type ReactNode } from "react";
 import { Link, Redirect, Route, Switch, useLocation } from "wouter";
-import { signOut } from "../api/client";
+import { Problem, signOut } from "../api/client";
 import { live } from "../api/live";
 import { useApprovalNotifications } from "./notify";
 import { useNeeds } from "./needs";
+import { maySee } from "./places";
 import { RunningNow } from "./running";
 import { Held } from "./stop";
 import { useCanvas, useConnection, useLiveUpdates, useMemory, useStatus, useUsage, useViews } from "../api/queries";
 import { clock, money, setLanguage, t, tn, useLanguage } from "../i18n";
 import { Home } from "../places/home/home";
-import { Button, Dialog, Empty, Page, Skeleton } from "./basics";
+import { Button, Dialog, Empty, Failure, Page, Skeleton } from "./basics";
 import { Led } from "./led";
 import { Mark } from "./mark";
 
@@ -56,6 +57,9 @@ function choose(act: string) {
   button?.focus();
 }
 
+/** Those that this login is shown. */
+const placesHere = () => PLACES.filter((each) => maySee(each.path));
+
 const AT_THE_THUMB = ["/", "/chat", "/timeline", "/trust"];
 
 const here = (path: string, place: string) => (place === "/" ? path === "/" : path.startsWith(place));
@@ -80,7 +84,7 @@ export function Shell() {
         event.preventDefault();
         setSearching(true);
       } else if (!typing && !event.ctrlKey && !event.metaKey && !event.altKey) {
-        const place = leader ? PLACES.find((each) => each.key === event.key) : undefined;
+        const place = leader ? placesHere().find((each) => each.key === event.key) : undefined;
         if (place) go(place.path);
         else if (event.key === "?") setShowingKeys(true);
         else if (!leader && ACTS[event.key]) choose(ACTS[event.key]!);
@@ -110,7 +114,7 @@ export function Shell() {
         {halted && <Held since={halted} />}
         <main id="main" tabIndex={-1} className="min-h-0 flex-1 outline-none">
           <Suspense fallback={<Page title=""><Skeleton rows={5} /></Page>}>
-            <Switch>
+            {!maySee(path) ? <Page title=""><Failure error={new Problem(403, "missing_scope", t("What it may is set by its token."))} /></Page> : <Switch>
               <Route path="/" component={Home} />
               <Route path="/chat" component={Chat} />
               <Route path="/timeline" component={Timeline} />
@@ -131,7 +135,7 @@ export function Shell() {
                   </Empty>
                 </Page>
               </Route>
-            </Switch>
+            </Switch>}
           </Suspense>
         </main>
       </div>
@@ -183,7 +187,7 @@ function Rail({ path, waiting }: { path: string; waiting: number }) {
         <Mark />
         <span className={`hidden text-lg font-semibold tracking-tight ${narrow ? "" : "lg:inline"}`}>Hob</span>
       </Link>
-      {PLACES.map(({ path: place, word, icon: Icon }) => (
+      {placesHere().map(({ path: place, word, icon: Icon }) => (
         <Link
           key={place}
           href={place}
@@ -215,10 +219,10 @@ function Rail({ path, waiting }: { path: string; waiting: number }) {
 function Bottom({ path, waiting }: { path: string; waiting: number }) {
   const [more, setMore] = useState(false);
   const look = (on: boolean) => `relative flex min-h-14 min-w-0 flex-1 flex-col items-center justify-center gap-0.5 text-xs ${on ? "text-accent" : "text-muted"}`;
-  const others = [...PLACES.filter((each) => !AT_THE_THUMB.includes(each.path)), ...useFurther()];
+  const others = [...placesHere().filter((each) => !AT_THE_THUMB.includes(each.path)), ...useFurther()];
   return (
     <nav aria-label={t("Places")} className="flex shrink-0 border-t border-line bg-surface pb-[env(safe-area-inset-bottom)] sm:hidden">
-      {PLACES.filter((each) => AT_THE_THUMB.includes(each.path)).map(({ path: place, word, icon: Icon }) => (
+      {placesHere().filter((each) => AT_THE_THUMB.includes(each.path)).map(({ path: place, word, icon: Icon }) => (
         <Link key={place} href={place} aria-current={here(path, place) ? "page" : undefined} className={look(here(path, place))}>
           <Icon size={20} aria-hidden />
           <span className="max-w-full truncate">{t(word)}</span>
@@ -349,7 +353,7 @@ function Offline() {
 function Keys({ open, onClose }: { open: boolean; onClose: () => void }) {
   const rows: [string, ReactNode][] = [
     ["Ctrl K", t("Search")],
-    ...PLACES.map(({ key, word }): [string, ReactNode] => [`g ${key}`, t(word)]),
+    ...placesHere().map(({ key, word }): [string, ReactNode] => [`g ${key}`, t(word)]),
     ["j k", t("Next and previous entry of the timeline")],
     ["Enter", t("Open the chosen entry")],
     ["/", t("Filter the timeline")],

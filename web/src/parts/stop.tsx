@@ -17,7 +17,7 @@ export function StopAll({ count }: { count: number }) {
     },
   });
   return (
-    <Button look="danger" icon={OctagonX} disabled={stop.isPending} onBlur={() => setSure(false)} onClick={() => (sure ? stop.mutate() : setSure(true))}>
+    <Button needs="admin" look="danger" icon={OctagonX} disabled={stop.isPending} onBlur={() => setSure(false)} onClick={() => (sure ? stop.mutate() : setSure(true))}>
       {!sure ? t("Stop everything") : count ? t("Yes, stop all {count}", { count }) : t("Yes, hold what is self-made")}
     </Button>
   );
@@ -34,7 +34,7 @@ export function Held({ since }: { since: number }) {
     <div role="status" className="flex flex-wrap items-center gap-x-4 gap-y-2 border-b border-line bg-warn-soft px-4 py-2 text-sm">
       <p className="min-w-0 flex-1"><strong className="text-warn">{t("Everything is stopped.")}</strong> {t("What Hob does by itself is held since {time}; what you write is answered.", { time: exact(since) })}</p>
       {lift.isError && <span role="alert" className="text-bad">{lift.error.message}</span>}
-      <Button icon={Play} disabled={lift.isPending} onClick={() => lift.mutate()}>{t("Go on")}</Button>
+      <Button needs="admin" icon={Play} disabled={lift.isPending} onClick={() => lift.mutate()}>{t("Go on")}</Button>
     </div>
   );
 }

@@ -18,10 +18,9 @@ export function TryAgain({ id, onDone }: { id: string; onDone?: () => void }) {
     onSuccess: onDone,
     onSettled: () => void client.invalidateQueries({ queryKey: ["tasks"] }),
   });
-  if (!may("admin")) return null;
   return (
     <>
-      <Button icon={RotateCcw} disabled={retry.isPending || retry.isSuccess} onClick={() => retry.mutate()}>{t("Try again")}</Button>
+      <Button needs="admin" icon={RotateCcw} disabled={retry.isPending || retry.isSuccess} onClick={() => retry.mutate()}>{t("Try again")}</Button>
       {retry.isError && <span role="alert" className="text-sm text-bad"><Told text={retry.error.message} /></span>}
     </>
   );

@@ -70,7 +70,7 @@ function Head({ page, pages, onVersion }: { page: CanvasPageAnswer; pages: Canva
               {page.versions!.map((each) => <option key={each} value={each}>{t("Version {version}", { version: each })}</option>)}
             </select>
           )}
-          <Button icon={EyeOff} onClick={() => change.mutate({ hidden: true })}>{t("Hide")}</Button>
+          <Button needs="approve" icon={EyeOff} onClick={() => change.mutate({ hidden: true })}>{t("Hide")}</Button>
         </div>
       </div>
       {change.isError && <Failure error={change.error} />}
@@ -78,7 +78,7 @@ function Head({ page, pages, onVersion }: { page: CanvasPageAnswer; pages: Canva
         <div role="note" className="mt-3 flex flex-wrap items-center gap-3 rounded-md bg-warn-soft px-3 py-2 text-warn">
           <ShieldAlert size={18} aria-hidden />
           <span className="min-w-0 flex-1 basis-60">{t("Its scripts are off: others may have written this page, or what it was made of.")}</span>
-          <Button onClick={() => change.mutate({ scripts: true })}>{t("Let them run")}</Button>
+          <Button needs="approve" onClick={() => change.mutate({ scripts: true })}>{t("Let them run")}</Button>
         </div>
       )}
     </header>
@@ -170,8 +170,8 @@ function Question({ asked, settle }: { asked: Asked; settle: (allowed: boolean) 
       <pre dir="auto" tabIndex={0} className="mt-2 max-h-48 overflow-auto rounded-md bg-sunken p-3 font-mono text-xs whitespace-pre-wrap">{asked.answer.shown}</pre>
       <p className="mt-2 text-sm text-muted">{asked.answer.reason}</p>
       <div className="mt-2 flex gap-2">
-        <Button look="danger" onClick={() => settle(true)}>{t("Allow once")}</Button>
-        <Button onClick={() => settle(false)}>{t("Deny")}</Button>
+        <Button needs="admin" look="danger" onClick={() => settle(true)}>{t("Allow once")}</Button>
+        <Button needs="admin" onClick={() => settle(false)}>{t("Deny")}</Button>
       </div>
     </section>
   );

@@ -72,6 +72,7 @@ function Sessions({ chosen, onChosen }: { chosen: string; onChosen?: () => void 
   return (
     <>
       <Button
+        needs="chat"
         icon={MessageSquarePlus}
         className="mb-3 w-full"
         onClick={() => open(`api:${new Date().toISOString().slice(0, 16).replace("T", "-").replace(":", "")}`)}

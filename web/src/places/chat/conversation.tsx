@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Activity, ArrowDown, Bot, PanelRight, Pencil, RotateCcw, Sparkles, Wrench, X } from "lucide-react";
 import { createContext, useCallback, useContext, useEffect, useLayoutEffect, useMemo, useRef, useState, type ReactNode, type RefObject } from "react";
 import { Link, useLocation } from "wouter";
-import { Problem, call } from "../../api/client";
+import { Problem, call, may } from "../../api/client";
 import { live, type Message } from "../../api/live";
 import { useApprovals, useConnection, useHistory, useModels, useSessions, useTasks } from "../../api/queries";
 import type { EntryAnswer, HistoryAnswer } from "../../api/schema";
@@ -185,8 +185,8 @@ export function Conversation({ session }: { session: string }) {
         </div>
       )}
       <div className="sr-only" aria-live="polite"><p key={announced.count}>{announced.text}</p></div>
-      <Composer onSend={send} onStop={working.length ? stop : undefined} connected={connection.state === "open"} session={session}
-        model={<><ModelChoice session={session} connected={connection.state === "open"} /><PermissionChoice session={session} connected={connection.state === "open"} /></>} />
+      {!may("chat") ? <p className="border-t border-line px-4 py-3 text-center text-sm text-muted">{t("Your login may read here, and not write.")}</p> : <Composer onSend={send} onStop={working.length ? stop : undefined} connected={connection.state === "open"} session={session}
+        model={<><ModelChoice session={session} connected={connection.state === "open"} /><PermissionChoice session={session} connected={connection.state === "open"} /></>} />}
     </Edit>
   );
 }
@@ -298,12 +298,14 @@ function Mine({ text, entry }: { text: string; entry?: EntryAnswer }) {
       {entry?.images.map((each) => <Media key={each.id} id={each.id} />)}
       {entry && (
         <Under entry={entry}>
+          {may("admin") && <>
           <button type="button" onClick={() => setDraft(entry.text)} className="inline-flex items-center gap-1 hover:text-text">
             <Pencil size={12} aria-hidden /> {t("Edit")}
           </button>
           <button type="button" onClick={() => say(entry, entry.text)} className="inline-flex items-center gap-1 hover:text-text">
             <RotateCcw size={12} aria-hidden /> {t("Again")}
           </button>
+          </>}
         </Under>
       )}
     </div>

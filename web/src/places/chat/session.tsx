@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Archive, ArchiveRestore, Check, Pencil, Trash2 } from "lucide-react";
 import { useState } from "react";
-import { call } from "../../api/client";
+import { call, may } from "../../api/client";
 import { t } from "../../i18n";
 import { Button } from "../../parts/basics";
 
@@ -21,6 +21,7 @@ export function SessionActs({ session, title, archived, onGone }: { session: str
     onSuccess: () => { renew(); onGone(); },
     onError: () => setSure(false),
   });
+  if (!may("admin")) return null;
   const failed = change.error ?? remove.error;
   return (
     <div className="flex flex-col gap-1 px-1 pb-1">

@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Check, GitCommitHorizontal } from "lucide-react";
 import { useState } from "react";
-import { call } from "../../api/client";
+import { call, may } from "../../api/client";
 import type { ChangeAnswer } from "../../api/schema";
 import { t } from "../../i18n";
 import { Badge, Button, Card, Empty, Failure, Skeleton, When } from "../../parts/basics";
@@ -50,7 +50,7 @@ export function Changes({ repo, changes }: { repo: Repo; changes: ChangeAnswer[]
             ))}
           </ul>
         </Card>
-        <form className="flex flex-col gap-2" onSubmit={(event) => { event.preventDefault(); commit.mutate(); }}>
+        <form hidden={!may("admin")} className="flex flex-col gap-2" onSubmit={(event) => { event.preventDefault(); commit.mutate(); }}>
           <textarea rows={3} dir="auto" value={message} onChange={(event) => setMessage(event.target.value)} aria-label={t("What was changed, and why")}
             placeholder={t("What was changed, and why")} className="rounded-md border border-line bg-surface px-3 py-2" />
           <Button type="submit" look="main" icon={GitCommitHorizontal} disabled={!message.trim() || !wanted.length || commit.isPending}>

@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { ArrowDownToLine, ArrowUpFromLine, FolderGit2, GitBranch, GitPullRequest } from "lucide-react";
 import { useState } from "react";
 import { useSearchParams } from "wouter";
-import { Problem, call } from "../../api/client";
+import { Problem, call, may } from "../../api/client";
 import { t } from "../../i18n";
 import { Badge, Button, Dialog, Empty, Failure, Page, Skeleton, Tabs } from "../../parts/basics";
 import { Browse } from "./browse";
@@ -41,7 +41,7 @@ export function Files() {
           <div className="mb-4 flex flex-wrap items-center gap-2">
             <Tabs label={t("What is shown")} chosen={tab} onChoose={(chosen) => go({ tab: chosen })}
               tabs={[["files", t("Files")], ["changes", told.changes.length ? t("Changes ({count})", { count: told.changes.length }) : t("Changes")], ["history", t("History")]] as const} />
-            {told.repository && <Branch repo={repo} status={told} />}
+            {told.repository && may("admin") && <Branch repo={repo} status={told} />}
           </div>
           {tab === "files" ? <Browse repo={repo} /> : !told.repository ? <Begin repo={repo} /> : tab === "changes" ? <Changes repo={repo} changes={told.changes} /> : <History repo={repo} />}
         </>
@@ -59,7 +59,7 @@ function Begin({ repo }: { repo: Repo }) {
   return (
     <Empty icon={FolderGit2} title={t("This folder has no history.")}>
       <p>{t("As a git repository it shows what was changed, and takes it back.")}</p>
-      <Button look="main" className="mt-3" disabled={begin.isPending} onClick={() => begin.mutate()}>{t("Make it a repository")}</Button>
+      <Button needs="admin" look="main" className="mt-3" disabled={begin.isPending} onClick={() => begin.mutate()}>{t("Make it a repository")}</Button>
       {begin.isError && <Failure error={begin.error} />}
     </Empty>
   );

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { ArrowRight, Brain, CalendarClock, CircleAlert, CircleCheck, CircleHelp, Inbox, Sparkles } from "lucide-react";
 import { useEffect, useState } from "react";
 import { Link } from "wouter";
-import { call } from "../../api/client";
+import { call, may } from "../../api/client";
 import { useModels, useStatus, useTasks, useUsage } from "../../api/queries";
 import type { TaskAnswer } from "../../api/schema";
 import { duration, moment, money, number, t, tn } from "../../i18n";
@@ -10,6 +10,7 @@ import { ApprovalCard } from "../../parts/approval";
 import { Connect } from "../../parts/connect";
 import { changesSince, sinceYesterday, useFacts } from "../../parts/facts";
 import { leave, useNeeds } from "../../parts/needs";
+import { To, maySee } from "../../parts/places";
 import { NotifyChoice } from "../../parts/notify";
 import { Running } from "../../parts/running";
 import { Told } from "../../parts/told";
@@ -28,7 +29,7 @@ export function Home() {
   const open = tasks.data?.tasks.filter((each) => OPEN.includes(each.state)) ?? [];
   const recent = tasks.data?.tasks.filter((each) => !OPEN.includes(each.state)).slice(0, 6) ?? [];
   // all at once, or each answer would push down what stands below it
-  const waits = [useModels(), useFacts(), useGoals(), useDone()].some((each) => each.isPending && each.fetchStatus !== "paused") || unknown;
+  const waits = [useModels(), useFacts(), useGoals(), useDone()].some((each) => each.isPending && each.isEnabled && each.fetchStatus !== "paused") || unknown;
   return (
     <Page title={greeting()} about={status.data?.model ? t("Model: {model}", { model: status.data.model }) : undefined}>
       {waits ? (
@@ -42,7 +43,7 @@ export function Home() {
               <Empty icon={Inbox} title={t("Nothing needs you.")}>
                 {t("Ask Hob something, or look at what it did.")}
                 <span className="mt-2 flex flex-wrap justify-center gap-x-4 gap-y-1">
-                  {([["/chat", t("Start a conversation")], ["/memory", t("See what Hob remembers")], ["/trust?tab=tools", t("Try a tool")]] as const).map(([href, word]) => (
+                  {([["/chat", t("Start a conversation")], ["/memory", t("See what Hob remembers")], ["/trust?tab=tools", t("Try a tool")]] as const).filter(([href]) => maySee(href)).map(([href, word]) => (
                     <Link key={href} href={href} className="text-accent underline underline-offset-2">{word}</Link>
                   ))}
                 </span>
@@ -144,10 +145,10 @@ function Health() {
     !!status.resting?.length && tn("{count} model rests", "{count} models rest", status.resting.length),
   ].filter(Boolean);
   return (
-    <Link href="/settings?tab=doctor" className="mb-4 flex items-center gap-2 text-sm text-muted hover:text-text">
+    <To href="/settings?tab=doctor" className="mb-4 flex items-center gap-2 text-sm text-muted hover:text-text">
       {wrong.length ? <CircleAlert size={14} className="text-warn" aria-hidden /> : <CircleCheck size={14} className="text-good" aria-hidden />}
       {wrong.length ? wrong.join(" · ") : t("All is well; up for {time}.", { time: duration(status.uptime_seconds) })}
-    </Link>
+    </To>
   );
 }
 
@@ -222,10 +223,10 @@ function Today() {
     <Section title={t("Today")} more={<Link href="/costs" className="flex items-center gap-1 text-sm text-accent hover:underline">{t("Costs")}<ArrowRight size={14} aria-hidden /></Link>}>
       <Card className="grid grid-cols-2 sm:grid-cols-5">
         {cells.map(([name, value, href]) => (
-          <Link key={name} href={href} className="rounded-md px-4 py-3 hover:bg-sunken">
+          <To key={name} href={href} className="rounded-md px-4 py-3 hover:bg-sunken">
             <p className="truncate text-xs text-muted">{name}</p>
             <p className="text-xl font-semibold">{value}</p>
-          </Link>
+          </To>
         ))}
       </Card>
     </Section>
@@ -247,18 +248,18 @@ function Next() {
     <Section title={t("Next")}>
       <Card className="divide-y divide-line">
         {rows.sort(([one], [other]) => one - other).slice(0, 5).map(([at, text, href]) => (
-          <Link key={`${at}${text}`} href={href} className="flex min-h-11 items-center gap-3 px-4 py-2 hover:bg-sunken">
+          <To key={`${at}${text}`} href={href} className="flex min-h-11 items-center gap-3 px-4 py-2 hover:bg-sunken">
             <CalendarClock size={16} className="text-muted" aria-hidden />
             <span dir="auto" className="min-w-0 flex-1 truncate">{text}</span>
             <span className="text-xs text-muted">{moment(at)}</span>
-          </Link>
+          </To>
         ))}
       </Card>
     </Section>
   );
 }
 
-const useGoals = () => useQuery({ queryKey: ["memory", "goals"], queryFn: () => call("GET /api/v1/memory/goals", { query: { closed: true } }), retry: false });
+const useGoals = () => useQuery({ queryKey: ["memory", "goals"], queryFn: () => call("GET /api/v1/memory/goals", { query: { closed: true } }), retry: false, enabled: may("admin") });
 
 function useDone() {
   const midnight = new Date().setHours(0, 0, 0, 0) / 1000;

@@ -3,11 +3,12 @@ import { Activity, Brain, ChevronDown, ChevronUp, Crosshair, RotateCcw } from "l
 import { memo } from "react";
 import { Link } from "wouter";
 import { clock, day, duration, exact, money, t, tn } from "../../i18n";
-import { call } from "../../api/client";
+import { call, may } from "../../api/client";
 import { Button, Erased, Failure } from "../../parts/basics";
 import { Copy } from "../../parts/copy";
 import { Markdown } from "../../parts/markdown";
 import { Files } from "../../parts/media";
+import { maySee } from "../../parts/places";
 import { SpanIcon, kindOf, wentWrong } from "../../parts/spans";
 import type { PlacedEvent } from "../../api/schema";
 import { FOLDED, linesOf, type Row } from "./rows";
@@ -79,7 +80,7 @@ function Message({ event, mine, open, onFocus, onFilter, onOpen }: { event: Plac
           {event.text && (
             <Copy text={() => event.text} word={t("Copy")} />
           )}
-          {mine && event.text && event.session && (
+          {mine && event.text && event.session && may("chat") && maySee("/chat") && (
             <Link href={`/chat?session=${encodeURIComponent(event.session)}&say=${encodeURIComponent(event.text)}`} className="inline-flex items-center gap-1 hover:text-text">
               <RotateCcw size={12} aria-hidden /> {t("Again")}
             </Link>
@@ -106,7 +107,7 @@ function Remembered({ event }: { event: PlacedEvent }) {
       {undo.isSuccess ? (
         <span className="ms-auto shrink-0">{t("taken back")}</span>
       ) : (
-        event.text && <Button look="quiet" data-act="undo" disabled={undo.isPending} onClick={() => undo.mutate()} className="ms-auto shrink-0">{t("Undo")}</Button>
+        event.text && <Button needs="admin" look="quiet" data-act="undo" disabled={undo.isPending} onClick={() => undo.mutate()} className="ms-auto shrink-0">{t("Undo")}</Button>
       )}
       <time className="shrink-0 text-xs whitespace-nowrap" title={exact(event.at)}>{clock(event.at)}</time>
     </div>

@@ -3,7 +3,7 @@ import { Activity, ArrowUp, Search, X } from "lucide-react";
 import { useCallback, useEffect, useMemo, useRef, useState, type ReactNode } from "react";
 import { useLocation, useSearchParams } from "wouter";
 import { useQueryClient } from "@tanstack/react-query";
-import { call } from "../../api/client";
+import { call, may } from "../../api/client";
 import { live, type LiveEvent } from "../../api/live";
 import { spanType, useTimeline, type Filter } from "../../api/queries";
 import type { PageAnswer, PlacedEvent } from "../../api/schema";
@@ -158,7 +158,7 @@ function Feed({ filter, rows, pages, focus, set, children }: {
       const pressed = event.target instanceof HTMLElement && event.target.matches("a, button");
       const row = rows[chosen];
       const act = ({ u: "undo", ".": "stop" } as const)[event.key];
-      if (act && row && row.type !== "day") {
+      if (act && may("admin") && row && row.type !== "day") {
         event.stopImmediatePropagation(); // of the chosen row, not of whatever button comes first
         setActing({ act, event: row.event });
       } else if (event.key === "j") step(1);

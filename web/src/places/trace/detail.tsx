@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { call, fetchFile } from "../../api/client";
+import { call, fetchFile, may } from "../../api/client";
 import type { ApprovalAnswer, DecisionAnswer, SpanAnswer } from "../../api/schema";
 import { duration, exact, money, number, t, tn } from "../../i18n";
 import { ApprovalCard } from "../../parts/approval";
@@ -21,7 +21,7 @@ export function Detail({ span, decisions, approvals, erased }: {
 }) {
   const data = span.metadata;
   const text = (name: string) => (typeof data[name] === "string" ? data[name] : "");
-  const tools = useQuery({ queryKey: ["tools"], queryFn: () => call("GET /api/v1/tools"), retry: false, enabled: span.type === "TOOL" });
+  const tools = useQuery({ queryKey: ["tools"], queryFn: () => call("GET /api/v1/tools"), retry: false, enabled: span.type === "TOOL" && may("read") });
   const effects = tools.data?.tools.find((each) => each.name === span.title)?.effects ?? [];
   const verdicts = decisions.filter((each) => span.type === "TOOL" && each.call === data.tool_call_id);
   const mine = approvals.filter((each) => span.kind === "turn" || span.type === "APPROVAL" || (span.type === "TOOL" && each.tool === span.title));

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { ChevronDown, ChevronRight } from "lucide-react";
 import { useState } from "react";
-import { call } from "../../api/client";
+import { call, may } from "../../api/client";
 import type { PieceAnswer } from "../../api/schema";
 import { number, t, tn } from "../../i18n";
 import { Badge, Card, Erased, Failure, Skeleton } from "../../parts/basics";
@@ -25,7 +25,7 @@ export function Prompt({ turn, step, sections }: { turn: string; step: number; s
       </h3>
       <div className="flex h-6 gap-px overflow-hidden rounded-md bg-sunken" aria-hidden>
         {sections.map((each, place) => (
-          <button key={each.name} type="button" tabIndex={-1} title={t(each.name)} onClick={() => toggle(each.name)}
+          <button key={each.name} type="button" tabIndex={-1} title={t(each.name)} disabled={!may("read")} onClick={() => toggle(each.name)}
             className={`transition-opacity duration-100 ${each.cached ? "hatched" : ""} ${open && open !== each.name ? "opacity-40" : ""}`}
             style={{ width: `${(100 * each.tokens) / whole}%`, minWidth: 2, backgroundColor: HUES[place % HUES.length] }} />
         ))}
@@ -33,7 +33,7 @@ export function Prompt({ turn, step, sections }: { turn: string; step: number; s
       <ul className="mt-2 grid gap-x-4 text-sm sm:grid-cols-2 lg:grid-cols-3">
         {sections.map((each, place) => (
           <li key={each.name}>
-            <button type="button" aria-expanded={open === each.name} onClick={() => toggle(each.name)}
+            <button type="button" disabled={!may("read")} aria-expanded={open === each.name} onClick={() => toggle(each.name)}
               className={`flex min-h-8 w-full items-center gap-2 rounded-md px-1.5 text-start ${open === each.name ? "bg-accent-soft" : "hover:bg-sunken"}`}>
               <span aria-hidden className={`size-2.5 shrink-0 rounded-sm ${each.cached ? "hatched" : ""}`} style={{ backgroundColor: HUES[place % HUES.length] }} />
               <span className="min-w-0 flex-1 truncate">{t(each.name)}{each.cached && <span className="text-muted"> · {t("cacheable")}</span>}</span>

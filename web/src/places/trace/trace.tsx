@@ -9,6 +9,7 @@ import { duration, money, number, t, tn } from "../../i18n";
 import { Badge, Button, Failure, Page, Skeleton, When, Wide } from "../../parts/basics";
 import { Copy } from "../../parts/copy";
 import { SpanIcon, kindOf, wentWrong } from "../../parts/spans";
+import { maySee } from "../../parts/places";
 import { wordOf } from "../../parts/words";
 import { Detail } from "./detail";
 import { Graph } from "./graph";
@@ -57,15 +58,15 @@ function Acts({ trace, graph, onGraph, replay, onReplay }: {
       <Link href="/timeline" className="inline-flex min-h-9 items-center gap-2 rounded-md px-3 text-muted hover:bg-sunken">
         <ArrowLeft size={16} aria-hidden /> {t("Timeline")}
       </Link>
-      {session && (
+      {session && maySee("/chat") && (
         <Link href={`/chat?session=${encodeURIComponent(session)}`} className="inline-flex min-h-9 items-center gap-2 rounded-md border border-line bg-surface px-3 font-medium hover:bg-sunken">
           <MessageSquare size={16} aria-hidden /> {t("Open in chat")}
         </Link>
       )}
       {trace.task && ["failed", "set_aside"].includes(trace.task.state) && (
-        <Button icon={RotateCcw} disabled={retry.isPending} onClick={() => retry.mutate(trace.task!.id)}>{t("Retry")}</Button>
+        <Button needs="admin" icon={RotateCcw} disabled={retry.isPending} onClick={() => retry.mutate(trace.task!.id)}>{t("Retry")}</Button>
       )}
-      {trace.turns.length > 0 && <Button icon={Columns2} aria-pressed={replay} onClick={onReplay}>{t("Replay")}</Button>}
+      {trace.turns.length > 0 && <Button needs="admin" icon={Columns2} aria-pressed={replay} onClick={onReplay}>{t("Replay")}</Button>}
       <Button icon={graph ? ChartGantt : Workflow} onClick={onGraph}>{graph ? t("As a waterfall") : t("As a graph")}</Button>
       <span className="inline-flex min-h-9 items-center rounded-md border border-line bg-surface px-3 font-medium">
         <Copy text={() => JSON.stringify(trace, null, 2)} word={t("Copy as JSON")} />

@@ -1,7 +1,7 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { Play, Wrench } from "lucide-react";
 import { useState } from "react";
-import { call } from "../../api/client";
+import { call, may } from "../../api/client";
 import type { ToolAnswer } from "../../api/schema";
 import { duration, t } from "../../i18n";
 import { Badge, Button, Card, Empty, Failure, Section, Skeleton } from "../../parts/basics";
@@ -58,11 +58,11 @@ function Try({ tool }: { tool: ToolAnswer }) {
     <div className="flex flex-col gap-3 pt-3 text-sm">
       {tool.effects.length > 0 && <p className="text-muted">{t("It may: {effects}", { effects: tool.effects.join(", ") })}</p>}
       {known.length > 0 && <p className="text-muted">{t("Arguments")}: <code className="font-mono">{known.join(", ")}</code></p>}
-      <form className="flex flex-wrap items-end gap-3" onSubmit={(event) => { event.preventDefault(); attempt.mutate(false); }}>
+      <form hidden={!may("admin")} className="flex flex-wrap items-end gap-3" onSubmit={(event) => { event.preventDefault(); attempt.mutate(false); }}>
         <label className="flex min-w-56 flex-1 flex-col gap-1 text-muted">{t("Arguments: as JSON, or the one that matters most")}
           <input value={text} dir="auto" onChange={(event) => { setText(event.target.value); attempt.reset(); }} className="h-10 w-full rounded-md border border-line bg-surface px-3 font-mono text-text" />
         </label>
-        <Button type="submit" icon={Play} disabled={attempt.isPending} className="min-h-10">{attempt.isPending ? t("Trying…") : t("Try it")}</Button>
+        <Button needs="admin" type="submit" icon={Play} disabled={attempt.isPending} className="min-h-10">{attempt.isPending ? t("Trying…") : t("Try it")}</Button>
       </form>
       {attempt.isError && <Failure error={attempt.error} />}
       {told && !told.done && (

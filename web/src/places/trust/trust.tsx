@@ -1,7 +1,7 @@
 import { ShieldCheck, Undo2 } from "lucide-react";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link, useSearchParams } from "wouter";
-import { call } from "../../api/client";
+import { call, may } from "../../api/client";
 import { useApprovals, useAudit, useGrants } from "../../api/queries";
 import { exact, t } from "../../i18n";
 import { ApprovalCard } from "../../parts/approval";
@@ -12,13 +12,15 @@ import { People } from "./people";
 import { Sandbox, Secrets } from "./reach";
 import { Tools } from "./tools";
 
+/** What only the owner is shown. */
+const OWNERS = new Set<string>(["people", "secrets", "sandbox"]);
 const GOOD = new Set(["allow", "allowed", "used", "ok", "right", "approved"]);
 const BAD = new Set(["deny", "denied", "wrong", "too_often", "turned_away", "block", "broken"]);
 
 /** What Hob asks, what it may without asking, and what was decided. */
 export function Trust() {
   const [search, setSearch] = useSearchParams();
-  const tab = (["audit", "people", "explain", "tools", "secrets", "sandbox"] as const).find((each) => each === search.get("tab")) ?? "approvals";
+  const tab = (["audit", "people", "explain", "tools", "secrets", "sandbox"] as const).find((each) => each === search.get("tab") && (may("admin") || !OWNERS.has(each))) ?? "approvals";
   return (
     <Page
       title={t("Trust")}
@@ -29,7 +31,7 @@ export function Trust() {
           label={t("What is shown")}
           chosen={tab}
           onChoose={(chosen) => setSearch(chosen === "approvals" ? {} : { tab: chosen }, { replace: true })}
-          tabs={[["approvals", t("Approvals")], ["people", t("People")], ["tools", t("Tools")], ["secrets", t("Secrets")], ["sandbox", t("Sandbox")], ["explain", t("What if…")], ["audit", t("Audit")]] as const}
+          tabs={([["approvals", t("Approvals")], ["people", t("People")], ["tools", t("Tools")], ["secrets", t("Secrets")], ["sandbox", t("Sandbox")], ["explain", t("What if…")], ["audit", t("Audit")]] as const).filter(([name]) => may("admin") || !OWNERS.has(name))}
         />
       </div>
       {tab === "audit" ? <Audit /> : tab === "people" ? <People /> : tab === "tools" ? <Tools /> : tab === "explain" ? <Explain /> : tab === "secrets" ? <Secrets /> : tab === "sandbox" ? <Sandbox /> : <Approvals />}
@@ -75,7 +77,7 @@ function Approvals() {
                     {each.directory && ` · ${each.directory}`} · <When at={each.given} />
                   </p>
                 </div>
-                <Button look="danger" icon={Undo2} disabled={revoke.isPending} onClick={() => revoke.mutate(each.id)}>
+                <Button needs="approve" look="danger" icon={Undo2} disabled={revoke.isPending} onClick={() => revoke.mutate(each.id)}>
                   {t("Take back")}
                 </Button>
               </div>

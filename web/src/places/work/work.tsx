@@ -70,7 +70,7 @@ function Row({ task }: { task: TaskAnswer }) {
       <Link href={`/chat?session=${encodeURIComponent(task.session)}`} className="hidden max-w-40 truncate text-xs text-muted hover:text-text sm:inline">{task.session}</Link>
       <span className="hidden w-16 text-end text-xs text-muted sm:inline">{duration(Math.max(0, task.updated - task.created))}</span>
       <When at={task.updated} className="shrink-0 text-end text-xs text-muted sm:w-20" />
-      {again && <Button look="quiet" icon={RotateCcw} label={t("Retry")} className="px-2" disabled={retry.isPending} onClick={() => retry.mutate()} />}
+      {again && <Button needs="admin" look="quiet" icon={RotateCcw} label={t("Retry")} className="px-2" disabled={retry.isPending} onClick={() => retry.mutate()} />}
     </div>
   );
 }

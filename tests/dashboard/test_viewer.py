@@ -1,0 +1,84 @@
+"""What a login that may only look is shown: what it may do, and nothing that it would be refused."""
+
+from playwright.async_api import Browser, Page, Response, expect
+
+from hob.testing.model_server import Fault, Reply
+from tests.dashboard.conftest import watch
+from tests.dashboard.scene import dashboard_of, scene
+from tests.journeys.world import Daemon, World
+
+ACTS = ("Send", "Delete", "Rename", "Archive", "New conversation", "Stop everything", "Stop", "Retry", "Try again")
+ACTS_IN_FILES = ("Commit one file", "Pull", "Push", "Pull request", "Make it a repository", "Try it")
+ACTS_ON_ANSWERS = ("Allow once", "Deny", "Edit", "Again", "Undo", "Replay")
+
+
+async def test_viewer_is_offered_nothing_that_would_be_refused(world: World, browser: Browser) -> None:
+    async with scene(world) as (daemon, _):
+        page, refused, errors = await signed_in(world, browser, "view", daemon)
+        rail = page.get_by_role("navigation", name="Places").first
+        await expect(rail.get_by_role("link")).to_have_text(["Hob", "Home", "Timeline", "Work", "Costs"])
+        for place in ("Timeline", "Work", "Costs", "Home"):
+            await rail.get_by_role("link", name=place).click()
+            await looked_at(page)
+        await rail.get_by_role("link", name="Timeline").click()
+        await page.get_by_role("article", name="message").first.get_by_role("link", name="Trace").click()
+        await page.get_by_role("option").filter(has_text="model asked").first.click()
+        await looked_at(page)
+        assert refused == []
+        await page.goto(f"{await dashboard_of(world)}/chat?session=api:main")
+        await expect(page.get_by_role("alert")).to_contain_text("Your login may not see this.")
+        await looked_at(page)
+        assert errors == []
+
+
+async def test_reader_reads_conversations_and_changes_none(world: World, browser: Browser) -> None:
+    async with scene(world) as (daemon, _):
+        page, refused, errors = await signed_in(world, browser, "read", daemon)
+        base = await dashboard_of(world)
+        rail = page.get_by_role("navigation", name="Places").first
+        await expect(rail.get_by_role("link")).to_contain_text(
+            ["Hob", "Home", "Chat", "Timeline", "Work", "Files", "Trust", "Costs", "Canvas"]
+        )
+        await page.goto(f"{base}/chat?session=api:weekend")
+        await expect(page.get_by_test_id("conversation")).to_contain_text("Sanssouci park")
+        await expect(page.get_by_text("Your login may read here, and not write.")).to_be_visible()
+        paths = ("/", "/chat?session=api:main", "/files?tab=changes", "/trust", "/trust?tab=tools", "/trust?tab=audit")
+        for path in paths:
+            await page.goto(f"{base}{path}")
+            await looked_at(page)
+        assert refused == []
+        assert errors == []
+
+
+async def signed_in(world: World, browser: Browser, scope: str, daemon: Daemon) -> tuple[Page, list[str], list[str]]:
+    """A page with a token of this scope, what it was refused from then on, and what went wrong in it."""
+    world.model.script.append(Reply(fault=Fault.FILTERED))
+    await daemon.post("What fails.", session="failing")
+    told = await world.hob("token", "new", "hallway", "--scope", scope)
+    token = told.out.split()[0]
+    errors: list[str] = []
+    refused: list[str] = []
+    page = await (await browser.new_context(locale="en-US", reduced_motion="reduce")).new_page()
+    watch(page, errors)
+    await page.goto(await dashboard_of(world))
+    await page.get_by_label("Or paste a token").fill(token)
+    await page.get_by_role("button", name="Sign in").click()
+    await page.locator("#main").wait_for()
+
+    def look(response: Response) -> None:
+        if response.status in (401, 403):
+            refused.append(response.url)
+
+    page.on("response", look)
+    await page.reload()
+    await looked_at(page)
+    return page, refused, errors
+
+
+async def looked_at(page: Page) -> None:
+    """The place is whole, and none of the acts is offered in it."""
+    await page.locator("#main").wait_for()
+    await expect(page.locator(".skeleton")).to_have_count(0)
+    for name in (*ACTS, *ACTS_IN_FILES, *ACTS_ON_ANSWERS):
+        await expect(page.get_by_role("button", name=name, exact=True)).to_have_count(0)
+    await expect(page.get_by_label("Message to Hob")).to_have_count(0)
