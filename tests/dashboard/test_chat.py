@@ -1,8 +1,10 @@
 """What stands around a conversation, in a browser."""
 
-from playwright.async_api import Browser, expect
+import re
 
-from hob.testing.model_server import Reply
+from playwright.async_api import Browser, Page, expect
+
+from hob.testing.model_server import Fault, Reply
 from tests.dashboard.conftest import open_tab
 from tests.journeys.world import World
 
@@ -103,4 +105,95 @@ async def test_commands_are_offered_and_explained_as_one_types(world: World, bro
         await expect(page.get_by_test_id("conversation")).to_contain_text("/model")
         await expect(page.get_by_text("Only here; no part of the conversation.")).to_be_visible()
         await expect(offered).to_have_count(0)
+        assert tab.errors == []
+
+
+async def say(page: Page, text: str) -> None:
+    await page.get_by_label("Message to Hob").fill(text)
+    await page.keyboard.press("Enter")
+
+
+async def test_typed_fork_leads_the_page_into_the_copy_and_nobody_else(world: World, browser: Browser) -> None:
+    async with world.serve() as daemon:
+        await daemon.post("Plan a trip.", session="api:trip")
+        tab = await open_tab(world, browser, "/chat?session=api:trip")
+        page, conversation = tab.page, tab.page.get_by_test_id("conversation")
+        await say(page, "/fork")
+        await expect(page).to_have_url(re.compile("session=api%3Atrip-"))
+        await expect(conversation.get_by_text("Plan a trip.", exact=True)).to_be_visible()
+        listed = page.get_by_role("complementary", name="Conversations")
+        await expect(listed.get_by_role("button", name="Fork of Plan a trip.")).to_have_attribute(
+            "aria-current", "true"
+        )
+        world.model.script.append(Reply("By train."))
+        await say(page, "How?")
+        await expect(conversation.get_by_text("By train.")).to_be_visible()
+        old = (await daemon.ask("/sessions/show", session="api:trip"))["last"]
+        assert "How?" not in [each["text"] for each in old]
+        assert (await daemon.post("hello", session="main")).json()["session"] == "api:main"
+        await say(page, "/private")
+        await expect(conversation.get_by_text("Nothing of this conversation is remembered.")).to_be_visible()
+        assert tab.errors == []
+
+
+async def test_stop_ends_what_runs_and_leaves_what_waits(world: World, browser: Browser) -> None:
+    async with world.serve():
+        tab = await open_tab(world, browser, "/chat?session=api:main")
+        page, conversation = tab.page, tab.page.get_by_test_id("conversation")
+        await say(page, "/queue followup")
+        await expect(conversation.get_by_text("followup").last).to_be_visible()
+        world.model.script.extend([Reply("goes on and " * 60, pause=0.1), Reply("The second."), Reply("The third.")])
+        await say(page, "Tell a story.")
+        await expect(conversation.get_by_text("goes on and")).to_be_visible()
+        for count, text in enumerate(("And a second one.", "And a third one."), 1):
+            await say(page, text)
+            await expect(conversation.get_by_role("button", name="Take out")).to_have_count(count)
+        await page.get_by_role("button", name="Stop", exact=True).click()
+        note = conversation.get_by_role("note")
+        await expect(note).to_have_text("This was stopped.")
+        await expect(conversation.get_by_text("The third.")).to_be_visible()
+        for text in ("Tell a story.", "And a second one.", "The second.", "And a third one."):
+            await expect(conversation.get_by_text(text, exact=True)).to_have_count(1)
+        await expect(conversation.get_by_role("button", name="Again")).to_have_count(3)  # of what was said alone
+        assert tab.errors == []
+
+
+async def test_files_of_a_message_stand_in_it_and_no_answer_is_a_note(world: World, browser: Browser) -> None:
+    async with world.serve() as daemon:
+        tab = await open_tab(world, browser, "/chat?session=api:main")
+        page, conversation = tab.page, tab.page.get_by_test_id("conversation")
+        names = ("a.txt", "b, c.txt", "d.html")
+        await page.locator("input[type=file]").set_input_files(
+            [{"name": each, "mimeType": "text/plain", "buffer": each.encode()} for each in names]
+        )
+        for each in names:
+            await expect(page.get_by_role("button", name=f"Remove {each}")).to_be_visible()
+        world.model.script.append(Reply("Three files."))
+        await say(page, "What are these?")
+        await expect(conversation.get_by_text("Three files.")).to_be_visible()
+        for each in names:
+            await expect(conversation.get_by_text(each, exact=True)).to_be_visible()
+        await expect(conversation.get_by_role("button", name="Edit")).to_have_count(1)
+        await conversation.get_by_role("button", name="Again").click()
+        await expect(conversation.get_by_text("Its files are not sent again.")).to_be_visible()
+        world.model.script.append(Reply(fault=Fault.UNAUTHORIZED))
+        await daemon.post("And now?", session="main")
+        await expect(conversation.get_by_role("note")).to_have_text("No answer was given: its key was refused.")
+        await expect(conversation.get_by_text("[")).to_have_count(0)
+        await page.get_by_role("button", name="Deutsch").click()
+        await expect(conversation.get_by_role("note")).to_contain_text("sein Schlüssel wurde abgelehnt")
+        assert tab.errors == []
+
+
+async def test_call_that_failed_says_so_in_its_line(world: World, browser: Browser) -> None:
+    world.model.script += [
+        Reply(calls=(("edit", '{"path": "notes.md"}'), ("exec", '{"command": "echo hello"}'))),
+        Reply("It did not work."),
+    ]
+    async with world.serve() as daemon:
+        await daemon.post("Change it.", session="main")
+        tab = await open_tab(world, browser, "/chat?session=api:main")
+        lines = tab.page.get_by_test_id("conversation").locator("summary")
+        await expect(lines.filter(has_text="edit")).to_contain_text("failed")
+        await expect(lines.filter(has_text="exec")).not_to_contain_text("failed")
         assert tab.errors == []

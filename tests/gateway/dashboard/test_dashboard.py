@@ -439,8 +439,19 @@ async def test_slash_fork_leads_the_chat_into_the_copy(hob: Machine) -> None:
     await hob.tcp.post("/chat", json={"message": "one"})
     said = (await hob.tcp.post("/chat", json={"message": "/fork", "session": "main"})).json()
     assert "api:main-" in said["reply"]
-    sessions = [each["session"] for each in (await hob.tcp.get("/sessions")).json()["sessions"]]
-    assert len(sessions) == 2
+    fork, old = (await hob.tcp.get("/sessions")).json()["sessions"]
+    assert (fork["title"], old["title"]) == ("Fork of one", "one")
+
+
+async def test_slash_fork_of_a_named_conversation_leads_nobody_there(hob: Machine) -> None:
+    for text in ("one", "/permission read-only"):
+        await hob.tcp.post("/chat", json={"message": text, "session": "api:trip"})
+    said = (await hob.tcp.post("/chat", json={"message": "/fork", "session": "api:trip"})).json()
+    assert "api:trip goes on as it is" in said["reply"]
+    for asked in ({"session": "main"}, {}):
+        assert (await hob.tcp.post("/chat", json={"message": "two", **asked})).json()["session"] == "api:main"
+    found = {each["title"]: each for each in (await hob.tcp.get("/sessions")).json()["sessions"]}
+    assert found["Fork of one"]["permission"] == "read-only"
 
 
 async def test_policy_says_what_it_would_say(hob: Machine) -> None:

@@ -105,6 +105,17 @@ async def test_erased_session_leaves_no_title_and_no_blob(tmp_path: Path) -> Non
         assert await store.blobs.load(pictures[0])
 
 
+async def test_erased_message_leaves_no_title_of_a_fork_either(tmp_path: Path) -> None:
+    inbound, fork = message(SECRET), SessionKey(f"{SESSION}-fork")
+    async with open_store(tmp_path, SETTINGS, CLOCK) as store:
+        await talk(store, inbound, "hi")
+        assert await store.transcript.fork(SESSION, None, fork)
+        await store.sessions.change(fork, title=f"Fork of {SECRET}")
+        await store.erasure.erase_trace(inbound.trace, "asked to")
+        assert (await store.sessions.get(fork)).title == ""
+        assert spilled(tmp_path) == []
+
+
 def showing(text: str, blob: BlobId) -> Inbound:
     return replace(message(text), attachments=(Attachment("image/png", blob=blob),))
 

@@ -321,6 +321,8 @@ export interface EntryAnswer {
   trust: string;
   origin: string;
   calls: CallAnswer[];
+  call: string | null;
+  is_error: boolean;
   images: PictureAnswer[];
 }
 

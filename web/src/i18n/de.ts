@@ -205,6 +205,12 @@ export const GERMAN: Record<string, string> = {
   "Approvals": "Freigaben",
   "Arguments": "Argumente",
   "Ask Hob something, or look at what it did.": "Frag Hob etwas, oder sieh nach, was es getan hat.",
+  "This was stopped.": "Das wurde angehalten.",
+  "No answer was given: {reason}.": "Darauf kam keine Antwort: {reason}.",
+  "Its files are not sent again.": "Seine Dateien werden nicht noch einmal gesendet.",
+  "Nothing of this conversation is remembered.": "Von diesem Gespräch wird nichts gemerkt.",
+  "interrupted": "unterbrochen",
+  "it failed": "es ging schief",
   "Ask a question, drop a file, or type / for commands. Hob asks you before it does what cannot be undone.":
     "Stell eine Frage, leg eine Datei ab, oder tippe / für Befehle. Hob fragt dich, bevor es etwas tut, das sich nicht zurücknehmen lässt.",
   "Audit": "Protokoll",

@@ -131,5 +131,7 @@ async def private(kernel: Kernel, call: CommandCall) -> str:
         return say(call.language, "This conversation is private: nothing of it is remembered.")
     home = kernel.session_queues.context.routing.session_of(call.inbound)
     key = thread_session(call.inbound, PRIVATE + os.urandom(3).hex(), home)
+    if call.inbound.session is not None:  # its sender names the conversation with each message, so no chat is led
+        return say(call.language, "Nothing of {session} is remembered: go on there.", session=key)
     await kernel.store.sessions.switch(call.inbound.origin.key(), key)
     return say(call.language, "From here on nothing is remembered. `/session switch` with another name ends it.")

@@ -1,18 +1,20 @@
 """`/fork`: a chat goes on in a copy of its conversation."""
 
-import os
-
 from hob.agent.commands.slash_commands import CommandCall
 from hob.app.kernel import Kernel
-from hob.core.ids import SessionKey
+from hob.app.sessions.owner_sessions import fork_session
 from hob.core.translation.language import say
 
 
 async def fork(kernel: Kernel, call: CommandCall) -> str:
-    """Copy what was said, and lead the chat there. The old conversation stays."""
-    into = SessionKey(f"{call.session}-{os.urandom(3).hex()}")
-    if not await kernel.store.transcript.fork(call.session, None, into):
+    """Copy what was said, and lead the chat there. The old conversation stays.
+
+    Who names the conversation with each message goes there by itself: no chat is led."""
+    into, copied = await fork_session(kernel.store, await kernel.store.sessions.get(call.session), call.language)
+    if not copied:
         return say(call.language, "Nothing was said here yet that a copy could hold.")
+    if call.inbound.session is not None:
+        return say(call.language, "{into} is a copy of this; {old} goes on as it is.", into=into, old=call.session)
     await kernel.store.sessions.switch(call.inbound.origin.key(), into)
     return say(
         call.language, "From here on this is {into}; {old} stays as it was (`/session switch`).",

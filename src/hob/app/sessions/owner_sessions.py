@@ -8,7 +8,7 @@ from hob.bus.session_queues import SessionQueues
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.ids import SessionKey
 from hob.core.messages import Address
-from hob.core.translation.language import translatable
+from hob.core.translation.language import say, translatable
 from hob.core.turns import Session, SessionChange
 from hob.gateway.answer_types import (
     ForkedAnswer,
@@ -22,6 +22,27 @@ from hob.store.store import Store
 
 _LAST = 6
 _MAX_TITLE = 200
+
+
+async def fork_session(
+    store: Store, session: Session, language: str, before: int | None = None
+) -> tuple[SessionKey, int]:
+    """Copy what was said in a session, up to a place of it, into a new one with the same rules: its key, and how many
+    entries that are. Without any there is no new one."""
+    into = SessionKey(f"{session.key}-{os.urandom(3).hex()}")
+    copied = await store.transcript.fork(session.key, before, into)
+    if copied:
+        prefix = say(language, "Fork of {title}", title="")
+        await store.sessions.change(
+            into,
+            title=prefix + (session.title.removeprefix(prefix) or session.key),
+            model=session.model,
+            mode=session.mode,
+            thinking=session.thinking,
+            permission=session.permission,
+            autonomy=session.autonomy,
+        )
+    return into, copied
 
 
 class OwnerSessions:
@@ -90,14 +111,9 @@ class OwnerSessions:
     async def fork(self, name: str, before: int | None = None) -> ForkedAnswer:
         """A new session with what was said in this one, up to a place of it; this one stays. Raises InvalidRequest."""
         session = await self._find(name)
-        into = SessionKey(f"{session.key}-{os.urandom(3).hex()}")
-        copied = await self._store.transcript.fork(session.key, before, into)
+        into, copied = await fork_session(self._store, session, self._session_queues.context.language, before)
         if not copied:
             raise InvalidRequest(translatable("nothing was said in {session} before that", session=session.key))
-        chosen = SessionChange(title=session.title) if session.title else SessionChange()
-        if session.model:
-            chosen["model"] = session.model
-        await self._store.sessions.change(into, **chosen)
         return {**_view(await self._store.sessions.get(into)), "copied": copied, "of": session.key}
 
     async def _find(self, name: str) -> Session:

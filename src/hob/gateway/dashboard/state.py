@@ -100,6 +100,8 @@ class EntryAnswer(TypedDict):
     trust: str
     origin: str
     calls: list[CallAnswer]
+    call: str | None
+    is_error: bool
     images: list[PictureAnswer]
 
 
@@ -215,6 +217,8 @@ async def history(call: EndpointCall[HistoryQuery]) -> JsonResponse[HistoryAnswe
             "trust": each.label.trust,
             "origin": each.label.origin,
             "calls": [{"id": one.id, "name": one.name, "arguments": one.arguments} for one in each.calls],
+            "call": each.call,
+            "is_error": each.is_error,
             "trace_id": traces.get(TurnId(each.turn)),
             "images": [{"id": one.blob, "media_type": one.media_type} for one in each.images],
         }

@@ -1,6 +1,6 @@
 // The page opens without a network too: its own files are kept, nothing of the owner's is.
 const KEPT = "hob-page";
-const FILES = ["/", "/theme.js", "/icon.svg", "/manifest.webmanifest", "/app/arrow-up.js", "/app/basics.js", "/app/canvas.js", "/app/chat.js", "/app/chevron-right.js", "/app/commands.js", "/app/costs.js", "/app/diff.js", "/app/file-text.js", "/app/files.js", "/app/index.js", "/app/jsx-runtime.js", "/app/memory.js", "/app/palette.js", "/app/pencil.js", "/app/purify.es.js", "/app/recalled.js", "/app/rich.js", "/app/score.js", "/app/settings.js", "/app/shield-exclamation-point.js", "/app/spans.js", "/app/timeline.js", "/app/trace.js", "/app/trash.js", "/app/trust.js", "/app/undo-2.js", "/app/view.js", "/app/work.js", "/app/wrench.js"];
+const FILES = ["/", "/theme.js", "/icon.svg", "/manifest.webmanifest", "/app/arrow-up.js", "/app/basics.js", "/app/canvas.js", "/app/chat.js", "/app/chevron-right.js", "/app/commands.js", "/app/costs.js", "/app/diff.js", "/app/file-text.js", "/app/files.js", "/app/index.js", "/app/info.js", "/app/jsx-runtime.js", "/app/memory.js", "/app/palette.js", "/app/pencil.js", "/app/purify.es.js", "/app/recalled.js", "/app/rich.js", "/app/score.js", "/app/settings.js", "/app/shield-exclamation-point.js", "/app/spans.js", "/app/timeline.js", "/app/trace.js", "/app/trash.js", "/app/trust.js", "/app/undo-2.js", "/app/view.js", "/app/work.js", "/app/wrench.js"];
 
 self.addEventListener("install", (event) => {
   event.waitUntil(caches.open(KEPT).then((cache) => cache.addAll(FILES)).then(() => self.skipWaiting()));

@@ -72,6 +72,13 @@ _TITLES = (
     "SELECT DISTINCT s.title, c.text FROM inbox i JOIN sessions s ON s.key = i.session JOIN content c ON c.id = s.title"
     " WHERE i.trace_id IN doomed_traces"
 )
+# A fork has its title from that of the conversation whose words it holds; the timeline has it once more.
+_FORKED = "IN (SELECT session FROM transcript WHERE turn IN doomed_turns)"
+_TITLES_OF_FORKS = (
+    f"SELECT c.id, c.text FROM sessions s JOIN content c ON c.id = s.title WHERE s.key {_FORKED}"  # noqa: S608
+    " UNION SELECT c.id, c.text FROM timeline e JOIN content c ON c.id = e.content"
+    f" WHERE e.kind = 'session' AND e.name IN ('created', 'title') AND e.session {_FORKED}"
+)
 _SHOWN_ID = 12
 """Characters of an item's id that people are shown."""
 DERIVED = "layer IN ('fact', 'observation')"
@@ -115,9 +122,10 @@ def select_content(connection: apsw.Connection, asked: Selection) -> tuple[list[
         told = re.compile("|".join(facts))
         texts = [(id,) for id, text in all_rows(connection, _TOLD) if told.search(text)]
         connection.executemany("INSERT OR IGNORE INTO doomed VALUES (?)", texts)
-    said = {title_of(text) for _, text, _ in all_rows(connection, _INBOUNDS)}
-    for title, text in all_rows(connection, _TITLES):
-        if text in said:
+    said = {title_of(text) for _, text, _ in all_rows(connection, _INBOUNDS)} - {""}
+    endings = tuple(f" {text}" for text in said)
+    for title, text in (*all_rows(connection, _TITLES), *all_rows(connection, _TITLES_OF_FORKS)):
+        if text in said or (text or "").endswith(endings):
             connection.execute("INSERT OR IGNORE INTO doomed VALUES (?)", (title,))
     named = named_blobs(connection, _DOOMED, _DOOMED, _DOOMED, _DOOMED, _DOOMED)
     blobs = named | {row[0] for row in all_rows(connection, _MEDIA)}

@@ -1,27 +1,24 @@
-import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { Activity, ArrowDown, Bot, PanelRight, Pencil, RotateCcw, Sparkles, Wrench, X } from "lucide-react";
-import { createContext, useCallback, useContext, useEffect, useLayoutEffect, useMemo, useRef, useState, type ReactNode, type RefObject } from "react";
-import { Link, useLocation } from "wouter";
+import { useQueryClient } from "@tanstack/react-query";
+import { ArrowDown, Sparkles, Wrench, X } from "lucide-react";
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, type RefObject } from "react";
+import { useLocation } from "wouter";
 import { Problem, call, may } from "../../api/client";
 import { live, type Message } from "../../api/live";
 import { useApprovals, useConnection, useHistory, useModels, useSessions, useTasks } from "../../api/queries";
 import type { EntryAnswer, HistoryAnswer } from "../../api/schema";
-import { clock, money, t, tn } from "../../i18n";
+import { t } from "../../i18n";
 import { ApprovalCard } from "../../parts/approval";
-import { brief } from "../../parts/brief";
 import { Button, Empty, Failure, Skeleton } from "../../parts/basics";
-import { Copy } from "../../parts/copy";
 import { Markdown } from "../../parts/markdown";
-import { Media } from "../../parts/media";
 import { Unanswered } from "../../parts/unanswered";
-import { Composer, sends, type Draft } from "./composer";
-import { Beside } from "./panel";
+import { Composer, type Draft } from "./composer";
+import { Edit, Entries, Mine } from "./said";
 
 /** What is being said and not yet part of the history; `late`: followed from the middle on, since another page sent it; `aside`: a command's answer, which is no part of the conversation. */
 type Growing = { key: string; id: string; text: string; answer: string; steps: string[]; problem: string; fault?: string; over: boolean; late?: boolean; aside?: boolean };
 
-/** Says a message of before otherwise, in a copy of the conversation up to there. */
-const Edit = createContext<(entry: EntryAnswer, text: string) => void>(() => undefined);
+/** How the names of conversations begin that memory does not read. */
+const PRIVATE = "private-";
 
 export function Conversation({ session }: { session: string }) {
   const client = useQueryClient();
@@ -79,8 +76,29 @@ export function Conversation({ session }: { session: string }) {
     [change, client, session],
   );
 
+  const [, go] = useLocation();
+  const [forked, setForked] = useState("");
+  const goTo = useCallback(
+    (into: string, say = "") => {
+      if (say) sessionStorage.setItem(`hob.send.${into}`, say);
+      void client.invalidateQueries({ queryKey: ["sessions"] });
+      go(`/chat?session=${encodeURIComponent(into)}`);
+    },
+    [client, go],
+  );
+  const fork = useCallback(async () => {
+    try {
+      goTo((await call("POST /api/v1/sessions/fork", { body: { session } })).session);
+    } catch (error) {
+      setForked(error instanceof Error ? error.message : String(error));
+    }
+  }, [goTo, session]);
+
   const send = useCallback(
     (draft: Draft) => {
+      setForked("");
+      if (draft.text === "/fork") return void fork(); // what leads elsewhere leads this page there, and no other client
+      if (draft.text === "/private") return goTo(`api:${PRIVATE}${crypto.randomUUID().slice(0, 6)}`);
       const key = crypto.randomUUID();
       setGrowing((all) => [...all.filter((one) => !one.over), { key, id: "", text: draft.text, answer: "", steps: [], problem: "", over: false }]);
       live.ask(
@@ -88,7 +106,7 @@ export function Conversation({ session }: { session: string }) {
         hear(key),
       );
     },
-    [hear, session],
+    [fork, goTo, hear, session],
   );
 
   useOpen(session, growing, seen, (late) => {
@@ -96,8 +114,6 @@ export function Conversation({ session }: { session: string }) {
     for (const one of late) live.ask({ type: "follow", id: one.id }, hear(one.key));
   });
 
-  const [, go] = useLocation();
-  const [forked, setForked] = useState("");
   const edit = useCallback(
     async (entry: EntryAnswer, text: string) => {
       let into = `${session}-${crypto.randomUUID().slice(0, 6)}`; // before the first message there is nothing to copy
@@ -106,11 +122,9 @@ export function Conversation({ session }: { session: string }) {
       } catch (error) {
         if (!(error instanceof Problem && error.status === 400)) return setForked(error instanceof Error ? error.message : String(error));
       }
-      sessionStorage.setItem(`hob.send.${into}`, text);
-      void client.invalidateQueries({ queryKey: ["sessions"] });
-      go(`/chat?session=${encodeURIComponent(into)}`);
+      goTo(into, text);
     },
-    [client, go, session],
+    [goTo, session],
   );
   useEffect(() => {
     const text = sessionStorage.getItem(`hob.send.${session}`);
@@ -134,7 +148,10 @@ export function Conversation({ session }: { session: string }) {
 
   const { box, atEnd, toEnd } = useEnd([entries, growing, asked.length]);
   const working = growing.filter((one) => !one.over);
-  const stop = () => working.forEach((one) => one.id && live.ask({ type: "stop", id: one.id }, () => undefined));
+  const tasks = useTasks().data?.tasks.filter((each) => each.session === session && ["running", "waiting"].includes(each.state)) ?? [];
+  const stop = () => { // what stands in the queue goes on, as after /stop
+    for (const id of tasks.length ? tasks.map((each) => each.id) : [working[0]?.id]) if (id) live.ask({ type: "stop", id }, () => undefined);
+  };
   const shownIn = useMemo(() => new Set(entries.map((each) => `${each.role}:${each.text}`)), [entries]);
 
   return (
@@ -146,10 +163,11 @@ export function Conversation({ session }: { session: string }) {
           {history.isError && !isNew && <Failure error={history.error} retry={() => void history.refetch()} />}
           {!history.isPending && !entries.length && !growing.length && (isNew || history.isSuccess) && (
             <Empty icon={Sparkles} title={t("What shall Hob do?")}>
+              {session.startsWith(`api:${PRIVATE}`) && <p>{t("Nothing of this conversation is remembered.")}</p>}
               {t("Ask a question, drop a file, or type / for commands. Hob asks you before it does what cannot be undone.")}
             </Empty>
           )}
-          <Entries entries={entries} />
+          <Entries entries={growing.some((one) => one.fault) && entries.at(-1)?.origin === "hob" ? entries.slice(0, -1) : entries} />
           {growing.map((one) => (
             <div key={one.key} className="flex flex-col gap-5">
               {!(one.id && shownIn.has(`user:${one.text}`)) && <Mine text={one.text} />}
@@ -254,64 +272,6 @@ function Thinking() {
   );
 }
 
-/** What a sub-agent that nobody waited for has reported; its first line says whose it is. */
-function Report({ text }: { text: string }) {
-  const [head, ...rest] = text.split("\n");
-  return (
-    <details className="rounded-md border border-line bg-surface px-3 py-1.5 text-sm">
-      <summary className="min-h-7 text-muted">
-        <Bot size={14} aria-hidden className="me-2 inline" />
-        <span dir="auto">{head}</span>
-      </summary>
-      <div className="border-t border-line py-2"><Markdown text={rest.join("\n")} /></div>
-    </details>
-  );
-}
-
-function Mine({ text, entry }: { text: string; entry?: EntryAnswer }) {
-  const say = useContext(Edit);
-  const [draft, setDraft] = useState<string | null>(null);
-  if (entry && draft !== null) {
-    return (
-      <form className="flex flex-col gap-2 rounded-xl border border-accent bg-surface p-3" onSubmit={(event) => { event.preventDefault(); say(entry, draft.trim()); }}>
-        <textarea autoFocus dir="auto" rows={Math.min(8, draft.split("\n").length + 1)} value={draft} onChange={(event) => setDraft(event.target.value)}
-          onKeyDown={(event) => {
-            if (event.key === "Escape") return setDraft(null);
-            if (!sends(event)) return;
-            event.preventDefault();
-            if (draft.trim()) say(entry, draft.trim());
-          }}
-          aria-label={t("Say it otherwise")} className="resize-none bg-transparent outline-none" />
-        <div className="flex flex-wrap items-center justify-end gap-2">
-          <span className="me-auto text-xs text-muted">{t("Goes on in a copy; this conversation stays as it is.")}</span>
-          <Button onClick={() => setDraft(null)}>{t("Leave it")}</Button>
-          <Button type="submit" look="main" disabled={!draft.trim()}>{t("Send")}</Button>
-        </div>
-      </form>
-    );
-  }
-  return (
-    <div className="flex flex-col items-end gap-1">
-      <div dir="auto" className={`max-w-[85%] rounded-2xl rounded-ee-md bg-accent-soft px-4 py-2.5 whitespace-pre-wrap break-words ${entry?.trust === "untrusted" ? "tainted" : ""}`}>
-        {text}
-      </div>
-      {entry?.images.map((each) => <Media key={each.id} id={each.id} />)}
-      {entry && (
-        <Under entry={entry}>
-          {may("admin") && <>
-          <button type="button" onClick={() => setDraft(entry.text)} className="inline-flex items-center gap-1 hover:text-text">
-            <Pencil size={12} aria-hidden /> {t("Edit")}
-          </button>
-          <button type="button" onClick={() => say(entry, entry.text)} className="inline-flex items-center gap-1 hover:text-text">
-            <RotateCcw size={12} aria-hidden /> {t("Again")}
-          </button>
-          </>}
-        </Under>
-      )}
-    </div>
-  );
-}
-
 /** Which model answers in this conversation. */
 function ModelChoice({ session, connected }: { session: string; connected: boolean }) {
   const client = useQueryClient();
@@ -356,77 +316,3 @@ function PermissionChoice({ session, connected }: { session: string; connected: 
   );
 }
 
-function Under({ entry, children }: { entry: EntryAnswer; children?: ReactNode }) {
-  const open = useContext(Beside);
-  return (
-    <div className="flex flex-wrap items-center gap-3 text-xs text-muted">
-      <span>{clock(entry.at)}</span>
-      {entry.trace_id && (
-        <Link href={`/trace/${entry.trace_id}`} className="inline-flex items-center gap-1 hover:text-text">
-          <Activity size={12} aria-hidden /> {t("Trace")}
-        </Link>
-      )}
-      {entry.trace_id && (
-        <button type="button" onClick={() => open(entry.trace_id!)} className="inline-flex items-center gap-1 hover:text-text">
-          <PanelRight size={12} aria-hidden /> {t("Details")}
-        </button>
-      )}
-      <Copy text={() => entry.text} word={t("Copy")} />
-      {children}
-    </div>
-  );
-}
-
-/** What an answer cost, while one looks at it. */
-function Spent({ trace }: { trace: string }) {
-  const asked = useQuery({ queryKey: ["step", trace], queryFn: () => call("GET /api/v1/timeline", { query: { trace_id: trace, kind: "tool,model,approval", limit: 200 } }) });
-  const used = (asked.data?.events ?? []).flatMap((each) => each.usage ?? []);
-  if (!used.length) return null;
-  const tokens = used.reduce((sum, each) => sum + each.input_tokens + each.output_tokens, 0);
-  return <span className="invisible group-focus-within/answer:visible group-hover/answer:visible">{money(used.reduce((sum, each) => sum + (each.cost_usd ?? 0), 0))} · {tn("{count} token", "{count} tokens", tokens)}</span>;
-}
-
-/** The history: what people and Hob said, the tools between them folded into one line each. */
-function Entries({ entries }: { entries: EntryAnswer[] }) {
-  const results = useMemo(() => resultsOf(entries), [entries]);
-  const [seen, setSeen] = useState<string | null>(null);
-  return entries.map((entry) => {
-    if (entry.role === "tool") return null;
-    if (entry.role === "user" && entry.origin === "model") return <Report key={entry.n} text={entry.text} />;
-    if (entry.role === "user") return <Mine key={entry.n} text={entry.text} entry={entry} />;
-    return (
-      <div key={entry.n} className="group/answer flex flex-col gap-2" onMouseEnter={() => setSeen(entry.trace_id)} onFocus={() => setSeen(entry.trace_id)}>
-        {entry.text && <Markdown text={entry.text} />}
-        {entry.calls.map((call) => (
-          <details key={call.id} className="rounded-md border border-line bg-surface px-3 py-1.5 text-sm">
-            <summary className="flex min-h-7 items-center gap-2 text-muted">
-              <Wrench size={14} color="var(--tool)" aria-hidden className="shrink-0" />
-              <span className="font-mono text-text">{call.name}</span>
-              <span dir="auto" className="truncate font-mono">{brief(call.arguments)}</span>
-            </summary>
-            <pre dir="auto" className="mt-1 overflow-x-auto border-t border-line py-2 font-mono text-xs whitespace-pre-wrap">{call.arguments}</pre>
-            {results.has(call.id) && (
-              <pre dir="auto" className="max-h-80 overflow-auto border-t border-line py-2 font-mono text-xs whitespace-pre-wrap">{results.get(call.id)!.text}</pre>
-            )}
-          </details>
-        ))}
-        {entry.calls.flatMap((call) => results.get(call.id)?.images ?? []).map((each) => <Media key={each.id} id={each.id} />)}
-        {entry.text && !entry.calls.length && <Under entry={entry}>{seen === entry.trace_id && seen && <Spent trace={seen} />}</Under>}
-      </div>
-    );
-  });
-}
-
-/** The results stand behind the calls they belong to, in the same order. */
-function resultsOf(entries: EntryAnswer[]): Map<string, EntryAnswer> {
-  const found = new Map<string, EntryAnswer>();
-  let waiting: string[] = [];
-  for (const entry of entries) {
-    if (entry.role === "assistant") waiting = entry.calls.map((call) => call.id);
-    else if (entry.role === "tool") {
-      const id = waiting.shift();
-      if (id) found.set(id, entry);
-    }
-  }
-  return found;
-}

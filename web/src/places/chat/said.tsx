@@ -1,0 +1,199 @@
+import { useQuery } from "@tanstack/react-query";
+import { Activity, Bot, CircleX, Info, PanelRight, Paperclip, Pencil, RotateCcw, Wrench } from "lucide-react";
+import { createContext, useContext, useMemo, useState, type ReactNode } from "react";
+import { Link } from "wouter";
+import { call, may } from "../../api/client";
+import type { EntryAnswer } from "../../api/schema";
+import { clock, money, t, tn } from "../../i18n";
+import { brief } from "../../parts/brief";
+import { Badge, Button } from "../../parts/basics";
+import { Copy } from "../../parts/copy";
+import { Markdown } from "../../parts/markdown";
+import { Media } from "../../parts/media";
+import { sends } from "./composer";
+import { Beside } from "./panel";
+
+/** Says a message of before otherwise, in a copy of the conversation up to there. */
+export const Edit = createContext<(entry: EntryAnswer, text: string) => void>(() => undefined);
+
+/** What a sub-agent that nobody waited for has reported; its first line says whose it is. */
+function Report({ text }: { text: string }) {
+  const [head, ...rest] = text.split("\n");
+  return (
+    <details className="rounded-md border border-line bg-surface px-3 py-1.5 text-sm">
+      <summary className="min-h-7 text-muted">
+        <Bot size={14} aria-hidden className="me-2 inline" />
+        <span dir="auto">{head}</span>
+      </summary>
+      <div className="border-t border-line py-2"><Markdown text={rest.join("\n")} /></div>
+    </details>
+  );
+}
+
+const FILE = /^\[attachment: (.*), ([^,\s]+\/[^,\s]+?)(?:, (\d+) bytes)?\]$/;
+
+/** Whether an entry stands for something that came with a message: a file, or what was spoken in one. */
+const isWith = (entry: EntryAnswer) => entry.role === "user" && (FILE.test(entry.text) || entry.text.startsWith("[spoken"));
+
+/** What came with a message, by its name and size; what was spoken in words. */
+function With({ entry }: { entry: EntryAnswer }) {
+  const [, name, kind, size] = FILE.exec(entry.text) ?? [];
+  return (
+    <>
+      <p className="flex items-center gap-2 text-sm text-muted">
+        <Paperclip size={14} aria-hidden className="shrink-0" />
+        {name ? <span title={kind}><bdi className="break-all text-text">{name}</bdi>{size && ` · ${tn("{count} byte", "{count} bytes", Number(size))}`}</span> : <span dir="auto">{entry.text}</span>}
+      </p>
+      {entry.images.map((each) => <Media key={each.id} id={each.id} />)}
+    </>
+  );
+}
+
+const STOPPED = "[The owner stopped this.]";
+const UNANSWERED = /^\[No answer was given to this: (.*)\.\]$/;
+
+/** What Hob itself has noted between the messages: nobody has said it. */
+function Note({ text }: { text: string }) {
+  const reason = UNANSWERED.exec(text)?.[1];
+  const told = text === STOPPED ? t("This was stopped.") : reason ? t("No answer was given: {reason}.", { reason: t(reason) }) : text.replace(/^\[([^]*)\]$/, "$1");
+  return (
+    <p role="note" className="flex items-start justify-center gap-2 text-sm text-muted">
+      <Info size={14} aria-hidden className="mt-0.5 shrink-0" /> <span dir="auto" className="min-w-0 break-words whitespace-pre-wrap">{told}</span>
+    </p>
+  );
+}
+
+export function Mine({ text, entry, more = [] }: { text: string; entry?: EntryAnswer; more?: EntryAnswer[] }) {
+  const say = useContext(Edit);
+  const [draft, setDraft] = useState<string | null>(null);
+  if (entry && draft !== null) {
+    return (
+      <form className="flex flex-col gap-2 rounded-xl border border-accent bg-surface p-3" onSubmit={(event) => { event.preventDefault(); say(entry, draft.trim()); }}>
+        <textarea autoFocus dir="auto" rows={Math.min(8, draft.split("\n").length + 1)} value={draft} onChange={(event) => setDraft(event.target.value)}
+          onKeyDown={(event) => {
+            if (event.key === "Escape") return setDraft(null);
+            if (!sends(event)) return;
+            event.preventDefault();
+            if (draft.trim()) say(entry, draft.trim());
+          }}
+          aria-label={t("Say it otherwise")} className="resize-none bg-transparent outline-none" />
+        <div className="flex flex-wrap items-center justify-end gap-2">
+          <span className="me-auto text-xs text-muted">{t("Goes on in a copy; this conversation stays as it is.")} {more.length > 0 && t("Its files are not sent again.")}</span>
+          <Button onClick={() => setDraft(null)}>{t("Leave it")}</Button>
+          <Button type="submit" look="main" disabled={!draft.trim()}>{t("Send")}</Button>
+        </div>
+      </form>
+    );
+  }
+  const parts = entry && isWith(entry) ? [entry, ...more] : more;
+  return (
+    <div className="flex flex-col items-end gap-1">
+      <div dir="auto" className={`max-w-[85%] rounded-2xl rounded-ee-md bg-accent-soft px-4 py-2.5 whitespace-pre-wrap break-words ${entry?.trust === "untrusted" ? "tainted" : ""}`}>
+        {!(entry && isWith(entry)) && text}
+        {parts.length > 0 && <div className={`flex flex-col gap-1.5 ${parts === more ? "mt-2" : ""}`}>{parts.map((each) => <With key={each.n} entry={each} />)}</div>}
+      </div>
+      {entry && !isWith(entry) && entry.images.map((each) => <Media key={each.id} id={each.id} />)}
+      {entry && (isWith(entry) || !may("admin")) && <Under entry={entry} />}
+      {entry && !isWith(entry) && may("admin") && (
+        <Under entry={entry}>
+          <button type="button" onClick={() => setDraft(entry.text)} className="inline-flex items-center gap-1 hover:text-text">
+            <Pencil size={12} aria-hidden /> {t("Edit")}
+          </button>
+          <button type="button" onClick={() => (more.length ? setDraft(entry.text) : say(entry, entry.text))} className="inline-flex items-center gap-1 hover:text-text">
+            <RotateCcw size={12} aria-hidden /> {t("Again")}
+          </button>
+        </Under>
+      )}
+    </div>
+  );
+}
+
+function Under({ entry, children }: { entry: EntryAnswer; children?: ReactNode }) {
+  const open = useContext(Beside);
+  return (
+    <div className="flex flex-wrap items-center gap-3 text-xs text-muted">
+      <span>{clock(entry.at)}</span>
+      {entry.trace_id && (
+        <Link href={`/trace/${entry.trace_id}`} className="inline-flex items-center gap-1 hover:text-text">
+          <Activity size={12} aria-hidden /> {t("Trace")}
+        </Link>
+      )}
+      {entry.trace_id && (
+        <button type="button" onClick={() => open(entry.trace_id!)} className="inline-flex items-center gap-1 hover:text-text">
+          <PanelRight size={12} aria-hidden /> {t("Details")}
+        </button>
+      )}
+      <Copy text={() => entry.text} word={t("Copy")} />
+      {children}
+    </div>
+  );
+}
+
+/** What an answer cost, while one looks at it. */
+function Spent({ trace }: { trace: string }) {
+  const asked = useQuery({ queryKey: ["step", trace], queryFn: () => call("GET /api/v1/timeline", { query: { trace_id: trace, kind: "tool,model,approval", limit: 200 } }) });
+  const used = (asked.data?.events ?? []).flatMap((each) => each.usage ?? []);
+  if (!used.length) return null;
+  const tokens = used.reduce((sum, each) => sum + each.input_tokens + each.output_tokens, 0);
+  return <span className="invisible group-focus-within/answer:visible group-hover/answer:visible">{money(used.reduce((sum, each) => sum + (each.cost_usd ?? 0), 0))} · {tn("{count} token", "{count} tokens", tokens)}</span>;
+}
+
+/** The history: what people and Hob said, the tools between them folded into one line each. */
+export function Entries({ entries }: { entries: EntryAnswer[] }) {
+  const results = useMemo(() => resultsOf(entries), [entries]);
+  const withs = useMemo(() => withsOf(entries), [entries]);
+  const [seen, setSeen] = useState<string | null>(null);
+  return entries.map((entry) => {
+    if (entry.role === "tool" || withs.has(entry)) return null;
+    if (entry.role === "user" && entry.origin === "hob") return <Note key={entry.n} text={entry.text} />;
+    if (entry.role === "user" && entry.origin === "model") return <Report key={entry.n} text={entry.text} />;
+    if (entry.role === "user") return <Mine key={entry.n} text={entry.text} entry={entry} more={entries.filter((each) => withs.get(each) === entry)} />;
+    return (
+      <div key={entry.n} className="group/answer flex flex-col gap-2" onMouseEnter={() => setSeen(entry.trace_id)} onFocus={() => setSeen(entry.trace_id)}>
+        {entry.text && <Markdown text={entry.text} />}
+        {entry.calls.map((call) => {
+          const result = results.get(`${entry.n} ${call.id}`);
+          return (
+            <div key={call.id} className="flex flex-col gap-2">
+              <details className="rounded-md border border-line bg-surface px-3 py-1.5 text-sm">
+                <summary className="flex min-h-7 items-center gap-2 text-muted">
+                  {result?.is_error ? <CircleX size={14} aria-hidden className="shrink-0 text-bad" /> : <Wrench size={14} color="var(--tool)" aria-hidden className="shrink-0" />}
+                  <span className="font-mono text-text">{call.name}</span>
+                  <span dir="auto" className="min-w-0 flex-1 truncate font-mono">{brief(call.arguments)}</span>
+                  {result?.is_error && <Badge tone="bad">{t("failed")}</Badge>}
+                </summary>
+                <pre dir="auto" className="mt-1 overflow-x-auto border-t border-line py-2 font-mono text-xs whitespace-pre-wrap">{call.arguments}</pre>
+                {result && <pre dir="auto" className="max-h-80 overflow-auto border-t border-line py-2 font-mono text-xs whitespace-pre-wrap">{result.text}</pre>}
+              </details>
+              {result?.images.map((each) => <Media key={each.id} id={each.id} />)}
+            </div>
+          );
+        })}
+        {entry.text && !entry.calls.length && <Under entry={entry}>{seen === entry.trace_id && seen && <Spent trace={seen} />}</Under>}
+      </div>
+    );
+  });
+}
+
+/** What each call gave: a call's id is its own only in the answer that holds it. */
+function resultsOf(entries: EntryAnswer[]): Map<string, EntryAnswer> {
+  const found = new Map<string, EntryAnswer>();
+  let asked = 0;
+  for (const entry of entries) {
+    if (entry.role === "assistant") asked = entry.n;
+    else if (entry.role === "tool") found.set(`${asked} ${entry.call}`, entry);
+  }
+  return found;
+}
+
+/** What came with a message belongs to it: each such entry leads to the message's first one. */
+function withsOf(entries: EntryAnswer[]): Map<EntryAnswer, EntryAnswer> {
+  const found = new Map<EntryAnswer, EntryAnswer>();
+  let said: EntryAnswer | null = null;
+  for (const entry of entries) {
+    if (entry.role !== "user" || entry.origin === "hob") said = null;
+    else if (said && said.turn === entry.turn && isWith(entry)) found.set(entry, said);
+    else said = entry;
+  }
+  return found;
+}
