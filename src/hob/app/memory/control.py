@@ -8,11 +8,10 @@ from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mappi
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
+from hob.app.kernel import Kernel
 from hob.app.memory.documents import DocumentIndexer
-from hob.core.clock import Clock
 from hob.core.errors import InvalidRequest, ModelError, NotFound
 from hob.core.ids import SessionKey, TraceId, TurnId
 from hob.core.memory import (
@@ -71,7 +70,6 @@ from hob.store.memory.goals import fact_of
 from hob.store.memory.items import STOOD
 from hob.store.memory.lifecycle import LayerCount
 from hob.store.memory.work import OWNERS_WORDS
-from hob.store.store import Store
 
 _log = logging.getLogger(__name__)
 _REASON = "its owner wanted it forgotten"
@@ -180,34 +178,29 @@ class OwnerMemory:
 
     def __init__(
         self,
-        store: Store,
+        kernel: Kernel,
         service: MemoryService,
-        clock: Clock,
-        home: Path,
         documents: DocumentIndexer,
         budget: BackgroundBudget,
-        on_withdrawal: Callable[[], None],
         reread_files: Callable[[], None],
         fact_editor: FactEditor,
         expertise: ExpertiseKeeper,
         embedding: OwnerEmbedding,
         er1: Callable[[], Mapping[str, Any]] | None = None,
-        plugin_layers: Mapping[str, MemoryLayer] = MappingProxyType({}),
         assistance: Assistance | None = None,
     ) -> None:
-        """`plugin_layers` are the layers of plug-ins; `reread_files` has the owner's files read anew."""
-        self._plugin_layers = plugin_layers
+        """`reread_files` has the owner's files read anew."""
+        self._plugin_layers = kernel.layers
         self._assistance = assistance
         self._embedding = embedding
-        self._store = store
+        self._store = kernel.store
         self._budget = budget
-        self._on_withdrawal = on_withdrawal
         self._reread_files = reread_files
         self._fact_editor = fact_editor
         self._expertise = expertise
         self._service = service
-        self._clock = clock
-        self._home = home
+        self._clock = kernel.clock
+        self._home = kernel.config.home
         self._er1 = er1
         self._scope = Scope(OWNER)
         self._documents = documents
@@ -454,7 +447,7 @@ class OwnerMemory:
         if criteria.id and quotes and len(quotes.traces) <= MAX_QUOTES:
             await self._store.items.note_forgotten(self._scope, ids[0], () if said else traces)
         pieces += await self._store.erasure.erase_items([*ids, *versions], _REASON)
-        self._on_withdrawal()
+        self._fact_editor.on_withdrawal()
         return {**view, "erased": pieces, "quoted": _count(await self._quotes(found))}
 
     async def _forget_said(self, id: str, *, preview: bool, said: bool) -> ForgottenAnswer:
@@ -467,7 +460,7 @@ class OwnerMemory:
         if not preview:
             pieces = await self._erase_traces(traces)
             await self._store.items.note_forgotten(self._scope, whole, ())
-            self._on_withdrawal()
+            self._fact_editor.on_withdrawal()
         backups = [str(file) for file in await asyncio.to_thread(copies_with, self._home, [whole])]
         quoted = len(traces) if preview else 0
         return {"items": [], "turns": [], "backups": backups, "erased": pieces, "quoted": quoted}
@@ -486,7 +479,7 @@ class OwnerMemory:
         gone = await self._store.memory_lifecycle.reset(self._scope, layers) if layers else 0
         if whole or not layers:
             gone += await self._store.working_notes.clear()
-        self._on_withdrawal()
+        self._fact_editor.on_withdrawal()
         self._reread_files()
         self._documents.reread()
         return {"status": "ok", "deleted": gone}
@@ -509,7 +502,7 @@ class OwnerMemory:
             new += await self._store.memory_carrier.import_items(some)
             if start + len(some) == len(carried):
                 await self._service.count(self._store.memory_lifecycle)
-                self._on_withdrawal()
+                self._fact_editor.on_withdrawal()
                 self._notify()
             yield {"items": start + len(some), "new": new, "of": len(carried)}
 

@@ -94,9 +94,8 @@ def _contribution(kernel: Kernel, embedder: MemoryEmbedder | None, rater: Rater 
     profile = ProfileSection(kernel.store.facts, partial(_is_owners, service), kernel.clock)
     fact_editor = FactEditor(kernel.store.facts, kernel.clock, profile.renew)
     control = OwnerMemory(
-        kernel.store, service, kernel.clock, kernel.config.home, documents, budget, profile.renew,
-        files.reread, fact_editor, expertise, embedding, er1_view, kernel.layers, assistance,
-    )  # fmt: skip
+        kernel, service, documents, budget, files.reread, fact_editor, expertise, embedding, er1_view, assistance
+    )
     jobs = [
         Job("memory_files", looks.run),
         Job("memory_background", lambda running: background.run(running.background)),

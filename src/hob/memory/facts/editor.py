@@ -21,7 +21,7 @@ class FactEditor:
         """`on_withdrawal` is told that something holds no more."""
         self._facts = facts
         self._clock = clock
-        self._on_withdrawal = on_withdrawal
+        self.on_withdrawal = on_withdrawal
 
     async def known(self, scope: Scope) -> Sequence[Fact]:
         """What is so now, those too that are not sure. Raises StoreErrors."""
@@ -55,7 +55,7 @@ class FactEditor:
         else:
             correction = partial(settled, fact, " ".join(right.split()), self._clock.now().timestamp())
             await self._facts.change(scope, [lambda _: correction(confirmed=action is FactAction.CONFIRM)], change)
-        self._on_withdrawal()
+        self.on_withdrawal()
         return fact, await self._facts.changed(scope, change)
 
 
