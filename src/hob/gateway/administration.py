@@ -3,6 +3,9 @@
 from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple, NotRequired, Protocol, TypedDict
 
+from hob.core.values import dataclass
+from hob.gateway.http.fields import field
+
 
 class LogLineAnswer(TypedDict):
     """A line of the log."""
@@ -162,26 +165,25 @@ class ConnectedAnswer(TypedDict):
     kept: bool
 
 
-class LogFilter(NamedTuple):
-    """Which lines of the log: at least that weighty, with this text, of this trace; the newest `limit`."""
+@dataclass(frozen=True, slots=True)
+class LogsQuery:
+    """Which lines are shown."""
 
-    level: str = "info"
-    text: str = ""
-    trace: str = ""
-    limit: int = 200
+    level: str = field("at least that weighty", "info", one_of=("debug", "info", "warning", "error", "critical"))
+    text: str = field("those that hold this", "", characters=(0, 200))
+    trace_id: str = field("those of this trace", "", characters=(0, 64))
+    limit: int = field("at most so many, the newest", 200, at_least=1, at_most=2000)
 
 
-class NewModel(NamedTuple):
-    """A model that is to be connected: who runs it, where, with which key. Empty: the usual one, or none.
+@dataclass(frozen=True, slots=True)
+class ModelConnection:
+    """A model that is to be connected."""
 
-    With `anyway` one is taken too that answers but calls no tools.
-    """
-
-    provider: str
-    base_url: str = ""
-    key: str = ""
-    model: str = ""
-    anyway: bool = False
+    provider: str = field("who runs it, as `anthropic`; `server`: a server of one's own", characters=(1, 80))
+    base_url: str = field("the address of a server of one's own", "", characters=(0, 500))
+    key: str = field("its key; kept for the owner alone, and only if the model answers", "", characters=(0, 500))
+    model: str = field("the model; without it the usual one, or the server's first", "", characters=(0, 300))
+    anyway: bool = field("take one too that answers but calls no tools", False)
 
 
 Probe = Callable[[str, str], Awaitable[TriedAnswer]]
@@ -191,7 +193,7 @@ Probe = Callable[[str, str], Awaitable[TriedAnswer]]
 class Administration(Protocol):
     """Looks at log, health, channels and plug-ins; connects models."""
 
-    async def logs(self, criteria: LogFilter) -> Sequence[LogLineAnswer]:
+    async def logs(self, criteria: LogsQuery) -> Sequence[LogLineAnswer]:
         """Lines of the log, the newest last."""
 
     async def examine(self, *, online: bool, refresh: bool) -> DoctorAnswer:
@@ -209,7 +211,7 @@ class Administration(Protocol):
     async def sandbox(self) -> SandboxAnswer:
         """Where commands run now, and what they may. Starts a process."""
 
-    async def connect(self, new_model: NewModel, probe: Probe) -> ConnectedAnswer:
+    async def connect(self, new_model: ModelConnection, probe: Probe) -> ConnectedAnswer:
         """Try the model, and keep it if it answers; what came of it. Raises InvalidRequest for what cannot be tried."""
 
 

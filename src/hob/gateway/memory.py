@@ -4,6 +4,8 @@ from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import Any, NamedTuple, Protocol, TypedDict
 
 from hob.core.memory import FactAction, FactAnswer, GoalAnswer, MemoryItemAnswer
+from hob.core.values import dataclass
+from hob.gateway.http.fields import field
 
 MAX_QUOTES = 20
 """Of so many items at most it is looked for who repeats them, and so many messages at most are erased for that."""
@@ -331,24 +333,25 @@ class ItemFilter(NamedTuple):
     waiting: str = ""
 
 
-class FactFilter(NamedTuple):
-    """Which facts: as Hob knew them at a time, of what was so at a time (Unix seconds; 0: now). `past`: also what was
-    so once; `ever`: also what Hob holds to be so no longer."""
+@dataclass(frozen=True, slots=True)
+class FactsQuery:
+    """Which facts are wanted."""
 
-    known_at: float = 0.0
-    valid_at: float = 0.0
-    past: bool = False
-    ever: bool = False
+    known_at: float = field("as Hob knew them then (Unix seconds); without it now", 0.0, at_least=0)
+    valid_at: float = field("what was so then (Unix seconds); without it what is so now", 0.0, at_least=0)
+    past: bool = field("also what was so once", False)
+    ever: bool = field("also what Hob holds to be so no longer, where `known_at` is not given", False)
 
 
-class GoalChange(NamedTuple):
-    """A new goal, or with an id what is changed of one; `due` in Unix seconds, `note` is what shows it."""
+@dataclass(frozen=True, slots=True)
+class SetGoalRequest:
+    """A new goal, or with its id what is changed of one."""
 
-    text: str = ""
-    id: str = ""
-    state: str = ""
-    due: float | None = None
-    note: str = ""
+    text: str = field("what is to be reached", "")
+    id: str = field("the beginning of the id of the goal that is changed", "")
+    state: str = field("`open`, `done` or `dropped`; without it as it was", "")
+    due: float | None = field("by when (Unix seconds); without it as it was", None)
+    note: str = field("what shows how far it has come", "")
 
 
 class EmbeddingControl(Protocol):
@@ -395,7 +398,7 @@ class MemoryControl(Protocol):
         """Remember a file, or a folder of them, by their sections, now and when they change; how far it is after each,
         and at last the whole. Raises NotFound, InvalidRequest."""
 
-    async def facts(self, criteria: FactFilter) -> FactsAnswer:
+    async def facts(self, criteria: FactsQuery) -> FactsAnswer:
         """The facts for which the filter holds, with what they were taken from."""
 
     async def settle(self, id: str, action: FactAction, right: str = "") -> SettledFactAnswer:
@@ -404,7 +407,7 @@ class MemoryControl(Protocol):
     async def goals(self, *, closed: bool) -> GoalsAnswer:
         """What the owner wants to reach, with what came of it; `closed`: what is done or dropped too."""
 
-    async def set_goal(self, change: GoalChange) -> GoalAnswer:
+    async def set_goal(self, change: SetGoalRequest) -> GoalAnswer:
         """Keep a goal, or change one. Raises InvalidRequest, NotFound."""
 
     async def forget(self, criteria: ItemFilter, *, preview: bool, said: bool = False) -> ForgottenAnswer:

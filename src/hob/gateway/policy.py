@@ -3,7 +3,10 @@
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
+from hob.core.values import dataclass
+from hob.gateway.http.fields import field
 from hob.guard.policy.decision_view import DecisionView
+from hob.guard.policy.modes import Autonomy, Mode
 
 
 class ExplainedAnswer(DecisionView):
@@ -17,21 +20,22 @@ class ExplainedAnswer(DecisionView):
     told: list[str]
 
 
-class SupposedCall(NamedTuple):
-    """A call of a tool in a turn of the owner's. `arguments` are JSON, or the one that matters most as it is."""
+@dataclass(frozen=True, slots=True)
+class ExplainRequest:
+    """A call that somebody would make for the owner."""
 
-    tool: str
-    arguments: str = ""
-    tainted: bool = False
-    mode: str = ""
-    autonomy: str = ""
-    words: str = ""
+    tool: str = field("the tool", characters=(1, 200))
+    arguments: str = field("its arguments as JSON, or the one that matters most as it is", "")
+    tainted: bool = field("the turn has read what others wrote", False)
+    mode: Mode | None = field("the session's mode; without it the usual one", None)
+    autonomy: Autonomy | None = field("how much it does without asking; without it the usual", None)
+    words: str = field("what the owner has written", "")
 
 
 class PolicyExplainer(Protocol):
     """Says what would be allowed, asked about or refused; does nothing."""
 
-    async def explain(self, supposed_call: SupposedCall) -> ExplainedAnswer:
+    async def explain(self, supposed_call: ExplainRequest) -> ExplainedAnswer:
         """What would be said of this call, and by which rule."""
 
 

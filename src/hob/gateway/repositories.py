@@ -4,7 +4,11 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, NotRequired, Protocol, TypedDict
 
 from hob.core.content.repository_files import FileAnswer, RepoRow
+from hob.core.values import dataclass
+from hob.gateway.http.fields import field
 
+REPOS = ("work", "identity")
+WHICH = "`work`, or the folder of the identity files: `identity`"
 SEARCHED = "searched"
 """The folder below which repositories are looked for (`workspace.search_path`)."""
 
@@ -109,14 +113,16 @@ class RepoDoneAnswer(TypedDict):
     hash: NotRequired[str]
 
 
-class PullRequest(NamedTuple):
-    """What is asked of a project. Empty branches: the usual ones."""
+@dataclass(frozen=True, slots=True)
+class RepoPullRequest:
+    """What is asked of the project."""
 
-    title: str
-    body: str = ""
-    base: str = ""
-    head: str = ""
-    draft: bool = False
+    title: str = field("its title", characters=(1, 250))
+    body: str = field("what it is about", "")
+    base: str = field("the branch that it shall go to; without it the usual one", "", characters=(0, 250))
+    head: str = field("the branch that it comes from; without it the one that is checked out", "", characters=(0, 250))
+    draft: bool = field("not to be merged yet", False)
+    repo: str = field(WHICH, "work", one_of=REPOS)
 
 
 class Repositories(Protocol):
@@ -164,7 +170,7 @@ class Repositories(Protocol):
     async def init(self, repo: str, remote: str) -> RepoDoneAnswer:
         """Make the folder a repository; set the address of its remote if one is given."""
 
-    async def pull_request(self, repo: str, pull_request: PullRequest) -> RepoDoneAnswer:
+    async def pull_request(self, pull_request: RepoPullRequest) -> RepoDoneAnswer:
         """Open a pull request with GitHub's own program."""
 
     async def github(self) -> GitHubAnswer:

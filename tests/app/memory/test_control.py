@@ -18,7 +18,7 @@ from hob.core.ids import SessionKey, TurnId
 from hob.core.memory import Layer, MemoryItem, Scope, WorkingNote
 from hob.core.trust.labels import OWNER_LABEL, Label, Origin, Trust
 from hob.gateway.http.in_process import answer_in_process
-from hob.gateway.memory import GoalChange, ItemFilter, MemoryControl
+from hob.gateway.memory import ItemFilter, MemoryControl, SetGoalRequest
 from hob.gateway.routes.memory import ENDPOINTS
 from hob.store.backup.backup import restore
 from hob.store.projections.rebuild import rebuild_projections
@@ -174,7 +174,7 @@ async def test_what_waits_for_work_is_counted_and_listed(tmp_path: Path) -> None
                 await asyncio.sleep(0.005)
         assert status["queue"] == {"vectors": 0, "facts": 1, "observations": 0}
         assert status["derived"] == {"facts": 0, "observations": 0, "goals": 0}
-        await control(hob).set_goal(GoalChange("Learn to sail"))
+        await control(hob).set_goal(SetGoalRequest("Learn to sail"))
         assert (await control(hob).status())["derived"]["goals"] == 1
         waits = {
             name: [each["text"] for each in (await control(hob).items(ItemFilter(waiting=name)))["items"]]

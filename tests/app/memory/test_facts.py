@@ -15,7 +15,7 @@ from hob.core.ids import CallId, SessionKey, TurnId
 from hob.core.memory import OWNER, Fact, Scope
 from hob.core.models import ModelReply, ModelRequest, Usage
 from hob.core.tools import ToolCall
-from hob.gateway.memory import FactFilter, ItemFilter
+from hob.gateway.memory import FactsQuery, ItemFilter
 from hob.memory.background_model import BackgroundBudget
 from hob.memory.facts.extractor import QUIET_SECONDS, FactExtractor
 from hob.store.timeline import TimelineFilter
@@ -113,7 +113,7 @@ async def test_facts_are_told_as_known_at_one_time_about_another_with_what_contr
             await hob.clock.advance(86_400)
 
         async def places(**wanted: Any) -> list[str]:
-            return sorted(each["object"] for each in (await control(hob).facts(FactFilter(**wanted)))["facts"])
+            return sorted(each["object"] for each in (await control(hob).facts(FactsQuery(**wanted)))["facts"])
 
         first, second, third = times
         assert await places(known_at=first) == ["Paris"]
@@ -121,7 +121,7 @@ async def test_facts_are_told_as_known_at_one_time_about_another_with_what_contr
         assert await places(known_at=second, valid_at=first - 3600) == ["Paris"]
         assert await places(known_at=second) == ["Berlin"]
         assert await places(past=True, ever=True) == ["Berlin", "Madrid", "Paris", "Paris"]
-        shown = (await control(hob).facts(FactFilter(past=True, ever=True)))["facts"]
+        shown = (await control(hob).facts(FactsQuery(past=True, ever=True)))["facts"]
         names = {each["id"]: each["object"] for each in shown}
         assert [(each["object"], [*map(names.get, each["contradicts"])]) for each in shown if each["contradicts"]] == [
             ("Berlin", ["Madrid"]),

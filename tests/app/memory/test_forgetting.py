@@ -8,7 +8,7 @@ from hob.core.memory import Layer, MemoryItem, Scope
 from hob.core.models import ModelReply, Usage
 from hob.core.tools import ToolCall
 from hob.core.trust.labels import HOB_LABEL
-from hob.gateway.memory import GoalChange, ItemFilter
+from hob.gateway.memory import ItemFilter, SetGoalRequest
 from hob.store.backup.backup import restore
 from tests.app.memory.test_control import control, last
 from tests.app.memory.test_facts import found, says, until
@@ -50,8 +50,8 @@ async def fill(hob: Visited) -> str:
     observed = derived(said, "high", f"Keeps a boat in {WORD}")
     await hob.app.store.items.add([observed])
     await hob.app.store.items.add([derived(observed, "summary", f"They talked of the boat in {WORD}.")])
-    goal = await control(hob).set_goal(GoalChange(text=f"Sail from {WORD}"))
-    await control(hob).set_goal(GoalChange(id=goal["id"], note=f"Left {WORD} once"))
+    goal = await control(hob).set_goal(SetGoalRequest(text=f"Sail from {WORD}"))
+    await control(hob).set_goal(SetGoalRequest(id=goal["id"], note=f"Left {WORD} once"))
     embedder = await hob.app.store.memory_vectors.begin("fake|embed|8|1")
     rows = await hob.app.store.memory_vectors.pending(embedder, 100)
     await hob.app.store.memory_vectors.keep(embedder, rows[-1][0], [(seq, [0.5] * 8) for seq, _ in rows])

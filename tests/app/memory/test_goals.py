@@ -14,7 +14,7 @@ from hob.core.memory import STALLED_SECONDS, Goal, GoalAnswer, GoalState, Scope
 from hob.core.models import ModelReply, ModelRequest
 from hob.core.tools import ToolCall
 from hob.core.trust.labels import OWNER_LABEL, Label, Origin, Trust
-from hob.gateway.memory import GoalChange, ItemFilter
+from hob.gateway.memory import ItemFilter, SetGoalRequest
 from tests.app.memory.test_control import CANARY, control, last, leaks
 from tests.app.memory.test_facts import asked, found, lives, says, until
 from tests.app.visiting import ANNA, ME, Visited, visited
@@ -80,14 +80,14 @@ async def test_model_keeps_a_goal_and_notes_what_came_of_it(tmp_path: Path) -> N
 async def test_goal_without_news_for_a_week_is_stalled_and_said_twice_is_one(tmp_path: Path) -> None:
     async with visited(tmp_path) as hob:
         await hob.knows()
-        first = await control(hob).set_goal(GoalChange(text="Learn to  sail"))
-        again = await control(hob).set_goal(GoalChange(text="learn to sail", due=5e9))
+        first = await control(hob).set_goal(SetGoalRequest(text="Learn to  sail"))
+        again = await control(hob).set_goal(SetGoalRequest(text="learn to sail", due=5e9))
         assert (again["id"], again["due"]) == (first["id"], 5e9)
         await hob.clock.advance(STALLED_SECONDS + 1)
         assert [goal["state"] for goal in await goals(hob)] == ["stalled"]
         await hob.answer("Hello again, old house.", ME)
         assert "- Learn to sail (due 2128-06-11) (stalled)" in hob.seen
-        await control(hob).set_goal(GoalChange(id=first["id"], note="Booked a course"))
+        await control(hob).set_goal(SetGoalRequest(id=first["id"], note="Booked a course"))
         assert [goal["state"] for goal in await goals(hob)] == ["open"]
 
 
@@ -170,8 +170,8 @@ async def test_export_of_facts_and_goals_is_complete_and_the_same_wherever_it_wa
         await hob.clock.advance(86_400)
         await says(hob, "By the way, I moved to Berlin.")
         known = await until(hob, lambda known: len(known) == 2)
-        goal = await control(hob).set_goal(GoalChange(text="Learn to sail", due=5e9))
-        await control(hob).set_goal(GoalChange(id=goal["id"], state="done", note="Passed the exam"))
+        goal = await control(hob).set_goal(SetGoalRequest(text="Learn to sail", due=5e9))
+        await control(hob).set_goal(SetGoalRequest(id=goal["id"], state="done", note="Passed the exam"))
         before = await goals(hob)
         lines = [line async for line in control(hob).export() if '"layer": "soul"' not in line]
         assert lines == [line async for line in control(hob).export() if '"layer": "soul"' not in line]
@@ -198,8 +198,8 @@ async def test_export_of_facts_and_goals_is_complete_and_the_same_wherever_it_wa
 async def test_forgotten_goal_takes_its_evidence_along(tmp_path: Path) -> None:
     async with visited(tmp_path) as hob:
         await hob.knows()
-        goal = await control(hob).set_goal(GoalChange(text=f"Sell the {CANARY}"))
-        await control(hob).set_goal(GoalChange(id=goal["id"], note=f"The {CANARY} has a buyer"))
+        goal = await control(hob).set_goal(SetGoalRequest(text=f"Sell the {CANARY}"))
+        await control(hob).set_goal(SetGoalRequest(id=goal["id"], note=f"The {CANARY} has a buyer"))
         assert leaks(tmp_path)
         await control(hob).forget(ItemFilter(id=goal["id"]), preview=False)
         assert await goals(hob) == []
@@ -211,13 +211,13 @@ async def test_goal_that_nobody_has_and_states_that_do_not_exist_are_refused(tmp
         anna = Goal(text="Win", label=OWNER_LABEL)
         theirs = await hob.app.store.goals.add(Scope("telegram:2"), anna)
         with pytest.raises(NotFound):
-            await control(hob).set_goal(GoalChange(id=theirs.id, state="done"))
+            await control(hob).set_goal(SetGoalRequest(id=theirs.id, state="done"))
         with pytest.raises(NotFound):
-            await control(hob).set_goal(GoalChange(id="ab"))
+            await control(hob).set_goal(SetGoalRequest(id="ab"))
         with pytest.raises(InvalidRequest, match="open, done, dropped"):
-            await control(hob).set_goal(GoalChange(text="x", state=GoalState.STALLED))
+            await control(hob).set_goal(SetGoalRequest(text="x", state=GoalState.STALLED))
         with pytest.raises(InvalidRequest):
-            await control(hob).set_goal(GoalChange(text="  "))
+            await control(hob).set_goal(SetGoalRequest(text="  "))
         with pytest.raises(InvalidRequest, match="need the id of a goal"):
-            await control(hob).set_goal(GoalChange(text="x", state="done"))
+            await control(hob).set_goal(SetGoalRequest(text="x", state="done"))
         assert await goals(hob) == []

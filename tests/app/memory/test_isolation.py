@@ -11,7 +11,7 @@ from hob.core.memory import Fact, FactChange, Layer, MemoryItem, Scope
 from hob.core.models import AssistantMessage, ModelReply
 from hob.core.tools import ToolCall
 from hob.core.trust.labels import OWNER_LABEL
-from hob.gateway.memory import GoalChange
+from hob.gateway.memory import SetGoalRequest
 from tests.app.memory.test_control import control
 from tests.app.visiting import ANNA, ME, Visited, in_group, until, visited
 
@@ -41,7 +41,7 @@ async def fill(hob: Visited) -> dict[str, str]:
     await hob.app.store.items.add([said, seen])
     fact = Fact(subject="owner", predicate="lives_in", object=SECRET, at=5.0)
     (known,) = await hob.app.store.facts.change(OWNER, [lambda _: FactChange(added=(fact,))], "e_1")
-    goal = await control(hob).set_goal(GoalChange(text=f"Leave {SECRET}"))
+    goal = await control(hob).set_goal(SetGoalRequest(text=f"Leave {SECRET}"))
     return {"memory_get": said.id, "correct_fact": known.id, "update_goal": goal["id"]}
 
 

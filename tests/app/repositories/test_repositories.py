@@ -9,7 +9,7 @@ import pytest
 from hob.app.repositories.repositories import OwnerRepositories
 from hob.config.environment import process_environment
 from hob.core.errors import InvalidRequest, NotFound
-from hob.gateway.repositories import PullRequest
+from hob.gateway.repositories import RepoPullRequest
 from hob.workspace.repositories import begin_repository
 
 
@@ -170,4 +170,4 @@ async def test_pull_request_without_githubs_program_says_so(work: Path) -> None:
     told = await repos.github()
     assert told["status"] in {"missing", "signed_out"}
     with pytest.raises((NotFound, InvalidRequest)):
-        await repos.pull_request("work", PullRequest("title"))
+        await repos.pull_request(RepoPullRequest("title"))

@@ -27,9 +27,9 @@ from hob.gateway.administration import (
     ChannelAnswer,
     ConnectedAnswer,
     DoctorAnswer,
-    LogFilter,
     LogLineAnswer,
-    NewModel,
+    LogsQuery,
+    ModelConnection,
     PluginAnswer,
     Probe,
     SandboxAnswer,
@@ -67,7 +67,7 @@ class OwnerAdministration:
         self._examined: dict[bool, DoctorAnswer] = {}
         self._examining = asyncio.Lock()
 
-    async def logs(self, criteria: LogFilter) -> Sequence[LogLineAnswer]:
+    async def logs(self, criteria: LogsQuery) -> Sequence[LogLineAnswer]:
         """Lines of the log, the newest last."""
         return [view(line) for line in await asyncio.to_thread(_newest, self._home / "logs", criteria)]
 
@@ -119,7 +119,7 @@ class OwnerAdministration:
         """Where commands run now, and what they may. Starts a process."""
         return await asyncio.to_thread(_sandbox, self._config(), self._environ.get("PATH", ""))
 
-    async def connect(self, new_model: NewModel, probe: Probe) -> ConnectedAnswer:
+    async def connect(self, new_model: ModelConnection, probe: Probe) -> ConnectedAnswer:
         """Try the model with a key that is kept only if it answers; then it is what is asked from now on."""
         candidate = _candidate(new_model)
         with keyed(self._home, candidate) as draft:
@@ -155,7 +155,7 @@ class OwnerAdministration:
         ]
 
 
-def _candidate(new_model: NewModel) -> ModelCandidate:
+def _candidate(new_model: ModelConnection) -> ModelCandidate:
     own, known = new_model.provider == SERVER, find_provider(new_model.provider)
     if not own and known is None:
         raise InvalidRequest(translatable("unknown provider {provider}", provider=new_model.provider))
@@ -221,7 +221,7 @@ async def _names(draft: ProviderConfigDraft) -> tuple[str, ...]:
         return ()
 
 
-def _newest(folder: Path, criteria: LogFilter) -> list[LogLine]:
+def _newest(folder: Path, criteria: LogsQuery) -> list[LogLine]:
     """Read from the newest file backwards, as many files as it takes."""
     minimum, text = _LEVELS.index(criteria.level), criteria.text.casefold()
     found: deque[LogLine] = deque()
@@ -231,7 +231,7 @@ def _newest(folder: Path, criteria: LogFilter) -> list[LogLine]:
             for line in _lines(file)
             if _weight(line) >= minimum
             and (not text or text in line.text.casefold() or text in line.logger)
-            and (not criteria.trace or line.trace == criteria.trace)
+            and (not criteria.trace_id or line.trace == criteria.trace_id)
         ]
         found.extendleft(reversed(some[-(criteria.limit - len(found)) :]))
         if len(found) >= criteria.limit:

@@ -13,7 +13,7 @@ from hob.core.errors import InvalidRequest, NotFound
 from hob.core.memory import PRIVATE, FactAction, GoalState, is_private
 from hob.core.translation.code_words import PART_WORDS
 from hob.core.translation.language import say, translated
-from hob.gateway.memory import FactFilter, GoalChange, ItemFilter, MemoryControl
+from hob.gateway.memory import FactsQuery, ItemFilter, MemoryControl, SetGoalRequest
 from hob.memory.views import fact_line, fact_text, goal_line, item_line
 
 _SHOWN = 10
@@ -78,7 +78,7 @@ async def look(kernel: Kernel, call: CommandCall) -> str:
     status = await control.status()
     counts = ", ".join(f"{each['name']} {each['chunk_count']}" for each in status["layers"] if each["chunk_count"])
     kept = (await control.items(ItemFilter(source="fact:remember", limit=_SHOWN)))["items"]
-    facts = (await control.facts(FactFilter()))["facts"]
+    facts = (await control.facts(FactsQuery()))["facts"]
     head = say(call.language, "Remembered: {counts}", counts=counts or "0")
     shown = [*map(item_line, kept), *(fact_line(call.language, fact) for fact in facts[:_MAX_FACTS])]
     if facts:
@@ -103,13 +103,13 @@ async def goals(kernel: Kernel, call: CommandCall) -> str:
     state, _, note = rest.partition(" ")
     if state in _GOAL_STATES and (not note or _ID.fullmatch(first)):
         try:
-            return goal_line(await control.set_goal(GoalChange(id=first, state=state, note=note)))
+            return goal_line(await control.set_goal(SetGoalRequest(id=first, state=state, note=note)))
         except NotFound as error:
             return translated(error.args[0], call.language)
     if call.rest.strip():
         if is_private(call.session):
             return say(call.language, "This conversation is private: nothing of it is remembered.")
-        return goal_line(await control.set_goal(GoalChange(text=call.rest)))
+        return goal_line(await control.set_goal(SetGoalRequest(text=call.rest)))
     known = (await control.goals(closed=False))["goals"]
     return "\n".join(map(goal_line, known)) or say(call.language, "No goals yet. /goals TEXT keeps one.")
 

@@ -35,12 +35,11 @@ from hob.gateway.memory import (
     MAX_QUOTES,
     DeletedAnswer,
     EmbeddingStatusAnswer,
-    FactFilter,
     FactsAnswer,
+    FactsQuery,
     FilesAnswer,
     ForgottenAnswer,
     ForgottenItemAnswer,
-    GoalChange,
     GoalsAnswer,
     ImportedAnswer,
     InstalledAnswer,
@@ -52,6 +51,7 @@ from hob.gateway.memory import (
     OverflowFigures,
     RecalledAnswer,
     ReindexedAnswer,
+    SetGoalRequest,
     SettledFactAnswer,
 )
 from hob.memory.background_model import FACTS, OBSERVER, BackgroundBudget
@@ -369,7 +369,7 @@ class OwnerMemory:
                 "unread": each.unread, "kinds": [*each.kinds],
             }  # fmt: skip
 
-    async def facts(self, criteria: FactFilter) -> FactsAnswer:
+    async def facts(self, criteria: FactsQuery) -> FactsAnswer:
         """The facts for which the filter holds, with what they were taken from and what contradicts them."""
         facts, at = self._store.facts, criteria.valid_at or criteria.known_at or self._clock.now().timestamp()
         if criteria.known_at:
@@ -399,7 +399,7 @@ class OwnerMemory:
         known, now = await self._store.goals.goals(self._scope), self._clock.now().timestamp()
         return {"goals": [goal_view(goal, now) for goal in known if closed or goal.state is GoalState.OPEN]}
 
-    async def set_goal(self, change: GoalChange) -> GoalAnswer:
+    async def set_goal(self, change: SetGoalRequest) -> GoalAnswer:
         """Keep a goal, or change one. Raises InvalidRequest, NotFound."""
         goals, now, text = self._store.goals, self._clock.now().timestamp(), " ".join(change.text.split())
         stored = [state.value for state in GoalState if state is not GoalState.STALLED]

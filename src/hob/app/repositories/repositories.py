@@ -17,8 +17,8 @@ from hob.gateway.repositories import (
     GitHubAnswer,
     LogAnswer,
     MatchAnswer,
-    PullRequest,
     RepoDoneAnswer,
+    RepoPullRequest,
     RepoSearchAnswer,
     RepoStatusAnswer,
     TreeAnswer,
@@ -188,9 +188,9 @@ class OwnerRepositories:
             await self._programs.git(root, "remote", verb, "origin", remote)
         return {"result": str(root)}
 
-    async def pull_request(self, repo: str, pull_request: PullRequest) -> RepoDoneAnswer:
+    async def pull_request(self, pull_request: RepoPullRequest) -> RepoDoneAnswer:
         """Open a pull request with GitHub's own program."""
-        root = self._root(repo)
+        root = self._root(pull_request.repo)
         for branch in filter(None, (pull_request.base, pull_request.head)):
             await self._check_branch(root, branch)
         await self._programs.git(root, "rev-parse", "HEAD")

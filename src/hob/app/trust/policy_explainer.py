@@ -9,11 +9,10 @@ from hob.config.loading import Config
 from hob.core.errors import NotConfigured
 from hob.core.tools import ToolSpec
 from hob.core.trust.labels import SenderClass
-from hob.gateway.policy import ExplainedAnswer, SupposedCall
+from hob.gateway.policy import ExplainedAnswer, ExplainRequest
 from hob.guard.policy.context import Sandbox
 from hob.guard.policy.explanation import arguments_from, explain, explanation
 from hob.guard.policy.hypothetical_calls import Guarding, Supposed, context_of, decision_view
-from hob.guard.policy.modes import Autonomy, Mode
 from hob.guard.screening.masking.known_secrets import KnownSecrets
 from hob.tools.mcp.accepted import load_accepted
 from hob.tools.mcp.settings import McpSettings
@@ -50,14 +49,18 @@ class OwnerPolicy:
         self._tool_runtime = tool_runtime
         self._known = known
 
-    async def explain(self, supposed_call: SupposedCall) -> ExplainedAnswer:
+    async def explain(self, supposed_call: ExplainRequest) -> ExplainedAnswer:
         """What would be said of this call, and by which rule."""
         guarding = await guarding_over(self._config, self._tool_runtime, self._known)
         spec = next((each for each in guarding.specs if each.name == supposed_call.tool), None)
         arguments = arguments_from(supposed_call.arguments, spec.roles if spec is not None else None)
-        mode = Mode(supposed_call.mode) if supposed_call.mode else None
-        autonomy = Autonomy(supposed_call.autonomy) if supposed_call.autonomy else None
-        supposed = Supposed(SenderClass.OWNER, supposed_call.tainted, mode, autonomy, words=supposed_call.words)
+        supposed = Supposed(
+            SenderClass.OWNER,
+            supposed_call.tainted,
+            supposed_call.mode,
+            supposed_call.autonomy,
+            words=supposed_call.words,
+        )
         context = context_of(guarding, supposed)
         decided, analysis = explain(guarding.policy, guarding.reader, context, supposed_call.tool, arguments, spec)
         told = [str(line) for line in explanation(decided, analysis)]

@@ -13,9 +13,9 @@ from hob.gateway.administration import (
     DoctorAnswer,
     FindingAnswer,
     LazyAdministration,
-    LogFilter,
     LogLineAnswer,
-    NewModel,
+    LogsQuery,
+    ModelConnection,
     PluginAnswer,
     SandboxAnswer,
     SecretAnswer,
@@ -59,32 +59,11 @@ class PluginsAnswer(TypedDict):
 
 
 @dataclass(frozen=True, slots=True)
-class LogsQuery:
-    """Which lines are shown."""
-
-    level: str = field("at least that weighty", "info", one_of=("debug", "info", "warning", "error", "critical"))
-    text: str = field("those that hold this", "", characters=(0, 200))
-    trace_id: str = field("those of this trace", "", characters=(0, 64))
-    limit: int = field("at most so many, the newest", 200, at_least=1, at_most=2000)
-
-
-@dataclass(frozen=True, slots=True)
 class HealthQuery:
     """How far the doctor looks."""
 
     online: bool = field("ask models and other servers too", False)
     refresh: bool = field("look now, whatever was found a few minutes ago", False)
-
-
-@dataclass(frozen=True, slots=True)
-class ModelConnection:
-    """A model that is to be connected."""
-
-    provider: str = field("who runs it, as `anthropic`; `server`: a server of one's own", characters=(1, 80))
-    base_url: str = field("the address of a server of one's own", "", characters=(0, 500))
-    key: str = field("its key; kept for the owner alone, and only if the model answers", "", characters=(0, 500))
-    model: str = field("the model; without it the usual one, or the server's first", "", characters=(0, 300))
-    anyway: bool = field("take one too that answers but calls no tools", False)
 
 
 def _administration(call: EndpointCall[Any]) -> Administration:
@@ -93,9 +72,7 @@ def _administration(call: EndpointCall[Any]) -> Administration:
 
 async def logs(call: EndpointCall[LogsQuery]) -> JsonResponse[LogsAnswer]:
     """What stands in the log, the newest last."""
-    payload = call.payload
-    wanted = LogFilter(payload.level, payload.text, payload.trace_id, payload.limit)
-    return etagged(call.request, {"lines": await _administration(call).logs(wanted)})
+    return etagged(call.request, {"lines": await _administration(call).logs(call.payload)})
 
 
 async def doctor(call: EndpointCall[HealthQuery]) -> JsonResponse[DoctorAnswer]:
@@ -125,9 +102,8 @@ async def connect(call: EndpointCall[ModelConnection]) -> JsonResponse[Connected
 
     What was kept while there was no model is answered then. What it costs is the task `test`.
     """
-    payload, operations = call.payload, call.api.operations
-    new = NewModel(payload.provider, payload.base_url, payload.key, payload.model, payload.anyway)
-    told = await _administration(call).connect(new, operations.probe_model)
+    operations = call.api.operations
+    told = await _administration(call).connect(call.payload, operations.probe_model)
     if told["kept"]:
         operations.reload()
         await operations.retry_all("no_model")

@@ -11,13 +11,15 @@ from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.fields import Nothing, field
 from hob.gateway.http.reply import JsonResponse, etagged, json_response
 from hob.gateway.repositories import (
+    REPOS,
+    WHICH,
     BranchesAnswer,
     DiffAnswer,
     GitHubAnswer,
     LazyRepositories,
     LogAnswer,
-    PullRequest,
     RepoDoneAnswer,
+    RepoPullRequest,
     RepoSearchAnswer,
     Repositories,
     RepoStatusAnswer,
@@ -25,15 +27,12 @@ from hob.gateway.repositories import (
     WorkRepoAnswer,
 )
 
-_REPOS = ("work", "identity")
-_WHICH = "`work`, or the folder of the identity files: `identity`"
-
 
 @dataclass(frozen=True, slots=True)
 class RepoQuery:
     """Which repository."""
 
-    repo: str = field(_WHICH, "work", one_of=_REPOS)
+    repo: str = field(WHICH, "work", one_of=REPOS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,18 +91,6 @@ class RepoInit(RepoQuery):
     """What becomes a repository."""
 
     remote_url: str = field("the address of its remote", "")
-
-
-@dataclass(frozen=True, slots=True)
-class RepoPullRequest:
-    """What is asked of the project."""
-
-    title: str = field("its title", characters=(1, 250))
-    body: str = field("what it is about", "")
-    base: str = field("the branch that it shall go to; without it the usual one", "", characters=(0, 250))
-    head: str = field("the branch that it comes from; without it the one that is checked out", "", characters=(0, 250))
-    draft: bool = field("not to be merged yet", False)
-    repo: str = field(_WHICH, "work", one_of=_REPOS)
 
 
 def _repos(call: EndpointCall[Any]) -> Repositories:
@@ -199,9 +186,7 @@ async def init(call: EndpointCall[RepoInit]) -> JsonResponse[RepoDoneAnswer]:
 
 async def pull_request(call: EndpointCall[RepoPullRequest]) -> JsonResponse[RepoDoneAnswer]:
     """Open a pull request with GitHub's program `gh`."""
-    payload = call.payload
-    wanted = PullRequest(payload.title, payload.body, payload.base, payload.head, payload.draft)
-    return json_response(await _repos(call).pull_request(payload.repo, wanted))
+    return json_response(await _repos(call).pull_request(call.payload))
 
 
 READ, ADMIN = TokenScope.READ, TokenScope.ADMIN

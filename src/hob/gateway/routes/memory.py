@@ -19,11 +19,10 @@ from hob.gateway.memory import (
     DeletedAnswer,
     EmbeddingControl,
     EmbeddingStatusAnswer,
-    FactFilter,
     FactsAnswer,
+    FactsQuery,
     FilesAnswer,
     ForgottenAnswer,
-    GoalChange,
     GoalsAnswer,
     ImportedAnswer,
     InstalledAnswer,
@@ -33,6 +32,7 @@ from hob.gateway.memory import (
     MemoryStatusAnswer,
     RecalledAnswer,
     ReindexedAnswer,
+    SetGoalRequest,
     SettledFactAnswer,
 )
 
@@ -107,16 +107,6 @@ class ForgetRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class FactsQuery:
-    """Which facts are wanted."""
-
-    known_at: float = field("as Hob knew them then (Unix seconds); without it now", 0.0, at_least=0)
-    valid_at: float = field("what was so then (Unix seconds); without it what is so now", 0.0, at_least=0)
-    past: bool = field("also what was so once", False)
-    ever: bool = field("also what Hob holds to be so no longer, where `known_at` is not given", False)
-
-
-@dataclass(frozen=True, slots=True)
 class SettleFactRequest:
     """What becomes of a fact."""
 
@@ -130,17 +120,6 @@ class GoalsQuery:
     """Which goals are wanted."""
 
     closed: bool = field("those too that are done or dropped", False)
-
-
-@dataclass(frozen=True, slots=True)
-class SetGoalRequest:
-    """A new goal, or with its id what is changed of one."""
-
-    text: str = field("what is to be reached", "")
-    id: str = field("the beginning of the id of the goal that is changed", "")
-    state: str = field("`open`, `done` or `dropped`; without it as it was", "")
-    due: float | None = field("by when (Unix seconds); without it as it was", None)
-    note: str = field("what shows how far it has come", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,10 +217,7 @@ async def add_files(call: EndpointCall[AddFilesRequest]) -> JsonResponse[FilesAn
 
 async def facts(call: EndpointCall[FactsQuery]) -> JsonResponse[FactsAnswer]:
     """What Hob knows as facts, each with what it was taken from and what contradicts it."""
-    payload = call.payload
-    return json_response(
-        await _memory(call).facts(FactFilter(payload.known_at, payload.valid_at, payload.past, payload.ever))
-    )
+    return json_response(await _memory(call).facts(call.payload))
 
 
 async def settle(call: EndpointCall[SettleFactRequest]) -> JsonResponse[SettledFactAnswer]:
@@ -260,9 +236,7 @@ async def goals(call: EndpointCall[GoalsQuery]) -> JsonResponse[GoalsAnswer]:
 
 async def set_goal(call: EndpointCall[SetGoalRequest]) -> JsonResponse[GoalAnswer]:
     """Keep a goal, or change one."""
-    payload = call.payload
-    wanted = GoalChange(payload.text, payload.id, payload.state, payload.due, payload.note)
-    return json_response(await _memory(call).set_goal(wanted))
+    return json_response(await _memory(call).set_goal(call.payload))
 
 
 async def forget(call: EndpointCall[ForgetRequest]) -> JsonResponse[ForgottenAnswer]:
