@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from hob.app.home import own
 from hob.cli.table import run
 
 
@@ -27,3 +28,21 @@ def test_set_says_when_a_value_set_at_run_time_outranks_the_file(capsys: pytest.
     assert run(["config", "set", "--now", "spending.daily", ""]) == 0
     assert run(["config", "set", "spending.daily", "7"]) == 0
     assert capsys.readouterr().err == ""
+
+
+def test_embedder_that_cannot_work_is_named_at_once_and_holds_from_the_next_start(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, problem in (
+        (str(tmp_path / "none"), "holds no sentence-transformers model: there is no config.json"),
+        ("nobody/model", "nobody"),
+    ):
+        assert run(["config", "set", "model.embedding", name]) == 0
+        told = capsys.readouterr().err
+        assert "model.embedding is set, but memory cannot be searched by meaning with it" in told
+        assert problem in told
+    with own(tmp_path / ".hob", "serve"):
+        assert run(["config", "set", "model.embedding", ""]) == 0
+        assert "`hob stop`, then `hob serve`" in capsys.readouterr().err
+        assert run(["config", "set", "model.read_seconds", "60"]) == 0
+        assert "`hob secrets reload`" in capsys.readouterr().err

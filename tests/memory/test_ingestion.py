@@ -1,6 +1,9 @@
 """What enters memory: what was said, found and written, without greetings, noise and what is private."""
 
+import os
+from datetime import datetime
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
@@ -17,7 +20,7 @@ from hob.core.turns import Turn
 from hob.memory.ingestion import files
 from hob.memory.ingestion.files import FileIndexer
 from hob.memory.ingestion.splitting import split_sections
-from hob.memory.ingestion.turns import items_of_turn
+from hob.memory.ingestion.turns import items_of_import, items_of_turn
 from hob.memory.settings import MemorySettings
 from hob.testing.channel import message
 from hob.testing.clock import ManualClock
@@ -175,3 +178,32 @@ async def test_note_that_is_not_taken_whole_is_told_and_one_that_is_no_utf_8_is_
         f"{notes}: 1 notes are not remembered, only the last 2",
         f"{notes}/2026-01-03.md: only its first 36 bytes are remembered",
     ]
+
+
+def test_imported_conversation_keeps_both_sides_but_greetings_and_thanks() -> None:
+    said_there = [
+        said("What is the standover height?"),
+        said("About 75.9 cm from the bottom bracket.", "assistant"),
+        said("And the color?"),
+        said("Red.", "assistant"),
+        said("Great, thanks a lot!"),
+        said("You're welcome!", "assistant"),
+    ]
+    told = [item.text for item in items_of_import(SessionKey("claude:1"), said_there)]
+    assert told == [entry.text for entry in said_there[:4]]
+
+
+async def test_daily_note_is_of_the_day_in_its_name(tmp_path: Path) -> None:
+    (tmp_path / "memory").mkdir()
+    for name in ("2026-10-01.md", "2026-10-02-1530-plan.md", "ideas.md"):
+        (tmp_path / "memory" / name).write_text(f"What is in {name}.")
+        os.utime(tmp_path / "memory" / name, (5.0, 5.0))
+    async with memory_store(ManualClock()) as store:
+        await FileIndexer(store.items, tmp_path, list, ZoneInfo("Pacific/Auckland")).sync()
+        items = await store.items.of(Scope("owner")).select()
+    days = {item.session: datetime.fromtimestamp(item.at, ZoneInfo("Pacific/Auckland")).date() for item in items}
+    assert {name: str(day) for name, day in days.items()} == {
+        "memory/2026-10-01.md": "2026-10-01",
+        "memory/2026-10-02-1530-plan.md": "2026-10-02",
+        "memory/ideas.md": "1970-01-01",
+    }

@@ -173,8 +173,16 @@ def loaded(line: str, number: int, now: float) -> TransferredItem:
         return TransferredItem(item, _fact(item, value.get("fact")), _goal(item, value.get("goal")))
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise InvalidRequest(
-            translatable("line {number} is not a memory item ({error})", number=str(number), error=str(error))
+            translatable(
+                "line {number} is not a memory item ({error}); nothing was imported",
+                number=str(number),
+                error=_why(error),
+            )
         ) from error
+
+
+def _why(error: Exception) -> str:
+    return f"it has no {error.args[0]!r}" if isinstance(error, KeyError) else str(error)
 
 
 def _layer(name: str) -> str:

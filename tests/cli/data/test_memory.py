@@ -59,3 +59,44 @@ def test_facts_say_how_one_is_corrected_and_undone(
 async def _learn(home: Path, fact: Fact) -> None:
     async with open_store(home, StoreSettings(), SystemClock()) as store:
         await store.facts.change(Scope("owner"), [lambda _: FactChange(added=(fact,))], "e_1")
+
+
+def test_export_writes_the_file_it_is_given_and_none_that_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home, file = tmp_path / ".hob", tmp_path / "items.jsonl"
+    monkeypatch.setenv("HOB_HOME", str(home))
+    monkeypatch.setenv("HOB_WORKSPACE_PATH", str(tmp_path / "work"))
+    home.mkdir(mode=0o700)
+    asyncio.run(_learn(home, Fact(subject="owner", predicate="lives_in", object="Paris", at=time.time())))
+    assert run(["memory", "export"]) in (0, None)
+    whole = capsys.readouterr().out
+    assert run(["memory", "export", str(file)]) in (0, None)
+    assert file.read_text() == whole
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert "Items written: 1" in capsys.readouterr().out
+    assert run(["memory", "export", str(file)]) == 2
+    assert "File exists" in capsys.readouterr().err
+
+
+def test_import_of_a_line_that_is_none_says_that_nothing_was_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HOB_HOME", str(tmp_path / ".hob"))
+    monkeypatch.setenv("HOB_WORKSPACE_PATH", str(tmp_path / "work"))
+    (file := tmp_path / "items.jsonl").write_text('{"text": "one"}\n{"words": "two"}\n')
+    assert run(["memory", "import", str(file)]) == 2
+    assert "line 2 is not a memory item (it has no 'text'); nothing was imported" in capsys.readouterr().err
+    run(["memory", "export"])
+    assert capsys.readouterr().out == ""
+
+
+def test_link_that_is_not_read_is_called_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HOB_HOME", str(tmp_path / ".hob"))
+    monkeypatch.setenv("HOB_WORKSPACE_PATH", str(tmp_path / "work"))
+    (tmp_path / "program").write_bytes(b"\1")
+    (link := tmp_path / "notes").symlink_to("program")
+    run(["memory", "add", str(link)])
+    assert f"{link} is a link to {tmp_path / 'program'}." in capsys.readouterr().err

@@ -2,15 +2,20 @@
 
 from pathlib import Path
 
+from hob.config.environment import process_environment
 from hob.config.loading import Config
 from hob.config.problems import ConfigProblem
 from hob.core.clock import SystemClock
-from hob.core.errors import NotConfigured
+from hob.core.errors import ModelError, NotConfigured
 from hob.core.translation.language import translatable
 from hob.gateway.auth.tokens import checked_token
 from hob.gateway.settings import GatewaySettings
 from hob.guard.admission.passphrase import Passphrase
 from hob.guard.admission.settings import AdmissionSettings
+from hob.providers.catalog.catalog import LOCAL
+from hob.providers.local.folder import ModelFolder
+from hob.providers.routing.choice import Choice
+from hob.providers.settings import ModelSettings
 from hob.tools.sandbox.settings import SandboxSettings
 from hob.workspace.settings import WorkspaceSettings
 
@@ -39,6 +44,20 @@ def command_problem(config: Config) -> ConfigProblem | None:
             return ConfigProblem(
                 translatable("no command can run: {error}", error=str(error)), key, config.origin(key).place
             )
+    return None
+
+
+def embedder_problem(config: Config) -> ModelError | None:
+    """Why `model.embedding` embeds nothing, as far as that can be told without asking it; None where it may."""
+    name = config[ModelSettings].embedding
+    if not name:
+        return None
+    try:
+        ref = Choice(config[ModelSettings], process_environment()).resolve(name)
+        if ref.provider == LOCAL:
+            ModelFolder(Path(ref.model).expanduser()).check()
+    except ModelError as error:
+        return error
     return None
 
 

@@ -8,7 +8,8 @@ from typing import Any
 import apsw
 
 from hob.agent.ports import PromptSection, TurnMemory
-from hob.agent.sessions import is_group
+from hob.agent.sessions import is_group, zone_of
+from hob.agent.settings import AgentSettings
 from hob.app.contribution import Contribution, Effects, Follower, Job, Start
 from hob.app.kernel import Kernel
 from hob.app.memory.background import make_background, make_budget
@@ -61,7 +62,8 @@ async def open_memory(kernel: Kernel) -> AsyncIterator[Contribution]:
 def _contribution(kernel: Kernel, embedder: MemoryEmbedder | None, rater: Rater | None) -> Contribution:
     settings = kernel.config[MemorySettings]
     notify = (embedding := OwnerEmbedding(embedder)).notify
-    files = FileIndexer(kernel.store.items, kernel.config[WorkspaceSettings].path, kernel.files.load)
+    zone = zone_of(kernel.config[AgentSettings].timezone)
+    files = FileIndexer(kernel.store.items, kernel.config[WorkspaceSettings].path, kernel.files.load, zone)
     documents = DocumentIndexer(kernel.store.items, kernel.store.channel_state, watch := FolderWatch())
     er1_jobs, er1_view = _er1(kernel, notify)
     policy, budget = MemoryPolicy(kernel.config[PolicySettings]), make_budget(kernel)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 
 from hob.app.logs.log_file import reopen_logs
 from hob.app.maintenance.settings import LogSettings
-from hob.app.settings.run_time import AT_RUN_TIME, KEYS_AT_RUN_TIME
+from hob.app.settings.run_time import holds_at_run_time
 from hob.config.loading import Config
 from hob.core.clock import Clock
 from hob.core.errors import NotConfigured
@@ -108,7 +108,7 @@ def _plain(config: Config, wanted: Callable[[str], bool]) -> dict[str, str]:
 
 
 def _waits(key: str) -> bool:
-    return key.partition(".")[0] not in AT_RUN_TIME and key not in KEYS_AT_RUN_TIME
+    return not holds_at_run_time(key)
 
 
 def _is_of_models(key: str) -> bool:

@@ -20,3 +20,10 @@ KEYS_AT_RUN_TIME = frozenset(
     }
 )
 """Keys of other sections that may."""
+FROM_THE_START = frozenset({"model.embedding", "model.reranking"})
+"""Keys of those sections that may not: what memory finds by meaning is opened when Hob starts."""
+
+
+def holds_at_run_time(key: str) -> bool:
+    """Whether a running Hob takes up another value of this setting when it reads its settings again."""
+    return (key.partition(".")[0] in AT_RUN_TIME or key in KEYS_AT_RUN_TIME) and key not in FROM_THE_START

@@ -149,6 +149,11 @@ def add(
                 kinds=kinds,
             )
             print(paint(line(told, 200), "yellow"), file=sys.stderr)
+            if path.is_symlink():
+                print(
+                    line(_("{path} is a link to {target}.").format(path=path, target=path.resolve()), 200),
+                    file=sys.stderr,
+                )
         for problem in done["problems"]:
             print(f"  {line(problem, 160)}", file=sys.stderr)
     else:

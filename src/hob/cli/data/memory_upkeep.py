@@ -150,10 +150,23 @@ def reset(
     return 0
 
 
-def export() -> None:
+def export(
+    file: Annotated[Path | None, Parameter(help="The file to write; without it to the terminal.")] = None, /
+) -> None:
     """Export every item as a line of JSON."""
-    for each in reach_lines("/memory/export", {}):
-        print(each.rstrip("\n"))
+    told = (each.rstrip("\n") for each in reach_lines("/memory/export", {}))
+    if file is None:
+        for each in told:
+            print(each)
+        return
+    text = "".join(f"{each}\n" for each in told)
+    path = file.expanduser()
+    try:
+        path.touch(0o600, exist_ok=False)
+        path.write_text(text, "utf-8")
+    except OSError as error:
+        raise InvalidRequest(_("{file} cannot be written: {error}").format(file=file, error=error.strerror)) from error
+    print(_("Items written: {count}; only you can read {file}.").format(count=text.count("\n"), file=file))
 
 
 def import_(

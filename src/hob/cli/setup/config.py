@@ -11,9 +11,9 @@ from typing import Annotated, Any
 from cyclopts import App, Parameter
 
 from hob.app.daemon.daemon_client import reach
-from hob.app.daemon.preflight import command_problem, start_objection
+from hob.app.daemon.preflight import command_problem, embedder_problem, start_objection
 from hob.app.home import holder_of
-from hob.app.settings.run_time import AT_RUN_TIME, KEYS_AT_RUN_TIME
+from hob.app.settings.run_time import holds_at_run_time
 from hob.app.settings.sections import read_config, sections_of
 from hob.app.trust.audit import audit_action
 from hob.cli.translating import _, ngettext
@@ -104,6 +104,9 @@ def set_setting(
     if key.startswith(("gateway.", "admission.")) and (objection := start_objection(config)) is not None:
         told = _("{key} is set, but Hob does not start like this: {problem}")
         print(told.format(key=key, problem=_(str(objection))), file=sys.stderr)
+    if key == "model.embedding" and (problem := embedder_problem(config)) is not None:
+        told = _("{key} is set, but memory cannot be searched by meaning with it: {problem}")
+        print(told.format(key=key, problem=_(str(problem))), file=sys.stderr)
     if source.layer is not ConfigLayer.FILE:
         told = _("{key} is set in {path}, but {source} outranks it")
         print(told.format(key=key, path=path, source=_(str(source))), file=sys.stderr)
@@ -210,9 +213,9 @@ def _as_json(value: Any) -> Any:
 
 
 def _when(key: str) -> str:
-    if key.partition(".")[0] in AT_RUN_TIME or key in KEYS_AT_RUN_TIME:
+    if holds_at_run_time(key):
         return _("`hob secrets reload` makes the running daemon use it")
-    return _("the running daemon uses it from its next start on")
+    return _("the running daemon uses it from its next start on: `hob stop`, then `hob serve`")
 
 
 def _fail(error: NotConfigured) -> int:

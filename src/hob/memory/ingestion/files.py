@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
+from datetime import UTC, date, datetime, time, tzinfo
 from pathlib import Path
 
 from hob.core.content.files import BootstrapFile
@@ -24,10 +25,18 @@ _OWNER = Scope(OWNER)
 class FileIndexer:
     """Takes up what changed since it last looked."""
 
-    def __init__(self, items: StoredItems, workspace: Path, identity: Callable[[], Sequence[BootstrapFile]]) -> None:
+    def __init__(
+        self,
+        items: StoredItems,
+        workspace: Path,
+        identity: Callable[[], Sequence[BootstrapFile]],
+        zone: tzinfo | None = UTC,
+    ) -> None:
+        """A note is of the day in its name, as that is in `zone` (None: the machine's)."""
         self._items = items
         self._workspace = workspace.expanduser()
         self._identity = identity
+        self._zone = zone
         self._known: dict[str, object] = {}
         self._anew = False
         """Whether they are to be read anew, said while they were being looked at too."""
@@ -53,10 +62,10 @@ class FileIndexer:
             if known.get(source) != found[source]:
                 at = await asyncio.to_thread(_modified, self._workspace / file.name)
                 new += await self._replace(source, _sections(file.text, file.name, Layer.SOUL, file.label, at, 2))
-        for name, (path, at, _) in notes.items():
+        for name, (path, modified, _) in notes.items():
             source = f"{Layer.DOCUMENT}:{name}"
             if known.get(source) != found[source]:
-                text = await asyncio.to_thread(_read, path)
+                text, at = await asyncio.to_thread(_read, path), _day_of(path, self._zone) or modified
                 new += await self._replace(source, _sections(text, name, Layer.DOCUMENT, _NOTE, at))
         for source in known.keys() - found.keys():
             await self._replace(source, [])
@@ -105,6 +114,14 @@ def _read(path: Path) -> str:
     if 2 * broken > sum(char > "\x7f" for char in text):  # most of what is no ASCII is no UTF-8 either
         text = data.decode("cp1252", "replace")
     return text.replace("\0", "\ufffd").replace("\r\n", "\n")
+
+
+def _day_of(path: Path, zone: tzinfo | None) -> float:
+    """Noon of the day in its name (Unix seconds); 0 where that names none."""
+    try:
+        return datetime.combine(date.fromisoformat(path.name[:10]), time(12), zone).timestamp()
+    except (ValueError, OverflowError):
+        return 0.0
 
 
 def _modified(path: Path) -> float:

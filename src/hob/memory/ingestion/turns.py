@@ -22,8 +22,10 @@ LONGEST = 4_000
 """Characters of an item: a longer message becomes several; of a tool's result the rest stands in the conversation."""
 
 _IDLE = re.compile(
-    r"(?:hi|hello|hey|hallo|moin|servus|ok|okay|yes|no|ja|nein|danke|thanks|thank you|guten morgen|good morning)"
-    r"(?:[\s,]+hob)?[\s!.?]*",
+    r"(?:(?:hi|hello|hey|hallo|moin|servus|ok|okay|yes|no|ja|nein|danke|thanks|thank you|guten (?:morgen|tag|abend)|"
+    r"good (?:morning|evening)|sure|of course|great|perfect|got it|alright|no problem|you(?:'|\u2019)?re welcome|bye|"
+    r"gern|gerne|gern geschehen|bitte|bitte schön|klar|alles klar|super|prima|perfekt|kein problem|verstanden|tschüss)"
+    r"(?:[\s,]+(?:hob|there|sehr|so much|a lot|very much|vielmals|schön))?[\s!.,?]*){1,4}",
     re.IGNORECASE,
 )
 _RAW = ('{"tool_call', '[{"id"', '{"', "[{")
@@ -65,12 +67,12 @@ def items_of_turn(turn: Turn, entries: Sequence[Entry], settings: MemorySettings
 
 def items_of_import(session: SessionKey, entries: Sequence[Entry]) -> Iterator[MemoryItem]:
     """The items of a conversation with another assistant. They do not expire: they are old when they come."""
-    for layer, entry, _, text in _worth_keeping(entries):
-        if layer is Layer.CONVERSATION:
+    for entry in entries:
+        for text in split_text(entry.text, LONGEST) if _says_something(entry) else ():
             yield MemoryItem(
                 scope=Scope(OWNER),
-                layer=layer,
-                source=f"{layer}:{session.partition(':')[0]}",
+                layer=Layer.CONVERSATION,
+                source=f"{Layer.CONVERSATION}:{session.partition(':')[0]}",
                 text=text,
                 label=entry.label,
                 at=entry.at,
@@ -80,6 +82,14 @@ def items_of_import(session: SessionKey, entries: Sequence[Entry]) -> Iterator[M
                 role=entry.role,
                 kind="turn",
             )
+
+
+def _says_something(entry: Entry) -> bool:
+    """Whether it is more than a greeting or a thank you: of what is imported both sides count, however short."""
+    text = entry.text.strip()
+    if not text or entry.role not in ("user", "assistant") or entry.label.origin is Origin.HOB:
+        return False
+    return not (_IDLE.fullmatch(text) or _COMMAND.match(text) or text.startswith(_RAW))
 
 
 def _worth_keeping(entries: Sequence[Entry]) -> Iterator[tuple[Layer, Entry, str, str]]:

@@ -106,6 +106,7 @@ class LocalEmbedder:
         if process is not None and whole and version == self._version:
             return process
         await self.aclose()
+        self._check()
         self._version = version
         self._process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-I", "-m", *self._program()),
@@ -124,6 +125,10 @@ class LocalEmbedder:
     def _changed(self) -> str:
         return self._model.version()
 
+    def _check(self) -> None:
+        """Raises ModelError where it can be told beforehand that it embeds nothing."""
+        self._model.check()
+
 
 class FastembedEmbedder(LocalEmbedder):
     """The same by a model of the library `fastembed`, which fetches it from Hugging Face once and keeps it."""
@@ -138,6 +143,9 @@ class FastembedEmbedder(LocalEmbedder):
     def _program(self) -> Sequence[str]:
         cache = Path.home() / ".cache" / "fastembed"
         return "hob.providers.local.fastembed_worker", self._name, str(cache)
+
+    def _check(self) -> None:
+        """Its library fetches what is not there."""
 
     def _changed(self) -> str:
         return self._name

@@ -4,8 +4,12 @@ import hashlib
 import os
 from pathlib import Path
 
+from hob.core.errors import ModelError, ModelFault
+from hob.core.translation.language import translatable
+
 _FILES = ("config.json", "modules.json", "1_Pooling/config.json", "tokenizer_config.json", "vocab.txt")
 _WEIGHTS = "model.safetensors"
+_NEEDED = ("config.json", "sentence_bert_config.json", "vocab.txt", _WEIGHTS)
 _PIECES, _PIECE = 64, 16_384
 
 
@@ -27,6 +31,21 @@ class ModelFolder:
         except OSError:
             self._seen, self._version = (), ""
         return self._version
+
+    def check(self) -> None:
+        """Raises ModelError with what would help where the folder lacks a file that every such model has."""
+        missing = next((name for name in _NEEDED if not (self._path / name).is_file()), None)
+        if missing is not None:
+            raise ModelError(
+                ModelFault.SETTINGS,
+                translatable(
+                    "{folder} holds no sentence-transformers model: there is no {file}; "
+                    "`hob config set model.embedding FOLDER` names another",
+                    folder=self._path,
+                    file=missing,
+                ),
+                cost=0,
+            )
 
     def _read(self) -> str:
         told = hashlib.sha256()
