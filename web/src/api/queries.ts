@@ -7,7 +7,9 @@ import type { PageAnswer, PlacedEvent, Routes } from "./schema";
 
 export const queries = new QueryClient({
   defaultOptions: {
+    mutations: { networkMode: "always" },
     queries: {
+      networkMode: "always", // what the browser holds for the network tells nothing about Hob, which may be on this machine
       staleTime: Infinity, // events say when something has changed
       refetchOnWindowFocus: false,
       retry: (count, error) => !(error instanceof Problem && error.status < 500) && count < 4,
@@ -62,6 +64,9 @@ export function useAnswer() {
     },
   });
 }
+
+/** Whether anything was ever loaded: what is shown while there is no connection. */
+export const knowsSomething = () => queries.getQueryCache().getAll().some((each) => each.state.data !== undefined);
 
 export function useConnection() {
   return useSyncExternalStore(live.subscribe, () => live.connection);

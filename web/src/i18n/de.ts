@@ -297,6 +297,10 @@ export const GERMAN: Record<string, string> = {
   "Next and previous entry of the timeline": "Nächster und voriger Eintrag des Zeitverlaufs",
   "No limit is set. Under Settings, spending.daily sets one for each day.":
     "Keine Grenze ist gesetzt. Unter Einstellungen setzt spending.daily eine für jeden Tag.",
+  "Not connected since {time}. Nothing is sent until Hob is back.": "Nicht verbunden seit {time}. Bis Hob wieder da ist, wird nichts gesendet.",
+  "Not connected: this works again when Hob is back.": "Nicht verbunden: Das geht wieder, wenn Hob zurück ist.",
+  "Not connected: this can be decided when Hob is back.": "Nicht verbunden: Das lässt sich entscheiden, wenn Hob zurück ist.",
+  "This cannot be shown while Hob is not connected; it comes by itself.": "Das lässt sich nicht zeigen, solange Hob nicht verbunden ist; es kommt dann von selbst.",
   "Not connected since {time}; showing what was known. Nothing is sent until Hob is back.":
     "Nicht verbunden seit {time}; zu sehen ist, was bekannt war. Gesendet wird erst wieder, wenn Hob zurück ist.",
   "Not connected: what you write is kept and not sent.": "Nicht verbunden: was du schreibst, bleibt hier und wird nicht gesendet.",

@@ -2,7 +2,7 @@ import { ArrowRight, Check, ChevronDown, X } from "lucide-react";
 import { useState } from "react";
 import { Link } from "wouter";
 import { may } from "../api/client";
-import { useAnswer } from "../api/queries";
+import { useAnswer, useConnection } from "../api/queries";
 import type { ApprovalAnswer } from "../api/schema";
 import { moment, t } from "../i18n";
 import { Badge, Button, Card, When } from "./basics";
@@ -37,6 +37,7 @@ function Chain({ approval }: { approval: ApprovalAnswer }) {
 /** A question for approval: what, exactly what, why it is asked, how far a yes would reach. */
 export function ApprovalCard({ approval }: { approval: ApprovalAnswer }) {
   const answer = useAnswer();
+  const lost = useConnection().state === "lost";
   const [asking, setAsking] = useState<string | null>(null);
   const { lead, object } = headline(approval);
   const why = approval.why ? `${approval.why[0]?.toUpperCase()}${approval.why.slice(1)}.` : approval.reason;
@@ -66,7 +67,7 @@ export function ApprovalCard({ approval }: { approval: ApprovalAnswer }) {
         </pre>
         <div className="flex flex-wrap items-center gap-2 px-4 py-3">
           {!whole && (
-            <Button icon={ChevronDown} data-act="allow" onClick={() => setWhole(true)}>
+            <Button icon={ChevronDown} data-act="allow" local onClick={() => setWhole(true)}>
               {t("Show all {count} lines to decide", { count: lines.length })}
             </Button>
           )}
@@ -80,11 +81,11 @@ export function ApprovalCard({ approval }: { approval: ApprovalAnswer }) {
               </Button>
               {wider.map((scope) =>
                 asking === scope ? (
-                  <Button key={scope} look="danger" onClick={() => say(true, scope)}>
+                  <Button key={scope} look="danger" disabled={answer.isPending} onClick={() => say(true, scope)}>
                     {scope === "session" ? t("Yes, exactly this in this session") : t("Yes, exactly this, always")}
                   </Button>
                 ) : (
-                  <Button key={scope} look="quiet" onClick={() => setAsking(scope)}>
+                  <Button key={scope} look="quiet" disabled={answer.isPending} onClick={() => setAsking(scope)}>
                     {scope === "session" ? t("For this session…") : t("Always…")}
                   </Button>
                 ),
@@ -100,6 +101,7 @@ export function ApprovalCard({ approval }: { approval: ApprovalAnswer }) {
             </Link>
           )}
         </div>
+        {lost && open && <p role="status" className="border-t border-line px-4 py-2 text-sm text-warn">{t("Not connected: this can be decided when Hob is back.")}</p>}
         {answer.isError && (
           <p role="alert" className="border-t border-line bg-bad-soft px-4 py-2 text-sm text-bad">
             {answer.error.message}

@@ -1,6 +1,7 @@
 import { useLayoutEffect, useRef, useState, type ButtonHTMLAttributes, type ReactNode, type Ref } from "react";
 import { X, type LucideIcon } from "lucide-react";
 import { Problem, may, type Scope } from "../api/client";
+import { useConnection } from "../api/queries";
 import { Copy } from "./copy";
 import { Told } from "./told";
 import { ago, dayOf, exact, t } from "../i18n";
@@ -12,16 +13,19 @@ const STYLES = {
   danger: "border border-line bg-surface text-bad hover:bg-bad-soft",
 };
 
-/** A button; one that `needs` what this login is not good for is not there. */
+/** A button; one that `needs` what this login is not good for is not there. One that can be disabled acts on Hob, unless
+it is `local`: it rests while there is no connection, and says so. */
 export function Button({
-  look = "plain", icon: Icon, label, needs, children, className = "", ...rest
-}: ButtonHTMLAttributes<HTMLButtonElement> & { ref?: Ref<HTMLButtonElement>; "data-act"?: string; look?: keyof typeof STYLES; icon?: LucideIcon; label?: string; needs?: Scope }) {
+  look = "plain", icon: Icon, label, needs, local, disabled, children, className = "", ...rest
+}: ButtonHTMLAttributes<HTMLButtonElement> & { ref?: Ref<HTMLButtonElement>; "data-act"?: string; look?: keyof typeof STYLES; icon?: LucideIcon; label?: string; needs?: Scope; local?: boolean }) {
+  const rests = useConnection().state === "lost" && !local && (!!needs || !!rest["data-act"] || disabled !== undefined);
   if (needs && !may(needs)) return null;
   return (
     <button
       type="button"
       aria-label={label}
-      title={label}
+      title={rests ? t("Not connected: this works again when Hob is back.") : label}
+      disabled={rests || disabled}
       className={`inline-flex min-h-9 items-center justify-center gap-2 rounded-md px-3 font-medium transition-colors duration-100 disabled:opacity-45 ${STYLES[look]} ${className}`}
       {...rest}
     >
@@ -108,7 +112,10 @@ export function Empty({ icon: Icon, title, children }: { icon: LucideIcon; title
   );
 }
 
+/** Stands where something comes; while Hob cannot be reached it says that nothing does. */
 export function Skeleton({ rows = 4, className = "h-14" }: { rows?: number; className?: string }) {
+  const lost = useConnection().state === "lost";
+  if (lost) return <p role="status" className="py-2 text-muted">{t("This cannot be shown while Hob is not connected; it comes by itself.")}</p>;
   return (
     <div role="status" aria-label={t("Loading")} className="flex flex-col gap-2">
       {Array.from({ length: rows }, (_, row) => (

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useSyncExternalStore } from "react";
 import { call, may } from "../api/client";
-import { useApprovals, useStatus, useTasks, useUsage } from "../api/queries";
+import { useApprovals, useConnection, useStatus, useTasks, useUsage } from "../api/queries";
 import type { TaskAnswer } from "../api/schema";
 
 const KEY = "hob.let_be";
@@ -46,6 +46,7 @@ export function useNeeds() {
   const failed = failures.data?.tasks.filter((each) => each.updated > since && !each.session.startsWith("subagent:") && !known.includes(mark(each))) ?? [];
   const unaccepted = status.data?.unaccepted ?? [];
   const count = [asked, questions, limits, pairing, failed, unaccepted].reduce((sum, each) => sum + each.length, 0);
-  const waits = [status, tasks, approvals, usage, paired, failures].some((each) => each.isPending && each.isEnabled && each.fetchStatus !== "paused");
+  const lost = useConnection().state === "lost"; // what was never loaded is not nothing
+  const waits = [status, tasks, approvals, usage, paired, failures].some((each) => each.isEnabled && (each.isPending || (lost && each.data === undefined)));
   return { asked, questions, limits, pairing, failed, unaccepted, count, waits };
 }

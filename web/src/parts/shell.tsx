@@ -11,7 +11,7 @@ import { useNeeds } from "./needs";
 import { maySee } from "./places";
 import { RunningNow } from "./running";
 import { Held } from "./stop";
-import { useCanvas, useConnection, useLiveUpdates, useMemory, useStatus, useUsage, useViews } from "../api/queries";
+import { knowsSomething, useCanvas, useConnection, useLiveUpdates, useMemory, useStatus, useUsage, useViews } from "../api/queries";
 import { clock, money, setLanguage, t, tn, useLanguage } from "../i18n";
 import { Home } from "../places/home/home";
 import { Button, Dialog, Empty, Failure, Page, Skeleton } from "./basics";
@@ -343,7 +343,7 @@ function Offline() {
   return (
     <div role="status" className="flex items-center gap-2 border-b border-line bg-warn-soft px-4 py-2 text-sm text-warn">
       <WifiOff size={16} aria-hidden className="shrink-0" />
-      {t("Not connected since {time}; showing what was known. Nothing is sent until Hob is back.", {
+      {t(knowsSomething() ? "Not connected since {time}; showing what was known. Nothing is sent until Hob is back." : "Not connected since {time}. Nothing is sent until Hob is back.", {
         time: clock(connection.since / 1000),
       })}
     </div>

@@ -150,7 +150,7 @@ export function Composer({ onSend, onStop, connected, session, model }: {
           {problem && <span role="alert" className="truncate text-sm text-bad">{problem}</span>}
           <span className="ms-auto text-xs text-muted"><span className="hidden sm:inline">{t("Shift+Enter for a new line")}</span></span>
           {onStop ? (
-            <Button icon={Square} data-act="stop" onClick={onStop}>{t("Stop")}</Button>
+            <Button icon={Square} data-act="stop" disabled={!connected} onClick={onStop}>{t("Stop")}</Button>
           ) : (
             <Button type="submit" look="main" icon={ArrowUp} label={t("Send")} className="px-2.5" disabled={!connected || !!busy || !(text.trim() || files.length)} />
           )}

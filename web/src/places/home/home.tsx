@@ -29,7 +29,7 @@ export function Home() {
   const open = tasks.data?.tasks.filter((each) => OPEN.includes(each.state)) ?? [];
   const recent = tasks.data?.tasks.filter((each) => !OPEN.includes(each.state)).slice(0, 6) ?? [];
   // all at once, or each answer would push down what stands below it
-  const waits = [useModels(), useFacts(), useGoals(), useDone()].some((each) => each.isPending && each.isEnabled && each.fetchStatus !== "paused") || unknown;
+  const waits = [useModels(), useFacts(), useGoals(), useDone()].some((each) => each.isPending && each.isEnabled) || unknown;
   return (
     <Page title={greeting()} about={status.data?.model ? t("Model: {model}", { model: status.data.model }) : undefined}>
       {waits ? (

@@ -129,7 +129,7 @@ function Waterfall({ spans, chosen, onChoose, trace }: {
   return (
     <>
     <div className="mb-2 flex flex-wrap items-center gap-2 text-sm text-muted">
-      <Button look="quiet" icon={ZoomIn} disabled={!span?.seconds} onClick={() => span && setZoom([span.started_at - (span.seconds ?? 0) * 0.05, span.started_at + (span.seconds ?? 0) * 1.05])}>{t("Zoom in on the chosen part")}</Button>
+      <Button local look="quiet" icon={ZoomIn} disabled={!span?.seconds} onClick={() => span && setZoom([span.started_at - (span.seconds ?? 0) * 0.05, span.started_at + (span.seconds ?? 0) * 1.05])}>{t("Zoom in on the chosen part")}</Button>
       {zoom && <Button look="quiet" icon={ZoomOut} onClick={() => setZoom(null)}>{t("Show all of it")}</Button>}
       <span className="ms-auto">{t("Bold: what decided how long it took")}{axis.shortened && ` · ${t("Long waits are drawn shorter")}`}</span>
     </div>
