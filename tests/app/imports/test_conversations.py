@@ -9,9 +9,10 @@ import pytest
 
 from hob.app.daemon.unix_http import ConnectionLost, call
 from hob.app.home import socket_of
-from hob.app.imports.contents import SourceConversation, SourceMessage
+from hob.app.imports.contents import SourceConversation
 from hob.app.imports.conversations import hand_over, plan_conversations
 from hob.app.imports.plan import Item
+from hob.gateway.imports import PastMessage
 from tests.app.imports.conftest import User
 
 MANY = 500_000
@@ -24,10 +25,10 @@ def importing_while(
     answers: list[Mapping[str, Any]] = []
     asking = threading.Thread(target=lambda: answers.append(ask()))
 
-    def talk() -> Iterator[SourceMessage]:
+    def talk() -> Iterator[PastMessage]:
         asking.start()
         for n in itertools.takewhile(lambda n: (goes_on or asking.is_alive()) and n < MANY, itertools.count(1)):
-            yield SourceMessage(str(n), "user", "x", float(n))
+            yield PastMessage(str(n), "user", "x", float(n))
 
     planned = list(plan_conversations([SourceConversation("other:one", "a talk", talk)]))
     try:

@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 
 from hob.app.imports.assistants import find_assistant
-from hob.app.imports.contents import SourceConversation, SourceFolder, SourceMessage
+from hob.app.imports.contents import SourceConversation, SourceFolder
 from hob.app.imports.conversations import hand_over, plan_conversations
 from hob.app.imports.plan import ItemStatus
 from hob.app.imports.source_files import Unreadable, parse, read_object, text_of, time_of
 from hob.core.trust.labels import Origin
+from hob.gateway.imports import PastMessage
 from hob.providers.catalog.catalog import KNOWN_NAMES, PROVIDERS
 from tests.app.imports import folders
 from tests.app.imports.conftest import User, reasons, statuses
@@ -300,13 +301,13 @@ def test_database_that_is_none_is_named(user: User) -> None:
 
 
 def test_reader_that_fails_costs_its_own_conversation_alone(tmp_path: Path) -> None:
-    def bad() -> Iterator[SourceMessage]:
-        yield SourceMessage("1", "user", "one", 1.0)
+    def bad() -> Iterator[PastMessage]:
+        yield PastMessage("1", "user", "one", 1.0)
         raise KeyError("odd")
 
     talks = [
         SourceConversation("a:1", "a", bad),
-        SourceConversation("a:2", "b", lambda: iter([SourceMessage("1", "user", "x", 1.0)])),
+        SourceConversation("a:2", "b", lambda: iter([PastMessage("1", "user", "x", 1.0)])),
     ]
     ended = hand_over(tmp_path, list(plan_conversations(talks)), lambda *_: None, preview=True)
     assert [(each.status, each.new) for each in ended] == [(ItemStatus.FAILED, 0), (ItemStatus.NEW, 1)]
@@ -323,7 +324,7 @@ def test_long_history_is_read_a_little_at_a_time(tmp_path: Path) -> None:
         contents = find_assistant("nanobot").read(SourceFolder(tmp_path.resolve() / ".nanobot", True, {}, stack))
         (conversation,) = contents.conversations
         tracemalloc.start()
-        read = sum(isinstance(each, SourceMessage) for each in conversation.read())
+        read = sum(isinstance(each, PastMessage) for each in conversation.read())
         _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
     assert (read, conversation.size > 20_000_000, peak < 1_000_000) == (40_000, True, True)

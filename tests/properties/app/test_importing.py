@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hob.app.imports.assistants import OWN, find_assistant
-from hob.app.imports.contents import Contents, SourceFolder, SourceMessage
+from hob.app.imports.contents import Contents, SourceFolder
 from hob.app.imports.plan import OPEN, ItemKind
 from hob.app.imports.run import make_plan
 from hob.app.imports.settings import put_setting
@@ -25,6 +25,7 @@ from hob.core.errors import ModelError
 from hob.core.ids import SessionKey
 from hob.core.models import Entry
 from hob.core.trust.labels import Label, Origin, Trust
+from hob.gateway.imports import PastMessage
 from hob.guard.admission.settings import AdmissionSettings
 from hob.providers.catalog.catalog import KNOWN_NAMES, PROVIDERS
 from hob.providers.routing.choice import Choice
@@ -66,10 +67,10 @@ claw_entries = st.one_of(*map(near, folders.CLAW_TALK), values)
 nano_entries = st.one_of(*map(near, folders.NANO_TALK), values)
 
 
-def read(root: Path, assistant: int) -> tuple[Contents, list[SourceMessage]]:
+def read(root: Path, assistant: int) -> tuple[Contents, list[PastMessage]]:
     with ExitStack() as stack:
         contents = OWN[assistant].read(SourceFolder(root, True, {}, stack))
-        said = [each for one in contents.conversations for each in one.read() if isinstance(each, SourceMessage)]
+        said = [each for one in contents.conversations for each in one.read() if isinstance(each, PastMessage)]
     return contents, said
 
 

@@ -19,10 +19,10 @@ from hob.app.imports.contents import (
     SkippedPart,
     SourceConversation,
     SourceFolder,
-    SourceMessage,
 )
 from hob.app.imports.source_files import Object, Unreadable, inner, object_at, open_plain, text_of, time_of
 from hob.core.models import Role
+from hob.gateway.imports import PastMessage
 
 _PIECE = 1_000_000
 _LONGEST = 256_000_000
@@ -32,7 +32,7 @@ _FILES = re.compile(r"conversations(-\d+)?\.json")
 _ROLES: Mapping[str, Role] = {"user": "user", "human": "user", "assistant": "assistant"}
 _CHATGPT, _CLAUDE = "mapping", "chat_messages"
 
-Say = Callable[[Object, bool], Iterator[SourceMessage | SkippedPart]]
+Say = Callable[[Object, bool], Iterator[PastMessage | SkippedPart]]
 
 
 def _nowhere(environ: Mapping[str, str], home: Path) -> Sequence[Path]:
@@ -122,7 +122,7 @@ def _after_commas(text: str, place: int) -> int:
 
 def _read_one(
     path: Path, root: Path, offset: int, size: int, say: Say, *, owner: bool
-) -> Iterator[SourceMessage | SkippedPart]:
+) -> Iterator[PastMessage | SkippedPart]:
     with os.fdopen(open_plain(path, root), "rb") as file:
         file.seek(offset)
         data = file.read(size)
@@ -133,7 +133,7 @@ def _read_one(
     yield from say(found, owner)
 
 
-def _said_in_chatgpt(conversation: Object, owner: bool) -> Iterator[SourceMessage | SkippedPart]:
+def _said_in_chatgpt(conversation: Object, owner: bool) -> Iterator[PastMessage | SkippedPart]:
     nodes, node, branch = object_at(conversation, "mapping"), conversation.get("current_node"), list[Object]()
     seen: set[object] = set()
     while isinstance(node, str) and node in nodes and node not in seen:
@@ -159,7 +159,7 @@ def _parts(content: object) -> str:
     return text_of("\n".join(texts))
 
 
-def _said_in_claude(conversation: Object, owner: bool) -> Iterator[SourceMessage | SkippedPart]:
+def _said_in_claude(conversation: Object, owner: bool) -> Iterator[PastMessage | SkippedPart]:
     at = time_of(conversation.get("created_at")) or 0.0
     messages = conversation.get("chat_messages")
     for message in messages if isinstance(messages, list) else ():
@@ -177,13 +177,13 @@ def _blocks(content: object) -> str:
     return text_of("\n".join(filter(None, texts)))
 
 
-def _message(key: str, role: str, text: str, at: float, owner: bool) -> SourceMessage | SkippedPart:
+def _message(key: str, role: str, text: str, at: float, owner: bool) -> PastMessage | SkippedPart:
     if not key:
         return SkippedPart("messages without an id")
     if not text.strip():
         return SkippedPart("messages without a word")
     said = _ROLES[role]
-    return SourceMessage(key, said, text, at, owner and said == "user")
+    return PastMessage(key, said, text, at, owner and said == "user")
 
 
 def _export(id: str, title: str, field: str, say: Say) -> Assistant:

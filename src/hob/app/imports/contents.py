@@ -5,8 +5,8 @@ from contextlib import ExitStack
 from dataclasses import field
 from pathlib import Path, PurePosixPath
 
-from hob.core.models import Role
 from hob.core.values import dataclass
+from hob.gateway.imports import PastMessage
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,29 +15,6 @@ class SourceFile:
 
     source: Path
     target: PurePosixPath
-
-
-@dataclass(frozen=True, slots=True)
-class SourceCall:
-    """A tool call as it was made there."""
-
-    id: str
-    name: str
-    arguments: str
-
-
-@dataclass(frozen=True, slots=True)
-class SourceMessage:
-    """One past message. `key` names it in its conversation and holds nothing of its text; `at` is Unix seconds."""
-
-    key: str
-    role: Role
-    text: str
-    at: float
-    owner: bool = False
-    calls: tuple[SourceCall, ...] = ()
-    call: str = ""
-    is_error: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +33,7 @@ class SourceConversation:
 
     session: str
     source: str
-    read: Callable[[], Iterator[SourceMessage | SkippedPart]]
+    read: Callable[[], Iterator[PastMessage | SkippedPart]]
     title: str = ""
     size: int = 0
 

@@ -11,13 +11,13 @@ from typing import Any
 from hob.app.daemon.daemon_client import error_of
 from hob.app.daemon.unix_http import ConnectionLost, NotRunning, call
 from hob.app.home import own, socket_of
-from hob.app.imports.contents import SkippedPart, SourceConversation, SourceMessage
+from hob.app.imports.contents import SkippedPart, SourceConversation
 from hob.app.imports.plan import Item, ItemKind, ItemStatus
 from hob.app.imports.source_files import Unreadable
 from hob.app.settings.sections import read_config
 from hob.core.errors import HobError, InvalidRequest, StoreError
 from hob.core.translation.language import translatable
-from hob.gateway.imports import ImportRequest, PastCall, PastMessage, take_over
+from hob.gateway.imports import ImportRequest, PastMessage, take_over
 
 BATCH = 500
 _BATCH_CHARS = 1_000_000
@@ -123,7 +123,7 @@ async def _one(add: Add, item: Item, told: Callable[[int], None], *, preview: bo
     try:
         for batch in _batches(conversation, passed):
             title = title or next((each.text for each in batch if each.role == "user"), "")[:200]
-            asked = ImportRequest(conversation.session, tuple(map(_message, batch)), title, preview)
+            asked = ImportRequest(conversation.session, tuple(batch), title, preview)
             counted = await add(asked)
             new, there = new + counted["new"], there + counted["there"]
             told(new + there)
@@ -142,8 +142,8 @@ async def _one(add: Add, item: Item, told: Callable[[int], None], *, preview: bo
     )
 
 
-def _batches(conversation: SourceConversation, passed: Counter[str]) -> Iterator[list[SourceMessage]]:
-    batch: list[SourceMessage] = []
+def _batches(conversation: SourceConversation, passed: Counter[str]) -> Iterator[list[PastMessage]]:
+    batch: list[PastMessage] = []
     chars = 0
     for each in _read(conversation):
         if isinstance(each, SkippedPart):
@@ -159,7 +159,7 @@ def _batches(conversation: SourceConversation, passed: Counter[str]) -> Iterator
         yield batch
 
 
-def _read(conversation: SourceConversation) -> Iterator[SourceMessage | SkippedPart]:
+def _read(conversation: SourceConversation) -> Iterator[PastMessage | SkippedPart]:
     """What it says. Raises Unreadable, also for a reader (maybe a plug-in's) that does not bear what is in it."""
     try:
         yield from conversation.read()
@@ -167,11 +167,6 @@ def _read(conversation: SourceConversation) -> Iterator[SourceMessage | SkippedP
         raise
     except Exception as error:
         raise Unreadable(f"its reader failed: {type(error).__name__}: {error}"[:300]) from error
-
-
-def _message(said: SourceMessage) -> PastMessage:
-    calls = tuple(PastCall(each.id, each.name, each.arguments) for each in said.calls)
-    return PastMessage(said.key, said.role, said.text, said.at, said.owner, calls, said.call, said.is_error)
 
 
 def _as_json(importing: ImportRequest) -> dict[str, Any]:

@@ -20,7 +20,6 @@ from hob.app.imports.contents import (
     SourceConversation,
     SourceFile,
     SourceFolder,
-    SourceMessage,
 )
 from hob.app.imports.databases import open_listing
 from hob.app.imports.folders import WorkspaceLayout, named_folder, take_workspace
@@ -38,6 +37,7 @@ from hob.app.imports.source_files import (
     time_of,
 )
 from hob.core.errors import InvalidRequest
+from hob.gateway.imports import PastMessage
 from hob.store.backup.foreign import ForeignFile
 
 _IDENTITY = ("AGENTS.md", "SOUL.md", "USER.md", "TOOLS.md", "IDENTITY.md")
@@ -119,7 +119,7 @@ def _sessions(folder: Path, left: list[SkippedItem]) -> Iterator[SourceConversat
         yield SourceConversation(f"kafclaw:{key}", str(path), read, size=status.st_size)
 
 
-def _read_file(path: Path, root: Path, since: float) -> Iterator[SourceMessage | SkippedPart]:
+def _read_file(path: Path, root: Path, since: float) -> Iterator[PastMessage | SkippedPart]:
     lines = (None if line is None else parse(line) for line in read_lines(path, root))
     # whose a session is stands nowhere: strangers may have written in any of them
     yield from read_entries(lines, since, owner=False)
@@ -149,13 +149,13 @@ def _remembered(source: SourceFolder, left: list[SkippedItem]) -> Iterator[Sourc
 
 def _rows(
     file: ForeignFile, table: str, key: Sequence[str], at: str, where: Sequence[tuple[str, str]]
-) -> Iterator[SourceMessage | SkippedPart]:
+) -> Iterator[PastMessage | SkippedPart]:
     for text, stamp, *named in file.rows(table, ("content", at, *key), at, where):
         said = text_of(text)
         written = stamp if not isinstance(stamp, str) or "T" in stamp else stamp.replace(" ", "T")[:19] + "+00:00"
         if said.strip():
             # whose it is stands nowhere: strangers may have had it written
-            yield SourceMessage(text_of(" ".join(map(str, named)), 200), "user", said, time_of(written) or 0.0)
+            yield PastMessage(text_of(" ".join(map(str, named)), 200), "user", said, time_of(written) or 0.0)
         else:
             yield SkippedPart("messages without a word")
 

@@ -22,10 +22,8 @@ from hob.app.imports.contents import (
     Contents,
     SkippedItem,
     SkippedPart,
-    SourceCall,
     SourceConversation,
     SourceFolder,
-    SourceMessage,
 )
 from hob.app.imports.databases import open_listing
 from hob.app.imports.folders import WorkspaceLayout, named_folder, take_workspace
@@ -44,6 +42,7 @@ from hob.app.imports.source_files import (
     text_of,
     time_of,
 )
+from hob.gateway.imports import PastCall, PastMessage
 from hob.store.backup.foreign import ForeignFile
 
 _IDENTITY = ("AGENTS.md", "SOUL.md", "USER.md", "TOOLS.md", "IDENTITY.md", "HEARTBEAT.md")
@@ -199,7 +198,7 @@ def _decoded(stem: str) -> str:
     return text_of(key, 200) if ":" in key and key.isprintable() else ""
 
 
-def _read_file(path: Path, root: Path, since: float, *, owner: bool) -> Iterator[SourceMessage | SkippedPart]:
+def _read_file(path: Path, root: Path, since: float, *, owner: bool) -> Iterator[PastMessage | SkippedPart]:
     entries = (None if line is None else parse(line) for line in read_lines(path, root))
     yield from read_entries(entries, since, owner=owner)
 
@@ -218,16 +217,14 @@ def _of_database(
         yield SourceConversation(_session(prefix, str(key)), f"{path}: {text_of(key, 200)}", read, text_of(title, 200))
 
 
-def _read_rows(file: ForeignFile, key: str, since: float, *, owner: bool) -> Iterator[SourceMessage | SkippedPart]:
+def _read_rows(file: ForeignFile, key: str, since: float, *, owner: bool) -> Iterator[PastMessage | SkippedPart]:
     rows = file.rows("messages", ("record",), "position", (("session_key", key),))
     yield from read_entries(
         (parse(text) if isinstance(text, str | bytes) else None for (text,) in rows), since, owner=owner
     )
 
 
-def read_entries(
-    entries: Iterable[Object | None], since: float, *, owner: bool
-) -> Iterator[SourceMessage | SkippedPart]:
+def read_entries(entries: Iterable[Object | None], since: float, *, owner: bool) -> Iterator[PastMessage | SkippedPart]:
     """The messages of a session; `since` is the time of those that have none. KafClaw writes them alike."""
     at = since
     moment: object = None
@@ -250,15 +247,15 @@ def read_entries(
         yield _said(key, entry, at, owner=owner)
 
 
-def _said(key: str, entry: Object, at: float, *, owner: bool) -> SourceMessage | SkippedPart:
+def _said(key: str, entry: Object, at: float, *, owner: bool) -> PastMessage | SkippedPart:
     text = _text(entry.get("content"))
     match entry.get("role"):
         case "user":
-            said = SourceMessage(key, "user", text, at, owner)
+            said = PastMessage(key, "user", text, at, owner)
         case "assistant":
-            said = SourceMessage(key, "assistant", text, at, calls=tuple(_calls(entry.get("tool_calls"))))
+            said = PastMessage(key, "assistant", text, at, calls=tuple(_calls(entry.get("tool_calls"))))
         case "tool":
-            return SourceMessage(key, "tool", text, at, call=text_of(entry.get("tool_call_id"), 200))
+            return PastMessage(key, "tool", text, at, call=text_of(entry.get("tool_call_id"), 200))
         case _:
             return SkippedPart("messages of another kind")
     return said if said.text or said.calls else SkippedPart("messages without a word")
@@ -271,11 +268,11 @@ def _text(content: object) -> str:
     return text_of(content)
 
 
-def _calls(calls: object) -> Iterator[SourceCall]:
+def _calls(calls: object) -> Iterator[PastCall]:
     for call in calls[:MAX_CALLS] if isinstance(calls, list) else ():
         name, arguments = inner(call, "function", "name"), inner(call, "function", "arguments")
         written = arguments if isinstance(arguments, str) else json.dumps(arguments or {}, ensure_ascii=False)
-        yield SourceCall(text_of(inner(call, "id"), 200), text_of(name, 200), text_of(written, MAX_ARGUMENTS))
+        yield PastCall(text_of(inner(call, "id"), 200), text_of(name, 200), text_of(written, MAX_ARGUMENTS))
 
 
 # Settings

@@ -15,10 +15,8 @@ from typing import Any
 from hob.app.imports.contents import (
     SkippedItem,
     SkippedPart,
-    SourceCall,
     SourceConversation,
     SourceFolder,
-    SourceMessage,
 )
 from hob.app.imports.databases import open_listing
 from hob.app.imports.source_files import (
@@ -35,6 +33,7 @@ from hob.app.imports.source_files import (
     time_of,
 )
 from hob.core.values import dataclass
+from hob.gateway.imports import PastCall, PastMessage
 from hob.store.backup.foreign import ForeignFile
 
 DATABASE = "agent/openclaw-agent.sqlite"
@@ -152,17 +151,17 @@ def _title(row: Object) -> str:
     return next((text_of(name, 200) for name in names if isinstance(name, str) and name.strip()), "")
 
 
-def _read_file(path: Path, root: Path, session: _Session) -> Iterator[SourceMessage | SkippedPart]:
+def _read_file(path: Path, root: Path, session: _Session) -> Iterator[PastMessage | SkippedPart]:
     lines = read_lines(path, root)
     yield from _read(session, ((n, parse(line or b"") or _UNREAD) for n, line in enumerate(lines, 1)))
 
 
-def _read_rows(file: ForeignFile, session: _Session) -> Iterator[SourceMessage | SkippedPart]:
+def _read_rows(file: ForeignFile, session: _Session) -> Iterator[PastMessage | SkippedPart]:
     rows = file.rows("transcript_events", ("seq", "event_json"), "seq", (("session_id", session.id),))
     yield from _read(session, ((n, _COMPRESSED if text is None else parse(text) or _UNREAD) for n, text in rows))
 
 
-def _read(session: _Session, entries: Iterable[tuple[Any, Object | str]]) -> Iterator[SourceMessage | SkippedPart]:
+def _read(session: _Session, entries: Iterable[tuple[Any, Object | str]]) -> Iterator[PastMessage | SkippedPart]:
     at = session.since
     owner = session.owners and _is_owners(session.key)
     same = _SameIds()
@@ -192,7 +191,7 @@ class _SameIds:
         self._maximum = maximum
         self._seen: dict[str, list[int]] = {}
 
-    def numbered(self, said: SourceMessage | SkippedPart) -> SourceMessage | SkippedPart:
+    def numbered(self, said: PastMessage | SkippedPart) -> PastMessage | SkippedPart:
         """The message with a key of its own; the same message again keeps the key of the first."""
         if isinstance(said, SkippedPart):
             return said
@@ -216,27 +215,27 @@ def _is_owners(key: str) -> bool:
     return len(parts) == 3 and parts[0] == "agent" and parts[2] == "main"
 
 
-def _message(key: str, message: Object, at: float, *, owner: bool) -> SourceMessage | SkippedPart:
+def _message(key: str, message: Object, at: float, *, owner: bool) -> PastMessage | SkippedPart:
     text, calls = _contents(message.get("content"))
     match message.get("role"):
         case "user":
             by = inner(message, "provenance", "kind")
-            said = SourceMessage(key, "user", text, at, owner and by in (None, "external_user"))
+            said = PastMessage(key, "user", text, at, owner and by in (None, "external_user"))
         case "assistant":
-            said = SourceMessage(key, "assistant", text, at, calls=calls)
+            said = PastMessage(key, "assistant", text, at, calls=calls)
         case "toolResult":
             call = text_of(message.get("toolCallId"), 200)
-            return SourceMessage(key, "tool", text, at, call=call, is_error=message.get("isError") is True)
+            return PastMessage(key, "tool", text, at, call=call, is_error=message.get("isError") is True)
         case _:
             return SkippedPart("messages of another kind")
     return said if text or calls else SkippedPart("messages without a word")
 
 
-def _contents(content: object) -> tuple[str, tuple[SourceCall, ...]]:
+def _contents(content: object) -> tuple[str, tuple[PastCall, ...]]:
     if isinstance(content, str):
         return text_of(content), ()
     texts: list[str] = []
-    calls: list[SourceCall] = []
+    calls: list[PastCall] = []
     for block in content if isinstance(content, list) else ():
         match inner(block, "type"):
             case "text":
@@ -246,5 +245,5 @@ def _contents(content: object) -> tuple[str, tuple[SourceCall, ...]]:
             case "toolCall":
                 written = json.dumps(block.get("arguments") or {}, ensure_ascii=False)
                 arguments = text_of(written, MAX_ARGUMENTS)
-                calls.append(SourceCall(text_of(block.get("id"), 200), text_of(block.get("name"), 200), arguments))
+                calls.append(PastCall(text_of(block.get("id"), 200), text_of(block.get("name"), 200), arguments))
     return text_of("\n".join(filter(None, texts))), tuple(calls[:MAX_CALLS])
