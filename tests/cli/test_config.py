@@ -17,15 +17,16 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_set_says_when_a_value_set_at_run_time_outranks_the_file(capsys: pytest.CaptureFixture[str]) -> None:
     for words in ("spending.daily 4", "--now spending.daily 5", "agent.max_rounds 7"):
         assert run(["config", "set", *words.split()]) == 0
-    assert capsys.readouterr().err == ""
+    assert capsys.readouterr().err == "now in force: spending.daily = 5.0  # set with --now\n"
     assert run(["config", "set", "spending.daily", "6"]) == 0
     assert '`hob config set --now spending.daily ""` takes that back' in capsys.readouterr().err
     assert run(["config", "unset", "spending.daily"]) == 0
     assert capsys.readouterr().err == (
-        "now in force: spending.daily = (not set)  # default\n"
+        "now in force: spending.daily = 5.0  # set with --now\n"
         'The value set with --now outranks it; `hob config set --now spending.daily ""` takes that back.\n'
     )
     assert run(["config", "set", "--now", "spending.daily", ""]) == 0
+    assert capsys.readouterr().err == "now in force: spending.daily = (not set)  # default\n"
     assert run(["config", "set", "spending.daily", "7"]) == 0
     assert capsys.readouterr().err == ""
 
@@ -46,3 +47,16 @@ def test_embedder_that_cannot_work_is_named_at_once_and_holds_from_the_next_star
         assert "`hob stop`, then `hob serve`" in capsys.readouterr().err
         assert run(["config", "set", "model.read_seconds", "60"]) == 0
         assert "`hob secrets reload`" in capsys.readouterr().err
+
+
+def test_show_and_get_tell_the_value_that_was_set_at_run_time(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["config", "set", "--now", "spending.daily_tokens", "5000"]) == 0
+    capsys.readouterr()
+    for words, told in (
+        ("show spending.daily_tokens --origin", "spending.daily_tokens = 5000  # set with --now\n"),
+        ("get spending.daily_tokens", "5000\n"),
+    ):
+        assert run(["config", *words.split()]) == 0
+        assert capsys.readouterr().out.endswith(told)
+    assert run(["config", "show", "spending.daily_tokens", "--origin", "--json"]) == 0
+    assert '"layer": "stored"' in capsys.readouterr().out

@@ -122,3 +122,20 @@ async def long_wait(route: Route) -> None:
             each["started_at"] += 3600
     told["approvals"][0]["answered"] += 3600
     await route.fulfill(json=told)
+
+
+async def test_turn_shows_what_it_changed_in_its_files(world: World, browser: Browser) -> None:
+    call = ("write", '{"path": "list.md", "content": "milk\\nbread\\n"}')
+    world.model.script.extend([Reply(calls=(call,)), Reply("Written.")])
+    async with world.serve() as daemon:
+        trace = (await daemon.post("Write it down.", session="main")).json()["trace_id"]
+        tab = await open_tab(world, browser, f"/trace/{trace}")
+        page = tab.page
+        await page.get_by_role("option").filter(has_text="list.md").click()
+        changed = page.get_by_role("group").filter(has_text="1 file was changed")
+        await expect(changed.get_by_role("region", name="Changes")).to_contain_text(re.compile(r"\+\s*milk"))
+        await expect(changed).not_to_contain_text("\N{MINUS SIGN}")
+        await changed.get_by_role("button", name="Undo").click()
+        await changed.get_by_role("button", name="Yes, put back").click()
+        await expect(changed).to_have_count(0)
+        assert tab.errors == []

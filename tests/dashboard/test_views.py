@@ -270,7 +270,7 @@ async def test_panel_beside_the_chat_shows_steps_files_and_memory_of_a_message(w
         await page.get_by_role("button", name="Details").nth(3).click()  # of the second answer
         panel = page.get_by_role("complementary", name="What it led to")
         await expect(panel.get_by_role("listitem").filter(has_text="write")).to_be_visible()
-        await expect(panel).to_contain_text("1 file would be put back")
+        await expect(panel).to_contain_text("1 file was changed")
         await panel.get_by_role("button", name="Close").click()
         await page.get_by_role("button", name="Details").first.click()  # of the wish for a plan
         await expect(panel).to_contain_text("Potsdam trips start from Wannsee, by S7.")

@@ -1,15 +1,21 @@
 """Settings that were changed at run time, as rows."""
 
 from collections.abc import Iterable, Mapping
+from contextlib import closing
+from pathlib import Path
 
 import apsw
 
 from hob.core.events.timeline import TimelineEvent
 from hob.store.audit.audit import AuditedPart, AuditEntry
+from hob.store.database.database import NAME, connect
+from hob.store.database.faults import translate
 from hob.store.database.rows import all_rows
 from hob.store.erasure.content import ContentWriter
+from hob.store.settings import StoreSettings
 from hob.store.timeline import write_events
 
+_ALL = "SELECT key, value FROM settings ORDER BY key"
 _PUT = (
     "INSERT INTO settings (key, value, updated) VALUES (?, ?, ?)"
     " ON CONFLICT DO UPDATE SET value = excluded.value, updated = excluded.updated"
@@ -21,7 +27,7 @@ class StoredSettings(AuditedPart):
 
     async def load(self) -> Mapping[str, str]:
         """All of them."""
-        return dict(await self._readers.read(lambda c: all_rows(c, "SELECT key, value FROM settings ORDER BY key")))
+        return dict(await self._readers.read(lambda c: all_rows(c, _ALL)))
 
     async def change(
         self, values: Mapping[str, str | None], entries: Iterable[AuditEntry] = (), events: Iterable[TimelineEvent] = ()
@@ -37,3 +43,15 @@ class StoredSettings(AuditedPart):
             write_events(connection, ContentWriter(connection), events)
 
         await self._audit.write(job, lambda _: entries)
+
+
+def read_stored(home: Path) -> Mapping[str, str]:
+    """All that are stored in a home, no matter who has it open; none where it has no database. Raises StoreErrors."""
+    path = home / NAME
+    if not path.exists():
+        return {}
+    try:
+        with closing(connect(path, StoreSettings(), None, writes=False)) as connection:
+            return dict(all_rows(connection, _ALL))
+    except apsw.Error as error:
+        raise translate(error) from error

@@ -906,4 +906,7 @@ export const GERMAN: Record<string, string> = {
   "Hob was stopped during it, so its outcome is unknown": "Hob wurde währenddessen beendet, das Ergebnis ist unbekannt",
   "Your login may read here, and not write.": "Deine Anmeldung darf hier lesen, nicht schreiben.",
   "What it may is set by its token.": "Was sie darf, legt ihr Token fest.",
+  "{count} file was changed": "{count} Datei wurde geändert",
+  "{count} files were changed": "{count} Dateien wurden geändert",
+  "Undo puts it back as it was; a later change is never overwritten.": "Rückgängig stellt sie wieder her, wie sie waren; eine spätere Änderung wird nie überschrieben.",
 };

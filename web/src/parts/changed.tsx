@@ -4,7 +4,7 @@ import { useState, type ReactNode } from "react";
 import { call, may } from "../api/client";
 import { t, tn } from "../i18n";
 import { Button, Card } from "./basics";
-import { Diff } from "./diff";
+import { Diff, backwards } from "./diff";
 
 /** The files that a turn changed, with what was changed, and a way back; `onDone` where showing it is the question. */
 export function Changed({ turn, onDone }: { turn: string; onDone?: () => void }) {
@@ -29,10 +29,10 @@ export function Changed({ turn, onDone }: { turn: string; onDone?: () => void })
     return onDone && !preview.isPending ? <p className="text-muted">{t("It changed no file that can be put back.")}</p> : null;
   }
   return (
-    <Block title={tn("{count} file would be put back", "{count} files would be put back", told.restored.length)}>
-      {told.diff && <Diff text={told.diff} />}
+    <Block title={onDone ? tn("{count} file would be put back", "{count} files would be put back", told.restored.length) : tn("{count} file was changed", "{count} files were changed", told.restored.length + told.kept.length)}>
+      {told.diff && <Diff text={onDone ? told.diff : backwards(told.diff)} />}
       <div className="flex flex-wrap items-center gap-3 border-t border-line px-4 py-2.5">
-        <span className="min-w-0 flex-1 text-sm text-muted">{t("Shown is what undoing would do; a later change is never overwritten.")}</span>
+        <span className="min-w-0 flex-1 text-sm text-muted">{onDone ? t("Shown is what undoing would do; a later change is never overwritten.") : t("Undo puts it back as it was; a later change is never overwritten.")}</span>
         {undo.isError && <span role="alert" className="text-sm text-bad">{undo.error.message}</span>}
         <Button look="danger" icon={Undo2} data-act="undo" disabled={undo.isPending} onClick={() => (sure ? undo.mutate() : setSure(true))} autoFocus={!!onDone} onBlur={() => setSure(!!onDone)}>
           {sure ? t("Yes, put back") : t("Undo")}

@@ -28,6 +28,28 @@ function parse(diff: string): Line[] {
   return lines;
 }
 
+/** The same difference the other way round: what an undoing would take away is what was added. */
+export function backwards(diff: string): string {
+  const told: string[] = [];
+  let [gone, come]: [string[], string[]] = [[], []];
+  const flush = () => {
+    told.push(...come.map((each) => `-${each}`), ...gone.map((each) => `+${each}`));
+    [gone, come] = [[], []];
+  };
+  let body = false;
+  for (const line of diff.split("\n")) {
+    if (body && line.startsWith("-")) gone.push(line.slice(1));
+    else if (body && line.startsWith("+")) come.push(line.slice(1));
+    else {
+      flush();
+      body = line.startsWith("@@") || (body && !line.startsWith("diff --git "));
+      told.push(line.replace(/^@@ -(\S+) \+(\S+) @@/, "@@ -$2 +$1 @@"));
+    }
+  }
+  flush();
+  return told.join("\n");
+}
+
 const LOOKS = { add: "bg-(--diff-add)", del: "bg-(--diff-del)", same: "", hunk: "", file: "" };
 const SIGNS = { add: "+", del: "−", same: " ", hunk: "", file: "" };
 

@@ -50,6 +50,13 @@ def read_config(flags: Mapping[str, str] | None = None, stored: Mapping[str, str
     return load_settings(find_home(environ), environ, flags=flags, stored=stored)
 
 
+def set_at_run_time() -> Mapping[str, str]:
+    """What was set at run time in this process's home: it stands above file and environment. Raises StoreErrors."""
+    from hob.store.stored_settings import read_stored  # loads SQLite
+
+    return read_stored(find_home(process_environment()))
+
+
 def load_settings(
     home: Path,
     environ: Mapping[str, str],

@@ -14,7 +14,7 @@ from hob.app.daemon.daemon_client import reach
 from hob.app.daemon.preflight import command_problem, embedder_problem, start_objection
 from hob.app.home import holder_of
 from hob.app.settings.run_time import holds_at_run_time
-from hob.app.settings.sections import read_config, sections_of
+from hob.app.settings.sections import read_config, sections_of, set_at_run_time
 from hob.app.trust.audit import audit_action
 from hob.cli.translating import _, ngettext
 from hob.config.editing import set_value, unset_value
@@ -59,7 +59,7 @@ def show_settings(config: Config, part: str = "", *, origin: bool = False, as_js
             above = section
         setting = find_setting(config.sections, parse_key(key))
         line = f"{key} = {_('(not set)') if value == '' == getattr(setting, 'default', None) else as_text(value)}"
-        note = _(str(source)) if origin else _(setting.rules.doc) if setting else ""
+        note = _origin(source) if origin else _(setting.rules.doc) if setting else ""
         note = f"  # {note}" if note else ""
         if coloured:
             weight = _PLAIN if source.layer is ConfigLayer.DEFAULT else _BOLD
@@ -115,7 +115,14 @@ def set_setting(
     return 0
 
 
-def unset_setting(key: str, *, sections: Mapping[str, type], home: Path, environ: Mapping[str, str]) -> int:
+def unset_setting(
+    key: str,
+    *,
+    sections: Mapping[str, type],
+    home: Path,
+    environ: Mapping[str, str],
+    stored: Mapping[str, str] | None = None,
+) -> int:
     """Take a key out of the file, and say what is in force then; a key that is not there is no failure."""
     path = home / "config.toml"
     try:
@@ -123,15 +130,23 @@ def unset_setting(key: str, *, sections: Mapping[str, type], home: Path, environ
             audit_action(home, "config.unset", key)
         else:
             print(_("{key} is not in {path}").format(key=key, path=path), file=sys.stderr)
-        config = load_config(sections, home=home, environ=environ)
+        config = load_config(sections, home=home, environ=environ, stored=stored or {})
     except ConfigInvalid as error:
         return _fail(error)
+    _say_in_force(config, key)
+    return 0
+
+
+def _say_in_force(config: Config, key: str) -> None:
     with suppress(UnknownKey):  # what nobody knows has no value
         told = _("now in force: {key} = {value}  # {source}")
         value = config.get(key)
         value = as_text(None if value == "" else value)
-        print(told.format(key=key, value=value, source=_(str(config.origin(key)))), file=sys.stderr)
-    return 0
+        print(told.format(key=key, value=value, source=_origin(config.origin(key))), file=sys.stderr)
+
+
+def _origin(source: Source) -> str:
+    return _("set with --now") if source.layer is ConfigLayer.STORED else _(str(source))
 
 
 def check_settings(*, sections: Mapping[str, type], home: Path, environ: Mapping[str, str]) -> int:
@@ -243,7 +258,7 @@ def show(part: str = "", /, *, origin: bool = False, json: bool = False) -> int:
     json
         Print JSON.
     """
-    return show_settings(read_config(), part, origin=origin, as_json=json)
+    return show_settings(read_config(stored=set_at_run_time()), part, origin=origin, as_json=json)
 
 
 @app.default
@@ -263,7 +278,7 @@ def get(key: str, /, *, reveal: bool = False) -> int:
     reveal
         Print a secret in the open.
     """
-    return print_setting(read_config(), key, reveal=reveal)
+    return print_setting(read_config(stored=set_at_run_time()), key, reveal=reveal)
 
 
 @app.command(name="set")
@@ -282,6 +297,7 @@ def set_(key: str, value: Annotated[str, Parameter(allow_leading_hyphen=True)], 
     text = _read_line() if value == "-" else value
     if now:
         reach("POST", "/settings", {"values": {key: text or None}})
+        _say_in_force(read_config(stored=set_at_run_time()), key)
         return 0
     done = set_setting(key, text, **_here())
     if not done:
@@ -298,7 +314,7 @@ def unset(key: str, /) -> int:
     key
         The setting, e.g. agent.max_rounds.
     """
-    done = unset_setting(key, **_here())
+    done = unset_setting(key, stored=set_at_run_time(), **_here())
     if not done:
         _say_outranked(key)
     return done
