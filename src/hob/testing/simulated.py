@@ -82,12 +82,18 @@ class SimulatedWorld:
 
     def tools(self) -> FunctionTools:
         """All of them."""
-        kinds = (self._mail, self._calendar, self._web, self._cron, self._skills, self._messages, self._configuration)
-        return FunctionTools(*(tool for kind in kinds for tool in kind()))
+        return FunctionTools(*(tool for kind in self._kinds() for tool in kind()))
 
-    def beside(self, own: Toolset) -> Toolset:
-        """These tools behind others, which may differ from session to session."""
-        return _Beside(own, self.tools())
+    def _kinds(self) -> Sequence[Callable[[], Sequence[FunctionTool]]]:
+        return (self._mail, self._calendar, self._web, self._cron, self._skills, self._messages, self._configuration)
+
+    def beside(self, own: Toolset, *real: Toolset) -> Toolset:
+        """These tools behind others, which may differ from session to session; `real` ones stand for those they are."""
+        names = {spec.name for each in real for spec in each.specs()}
+        played = FunctionTools(*(tool for kind in self._kinds() for tool in kind() if tool.spec.name not in names))
+        for each in (played, *real):
+            own = _Beside(own, each)
+        return own
 
     def _mail(self) -> Sequence[FunctionTool]:
         async def listed(_: Mapping[str, Any]) -> str:
@@ -178,7 +184,7 @@ class SimulatedWorld:
 class _Beside:
     """Implements `Toolset`."""
 
-    def __init__(self, own: Toolset, more: FunctionTools) -> None:
+    def __init__(self, own: Toolset, more: Toolset) -> None:
         self._own = own
         self._more = more
         self._names = {spec.name for spec in more.specs()}

@@ -41,6 +41,8 @@ from hob.testing.simulated import SimulatedWorld
 from tests.stand_ins import stand_ins
 from tests.tools.browser.program import program
 
+from .web import web_of
+
 SSH, STATE = "SECRET-ofSsh4242", "SECRET-ofHob4242"
 TOKEN = "tok-5pRqZ8vW3nLk0sYbHd7XcTg2MfJu9aEiQ4oB6wN1yPzVmKtRhGxCjSlDeFUA8IOq"
 """A key that Hob knows, longer than the lines in which programs write it."""
@@ -159,14 +161,15 @@ class House:
             **settings,
         }
         config = load_config(SECTIONS, home=self.home, environ=environ)
-        wraps: Wraps = {Toolset: self.outside.beside, Admission: lambda _: ByName()}
-        subsystems = stand_ins(self.model, channels=(MemoryChannel(PLATFORM),), wraps=wraps)
-        async with open_app(self.home, config, subsystems=subsystems) as app:
-            self._app = app
-            try:
-                yield
-            finally:
-                self._app = None
+        async with web_of(self.outside, self.root / "pages") as web:
+            wraps: Wraps = {Toolset: lambda own: self.outside.beside(own, web), Admission: lambda _: ByName()}
+            subsystems = stand_ins(self.model, channels=(MemoryChannel(PLATFORM),), wraps=wraps)
+            async with open_app(self.home, config, subsystems=subsystems) as app:
+                self._app = app
+                try:
+                    yield
+                finally:
+                    self._app = None
 
     async def say(
         self,

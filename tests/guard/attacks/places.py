@@ -16,6 +16,7 @@ from hob.testing.attacker import hidden_order, order, orders_in
 from hob.testing.simulated import Mail
 from hob.tools.browser.detection import find_program, is_library_there
 from hob.tools.mcp.accepted import save_accepted
+from hob.tools.mcp.settings import McpServer
 from tests.tools.web.server import WebServer, reply, web_server
 
 from .spots import Spot
@@ -54,7 +55,7 @@ async def _page(spot: Spot, evil: str) -> None:
 
 async def _search(spot: Spot, evil: str) -> None:
     spot.house.outside.found[spot.name] = evil
-    await spot.house.say(spot.name, order("web_search", query=spot.name))
+    await spot.house.say(spot.name, order("web_search", query=spot.name, count=10))
 
 
 async def _mail(spot: Spot, evil: str) -> None:
@@ -176,6 +177,23 @@ async def _mcp_result(spot: Spot, evil: str) -> None:
     await spot.house.say(spot.name, order("notes__get_note", name=spot.name))
 
 
+async def _remote_mcp_result(spot: Spot, evil: str) -> None:
+    """The same of a server that is elsewhere, over HTTP."""
+    from tests.tools.mcp.reaching import accept, connected, on_loopback  # with the extra alone
+
+    home, theirs = spot.house.home, spot.house.root / "theirs"
+    theirs.mkdir(exist_ok=True)
+    (theirs / f"{spot.name}.txt").write_text(evil)
+    async with on_loopback(theirs) as url:
+        async with connected(home, McpServer(url=url), "far") as connection:
+            save_accepted(home, await accept(connection))
+        (home / "config.toml").write_text(f'[mcp.far]\nurl = "{url}"\n')
+        spot.house.app.reload()
+        await spot.house.say(spot.name, order("far__get_note", name=spot.name))
+        (home / "config.toml").write_text("")
+        spot.house.app.reload()  # the server ends when nobody is connected any more
+
+
 async def _canvas(spot: Spot, evil: str) -> None:
     """What a page says of itself, in a browser that shows it."""
     await spot.house.say(spot.name, order("canvas", action="present", html=spot.name))
@@ -267,6 +285,10 @@ PLACES: Mapping[str, Bring] = {
     "a canvas page": _canvas,
     "the report of a sub-agent": _subagent,
     "the result of a client's tool": _client_tool,
-    **({"the result of an MCP server": _mcp_result} if find_spec("mcp") else {}),
+    **(
+        {"the result of an MCP server": _mcp_result, "the result of a remote MCP server": _remote_mcp_result}
+        if find_spec("mcp")
+        else {}
+    ),
     **({"a page in the browser": _browser_page} if is_library_there() and find_program("", os.environ["PATH"]) else {}),
 }

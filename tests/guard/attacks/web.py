@@ -1,0 +1,75 @@
+"""The web of the attacks: Hob's own tools for pages and searches, and a server on loopback that is every host."""
+
+import asyncio
+import json
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import httpx2
+
+from hob.core.clock import SystemClock
+from hob.core.ports.tools import Toolset
+from hob.testing.simulated import Done, SimulatedWorld
+from hob.tools.documents.documents import DocumentReader
+from hob.tools.web.fetcher import WebFetcher
+from hob.tools.web.public_transport import PublicTransport
+from hob.tools.web.search.opening import open_search
+from hob.tools.web.settings import WebSettings
+from hob.tools.web.web_tools import WebTools
+from tests.tools.keeping import FolderBlobs
+from tests.tools.web.server import WebServer, only_loopback_is_public, reply, web_server
+
+_HOST = re.compile(r"^host: *(\S+)", re.IGNORECASE | re.MULTILINE)
+
+
+class _ToPort(httpx2.AsyncHTTPTransport):
+    """Connects to this port, whichever one a URL means."""
+
+    def __init__(self, port: int) -> None:
+        super().__init__(trust_env=False)
+        self._port = port
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        request.url = request.url.copy_with(port=self._port)
+        return await super().handle_async_request(request)
+
+
+@asynccontextmanager
+async def web_of(outside: SimulatedWorld, folder: Path) -> AsyncIterator[Toolset]:
+    """`web_fetch` and `web_search` over its pages and what is found there, a result for each line.
+
+    Whatever reaches a host stands in `outside.done`; what the search provider is asked does not.
+    """
+    web = WebServer()
+
+    async def answer(head: str, writer: asyncio.StreamWriter) -> None:
+        found = _HOST.search(head)
+        assert found is not None
+        url = f"http://{found[1]}{head.split(' ', 2)[1]}"
+        if found[1] == f"127.0.0.1:{web.port}":
+            (query,) = parse_qs(urlsplit(url).query)["q"]
+            hits = [
+                {"url": f"http://found.example/{n}", "title": "A page", "content": each}
+                for n, each in enumerate(outside.found.get(query, "").splitlines())
+            ]
+            writer.write(reply(json.dumps({"results": hits}).encode(), "application/json"))
+            return
+        outside.done.append(Done("web_fetch", {"url": url}))
+        page = outside.pages.get(url)
+        missing = reply(b"no such page", status="404 Not Found")
+        writer.write(missing if page is None else reply(page.encode(), "text/plain; charset=utf-8"))
+
+    web.pages["*"] = answer
+    async with web_server(web):
+        fetcher = WebFetcher(SystemClock(), PublicTransport(only_loopback_is_public(), _ToPort(web.port)))
+        settings = WebSettings(search="searxng", searxng_url=f"http://127.0.0.1:{web.port}")
+        documents = DocumentReader()
+        try:
+            search = partial(open_search, settings)
+            yield WebTools(fetcher, search, documents, FolderBlobs(folder), SystemClock()).toolset
+        finally:
+            await documents.close()
