@@ -287,6 +287,25 @@ async def test_what_the_owner_asks_to_remember_becomes_a_fact(tmp_path: Path) ->
         assert [(fact.object, fact.valid_to is None) for fact in known] == [("Paris", False), ("Hamburg", True)]
 
 
+async def test_facts_that_were_taken_back_or_replaced_are_not_listed(tmp_path: Path) -> None:
+    async with visited(tmp_path) as hob:
+        await hob.knows()
+        hob.model.background = [found(lives("Paris")), found(lives("Berlin")), found(lives("Potsdam"))]
+        for place, known in (("Paris", 1), ("Berlin", 2), ("Potsdam", 3)):
+            await says(hob, f"I live in {place}.")
+            facts = await until(hob, lambda facts, known=known: len(facts) == known)
+        undone = next(fact for fact in facts if fact.object == "Potsdam")
+        await says(hob, f"/memory undo {undone.id[:12]}")
+        listed = [item["text"] for item in (await control(hob).items(ItemFilter(layer="fact")))["items"]]
+        assert sorted((text.split()[3], "until" in text) for text in listed) == [("Berlin", False), ("Paris", True)]
+        berlin = next(
+            item for item in (await control(hob).items(ItemFilter(layer="fact")))["items"] if "Berlin" in item["text"]
+        )
+        await says(hob, f"/memory correct {berlin['id'][:12]}")
+        listed = [item["text"] for item in (await control(hob).items(ItemFilter(layer="fact")))["items"]]
+        assert [text.split()[3] for text in listed] == ["Paris"]
+
+
 async def test_owner_who_says_that_a_fact_is_wrong_has_it_corrected_and_undone(tmp_path: Path) -> None:
     async with visited(tmp_path) as hob:
         await hob.knows()

@@ -319,7 +319,7 @@ class OwnerMemory:
 
         `problem` tells why meaning was not looked at, `unassisted` why a model that should did not help.
         """
-        found = [self._view(each) for each in await self._select(criteria)]
+        found = [self._view(each) for each in await self._select(criteria, standing=True)]
         problem = self._embedding.problem if criteria.query else ""
         unassisted = self._assistance.problem if criteria.query and self._assistance else ""
         return {"items": found, "problem": problem, "unassisted": unassisted}
@@ -517,7 +517,8 @@ class OwnerMemory:
             )
         return item
 
-    async def _select(self, criteria: ItemFilter) -> Sequence[Recalled]:
+    async def _select(self, criteria: ItemFilter, *, standing: bool = False) -> Sequence[Recalled]:
+        """What the filter finds; `standing`: not what was taken back or replaced."""
         if criteria.id:
             item = await self._service.find(criteria.id, self._scope)
             return [] if item is None else [Recalled(item, 0.0)]
@@ -534,6 +535,8 @@ class OwnerMemory:
             STOOD: criteria.as_of,
         }
         chosen: list[tuple[str, object]] = [(test, value) for test, value in tests.items() if value]
+        if standing and not criteria.as_of:
+            chosen.append(("i.superseded_by = ?", ""))
         if criteria.waiting:
             chosen.append(await self._waiting(criteria.waiting))
         where = " AND ".join(test for test, _ in chosen) or "1"
