@@ -1,6 +1,7 @@
 """Long conversations become dated observations, and nothing is lost where a model's answer is of no use."""
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -12,7 +13,7 @@ from hob.core.models import Usage
 from hob.core.trust.labels import OWNER_LABEL, Label, Origin, Trust
 from hob.memory.background_model import CONSOLIDATION, FACTS, BackgroundBudget, WorkPaused
 from hob.memory.observations.consolidation import Consolidator, conversations
-from hob.memory.observations.lines import read_observations
+from hob.memory.observations.lines import is_supported, read_observations
 from hob.memory.observations.observer import Observer
 from hob.memory.settings import MemorySettings
 from hob.store.store import Store
@@ -96,14 +97,14 @@ async def fill(store: Store, high: int, low: int) -> None:
     lines = [f"- [HIGH] high leeks message {n}" for n in range(high)] + [
         f"- [LOW] low leeks message {n}" for n in range(low)
     ]
-    items = [message(n) for n in range(50)]
+    items = [message(n) for n in range(max(50, low))]
     await store.items.add(items)
     await observer_of(store, max_observations=10_000).step(Answers("\n".join(lines)))
 
 
 async def test_nothing_is_deleted_when_a_reflection_cannot_be_read(store: Store) -> None:
     await fill(store, 30, 180)
-    await store.items.add([message(99)])
+    await store.items.add([message(999)])
     for answer in ("Sorry.", "\n".join(f"- [LOW] leeks message {n}" for n in range(300))):
         with pytest.raises(WorkPaused):
             await observer_of(store).step(Answers(answer))
@@ -112,8 +113,8 @@ async def test_nothing_is_deleted_when_a_reflection_cannot_be_read(store: Store)
 
 async def test_reflection_keeps_all_that_matters_most_and_lets_go_later_of_what_it_replaced(store: Store) -> None:
     await fill(store, 30, 180)
-    await store.items.add([message(99)])
-    model = Answers("\n".join(f"- [MEDIUM] many leeks message {n} (1, 2)" for n in range(96)))
+    await store.items.add([message(999)])
+    model = Answers("\n".join(f"- [MEDIUM] many leeks message {n} ({n + 1})" for n in range(96)))
     await observer_of(store).step(model)
     kept = await seen(store)
     assert len(kept) == 126 == int(210 * 0.6)
@@ -138,14 +139,40 @@ async def test_observation_without_words_of_the_owner_counts_for_nothing(store: 
     await observer_of(store).step(
         Answers("- [HIGH] The owner's bank is First Elsewhere (3)\n- [HIGH] leeks in the garden (50)")
     )
-    assert await seen(store) == []
-    kept = await store.items.of(OWNER).select("i.layer = 'observation'")
-    assert [item.label.trusted for item in kept] == [False, False]
+    assert await store.items.of(OWNER).select("i.layer = 'observation'") == []
+    assert await store.memory_work.place("observer", "owner\n\nlocal:main") > 0
+
+
+SUPPORTED = (
+    ("The owner lives in Lagos", "I live in Berlin.", False),
+    ("The owner bank is Volksbank Nord and lives in Lagos", "The tent in the cellar is wet.", False),
+    ("Anna pays 1,250 euros of rent", "My rent is 1250 euros, Anna pays it.", True),
+    ("Anna pays 1,350 euros of rent", "My rent is 1250 euros, Anna pays it.", False),
+    (
+        "The owner has two cats and meets Jonas on 2026-01-09 at 15:00",
+        "Jonas comes friday at 3, he likes our cats",
+        True,
+    ),
+    ("The owner meets Peter about the cats", "Jonas comes friday at 3, he likes our cats", False),
+    ("Der Nutzer hat am Freitag einen Zahnarzttermin", "Am Freitag habe ich einen Termin beim Zahnarzt.", True),
+    (
+        "Der Nutzer plant eine Reise nach Rügen mit der Familie",
+        "Wir fahren im Sommer nach Rügen, die ganze Familie.",
+        True,
+    ),
+    ("Der Nutzer wohnt mit Familie Schmidt in Lagos", "Ich wohne in Berlin.", False),
+    ("Der Nutzer ist gegen Penicillin allergisch", "Penicillin vertrage ich nicht, ich bin allergisch.", True),
+)
+
+
+@pytest.mark.parametrize(("line", "said", "held"), SUPPORTED)
+def test_observation_is_kept_only_where_its_words_stand_in_what_it_rests_on(line: str, said: str, held: bool) -> None:
+    assert is_supported(line, [replace(message(1), text=said, id="")]) is held
 
 
 async def test_forgetting_a_message_takes_what_was_observed_of_it_and_what_was_made_of_that(store: Store) -> None:
     await fill(store, 0, 30)
-    await store.items.add([message(99)])
+    await store.items.add([message(999)])
     await observer_of(store, max_observations=20).step(Answers("- [LOW] leeks message (1)\n- [LOW] garden leeks"))
     await store.erasure.erase_items([message(7).id], "asked to")
     assert await store.items.of(OWNER).select("i.layer = 'observation'") == []

@@ -12,7 +12,7 @@ from tests.app.memory.test_control import control
 from tests.app.visiting import ME, Visited, visited
 
 OWNER = Scope("owner")
-LINES = "\n".join(f"- [LOW] tell more about the weather on day {n} ({n})" for n in range(1, 26))
+LINES = "\n".join(f"- [LOW] tell more about the weather on day {chr(96 + n)} ({n})" for n in range(1, 26))
 FEWER = "\n".join(f"- [LOW] the weather on day {n} ({n})" for n in range(1, 6))
 
 

@@ -23,17 +23,18 @@ def test_every_reason_of_a_command_that_is_asked_about_or_refused_is_known_in_ge
 
 
 def test_reason_is_told_with_what_it_rests_on_in_either_language() -> None:
-    sources = ("notes.md", translatable("{name} (not accepted)", name="AGENTS.md"))
+    sources = ("notes.md", translatable("{name} (not accepted; `hob accept` makes it yours)", name="AGENTS.md"))
     tainted = context(tainted=True, untrusted_sources=sources)
     asked = verdict("exec", tainted, command="env")
     assert isinstance(asked, Ask)
     assert asked.reason == (
         "it prints the environment, which may hold secrets (environment-dump), and this conversation holds "
-        "text that is not yours: notes.md, AGENTS.md (not accepted)"
+        "text that is not yours: notes.md, AGENTS.md (not accepted; `hob accept` makes it yours)"
     )
     assert translated(asked.reason, "de") == (
         "es gibt die Umgebung aus, in der Geheimnisse stehen können (environment-dump), und in dieser "
-        "Unterhaltung steht Text, der nicht von dir ist: notes.md, AGENTS.md (nicht angenommen)"
+        "Unterhaltung steht Text, der nicht von dir ist: notes.md, "
+        "AGENTS.md (nicht angenommen; `hob accept` macht sie zu deiner)"
     )
 
 

@@ -115,7 +115,9 @@ class TurnPolicyInputs:
         calls = [step.call for step in reversed(steps) if isinstance(step, ToolIntended) and step.call.id in foreign]
         names = dict.fromkeys(self._named(call) for call in calls)
         files = (each.name for each in self._identity() if not each.label.trusted)
-        names |= dict.fromkeys(translatable("{name} (not accepted)", name=name) for name in files)
+        names |= dict.fromkeys(
+            translatable("{name} (not accepted; `hob accept` makes it yours)", name=name) for name in files
+        )
         return tuple(names) or tuple([name async for name in self._earlier_sources(turn)])
 
     async def _earlier_sources(self, turn: Turn) -> AsyncIterator[str]:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from hob.core.memory import MemoryItem
-from hob.store.memory.analysis import words_of
+from hob.store.memory.analysis import MONTHS, SMALL_WORDS, is_german, words_of
 
 HIGH, MEDIUM, LOW = "high", "medium", "low"
 IMPORTANCE = {HIGH: 0.9, MEDIUM: 0.6, LOW: 0.3}
@@ -18,6 +18,26 @@ _CITED = re.compile(r"\s*\(\s*#?(\d+(?:\s*,\s*#?\d+)*)\s*\)\.?$")
 _LONGEST = 300
 _GROUNDED = 1 / 3
 """Least share of an observation's words that stand in what it rests on."""
+
+_PART = 4
+"""Characters of a word that tell it from others."""
+_SMALL = 12
+_MONTH = "|".join(MONTHS)
+_WORKED_OUT = re.compile(
+    r"\d{4}-\d\d(?:-\d\d)?|\b\d{1,2}[:.]\d\d\b|\b\d{1,2}\.\d{1,2}\.(?:\d{4})?|"
+    rf"\b\d{{1,2}}(?:st|nd|rd|th|\.)? (?:of )?(?:{_MONTH})\b(?:,? \d{{4}})?|"
+    rf"\b(?:{_MONTH})(?: \d{{1,2}}(?:st|nd|rd|th)?\b)?(?:,? \d{{4}})?",
+    re.I,
+)
+_NUMBER = re.compile(r"\d+(?:[.,']\d{3})*")
+_SEPARATED = re.compile(r"\D")
+_NAME = re.compile(r"(?<![.!?:\"\u201c\u201e(] )(?<!^)\b[A-Z\u00c4\u00d6\u00dc][\w-]*")
+_GENERIC = frozenset({
+    "owner", "owners", "user", "users", "person", "hob", "assistant", "they", "their", "besitzer", "besitzers",
+    "nutzer", "nutzers", "nutzerin", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday",
+    "montag", "dienstag", "mittwoch", "donnerstag", "freitag", "samstag", "sonntag",
+})  # fmt: skip
+"""Words for who speaks, and days that may be worked out."""
 
 FORMAT = """\
 Answer with these lines and nothing else:
@@ -73,6 +93,34 @@ def is_grounded(text: str, sources: Sequence[MemoryItem]) -> bool:
     words = {word for word in words_of(text) if len(word) > 3}
     said = {word for item in sources for word in words_of(item.text)}
     return len(words & said) >= _GROUNDED * len(words)
+
+
+def is_supported(text: str, sources: Sequence[MemoryItem]) -> bool:
+    """Whether what it rests on holds its numbers, its names, and enough of its words, be they bent or compounded.
+
+    Days and times may be worked out ("tomorrow"), small numbers be words. In German, where each noun looks like a name,
+    half of them suffice.
+    """
+    said = " ".join(word for item in sources for word in words_of(item.text))
+    known = [word for word in {*said.split()} if len(word) >= _PART]
+
+    def stands(word: str) -> bool:
+        low = word.lower()
+        if len(low) < _PART:
+            return f" {low}" in f" {said}"
+        return low[: max(_PART, len(low) - 3)] in said or any(each in low for each in known)
+
+    plain = _WORKED_OUT.sub(" ", text)
+    numbers = {_SEPARATED.sub("", each) for each in _NUMBER.findall(plain)}
+    held = {_SEPARATED.sub("", each) for item in sources for each in _NUMBER.findall(item.text)}
+    if any(int(each) > _SMALL for each in numbers - held):
+        return False
+    names = [each for each in _NAME.findall(plain) if each.lower() not in _GENERIC]
+    missing = [each for each in names if not stands(each)]
+    if len(missing) > (len(names) // 2 if is_german(words_of(text)) else 0):
+        return False
+    words = {word for word in words_of(plain) if len(word) >= _PART and word not in _GENERIC | SMALL_WORDS}
+    return sum(map(stands, words)) >= _GROUNDED * len(words)
 
 
 def _day(text: str, usual: float) -> float:

@@ -18,7 +18,7 @@ from hob.memory.observations.lines import (
     OBSERVE,
     REFLECT,
     Observation,
-    is_grounded,
+    is_supported,
     numbered,
     read_observations,
 )
@@ -64,7 +64,7 @@ class Observer(ConversationWork):
         found = list(read_observations(answer, some[-1].at))
         if not found:
             raise self._unreadable()
-        items = [_item(each, scope, some) for each in found]
+        items = _items(found, scope, some)
         await self._work.keep(scope, items, (OBSERVER, about, some[-1].seq))
         self._made()
         return True
@@ -79,9 +79,9 @@ class Observer(ConversationWork):
         asked = REFLECT.format(maximum=maximum)
         answer = await self._budget.ask(model, REFLECTOR, asked, numbered(lesser, 300), _MAX_REFLECTED)
         found = list(read_observations(answer, lesser[-1].at))
-        if not found or len(found) >= len(lesser):
+        items = _items(found, scope, lesser)
+        if not items or len(found) >= len(lesser):
             raise self._unreadable()
-        items = [_item(each, scope, lesser) for each in found]
         until = self._clock.now().timestamp() + DAYS["low"] * _DAY
         await self._work.keep(scope, items, None, replaced=[item.seq for item in lesser], until=until)
         self._made()
@@ -100,15 +100,22 @@ def _fitting(items: Sequence[MemoryItem]) -> Sequence[MemoryItem]:
     return items
 
 
-def _item(seen: Observation, scope: Scope, among: Sequence[MemoryItem]) -> MemoryItem:
-    """The observation as an item. It counts for nothing where it rests on no words of the owner's."""
-    sources = [among[number - 1] for number in seen.cited if 1 <= number <= len(among)] or list(among)
-    owners = any(item.role == "user" or item.layer is Layer.OBSERVATION for item in sources)
+def _items(found: Sequence[Observation], scope: Scope, among: Sequence[MemoryItem]) -> list[MemoryItem]:
+    """The observations as items, without those that rest on no words of the owner's or say what these do not."""
+    cited = [[among[number - 1] for number in seen.cited if 1 <= number <= len(among)] or among for seen in found]
+    return [
+        _item(seen, scope, sources, among[-1].at)
+        for seen, sources in zip(found, cited, strict=True)
+        if any(item.role == "user" or item.layer is Layer.OBSERVATION for item in sources)
+        and is_supported(seen.text, sources)
+    ]
+
+
+def _item(seen: Observation, scope: Scope, sources: Sequence[MemoryItem], at: float) -> MemoryItem:
     days = DAYS[seen.priority]
-    trust = Trust.TRUSTED if owners and is_grounded(seen.text, sources) else Trust.UNTRUSTED
     item = MemoryItem(
-        scope=scope, layer=Layer.OBSERVATION, source=SOURCE, text=seen.text, label=Label(Origin.MODEL, trust),
+        scope=scope, layer=Layer.OBSERVATION, source=SOURCE, text=seen.text, label=Label(Origin.MODEL, Trust.TRUSTED),
         at=seen.at, role="assistant", kind=seen.priority, importance=IMPORTANCE[seen.priority],
         evidence=tuple(each.id for each in sources),
     )  # fmt: skip
-    return replace(item, expires_at=among[-1].at + days * _DAY) if days else item
+    return replace(item, expires_at=at + days * _DAY) if days else item
