@@ -2,7 +2,7 @@
 
 import re
 
-from playwright.async_api import Browser, Page, expect
+from playwright.async_api import Browser, FilePayload, Page, expect
 
 from hob.testing.model_server import Fault, Reply
 from tests.dashboard.conftest import open_tab
@@ -164,7 +164,7 @@ async def test_files_of_a_message_stand_in_it_and_no_answer_is_a_note(world: Wor
         page, conversation = tab.page, tab.page.get_by_test_id("conversation")
         names = ("a.txt", "b, c.txt", "d.html")
         await page.locator("input[type=file]").set_input_files(
-            [{"name": each, "mimeType": "text/plain", "buffer": each.encode()} for each in names]
+            [FilePayload(name=each, mimeType="text/plain", buffer=each.encode()) for each in names]
         )
         for each in names:
             await expect(page.get_by_role("button", name=f"Remove {each}")).to_be_visible()
