@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import Any, NamedTuple, Protocol, TypedDict
 
 from hob.core.memory import FactAction, FactAnswer, GoalAnswer, MemoryItemAnswer
+from hob.core.trust.labels import Origin
 from hob.core.values import dataclass
 from hob.gateway.http.fields import field
 
@@ -318,19 +319,33 @@ class ImportedAnswer(TypedDict):
     of: int
 
 
-class ItemFilter(NamedTuple):
-    """Which items: by words, or by what they are. `since` and `as_of` are in Unix seconds; `as_of`: as memory was then;
-    `waiting`: those that wait for `vectors`, `facts` or `observations`."""
+@dataclass(frozen=True, slots=True)
+class MemoryQuery:
+    """Which items are wanted: by words, or by what they are."""
 
-    query: str = ""
-    id: str = ""
-    layer: str = ""
-    source: str = ""
-    origin: str = ""
-    since: float = 0.0
-    limit: int = 20
-    as_of: float = 0.0
-    waiting: str = ""
+    query: str = field("words that help to find it; without them the newest", "")
+    layer: str = field("one layer, e.g. `conversation`", "")
+    source: str = field("a source, e.g. `tool:web_fetch`", "")
+    origin: str = field("where it came from", "", one_of=("", *Origin))
+    since: float = field("not before this time (Unix seconds)", 0.0, at_least=0)
+    limit: int = field("at most so many", 20, at_least=1, at_most=1000)
+    as_of: float = field(
+        "as memory was then (Unix seconds): nothing later, and what was replaced since", 0.0, at_least=0
+    )
+    waiting: str = field("what still waits for `vectors`, `facts` or `observations`, the oldest first", "")
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetRequest:
+    """What is to be forgotten."""
+
+    id: str = field("the beginning of an item's id", "")
+    layer: str = field("one layer", "")
+    source: str = field("a source, e.g. `tool:web_fetch`", "")
+    origin: str = field("where it came from", "", one_of=("", *Origin))
+    since: float = field("not what is older (Unix seconds)", 0.0, at_least=0)
+    said: bool = field("the conversation too in which it was said", False)
+    preview: bool = field("only show what that is", False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -382,7 +397,7 @@ class MemoryControl(Protocol):
     async def counts(self) -> MemoryCounts:
         """How much there is of what."""
 
-    async def items(self, criteria: ItemFilter) -> MemoryItemsAnswer:
+    async def items(self, criteria: MemoryQuery) -> MemoryItemsAnswer:
         """The items for which the filter holds: with a query the best first, else the newest."""
 
     async def recalled(self, turn: str = "", session: str = "") -> RecalledAnswer:
@@ -410,7 +425,7 @@ class MemoryControl(Protocol):
     async def set_goal(self, change: SetGoalRequest) -> GoalAnswer:
         """Keep a goal, or change one. Raises InvalidRequest, NotFound."""
 
-    async def forget(self, criteria: ItemFilter, *, preview: bool, said: bool = False) -> ForgottenAnswer:
+    async def forget(self, request: ForgetRequest) -> ForgottenAnswer:
         """Forget for ever what the filter finds, or tell what that is. Raises InvalidRequest, NotFound."""
 
     async def prune(self) -> DeletedAnswer:

@@ -9,7 +9,7 @@ from hob.app.memory.embedding import SEARCHES
 from hob.core.memory import MemoryItem, Scope
 from hob.core.models import ModelReply, Usage
 from hob.core.ports.memory import MemorySearch
-from hob.gateway.memory import ItemFilter
+from hob.gateway.memory import MemoryQuery
 from hob.testing.model_server import ModelServer
 from tests.app.memory.test_embedding import control
 from tests.app.visiting import ME, Visited, visited
@@ -18,7 +18,7 @@ NOTES = ("The boiler was repaired in March", "Anna repaired the boiler with a sp
 
 
 async def found(hob: Visited, query: str) -> tuple[list[str], str]:
-    told = await control(hob).items(ItemFilter(query))
+    told = await control(hob).items(MemoryQuery(query))
     return [item["text"] for item in told["items"]], told["unassisted"]
 
 
@@ -34,7 +34,7 @@ async def test_model_that_rates_changes_the_order_and_is_in_the_ledger(tmp_path:
     ):
         await hob.knows()
         await noted(hob)
-        told = await control(hob).items(ItemFilter("repaired boiler spare"))
+        told = await control(hob).items(MemoryQuery("repaired boiler spare"))
         rated = {item["text"]: item["parts"].get("reranked", 0.0) for item in told["items"]}
         assert told["items"][0]["text"] == NOTES[1]
         assert rated[NOTES[1]] > rated[NOTES[0]]

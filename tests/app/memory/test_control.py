@@ -18,7 +18,7 @@ from hob.core.ids import SessionKey, TurnId
 from hob.core.memory import Layer, MemoryItem, Scope, WorkingNote
 from hob.core.trust.labels import OWNER_LABEL, Label, Origin, Trust
 from hob.gateway.http.in_process import answer_in_process
-from hob.gateway.memory import ItemFilter, MemoryControl, SetGoalRequest
+from hob.gateway.memory import ForgetRequest, MemoryControl, MemoryQuery, SetGoalRequest
 from hob.gateway.routes.memory import ENDPOINTS
 from hob.store.backup.backup import restore
 from hob.store.projections.rebuild import rebuild_projections
@@ -67,13 +67,13 @@ async def test_forgotten_item_is_in_no_file_and_no_rebuild_restore_or_import_bri
         exported = [line async for line in control(hob).export()]
         await hob.app.operations.backup(copy)
         (id,) = [json.loads(line)["id"] for line in exported if CANARY in line]
-        seen = await control(hob).forget(ItemFilter(id=id), preview=True, said=True)
+        seen = await control(hob).forget(ForgetRequest(id=id, preview=True, said=True))
         assert [item["text"] for item in seen["items"]] == [kept]
         assert leaks(tmp_path)  # a preview changes nothing
-        done = await control(hob).forget(ItemFilter(id=id), preview=False, said=True)
+        done = await control(hob).forget(ForgetRequest(id=id, preview=False, said=True))
         assert done["erased"] >= 2
         assert leaks(tmp_path) == []
-        await control(hob).forget(ItemFilter(id=fact["id"]), preview=False)
+        await control(hob).forget(ForgetRequest(id=fact["id"], preview=False))
         assert (await last(control(hob).import_items(exported)))["new"] == 0
         await hob.app.store.followers.forget("memory")
     async with visited(tmp_path) as hob:
@@ -81,7 +81,7 @@ async def test_forgotten_item_is_in_no_file_and_no_rebuild_restore_or_import_bri
     restore(tmp_path / "state", copy)
     async with visited(tmp_path) as hob:
         assert CANARY not in "".join(await texts(hob))
-        assert (await control(hob).items(ItemFilter(query=f"{CANARY} garden")))["items"] == []
+        assert (await control(hob).items(MemoryQuery(query=f"{CANARY} garden")))["items"] == []
     copy.unlink()
 
 
@@ -124,7 +124,7 @@ async def test_source_means_itself_and_what_is_below_it_to_the_letter(tmp_path: 
             "*": [],
             "document:/a/Docs?2": [],
         }.items():
-            seen = await control(hob).forget(ItemFilter(source=wanted), preview=True)
+            seen = await control(hob).forget(ForgetRequest(source=wanted, preview=True))
             assert [item["source"] for item in seen["items"]] == found
 
 
@@ -133,16 +133,16 @@ async def test_poisoned_memory_is_listed_by_origin_and_undone_by_time_and_source
         now = hob.clock.now().timestamp()
         await hob.app.store.items.add([page("old page", now - 7_200), page("the owner's bank is X", now - 60)])
         await control(hob).add("The owner's bank is Y.")
-        listed = await control(hob).items(ItemFilter(origin="web"))
+        listed = await control(hob).items(MemoryQuery(origin="web"))
         assert [item["text"] for item in listed["items"]] == ["the owner's bank is X", "old page"]
-        done = await control(hob).forget(ItemFilter(source="tool", since=now - 3_600), preview=False)
+        done = await control(hob).forget(ForgetRequest(source="tool", since=now - 3_600, preview=False))
         assert [item["text"] for item in done["items"]] == ["the owner's bank is X"]
         left = {item.text for item in await hob.app.store.items.of(Scope("owner")).select("i.layer != 'soul'")}
         assert left == {"old page", "The owner's bank is Y."}
         with pytest.raises(InvalidRequest):
-            await control(hob).forget(ItemFilter(), preview=False)
+            await control(hob).forget(ForgetRequest(preview=False))
         with pytest.raises(NotFound):
-            await control(hob).forget(ItemFilter(id="abcdef"), preview=False)
+            await control(hob).forget(ForgetRequest(id="abcdef", preview=False))
 
 
 async def test_memory_is_searched_and_listed_as_it_was_at_a_time(tmp_path: Path) -> None:
@@ -156,7 +156,7 @@ async def test_memory_is_searched_and_listed_as_it_was_at_a_time(tmp_path: Path)
             told = {
                 days: [
                     each["text"]
-                    for each in (await control(hob).items(ItemFilter(query, as_of=now - days * day)))["items"]
+                    for each in (await control(hob).items(MemoryQuery(query, as_of=now - days * day)))["items"]
                     if each["layer"] == Layer.TOOL
                 ]
                 for days in (0, 2, 4)
@@ -177,12 +177,12 @@ async def test_what_waits_for_work_is_counted_and_listed(tmp_path: Path) -> None
         await control(hob).set_goal(SetGoalRequest("Learn to sail"))
         assert (await control(hob).status())["derived"]["goals"] == 1
         waits = {
-            name: [each["text"] for each in (await control(hob).items(ItemFilter(waiting=name)))["items"]]
+            name: [each["text"] for each in (await control(hob).items(MemoryQuery(waiting=name)))["items"]]
             for name in status["queue"]
         }
         assert waits == {"vectors": [], "facts": ["My sister is called Anna."], "observations": []}
         with pytest.raises(InvalidRequest, match="vectors, facts, observations"):
-            await control(hob).items(ItemFilter(waiting="nothing"))
+            await control(hob).items(MemoryQuery(waiting="nothing"))
 
 
 async def test_memory_wanted_by_a_web_page_is_its_claim_and_never_the_owners(tmp_path: Path) -> None:
@@ -193,7 +193,7 @@ async def test_memory_wanted_by_a_web_page_is_its_claim_and_never_the_owners(tmp
         await hob.answer("Which bank does the owner use, what is the owner's bank?", ME)
         assert "bank is X" not in hob.seen
         assert "(untrusted, not shown: web, tool:web_fetch, t_web" in hob.seen
-        (item,) = (await control(hob).items(ItemFilter(query="owner's bank", layer="tool")))["items"]
+        (item,) = (await control(hob).items(MemoryQuery(query="owner's bank", layer="tool")))["items"]
         assert (item["origin"], item["trust"], item["layer"]) == ("web", "untrusted", "tool")
 
 
@@ -272,7 +272,7 @@ async def test_documents_are_remembered_by_their_sections_as_the_files_claims(tm
         assert (done["files"], done["new"]) == (2, 3)
         assert done["problems"] == [f"{folder}/noise.txt: it is not text"]
         assert (await last(control(hob).add_files(str(folder))))["new"] == 0
-        item = (await control(hob).items(ItemFilter(query="leeks sow", layer="document")))["items"][0]
+        item = (await control(hob).items(MemoryQuery(query="leeks sow", layer="document")))["items"][0]
         assert (item["origin"], item["trust"], item["source"]) == ("file", "untrusted", f"document:{folder}/plan.md")
         with pytest.raises(NotFound):
             await last(control(hob).add_files(str(folder / "nothing")))
@@ -342,7 +342,7 @@ async def test_imported_items_are_kept_once_and_a_strangers_words_do_not_become_
             with pytest.raises(InvalidRequest, match="line 1"):
                 await last(control(hob).import_items([line]))
         await last(control(hob).import_items(['{"text": "Without a time it is of now."}']))
-        (item, *_) = (await control(hob).items(ItemFilter(layer="document")))["items"]
+        (item, *_) = (await control(hob).items(MemoryQuery(layer="document")))["items"]
         assert item["at"] == hob.clock.now().timestamp()
         days = {"2024-01-01": datetime(2024, 1, 1).timestamp(), "2024-01-01T10:00:00Z": 1_704_103_200.0}  # noqa: DTZ001
         lines = [json.dumps({"text": f"It is of {day}.", "at": day, "valid_from": day}) for day in days]
@@ -355,18 +355,18 @@ async def test_imported_items_are_kept_once_and_a_strangers_words_do_not_become_
 async def test_owner_sees_and_forgets_nothing_of_another_persons_memory(tmp_path: Path) -> None:
     async with visited(tmp_path) as hob:
         (theirs,) = await hob.app.store.items.add([page("Anna's secret", 5e9, person="person:anna")])
-        assert (await control(hob).items(ItemFilter(query="Anna's secret")))["items"] == []
+        assert (await control(hob).items(MemoryQuery(query="Anna's secret")))["items"] == []
         with pytest.raises(NotFound):
             await control(hob).item(theirs.id)
         with pytest.raises(NotFound):
-            await control(hob).forget(ItemFilter(id=theirs.id), preview=False)
+            await control(hob).forget(ForgetRequest(id=theirs.id, preview=False))
         assert (await control(hob).reset("all"))["deleted"] >= 0
         assert [item.id for item in await hob.app.store.items.of(Scope("person:anna")).select()] == [theirs.id]
         await hob.app.store.memories.remember("mine", SessionKey("owner"), OWNER_LABEL, TurnId("t_1"))
 
 
-@pytest.mark.parametrize("wanted", [ItemFilter(layer="0"), ItemFilter(query="tea", layer="nowhere")])
-async def test_layer_that_does_not_exist_is_refused_with_those_that_do(tmp_path: Path, wanted: ItemFilter) -> None:
+@pytest.mark.parametrize("wanted", [MemoryQuery(layer="0"), MemoryQuery(query="tea", layer="nowhere")])
+async def test_layer_that_does_not_exist_is_refused_with_those_that_do(tmp_path: Path, wanted: MemoryQuery) -> None:
     async with visited(tmp_path, "I see.") as hob:
         with pytest.raises(InvalidRequest, match="there is no layer"):
             await control(hob).items(wanted)
@@ -397,9 +397,9 @@ async def test_rebuild_takes_up_again_what_was_said_and_not_what_was_forgotten(t
         for each in (said, gone):
             await hob.answer(each, ME)
         await eventually(hob, [said, gone])
-        found = (await control(hob).items(ItemFilter(query=CANARY)))["items"]
+        found = (await control(hob).items(MemoryQuery(query=CANARY)))["items"]
         (id,) = [item["id"] for item in found if item["text"] == gone]
-        await control(hob).forget(ItemFilter(id=id), preview=False)
+        await control(hob).forget(ForgetRequest(id=id, preview=False))
         assert (await control(hob).reset("conversation"))["deleted"] == 1
     rebuild_projections(tmp_path / "state", FOLLOWER)
     async with visited(tmp_path) as hob:
@@ -410,7 +410,7 @@ async def test_forgotten_line_does_not_come_back_with_another_id(tmp_path: Path)
     async with visited(tmp_path) as hob:
         item = await control(hob).add("Anna likes tea.")
         (line,) = [each async for each in control(hob).export() if "likes tea" in each]
-        await control(hob).forget(ItemFilter(id=item["id"]), preview=False)
+        await control(hob).forget(ForgetRequest(id=item["id"], preview=False))
         changed = line.replace(item["id"], "0" * 32)
         assert changed != line
         for each in (line, changed):

@@ -10,7 +10,7 @@ import pytest
 
 from hob.app.memory.embedding import SESSION
 from hob.core.errors import InvalidRequest
-from hob.gateway.memory import EmbeddingControl, ItemFilter, MemoryControl
+from hob.gateway.memory import EmbeddingControl, MemoryControl, MemoryQuery
 from hob.testing.model_server import ModelServer
 from tests.app.visiting import ME, Visited, visited
 
@@ -41,7 +41,7 @@ async def test_every_vector_is_in_the_ledger_as_the_server_counted_it(tmp_path: 
         await hob.answer("My sister Anna grows leeks in her garden.", ME)
         await control(hob).add("The boiler was repaired in March")
         await status(hob, lambda told: told["totals"]["total_chunks"] == told["embedding"]["embedded"] > 2)
-        found = (await control(hob).items(ItemFilter("boiler")))["items"]
+        found = (await control(hob).items(MemoryQuery("boiler")))["items"]
         assert found[0]["parts"]["meaning"] > 0
         counted = sum(
             len(text.split())
@@ -93,7 +93,7 @@ async def test_missing_embedder_has_nothing_to_make_anew(tmp_path: Path) -> None
 async def test_failing_embedder_is_told_and_words_still_find(tmp_path: Path) -> None:
     async with visited(tmp_path, HOB_MODEL_EMBEDDING=str(tmp_path / "nowhere")) as hob:
         await control(hob).add("The boiler was repaired in March")
-        found = await control(hob).items(ItemFilter("boiler"))
+        found = await control(hob).items(MemoryQuery("boiler"))
         assert found["items"][0]["text"] == "The boiler was repaired in March"
         assert "nowhere" in found["problem"]
         told = await status(hob, lambda told: bool(told["embedding"]["problem"]))

@@ -15,7 +15,7 @@ from hob.core.ids import CallId, SessionKey, TurnId
 from hob.core.memory import OWNER, Fact, Scope
 from hob.core.models import ModelReply, ModelRequest, Usage
 from hob.core.tools import ToolCall
-from hob.gateway.memory import FactsQuery, ItemFilter
+from hob.gateway.memory import FactsQuery, ForgetRequest, MemoryQuery
 from hob.memory.background_model import BackgroundBudget
 from hob.memory.facts.extractor import QUIET_SECONDS, FactExtractor
 from hob.store.timeline import TimelineFilter
@@ -264,7 +264,7 @@ async def test_remembered_fact_is_told_after_a_restart_and_stands_in_the_timelin
         assert events[1].classification == fact.id
         said = [event for event in (await everything(hob)) if event.kind == "inbound" and "Paris" in event.text]
         assert events[1].trace == said[0].trace
-        await control(hob).forget(ItemFilter(id=fact.id), preview=False)
+        await control(hob).forget(ForgetRequest(id=fact.id, preview=False))
         assert [event.text for event in await remembered(hob)][1] == ""
 
 
@@ -296,13 +296,13 @@ async def test_facts_that_were_taken_back_or_replaced_are_not_listed(tmp_path: P
             facts = await until(hob, lambda facts, known=known: len(facts) == known)
         undone = next(fact for fact in facts if fact.object == "Potsdam")
         await says(hob, f"/memory undo {undone.id[:12]}")
-        listed = [item["text"] for item in (await control(hob).items(ItemFilter(layer="fact")))["items"]]
+        listed = [item["text"] for item in (await control(hob).items(MemoryQuery(layer="fact")))["items"]]
         assert sorted((text.split()[3], "until" in text) for text in listed) == [("Berlin", False), ("Paris", True)]
         berlin = next(
-            item for item in (await control(hob).items(ItemFilter(layer="fact")))["items"] if "Berlin" in item["text"]
+            item for item in (await control(hob).items(MemoryQuery(layer="fact")))["items"] if "Berlin" in item["text"]
         )
         await says(hob, f"/memory correct {berlin['id'][:12]}")
-        listed = [item["text"] for item in (await control(hob).items(ItemFilter(layer="fact")))["items"]]
+        listed = [item["text"] for item in (await control(hob).items(MemoryQuery(layer="fact")))["items"]]
         assert [text.split()[3] for text in listed] == ["Paris"]
 
 

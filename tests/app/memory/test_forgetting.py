@@ -8,7 +8,7 @@ from hob.core.memory import Layer, MemoryItem, Scope
 from hob.core.models import ModelReply, Usage
 from hob.core.tools import ToolCall
 from hob.core.trust.labels import HOB_LABEL
-from hob.gateway.memory import ItemFilter, SetGoalRequest
+from hob.gateway.memory import ForgetRequest, MemoryQuery, SetGoalRequest
 from hob.store.backup.backup import restore
 from tests.app.memory.test_control import control, last
 from tests.app.memory.test_facts import found, says, until
@@ -63,10 +63,10 @@ async def fill(hob: Visited) -> str:
 async def forget_all(hob: Visited, id: str) -> None:
     (goal,) = (await control(hob).goals(closed=True))["goals"]
     for one in (id, goal["id"]):
-        await control(hob).forget(ItemFilter(id=one), preview=False, said=True)
-    rest = (await control(hob).items(ItemFilter(query=WORD)))["items"]
+        await control(hob).forget(ForgetRequest(id=one, preview=False, said=True))
+    rest = (await control(hob).items(MemoryQuery(query=WORD)))["items"]
     for each in rest:  # what Hob answered of it, in another turn
-        await control(hob).forget(ItemFilter(id=each["id"]), preview=False, said=True)
+        await control(hob).forget(ForgetRequest(id=each["id"], preview=False, said=True))
 
 
 async def test_forgotten_word_is_in_no_byte_of_the_home_and_does_not_come_back(tmp_path: Path) -> None:
@@ -77,7 +77,7 @@ async def test_forgotten_word_is_in_no_byte_of_the_home_and_does_not_come_back(t
         exported = [line async for line in control(hob).export()]
         assert sum(WORD in line for line in exported) >= 5
         await hob.app.operations.backup(copy)
-        preview = await control(hob).forget(ItemFilter(id=id), preview=True, said=True)
+        preview = await control(hob).forget(ForgetRequest(id=id, preview=True, said=True))
         assert len(preview["items"]) == 1
         assert holds(home)
         await forget_all(hob, id)
@@ -108,7 +108,7 @@ async def test_preview_names_the_backups_that_still_hold_it(tmp_path: Path) -> N
         await hob.app.operations.backup(backups / "before.db")
         item = await control(hob).add(SAID)
         await hob.app.operations.backup(backups / "after.db")
-        seen = await control(hob).forget(ItemFilter(id=item["id"]), preview=True)
+        seen = await control(hob).forget(ForgetRequest(id=item["id"], preview=True))
         assert seen["backups"] == [str(backups / "after.db")]
 
 
@@ -124,9 +124,9 @@ async def test_what_commands_repeat_is_counted_and_forgotten_with_what_was_said(
         id = await remembered(hob)
         assert WORD in await hob.answer("/memory", ME)
         for said in (False, True):
-            assert (await control(hob).forget(ItemFilter(id=id), preview=True, said=said))["quoted"] == 2
+            assert (await control(hob).forget(ForgetRequest(id=id, preview=True, said=said)))["quoted"] == 2
         assert holds(home)
-        done = await control(hob).forget(ItemFilter(id=id), preview=False, said=True)
+        done = await control(hob).forget(ForgetRequest(id=id, preview=False, said=True))
         assert done["quoted"] == 0
         assert holds(home) == []
         id = await remembered(hob)
@@ -144,7 +144,7 @@ async def test_messages_that_still_say_what_was_forgotten_are_erased_when_its_ow
         assert holds(home)
     async with visited(tmp_path, "Hm.") as hob:
         await hob.knows()
-        preview = await control(hob).forget(ItemFilter(id=id), preview=True, said=True)
+        preview = await control(hob).forget(ForgetRequest(id=id, preview=True, said=True))
         assert (preview["items"], preview["quoted"]) == ([], 1)
         assert await hob.answer(f"/forget {id} said", ME) == f"Forgotten: {id}"
         assert holds(home) == []
@@ -158,7 +158,7 @@ async def test_what_was_typed_in_the_terminal_is_forgotten_with_it(tmp_path: Pat
         typed = [f"/remember My cellar code is {WORD}", "What is my cellar code?", f"My cellar code is {WORD}, or not?"]
         (home / "chat_history").write_text("".join(json.dumps(line) + "\n" for line in typed))
         id = (await hob.answer(typed[0], ME)).rpartition(" ")[2]
-        await control(hob).forget(ItemFilter(id=id), preview=False, said=True)
+        await control(hob).forget(ForgetRequest(id=id, preview=False, said=True))
         assert (home / "chat_history").read_text() == json.dumps(typed[1]) + "\n"
         assert (home / "chat_history").stat().st_mode & 0o777 == 0o600
 
@@ -170,11 +170,11 @@ async def test_later_answers_that_repeat_it_are_forgotten_with_it(tmp_path: Path
         hob.model.script = ["I see."]
         await says(hob, SAID)
         await eventually(hob, [SAID])
-        (item,) = (await control(hob).items(ItemFilter(query=WORD)))["items"]
+        (item,) = (await control(hob).items(MemoryQuery(query=WORD)))["items"]
         hob.model.script = [ModelReply("", calls=(ToolCall(CallId("c_1"), "recall", json.dumps(asked)),)), "As told."]
         await says(hob, "Where is my boat?")
-        preview = await control(hob).forget(ItemFilter(id=item["id"]), preview=True, said=True)
+        preview = await control(hob).forget(ForgetRequest(id=item["id"], preview=True, said=True))
         assert (len(preview["turns"]), preview["quoted"]) == (1, 1)
-        done = await control(hob).forget(ItemFilter(id=item["id"]), preview=False, said=True)
+        done = await control(hob).forget(ForgetRequest(id=item["id"], preview=False, said=True))
         assert done["quoted"] == 0
         assert holds(home) == []

@@ -14,7 +14,7 @@ from hob.core.memory import STALLED_SECONDS, Goal, GoalAnswer, GoalState, Scope
 from hob.core.models import ModelReply, ModelRequest
 from hob.core.tools import ToolCall
 from hob.core.trust.labels import OWNER_LABEL, Label, Origin, Trust
-from hob.gateway.memory import ItemFilter, SetGoalRequest
+from hob.gateway.memory import ForgetRequest, SetGoalRequest
 from tests.app.memory.test_control import CANARY, control, last, leaks
 from tests.app.memory.test_facts import asked, found, lives, says, until
 from tests.app.visiting import ANNA, ME, Visited, visited
@@ -140,7 +140,7 @@ async def test_forgetting_what_was_said_takes_its_goal_along_wherever_it_was_tol
         await holds(lambda: any(f"sell the {CANARY}\u201d (due" in each for each in hob.sent(ME)))
         (said,) = await hob.app.store.items.of(SCOPE).select("i.layer = 'conversation' AND c.text LIKE '%By January%'")
         assert goal["evidence"] == [{"id": said.id, "text": said.text, "at": said.at}]
-        await control(hob).forget(ItemFilter(id=said.id), preview=False, said=True)
+        await control(hob).forget(ForgetRequest(id=said.id, preview=False, said=True))
         assert await goals(hob) == []
         assert leaks(tmp_path) == []
 
@@ -187,7 +187,7 @@ async def test_export_of_facts_and_goals_is_complete_and_the_same_wherever_it_wa
         berlin = next(fact for fact in known if fact.object == "Berlin")
         await says(hob, f"/memory undo {berlin.id[:12]}")
         assert [fact.object for fact in await hob.app.store.facts.known(SCOPE)] == ["Paris"]
-        await control(hob).forget(ItemFilter(id=berlin.id), preview=False)
+        await control(hob).forget(ForgetRequest(id=berlin.id, preview=False))
         assert (await last(control(hob).import_items(lines)))["new"] == 0
         with pytest.raises(InvalidRequest, match="line 1"):
             await last(
@@ -201,7 +201,7 @@ async def test_forgotten_goal_takes_its_evidence_along(tmp_path: Path) -> None:
         goal = await control(hob).set_goal(SetGoalRequest(text=f"Sell the {CANARY}"))
         await control(hob).set_goal(SetGoalRequest(id=goal["id"], note=f"The {CANARY} has a buyer"))
         assert leaks(tmp_path)
-        await control(hob).forget(ItemFilter(id=goal["id"]), preview=False)
+        await control(hob).forget(ForgetRequest(id=goal["id"], preview=False))
         assert await goals(hob) == []
         assert leaks(tmp_path) == []
 

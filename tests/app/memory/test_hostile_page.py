@@ -11,7 +11,7 @@ from hob.core.memory import Layer, Scope
 from hob.core.models import ModelReply, ModelRequest, Usage
 from hob.core.tools import ToolCall
 from hob.core.trust.labels import Origin, Trust
-from hob.gateway.memory import ItemFilter
+from hob.gateway.memory import ForgetRequest, MemoryQuery
 from hob.tools.web import fetcher
 from hob.tools.web.public_transport import PublicTransport
 from tests.app.memory.test_control import control
@@ -73,8 +73,8 @@ async def test_page_that_says_it_is_the_owners_word_is_only_its_own_claim(
         await hob.answer("Which bank does the owner use, what is the owner's bank?", ME)
         assert "Elsewhere" not in hob.seen
         assert "untrusted, not shown: web, tool:web_fetch" in hob.seen
-        (first, *_) = (await control(hob).items(ItemFilter(query="owner's bank", layer="tool")))["items"]
+        (first, *_) = (await control(hob).items(MemoryQuery(query="owner's bank", layer="tool")))["items"]
         assert (first["origin"], first["trust"]) == ("web", "untrusted")
-        done = await control(hob).forget(ItemFilter(origin="web"), preview=False)  # undone by origin
+        done = await control(hob).forget(ForgetRequest(origin="web", preview=False))  # undone by origin
         assert done["erased"] >= 1
         assert await hob.app.store.items.of(OWNER).select("i.origin = 'web'") == []

@@ -12,7 +12,7 @@ from hob.app.subsystem import Subsystem
 from hob.core.lazy import Lazy
 from hob.core.memory import Memory, MemoryLayer
 from hob.core.trust.labels import OWNER_LABEL
-from hob.gateway.memory import ItemFilter
+from hob.gateway.memory import ForgetRequest, MemoryQuery
 from hob.store.backup.backup import restore
 from hob.store.memory.layers import KeptLayer
 from tests.app.memory.test_control import CANARY, control, last, leaks
@@ -54,7 +54,7 @@ async def test_layer_of_a_plugin_is_shown_found_and_recalled_with_its_colour(tmp
         assert await logbook.layer.replace("log.txt", LINES) == 2
         assert await logbook.layer.keep("log.txt", LINES) == 0
         assert await shown(hob) == empty | {"chunk_count": 2}
-        (item,) = (await control(hob).items(ItemFilter(query="chimney", layer="logbook")))["items"]
+        (item,) = (await control(hob).items(MemoryQuery(query="chimney", layer="logbook")))["items"]
         assert (item["source"], item["layer"], item["color"]) == ("logbook:log.txt", "logbook", "#84cc16")
         await hob.answer("What came back to the chimney?", ME)
         assert f"The {CANARY} came back" in hob.seen
@@ -79,8 +79,8 @@ async def test_layer_of_a_plugin_is_pruned_emptied_erased_and_backed_up_also_whi
     async with visited(tmp_path) as hob:
         off = await shown(hob)
         assert (off["description"], off["chunk_count"], off["ttl_days"]) == ("of a plug-in that is off", 2, 0)
-        (item,) = (await control(hob).items(ItemFilter(query="chimney")))["items"]
-        await control(hob).forget(ItemFilter(id=item["id"]), preview=False)
+        (item,) = (await control(hob).items(MemoryQuery(query="chimney")))["items"]
+        await control(hob).forget(ForgetRequest(id=item["id"], preview=False))
         assert [name for name in leaks(tmp_path) if not name.startswith("daily-")] == []  # a backup is named, and stays
         assert (await control(hob).reset("logbook"))["deleted"] == 1
         assert await shown(hob) == {}

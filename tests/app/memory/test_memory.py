@@ -10,7 +10,7 @@ from hob.core.errors import NotFound
 from hob.core.memory import Layer, MemoryItem, Scope
 from hob.core.trust.labels import OWNER_LABEL, Trust
 from hob.gateway.imports import ImportRequest, PastMessage, take_over
-from hob.gateway.memory import ItemFilter, MemoryControl
+from hob.gateway.memory import ForgetRequest, MemoryControl
 from tests.app.visiting import ANNA, ME, Visited, visited
 
 OWNER = Scope("owner")
@@ -94,7 +94,7 @@ async def test_turn_tells_which_memories_it_was_shown_and_why(tmp_path: Path) ->
         assert shown["text"] == "My sister Anna lives in Oslo and grows leeks."
         assert sum(shown["parts"].values()) == pytest.approx(shown["score"], abs=0.001)
         assert "same words +0.50" in await hob.answer("/memory why", ME)
-        await control.forget(ItemFilter(id=shown["id"]), preview=False)
+        await control.forget(ForgetRequest(id=shown["id"], preview=False))
         assert ["forgotten" in each for each in (await control.recalled(told["turn"]))["items"]] == [True]
         with pytest.raises(NotFound, match="t_none"):
             await control.recalled("t_none")

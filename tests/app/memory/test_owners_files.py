@@ -12,7 +12,7 @@ from hob.app.memory import documents, folder_watch
 from hob.app.memory.folder_watch import QUIET_SECONDS, FolderWatch
 from hob.app.memory.owners_files import WALK_SECONDS
 from hob.core.memory import Scope
-from hob.gateway.memory import ItemFilter, MemoryControl
+from hob.gateway.memory import ForgetRequest, MemoryControl
 from hob.testing.clock import ManualClock
 from tests.app.visiting import ME, Visited, visited
 
@@ -88,7 +88,7 @@ async def test_what_changes_in_an_added_folder_is_found_without_a_turn_until_it_
         await taken_up(hob, folder, ["Sow in June."])
         status = await control(hob).status()
         assert (status["watched"], status["later"]) == ([str(folder)], {})
-        await control(hob).forget(ItemFilter(source=f"document:{folder}"), preview=False)
+        await control(hob).forget(ForgetRequest(source=f"document:{folder}", preview=False))
         assert (await control(hob).status())["watched"] == []
 
 

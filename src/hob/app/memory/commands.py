@@ -13,7 +13,7 @@ from hob.core.errors import InvalidRequest, NotFound
 from hob.core.memory import PRIVATE, FactAction, GoalState, is_private
 from hob.core.translation.code_words import PART_WORDS
 from hob.core.translation.language import say, translated
-from hob.gateway.memory import FactsQuery, ItemFilter, MemoryControl, SetGoalRequest
+from hob.gateway.memory import FactsQuery, ForgetRequest, MemoryControl, MemoryQuery, SetGoalRequest
 from hob.memory.views import fact_line, fact_text, goal_line, item_line
 
 _SHOWN = 10
@@ -41,11 +41,11 @@ async def forget(kernel: Kernel, call: CommandCall) -> str:
     try:
         if said not in ("", "said"):
             raise InvalidRequest(wanted)
-        done = await control.forget(ItemFilter(id=id), preview=False, said=bool(said))
+        done = await control.forget(ForgetRequest(id=id, preview=False, said=bool(said)))
     except (NotFound, InvalidRequest) as error:
         if said == "said" and _ID.fullmatch(id):
             return translated(error.args[0], call.language)
-        found = (await control.items(ItemFilter(query=wanted, limit=_SHOWN)))["items"]
+        found = (await control.items(MemoryQuery(query=wanted, limit=_SHOWN)))["items"]
         if not found:
             return say(call.language, "Nothing found.")
         head = say(call.language, "Which of these? /forget ID")
@@ -55,7 +55,7 @@ async def forget(kernel: Kernel, call: CommandCall) -> str:
     if quoted := done["quoted"]:
         told += "\n" + say(call.language, "Messages that still say it: {count}.", count=quoted)
         with suppress(NotFound):
-            await control.forget(ItemFilter(id=id), preview=True, said=True)
+            await control.forget(ForgetRequest(id=id, preview=True, said=True))
             told += " " + say(call.language, "`/forget {id} said` erases those too.", id=id)
     if backups := len(done["backups"]):
         told += "\n" + say(
@@ -73,11 +73,11 @@ async def look(kernel: Kernel, call: CommandCall) -> str:
     if words == "why":
         return _explained(call.language, (await control.recalled(session=call.session))["items"])
     if words:
-        found = (await control.items(ItemFilter(query=words, limit=_SHOWN)))["items"]
+        found = (await control.items(MemoryQuery(query=words, limit=_SHOWN)))["items"]
         return "\n".join(map(item_line, found)) or say(call.language, "Nothing found.")
     status = await control.status()
     counts = ", ".join(f"{each['name']} {each['chunk_count']}" for each in status["layers"] if each["chunk_count"])
-    kept = (await control.items(ItemFilter(source="fact:remember", limit=_SHOWN)))["items"]
+    kept = (await control.items(MemoryQuery(source="fact:remember", limit=_SHOWN)))["items"]
     facts = (await control.facts(FactsQuery()))["facts"]
     head = say(call.language, "Remembered: {counts}", counts=counts or "0")
     shown = [*map(item_line, kept), *(fact_line(call.language, fact) for fact in facts[:_MAX_FACTS])]

@@ -38,14 +38,15 @@ from hob.gateway.memory import (
     FactsAnswer,
     FactsQuery,
     FilesAnswer,
+    ForgetRequest,
     ForgottenAnswer,
     ForgottenItemAnswer,
     GoalsAnswer,
     ImportedAnswer,
     InstalledAnswer,
-    ItemFilter,
     MemoryCounts,
     MemoryItemsAnswer,
+    MemoryQuery,
     MemoryStatusAnswer,
     MemoryTotals,
     OverflowFigures,
@@ -314,7 +315,7 @@ class OwnerMemory:
     def _view(self, found: Recalled) -> MemoryItemAnswer:
         return item_view(found, self._plugin_layers)
 
-    async def items(self, criteria: ItemFilter) -> MemoryItemsAnswer:
+    async def items(self, criteria: MemoryQuery) -> MemoryItemsAnswer:
         """The items for which the filter holds: with a query the best first, else the newest.
 
         `problem` tells why meaning was not looked at, `unassisted` why a model that should did not help.
@@ -417,35 +418,41 @@ class OwnerMemory:
         state = GoalState(change.state) if change.state else None
         return goal_view(await goals.change(self._scope, change.id, state, change.due, note, OWNER_LABEL), now)
 
-    async def forget(self, criteria: ItemFilter, *, preview: bool, said: bool = False) -> ForgottenAnswer:
-        """Forget for ever what the filter finds, with `said` the conversation too in which it was said; or tell what.
+    async def forget(self, request: ForgetRequest) -> ForgottenAnswer:
+        """Forget for ever what the filter finds, with `said` the conversation too in which it was said; with
+        `preview` only tell what.
 
         Raises InvalidRequest where nothing limits it, NotFound.
         """
-        if not (criteria.id or criteria.source or criteria.origin or criteria.since or criteria.layer):
+        if not (request.id or request.source or request.origin or request.since or request.layer):
             raise InvalidRequest(translatable("say what to forget: an id, a source, an origin, a layer or a time"))
-        found = [each.item for each in await self._select(criteria._replace(limit=_MAX))]
-        if criteria.id and not found:
-            return await self._forget_said(criteria.id, preview=preview, said=said)
+        if request.id:
+            item = await self._service.find(request.id, self._scope)
+            if item is None:
+                return await self._forget_said(request.id, preview=request.preview, said=request.said)
+            found = [item]
+        else:
+            wanted = MemoryQuery("", request.layer, request.source, request.origin, request.since, _MAX)
+            found = [each.item for each in await self._select(wanted)]
         turns = await self._turns(found) if found else {}
         quotes = await self._quotes(found)
         traces = set(turns.values()) | (quotes.traces if quotes and len(quotes.traces) <= MAX_QUOTES else set())
         ids = [item.id for item in found]
         view: ForgottenAnswer = {
             "items": [self._view(Recalled(item, 0.0)) for item in found],
-            "turns": sorted(turns) if said else [],
+            "turns": sorted(turns) if request.said else [],
             "backups": [str(file) for file in await asyncio.to_thread(copies_with, self._home, ids)],
             "erased": 0,
-            "quoted": _count(quotes, turns.values() if said else ()),
+            "quoted": _count(quotes, turns.values() if request.said else ()),
         }
-        if not preview:
-            await self._documents.stop_watching(criteria.source)
-        if preview or not found:
+        if not request.preview:
+            await self._documents.stop_watching(request.source)
+        if request.preview or not found:
             return view
         versions = await self._store.facts.versions(self._scope, ids)
-        pieces = await self._erase_traces(traces) if said else 0  # before the items: it can be done again
-        if criteria.id and quotes and len(quotes.traces) <= MAX_QUOTES:
-            await self._store.items.note_forgotten(self._scope, ids[0], () if said else traces)
+        pieces = await self._erase_traces(traces) if request.said else 0  # before the items: it can be done again
+        if request.id and quotes and len(quotes.traces) <= MAX_QUOTES:
+            await self._store.items.note_forgotten(self._scope, ids[0], () if request.said else traces)
         pieces += await self._store.erasure.erase_items([*ids, *versions], _REASON)
         self._fact_editor.on_withdrawal()
         return {**view, "erased": pieces, "quoted": _count(await self._quotes(found))}
@@ -517,11 +524,8 @@ class OwnerMemory:
             )
         return item
 
-    async def _select(self, criteria: ItemFilter, *, standing: bool = False) -> Sequence[Recalled]:
+    async def _select(self, criteria: MemoryQuery, *, standing: bool = False) -> Sequence[Recalled]:
         """What the filter finds; `standing`: not what was taken back or replaced."""
-        if criteria.id:
-            item = await self._service.find(criteria.id, self._scope)
-            return [] if item is None else [Recalled(item, 0.0)]
         layers = await self._layers(criteria.layer) if criteria.layer else ()
         if criteria.query:
             as_of = criteria.as_of or math.inf
@@ -571,7 +575,7 @@ def _count(quotes: Quotes | None, but: Collection[str] = ()) -> int | None:
     return None if quotes is None else len(quotes.traces.difference(but)) + quotes.imported
 
 
-def _holds(criteria: ItemFilter, item: MemoryItem) -> bool:
+def _holds(criteria: MemoryQuery, item: MemoryItem) -> bool:
     return (
         (
             not criteria.source

@@ -11,9 +11,9 @@ from hob.gateway.dashboard.endpoint_names import Known, own
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.fields import Nothing, field
 from hob.gateway.http.reply import JsonResponse, etagged, json_response
-from hob.gateway.memory import MemoryControl
+from hob.gateway.memory import MemoryControl, MemoryQuery
 from hob.gateway.routes.memory import ENDPOINTS as OWN
-from hob.gateway.routes.memory import MemoryQuery, items
+from hob.gateway.routes.memory import items
 
 
 class MemoryFigures(TypedDict):

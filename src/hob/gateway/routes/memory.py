@@ -9,7 +9,6 @@ from starlette.responses import Response, StreamingResponse
 from hob.core.errors import InvalidRequest
 from hob.core.memory import FactAction, GoalAnswer, MemoryItemAnswer
 from hob.core.translation.language import translatable
-from hob.core.trust.labels import Origin
 from hob.core.values import dataclass
 from hob.gateway.auth.callers import TokenScope
 from hob.gateway.http.endpoint import JSON, LINES, Endpoint, EndpointCall
@@ -22,13 +21,14 @@ from hob.gateway.memory import (
     FactsAnswer,
     FactsQuery,
     FilesAnswer,
+    ForgetRequest,
     ForgottenAnswer,
     GoalsAnswer,
     ImportedAnswer,
     InstalledAnswer,
-    ItemFilter,
     MemoryControl,
     MemoryItemsAnswer,
+    MemoryQuery,
     MemoryStatusAnswer,
     RecalledAnswer,
     ReindexedAnswer,
@@ -39,22 +39,6 @@ from hob.gateway.memory import (
 T = TypeVar("T", bound=Mapping[str, Any])
 
 _MAX_BYTES = 64_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryQuery:
-    """Which items are wanted: by words, or by what they are."""
-
-    query: str = field("words that help to find it; without them the newest", "")
-    layer: str = field("one layer, e.g. `conversation`", "")
-    source: str = field("a source, e.g. `tool:web_fetch`", "")
-    origin: str = field("where it came from", "", one_of=("", *Origin))
-    since: float = field("not before this time (Unix seconds)", 0.0, at_least=0)
-    limit: int = field("at most so many", 20, at_least=1, at_most=1000)
-    as_of: float = field(
-        "as memory was then (Unix seconds): nothing later, and what was replaced since", 0.0, at_least=0
-    )
-    waiting: str = field("what still waits for `vectors`, `facts` or `observations`, the oldest first", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,19 +75,6 @@ class AddFilesRequest:
     """Documents to remember."""
 
     path: str = field("the file or folder", "")
-
-
-@dataclass(frozen=True, slots=True)
-class ForgetRequest:
-    """What is to be forgotten."""
-
-    id: str = field("the beginning of an item's id", "")
-    layer: str = field("one layer", "")
-    source: str = field("a source, e.g. `tool:web_fetch`", "")
-    origin: str = field("where it came from", "", one_of=("", *Origin))
-    since: float = field("not what is older (Unix seconds)", 0.0, at_least=0)
-    said: bool = field("the conversation too in which it was said", False)
-    preview: bool = field("only show what that is", False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,19 +148,7 @@ async def reindex(call: EndpointCall[ReindexRequest]) -> JsonResponse[ReindexedA
 
 async def items(call: EndpointCall[MemoryQuery]) -> JsonResponse[MemoryItemsAnswer]:
     """What Hob remembers: with a query the best first, each with the parts of its score; else the newest."""
-    payload = call.payload
-    wanted = ItemFilter(
-        payload.query,
-        "",
-        payload.layer,
-        payload.source,
-        payload.origin,
-        payload.since,
-        payload.limit,
-        payload.as_of,
-        payload.waiting,
-    )
-    return json_response(await _memory(call).items(wanted))
+    return json_response(await _memory(call).items(call.payload))
 
 
 async def recalled(call: EndpointCall[RecalledQuery]) -> JsonResponse[RecalledAnswer]:
@@ -241,9 +200,7 @@ async def set_goal(call: EndpointCall[SetGoalRequest]) -> JsonResponse[GoalAnswe
 
 async def forget(call: EndpointCall[ForgetRequest]) -> JsonResponse[ForgottenAnswer]:
     """Forget for ever: the items, what was made of them and, if asked, what was said."""
-    payload = call.payload
-    wanted = ItemFilter("", payload.id, payload.layer, payload.source, payload.origin, payload.since)
-    return json_response(await _memory(call).forget(wanted, preview=payload.preview, said=payload.said))
+    return json_response(await _memory(call).forget(call.payload))
 
 
 async def prune(call: EndpointCall[Nothing]) -> JsonResponse[DeletedAnswer]:
