@@ -33,11 +33,11 @@ quick: .venv/dev
 	HOB_TEST_QUICK=1 PYTEST_XDIST_AUTO_NUM_WORKERS=$$(($$(getconf _NPROCESSORS_ONLN) + 1)) .venv/bin/pytest -n $(WORKERS) --dist worksteal -m "not slow" \
 		--ignore tests/journeys --ignore tests/dashboard
 
-test: check .venv/web
+test: check .venv/web .venv/agents
 	@echo "seed $(SEED)"
 	.venv/bin/pytest -n $(WORKERS) --dist worksteal --hypothesis-seed=$(SEED)
 
-test-full: check .venv/web
+test-full: check .venv/web .venv/agents
 	@echo "seed $(SEED)"
 	HOB_TEST_FULL=1 .venv/bin/pytest -n $(WORKERS) --dist worksteal --hypothesis-seed=$(SEED) --timeout 3600
 
@@ -97,6 +97,18 @@ endif
 	@cd web && PATH="$(NODE_PATH)" npm ci --silent --no-audit --no-fund
 	@cd tests/tools/mcp/servers && PATH="$(NODE_PATH)" npm ci --silent --no-audit --no-fund --ignore-scripts
 	@cd tests/journeys/api/clients && PATH="$(NODE_PATH)" npm ci --silent --no-audit --no-fund --ignore-scripts
+	@touch $@
+
+# LangChain and llm, which tests run against Hob: many libraries, so in an environment of their own.
+.venv/agents: .venv/dev tests/journeys/api/clients/agents.txt
+	@echo "Adding agents of others ..."
+ifeq ($(UV),)
+	@.venv/bin/python -m venv --clear $@
+	@$@/bin/python -m pip install --quiet --disable-pip-version-check -r tests/journeys/api/clients/agents.txt
+else
+	@uv venv --quiet --allow-existing $@
+	@uv pip install --quiet --python $@/bin/python -r tests/journeys/api/clients/agents.txt
+endif
 	@touch $@
 
 .venv/dev: .venv/ready
