@@ -293,7 +293,7 @@ async def test_facts_that_were_taken_back_or_replaced_are_not_listed(tmp_path: P
         hob.model.background = [found(lives("Paris")), found(lives("Berlin")), found(lives("Potsdam"))]
         for place, known in (("Paris", 1), ("Berlin", 2), ("Potsdam", 3)):
             await says(hob, f"I live in {place}.")
-            facts = await until(hob, lambda facts, known=known: len(facts) == known)
+            facts = await until(hob, lambda facts, known=known: len(facts) == known)  # type: ignore[misc]
         undone = next(fact for fact in facts if fact.object == "Potsdam")
         await says(hob, f"/memory undo {undone.id[:12]}")
         listed = [item["text"] for item in (await control(hob).items(MemoryQuery(layer="fact")))["items"]]

@@ -285,7 +285,7 @@ class Driver:
         if run.record.state.shortened:
             keep = min(run.record.state.keep or 0, view.total // 2)  # few long messages overflow as well as many
             await compactor.compact(run.turn.session, reason="overflow", model=model, keep=keep)
-        elif (reason := compactor.needed(view, run.prompt_tokens, run.asked)) is not None:
+        elif (reason := compactor.needed(view, run.prompt_tokens, run.requested_model)) is not None:
             await compactor.compact(run.turn.session, reason=reason, model=model)
 
 

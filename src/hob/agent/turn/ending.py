@@ -106,7 +106,7 @@ def _events(run: TurnRun, say: Say, outbounds: tuple[Outbound, ...]) -> Iterable
     turn, watch = run.turn, run.watch
     status = "ok" if not say.reason else say.reason
     out = watch.event(turn, EventKind.OUTBOUND, outbounds[0].to.channel if outbounds else "", say.kind.value)
-    whole = watch.event(turn, EventKind.TURN, run.asked or run.model, status)
+    whole = watch.event(turn, EventKind.TURN, run.requested_model or run.model, status)
     yield TimelineEvent(
         id=out.id, trace=out.trace, span=out.span, parent=turn.span, at=out.at + watch.seconds, kind=out.kind,
         name=out.name, status=out.status, session=out.session, turn=out.turn, text=say.text,

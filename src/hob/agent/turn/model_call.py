@@ -54,21 +54,21 @@ async def ask(run: TurnRun) -> None:
         await write_down(run)  # of those who joined
     watch, heard = Stopwatch.start(parts.clock), _StreamState()
     try:
-        run.asked = run.asked or await real_name(parts.model, run.model)
+        run.requested_model = run.requested_model or await real_name(parts.model, run.model)
         prompt = await _build(run)
         route = await _choose(run, prompt.request)
     except ModelError as error:  # no model is connected, the server does not answer, or it cannot be made to fit
-        _fail(run, run.asked or run.model, watch, error, heard)
+        _fail(run, run.requested_model or run.model, watch, error, heard)
         return
     if route is None:
         return
     estimate = prompt.input_estimate
-    run.asked, run.prompt_tokens = route.request.first, estimate
+    run.requested_model, run.prompt_tokens = route.request.first, estimate
     await record.settle()
     try:
         async with parts.budget.reserved(run.turn, route.request, estimate, run.joined) as held:
             request = held.request
-            run.asked, models = request.first, request.models
+            run.requested_model, models = request.first, request.models
             news = (*prompt.remarks, *await _outlined(run), *route.remarks, *held.remarks)
             for remark in news:  # not lost if the answer is
                 _tell(run, heard, remark)
@@ -139,7 +139,7 @@ async def _build(run: TurnRun) -> Prompt:
         run.record.steps,
         run.view,
         tools_of_turn(run.parts.toolset, run.turn).specs(),
-        run.asked or run.model,
+        run.requested_model or run.model,
         keep=state.keep,
         patience=settings.background_patience_seconds if state.background else settings.patience_seconds,
     )
@@ -338,7 +338,7 @@ async def _watched(run: TurnRun) -> AsyncIterator[_Watchdog]:
     except TimeoutError:
         why = translatable("nothing came for {seconds:g} seconds", seconds=round(clock.monotonic() - watchdog.last))
         why = why if clock.monotonic() < last_moment else translatable("the turn's time is up")
-        error = ModelError(ModelFault.TIMEOUT, translatable("{model}: {why}", model=run.asked, why=why))
+        error = ModelError(ModelFault.TIMEOUT, translatable("{model}: {why}", model=run.requested_model, why=why))
     except BaseExceptionGroup as errors:  # the block's own error, which the group has wrapped
         error = errors.exceptions[0]
     if error is not None:
@@ -348,7 +348,7 @@ async def _watched(run: TurnRun) -> AsyncIterator[_Watchdog]:
 def _notice_silence(run: TurnRun, silent: float, sentence: Sentence, trace: TraceId | None = None) -> None:
     language = run.parts.settings.language
     text = say(sentence, language, wait=span(round(silent), language))
-    run.parts.notices.publish(Progress(trace or run.turn.trace, run.turn.session, "waiting", run.asked, text))
+    run.parts.notices.publish(Progress(trace or run.turn.trace, run.turn.session, "waiting", run.requested_model, text))
 
 
 def _checked(reply: ModelReply, asked: str) -> ModelReply:

@@ -125,7 +125,7 @@ class Record:
 class TurnRun:
     """One run of one turn.
 
-    `model` is the name that message, session or hook chose, `asked` the reference it stands for (or was asked last),
+    `model` is the name that message, session or hook chose, `requested_model` its reference (or that asked last),
     `chain` what a route of this turn has chosen: it goes on with the models it began with.
     """
 
@@ -136,7 +136,7 @@ class TurnRun:
     session: Session
     model: str
     watch: Stopwatch
-    asked: str = ""
+    requested_model: str = ""
     chain: tuple[str, ...] = ()
     view: View | None = None
     prompt_tokens: int = 0

@@ -53,11 +53,11 @@ class _Stopper:
 
     def __init__(self) -> None:
         self.loop = asyncio.get_running_loop()
-        self.asked = asyncio.Event()
+        self.stop_requested = asyncio.Event()
         self.forced = asyncio.Event()
 
     def stop(self) -> None:
-        self._set(self.asked)
+        self._set(self.stop_requested)
 
     def force(self) -> None:
         """Break off what runs; the next owner goes on with it."""
@@ -74,11 +74,11 @@ def _live(home: Path, said: "queue.SimpleQueue[_Stopper | Future[None]]") -> Non
     async def live() -> None:
         stopper = _Stopper()
         async with (
-            open_app(home, config, on_handover=stopper.asked.set) as app,
+            open_app(home, config, on_handover=stopper.stop_requested.set) as app,
             listening(app),
         ):
             said.put(stopper)
-            await stopper.asked.wait()
+            await stopper.stop_requested.wait()
             await drain(app, stopper.forced)
             if text := commands_notice(app.tool_runtime.running):
                 print(text, file=sys.stderr)

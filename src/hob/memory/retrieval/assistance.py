@@ -108,11 +108,11 @@ class Assistance:
         self.problem = ""
         """Why the last search had no help; empty where it had."""
 
-    async def rate(self, question: str, found: Sequence[Recalled], *, asked: bool) -> Sequence[float]:
+    async def rate(self, question: str, found: Sequence[Recalled], *, use_model: bool) -> Sequence[float]:
         """How much each of the memories helps; nothing where nobody can tell. Raises ModelError, StoreErrors."""
         texts = [_told(each) for each in found]
         if self.rater is None:
-            return await self.model.rate(question, texts) if self.model is not None and asked else ()
+            return await self.model.rate(question, texts) if self.model is not None and use_model else ()
         if self._clock.monotonic() < self._silent_until:
             raise ModelError(ModelFault.OVERLOAD, self.problem, cost=0)
         try:
@@ -126,12 +126,12 @@ class Assistance:
 
 
 class AssistedRetriever:
-    """A retriever with help. `asked`: somebody waits for what it finds, so that a language model may be asked."""
+    """A retriever with help. `use_model`: somebody waits for what it finds, so that a language model may be asked."""
 
-    def __init__(self, retriever: Retriever, assistance: Assistance, *, asked: bool) -> None:
+    def __init__(self, retriever: Retriever, assistance: Assistance, *, use_model: bool) -> None:
         self._retriever = retriever
         self._assistance = assistance
-        self._asked = asked
+        self._use_model = use_model
 
     async def prepare(self, scope: Scope) -> None:
         """As `Retriever.prepare`."""
@@ -155,15 +155,19 @@ class AssistedRetriever:
             self._retriever.search, scope=scope, now=now, layers=layers, limit=maximum, meaning=meaning, as_of=as_of
         )
         found: Sequence[Recalled] = await search(query)
-        asked = self._asked and scope.person == OWNER  # whose budget it is
+        use_model = self._use_model and scope.person == OWNER  # whose budget it is
         problem = ""
         try:
-            if asked and self._assistance.model is not None and is_weak(found):
+            if use_model and self._assistance.model is not None and is_weak(found):
                 found = _joined([found, *[await search(each) for each in await self._assistance.model.rewrite(query)]])
         except ModelError as error:
             problem = str(error) or error.fault.value
         try:
-            if scores := await self._assistance.rate(query, found[:AMONG], asked=asked) if len(found) > 1 else ():
+            if (
+                scores := await self._assistance.rate(query, found[:AMONG], use_model=use_model)
+                if len(found) > 1
+                else ()
+            ):
                 found = _ordered(found, scores)
         except ModelError as error:
             problem = problem or str(error) or error.fault.value

@@ -27,7 +27,7 @@ _LONG = 0.005
 
 
 @dataclass(slots=True)
-class _Asked:
+class _QueuedQuery:
     query: Callable[[apsw.Connection], Any]
     future: "asyncio.Future[Any]"
 
@@ -47,9 +47,9 @@ class Readers:
         self._check = check
         self._loop = loop
         self._at_most = at_most
-        self._queue: queue.SimpleQueue[_Asked | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[_QueuedQuery | None] = queue.SimpleQueue()
         self._help: queue.SimpleQueue[bool] = queue.SimpleQueue()
-        self._answered: deque[tuple[_Asked, Any]] = deque()
+        self._answered: deque[tuple[_QueuedQuery, Any]] = deque()
         self._threads: list[threading.Thread] = []
         self._pending = 0
         self._look: asyncio.TimerHandle | None = None
@@ -64,7 +64,7 @@ class Readers:
         if self._pending and self._look is None:
             self._look = self._loop.call_later(_LONG, self._look_after)
         self._pending += 1
-        asked = _Asked(query, self._loop.create_future())
+        asked = _QueuedQuery(query, self._loop.create_future())
         self._queue.put(asked)
         try:
             result: T = await asked.future
@@ -115,7 +115,7 @@ class Readers:
         if connection is not None:
             close_quietly(connection)
 
-    def _answer(self, connection: apsw.Connection | None, asked: _Asked | None) -> apsw.Connection | None:
+    def _answer(self, connection: apsw.Connection | None, asked: _QueuedQuery | None) -> apsw.Connection | None:
         """Answer what was asked together: that wakes the loop once."""
         count = 0
         while asked is not None:
@@ -135,7 +135,7 @@ class Readers:
             self._answered.clear()
         return connection
 
-    def _next(self) -> _Asked | None:
+    def _next(self) -> _QueuedQuery | None:
         """What else was asked already."""
         try:
             asked = self._queue.get_nowait()
