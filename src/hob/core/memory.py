@@ -107,12 +107,16 @@ class MemoryItem:
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """An item that helps with a query; `parts` tells what its score is made of, `asked` which question it answers."""
+    """An item that helps with a query; `parts` tells what its score is made of, `asked` which question it answers.
+
+    `share` is how much of the query it holds, from 0 to 1.
+    """
 
     item: MemoryItem
     score: float
     parts: Mapping[str, float] = field(default_factory=dict)
     asked: MemoryItem | None = None
+    share: float = 1.0
 
 
 class FactState(StrEnum):

@@ -17,6 +17,7 @@ from hob.core.translation.remarks import Remark
 from hob.core.translation.sentences import Sentence
 from hob.core.turns import Turn, scope_of
 from hob.memory.overflow import Overflow
+from hob.memory.retrieval.query import is_task
 from hob.memory.settings import MemorySettings
 from hob.store.memory.facts import StoredFacts
 from hob.store.memory.goals import KIND as GOAL
@@ -27,6 +28,8 @@ log = logging.getLogger(__name__)
 
 SEARCHED = tuple(layer for layer in Layer if layer is not Layer.SOUL)
 """What is recalled: identity files stand in the prompt anyway."""
+_MIN_SHARE, _MIN_BEST, _MIN_BEST_OF_TASK = 0.2, 0.3, 0.6
+"""What is shown by itself holds so much of a message, and something of it so much: else memory knows nothing of it."""
 _NEAR = 3
 """Places in a conversation or document that are still together."""
 _QUESTION = 200
@@ -219,7 +222,9 @@ class MemoryService:
         except StoreError as error:
             log.warning("memory cannot be read: %s", error)
             return ()
-        kept = _in_order([each for each in found if shown is None or not shown(each.item)][:limit])
+        if shown is not None:
+            found = _helpful(query, [each for each in found if not shown(each.item)])
+        kept = _in_order(found[:limit])
         return tuple(
             Memory(
                 _with_question(each),
@@ -232,6 +237,14 @@ class MemoryService:
             )
             for each in kept
         )
+
+
+def _helpful(query: str, found: Sequence[Recalled]) -> Sequence[Recalled]:
+    """What holds enough of a message; nothing where the best of it has only words that are everywhere."""
+    minimum = _MIN_BEST_OF_TASK if is_task(query) else _MIN_BEST
+    if max((each.share for each in found), default=0.0) < minimum:
+        return ()
+    return [each for each in found if each.share >= _MIN_SHARE]
 
 
 def _in_order(found: Sequence[Recalled]) -> list[Recalled]:

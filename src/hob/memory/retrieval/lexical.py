@@ -35,25 +35,33 @@ class QueryWord:
     whole: bool
     """Whether all items were read; else it is too common."""
 
+    @property
+    def tells(self) -> bool:
+        """Whether it is more than a digit or a letter."""
+        return len(self.stems[0]) > 1 or not self.stems[0].isascii()
+
 
 @dataclass(slots=True)
 class Found:
     """The best items by their words alone."""
 
     words: Sequence[QueryWord]
+    unknown: int
+    """How many more words the question has, which no item holds."""
     scores: dict[int, float]
     entries: dict[int, SearchEntry]
 
 
 def find_by_words(index: ScopedIndex, question: str, accept: Accept) -> Found:
     """The best items that hold words of the question and are accepted."""
-    words = _read_words(index, ANALYZER.concepts(question), ANALYZER.beginnings(question))
+    concepts = ANALYZER.concepts(question)
+    words = _read_words(index, concepts, ANALYZER.beginnings(question))
     scores: dict[int, float] = {}
     for word in words:
         both = {seq: scores[seq] + word.weights[seq] for seq in scores.keys() & word.weights.keys()}
         scores |= word.weights
         scores |= both
-    found = Found(words, {}, {})
+    found = Found(words, len(concepts) - len(words), {}, {})
     left: Mapping[int, float] = scores
     while left and len(found.entries) < BASE:
         some = _best(left, BASE)

@@ -31,6 +31,12 @@ _ADVICE = re.compile(
     r"\b(empfehl\w*|empfiehl\w*|vorschl[aä]g\w*|tipps?|ratschl\w*|was soll(te)? ich|ideen? für)\b",
     re.I,
 )
+_TASK = re.compile(
+    r"\s*(?:please |bitte |can you |could you |kannst du )?(?:write|translate|explain|summari[sz]e|generate|create|"
+    r"calculate|compute|convert|fix|correct|rewrite|rephrase|draft|compose|schreib|schreibe|übersetze?|erkläre?|fasse?|erstelle?|"
+    r"berechne|rechne|korrigiere?|formuliere?|erzeuge?)\b",
+    re.I,
+)
 _MONTH = "|".join(MONTHS)
 _DAYS = (
     re.compile(
@@ -103,7 +109,8 @@ _OF_ANY_DAY_WORDS = """
 """
 _OF_ANY_DAY = SMALL_WORDS.union(_OF_ANY_DAY_WORDS.split())
 """Words of a question that tell nothing of what it is about but its day."""
-_DATES = (*_DAYS, _IN_MONTH, _AGO, _LAST, _ON, _THIS, _RECENT, _IN_YEAR, _CHRISTMAS)
+_WRITTEN = (*_DAYS, _IN_MONTH)
+_DATES = (*_WRITTEN, _AGO, _LAST, _ON, _THIS, _RECENT, _IN_YEAR, _CHRISTMAS)
 _DAY = timedelta(days=1)
 
 Days = tuple[date, date]
@@ -146,7 +153,7 @@ class Query:
                 (_start(first, zone), _start(last + _DAY, zone), (last - first).days + 1) for first, last in days
             ),
             day_alone=bool(days) and _is_of_any_day(text),
-            day_written=" ".join(match[0] for pattern in (*_DAYS, _IN_MONTH) for match in pattern.finditer(text)),
+            day_written=" ".join(match[0] for pattern in _WRITTEN for match in pattern.finditer(text)) if days else "",
             phrases=tuple(match[1].lower() for match in _QUOTED.finditer(text)),
             when=bool(_WHEN.search(text)),
             names=bool(_NAMES.search(text)),
@@ -154,6 +161,11 @@ class Query:
             assistants=bool(_ASSISTANTS.search(text)),
             advice=bool(_ADVICE.search(text)),
         )
+
+
+def is_task(text: str) -> bool:
+    """Whether it asks for a piece of work that is not about who asks: what is remembered seldom helps with it."""
+    return bool(_TASK.match(text)) and not _OWN.search(text)
 
 
 def _start(day: date, zone: tzinfo | None) -> float:

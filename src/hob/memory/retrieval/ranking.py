@@ -7,7 +7,7 @@ whom the question names, and is no question itself. What each of these rules gav
 import heapq
 import math
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache, reduce
 from operator import or_
 from typing import NamedTuple
@@ -45,6 +45,8 @@ _RUNNING = frozenset({Layer.CONVERSATION, Layer.TOOL, Layer.GROUP, Layer.DOCUMEN
 """Layers in which one item goes on where the other ended; facts stand alone."""
 _EVERGREEN = frozenset({Layer.SOUL, Layer.DOCUMENT})
 _BEFORE, _AFTER = 3 * 86_400.0, 7 * 86_400.0
+_MANY_WORDS = 6
+"""Words of a question that tell all of it: of a long one nothing holds the most."""
 _FEW_DAYS = 31
 _MAX_OF_DAYS = 1_000
 _DAY, _MIN_DAY = 0.06, 0.03
@@ -57,10 +59,12 @@ class Candidate(NamedTuple):
     entry: SearchEntry
     parts: Mapping[str, float]
     score: float
+    share: float = 1.0
+    """How much of the question it holds, together with what stands beside it; 1 where that is not told."""
 
     def with_part(self, name: str, part: float) -> "Candidate":
         """The same with one thing more that speaks for it."""
-        return Candidate(self.entry, {**self.parts, name: part}, self.score + part)
+        return self._replace(parts={**self.parts, name: part}, score=self.score + part)
 
     def order(self) -> tuple[float, int]:
         """By which candidates are sorted: the best first, of equals the newest."""
@@ -83,7 +87,7 @@ def rank(
         for seq, entry in index.entries(others | meant).items()
         if accept(entry) and (entry.layer in _RUNNING or seq in meant)
     }
-    return _Ranking(index, query, found, entries, near).best(_nearness(cosines), max(_MIN, 2 * wanted))
+    return _Ranking(index, query, found, entries, near).best(cosines, max(_MIN, 2 * wanted))
 
 
 def of_days(index: ScopedIndex, query: Query, accept: Accept) -> list[Candidate]:
@@ -118,6 +122,7 @@ class _Ranking:
     ) -> None:
         self._query = query
         self._words = found.words
+        self._unknown = found.unknown
         self._entries = entries
         self._held = dict.fromkeys(entries, 0)
         """Which words of the question each item holds, a bit for each."""
@@ -179,13 +184,13 @@ class _Ranking:
         tops = _of_best(tops)
         return {session: 0.3 * weight + 0.05 * tops[session] for session, weight in _of_best(weights).items()}
 
-    def best(self, meaning: Mapping[int, float], maximum: int) -> list[Candidate]:
+    def best(self, cosines: Mapping[int, float], maximum: int) -> list[Candidate]:
         """The best items, at most so many, each with what speaks for it."""
-        speaker = self._speaker_in_query()
+        speaker, meaning = self._speaker_in_query(), _nearness(cosines)
         mass = sum(word.idf for word in self._words) or 1.0
-        covered = {
-            mask: sum(self._words[bit].idf for bit in _bits_of(mask)) / mass for mask in set(self._around.values())
-        }
+        masks = set(self._around.values())
+        shares = self._shares(masks)
+        covered = {mask: sum(self._words[bit].idf for bit in _bits_of(mask)) / mass for mask in masks}
         scores, sessions, own = self._scores, self._sessions, self._query.own
         rough = {
             seq: _WORDS * scores[seq]
@@ -200,8 +205,15 @@ class _Ranking:
             parts = self._parts(seq, entry, speaker, covered[self._around[seq]])
             if meaning:
                 parts["meaning"] = _MEANING * meaning.get(seq, 0.0)
-            ranked.append(Candidate(entry, parts, sum(parts.values())))
+            share = max(shares[self._around[seq]], cosines.get(seq, 0.0) - _UNRELATED)
+            ranked.append(Candidate(entry, parts, sum(parts.values()), share))
         return sorted(ranked, key=Candidate.order)
+
+    def _shares(self, masks: Collection[int]) -> dict[int, float]:
+        """How much of the question is in what holds some of its words, digits and letters aside."""
+        count = min(len(self._words) + self._unknown, _MANY_WORDS) or 1
+        telling = sum(1 << bit for bit, word in enumerate(self._words) if word.tells)
+        return {mask: min(1.0, (mask & telling).bit_count() / count) for mask in masks}
 
     def _speaker_in_query(self) -> str:
         """The speaker whom the question names, if it names one alone."""

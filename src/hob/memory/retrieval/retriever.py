@@ -148,7 +148,7 @@ class SnapshotSearch:
                 said.add(words, item.at)
                 known.add(stems, item.at)
                 parts = {name: round(part, 4) for name, part in each.parts.items()}
-                yield Recalled(item, round(each.score, 4), parts)
+                yield Recalled(item, round(each.score, 4), parts, share=each.share)
 
     def _is_valid(self, index: ScopedIndex, item: MemoryItem) -> bool:
         stands = not item.superseded_by or (self.as_of < math.inf and not index.is_replaced(item, self.as_of))
