@@ -51,7 +51,7 @@ export function ApprovalCard({ approval }: { approval: ApprovalAnswer }) {
       <article data-approval={approval.id} aria-label={t("Approval for {tool}", { tool: approval.tool })}>
         <div className="border-b border-line px-4 py-3">
           <div className="mb-1 flex flex-wrap items-center gap-2 text-xs text-muted">
-            <Badge tone="warn">{open ? t("waits for you") : approval.state}</Badge>
+            <Badge tone="warn">{open ? t("waits for you") : t(approval.state)}</Badge>
             <When at={approval.asked} />
             {open && <span>{t("until {time}", { time: moment(approval.expires) })}</span>}
             <span>· {approval.session}</span>

@@ -33,3 +33,45 @@ export const WORDS: Record<string, string> = {
 
 /** A code in the reader's words; one that has none as it is. */
 export const wordOf = (code: string) => t(WORDS[code] ?? code);
+
+/** Kinds and outcomes of entries of the audit log, and who was asked for. */
+const AUDIT: Record<string, string> = {
+  authentication: "login",
+  rate: "rate limit",
+  scan: "check of texts",
+  audit: "audit log",
+  allow: "allowed",
+  ask: "needs your approval",
+  deny: "refused",
+  denied: "refused",
+  granted: "approved",
+  open: "waiting",
+  void: "no longer valid",
+  wrong: "wrong key",
+  too_often: "too often",
+  turned_away: "turned away",
+  block: "blocked",
+};
+export const auditWord = (code: string) => t(AUDIT[code] ?? code.replaceAll("_", " "));
+
+/** What a turn does at an event about it. */
+const TURN: Record<string, string> = {
+  ready: "ready to continue",
+  running: "runs",
+  parked: "waits",
+  done: "finished",
+  silent: "finished without an answer",
+};
+export const turnWord = (code: string) => (TURN[code] ? t(TURN[code]) : wordOf(code));
+
+/** What calls of a tool may do to the world. */
+const EFFECTS: Record<string, string> = {
+  reads_private: "read what is yours",
+  reads_untrusted: "read what others wrote",
+  writes: "change files so that it can be undone",
+  writes_finally: "change things for good",
+  communicates: "reach other computers or people",
+  persists: "leave something for later turns",
+  executes: "run programs",
+};
+export const effectWord = (code: string) => t(EFFECTS[code] ?? code);

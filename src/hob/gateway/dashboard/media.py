@@ -7,6 +7,7 @@ from starlette.responses import Response
 from hob.core.content.media_types import HEAD, media_type_of
 from hob.core.errors import NotFound
 from hob.core.ids import BlobId
+from hob.core.translation.language import translatable
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.fields import Nothing
 
@@ -19,7 +20,7 @@ _RANGE = re.compile(r"bytes=(\d*)-(\d*)")
 async def media(call: EndpointCall[Nothing]) -> Response:
     """A file of a message, whole or the part that `Range` names."""
     if not _ID.fullmatch(call.id):
-        raise NotFound("no file has this id")
+        raise NotFound(translatable("no file has this id"))
     data = await call.api.store.blobs.load(BlobId(call.id))
     kind = media_type_of(data[:HEAD])
     shown = kind.startswith(_SHOWN)

@@ -11,6 +11,7 @@ from hob import __version__
 from hob.core.errors import NotFound
 from hob.core.ids import TurnId
 from hob.core.memory import OWNER, Scope
+from hob.core.translation.language import translatable, translated
 from hob.core.values import dataclass
 from hob.gateway.answer_types import PublicStatusAnswer, SessionsAnswer, StatusAnswer, ViewAnswer
 from hob.gateway.api import Api
@@ -20,7 +21,7 @@ from hob.gateway.dashboard.timeline import may_read
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.failures import HttpRefusal
 from hob.gateway.http.fields import Nothing, field
-from hob.gateway.http.reply import JsonResponse, etagged, json_response
+from hob.gateway.http.reply import JsonResponse, etagged, json_response, language_of
 from hob.gateway.routes.sessions import SessionReference, SessionsQuery
 from hob.gateway.routes.state import TasksQuery, found_tasks, status_view
 from hob.gateway.routes.views import TaskAnswer, TasksAnswer, task_view
@@ -130,6 +131,7 @@ async def status(call: EndpointCall[Nothing]) -> JsonResponse[StatusAnswer] | Js
         **found,
         "agent_id": f"hob-{platform.node() or 'here'}",
         "uptime_seconds": round(api.clock.now().timestamp() - found["since"]),
+        "model": translated(found["model"], language_of(call.request)),
         "group_enabled": False,
         "orchestrator_enabled": False,
     }
@@ -176,7 +178,7 @@ async def task(call: EndpointCall[Nothing]) -> JsonResponse[TaskAnswer]:
     """One task."""
     row = await call.api.store.tasks.get(call.id)
     if row is None:
-        raise NotFound("no task has this id")
+        raise NotFound(translatable("no task has this id"))
     return json_response(task_view(row, shown=may_read(call.caller)))
 
 

@@ -11,6 +11,7 @@ from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import EventId, TraceId, TurnId
 from hob.core.states import TurnState
 from hob.core.steps import ModelAsked, ModelFailed, ModelReplied, Step, ToolIntended, ToolReceived
+from hob.core.translation.language import translatable
 from hob.core.values import dataclass
 from hob.gateway.approvals import ApprovalAnswer, approval_view
 from hob.gateway.auth.callers import ApiCaller, TokenScope
@@ -347,7 +348,7 @@ def _task(row: TaskRow, events: Sequence[TimelineEvent], *, shown: bool) -> Trac
 async def _events(store: Store, id: str) -> tuple[TimelineEvent, ...]:
     events = await store.timeline.trace(TraceId(id))
     if not events:
-        raise NotFound("no trace has this id")
+        raise NotFound(translatable("no trace has this id"))
     return tuple(sorted(events, key=lambda event: event.at))
 
 

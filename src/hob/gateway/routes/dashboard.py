@@ -3,12 +3,13 @@
 from typing import Any, TypedDict
 
 from hob.core.errors import NotFound
+from hob.core.translation.language import translated
 from hob.gateway.auth.callers import WITH_THE_TOKEN, TokenScope
 from hob.gateway.auth.login_codes import LASTS_SECONDS
 from hob.gateway.http.endpoint import Endpoint, EndpointCall
 from hob.gateway.http.fields import Nothing
-from hob.gateway.http.reply import JsonResponse, json_response
-from hob.gateway.phone import Phone, PhoneAnswer, PhoneLinkAnswer
+from hob.gateway.http.reply import JsonResponse, json_response, requested_language
+from hob.gateway.phone import Phone, PhoneAnswer, PhoneChoice, PhoneLinkAnswer
 
 
 class DashboardLinkAnswer(TypedDict):
@@ -30,7 +31,13 @@ async def link(call: EndpointCall[Nothing]) -> JsonResponse[DashboardLinkAnswer]
 
 async def phone(call: EndpointCall[Nothing]) -> JsonResponse[PhoneAnswer]:
     """Where phones reach the dashboard, whether it is open there, and where it could be (`dashboard.phone`)."""
-    return json_response(await call.api.port(Phone).view())
+    told, language = await call.api.port(Phone).view(), requested_language(call.request)
+    if language:
+        choices: list[PhoneChoice] = [
+            {**each, "problem": translated(each["problem"], language)} for each in told["choices"]
+        ]
+        told = {**told, "problem": translated(told["problem"], language), "choices": choices}
+    return json_response(told)
 
 
 async def phone_link(call: EndpointCall[Nothing]) -> JsonResponse[PhoneLinkAnswer]:

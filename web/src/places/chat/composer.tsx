@@ -5,6 +5,8 @@ import { t } from "../../i18n";
 import { Button } from "../../parts/basics";
 import { COMMANDS } from "../../parts/commands";
 
+const LARGEST = 25_000_000;
+
 export type Draft = { text: string; files: { id: string; name: string; picture?: string; voice?: boolean }[] };
 
 /** Enter sends, Shift-Enter breaks the line. */
@@ -36,6 +38,7 @@ export function Composer({ onSend, onStop, connected, session, model }: {
     setProblem("");
     for (const file of some) {
       try {
+        if (file.size > LARGEST) throw new Error(t("{name} is too large: a file may have {size} MB.", { name: file.name, size: LARGEST / 1_000_000 }));
         const { id } = await call("POST /api/v1/attachments", { body: file });
         const picture = file.type.startsWith("image/") ? URL.createObjectURL(file) : undefined;
         setFiles((all) => [...all, { id, name: file.name.slice(0, 200) || "file", picture, voice }]);
@@ -142,18 +145,20 @@ export function Composer({ onSend, onStop, connected, session, model }: {
           }}
           className="block max-h-60 w-full resize-none bg-transparent px-4 pt-3 pb-1 text-lg leading-6 outline-none! placeholder:text-muted"
         />
-        <div className="flex items-center gap-2 px-2 pb-2">
+        {problem && <p role="alert" className="px-4 pb-1 text-sm break-words text-bad">{problem}</p>}
+        <div className="flex flex-wrap items-center gap-x-2 gap-y-1 px-2 pb-2">
           <input ref={choose} type="file" multiple hidden onChange={(event) => void take(event.target.files ?? [])} />
           <Button look="quiet" icon={Paperclip} label={t("Add files")} className="px-2" disabled={!connected} onClick={() => choose.current?.click()} />
           <Voice disabled={!connected} onRecorded={(file) => void take([file], true)} onProblem={setProblem} />
           {model}
-          {problem && <span role="alert" className="truncate text-sm text-bad">{problem}</span>}
-          <span className="ms-auto text-xs text-muted"><span className="hidden sm:inline">{t("Shift+Enter for a new line")}</span></span>
+          <span className="ms-auto flex items-center gap-2">
+          <span className="hidden text-xs text-muted sm:inline">{t("Shift+Enter for a new line")}</span>
           {onStop ? (
             <Button icon={Square} data-act="stop" disabled={!connected} onClick={onStop}>{t("Stop")}</Button>
           ) : (
             <Button type="submit" look="main" icon={ArrowUp} label={t("Send")} className="px-2.5" disabled={!connected || !!busy || !(text.trim() || files.length)} />
           )}
+          </span>
         </div>
       </div>
     </form>

@@ -10,6 +10,7 @@ import { Markdown } from "../../parts/markdown";
 import { SpanIcon, kindOf, wentWrong } from "../../parts/spans";
 import { Block, Changed } from "../../parts/changed";
 import { Recalled, type RecalledMemory } from "../../parts/recalled";
+import { effectWord, turnWord, wordOf } from "../../parts/words";
 import { Code } from "./code";
 import { Prompt, type Part } from "./prompt";
 
@@ -29,8 +30,8 @@ export function Detail({ span, decisions, approvals, erased }: {
     <section aria-label={t("Details")} className="flex flex-col gap-4">
       <div className="flex flex-wrap items-center gap-3">
         <SpanIcon type={span.type} size={18} />
-        <h2 className="min-w-0 text-lg font-semibold break-words">{span.kind === "turn" ? t("turn") : kindOf(span.type).word()} <span className={["LLM", "TOOL"].includes(span.type) ? "font-mono font-medium" : "font-medium"}>{t(span.title)}</span></h2>
-        {wentWrong(span.event) && <Badge tone="bad">{span.status}</Badge>}
+        <h2 className="min-w-0 text-lg font-semibold break-words">{span.kind === "turn" ? t("turn") : kindOf(span.type).word()} <span className={["LLM", "TOOL"].includes(span.type) ? "font-mono font-medium" : "font-medium"}>{span.kind === "turn" ? turnWord(span.title) : t(span.title)}</span></h2>
+        {wentWrong(span.event) && <Badge tone="bad">{wordOf(span.status)}</Badge>}
         {text("trust") === "untrusted" && <Badge tone="warn">{t("untrusted content")}</Badge>}
         <span className="text-sm text-muted">{exact(span.started_at)}{span.seconds !== null && ` · ${duration(span.seconds)}`}</span>
       </div>
@@ -75,14 +76,9 @@ export function Detail({ span, decisions, approvals, erased }: {
   );
 }
 
-const EFFECTS: Record<string, string> = {
-  reads_private: "read what is yours", reads_untrusted: "read what others wrote", writes: "change files so that it can be undone", writes_finally: "change things for good",
-  communicates: "reach other computers or people", persists: "leave something for later turns", executes: "run programs",
-};
-
 /** What calls of this tool may do to the world. */
 function Effects({ effects }: { effects: readonly string[] }) {
-  return effects.length ? <p className="text-sm text-muted">{t("It may: {effects}", { effects: effects.map((each) => t(EFFECTS[each] ?? each)).join(", ") })}</p> : null;
+  return effects.length ? <p className="text-sm text-muted">{t("It may: {effects}", { effects: effects.map(effectWord).join(", ") })}</p> : null;
 }
 
 /** The arguments by their names; what has lines of its own as it stands. */

@@ -10,7 +10,7 @@ import { Badge, Button, Failure, Page, Skeleton, When, Wide } from "../../parts/
 import { Copy } from "../../parts/copy";
 import { SpanIcon, kindOf, wentWrong } from "../../parts/spans";
 import { maySee } from "../../parts/places";
-import { wordOf } from "../../parts/words";
+import { turnWord, wordOf } from "../../parts/words";
 import { Detail } from "./detail";
 import { Graph } from "./graph";
 import { Replay } from "./replay";
@@ -158,7 +158,7 @@ function Waterfall({ spans, chosen, onChoose, trace }: {
                 <SpanIcon type={span.type} />
                 <span className="shrink-0 text-muted">{span.kind === "turn" ? t("turn") : word()}</span>
                 <span data-critical={slow.has(span.id) || undefined} className={`${about(span) ? "shrink-0" : "truncate"} ${["LLM", "TOOL"].includes(span.type) ? "font-mono" : ""} ${slow.has(span.id) ? "font-bold" : ""}`}>
-                  {span.type === "INBOUND" || span.type === "OUTBOUND" ? span.output.split("\n")[0] || span.title : t(span.title)}
+                  {span.type === "INBOUND" || span.type === "OUTBOUND" ? span.output.split("\n")[0] || span.title : span.kind === "turn" ? turnWord(span.title) : wordOf(span.title)}
                 </span>
                 {about(span) && <span dir="auto" className="min-w-0 truncate font-mono text-xs text-muted">{about(span)}</span>}
                 {wentWrong(span.event) && <Badge tone="bad">{wordOf(span.status)}</Badge>}

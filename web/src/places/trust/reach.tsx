@@ -4,6 +4,7 @@ import { call } from "../../api/client";
 import type { SandboxAnswer } from "../../api/schema";
 import { t, tn } from "../../i18n";
 import { Badge, Card, Empty, Failure, Section, Skeleton, When } from "../../parts/basics";
+import { Told } from "../../parts/told";
 
 /** Secrets by where they are kept and what uses them; never what they are. */
 export function Secrets() {
@@ -11,7 +12,7 @@ export function Secrets() {
   if (told.isError) return <Failure error={told.error} retry={() => void told.refetch()} />;
   if (!told.data) return <Skeleton rows={3} className="h-14" />;
   const rows = told.data.secrets;
-  if (!rows.length) return <Empty icon={KeyRound} title={t("The settings name no secret.")}>{t("`hob secrets set KEY` keeps one; no page shows it again.")}</Empty>;
+  if (!rows.length) return <Empty icon={KeyRound} title={t("The settings name no secret.")}><Told text={t("`hob secrets set KEY` keeps one; no page shows it again.")} /></Empty>;
   return (
     <Section title={tn("{count} secret", "{count} secrets", rows.length)}>
       <Card className="divide-y divide-line">
@@ -19,15 +20,15 @@ export function Secrets() {
           <div key={each.key} className="flex flex-wrap items-center gap-x-4 gap-y-1 px-4 py-2.5">
             <div className="min-w-0 flex-1 basis-64">
               <p className="font-mono font-medium break-words">{each.key}</p>
-              <p className="text-sm text-muted">{each.about}</p>
-              {each.problem && <p role="alert" className="text-sm text-bad">{each.problem}</p>}
+              <p className="text-sm text-muted"><Told text={each.about} /></p>
+              {each.problem && <p role="alert" className="text-sm text-bad"><Told text={each.problem} /></p>}
             </div>
             {each.reference ? <code className="max-w-full truncate font-mono text-sm">{each.reference}</code> : <Badge tone="warn">{t("stands in the settings")}</Badge>}
             {each.changed !== null && <When at={each.changed} className="text-xs text-muted" />}
           </div>
         ))}
       </Card>
-      <p className="mt-2 text-sm text-muted">{t("What is shown is where a secret is kept, never the secret. `hob secrets set KEY` and `hob secrets rotate KEY` change one.")}</p>
+      <p className="mt-2 text-sm text-muted"><Told text={t("What is shown is where a secret is kept, never the secret. `hob secrets set KEY` and `hob secrets rotate KEY` change one.")} /></p>
     </Section>
   );
 }
@@ -75,14 +76,14 @@ function Confined({ sandbox }: { sandbox: SandboxAnswer }) {
   const title = !sandbox.found ? t("No command can run on this machine.") : sandbox.confines ? t("Commands are confined by {name}.", { name: sandbox.found }) : t("Nothing confines commands; Hob asks before every one.");
   return (
     <Section title={t("Where commands run")}>
-      <Card className="flex items-start gap-3 px-4 py-3">
+      <Card className="flex flex-wrap items-start gap-3 px-4 py-3">
         <Icon size={20} aria-hidden className={`mt-0.5 shrink-0 ${colour}`} />
         <div className="min-w-0 flex-1">
           <p className="font-medium">{title}</p>
-          {sandbox.reason && <p className="text-sm break-words text-muted">{sandbox.reason}</p>}
-          {sandbox.advice && <p className="mt-1 text-sm break-words">{sandbox.advice}</p>}
+          {sandbox.reason && <p className="text-sm break-words text-muted"><Told text={sandbox.reason} /></p>}
+          {sandbox.advice && <p className="mt-1 text-sm break-words"><Told text={sandbox.advice} /></p>}
         </div>
-        <code className="shrink-0 font-mono text-xs text-muted">sandbox.backend = {sandbox.backend}</code>
+        <code className="w-full ps-8 font-mono text-xs text-muted sm:w-auto sm:ps-0">sandbox.backend = {sandbox.backend}</code>
       </Card>
     </Section>
   );

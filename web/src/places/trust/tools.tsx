@@ -4,6 +4,7 @@ import { useState } from "react";
 import { call, may } from "../../api/client";
 import type { ToolAnswer } from "../../api/schema";
 import { duration, t } from "../../i18n";
+import { effectWord } from "../../parts/words";
 import { Badge, Button, Card, Empty, Failure, Section, Skeleton } from "../../parts/basics";
 
 const TIERS = [["good", "reads"], ["accent", "writes"], ["warn", "may do harm"]] as const;
@@ -56,7 +57,7 @@ function Try({ tool }: { tool: ToolAnswer }) {
   const known = Object.keys((whole.data?.schema.properties as Record<string, unknown> | undefined) ?? {});
   return (
     <div className="flex flex-col gap-3 pt-3 text-sm">
-      {tool.effects.length > 0 && <p className="text-muted">{t("It may: {effects}", { effects: tool.effects.join(", ") })}</p>}
+      {tool.effects.length > 0 && <p className="text-muted">{t("It may: {effects}", { effects: tool.effects.map(effectWord).join(", ") })}</p>}
       {known.length > 0 && <p className="text-muted">{t("Arguments")}: <code className="font-mono">{known.join(", ")}</code></p>}
       <form hidden={!may("admin")} className="flex flex-wrap items-end gap-3" onSubmit={(event) => { event.preventDefault(); attempt.mutate(false); }}>
         <label className="flex min-w-56 flex-1 flex-col gap-1 text-muted">{t("Arguments: as JSON, or the one that matters most")}

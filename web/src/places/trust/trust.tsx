@@ -6,6 +6,7 @@ import { useApprovals, useAudit, useGrants } from "../../api/queries";
 import { exact, t } from "../../i18n";
 import { ApprovalCard } from "../../parts/approval";
 import { Badge, Button, Card, Empty, Failure, Page, Section, Skeleton, Tabs, When, Wide } from "../../parts/basics";
+import { auditWord } from "../../parts/words";
 import { NotifyChoice } from "../../parts/notify";
 import { Explain } from "./explain";
 import { People } from "./people";
@@ -106,31 +107,31 @@ function Audit() {
         <Skeleton rows={8} className="h-9" />
       ) : (
         <Wide label={t("Audit")}>
-          <table className="w-full min-w-[36rem] text-sm">
+          <table className="w-full text-sm sm:min-w-[36rem]">
             <thead className="text-start text-xs text-muted">
               <tr className="border-b border-line">
-                {[t("When"), t("What"), t("Outcome"), t("Rule"), t("For")].map((each) => (
-                  <th key={each} scope="col" className="px-4 py-2 text-start font-medium">{each}</th>
+                {[t("When"), t("What"), t("Outcome"), t("Rule"), t("For")].map((each, place) => (
+                  <th key={each} scope="col" className={`px-2 py-2 text-start font-medium sm:px-4 ${place > 2 ? "hidden sm:table-cell" : ""}`}>{each}</th>
                 ))}
               </tr>
             </thead>
             <tbody>
               {audit.data.entries.toReversed().map((each) => (
                 <tr key={each.seq} className="border-b border-line last:border-b-0">
-                  <td className="px-4 py-1.5 whitespace-nowrap text-muted" title={exact(each.at)}><When at={each.at} /></td>
-                  <td className="px-4 py-1.5">
-                    <span className="text-muted">{each.kind}</span>{" "}
+                  <td className="px-2 py-1.5 whitespace-nowrap text-muted sm:px-4" title={exact(each.at)}><When at={each.at} /></td>
+                  <td className="px-2 py-1.5 break-words sm:px-4">
+                    <span className="text-muted">{auditWord(each.kind)}</span>{" "}
                     {each.trace_id ? (
                       <Link href={`/trace/${each.trace_id}`} className="font-mono text-accent hover:underline">{each.name}</Link>
                     ) : (
                       <span className="font-mono">{each.name}</span>
                     )}
                   </td>
-                  <td className="px-4 py-1.5">
-                    <Badge tone={GOOD.has(each.outcome) ? "good" : BAD.has(each.outcome) ? "bad" : each.outcome === "ask" ? "warn" : "plain"}>{each.outcome}</Badge>
+                  <td className="px-2 py-1.5 sm:px-4 [&>span]:whitespace-normal">
+                    <Badge tone={GOOD.has(each.outcome) ? "good" : BAD.has(each.outcome) ? "bad" : each.outcome === "ask" ? "warn" : "plain"}>{auditWord(each.outcome)}</Badge>
                   </td>
-                  <td className="px-4 py-1.5 font-mono text-xs">{each.rule}</td>
-                  <td className="px-4 py-1.5 text-muted">{each.sender}</td>
+                  <td className="hidden px-4 py-1.5 font-mono text-xs sm:table-cell">{each.rule}</td>
+                  <td className="hidden px-4 py-1.5 text-muted sm:table-cell">{t(each.sender)}</td>
                 </tr>
               ))}
             </tbody>

@@ -1,0 +1,78 @@
+"""The page in German, and on a phone 360 pixels wide, where German words are the longest."""
+
+import re
+
+from playwright.async_api import Browser, Page, expect
+
+from hob.core.content.file_limits import LARGEST_FILE
+from hob.testing.model_server import Fault, Reply
+from tests.dashboard.conftest import watch
+from tests.dashboard.scene import ASKED, link_of, scene
+from tests.journeys.world import World
+
+
+async def test_words_of_hobs_own_are_german(world: World, browser: Browser) -> None:
+    async with scene(world) as (daemon, _):
+        world.model.script.append(Reply(fault=Fault.FILTERED))
+        await daemon.post("What fails.", session="failing")
+        page, base, errors = await on_a_phone(world, browser, width=1200)
+        main = page.locator("#main")
+        await expect(main.get_by_text("Modell: fake-1 (aus deinen Einstellungen)")).to_be_visible()
+        await expect(main.get_by_text("keine Antwort: der Anbieter des Modells hat es gesperrt")).to_be_visible()
+        await page.goto(f"{base}/trust?tab=audit")
+        rows = main.get_by_role("table")
+        await expect(rows).to_contain_text("Entscheidung")
+        await expect(rows).to_contain_text("braucht deine Freigabe")
+        await expect(rows.get_by_text(re.compile("^(allow|ask|deny|decision|approval|action)$"))).to_have_count(0)
+        await page.goto(f"{base}/timeline?technical=true")
+        await expect(main.get_by_text("wartet", exact=True).first).to_be_visible()
+        await expect(main.get_by_text(re.compile("^(parked|ready|running|done)$"))).to_have_count(0)
+        await page.goto(f"{base}/trace/0123456789abcdef")
+        await expect(page.get_by_role("alert")).to_contain_text("kein Trace hat diese ID")
+        assert errors == []
+
+
+async def test_everything_has_room_on_a_phone(world: World, browser: Browser) -> None:
+    async with world.serve() as daemon:
+        world.model.script.append(ASKED[2])
+        await daemon.post("Clean up.", session="main")
+        world.model.script.append(Reply("A long story that " + "goes on and " * 60 + "ends.", pause=0.2))
+        page, base, errors = await on_a_phone(world, browser)
+        await page.goto(f"{base}/chat?session=api:other")
+        await page.get_by_label("Nachricht an Hob").fill("Erzähl mir etwas.")
+        await page.get_by_role("button", name="Senden").click()
+        stop = page.locator("form").get_by_role("button", name="Anhalten")
+        await expect(stop).to_be_in_viewport(ratio=1)
+        large = {"name": "large.bin", "mimeType": "application/octet-stream", "buffer": bytes(LARGEST_FILE + 1)}
+        await page.locator("input[type=file]").set_input_files(large)
+        told = page.get_by_role("alert").filter(has_text="large.bin")
+        await expect(told).to_contain_text("large.bin ist zu groß: Eine Datei darf 25 MB haben.")
+        await expect(told).to_be_in_viewport(ratio=1)
+        await fits(page)
+        await stop.click()
+        await page.goto(f"{base}/trust?tab=sandbox")
+        card = page.get_by_role("region", name="Wo Befehle laufen").locator("p").first
+        assert (await card.bounding_box() or {"width": 0})["width"] > 200
+        await page.goto(f"{base}/trust?tab=audit")
+        await expect(page.get_by_role("table").get_by_text("braucht deine Freigabe").first).to_be_in_viewport(ratio=1)
+        await fits(page)
+        assert errors == []
+
+
+async def fits(page: Page) -> None:
+    """Nothing makes the page wider than the screen."""
+    assert await page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
+
+
+async def on_a_phone(world: World, browser: Browser, width: int = 360) -> tuple[Page, str, list[str]]:
+    """A German page that has signed in, its address, and what went wrong in it."""
+    errors: list[str] = []
+    context = await browser.new_context(
+        locale="de-DE", reduced_motion="reduce", viewport={"width": width, "height": 740}
+    )
+    page = await context.new_page()
+    watch(page, errors)
+    url = await link_of(world)
+    await page.goto(url)
+    await page.locator("#main").wait_for()
+    return page, url.partition("/#")[0], errors
