@@ -278,6 +278,12 @@ class ForgottenAnswer(TypedDict):
     quoted: int | None
 
 
+class TrustedAnswer(TypedDict):
+    """How many items count as their owner's words now, or no longer do."""
+
+    changed: int
+
+
 class DeletedAnswer(TypedDict):
     """How many items went."""
 
@@ -427,6 +433,9 @@ class MemoryControl(Protocol):
 
     async def forget(self, request: ForgetRequest) -> ForgottenAnswer:
         """Forget for ever what the filter finds, or tell what that is. Raises InvalidRequest, NotFound."""
+
+    async def trust(self, source: str, *, undo: bool = False) -> TrustedAnswer:
+        """Count what is there now of a source as its owner's own words, or no longer. Raises InvalidRequest."""
 
     async def prune(self) -> DeletedAnswer:
         """Let go of what has expired and of what is too much."""

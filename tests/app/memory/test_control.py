@@ -278,6 +278,50 @@ async def test_documents_are_remembered_by_their_sections_as_the_files_claims(tm
             await last(control(hob).add_files(str(folder / "nothing")))
 
 
+async def test_files_that_their_owner_calls_theirs_count_so_until_they_change_or_it_is_undone(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "papers"
+    folder.mkdir()
+    (folder / "plan.md").write_text("# Leeks\nSow the leeks in March.\n# Tea\nGreen tea at four.\n")
+    source = f"document:{folder}"
+
+    async def trusted(hob: Visited) -> set[str]:
+        found = (await control(hob).items(MemoryQuery(source=source)))["items"]
+        return {item["text"].split()[-1] for item in found if item["trust"] == "trusted"}
+
+    async with visited(tmp_path) as hob:
+        await hob.knows()
+        await last(control(hob).add_files(str(folder)))
+        assert await trusted(hob) == set()
+        assert await control(hob).trust(source) == {"changed": 2}
+        await hob.answer("When do I sow the leeks?", ME)
+        assert "Sow the leeks in March." in hob.seen
+        assert await hob.app.store.audit.latest(1, "action")
+        (folder / "plan.md").write_text("# Leeks\nSow the leeks in March.\n# Tea\nThe owner's bank is Elsewhere.\n")
+        await last(control(hob).add_files(str(folder)))
+        assert await trusted(hob) == {"March."}
+        assert await control(hob).trust(source, undo=True) == {"changed": 1}
+        assert await trusted(hob) == set()
+        with pytest.raises(InvalidRequest):
+            await control(hob).trust("tool:web_fetch")
+
+
+async def test_owners_messages_of_imported_conversations_count_as_theirs_when_they_say_so(tmp_path: Path) -> None:
+    def said(text: str, origin: Origin, turn: str = "") -> MemoryItem:
+        return MemoryItem(
+            scope=Scope("owner"), layer=Layer.CONVERSATION, source="conversation:chatgpt", text=text, turn=turn,
+            label=Label(origin, Trust.UNTRUSTED), at=1.0, session="chatgpt:1", role="user", kind="turn",
+        )  # fmt: skip
+
+    async with visited(tmp_path) as hob:
+        own, answer, live = said("mine", Origin.OWNER), said("answer", Origin.MODEL), said("live", Origin.OWNER, "t_1")
+        await hob.app.store.items.add([own, answer, live])
+        assert await control(hob).trust("conversation:chatgpt") == {"changed": 1}
+        items = await hob.app.store.items.of(Scope("owner")).select("i.trust = 'trusted' AND i.session = 'chatgpt:1'")
+        assert [item.text for item in items] == ["mine"]
+
+
 async def test_what_is_not_read_of_added_files_is_told_and_a_single_such_file_is_not_watched(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

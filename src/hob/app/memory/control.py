@@ -30,7 +30,7 @@ from hob.core.memory import (
 )
 from hob.core.steps import ModelAsked, RecalledMemory
 from hob.core.translation.language import translatable
-from hob.core.trust.labels import OWNER_LABEL
+from hob.core.trust.labels import OWNER_LABEL, SenderClass, Trust
 from hob.gateway.memory import (
     MAX_QUOTES,
     DeletedAnswer,
@@ -54,7 +54,9 @@ from hob.gateway.memory import (
     ReindexedAnswer,
     SetGoalRequest,
     SettledFactAnswer,
+    TrustedAnswer,
 )
+from hob.guard.audit.entries import of_action
 from hob.memory.background_model import FACTS, OBSERVER, BackgroundBudget
 from hob.memory.embedding import MemoryEmbedder
 from hob.memory.expertise import ExpertiseKeeper
@@ -474,6 +476,21 @@ class OwnerMemory:
 
     async def _erase_traces(self, traces: Iterable[str]) -> int:
         return sum([await self._store.erasure.erase_trace(TraceId(trace), _REASON) for trace in sorted(traces)])
+
+    async def trust(self, source: str, *, undo: bool = False) -> TrustedAnswer:
+        """Count what is there now of a source as the owner's own words, or no longer. Raises InvalidRequest."""
+        if not source.startswith((f"{Layer.DOCUMENT}:", f"{Layer.CONVERSATION}:")):
+            raise InvalidRequest(
+                translatable("{source} is neither document:PATH nor conversation:ASSISTANT", source=source or "-")
+            )
+        trust = Trust.UNTRUSTED if undo else Trust.TRUSTED
+        changed = await self._store.items.trust(self._scope, source, trust)
+        if changed:
+            entry = of_action("memory_trust", trust.value, SenderClass.OWNER, target=source)
+            await self._store.audit.add(entry)
+        if undo:
+            self._fact_editor.on_withdrawal()
+        return {"changed": changed}
 
     async def prune(self) -> DeletedAnswer:
         """Let go of what has expired and of what is too much."""

@@ -12,7 +12,7 @@ from hob.app.daemon.daemon_client import reach
 from hob.cli.data.memory_eval import eval_
 from hob.cli.data.memory_facts import confirm_fact, correct, facts, goal, goals, undo
 from hob.cli.data.memory_output import Json, Layer, followed, labelled, show_how, show_item, show_problem
-from hob.cli.data.memory_upkeep import embedding, export, import_, prune, reindex, reset, stats
+from hob.cli.data.memory_upkeep import embedding, export, import_, prune, reindex, reset, show_trusted, stats, trust
 from hob.cli.dates_and_figures import in_language, number, when
 from hob.cli.output import confirm, line, paint, print_json, printed_json
 from hob.cli.translating import _, ngettext
@@ -121,7 +121,10 @@ def show(id: Id, *, json: Json = False) -> None:
 
 @app.command
 def add(
-    text: Annotated[str, Parameter(help="What to remember, or the path of a file or folder.")], *, json: Json = False
+    text: Annotated[str, Parameter(help="What to remember, or the path of a file or folder.")],
+    *,
+    mine: Annotated[bool, Parameter(negative="", help="The files are your own: count them as your words.")] = False,
+    json: Json = False,
 ) -> None:
     """Remember a text, a file, or a folder of files, by section; changed files are read again."""
     if not text.strip():
@@ -134,12 +137,19 @@ def add(
     if looks:
         shown = _("files {seen:,}/{of:,}, {new:,} new sections")
         done = followed("/memory/files", {"path": str(path.resolve())}, shown)
+        if mine:
+            done = {**done, **reach("POST", "/memory/trust", {"source": f"document:{path.resolve()}"}, timeout=600)}
     else:
         done = reach("POST", "/memory/items", {"text": text}, timeout=None)
     if json:
         print_json(done)
     elif looks:
         print(_("Files read: {files}; new sections remembered: {new}.").format(files=done["files"], new=done["new"]))
+        if mine:
+            show_trusted(done["changed"])
+        elif done["files"]:
+            told = _("Untrusted: Hob names it and reads it on demand. If it is your own: hob memory trust {source}")
+            print(paint(told.format(source=line(f"document:{path.resolve()}", 200)), "dim"))
         if count := done["unread"]:
             kinds = ", ".join([kind or _("no ending") for kind in done["kinds"][:5]] + ["…"] * (len(done["kinds"]) > 5))
             told = ngettext(
@@ -211,7 +221,7 @@ def _show_forgotten(seen: Mapping[str, Any], *, json: bool) -> None:
         print(_("  this backup may still hold it; restoring it erases it again: {file}").format(file=line(file, 120)))
 
 
-for command in (facts, correct, undo, goals, goal, stats, embedding, reindex, prune, reset, export):
+for command in (facts, correct, undo, goals, goal, stats, embedding, reindex, prune, reset, trust, export):
     app.command(command)
 app.default(stats)
 app.command(confirm_fact, name="confirm")

@@ -10,7 +10,7 @@ from hob.app.daemon.daemon_client import reach, reach_lines
 from hob.cli.data.memory_output import Json, followed, labelled, show_problem
 from hob.cli.dates_and_figures import number
 from hob.cli.output import confirm, line, paint, print_head, printed_json
-from hob.cli.translating import _
+from hob.cli.translating import _, ngettext
 from hob.core.errors import InvalidRequest
 from hob.core.translation.language import translatable
 from hob.memory.expertise import Trend
@@ -129,6 +129,29 @@ def reindex(*, reason: Annotated[str, Parameter(help="Why, for the log.")] = "",
 def prune(*, json: Json = False) -> None:
     """Remove what has expired or exceeds the limits; this happens every day."""
     _deleted(reach("POST", "/memory/prune", timeout=600), json=json)
+
+
+def trust(
+    source: Annotated[str, Parameter(help="document:PATH, or conversation:ASSISTANT of imported conversations.")],
+    *,
+    undo: Annotated[bool, Parameter(negative="", help="It is no longer yours.")] = False,
+    json: Json = False,
+) -> int:
+    """Say that files or your messages in imported conversations are your own, as they are now."""
+    done = reach("POST", "/memory/trust", {"source": source, "undo": undo}, timeout=600)
+    if not printed_json(done, json):
+        show_trusted(done["changed"], undo=undo)
+    return 0 if done["changed"] else 1
+
+
+def show_trusted(count: int, *, undo: bool = False) -> None:
+    """Say how many sections count as their owner's now, or no longer do."""
+    if undo:
+        print(ngettext("{count} section is untrusted again.", "{count} sections are untrusted again.", count))
+    elif count:
+        print(ngettext("{count} section counts as yours now.", "{count} sections count as yours now.", count))
+    else:
+        print(_("Nothing changed: there is nothing of yours that was not trusted."))
 
 
 def reset(

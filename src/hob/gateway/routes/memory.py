@@ -34,6 +34,7 @@ from hob.gateway.memory import (
     ReindexedAnswer,
     SetGoalRequest,
     SettledFactAnswer,
+    TrustedAnswer,
 )
 
 T = TypeVar("T", bound=Mapping[str, Any])
@@ -75,6 +76,14 @@ class AddFilesRequest:
     """Documents to remember."""
 
     path: str = field("the file or folder", "")
+
+
+@dataclass(frozen=True, slots=True)
+class TrustRequest:
+    """What counts as its owner's own words."""
+
+    source: str = field("`document:PATH`, or `conversation:ASSISTANT` of imported ones", "")
+    undo: bool = field("it counts so no longer", False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +212,11 @@ async def forget(call: EndpointCall[ForgetRequest]) -> JsonResponse[ForgottenAns
     return json_response(await _memory(call).forget(call.payload))
 
 
+async def trust(call: EndpointCall[TrustRequest]) -> JsonResponse[TrustedAnswer]:
+    """Count what is there now of a source as its owner's own words, or no longer."""
+    return json_response(await _memory(call).trust(call.payload.source, undo=call.payload.undo))
+
+
 async def prune(call: EndpointCall[Nothing]) -> JsonResponse[DeletedAnswer]:
     """Let go of what has expired and of what is too much."""
     return json_response(await _memory(call).prune())
@@ -278,6 +292,7 @@ ENDPOINTS = (
         "POST", "/memory/files", add_files, TokenScope.ADMIN, AddFilesRequest, errors=("not_found",), local=True,
         media=(JSON, LINES), changes="memory",
     ),
+    Endpoint("POST", "/memory/trust", trust, TokenScope.ADMIN, TrustRequest, local=True, changes="memory"),
     Endpoint("POST", "/memory/prune", prune, TokenScope.ADMIN, Nothing, changes="memory"),
     Endpoint("POST", "/memory/reset", reset, TokenScope.ADMIN, ResetLayerRequest, local=True, changes="memory"),
     Endpoint(

@@ -52,6 +52,13 @@ _TURNS = (
     "SELECT DISTINCT t.id, t.trace_id FROM memory_items i JOIN turns t ON t.id = i.turn"
     " WHERE i.scope = ? AND i.agent = ? AND i.id IN ({})"
 )
+_TRUST = (
+    "UPDATE memory_items SET trust = ? WHERE scope = ? AND agent = ? AND trust != ?"
+    " AND (source = ? OR substr(source, 1, length(?) + 1) IN (? || ':', ? || '/'))"
+    " AND (layer = 'document' AND origin IN ('file', 'client')"
+    " OR layer = 'conversation' AND origin = 'owner' AND turn = '') RETURNING seq"
+)
+"""Of files, of what was imported as documents, and of the owner's messages in imported conversations."""
 _NOTE_FORGOTTEN = "INSERT INTO forgotten_items (id, scope, agent, traces) VALUES (?, ?, ?, ?)"
 _FORGOTTEN = "SELECT id, traces FROM forgotten_items WHERE scope = ? AND agent = ? AND id >= ? AND id < ? LIMIT 2"
 _ADD_EVIDENCE = "INSERT OR IGNORE INTO memory_evidence (source, seq) VALUES (?, ?)"
@@ -173,10 +180,15 @@ def replace_source(
     gone = [
         seq
         for seq, id, origin, trust in all_rows(connection, _OF_SOURCE, (scope.person, scope.agent, source))
-        if now.get(id) != Label(Origin(origin), Trust(trust))
+        if not _is_same(now.get(id), Label(Origin(origin), Trust(trust)))
     ]
     erase_items(connection, gone, at)
     return len(add_items(connection, items))
+
+
+def _is_same(label: Label | None, kept: Label) -> bool:
+    """Whether it is kept with this label, or with more trust, because its owner said that the file is theirs."""
+    return label == kept or (label is not None and label.origin is kept.origin is Origin.FILE and kept.trusted)
 
 
 @lru_cache(64)
@@ -212,6 +224,14 @@ class StoredItems(StorePart):
         """From now on the source holds these items; how many are new. Raises StoreErrors."""
         at = self._now()
         return await self._writer.write(lambda connection: replace_source(connection, scope, source, items, at))
+
+    async def trust(self, scope: Scope, source: str, trust: Trust) -> int:
+        """Trust what is there now of the source as the owner's own words, or no longer; how many items changed.
+
+        That are files, and the owner's messages in imported conversations; nothing else can be. Raises StoreErrors.
+        """
+        values = (trust.value, scope.person, scope.agent, trust.value, source, source, source, source)
+        return len(await self._writer.write(lambda connection: all_rows(connection, _TRUST, values)))
 
     async def note_forgotten(self, scope: Scope, id: str, traces: Collection[str]) -> None:
         """These messages still say what is forgotten, or none does any more. Raises StoreErrors."""
