@@ -12,7 +12,7 @@ function precache(): Plugin {
     name: "precache",
     apply: "build",
     configResolved: (config) => { folder = config.build.outDir; },
-    generateBundle: (_, bundle) => { names = Object.keys(bundle).filter((name) => name.startsWith("app/")).sort(); },
+    writeBundle: (_, bundle) => { names = Object.keys(bundle).filter((name) => name.startsWith("app/")).sort(); },
     closeBundle: () => {
       const worker = join(folder, "sw.js");
       const added = names.map((name) => `, "/${name}"`).join("");

@@ -55,6 +55,11 @@ def test_lock_file_names_the_public_registry_alone() -> None:
     assert places <= {"registry.npmjs.org"}
 
 
+def test_worker_keeps_every_file_of_the_page() -> None:
+    kept = (BUILD / "sw.js").read_text("utf-8")
+    assert [each.name for each in (BUILD / "app").iterdir() if f'"/app/{each.name}"' not in kept] == []
+
+
 def test_page_is_small_at_first() -> None:
     """150 kB, as they are sent, for what the first visit loads; each place adds little."""
     import gzip

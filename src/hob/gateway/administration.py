@@ -190,6 +190,31 @@ Probe = Callable[[str, str], Awaitable[TriedAnswer]]
 """Asks a model of this name with a draft for a word and a tool call."""
 
 
+class IdentityFileAnswer(TypedDict):
+    """A file that says who Hob is and how it works.
+
+    hash: the SHA-256 of what stands in it
+    accepted: whether it is followed as it stands
+    problem: why it cannot be accepted here; empty: nothing
+    diff: what was changed since it was accepted, as a patch; all of it where that is not kept
+    kept: whether what was accepted before can be put back
+    """
+
+    name: str
+    hash: str
+    accepted: bool
+    problem: str
+    diff: str
+    kept: bool
+
+
+class IdentityFilesAnswer(TypedDict):
+    """The identity files."""
+
+    folder: str
+    files: list[IdentityFileAnswer]
+
+
 class Administration(Protocol):
     """Looks at log, health, channels and plug-ins; connects models."""
 
@@ -210,6 +235,12 @@ class Administration(Protocol):
 
     async def sandbox(self) -> SandboxAnswer:
         """Where commands run now, and what they may. Starts a process."""
+
+    async def identity(self) -> IdentityFilesAnswer:
+        """The identity files, each with what became of it since it was accepted."""
+
+    async def settle_identity(self, name: str, hash_: str, *, accept: bool) -> IdentityFilesAnswer:
+        """Follow a file as it was shown, or put back what was accepted before. Raises NotFound, InvalidRequest."""
 
     async def connect(self, new_model: ModelConnection, probe: Probe) -> ConnectedAnswer:
         """Try the model, and keep it if it answers; what came of it. Raises InvalidRequest for what cannot be tried."""

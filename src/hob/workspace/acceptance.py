@@ -1,7 +1,8 @@
 """Which content of which identity file the owner has accepted: one small file in the home, outside of the workspace.
 
 Anything that can write into the workspace (a tool, another program, a `git pull`) can write instructions for Hob. So
-a file is followed only as long as its SHA-256 is the one that was accepted last.
+a file is followed only as long as its SHA-256 is the one that was accepted last. What was accepted is kept beside it: a
+change can be looked at and put back.
 """
 
 import json
@@ -10,10 +11,14 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from hob.core.ids import digest
+
 log = logging.getLogger(__name__)
 
 FILE = "accepted-files.json"
 """Its name in the home."""
+KEPT = "accepted-files"
+"""The folder in the home with what was accepted."""
 
 
 class AcceptedFiles:
@@ -59,6 +64,23 @@ class AcceptedFiles:
         self._write()
         self._stamp = self.stamp()
 
+    def keep(self, name: str, data: bytes) -> None:
+        """Keep this content of a file, which is accepted. A failure is no reason not to follow it."""
+        if self.kept(name) is not None:
+            return
+        try:
+            write_private(self._path.with_name(KEPT) / name, data)
+        except OSError as error:
+            log.warning("what is accepted of %s cannot be kept: %s", name, error)
+
+    def kept(self, name: str) -> bytes | None:
+        """The content that was accepted last; None where it was not kept."""
+        try:
+            data = (self._path.with_name(KEPT) / name).read_bytes()
+        except OSError:
+            return None
+        return data if self.accepts(name, digest(data)) else None
+
     def _read(self) -> Mapping[str, str]:
         try:
             value = json.loads(self._path.read_bytes())
@@ -70,15 +92,23 @@ class AcceptedFiles:
         return value if isinstance(value, dict) else {}
 
     def _write(self) -> None:
-        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        beside = self._path.with_name(f".{self._path.name}.{os.getpid()}")
-        handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                json.dump(self._hashes, file, indent=1, sort_keys=True)
-                file.flush()
-                os.fsync(file.fileno())
-            beside.replace(self._path)
-        except OSError:
-            beside.unlink(missing_ok=True)
-            raise
+        write_private(self._path, json.dumps(self._hashes, indent=1, sort_keys=True).encode())
+
+
+def write_private(path: Path, data: bytes) -> None:
+    """Put this into a file that the owner alone can read, as a whole or not at all. On disk when it returns.
+
+    Raises OSError.
+    """
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+    except OSError:
+        beside.unlink(missing_ok=True)
+        raise

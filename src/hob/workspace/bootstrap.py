@@ -63,12 +63,14 @@ class BootstrapFiles:
             data = _read_bytes(path)
         except OSError as error:
             return BootstrapFile(name, "", digest(""), problem=f"cannot be read: {error.strerror or error}")
-        hash_ = digest(data)
+        hash_, label = digest(data), self._label_of(name, digest(data))
         problem = ""
         if len(data) > MAX_BYTES:
             data, problem = data[:MAX_BYTES], f"only the first {MAX_BYTES} bytes were read"
+        elif self._accepted is not None and label.trusted:
+            self._accepted.keep(name, data)
         text = data.decode("utf-8-sig", "replace").replace("\0", "\ufffd").replace("\r\n", "\n")
-        return BootstrapFile(name, text, hash_, self._label_of(name, hash_), problem)
+        return BootstrapFile(name, text, hash_, label, problem)
 
     def _label_of(self, name: str, hash_: str) -> Label:
         if self._accepted is None or self._accepted.accepts(name, hash_):

@@ -86,6 +86,7 @@ const CHANGES: Record<string, string[]> = {
   people: ["people", "pairing"],
   grants: ["grants"],
   repository: ["repo"],
+  identity: ["identity", "status", "audit"],
   memory: ["memory"],
   system: ["settings", "status", "usage", "models", "phone", "audit", "undo", "repo"],
 };

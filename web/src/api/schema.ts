@@ -560,6 +560,28 @@ export interface IdAnswer {
   id: string;
 }
 
+/** What becomes of an identity file that was changed. */
+export interface IdentityDecision {
+  accept: boolean;
+  hash: string;
+}
+
+/** A file that says who Hob is and how it works. */
+export interface IdentityFileAnswer {
+  name: string;
+  hash: string;
+  accepted: boolean;
+  problem: string;
+  diff: string;
+  kept: boolean;
+}
+
+/** The identity files. */
+export interface IdentityFilesAnswer {
+  folder: string;
+  files: IdentityFileAnswer[];
+}
+
 /** The model that is to make vectors. */
 export interface InstallModelRequest {
   model?: string | null;
@@ -1885,6 +1907,18 @@ export interface Routes {
     query: undefined;
     body: undefined;
     answer: SandboxAnswer;
+  };
+  "GET /api/v1/identity": {
+    path: undefined;
+    query: undefined;
+    body: undefined;
+    answer: IdentityFilesAnswer;
+  };
+  "POST /api/v1/identity/{id}": {
+    path: { id: string };
+    query: undefined;
+    body: IdentityDecision;
+    answer: IdentityFilesAnswer;
   };
   "POST /api/v1/models/connect": {
     path: undefined;

@@ -466,8 +466,11 @@ export const GERMAN: Record<string, string> = {
   "{count} tokens": "{count} Token",
   "{count} wait for you": "{count} warten auf dich",
   "{count} waits for you": "{count} wartet auf dich",
-  "{file} was changed and is not obeyed until you accept it: `hob accept`":
-    "{file} wurde geändert und gilt erst wieder, wenn du es annimmst: `hob accept`",
+  "{file} was changed": "{file} wurde geändert",
+  "{file} was changed and is not obeyed until you accept it.": "{file} wurde geändert und gilt erst, wenn du es annimmst.",
+  "Put back what was accepted": "Das Angenommene zurückholen",
+  "What was accepted before is not kept; this is all that stands in it.": "Was vorher angenommen war, ist nicht aufbewahrt; das ist alles, was darin steht.",
+  "Accept": "Annehmen",
   "{part} % from the cache": "{part} % aus dem Cache",
   "All files": "Alle Dateien",
   "As a git repository it shows what was changed, and takes it back.":

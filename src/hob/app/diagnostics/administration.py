@@ -17,16 +17,19 @@ from hob.app.models.provider_draft import ProviderConfigDraft
 from hob.app.plugins.manifest import read_manifests
 from hob.app.settings.secret_stores import kept_secrets
 from hob.app.settings.sections import read_config
+from hob.app.trust.identity_review import compare_files, settle_file
 from hob.bus.directory import ChannelDirectory
 from hob.config.fields import find_setting
 from hob.config.loading import Config
 from hob.core.clock import SystemClock
 from hob.core.errors import InvalidRequest, ModelError, NotConfigured
 from hob.core.translation.language import translatable
+from hob.core.trust.labels import SenderClass
 from hob.gateway.administration import (
     ChannelAnswer,
     ConnectedAnswer,
     DoctorAnswer,
+    IdentityFilesAnswer,
     LogLineAnswer,
     LogsQuery,
     ModelConnection,
@@ -35,6 +38,7 @@ from hob.gateway.administration import (
     SandboxAnswer,
     SecretAnswer,
 )
+from hob.guard.audit.entries import of_action
 from hob.providers.catalog.catalog import SERVER, find_provider
 from hob.store.store import Store
 from hob.tools.sandbox.backends.detection import try_backend
@@ -118,6 +122,18 @@ class OwnerAdministration:
     async def sandbox(self) -> SandboxAnswer:
         """Where commands run now, and what they may. Starts a process."""
         return await asyncio.to_thread(_sandbox, self._config(), self._environ.get("PATH", ""))
+
+    async def identity(self) -> IdentityFilesAnswer:
+        """The identity files, each with what became of it since it was accepted."""
+        return await asyncio.to_thread(compare_files, self._home, self._config()[WorkspaceSettings].path)
+
+    async def settle_identity(self, name: str, hash_: str, *, accept: bool) -> IdentityFilesAnswer:
+        """Follow a file as it was shown, or put back what was accepted before; it is in the audit log."""
+        folder = self._config()[WorkspaceSettings].path
+        await asyncio.to_thread(settle_file, self._home, folder, name, hash_, accept=accept)
+        did = "accept" if accept else "put_back"
+        await self._store.audit.add(of_action(did, "done", SenderClass.OWNER, target=f"{name} {hash_}"))
+        return await self.identity()
 
     async def connect(self, new_model: ModelConnection, probe: Probe) -> ConnectedAnswer:
         """Try the model with a key that is kept only if it answers; then it is what is asked from now on."""

@@ -12,6 +12,7 @@ from hob.gateway.administration import (
     ConnectedAnswer,
     DoctorAnswer,
     FindingAnswer,
+    IdentityFilesAnswer,
     LazyAdministration,
     LogLineAnswer,
     LogsQuery,
@@ -64,6 +65,14 @@ class HealthQuery:
 
     online: bool = field("ask models and other servers too", False)
     refresh: bool = field("look now, whatever was found a few minutes ago", False)
+
+
+@dataclass(frozen=True, slots=True)
+class IdentityDecision:
+    """What becomes of an identity file that was changed."""
+
+    accept: bool = field("true: it is followed as it stands; false: what was accepted before is put back")
+    hash: str = field("the `hash` of what was looked at: what was changed since is not accepted", characters=(64, 64))
 
 
 def _administration(call: EndpointCall[Any]) -> Administration:
@@ -135,6 +144,25 @@ async def sandbox(call: EndpointCall[Nothing]) -> JsonResponse[SandboxAnswer]:
     return etagged(call.request, found)
 
 
+async def identity(call: EndpointCall[Nothing]) -> JsonResponse[IdentityFilesAnswer]:
+    """The identity files (SOUL.md and others), and what was changed in those that are not followed until accepted."""
+    return etagged(call.request, _told(await _administration(call).identity(), call))
+
+
+async def settle_identity(call: EndpointCall[IdentityDecision]) -> JsonResponse[IdentityFilesAnswer]:
+    """Accept an identity file as it was looked at, or put back what was accepted before."""
+    payload = call.payload
+    found = await _administration(call).settle_identity(call.id, payload.hash, accept=payload.accept)
+    return json_response(_told(found, call))
+
+
+def _told(found: IdentityFilesAnswer, call: EndpointCall[Any]) -> IdentityFilesAnswer:
+    language = language_of(call.request)
+    for each in found["files"]:
+        each["problem"] = translated(each["problem"], language)
+    return found
+
+
 _same = Known(OWN).same
 READ, ADMIN = TokenScope.READ, TokenScope.ADMIN
 ENDPOINTS = (
@@ -145,6 +173,8 @@ ENDPOINTS = (
     own("GET", "/plugins", plugins, READ),
     own("GET", "/secrets", secrets, ADMIN),
     own("GET", "/sandbox", sandbox, ADMIN),
+    own("GET", "/identity", identity, ADMIN),
+    own("POST", "/identity/{id}", settle_identity, ADMIN, IdentityDecision, errors=("not_found",), changes="identity"),
     own("POST", "/models/connect", connect, ADMIN, ModelConnection),
     _same("POST", "/models/test"),
     _same("GET", "/people"),

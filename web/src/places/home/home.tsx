@@ -8,6 +8,7 @@ import type { TaskAnswer } from "../../api/schema";
 import { duration, moment, money, number, t, tn } from "../../i18n";
 import { ApprovalCard } from "../../parts/approval";
 import { Connect } from "../../parts/connect";
+import { ChangedIdentity } from "../../parts/identity";
 import { changesSince, sinceYesterday, useFacts } from "../../parts/facts";
 import { leave, useNeeds } from "../../parts/needs";
 import { To, maySee } from "../../parts/places";
@@ -63,12 +64,7 @@ export function Home() {
                   <Ask key={each.code} text={each.name || each.address} more={t("asks to be let in, from {address}", { address: each.address })} href="/trust?tab=people" word={t("Look")} />
                 ))}
                 {failed.map((each) => <Failed key={each.id} task={each} />)}
-                {unaccepted.map((file) => (
-                  <Card key={file} className="flex items-center gap-3 px-4 py-3">
-                    <CircleAlert size={18} className="text-warn" aria-hidden />
-                    <span><Told text={t("{file} was changed and is not obeyed until you accept it: `hob accept`", { file })} /></span>
-                  </Card>
-                ))}
+                {unaccepted.map((file) => <ChangedIdentity key={file} file={file} />)}
               </div>
             )}
           </Section>
