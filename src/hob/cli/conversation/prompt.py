@@ -23,7 +23,7 @@ SECTION_WORDS = (
     translatable("what it notes down for this conversation"),
     translatable("what it noticed in earlier conversations"),
     translatable("which skills it can open"),
-    translatable("what it looked up in memory for this message"),
+    translatable("what it looks up for each message; `hob memory why` shows it of your newest"),
     translatable("what was said so far"),
     translatable("descriptions of tools, the time"),
 )

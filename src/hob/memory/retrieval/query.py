@@ -109,6 +109,12 @@ _OF_ANY_DAY_WORDS = """
 """
 _OF_ANY_DAY = SMALL_WORDS.union(_OF_ANY_DAY_WORDS.split())
 """Words of a question that tell nothing of what it is about but its day."""
+_HINT = re.compile(
+    r"\d|\b(?:last|previous|letzte|vorige|vergangene|this|diese|ago|vor|yesterday|gestern|today|heute|tonight|weekend|"
+    rf"wochenende|christmas|weihnacht|xmas|{_MONTH}|{_WEEKDAY}|{_SEASON})",
+    re.I,
+)
+"""What every day in words has: most questions have none."""
 _WRITTEN = (*_DAYS, _IN_MONTH)
 _DATES = (*_WRITTEN, _AGO, _LAST, _ON, _THIS, _RECENT, _IN_YEAR, _CHRISTMAS)
 _DAY = timedelta(days=1)
@@ -144,7 +150,8 @@ class Query:
     @classmethod
     def parse(cls, text: str, now: float, zone: tzinfo | None = UTC) -> "Query":
         """Read the question; relative days are counted from `now`, and are those of this zone (None: the machine's)."""
-        days = tuple(dict.fromkeys(_days(text, datetime.fromtimestamp(now, zone).date())))
+        today = datetime.fromtimestamp(now, zone).date()
+        days = tuple(dict.fromkeys(_days(text, today))) if _HINT.search(text) else ()
         return cls(
             text=text,
             now=now,

@@ -99,11 +99,10 @@ def of_days(index: ScopedIndex, query: Query, accept: Accept) -> list[Candidate]
         for seq, entry in entries.items():
             if accept(entry) and entry.layer != Layer.SOUL:
                 parts = {
-                    "day": 1.0,
+                    "day": 0.9 if entry.layer in _EVERGREEN else 1.0,
                     "recency": 0.1 * (entry.at - start) / length,
                     "importance": 0.1 * (entry.importance - 0.5),
                     "assistant": -0.2 if _is_assistants(entry) else 0.0,
-                    "document": -0.1 if entry.layer in _EVERGREEN else 0.0,
                     "bare question": -0.2 if entry.kind & Kind.BARE_QUESTION else 0.0,
                 }
                 parts = {name: part for name, part in parts.items() if part}

@@ -297,8 +297,9 @@ def stem_german(word: str, shortest: int = 3) -> str:
     word = word.translate(_FOLDED)
     if word.startswith("ge") and len(word) >= 6:
         word = word[2:]
+    for_two = max(5, shortest + 1)
     while len(word) > shortest:
-        if len(word) > max(5, shortest + 1) and word.endswith(_ENDINGS):
+        if len(word) > for_two and word.endswith(_ENDINGS):
             word = word[:-2]
         elif word[-1] in "tesn":
             word = word[:-1]
