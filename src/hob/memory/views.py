@@ -251,7 +251,7 @@ def fact_line(language: str, fact: Mapping[str, Any]) -> str:
         *([say(language, "since {day}", day=utc_day(fact["valid_from"]))] if fact["valid_from"] is not None else []),
         *([say(language, "until {day}", day=utc_day(fact["valid_to"]))] if fact["valid_to"] is not None else []),
         *([say(language, "not sure; /memory confirm {id}", id=fact["id"][:12])] if fact["state"] == "asked" else []),
-        utc_day(fact["said_at"]),
+        say(language, "said {day}", day=utc_day(fact["said_at"])),
     ]
     quote = f" \u201c{short(fact['quote'])}\u201d" if fact["quote"] else ""
     return f"{fact['id'][:12]} {fact_text(fact)} [{', '.join(told)}]{quote}"

@@ -90,7 +90,7 @@ async def test_owner_who_moved_is_known_to_live_there_and_to_have_lived_elsewher
         assert f"owner lives in Paris (until {day})" in hob.seen
         assert f"close to the river. (no longer so since {day})" in hob.seen
         shown = await says(hob, "/memory")
-        assert "owner lives in Berlin" in shown
+        assert f"owner lives in Berlin [since {day}, said {day}]" in shown
         assert "Paris" not in shown
         fact = next(each for each in await hob.app.store.facts.known(SCOPE) if each.object == "Berlin")
         for action in ("undo", "correct"):

@@ -49,7 +49,13 @@ def test_facts_say_how_one_is_corrected_and_undone(
     run(["memory", "facts"])
     shown = capsys.readouterr().out
     assert "`hob memory correct ID RIGHT` corrects a fact; `hob memory undo ID` undoes its last change." in shown
+    assert f"[said {time.strftime('%Y-%m-%d')}" in shown
     id = shown.split()[0]
+    assert run(["memory", "forget", id, "--yes"]) in (0, None)
+    assert "backups that you keep elsewhere may hold it too" in capsys.readouterr().out
+    asyncio.run(_learn(home, Fact(subject="owner", predicate="lives_in", object="Oslo", at=time.time())))
+    run(["memory", "facts"])
+    id = capsys.readouterr().out.split()[0]
     assert run(["memory", "correct", id, "Rome"]) in (0, None)
     assert "owner lives in Rome" in capsys.readouterr().out
     assert run(["memory", "correct", "abcdef", "Rome"]) == 1

@@ -217,6 +217,8 @@ def _show_forgotten(seen: Mapping[str, Any], *, json: bool) -> None:
                 quoted,
             )
         )
+    if seen["items"]:
+        print(paint(_("  backups that you keep elsewhere may hold it too; restoring one erases it again"), "dim"))
     for file in seen["backups"]:
         print(_("  this backup may still hold it; restoring it erases it again: {file}").format(file=line(file, 120)))
 

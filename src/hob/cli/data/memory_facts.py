@@ -115,8 +115,9 @@ def _show_fact(fact: Mapping[str, Any]) -> None:
         told.append(paint(_("not sure: hob memory confirm {id}").format(id=fact["id"][:12]), "yellow"))
     if against := [each[:12] for each in fact["contradicts"]]:
         told.append(paint(_("contradicts {ids}").format(ids=", ".join(against)), "yellow"))
+    told.append(_("said {day}").format(day=when(fact["said_at"])))
     quote = f" \u201c{line(fact['quote'], 80)}\u201d" if fact["quote"] else ""
-    print(f"{paint(fact['id'][:12], 'dim')}  {_fact_text(fact)}  [{', '.join([*told, when(fact['said_at'])])}]{quote}")
+    print(f"{paint(fact['id'][:12], 'dim')}  {_fact_text(fact)}  [{', '.join(told)}]{quote}")
 
 
 def _fact_text(fact: Mapping[str, Any]) -> str:
