@@ -294,7 +294,7 @@ async def test_one_button_stops_all_that_runs_and_waits(world: World, browser: B
         await tab.page.get_by_role("button", name="Stop everything").click()
         await tab.page.get_by_role("button", name="Yes, stop all 2").click()
         await expect(tab.page.get_by_text("Hob works on nothing.")).to_be_visible()
-        await expect(tab.page.get_by_text("cancelled").nth(2)).to_be_visible()
+        await expect(tab.page.get_by_text("stopped", exact=True).nth(2)).to_be_visible()
         await expect(tab.page.get_by_text("Everything is stopped.")).to_be_visible()
         await tab.page.get_by_role("button", name="Go on").click()
         await expect(tab.page.get_by_text("Everything is stopped.")).not_to_be_visible()

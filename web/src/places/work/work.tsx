@@ -11,7 +11,7 @@ import { StopAll } from "../../parts/stop";
 import { wordOf } from "../../parts/words";
 
 const OPEN = ["pending", "running", "waiting"];
-const TABS = [["all", "All"], ["done", "done"], ["failed", "failed"], ["cancelled", "cancelled"]] as const;
+const TABS = [["all", "All"], ["done", "done"], ["failed", "failed"], ["cancelled", "stopped"]] as const;
 const TONES: Record<string, "good" | "bad" | "warn" | "plain"> = { done: "good", failed: "bad", set_aside: "bad", waiting: "warn" };
 
 /** What Hob works on, and what it worked on. */
