@@ -95,7 +95,8 @@ def _opening() -> list[str]:
 
 
 def _kind(kind: MessageKind[Any], told: Callable[[Field], str]) -> Iterator[str]:
-    scope = "everybody" if kind.scope is None else f"scope `{kind.scope.value}`"
+    scopes = [f"`{each.value}`" for each in (kind.scope, *kind.also) if each is not None]
+    scope = f"scope {' or '.join(scopes)}" if scopes else "everybody"
     yield from (f"### `{kind.name}`", "", f"For {scope}.", "", inspect.getdoc(kind.handler) or "", "")
     if fields := fields_of(kind.takes):
         yield from ("| field | meaning |", "|---|---|")

@@ -1,5 +1,7 @@
 """What a login that may only look is shown: what it may do, and nothing that it would be refused."""
 
+import re
+
 from playwright.async_api import Browser, Page, Response, expect
 
 from hob.testing.model_server import Fault, Reply
@@ -15,6 +17,11 @@ ACTS_ON_ANSWERS = ("Allow once", "Deny", "Edit", "Again", "Undo", "Replay")
 async def test_viewer_is_offered_nothing_that_would_be_refused(world: World, browser: Browser) -> None:
     async with scene(world) as (daemon, _):
         page, refused, errors = await signed_in(world, browser, "view", daemon)
+        await expect(page.get_by_text("live · standalone")).to_be_visible()
+        await daemon.post("What nobody who views may read.", session="other")
+        turns = page.get_by_role("region", name="Today").get_by_role("link", name="Turns")
+        await expect(turns).to_have_text(re.compile("7"))  # it is told at once, without what was said
+        assert "nobody who views" not in await page.content()
         rail = page.get_by_role("navigation", name="Places").first
         await expect(rail.get_by_role("link")).to_have_text(["Hob", "Home", "Timeline", "Work", "Costs"])
         for place in ("Timeline", "Work", "Costs", "Home"):

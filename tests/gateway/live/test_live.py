@@ -28,7 +28,7 @@ from tests.gateway.lively import BEARER, reached
 from tests.samples import event_of
 
 OWNER, MEMBER, STRANGER = SenderClass
-CHAT, READ, _, METRICS, APPROVE, ADMIN = TokenScope
+CHAT, READ, VIEW, METRICS, APPROVE, ADMIN = TokenScope
 
 
 def token(hob: Machine, name: str, *scopes: TokenScope, cls: SenderClass = OWNER) -> str:
@@ -213,6 +213,7 @@ async def test_token_does_what_its_scopes_allow(hob: Machine) -> None:
     allowed = {
         CHAT: {"send", "follow", "stop"},
         READ: {"subscribe", "approvals"},
+        VIEW: {"subscribe"},
         APPROVE: {"answer"},
         ADMIN: {kind.name for kind in KINDS},
     }
@@ -235,6 +236,17 @@ async def test_token_does_what_its_scopes_allow(hob: Machine) -> None:
                         said = await client.next()
                     missing = said["type"] == "error" and said["error"]["code"] == "missing_scope"
                     assert missing is (kind.name not in may), said
+
+
+async def test_viewer_is_shown_events_without_what_messages_say(hob: Machine) -> None:
+    (await hob.tcp.post("/chat", json={"message": "a secret word"})).raise_for_status()
+    async with reached(hob) as at:
+        for scope, shown in ((READ, True), (VIEW, False)):
+            async with at.client(token(hob, scope.value, scope)) as client:
+                await client.say("subscribe", after=0)
+                told = [each for each in await client.until("caught_up") if each["type"] == "event"]
+                assert {each["event"]["kind"] for each in told} >= {"inbound", "outbound"}
+                assert ("a secret word" in str(told)) is shown
 
 
 async def test_client_other_than_the_owner_talks_for_itself_and_sees_no_one_else(hob: Machine) -> None:

@@ -18,7 +18,7 @@ from hob.gateway.auth.callers import ApiCaller, TokenScope
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.fields import Nothing, field
 from hob.gateway.http.reply import JsonResponse, etagged, requested_language
-from hob.gateway.routes.views import EventAnswer, TaskAnswer, event_view, task_view
+from hob.gateway.routes.views import EventAnswer, TaskAnswer, event_view, task_view, without_content
 from hob.guard.policy.rule_names import sentence_about
 from hob.store.decisions import PolicyDecision
 from hob.store.store import Store
@@ -392,14 +392,9 @@ async def _files(call: EndpointCall[Any], events: Iterable[TimelineEvent]) -> Ma
 def _event(
     place: int, event: TimelineEvent, caller: ApiCaller, files: Mapping[EventId, list[EventFileAnswer]]
 ) -> PlacedEvent:
-    view = event_view(event) if may_read(caller) else _hidden(event_view(event))
+    view = event_view(event) if may_read(caller) else without_content(event_view(event))
     span_type = SPAN_TYPES.get(event.kind, "EVENT")
     return {"cursor": place, **view, "span_type": span_type, "files": files.get(event.id, [])}
-
-
-def _hidden(view: EventAnswer) -> EventAnswer:
-    """The event without what people say."""
-    return {**view, "text": "", "media": None, "sender_name": ""}
 
 
 def _details(
@@ -507,7 +502,7 @@ def _span(event: TimelineEvent, detail: Mapping[str, Any], files: list[EventFile
     output = detail.get("response_text") or detail.get("result") or event.text
     if not shown:
         detail, output = {key: value for key, value in detail.items() if key not in _PRIVATE}, ""
-        view = _hidden(view)
+        view = without_content(view)
     return {
         "id": event.id,
         "span_id": event.span,

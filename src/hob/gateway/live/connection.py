@@ -247,7 +247,7 @@ def _kind(found: dict[str, Any], caller: ApiCaller) -> MessageKind[Any]:
     kind = _KINDS.get(name) if isinstance(name, str) else None
     if kind is None:
         raise InvalidRequest(f"type must be one of {', '.join(_KINDS)}")
-    if kind.scope is not None and not caller.may(kind.scope):
+    if kind.scope is not None and not any(map(caller.may, (kind.scope, *kind.also))):
         scope = kind.scope.value
         raise HttpRefusal("missing_scope", f"this token has no scope {scope!r}; `hob token new` makes one that has")
     return kind

@@ -33,10 +33,10 @@ class ClientRequest(Generic[T]):
 class MessageKind(Generic[T]):
     """What a client may say under this name. Its manual is the handler's docstring.
 
-    `scope` is what the caller must be allowed. What it takes, a frozen dataclass made with `fields.field`, is read from
-    the message. `answers` are the messages that may come of it, `errors` the codes of `failures.STATUS` that an `error`
-    may hold beyond those of every kind. What `is_long_running` goes on beside what is said next; what is `single` ends
-    an earlier one of its kind.
+    `scope` is what the caller must be allowed, or one of `also`, who are told less. What it takes, a frozen dataclass
+    made with `fields.field`, is read from the message. `answers` are the messages that may come of it, `errors` the
+    codes of `failures.STATUS` that an `error` may hold beyond those of every kind. What `is_long_running` goes on
+    beside what is said next; what is `single` ends an earlier one of its kind.
     """
 
     name: str
@@ -47,6 +47,7 @@ class MessageKind(Generic[T]):
     errors: tuple[str, ...] = ()
     is_long_running: bool = False
     single: bool = False
+    also: tuple[TokenScope, ...] = ()
 
 
 class Ended(Exception):

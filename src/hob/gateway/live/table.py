@@ -20,7 +20,7 @@ from hob.gateway.http.failures import BUSY
 from hob.gateway.http.fields import Nothing, field
 from hob.gateway.live import messages
 from hob.gateway.live.kinds import ClientRequest, MessageKind
-from hob.gateway.routes.views import event_view
+from hob.gateway.routes.views import event_view, without_content
 
 # The first words on both sides, and signs of life.
 
@@ -148,9 +148,11 @@ async def subscribe(request: ClientRequest[SubscribeRequest]) -> None:
     """Show events, each with its cursor; a later `subscribe` takes the place of this one.
 
     Nothing is left out and nothing comes twice: go on with `after` the last cursor you have seen, on any connection,
-    after a restart of Hob too. `caught_up` says that what was there already has been shown.
+    after a restart of Hob too. `caught_up` says that what was there already has been shown. Who may only view is shown
+    events without what messages say.
     """
     asked, timeline = request.asked, request.api.store.timeline
+    reads = request.caller.may(TokenScope.READ)
     newest = await timeline.newest()
     after = newest if asked.after is None else asked.after
     if after > newest:
@@ -162,7 +164,8 @@ async def subscribe(request: ClientRequest[SubscribeRequest]) -> None:
             news.clear()  # before reading: what is committed from now on sets it again
             found = await timeline.follow(after, _PAGE, sessions=asked.sessions, kinds=asked.kinds)
             for cursor, event in found.events:
-                await request.say(messages.EVENT, messages.EventMessage(cursor=cursor, event=event_view(event)))
+                view = event_view(event) if reads else without_content(event_view(event))
+                await request.say(messages.EVENT, messages.EventMessage(cursor=cursor, event=view))
             after = found.upto
             if len(found.events) == _PAGE:
                 continue
@@ -229,6 +232,7 @@ KINDS: tuple[MessageKind[Any], ...] = (
         ("not_found",),
         is_long_running=True,
         single=True,
+        also=(TokenScope.VIEW,),
     ),
     MessageKind(
         "send",

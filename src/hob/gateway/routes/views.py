@@ -220,6 +220,11 @@ async def unread_view(store: Store, channel: str, session: str | None = None, af
     }
 
 
+def without_content(view: EventAnswer) -> EventAnswer:
+    """The event without what people say."""
+    return {**view, "text": "", "media": None, "sender_name": ""}
+
+
 def event_view(event: TimelineEvent) -> EventAnswer:
     """One timeline event."""
     # enumerations are texts: to ask each for its `value` costs as much as all the rest
