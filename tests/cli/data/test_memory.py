@@ -106,3 +106,15 @@ def test_link_that_is_not_read_is_called_one(
     (link := tmp_path / "notes").symlink_to("program")
     run(["memory", "add", str(link)])
     assert f"{link} is a link to {tmp_path / 'program'}." in capsys.readouterr().err
+
+
+def test_embedder_whose_folder_is_not_there_has_failed_before_it_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HOB_HOME", str(tmp_path / ".hob"))
+    monkeypatch.setenv("HOB_WORKSPACE_PATH", str(tmp_path / "work"))
+    monkeypatch.setenv("HOB_MODEL_EMBEDDING", str(tmp_path / "none"))
+    run(["memory", "embedding"])
+    told = capsys.readouterr().out
+    assert "failed" in told.splitlines()[0]
+    assert "there is no config.json; `hob config set model.embedding FOLDER` names another" in told

@@ -7,6 +7,8 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from hob.app.daemon.daemon_client import reach, reach_lines
+from hob.app.daemon.preflight import embedder_problem
+from hob.app.settings.sections import read_config
 from hob.cli.data.memory_output import Json, followed, labelled, show_problem
 from hob.cli.dates_and_figures import number
 from hob.cli.output import confirm, line, paint, print_head, printed_json
@@ -106,13 +108,13 @@ def embedding(*, json: Json = False) -> None:
     seen = reach("GET", "/memory/embedding/status")
     if printed_json(seen, json):
         return
-    model, index = seen["embedding"], seen["index"]
-    labelled(_("state"), _(EMBEDDING_WORDS[seen["status"]]))
+    model, index, wrong = seen["embedding"], seen["index"], embedder_problem(read_config())
+    labelled(_("state"), _(EMBEDDING_WORDS["error" if wrong else seen["status"]]))
     if model["enabled"]:
         labelled(_("model"), line(model["fingerprint"], 160))
         labelled(_("items"), f"{number(index['embeddedChunks'], 0)} (+{number(index['waitingChunks'], 0)})")
-    if seen["runtime"]["detail"]:
-        print(paint(line(_(seen["runtime"]["detail"]), 300), "yellow"))
+    if problem := str(wrong or seen["runtime"]["detail"]):
+        print(paint(line(_(problem), 300), "yellow"))
 
 
 def reindex(*, reason: Annotated[str, Parameter(help="Why, for the log.")] = "",
