@@ -418,6 +418,9 @@ async def test_first_visit_connects_a_model_in_the_browser(world: World, browser
         await page.get_by_role("button", name="3. Try and connect").click()
         await expect(page.get_by_text("Nothing was written.")).to_be_visible(timeout=20_000)
         assert not list((world.home / "secrets").glob("model*"))
+        for provider in ("anthropic", "server"):
+            await page.get_by_label("1. Who runs the model?").select_option(provider)
+            await expect(page.get_by_text("Nothing was written.")).to_have_count(0)
         await page.get_by_label("Its address").fill(world.model.url)
         await page.get_by_label("2. Its key, if it wants one").fill("a-key-of-mine")
         world.model.script.extend([Reply("ready"), Reply(calls=(("report", '{"word": "ready"}'),))])

@@ -102,6 +102,13 @@ async def test_push_and_pull_go_over_the_remote(repos: OwnerRepositories, work: 
     assert (await repos.status("work"))["remote"].startswith("origin/")
 
 
+async def test_without_a_remote_there_is_nowhere_to_push_to_or_to_pull_from(repos: OwnerRepositories) -> None:
+    await repos.init("work", "")
+    for act in (repos.push, repos.pull):
+        with pytest.raises(InvalidRequest, match="this folder has no remote yet"):
+            await act("work")
+
+
 @pytest.mark.parametrize("address", ["--upload-pack=touch x", "ext::sh -c touch% x", "a b"])
 async def test_address_that_runs_something_is_refused(repos: OwnerRepositories, address: str) -> None:
     with pytest.raises(InvalidRequest):

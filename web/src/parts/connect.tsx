@@ -44,7 +44,7 @@ export function Connect({ onDone }: { onDone?: () => void }) {
     <form className="mt-3 flex flex-col gap-4" onSubmit={(event) => { event.preventDefault(); if (ready) connect.mutate(false); }}>
       <label className="flex flex-col gap-1 text-sm">
         {t("1. Who runs the model?")}
-        <select value={provider} onChange={(event) => setProvider(event.target.value)} className={look}>
+        <select value={provider} onChange={(event) => { setProvider(event.target.value); connect.reset(); }} className={look}>
           {PROVIDERS.map(([id, name]) => <option key={id} value={id}>{name}</option>)}
           <option value={OWN}>{t("A server of my own (OpenAI chat completions)")}</option>
         </select>

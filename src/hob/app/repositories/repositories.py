@@ -164,15 +164,24 @@ class OwnerRepositories:
 
     async def pull(self, repo: str) -> RepoDoneAnswer:
         """Take over what came to the remote branch, if that needs no merge."""
-        said = await self._programs.git(self._root(repo), "pull", "--ff-only", seconds=NETWORK_SECONDS)
+        root = await self._linked(repo)
+        said = await self._programs.git(root, "pull", "--ff-only", seconds=NETWORK_SECONDS)
         return {"result": said.strip()}
 
     async def push(self, repo: str) -> RepoDoneAnswer:
         """Send the branch to its remote."""
-        said = await self._programs.git(
-            self._root(repo), "push", "--porcelain", "-u", "origin", "HEAD", seconds=NETWORK_SECONDS
-        )
+        root = await self._linked(repo)
+        said = await self._programs.git(root, "push", "--porcelain", "-u", "origin", "HEAD", seconds=NETWORK_SECONDS)
         return {"result": said.strip()}
+
+    async def _linked(self, repo: str) -> Path:
+        """Its folder. Raises InvalidRequest where it has no remote."""
+        root = self._root(repo)
+        if "origin" not in (await self._programs.git(root, "remote")).split():
+            raise InvalidRequest(
+                translatable("this folder has no remote yet; `git remote add origin ADDRESS` in it sets one")
+            )
+        return root
 
     async def init(self, repo: str, remote: str) -> RepoDoneAnswer:
         """Make the folder a repository; set the address of its remote if one is given."""
