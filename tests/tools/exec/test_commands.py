@@ -154,7 +154,9 @@ async def test_whole_lines_alone_are_typed_into_a_command_as_they_stand(bench: B
 
 
 async def test_key_that_ends_something_is_typed_alone(bench: Bench) -> None:
-    process = (await text_of(bench.tools, "exec", command="sleep 60", background=True, pty=True))[1:].split(":")[0]
+    command = "read go; echo up; sleep 60"
+    process = (await text_of(bench.tools, "exec", command=command, background=True, pty=True))[1:].split(":")[0]
+    assert "up" in await text_of(bench.tools, "process", action="write", id=process, data="\n")
     await text_of(bench.tools, "process", action="write", id=process, data="\x03")
     assert "ended by signal 2" in await text_of(bench.tools, "process", action="poll", id=process, timeout=10)
 
