@@ -2,7 +2,7 @@
 
 import re
 
-from playwright.async_api import Browser, Page, expect
+from playwright.async_api import Browser, FilePayload, Page, expect
 
 from hob.core.content.file_limits import LARGEST_FILE
 from hob.testing.model_server import Fault, Reply
@@ -43,7 +43,7 @@ async def test_everything_has_room_on_a_phone(world: World, browser: Browser) ->
         await page.get_by_role("button", name="Senden").click()
         stop = page.locator("form").get_by_role("button", name="Anhalten")
         await expect(stop).to_be_in_viewport(ratio=1)
-        large = {"name": "large.bin", "mimeType": "application/octet-stream", "buffer": bytes(LARGEST_FILE + 1)}
+        large = FilePayload(name="large.bin", mimeType="application/octet-stream", buffer=bytes(LARGEST_FILE + 1))
         await page.locator("input[type=file]").set_input_files(large)
         told = page.get_by_role("alert").filter(has_text="large.bin")
         await expect(told).to_contain_text("large.bin ist zu groß: Eine Datei darf 25 MB haben.")
