@@ -24,16 +24,13 @@ function Undo({ trace, onDone }: { trace: string; onDone: () => void }) {
   return last ? <Changed turn={last} onDone={onDone} /> : <p className="text-muted">{t("It changed no file that can be put back.")}</p>;
 }
 
-/** React calls `focus` alone, and the dialog moves the focus when it opens: the attribute holds it here. */
-const focused = (button: HTMLButtonElement | null) => button?.setAttribute("autofocus", "");
-
 function Stop({ trace, onDone }: { trace: string; onDone: () => void }) {
   const task = (useTasks().data?.tasks ?? []).find((each) => each.trace_id === trace && ["pending", "running", "waiting"].includes(each.state));
   if (!task) return <p className="text-muted">{t("It does not run any more.")}</p>;
   return (
     <div className="flex flex-wrap items-center gap-4">
       <p dir="auto" className="min-w-0 flex-1 break-words">{task.title}</p>
-      <Button look="danger" icon={CircleStop} data-act="stop" ref={focused} onClick={() => { live.ask({ type: "stop", id: task.id }, () => undefined); onDone(); }}>{t("Stop")}</Button>
+      <Button look="danger" icon={CircleStop} data-act="stop" autoFocus onClick={() => { live.ask({ type: "stop", id: task.id }, () => undefined); onDone(); }}>{t("Stop")}</Button>
     </div>
   );
 }
