@@ -56,7 +56,7 @@ _BEFORE = re.compile(
 _OWNER = "owner"
 _LONGEST = 300
 """Characters of a question; what is longer tells more than it asks."""
-_MOST = 5
+_MAX_FACTS = 5
 _STEP = 0.01
 
 
@@ -81,7 +81,7 @@ def with_asked(
         or ((fact.subject, fact.predicate) in after and fact.is_over(now))
     ]
     asked.sort(key=lambda fact: (past != fact.is_over(now), -fact.at))
-    return _first(index, [fact.seq for fact in asked[:_MOST]], ranked, accept)
+    return _first(index, [fact.seq for fact in asked[:_MAX_FACTS]], ranked, accept)
 
 
 def _first(index: ScopedIndex, seqs: Sequence[int], ranked: Sequence[Candidate], accept: Accept) -> list[Candidate]:
@@ -91,5 +91,5 @@ def _first(index: ScopedIndex, seqs: Sequence[int], ranked: Sequence[Candidate],
     first = []
     for place, seq in enumerate(seq for seq in seqs if seq in entries):
         known = found.pop(seq, None) or Candidate(entries[seq], {}, 0.0)
-        first.append(known.with_part("asked", best - known.score + _STEP * (_MOST - place)))
+        first.append(known.with_part("asked", best - known.score + _STEP * (_MAX_FACTS - place)))
     return [*first, *(each for each in ranked if each.entry.seq in found)]
