@@ -40,7 +40,7 @@ def braced(word: Word) -> list[Word]:
 
 
 def _expanded(items: list[_Item], depth: int) -> list[list[_Item]]:
-    """All that these items become; the work is bounded by `_MOST` results of bounded depth."""
+    """All that these items become; the work is bounded by `_MAX` results of bounded depth."""
     closing = _matching(items)
     at = 0
     while at < len(items):
