@@ -1,6 +1,7 @@
 """The commands as scripts and people see them: statuses, streams, files."""
 
 import json
+import re
 import socket
 import stat
 from typing import Any
@@ -384,3 +385,25 @@ async def test_what_is_missing_is_told_with_what_helps(world: World) -> None:
         done = await world.hob(*arguments)
         assert done.status != 0
         assert told in done.err
+
+
+async def test_replay_counts_requests_from_one_and_tells_the_difference(world: World) -> None:
+    world.model.script.extend([Reply(calls=(("exec", '{"command": "date"}'),)), Reply("It ran.\nAll is well.")])
+    async with world.serve() as daemon:
+        turn = (await daemon.post("Run it, please.")).json()["id"]
+        world.model.script.append(Reply("I did not run it.\nAll is well."))
+        said = await world.hob("replay", turn, "--model", "fake-2")
+    assert (said.status, said.err) == (0, "")
+    lines = said.out.splitlines()
+    assert [each.split(" to ")[0] for each in lines[:2]] == ["Request 1", "Request 2"]
+    then, now = (at for at, each in enumerate(lines) if re.match("Then |Now ", each))
+    assert lines[then + 1].startswith("2 model calls · 1 tool call · ")
+    assert lines[now + 1].startswith("1 model call · 0 tool calls · ")
+    assert not re.search(r" 0\.0 s", said.out)
+    assert re.search(r"(\d+ ms|\d\.\d s) \([+-]\d+ %\)$", lines[now + 1])
+    assert lines[lines.index("Difference") + 1 :] == [
+        "@@ -1,2 +1,2 @@",
+        "-It ran.",
+        "+I did not run it.",
+        " All is well.",
+    ]

@@ -5,13 +5,16 @@ from typing import Any
 
 from hob.app.daemon.daemon_client import reach
 from hob.app.home import make_home
-from hob.cli.dates_and_figures import number
+from hob.cli.dates_and_figures import age, in_language
 from hob.cli.output import line, paint, printable, printed_json
-from hob.cli.translating import _
+from hob.cli.translating import _, ngettext
 from hob.config.environment import find_home, process_environment
 from hob.core.money import MICRO, price
 
 _SECONDS = 600.0
+_MOST_LINES = 40
+"""So many lines of the difference are shown."""
+_DIFFERENCE_COLOURS = {"+": "green", "-": "red", "@": "dim"}
 
 
 def replay(turn: str, /, *, model: str = "", json: bool = False) -> int:
@@ -37,26 +40,53 @@ def replay(turn: str, /, *, model: str = "", json: bool = False) -> int:
 
 
 def _show(seen: Mapping[str, Any]) -> None:
-    for each in seen["rebuilt"]:
+    for place, each in enumerate(seen["rebuilt"], 1):
         said = {True: _("identical"), False: _("not identical"), None: _("cannot be told")}[each["identical"]]
         why = f": {line(_(each['why']))}" if each["why"] else ""
         colour = "green" if each["identical"] else "yellow"
         print(_("Request {step} to {model}: {said}").format(
-            step=each["step"], model=line(each["model"]), said=paint(said, colour)
+            step=place, model=line(each["model"]), said=paint(said, colour)
         ) + why)  # fmt: skip
-    sides = [seen["then"], *([seen["now"]] if seen["now"] is not None else [])]
-    for side in sides:
+    _show_side(_("Then"), seen["then"], {})
+    if seen["now"] is not None:
+        _show_side(_("Now"), seen["now"], seen["then"])
+    if changed := seen["difference"][2:]:
         print()
-        print(paint(line(side["model"]), "bold"))
-        cost = "?" if side["cost_usd"] is None else _(price(round(side["cost_usd"] * MICRO)))
-        print(_("{rounds} model calls · {calls} tool calls · {tokens} tokens · {cost} · {seconds} s").format(
-            rounds=side["rounds"], calls=len(side["calls"]), tokens=side["input_tokens"] + side["output_tokens"],
-            cost=cost, seconds=number(side["seconds"]),
-        ))  # fmt: skip
-        for call in side["calls"]:
-            note = "" if call["recorded"] else paint("  " + _("not made then, so not answered"), "yellow")
-            print(f"  {line(call['name'])} {line(call['arguments'])}{note}")
-        if side["trouble"]:
-            print(paint(line(_(side["trouble"])), "red"))
-        if side["text"]:
-            print(printable(side["text"]))
+        print(paint(_("Difference"), "bold"))
+        for each in changed[:_MOST_LINES]:
+            print(paint(printable(each), _DIFFERENCE_COLOURS.get(each[:1], "")))
+        if len(changed) > _MOST_LINES:
+            print(ngettext("… {count} more line", "… {count} more lines", len(changed) - _MOST_LINES))
+
+
+def _show_side(title: str, side: Mapping[str, Any], before: Mapping[str, Any]) -> None:
+    """Its figures, and how they differ from those of before, where there are any."""
+    cost = "?" if side["cost_usd"] is None else _(price(round(side["cost_usd"] * MICRO)))
+    print()
+    print(f"{paint(title, 'bold')} {line(side['model'])}")
+    print(" · ".join((
+        ngettext("{count} model call", "{count} model calls", side["rounds"]),
+        ngettext("{count} tool call", "{count} tool calls", len(side["calls"])),
+        ngettext("{count} token", "{count} tokens", _tokens(side)) + _change(_tokens(side), before and _tokens(before)),
+        cost + _change(side["cost_usd"], before and before["cost_usd"]),
+        _duration(side["seconds"]) + _change(side["seconds"], before and before["seconds"]),
+    )))  # fmt: skip
+    for call in side["calls"]:
+        note = "" if call["recorded"] else paint("  " + _("not made then, so not answered"), "yellow")
+        print(f"  {line(call['name'])} {line(call['arguments'])}{note}")
+    if side["trouble"]:
+        print(paint(line(_(side["trouble"])), "red"))
+    print(printable(side["text"]) if side["text"] else paint(_("no text"), "dim"))
+
+
+def _tokens(side: Mapping[str, Any]) -> int:
+    return int(side["input_tokens"] + side["output_tokens"])
+
+
+def _change(now: float | None, then: Any) -> str:
+    """How much more or less than then, in brackets; nothing where one of them is not known."""
+    return f" ({in_language(f'{100 * (now - then) / then:+,.0f}')} %)" if then and now is not None else ""
+
+
+def _duration(seconds: float) -> str:
+    return age(seconds) if seconds >= 1 else f"{max(1, round(seconds * 1000))} ms"
