@@ -7,6 +7,8 @@ from datetime import UTC, datetime
 from playwright.async_api import Browser, Route, expect
 
 from hob.core.clock import SystemClock
+from hob.core.events.timeline import EventKind, TimelineEvent
+from hob.core.ids import TraceId, new_event_id, new_span_id
 from hob.store.settings import StoreSettings
 from hob.store.store import open_store
 from hob.testing.model_server import Reply
@@ -53,6 +55,43 @@ async def test_what_retention_erased_is_said_with_its_day(world: World, browser:
             await expect(details.get_by_text(today)).to_be_visible()
         await page.get_by_role("option").filter(has_text="message").click()
         await expect(details).to_contain_text("Run it, please.")
+        assert tab.errors == []
+
+
+async def test_erased_message_and_answer_say_so_in_their_rows(world: World, browser: Browser) -> None:
+    world.model.script.append(Reply("Something secret."))
+    async with world.serve() as daemon:
+        view = (await daemon.post("Say something secret.", session="main")).json()
+        trace = view["trace_id"]
+        (await daemon.client.post("/sessions/delete", json={"session": view["session"]})).raise_for_status()
+        tab = await open_tab(world, browser, f"/trace/{trace}")
+        for kind in ("message", "answer"):
+            row = tab.page.get_by_role("option").filter(has_text=kind)
+            await expect(row.get_by_text("erased", exact=True).locator("svg")).to_be_visible()
+            await expect(row.get_by_text("api", exact=True)).to_have_count(0)
+        await tab.page.get_by_role("button", name="As a graph").click()
+        await expect(tab.page.get_by_text("erased", exact=True)).to_have_count(2)
+        assert tab.errors == []
+
+
+async def test_call_of_a_model_beside_the_turns_says_what_it_was_for(world: World, browser: Browser) -> None:
+    world.home.mkdir(exist_ok=True)
+    asked = [
+        TimelineEvent(
+            new_event_id(), TraceId("1" * 31 + str(n)), new_span_id(), None, 1_760_000_000.0 + n, EventKind.MODEL,
+            "fake-1", classification=f"owner/{task}",
+        )
+        for n, task in enumerate(("summary", "chat"))
+    ]  # fmt: skip
+    async with open_store(world.home, StoreSettings(), SystemClock()) as store:
+        await store.timeline.add(asked)
+    async with world.serve():
+        tab = await open_tab(world, browser, "/timeline")
+        rows = tab.page.get_by_role("article").filter(has_text="model asked")
+        await expect(rows).to_have_count(2)
+        await expect(rows.filter(has_text="Hob wrote a summary")).to_have_count(1)
+        await rows.filter(has_text="Hob wrote a summary").get_by_role("link").click()
+        await expect(tab.page.get_by_role("option")).to_contain_text("Hob wrote a summary")
         assert tab.errors == []
 
 

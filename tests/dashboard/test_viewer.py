@@ -27,6 +27,9 @@ async def test_viewer_is_offered_nothing_that_would_be_refused(world: World, bro
         for place in ("Timeline", "Work", "Costs", "Home"):
             await rail.get_by_role("link", name=place).click()
             await looked_at(page)
+        await rail.get_by_role("link", name="Costs").click()
+        await expect(page.get_by_text("spending.daily", exact=True)).to_be_visible()
+        await expect(page.get_by_role("link", name="spending.daily")).to_have_count(0)
         await rail.get_by_role("link", name="Timeline").click()
         await page.get_by_role("article", name="message").first.get_by_role("link", name="Trace").click()
         await page.get_by_role("option").filter(has_text="model asked").first.click()

@@ -1,5 +1,6 @@
 """What single views of the page show and do, in Chromium against the real daemon."""
 
+import asyncio
 import re
 
 from playwright.async_api import Browser, Locator, Page, expect
@@ -317,7 +318,7 @@ async def test_section_of_the_settings_is_built_when_it_is_opened_or_found(world
     async with world.serve():
         tab = await open_tab(world, browser, "/settings")
         page = tab.page
-        heading = page.get_by_role("heading", name="spending", exact=True)
+        heading = page.get_by_role("heading", name="Limits of spending", exact=True)
         await expect(heading).to_be_visible()
         assert await page.locator("*").count() < 700
         budget = page.get_by_label("spending.daily", exact=True)
@@ -331,6 +332,65 @@ async def test_section_of_the_settings_is_built_when_it_is_opened_or_found(world
         await page.get_by_label("Find a setting").fill("")
         await expect(budget).to_have_count(0)
         assert tab.errors == []
+
+
+async def test_groups_of_settings_and_channels_have_titles_in_words(world: World, browser: Browser) -> None:
+    async with world.serve():
+        tab = await open_tab(world, browser, "/settings")
+        page = tab.page
+        await page.get_by_label("Find a setting").fill("who may talk to")
+        await expect(page.get_by_role("heading", level=2)).to_have_text(["Who may talk to Hob"])
+        await page.get_by_role("button", name="Deutsch").click()
+        await expect(page.get_by_role("heading", name="Wer mit Hob reden darf")).to_be_visible()
+        await page.goto(f"{tab.base}/settings?tab=channels")
+        await expect(page.locator("#main")).to_contain_text("Ausgehende Webhooks")
+        await expect(page.locator("#main").get_by_text(re.compile("^(hob|report|webhook(_out)?) *$"))).to_have_count(0)
+        assert tab.errors == []
+
+
+async def test_costs_name_days_as_the_reader_does_and_lead_to_the_limit(world: World, browser: Browser) -> None:
+    async with world.serve():
+        tab = await open_tab(world, browser, "/costs?days=7")
+        page = tab.page
+        days = page.get_by_role("list", name="Tokens by day")
+        first = await page.evaluate(
+            "new Date(Date.now() - 6 * 86400000).toLocaleDateString('en', { day: 'numeric', month: 'long' })"
+        )
+        await expect(days.get_by_role("listitem").first).to_have_text(re.compile(f"^{first}"))
+        await expect(page.locator("#main").get_by_text(first, exact=True)).to_be_visible()
+        assert not re.search(r"\d{4}-\d\d-\d\d", await page.locator("#main").inner_text())
+        await page.get_by_role("link", name="spending.daily").click()
+        await expect(page.get_by_label("spending.daily", exact=True)).to_be_visible()
+        assert tab.errors == []
+
+
+async def test_commands_in_sentences_of_doctor_and_of_connecting_are_code(world: World, browser: Browser) -> None:
+    async with (
+        await asyncio.start_server(refuse, "127.0.0.1", 0) as server,
+        world.serve(HOB_MODEL_NAME="", OPENAI_API_KEY="", OPENAI_BASE_URL=""),
+    ):
+        tab = await open_tab(world, browser, "/settings?tab=doctor")
+        main = tab.page.locator("#main")
+        await expect(main.locator("p code").first).to_be_visible(timeout=20_000)
+        assert "`" not in await main.inner_text()
+        await tab.page.goto(f"{tab.base}/settings?tab=models")
+        await tab.page.get_by_label("1. Who runs the model?").select_option("server")
+        port = server.sockets[0].getsockname()[1]
+        await tab.page.get_by_label("Its address").fill(f"http://127.0.0.1:{port}/v1")
+        await tab.page.get_by_label("Model (empty: the usual one)").fill("small")
+        await tab.page.get_by_role("button", name="3. Try and connect").click()
+        await expect(main.locator("p code")).to_have_text("pull small", timeout=20_000)
+        assert tab.errors == []
+
+
+async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Answer a request as a server of models that says what to run."""
+    await reader.readuntil(b"\r\n\r\n")
+    body = b'{"error": {"message": "run `pull small` first"}}'
+    head = f"HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n"
+    writer.write(f"{head}connection: close\r\n\r\n".encode() + body)
+    await writer.drain()
+    writer.close()
 
 
 async def test_home_tells_of_today_of_what_comes_next_and_of_a_limit_that_is_reached(

@@ -3,21 +3,28 @@
 import re
 from pathlib import Path
 
+from hob.app.settings.sections import SECTIONS
 from hob.cli.activity.timeline import TURN_WORDS
 from hob.cli.chat.rendering.tool_calls import STATUS_NAMES
 from hob.cli.trust.audit import KIND_WORDS, OUTCOME_WORDS
 from hob.core.translation.code_words import FAULT_WORDS, STATE_WORDS
+from hob.providers.settings import TASKS
 
 WEB = Path(__file__).parents[2] / "web" / "src"
 WORDS = WEB / "parts" / "words.ts"
 
 
-def test_codes_have_the_words_of_the_commands() -> None:
-    source = WORDS.read_text("utf-8")
-    found = {
+def tables() -> dict[str, dict[str, str]]:
+    return {
         name: dict(re.findall(r'^  (\w+): "(.*)",$', rows, re.M))
-        for name, rows in re.findall(r"^(?:export )?const (\w+): .*? = {(.*?)^};", source, re.M | re.S)
+        for name, rows in re.findall(
+            r"^(?:export )?const (\w+): .*? = {(.*?)^};", WORDS.read_text("utf-8"), re.M | re.S
+        )
     }
+
+
+def test_codes_have_the_words_of_the_commands() -> None:
+    found = tables()
     for name, codes, others in (
         ("WORDS", {**STATUS_NAMES, **STATE_WORDS, **FAULT_WORDS}, {"denied", "error", "skipped"}),
         ("AUDIT", {**KIND_WORDS, **OUTCOME_WORDS}, set[str]()),
@@ -28,3 +35,12 @@ def test_codes_have_the_words_of_the_commands() -> None:
         assert {str(code) for code, text in codes.items() if str(text) != code} <= {*page, *others}
         german = (WEB / "i18n" / "de.ts").read_text("utf-8")
         assert [text for text in page.values() if f'\n  "{text}": ' not in german] == []
+
+
+def test_groups_of_settings_and_purposes_of_model_calls_have_words_in_both_languages() -> None:
+    found = tables()
+    assert set(found["GROUPS"]) == set(SECTIONS)
+    assert set(found["PURPOSES"]) >= set(TASKS)
+    german = (WEB / "i18n" / "de.ts").read_text("utf-8")
+    said = [text for name in ("GROUPS", "CHANNELS", "PURPOSES") for text in found[name].values()]
+    assert [text for text in said if f'\n  "{text}": ' not in german] == []

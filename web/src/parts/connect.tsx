@@ -4,6 +4,7 @@ import { useState } from "react";
 import { call } from "../api/client";
 import { t } from "../i18n";
 import { Button } from "./basics";
+import { Told } from "./told";
 
 const OWN = "server";
 /** Providers that give people a key, and the page where they do. */
@@ -69,11 +70,11 @@ export function Connect({ onDone }: { onDone?: () => void }) {
         <p className="min-w-48 flex-1 text-sm text-muted">{t("The key is kept in a file that only you can read, and only if the model answers.")}</p>
       </div>
       <div aria-live="polite" className="text-sm">
-        {connect.isError && <p className="text-bad">{connect.error.message}</p>}
+        {connect.isError && <p className="text-bad"><Told text={connect.error.message} /></p>}
         {told?.kept && <p className="text-good">{t("{model} is connected.", { model: told.model })}</p>}
         {told && !told.kept && (
           <>
-            <p className="text-bad">{told.trouble}</p>
+            <p className="text-bad"><Told text={told.trouble} /></p>
             {told.tools === false ? (
               <Button className="mt-2" disabled={connect.isPending} onClick={() => connect.mutate(true)}>{t("Use it all the same")}</Button>
             ) : (

@@ -75,3 +75,64 @@ const EFFECTS: Record<string, string> = {
   executes: "run programs",
 };
 export const effectWord = (code: string) => t(EFFECTS[code] ?? code);
+
+/** Titles of groups of settings; a plug-in's has its name. */
+const GROUPS: Record<string, string> = {
+  model: "Models",
+  prompt_guard: "What models elsewhere are sent",
+  sanitizer: "Cleaning of answers",
+  classifier: "Choice of the model",
+  agent: "Turns",
+  spending: "Limits of spending",
+  workspace: "Your folder",
+  gateway: "HTTP API",
+  bus: "Queues",
+  store: "Database",
+  policy: "What Hob may do",
+  approvals: "Approvals",
+  admission: "Who may talk to Hob",
+  scanner: "Content scanner",
+  memory: "Memory",
+  er1: "ER1",
+  knowledge: "Search in documents",
+  sandbox: "Sandbox",
+  web: "Web search",
+  mcp: "MCP servers",
+  subagents: "Sub-agents",
+  browser: "Browser",
+  delivery: "Delivery",
+  logs: "Log",
+  backups: "Backups",
+  retention: "How long records are kept",
+  webhooks: "Incoming webhooks",
+  webhooks_out: "Outgoing webhooks",
+  security: "Security audit",
+  dashboard: "Dashboard",
+};
+export const groupWord = (code: string) => t(GROUPS[code] ?? code);
+
+/** Titles of Hob's own channels; another has its name. */
+const CHANNELS: Record<string, string> = {
+  hob: "Between conversations",
+  report: "Results of background work",
+  webhook: "Incoming webhooks",
+  webhook_out: "Outgoing webhooks",
+};
+export const channelWord = (code: string) => t(CHANNELS[code] ?? code);
+
+/** What a model was asked for beside the turns, by the task. */
+const PURPOSES: Record<string, string> = {
+  summary: "Hob wrote a summary",
+  facts: "Hob looked for facts to remember",
+  observer: "Hob noted what was said",
+  reflector: "Hob condensed its notes",
+  consolidation: "Hob summed up what was said",
+  rewriting: "Hob looked for other search words",
+  reranking: "Hob ordered search results",
+  sampling: "Hob answered an MCP server",
+  vision: "Hob described a picture",
+  test: "Hob tried the model",
+  replay: "Hob replayed a turn",
+};
+/** What a call of a model was for, which tells "owner/summary"; nothing for one of a turn. */
+export const purposeWord = (classification: string) => t(PURPOSES[classification.split("/")[1] ?? ""] ?? "");

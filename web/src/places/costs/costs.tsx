@@ -1,8 +1,9 @@
-import { useSearchParams } from "wouter";
+import { Link, useSearchParams } from "wouter";
 import { useUsage } from "../../api/queries";
 import type { SpendingAnswer, SpentAnswer } from "../../api/schema";
-import { money, number, t, tn } from "../../i18n";
+import { dayOf, endOf, money, number, t, tn } from "../../i18n";
 import { Card, Failure, Page, Section, Skeleton, Tabs, Wide } from "../../parts/basics";
+import { maySee } from "../../parts/places";
 
 const DIVISIONS = ["model", "session", "tool", "sender", "task"] as const;
 
@@ -48,6 +49,7 @@ function Days({ usage, days }: { usage: SpendingAnswer; days: number }) {
     const date = new Date(Date.now() - (days - 1 - back) * 86_400_000);
     return `${date.getFullYear()}-${String(date.getMonth() + 1).padStart(2, "0")}-${String(date.getDate()).padStart(2, "0")}`;
   });
+  const named = (date: string) => dayOf(endOf(date));
   const paid = usage.total.cost_usd > 0;
   const value = (row?: SpentAnswer) => (row ? (paid ? row.cost_usd : row.input_tokens + row.output_tokens) : 0);
   const most = Math.max(...dates.map((date) => value(known.get(date))), paid ? 0.0001 : 1);
@@ -60,14 +62,14 @@ function Days({ usage, days }: { usage: SpendingAnswer; days: number }) {
           {dates.map((date) => {
             const row = known.get(date);
             return (
-              <li key={date} className="group relative flex h-full min-w-0 flex-1 items-end" title={`${date}: ${shown(row)}`}>
-                <span className="sr-only">{date}: {shown(row)}</span>
+              <li key={date} className="group relative flex h-full min-w-0 flex-1 items-end" title={`${named(date)}: ${shown(row)}`}>
+                <span className="sr-only">{named(date)}: {shown(row)}</span>
                 <span aria-hidden className="w-full rounded-t-sm bg-accent transition-opacity group-hover:opacity-70" style={{ height: `${(100 * value(row)) / most}%`, minHeight: value(row) ? 2 : 0 }} />
               </li>
             );
           })}
         </ol>
-        <div className="mt-1 flex justify-between text-xs text-muted"><span>{dates[0]}</span><span>{t("Today")}</span></div>
+        <div className="mt-1 flex justify-between text-xs text-muted"><span>{named(dates[0]!)}</span><span>{t("Today")}</span></div>
       </Card>
     </Section>
   );
@@ -82,7 +84,7 @@ function Limits({ usage }: { usage: SpendingAnswer }) {
             const part = Math.min(1, (limit.spent_usd + limit.held_usd) / (limit.limit_usd || 1));
             return (
               <div key={limit.key} className="px-4 py-3">
-                <div className="mb-1.5 flex justify-between gap-3"><span className="font-mono">{limit.key}</span><span>{money(limit.spent_usd)} / {money(limit.limit_usd)}</span></div>
+                <div className="mb-1.5 flex justify-between gap-3"><Setting name={limit.key} /><span>{money(limit.spent_usd)} / {money(limit.limit_usd)}</span></div>
                 <div role="meter" aria-label={limit.key} aria-valuenow={Math.round(part * 100)} aria-valuemin={0} aria-valuemax={100} className="h-2 overflow-hidden rounded-full bg-sunken">
                   <div className={`h-full ${part > 0.8 ? "bg-warn" : "bg-accent"}`} style={{ width: `${part * 100}%` }} />
                 </div>
@@ -91,10 +93,16 @@ function Limits({ usage }: { usage: SpendingAnswer }) {
           })}
         </Card>
       ) : (
-        <p className="text-muted">{t("No limit is set. Under Settings, spending.daily sets one for each day.")}</p>
+        <p className="text-muted">{t("No limit is set. A limit for each day:")} <Setting name="spending.daily" /></p>
       )}
     </Section>
   );
+}
+
+/** A setting by its name, with the way to it for whoever may go there. */
+function Setting({ name }: { name: string }) {
+  const href = `/settings?find=${encodeURIComponent(name)}`;
+  return maySee(href) ? <Link href={href} className="font-mono text-accent underline-offset-4 hover:underline">{name}</Link> : <span className="font-mono">{name}</span>;
 }
 
 function Rows({ rows }: { rows: SpentAnswer[] }) {

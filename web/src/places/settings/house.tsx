@@ -6,6 +6,8 @@ import { call } from "../../api/client";
 import { useModels, useStatus } from "../../api/queries";
 import { clock, duration, t, tn } from "../../i18n";
 import { Connect } from "../../parts/connect";
+import { Told } from "../../parts/told";
+import { channelWord } from "../../parts/words";
 import { Badge, Button, Card, Empty, Failure, Section, Skeleton, When, Wide } from "../../parts/basics";
 
 /** The models that are set up; each can be tried. */
@@ -39,7 +41,7 @@ function Model({ name, usual }: { name: string; usual: boolean }) {
       {usual && <Badge tone="accent">{t("usual")}</Badge>}
       {told && (told.trouble ? <Badge tone="bad">{told.seconds === undefined ? t("does not answer") : t("answers, with trouble")}</Badge> : <Badge tone="good">{t("answers in {time}", { time: duration(told.seconds) })}</Badge>)}
       <Button icon={Zap} disabled={probe.isPending} onClick={() => probe.mutate()}>{probe.isPending ? t("Trying…") : t("Try it")}</Button>
-      {(told?.trouble || probe.isError) && <p role="alert" className="w-full text-sm break-words text-bad">{told?.trouble ?? probe.error?.message}</p>}
+      {(told?.trouble || probe.isError) && <p role="alert" className="w-full text-sm break-words text-bad"><Told text={told?.trouble ?? probe.error?.message ?? ""} /></p>}
     </div>
   );
 }
@@ -56,7 +58,7 @@ export function Channels() {
       {channels.data.channels.map((each) => (
         <div key={`${each.name}:${each.account}`} className="flex min-h-14 items-center gap-3 px-4 py-2">
           <RadioTower size={18} aria-hidden className="text-accent" />
-          <span className="flex-1 font-medium">{each.name} <span className="font-normal text-muted">{each.account}</span></span>
+          <span className="flex-1 font-medium">{channelWord(each.name)} <span className="font-normal text-muted">{each.account}</span></span>
           {each.undelivered ? <Badge tone="bad">{t("{count} undelivered", { count: each.undelivered })}</Badge> : <Badge tone="good">{t("runs")}</Badge>}
         </div>
       ))}
@@ -69,7 +71,7 @@ export function Plugins() {
   if (plugins.isError) return <Failure error={plugins.error} retry={() => void plugins.refetch()} />;
   if (!plugins.data) return <Skeleton rows={2} className="h-14" />;
   if (!plugins.data.plugins.length) {
-    return <Empty icon={Plug} title={t("No plug-in is installed.")}>{t("A package with tools or channels is switched on by `hob plugin enable NAME`.")}</Empty>;
+    return <Empty icon={Plug} title={t("No plug-in is installed.")}><Told text={t("A package with tools or channels is switched on by `hob plugin enable NAME`.")} /></Empty>;
   }
   return (
     <Card className="divide-y divide-line">
@@ -122,8 +124,8 @@ export function Doctor() {
               <div key={place} className="flex items-start gap-3 px-4 py-3">
                 <Icon size={18} className={`mt-0.5 shrink-0 ${colour}`} aria-label={t(each.severity)} />
                 <div className="min-w-0">
-                  <p className="font-medium break-words">{each.title}</p>
-                  <p className="text-sm break-words text-muted">{each.advice}</p>
+                  <p className="font-medium break-words"><Told text={each.title} /></p>
+                  <p className="text-sm break-words text-muted"><Told text={each.advice} /></p>
                   {each.where && <code className="font-mono text-xs break-all text-muted">{each.where}</code>}
                 </div>
               </div>
@@ -136,7 +138,7 @@ export function Doctor() {
       {!!found.data?.skipped.length && (
         <details className="mt-3 text-sm text-muted">
           <summary>{t("{count} could not be looked at", { count: found.data.skipped.length })}</summary>
-          <ul className="mt-1 ps-4">{found.data.skipped.map((each) => <li key={each.id}><code className="font-mono">{each.id}</code>: {each.reason}</li>)}</ul>
+          <ul className="mt-1 ps-4">{found.data.skipped.map((each) => <li key={each.id}><code className="font-mono">{each.id}</code>: <Told text={each.reason} /></li>)}</ul>
         </details>
       )}
     </Section>

@@ -7,6 +7,7 @@ import { useSettings, useStatus } from "../../api/queries";
 import type { SettingAnswer } from "../../api/schema";
 import { duration, t, tn } from "../../i18n";
 import { Badge, Button, Card, Failure, Page, Skeleton, Tabs, Wide } from "../../parts/basics";
+import { groupWord } from "../../parts/words";
 import { Delivery } from "./delivery";
 import { Channels, Doctor, Logs, Models, Plugins } from "./house";
 import { Phone } from "./phone";
@@ -53,8 +54,8 @@ function AllSettings() {
     for (const each of settings.data?.settings ?? []) {
       if (only && each.layer === "default") continue;
       if (live && !each.changeable) continue;
-      if (!`${each.key} ${each.doc}`.toLowerCase().includes(wanted.toLowerCase())) continue;
       const section = each.key.split(".")[0]!;
+      if (!`${each.key} ${groupWord(section)} ${each.doc}`.toLowerCase().includes(wanted.toLowerCase())) continue;
       found.set(section, [...(found.get(section) ?? []), each]);
     }
     return [...found];
@@ -111,7 +112,8 @@ function Group({ name, settings, found }: { name: string; settings: SettingAnswe
     <details open={open} onToggle={(event) => setOpened(event.currentTarget.open && !found)} className="group">
       <summary className="flex min-h-11 items-center gap-3 px-4 py-2">
         <ChevronRight size={16} aria-hidden className="text-muted group-open:rotate-90" />
-        <h2 className="font-semibold">{name}</h2>
+        <h2 className="font-semibold">{groupWord(name)}</h2>
+        {groupWord(name) !== name && <code aria-hidden className="hidden font-mono text-xs text-muted sm:inline">{name}</code>}
         <span className="ms-auto text-sm text-muted">{tn("{count} setting", "{count} settings", settings.length)}</span>
         {set > 0 && <Badge>{t("{count} set", { count: set })}</Badge>}
       </summary>

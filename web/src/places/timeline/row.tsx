@@ -11,7 +11,7 @@ import { Files } from "../../parts/media";
 import { maySee } from "../../parts/places";
 import { SpanIcon, kindOf, wentWrong } from "../../parts/spans";
 import type { PlacedEvent } from "../../api/schema";
-import { turnWord, wordOf } from "../../parts/words";
+import { purposeWord, turnWord, wordOf } from "../../parts/words";
 import { FOLDED, linesOf, type Row } from "./rows";
 
 type Acts = { onFocus: (trace: string) => void; onFilter: (name: string, value: string) => void; onOpen: (row: string) => void };
@@ -121,6 +121,7 @@ function Line({ event }: { event: PlacedEvent }) {
   const bad = wentWrong(event);
   const usage = event.usage;
   const [about, told] = ["tool", "approval", "policy"].includes(event.kind) ? event.text.split("\n") : ["", event.text.split("\n")[0]];
+  const purpose = event.kind === "model" ? purposeWord(event.classification) : "";
   const result = told || (event.kind === "turn" ? turnWord(event.classification) : "");
   return (
     <Link href={`/trace/${event.trace_id}`} className="flex min-h-9 items-center gap-2.5 rounded-md px-3 text-sm text-muted hover:bg-sunken">
@@ -129,6 +130,7 @@ function Line({ event }: { event: PlacedEvent }) {
         <span className="flex min-w-0 items-baseline gap-2">
           {event.kind !== "tool" && <span className="shrink-0">{kindOf(event.span_type).word()}</span>}
           <span className="shrink-0 font-mono text-text">{event.name ? wordOf(event.name) : t(event.kind)}</span>
+          {purpose && <span>{purpose}</span>}
           {about && <code dir="auto" title={about} className="truncate font-mono">{about}</code>}
           {event.status !== "ok" && <span className={`shrink-0 ${bad ? "text-bad" : ""}`}>{wordOf(event.status)}</span>}
         </span>

@@ -46,7 +46,7 @@ export function Graph({ spans, chosen, onChoose }: { spans: Placed[]; chosen: st
               <Icon size={16} color={colour} aria-hidden className="shrink-0" />
               <span className="min-w-0 flex-1">
                 <span className="block truncate text-muted">{span.kind === "turn" ? t("turn") : word()}</span>
-                <span className="block truncate font-medium">{["INBOUND", "OUTBOUND"].includes(span.type) ? span.output.split("\n")[0] || span.title : t(span.title)}</span>
+                <span className="block truncate font-medium">{["INBOUND", "OUTBOUND"].includes(span.type) ? span.output.split("\n")[0] || (span.event.erased === null ? span.title : t("erased")) : t(span.title)}</span>
               </span>
               <span className="text-muted">{duration(span.seconds)}</span>
             </button>

@@ -1,4 +1,4 @@
-import { ArrowLeft, ChartGantt, Columns2, MessageSquare, RotateCcw, Workflow, ZoomIn, ZoomOut } from "lucide-react";
+import { ArrowLeft, ChartGantt, Columns2, Eraser, MessageSquare, RotateCcw, Workflow, ZoomIn, ZoomOut } from "lucide-react";
 import { useEffect, useMemo, useState } from "react";
 import { Link } from "wouter";
 import { useMutation } from "@tanstack/react-query";
@@ -10,7 +10,7 @@ import { Badge, Button, Failure, Page, Skeleton, When, Wide } from "../../parts/
 import { Copy } from "../../parts/copy";
 import { SpanIcon, kindOf, wentWrong } from "../../parts/spans";
 import { maySee } from "../../parts/places";
-import { turnWord, wordOf } from "../../parts/words";
+import { purposeWord, turnWord, wordOf } from "../../parts/words";
 import { Detail } from "./detail";
 import { Graph } from "./graph";
 import { Replay } from "./replay";
@@ -94,6 +94,11 @@ function Facts({ trace }: { trace: TraceAnswer }) {
   );
 }
 
+/** Stands for the text of a message or an answer that is erased. */
+function Gone() {
+  return <span className="inline-flex items-center gap-1 text-muted italic"><Eraser size={12} aria-hidden /> {t("erased")}</span>;
+}
+
 /** Until when it waited: for its answer, or until now. */
 const until = (approval: ApprovalAnswer) => approval.answered ?? (approval.state === "open" ? Date.now() / 1000 : approval.expires);
 
@@ -158,8 +163,9 @@ function Waterfall({ spans, chosen, onChoose, trace }: {
                 <SpanIcon type={span.type} />
                 <span className="shrink-0 text-muted">{span.kind === "turn" ? t("turn") : word()}</span>
                 <span data-critical={slow.has(span.id) || undefined} className={`${about(span) ? "shrink-0" : "truncate"} ${["LLM", "TOOL"].includes(span.type) ? "font-mono" : ""} ${slow.has(span.id) ? "font-bold" : ""}`}>
-                  {span.type === "INBOUND" || span.type === "OUTBOUND" ? span.output.split("\n")[0] || span.title : span.kind === "turn" ? turnWord(span.title) : wordOf(span.title)}
+                  {span.type === "INBOUND" || span.type === "OUTBOUND" ? span.output.split("\n")[0] || (span.event.erased === null ? span.title : <Gone />) : span.kind === "turn" ? turnWord(span.title) : wordOf(span.title)}
                 </span>
+                {span.kind === "model" && <span className="min-w-0 truncate">{purposeWord(span.event.classification)}</span>}
                 {about(span) && <span dir="auto" className="min-w-0 truncate font-mono text-xs text-muted">{about(span)}</span>}
                 {wentWrong(span.event) && <Badge tone="bad">{wordOf(span.status)}</Badge>}
                 {asked && <span className="ms-auto hidden shrink-0 text-xs text-muted sm:inline">{t("waited {time}", { time: duration(Math.max(0, until(asked) - asked.asked)) })}{asked.answered ? ` · ${t(asked.state)}` : ""}</span>}
