@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 
 SEARCHED = tuple(layer for layer in Layer if layer is not Layer.SOUL)
 """What is recalled: identity files stand in the prompt anyway."""
-_MIN_SHARE, _MIN_BEST, _MIN_BEST_OF_TASK = 0.2, 0.3, 0.6
+_MIN_SHARE, _MIN_BEST, _MIN_BEST_OF_TASK = 0.2, 0.25, 0.6
 """What is shown by itself holds so much of a message, and something of it so much: else memory knows nothing of it."""
 _NEAR = 3
 """Places in a conversation or document that are still together."""

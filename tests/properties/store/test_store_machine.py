@@ -146,7 +146,7 @@ class StoreMachine(RuleBasedStateMachine):
     def wake(self, data: st.DataObject) -> None:
         if work := self.pick(data, *TurnState):
             woken = self.do(self.store.turns.wake(work.turn.id))
-            assert woken == (work.state is TurnState.PARKED)
+            assert woken == (work.state in (TurnState.PARKED, TurnState.READY))
             if woken:
                 work.state = TurnState.READY
 

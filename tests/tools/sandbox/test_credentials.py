@@ -231,7 +231,7 @@ def test_credential_is_given_to_its_agents_at_its_host_alone() -> None:
 
 @pytest.mark.parametrize("value", ["short", "has a space in it", "ümläutümläut", "line\nline\nline"])
 def test_secret_that_no_header_can_hold_is_refused(value: str) -> None:
-    with pytest.raises(NotConfigured, match=r"sandbox.credentials.github.value must have 12"):
+    with pytest.raises(NotConfigured, match=r"sandbox.credentials.github.value needs 12"):
         one(value=Secret.of(value))
 
 
