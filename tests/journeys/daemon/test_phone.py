@@ -46,6 +46,8 @@ async def test_phone_is_let_in_by_the_link_once_and_out_when_it_is_closed(world:
                     await browser.get("/")
                 except httpx2.ConnectError:
                     break
+                except httpx2.ReadError:
+                    continue  # it was let in by a listener that is just being closed
             else:
                 pytest.fail("it is still open")
 
