@@ -204,6 +204,11 @@ class Timeline(StorePart):
             first, last = (middle + 1, last) if rows and rows[0][0] < since else (first, middle)
         return dict(all_rows(connection, _KINDS, (first,)))
 
+    @property
+    def commits(self) -> int:
+        """It grows whenever something was committed: what is read while it stays is the same."""
+        return self._writer.commits
+
     async def newest(self) -> int:
         """The place of the last event; 0 where there is none."""
         rows: Sequence[tuple[int]] = await self._readers.read(lambda c: all_rows(c, _NEWEST))

@@ -150,8 +150,9 @@ class PromptBuilder:
         moment = await self._moment(turn, steps, view, model)
         audience = audience_of(turn)
         stable = await self._features.stable(turn, view, audience, budget // shares.profile)
-        system = self._system(audience, budget // shares.system, limits.small).with_parts(stable.parts)
-        foreign = _foreign_entries(unaccepted(self._bootstrap.load(), audience), settings, budget // shares.summary)
+        files = self._bootstrap.load()
+        system = self._system(files, audience, budget // shares.system, limits.small).with_parts(stable.parts)
+        foreign = _foreign_entries(unaccepted(files, audience), settings, budget // shares.summary)
 
         said = opening_entries(turn, moment.at)
         opening, later = (*said, *stable.foreign, *moment.note), step_entries(turn, steps, moment.at)
@@ -275,8 +276,7 @@ class PromptBuilder:
             return view.summary, history
         return age_summary(view.summary, history, at, self._settings), age(history, at, self._settings)
 
-    def _system(self, audience: Audience, room: int, small: bool) -> SystemText:
-        files = self._bootstrap.load()
+    def _system(self, files: tuple[BootstrapFile, ...], audience: Audience, room: int, small: bool) -> SystemText:
         known = self._systems.get((audience, room, small))
         if known is None or known[0] is not files:
             if len(self._systems) >= _MAX_SYSTEMS:

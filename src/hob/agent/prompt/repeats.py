@@ -23,7 +23,8 @@ def without_repeats(*parts: Sequence[Entry]) -> tuple[list[Entry], ...]:
 
 
 def _shown(entry: Entry, calls: dict[CallId, ToolCall], known: set[tuple[str, str, str]]) -> Entry:
-    calls.update({call.id: call for call in entry.calls})
+    if entry.calls:
+        calls.update({call.id: call for call in entry.calls})
     if entry.role != "tool" or entry.call not in calls or len(entry.text) < _WORTH_IT or entry.images:
         return entry
     call = calls[entry.call]

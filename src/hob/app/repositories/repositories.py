@@ -85,12 +85,19 @@ class OwnerRepositories:
         """The repositories in the folder, and the lines of files that hold a text."""
         root = self._root(repo)
         below = self._root(SEARCHED) if repo == "work" and SEARCHED in self._folders else root
-        repos = await asyncio.to_thread(repositories_below, below)
+        repos: list[str] = []
         matches: list[MatchAnswer] = []
+
+        def look() -> None:
+            repos.extend(repositories_below(below))
+
         if text:
             asked = ("grep", "-I", "-n", "-i", "-F", "-z", "--untracked", "--no-textconv", "-m", "20", "-e", text)
-            said = await self._programs.git(root, *asked, fine=(0, 1), lines=_MAX_LINES)
-            matches = [_match(line) for line in said.split("\n")[:_MAX_LINES] if line.count("\0") >= 2]
+            said = await self._programs.git(root, *asked, fine=(0, 1), lines=_MAX_LINES, first=look)
+            found = [line.split("\0", 2) for line in said.split("\n", _MAX_LINES)[:_MAX_LINES]]
+            matches = [{"path": row[0], "line": int(row[1]), "text": row[2][:400]} for row in found if len(row) == 3]
+        else:
+            await asyncio.to_thread(look)
         return {"root": str(below), "repos": repos, "matches": matches}
 
     async def branches(self, repo: str) -> BranchesAnswer:
@@ -251,8 +258,3 @@ _STATES = {"?": "new", "A": "new", "M": "changed", "D": "gone", "R": "renamed", 
 
 def _apart(text: str) -> list[tuple[str, int]]:
     return [(word, int(count)) for word, count in re.findall(r"(ahead|behind) (\d+)", text)]
-
-
-def _match(line: str) -> MatchAnswer:
-    path, number, text = line.split("\0", 2)
-    return {"path": path, "line": int(number) if number.isdecimal() else 0, "text": text[:400]}

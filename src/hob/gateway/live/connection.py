@@ -1,7 +1,6 @@
 """One client of `/ws`: login, what it says, what it is told, time limits, and how it ends."""
 
 import asyncio
-import json
 import logging
 import math
 from collections.abc import Callable
@@ -18,6 +17,7 @@ from hob.gateway.auth.callers import ApiCaller
 from hob.gateway.http.failures import Failure, HttpRefusal, failure_of
 from hob.gateway.http.fields import read
 from hob.gateway.http.json_body import parse_json
+from hob.gateway.http.reply import encoded
 from hob.gateway.live import messages
 from hob.gateway.live.kinds import ClientRequest, Ended, M, MessageKind
 from hob.gateway.live.table import HELLO, KINDS, NO_HELLO, NOT_TEXT, SLOW, TOO_FAST, UNKNOWN, Hello
@@ -188,11 +188,14 @@ class LiveConnection:
             failure = refusal.failure
         await self.say(ref, messages.ERROR, _view(failure))
 
-    async def say(self, ref: str | None, message: messages.LiveMessage[M], fields: M, /) -> None:
-        """Tell the client. Returns when it is on its way. Raises Ended: it is gone, slow, or not let in any more."""
+    async def say(self, ref: str | None, message: messages.LiveMessage[M], fields: M, text: str = "", /) -> None:
+        """Tell the client. Returns when it is on its way. Raises Ended: it is gone, slow, or not let in any more.
+
+        `text`: the fields as JSON, where they were written out before.
+        """
         self._check()
-        told = {"type": message.name, **({} if ref is None else {"ref": ref}), **fields}
-        text = json.dumps(told, ensure_ascii=False, separators=(",", ":"))
+        head = {"type": message.name, **({} if ref is None else {"ref": ref})}
+        text = f"{encoded(head).decode()[:-1]},{text[1:]}" if text else encoded({**head, **fields}).decode()
         async with self._sending:
             try:
                 async with asyncio.timeout(SLOW_SECONDS):

@@ -15,8 +15,11 @@ M = TypeVar("M", bound=Mapping[str, object])
 class SendReply(Protocol):
     """Says something to the client that asked, with the `ref` that it gave."""
 
-    async def __call__(self, message: LiveMessage[M], fields: M, /) -> None:
-        """Returns when the message is on its way; a client that is slow to read makes it wait. Raises Ended."""
+    async def __call__(self, message: LiveMessage[M], fields: M, text: str = "", /) -> None:
+        """Returns when the message is on its way; a client that is slow to read makes it wait. Raises Ended.
+
+        `text`: the fields as JSON, where they were written out before.
+        """
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,8 @@ from hob.gateway.chat.receive import receive
 from hob.gateway.http.failures import BUSY
 from hob.gateway.http.fields import Nothing, field
 from hob.gateway.live import messages
+from hob.gateway.live.feed import EventFeed
 from hob.gateway.live.kinds import ClientRequest, MessageKind
-from hob.gateway.routes.views import event_view, without_content
 
 # The first words on both sides, and signs of life.
 
@@ -152,7 +152,7 @@ async def subscribe(request: ClientRequest[SubscribeRequest]) -> None:
     events without what messages say.
     """
     asked, timeline = request.asked, request.api.store.timeline
-    reads = request.caller.may(TokenScope.READ)
+    reads, feed = request.caller.may(TokenScope.READ), request.api.kept(EventFeed)
     newest = await timeline.newest()
     after = newest if asked.after is None else asked.after
     if after > newest:
@@ -162,12 +162,11 @@ async def subscribe(request: ClientRequest[SubscribeRequest]) -> None:
     with timeline.news() as news:
         while True:
             news.clear()  # before reading: what is committed from now on sets it again
-            found = await timeline.follow(after, _PAGE, sessions=asked.sessions, kinds=asked.kinds)
-            for cursor, event in found.events:
-                view = event_view(event) if reads else without_content(event_view(event))
-                await request.say(messages.EVENT, messages.EventMessage(cursor=cursor, event=view))
+            found = await feed.follow(timeline, after, _PAGE, sessions=asked.sessions, kinds=asked.kinds, reads=reads)
+            for message, text in found.messages:
+                await request.say(messages.EVENT, message, text)
             after = found.upto
-            if len(found.events) == _PAGE:
+            if len(found.messages) == _PAGE:
                 continue
             if not told:
                 told = True

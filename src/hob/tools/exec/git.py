@@ -12,7 +12,6 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from functools import partial
 from pathlib import Path
 from time import monotonic
 
@@ -61,13 +60,18 @@ class Programs:
         seconds: float = SECONDS,
         fine: Sequence[int] = (0,),
         lines: int | None = None,
+        first: Callable[[], object] = lambda: None,
     ) -> str:
         """What git says; `text` is given to it. Raises InvalidRequest, with git's own words where it refuses.
 
-        After so many `lines`, where they are limited, it is not heard any more.
+        After so many `lines`, where they are limited, it is not heard any more. `first` is done in the same thread.
         """
-        command = "git", *_ALONE, *arguments
-        return await self._run(root, command, text, seconds, fine, lines, before=partial(_check, root))
+
+        def before() -> None:
+            first()
+            _check(root)
+
+        return await self._run(root, ("git", *_ALONE, *arguments), text, seconds, fine, lines, before)
 
     async def run(
         self, root: Path, *command: str, text: str = "", seconds: float = SECONDS, fine: Sequence[int] = (0,)
