@@ -160,6 +160,10 @@ class ToolFailed(HobError):
     """The tool could not do it; the model may try another way."""
 
 
+class WrongCall(ToolFailed):
+    """The call cannot be made as it is. The message is Hob's own and quotes the call alone, so it taints no turn."""
+
+
 class ToolRefused(HobError):
     """The policy does not allow this here; the owner may."""
 

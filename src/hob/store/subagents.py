@@ -6,7 +6,7 @@ from typing import Any, Unpack
 
 import apsw
 
-from hob.core.errors import ToolFailed
+from hob.core.errors import WrongCall
 from hob.core.events.timeline import TimelineEvent
 from hob.core.ids import CallId, InboundId, SessionKey, TraceId, TurnId
 from hob.core.messages import Address, Inbound
@@ -38,6 +38,11 @@ _INSERT = (
 _HANDED_OVER = "s.closed = 0 AND s.taken IS NOT NULL"
 _ENDED = "CASE WHEN s.kind = 'send' OR s.cleanup = 'delete' THEN 0 ELSE coalesce(t.ended, s.created) END"
 _ENQUEUE = "INSERT OR IGNORE INTO self_messages (key, turn, run, body) VALUES (?, ?, ?, ?)"
+_END_ALL = (
+    "UPDATE subagents SET why = ? WHERE why = '' AND closed = 0 AND taken IS NULL"
+    " AND NOT EXISTS (SELECT 1 FROM inbox i JOIN turns t ON t.id = i.turn"
+    " WHERE i.id = subagents.id AND t.ended IS NOT NULL)"
+)
 _PENDING = f"{_SELECT} WHERE s.closed = 0 AND s.taken IS NULL ORDER BY s.seq"
 _QUEUED = "SELECT m.key, m.run, c.text FROM self_messages m JOIN content c ON c.id = m.body ORDER BY m.rowid"
 _AWAITING = (
@@ -140,7 +145,7 @@ class StoredSubagents(StorePart):
     ) -> None:
         """Keep the run, what is `chosen` for its session and its message, and tell it on the timeline; once.
 
-        Raises ToolFailed where its parent has `most` open children, StoreErrors.
+        Raises WrongCall where its parent has `most` open children, StoreErrors.
         """
         at = self._now()
         to = row.origin
@@ -149,7 +154,7 @@ class StoredSubagents(StorePart):
             return
         found = find_row(connection, _OPEN_CHILDREN, (row.parent,)) or (0,)
         if row.kind == SPAWN and found[0] >= maximum:
-            raise ToolFailed(f"{found[0]} sub-agents of this session are at work; wait for one (sessions_yield)")
+            raise WrongCall(f"{found[0]} sub-agents of this session are at work; wait for one (sessions_yield)")
         content_writer = ContentWriter(connection)
         values = (
             row.id, row.kind, row.turn, row.parent, row.root, row.session, row.depth, row.name,
@@ -175,6 +180,10 @@ class StoredSubagents(StorePart):
         """It is ended from outside, for this reason; the first one stays."""
         sql = "UPDATE subagents SET why = ? WHERE id = ? AND why = ''"
         await self._writer.write(lambda c: c.execute(sql, (why, id)).fetchall())
+
+    async def end_all(self, why: str) -> None:
+        """All that are still at work are ended from outside, for this reason. Raises StoreErrors."""
+        await self._writer.write(lambda c: all_rows(c, _END_ALL, (why,)))
 
     @transaction
     def take(self, connection: apsw.Connection, id: InboundId, by: str, *events: TimelineEvent) -> None:

@@ -37,7 +37,7 @@ class Cut:
 
 
 _BACKGROUND = frozenset({"facts", "observer", "reflector", "consolidation", "rewriting", "reranking", "sampling"})
-Line = str | ModelReply | HobError | Silence | Cut | Callable[[ModelRequest], "str | ModelReply"]
+Line = str | ModelReply | HobError | Silence | Cut | Callable[[ModelRequest], "str | ModelReply | Silence"]
 
 
 def calls(*named: tuple[str, str], text: str = "") -> ModelReply:
@@ -98,7 +98,7 @@ class ScriptedModel:
                 for event in _events(line, request):
                     yield event
             case _:
-                for event in _events(line(request), request):
+                async for event in self._perform(line(request), request):
                     yield event
 
 

@@ -16,7 +16,7 @@ from hob.agent.turn.dependencies import TurnDependencies
 from hob.agent.turn.driver import Driver
 from hob.agent.turn.hooks import Hooks
 from hob.core.content.files import BootstrapFile
-from hob.core.errors import AnswerNeeded, StoreFull, ToolFailed
+from hob.core.errors import AnswerNeeded, StoreFull, ToolFailed, WrongCall
 from hob.core.events.hooks import AfterTool, BeforeTool, Decision, Deny, HookEvent, Proceed, Replace
 from hob.core.events.timeline import TimelineEvent
 from hob.core.ids import ApprovalId, CallId, SessionKey, TurnId
@@ -249,6 +249,18 @@ async def test_text_of_a_failed_tool_taints_the_next_request(bench: TurnBench) -
     steps = await bench.store.journal.load_steps(turn.id)
     trusts = [step.trust for step in steps if isinstance(step, ModelAsked)]
     assert trusts == [Trust.TRUSTED, Trust.UNTRUSTED]
+
+
+async def test_hobs_own_words_about_a_wrong_call_taint_nothing(bench: TurnBench) -> None:
+    async def look(_: Mapping[str, Any]) -> str:
+        raise WrongCall("look needs a name")
+
+    turn = await bench.turn()
+    await Driver(bench.parts((tool("look", look),), calls(("look", "{}")), "Hm.")).run(turn, bench.control)
+    (received,) = await bench.received(turn)
+    assert (received.result.text, received.status) == ("look failed: look needs a name", "error")
+    steps = await bench.store.journal.load_steps(turn.id)
+    assert {step.trust for step in steps if isinstance(step, ModelAsked)} == {Trust.TRUSTED}
 
 
 @pytest.mark.parametrize(("script", "previews"), [(["Hello."], True), ([calls(("clock", "{}")), "Noon."], False)])

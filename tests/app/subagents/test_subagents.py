@@ -29,7 +29,7 @@ from hob.gateway.chat.inbound import owners_inbound
 from hob.gateway.chat.outcome import follow
 from hob.store.subagents import SPAWN, SubagentRow
 from hob.testing.memory_store import memory_store
-from hob.testing.model import Line, ScriptedModel
+from hob.testing.model import Line, ScriptedModel, Silence
 from tests.stand_ins import stand_ins
 
 ROOT = SessionKey("api:main")
@@ -250,6 +250,30 @@ async def test_sub_agents_end_when_they_are_killed_or_take_too_long(tmp_path: Pa
         (killed,) = await settled(app)
         assert killed.status == "killed"
         assert "timeout" in await said(app, "wait for it")
+
+
+async def test_sub_agents_that_stop_all_ended_are_not_reported_once_it_is_lifted(tmp_path: Path) -> None:
+    reported: list[str] = []
+
+    def think(request: ModelRequest) -> str | ModelReply | Silence:
+        if in_child(request):
+            return Silence()
+        if "[sub-agent" in request.messages[-1].text:
+            reported.append(request.messages[-1].text)
+        script = [asks(request, OPEN), asks(request, spawn("think"), spawn("think more"))]
+        done = len([each for each in request.messages if isinstance(each, AssistantMessage)])
+        return script[done] if done < len(script) else "They work on it."
+
+    async with hob(tmp_path, think) as app:
+        assert await said(app, "think") == "They work on it."
+        async with asyncio.timeout(10):
+            while [row.status for row in await rows(app)] != ["running", "running"]:  # noqa: ASYNC110 - the job begins them
+                await asyncio.sleep(0.02)
+        assert await app.operations.stop_all("/stop all") == 2
+        assert [row.taken for row in await settled(app, 2)] == ["nobody", "nobody"]
+        assert await app.operations.lift()
+        assert await said(app, "what now?") == "They work on it."
+        assert not reported
 
 
 # A tree of twelve

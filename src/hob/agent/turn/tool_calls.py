@@ -21,7 +21,7 @@ from hob.agent.turn.client_terms import tools_of_turn
 from hob.agent.turn.dependencies import StepOutcome, Stopwatch, TurnDependencies
 from hob.agent.turn.hooks import deadline
 from hob.agent.turn.turn import CallState, answer_of, unknown_outcome
-from hob.core.errors import AnswerNeeded, OutcomeUnknown, ResultPending, StoreError, ToolFailed, ToolRefused
+from hob.core.errors import AnswerNeeded, OutcomeUnknown, ResultPending, StoreError, ToolFailed, ToolRefused, WrongCall
 from hob.core.events.hooks import AfterTool, BeforeTool
 from hob.core.events.notices import Progress
 from hob.core.events.timeline import EventKind, TimelineEvent
@@ -140,6 +140,8 @@ class ToolCalls:
                 return result, "error" if result.is_error else "ok"
         except OutcomeUnknown:
             return unknown_outcome(call).result, "unknown_outcome"
+        except WrongCall as error:
+            return answer_of(call.id, f"{call.name} failed: {error}", "error").result, "error"
         except ToolFailed as error:
             return _failed(call, f"{call.name} failed: {error}"), "error"
         except ToolRefused as error:

@@ -21,7 +21,7 @@ from hob.app.subagents.specs import (
     SPAWN_TOOL,
     SUBAGENTS,
 )
-from hob.core.errors import NotFound, ResultPending, ToolFailed
+from hob.core.errors import NotFound, ResultPending, WrongCall
 from hob.core.ids import InboundId, SessionKey, digest, new_trace_id
 from hob.core.messages import OWN_CHANNEL, Address, Quoted
 from hob.core.models import Entry, Thinking
@@ -87,13 +87,13 @@ class SubagentToolset:
         if model:
             self._check_model(model)
         if depth > settings.max_depth:
-            raise ToolFailed("a sub-agent cannot begin another one here (subagents.max_depth)")
+            raise WrongCall("a sub-agent cannot begin another one here (subagents.max_depth)")
         if name and not _NAME.fullmatch(name):
-            raise ToolFailed("a name has lower-case letters, digits, _ and -, and begins with a letter")
+            raise WrongCall("a name has lower-case letters, digits, _ and -, and begins with a letter")
         if agent not in ("", AGENT):
-            raise ToolFailed(f"there is no agent {agent!r}; there is {AGENT}")
+            raise WrongCall(f"there is no agent {agent!r}; there is {AGENT}")
         if thinking and thinking not in set(Thinking):
-            raise ToolFailed(f"thinking is one of {', '.join(Thinking)}")
+            raise WrongCall(f"thinking is one of {', '.join(Thinking)}")
         secret = _name(turn, call)
         id, session = InboundId(f"m_{secret[:14]}"), child_key(turn.session, str(UUID(secret[:32])))
         files = "".join(f"\n[attached: read blob:{blob.removeprefix('blob:')}]" for blob in attachments)
@@ -126,11 +126,11 @@ class SubagentToolset:
         return json.dumps({"accepted": True, "runId": id, "childSessionKey": session})
 
     def _check_model(self, name: str) -> None:
-        """Raises ToolFailed for a name that leads to no model."""
+        """Raises WrongCall for a name that leads to no model."""
         try:
             self._models.check(name)
         except NotFound as unknown:
-            raise ToolFailed(f"no model is called {name!r}; there are: {', '.join(self._models.names())}") from unknown
+            raise WrongCall(f"no model is called {name!r}; there are: {', '.join(self._models.names())}") from unknown
 
     async def _row(
         self, context: CallContext, id: InboundId, session: SessionKey, *, kind: str, depth: int
@@ -184,7 +184,7 @@ class SubagentToolset:
             return f"Ended: {', '.join(row.id for row in chosen) or 'none was at work'}."
         (row,) = chosen
         if not row.open or not text.strip():
-            raise ToolFailed("steer needs text, and a sub-agent that is at work")
+            raise WrongCall("steer needs text, and a sub-agent that is at work")
         id = InboundId(f"m_{_name(context.turn, call)[:14]}")
         inbound = self_made(
             context.turn, context.trust, f"[From the session that gave the task]\n\n{text}",
@@ -255,7 +255,7 @@ class SubagentToolset:
     ) -> str:
         key = (await self._find(context, session)).key
         if key == context.turn.session or ":thread:" in key:
-            raise ToolFailed("this is the same session, or a thread that only its own chat writes to")
+            raise WrongCall("this is the same session, or a thread that only its own chat writes to")
         id = InboundId(f"m_{_name(context.turn, call)[:14]}")
         text = _SENT.format(parent=context.turn.session, message=message)
         inbound = self_made(
@@ -301,7 +301,7 @@ class SubagentToolset:
         labels = {row.session: row.label for row in await self._store.subagents.of(context.turn.session)}
         found = [each for each in seen if name in (each.key, each.title, labels.get(each.key))]
         if len(found) != 1:
-            raise ToolFailed(f"no session {name!r} may be looked into here; sessions_list tells which may be")
+            raise WrongCall(f"no session {name!r} may be looked into here; sessions_list tells which may be")
         return found[0]
 
 
@@ -313,7 +313,7 @@ def _name(turn: Turn, call: ToolCall) -> str:
 def _select(rows: Sequence[SubagentRow], target: str) -> SubagentRow:
     """The run that is meant: last, its number, session, label or name, the beginning of a label or of a run's id."""
     if not rows:
-        raise ToolFailed("this session has no sub-agents")
+        raise WrongCall("this session has no sub-agents")
     if target == "last":
         return rows[-1]
     if target.isdecimal() and 1 <= int(target) <= len(rows):
@@ -323,7 +323,7 @@ def _select(rows: Sequence[SubagentRow], target: str) -> SubagentRow:
     found = exact or close
     if len(found) != 1:
         which = "none" if not found else f"several ({', '.join(row.id for row in found)})"
-        raise ToolFailed(f"{target!r} means {which} of the sub-agents; subagents with action list tells them")
+        raise WrongCall(f"{target!r} means {which} of the sub-agents; subagents with action list tells them")
     return found[0]
 
 

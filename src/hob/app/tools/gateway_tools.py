@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, Literal, Protocol
 
 from hob.core.argument_roles import ArgumentRole
-from hob.core.errors import InvalidRequest, ToolFailed, ToolRefused
+from hob.core.errors import InvalidRequest, ToolRefused, WrongCall
 from hob.core.ports.tools import CallContext
-from hob.core.tools import Effect, Restart, Tier
+from hob.core.tools import Effect, Restart, Tier, ToolCall
 from hob.core.trust.labels import HOB_LABEL, SenderClass
 from hob.core.turns import Turn
 from hob.tools.registry.declaration import Tools, tool
@@ -74,22 +74,33 @@ class GatewayTools:
     )
     async def gateway_set(self, name: str, value: str, context: CallContext) -> str:
         """Change a setting that changes while Hob runs, to what the user wrote; null takes the change back."""
-        _check_owner(context.turn)
-        section = name.partition(".")[0]
-        if section in NEVER:
-            raise ToolRefused(f"[{section}] is changed by the owner alone: hob config set {name} ...")
-        words = "\n".join(inbound.text for inbound in (*context.turn.inbounds, *context.turn.joined)).casefold()
-        if value != "null" and value.casefold() not in words:
-            raise ToolRefused(f"the user did not write {value!r}: ask them for the value itself")
+        _check_change(context.turn, name, value)
         changeable = [each["key"] for each in self._gateway().settings() if each["changeable"]]
         if name not in changeable:
             some = ", ".join(each for each in changeable if each.partition(".")[0] not in NEVER)
-            raise ToolFailed(f"{name} does not change while Hob runs; these do: {some}")
+            raise WrongCall(f"{name} does not change while Hob runs; these do: {some}")
         try:
             await self._gateway().change_settings({name: None if value == "null" else value}, f"turn:{context.turn.id}")
         except InvalidRequest as error:
-            raise ToolFailed(str(error)) from error
+            raise WrongCall(str(error)) from error
         return f"{name} is {value} from now on" if value != "null" else f"{name} is as before"
+
+
+def check_change(call: ToolCall, turn: Turn) -> None:
+    """Raises ToolRefused for a change of settings that is not made, whatever anybody allows."""
+    if call.name == "gateway_set":
+        arguments = json.loads(call.arguments or "{}")
+        _check_change(turn, str(arguments.get("name") or ""), str(arguments.get("value") or ""))
+
+
+def _check_change(turn: Turn, name: str, value: str) -> None:
+    _check_owner(turn)
+    section = name.partition(".")[0]
+    if section in NEVER:
+        raise ToolRefused(f"[{section}] is changed by the owner alone: hob config set {name} ...")
+    words = "\n".join(inbound.text for inbound in (*turn.inbounds, *turn.joined)).casefold()
+    if value != "null" and value.casefold() not in words:
+        raise ToolRefused(f"the user did not write {value!r}: ask them for the value itself")
 
 
 def _check_owner(turn: Turn) -> None:

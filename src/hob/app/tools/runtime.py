@@ -15,6 +15,7 @@ from hob.app.memory.service import open_service
 from hob.app.subagents.sessions import AGENT, depth_of
 from hob.app.tools.accepted_writes import AcceptedWrites
 from hob.app.tools.executable_config import changed_executable_config, places_of
+from hob.app.tools.gateway_tools import check_change
 from hob.app.tools.turn_undo import TurnUndoService
 from hob.bus.canvas import CanvasViewers
 from hob.config.loading import Config
@@ -115,6 +116,7 @@ class ToolRuntime:
         try:
             self.messages.check(call, turn)
             check_address(call)
+            check_change(call, turn)
             await self.files.check(call)
         except ToolRefused as why:
             return str(why)

@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from hob.core.errors import ToolFailed
+from hob.core.errors import WrongCall
 
 _ESCAPE = re.compile(rb"\\([0-7]{1,3}|.)")
 _LETTERS = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"a": b"\a", b"b": b"\b", b"f": b"\f", b"v": b"\v"}
@@ -20,33 +20,33 @@ _SPACES = str.maketrans(dict.fromkeys("\u00a0\u202f\u2007", " "))  # in the name
 
 
 def plain_name(spelled: str, home: Path | None) -> str:
-    """The name without `file://` and `~`. Raises ToolFailed for what can be no name of a file."""
+    """The name without `file://` and `~`. Raises WrongCall for what can be no name of a file."""
     name = spelled
     if name[:5].lower() == "file:":
         url = urlsplit(name)
         if url.netloc not in ("", "localhost") or url.query or url.fragment or not url.path.startswith("/"):
-            raise ToolFailed(f"{spelled} names no file of this machine; write its path.")
+            raise WrongCall(f"{spelled} names no file of this machine; write its path.")
         name = unquote(url.path, errors="strict") if "%" in url.path else url.path
     if name == "~" or name.startswith("~/"):
         if home is None:
-            raise ToolFailed("~ leads nowhere here; write the whole path.")
+            raise WrongCall("~ leads nowhere here; write the whole path.")
         name = f"{home}{name[1:]}"
     if not name:
-        raise ToolFailed("The path is empty; `.` is the folder where relative names start.")
+        raise WrongCall("The path is empty; `.` is the folder where relative names start.")
     try:
         length = len(name.encode())
     except UnicodeEncodeError as error:
-        raise ToolFailed(f"{spelled!r} is no text and so no path.") from error
+        raise WrongCall(f"{spelled!r} is no text and so no path.") from error
     if "\0" in name or length > _LONGEST or any(len(part.encode()) > 255 for part in name.split("/")):
-        raise ToolFailed(f"{spelled[:80]!r} can be no path: it is too long or holds a NUL.")
+        raise WrongCall(f"{spelled[:80]!r} can be no path: it is too long or holds a NUL.")
     return name
 
 
 def check_new_name(name: str) -> None:
-    """Raises ToolFailed for the name of a new file that would look like another: control and direction characters."""
+    """Raises WrongCall for the name of a new file that would look like another: control and direction characters."""
     for char in name:
         if unicodedata.category(char) in ("Cc", "Cf", "Zl", "Zp"):
-            raise ToolFailed(f"{name!r} holds the character {char!r}, which nobody would see; leave it out.")
+            raise WrongCall(f"{name!r} holds the character {char!r}, which nobody would see; leave it out.")
 
 
 def same_name(folder: str, name: str) -> str | None:

@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from hob.core.errors import ToolFailed, ToolRefused
+from hob.core.errors import ToolFailed, ToolRefused, WrongCall
 from hob.core.values import dataclass
 from hob.tools.filesystem.directories import open_folder, open_root, real_path
 from hob.tools.filesystem.directory_walk import NEVER, files_of, is_beneath
@@ -105,7 +105,7 @@ class Roots:
         top, root = found
         place = Place(spelled, root, top, tuple(path[len(top) + 1 :].split("/")) if len(path) > len(top) + 1 else ())
         if name.endswith("/") and Path(path).exists() and not Path(path).is_dir():
-            raise ToolFailed(f"{spelled} ends with a slash, but it is no folder.")
+            raise WrongCall(f"{spelled} ends with a slash, but it is no folder.")
         return place
 
     def is_forbidden(self, path: str) -> bool:
@@ -198,13 +198,13 @@ class Roots:
                     return ToolFailed(f"{said} {nearest_names(above, place.parts[n], os.listdir(listing))}")  # noqa: PTH208
                 finally:
                     os.close(listing)
-        return ToolFailed(f"{said} {self.line()}")
+        return WrongCall(f"{said} {self.line()}")
 
     def _open_file(self, place: Place, *, secrets: bool = False) -> tuple[int, os.stat_result, Place]:
         if not secrets:
             self.check_shown(place)
         if not place.parts:
-            raise ToolFailed(f"{place.spelled} is a folder, not a file.")
+            raise WrongCall(f"{place.spelled} is a folder, not a file.")
         with self.folder(place) as folder:
             seen = os.stat(place.name, dir_fd=folder, follow_symlinks=False)
             _check_plain(seen, place)
@@ -228,7 +228,7 @@ class Roots:
             with self.folder(place) as folder:
                 found = os.stat(place.name, dir_fd=folder, follow_symlinks=False)
             if stat.S_ISREG(found.st_mode):
-                raise ToolFailed(f"{place.spelled} is a file, not a folder.")
+                raise WrongCall(f"{place.spelled} is a file, not a folder.")
         with self.folder(place, place.parts) as folder:
             return os.open(".", _LIST, dir_fd=folder), place
 
@@ -256,7 +256,7 @@ class Roots:
                 continue
             if part == "..":
                 if missing:
-                    raise ToolFailed(f"{spelled} goes up from a folder that is not there.")
+                    raise WrongCall(f"{spelled} goes up from a folder that is not there.")
                 del here[-1:]
                 continue
             way = "/".join(("", *here, part))
@@ -298,7 +298,7 @@ def _check_plain(found: os.stat_result, place: Place) -> None:
     if stat.S_ISLNK(found.st_mode):
         raise Moved
     if stat.S_ISDIR(found.st_mode):
-        raise ToolFailed(f"{place.spelled} is a folder, not a file.")
+        raise WrongCall(f"{place.spelled} is a folder, not a file.")
     raise ToolRefused(f"{place.spelled} is no plain file but a device, a pipe or a socket.")
 
 

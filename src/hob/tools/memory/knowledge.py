@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from hob.core.clock import utc_day
-from hob.core.errors import InvalidRequest, NotFound, ToolFailed
+from hob.core.errors import InvalidRequest, NotFound, ToolFailed, WrongCall
 from hob.core.memory import Fact, FactState, Goal, GoalNote, GoalState, is_private
 from hob.core.ports.tools import CallContext
 from hob.core.trust.labels import HOB_LABEL, OWNER_LABEL, Label, Origin, join
@@ -60,9 +60,9 @@ class KnowledgeTools:
     async def create_goal(self, goal: str, context: CallContext, due: str = "") -> str:
         turn, text = context.turn, " ".join(goal.split())
         if not 0 < len(text) <= _LONGEST:
-            raise ToolFailed(f"a goal has 1 to {_LONGEST} characters.")
+            raise WrongCall(f"a goal has 1 to {_LONGEST} characters.")
         if is_private(turn.session):
-            raise ToolFailed("this conversation is private: nothing of it is remembered.")
+            raise WrongCall("this conversation is private: nothing of it is remembered.")
         label = Label(Origin.MODEL, context.trust)
         wanted = Goal(text=text, label=label, due=_moment(due), session=turn.session, turn=turn.id)
         return _goal_lines(await self._goals.add(scope_of(turn), wanted))[0]
@@ -82,7 +82,7 @@ class KnowledgeTools:
         try:
             goal = await self._goals.change(scope_of(context.turn), id, wanted, _moment(due), note, label)
         except NotFound as error:
-            raise ToolFailed(f"{error}; get_goals lists them.") from error
+            raise WrongCall(f"{error}; get_goals lists them.") from error
         return _goal_lines(goal)[0]
 
 
@@ -97,7 +97,7 @@ def _moment(day: str) -> float | None:
     try:
         return datetime.fromisoformat(day).replace(tzinfo=UTC).timestamp() if day else None
     except ValueError as error:
-        raise ToolFailed(f"{day} is no day; write it as 2026-11-22.") from error
+        raise WrongCall(f"{day} is no day; write it as 2026-11-22.") from error
 
 
 def _text(fact: Fact) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from hob.core.clock import utc_day
-from hob.core.errors import ToolFailed
+from hob.core.errors import WrongCall
 from hob.core.ids import SessionKey
 from hob.core.memory import Memory, MemoryItem, WorkingNote, is_private
 from hob.core.ports.memory import MemorySearch, Recall, Remember, WorkingNotes
@@ -41,9 +41,9 @@ class MemoryTools:
     async def remember(self, text: str, context: CallContext) -> str:
         text = _checked(text.strip())
         if not text:
-            raise ToolFailed("the text is empty.")
+            raise WrongCall("the text is empty.")
         if is_private(context.turn.session):
-            raise ToolFailed("this conversation is private: nothing of it is remembered.")
+            raise WrongCall("this conversation is private: nothing of it is remembered.")
         label = Label(Origin.MODEL, context.trust)
         source = f"{context.turn.session}, {context.turn.id}"  # by which it is found when either is erased
         await self._memories.remember(text, SessionKey(scope_of(context.turn).person), label, source)
@@ -102,7 +102,7 @@ class MemoryTools:
         session = context.turn.session
         if everywhere:
             if is_private(session):
-                raise ToolFailed("this conversation is private: nothing of it is kept for others.")
+                raise WrongCall("this conversation is private: nothing of it is kept for others.")
             session = SessionKey(scope_of(context.turn).person)
         before = await self._working.load(session)
         note = WorkingNote(content, Label(Origin.MODEL, context.trust), turn=context.turn.id)
@@ -123,7 +123,7 @@ class PluginMemories:
         return self._toolset.specs()
 
     async def call(self, call: ToolCall, context: CallContext) -> ToolResult:
-        """Make the call. Raises ToolFailed, ToolRefused."""
+        """Make the call. Raises WrongCall, ToolRefused."""
         result = await self._toolset.call(call, context)
         if call.name != "recall" or result.is_error:
             return result
@@ -139,7 +139,7 @@ class PluginMemories:
 
 def _checked(text: str, longest: int = _LONGEST) -> str:
     if len(text) > longest:
-        raise ToolFailed(f"the text has {len(text):,} characters; at most {longest:,} are kept: shorten it.")
+        raise WrongCall(f"the text has {len(text):,} characters; at most {longest:,} are kept: shorten it.")
     return text
 
 

@@ -10,7 +10,7 @@ from hob.core.content.chunks import split_text
 from hob.core.content.file_limits import LARGEST_FILE
 from hob.core.content.media_types import HEAD, media_type_of
 from hob.core.content.plain_form import plain_form
-from hob.core.errors import NotFound, SendFailed, ToolFailed, ToolRefused
+from hob.core.errors import NotFound, SendFailed, ToolFailed, ToolRefused, WrongCall
 from hob.core.ids import BlobId, OutboxId, digest
 from hob.core.messages import FETCHED_CHANNELS, Address, Attachment, Button, Outbound, OutboundAction, OutboundKind
 from hob.core.ports.tools import Blobs, CallContext
@@ -86,7 +86,7 @@ class NoMessages:
         return 0
 
     async def enqueue(self, messages: Sequence[Outbound]) -> None:
-        raise ToolFailed("no channel runs here")
+        raise WrongCall("no channel runs here")
 
     async def find(self, id: str) -> SentMessage | None:
         return None
@@ -124,13 +124,13 @@ class MessageTool:
             return await self._read(address, limit)
         needed = _NEEDS.get(action)
         if needed in ("edits", "deletes") and not getattr(can, needed):
-            raise ToolFailed(f"{address.channel} cannot {action} messages; send another one")
+            raise WrongCall(f"{address.channel} cannot {action} messages; send another one")
         about = await self._about(action, context.turn, address, message)
         text = text.strip()
         if action != "delete" and not (text or file):
-            raise ToolFailed(f"{action} needs a text")
+            raise WrongCall(f"{action} needs a text")
         if action == "poll" and len(options) < 2:
-            raise ToolFailed("a poll needs two options at least")
+            raise WrongCall("a poll needs two options at least")
         turn = context.turn
         id = OutboxId(f"{turn.id}.{digest(f'{call.id} {call.arguments}')[:10]}")  # a model may number its calls anew
         whole = Outbound(
@@ -188,20 +188,20 @@ class MessageTool:
         """The platform's id of the message that is meant; empty where none is."""
         if not message or message == "last":
             if action in ("edit", "delete"):
-                raise ToolFailed(f"{action} needs the id of a message that you sent")
+                raise WrongCall(f"{action} needs the id of a message that you sent")
             inbound = next((each for each in reversed((*turn.inbounds, *turn.joined)) if each.origin == to), None)
             if inbound is None and (message or action in ("reply", "react")):
-                raise ToolFailed("nobody wrote there in this turn; give the message's id")
+                raise WrongCall("nobody wrote there in this turn; give the message's id")
             return inbound.key if inbound is not None and (message or action in ("reply", "react")) else ""
         sent = await self._messages.find(message)
         if sent is None and action in ("edit", "delete"):
-            raise ToolFailed(f"no message of yours is called {message!r}")
+            raise WrongCall(f"no message of yours is called {message!r}")
         if sent is None:
             return message
         if sent.to != to:
             raise ToolFailed(f"{message} is in another chat: {_spelled(sent.to)}")
         if not sent.receipt:
-            raise ToolFailed(f"{message} has not arrived yet ({sent.state})")
+            raise WrongCall(f"{message} has not arrived yet ({sent.state})")
         return sent.receipt
 
     async def _file(self, name: str) -> Attachment:
