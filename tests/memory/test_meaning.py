@@ -261,6 +261,27 @@ async def test_items_with_the_nearest_signs_are_found_however_they_came_in(
     assert (list(taken[0]), taken[1]) == (sorted(vectors), b"".join(signs(vectors[seq]) for seq in sorted(vectors)))
 
 
+async def test_of_long_vectors_the_numbers_that_tell_most_are_compared(store: Store) -> None:
+    draw, embedder = random.Random(7), await store.memory_vectors.begin("test|random|1536|true")
+    asked = unit(draw, 1_536)
+    kept = await store.items.add([said(f"number {n}", n) for n in range(150)])
+    vectors = {item.seq: between(asked, unit(draw, 1_536), n / 150) for n, item in enumerate(kept)}
+    await store.memory_vectors.pending(embedder, 1)
+    await store.memory_vectors.keep(embedder, kept[-1].seq, list(vectors.items()))
+    found = await store.memory_index.read(OWNER, lambda index: BinaryVectorIndex(embedder).find(index, asked))
+    exact = {seq: sum(map(mul, asked, vector)) for seq, vector in vectors.items()}
+    assert found.keys() == exact.keys()
+    assert all(cosine == pytest.approx(exact[seq], abs=0.03) for seq, cosine in found.items())
+    nothing = await store.memory_index.read(OWNER, lambda index: BinaryVectorIndex(embedder).find(index, [0.0] * 1_536))
+    assert set(nothing.values()) == {0.0}
+
+
+def between(one: Sequence[float], other: Sequence[float], share: float) -> tuple[float, ...]:
+    """A vector of unit length that is so near to the one."""
+    numbers = [a * share + b * (1 - share) for a, b in zip(one, other, strict=True)]
+    return tuple(number / math.hypot(*numbers) for number in numbers)
+
+
 def unit(draw: random.Random, dimension: int) -> tuple[float, ...]:
     numbers = [draw.gauss(0, 1) for _ in range(dimension)]
     return tuple(number / math.hypot(*numbers) for number in numbers)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 from hob.memory.retrieval.lexical import Accept
+from hob.memory.retrieval.query import Query
 from hob.memory.retrieval.ranking import Candidate
 from hob.store.memory.analysis import words_of
 from hob.store.memory.search import ScopedIndex
@@ -61,17 +62,20 @@ _STEP = 0.01
 
 
 def with_asked(
-    index: ScopedIndex, question: str, ranked: Sequence[Candidate], accept: Accept, now: float, *, past: bool
+    index: ScopedIndex, query: Query, ranked: Sequence[Candidate], accept: Accept, now: float, *, past: bool
 ) -> list[Candidate]:
     """The candidates with the facts first that the question asks for: what is so now, and of the `past` what was.
 
     What was so before something else ("before Berlin") is told of whatever that is known as.
     """
+    question = query.text
     if len(question) > _LONGEST:
         return [*ranked]
-    wanted = {name for names, words in _ASKS if words.search(question) for name in names}
+    wanted = {name for names, words in _ASKS if words.search(question) for name in names} if query.own else set[str]()
     before = _BEFORE.search(question) is not None
-    facts = index.facts() if wanted or before else ()
+    if not (wanted or before):
+        return [*ranked]
+    facts = index.facts()
     words = {*words_of(question)} if before else set()
     after = {(fact.subject, fact.predicate) for fact in facts if words and {*words_of(fact.object)} <= words}
     asked = [

@@ -10,7 +10,7 @@ import re
 import struct
 import threading
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field
 from functools import cache
 from itertools import zip_longest
@@ -22,6 +22,8 @@ from hob.store.memory.vectors import signs
 
 NEAREST: Final = 200
 """The candidates that meaning brings."""
+_COMPARED = 768
+"""So many numbers of a vector are compared: of a longer one those that are farthest from 0 in the question."""
 _BLOCK = 65_536
 """Items that are looked at together; a multiple of 8."""
 _SOME = re.compile(rb"[^\0]")
@@ -56,9 +58,9 @@ class BinaryVectorIndex:
         """The cosines of the nearest items; all vectors have unit length."""
         with self._lock:
             near = _nearest(self._read(index), vector)
-        packed, asked = struct.Struct(f"<{len(vector)}e"), tuple(vector)
+        packed, cosine = _comparison(vector)
         return {
-            seq: 1 - math.dist(asked, packed.unpack(each)) ** 2 / 2
+            seq: cosine(packed.unpack(each))
             for seq, each in index.vectors(self.embedder, near).items()
             if len(each) == packed.size
         }
@@ -118,6 +120,18 @@ def _masks() -> tuple[tuple[int, int], ...]:
     return tuple((shift, int.from_bytes(bytes.fromhex(mask) * (_BLOCK // 8), "little")) for shift, mask in steps)
 
 
+def _comparison(vector: Sequence[float]) -> tuple[struct.Struct, Callable[[tuple[float, ...]], float]]:
+    """What reads the compared numbers of a packed vector, and what makes of them the cosine."""
+    asked = tuple(vector)
+    if len(asked) <= _COMPARED:
+        return struct.Struct(f"<{len(asked)}e"), lambda numbers: 1 - math.dist(asked, numbers) ** 2 / 2
+    great = {*sorted(range(len(asked)), key=lambda place: -abs(asked[place]))[:_COMPARED]}
+    some = tuple(number for place, number in enumerate(asked) if place in great)
+    opposite, four = tuple(-number for number in some), 4 * sum(number * number for number in some) or 1.0
+    packed = struct.Struct("<" + "".join("e" if place in great else "2x" for place in range(len(asked))))
+    return packed, lambda numbers: (math.dist(opposite, numbers) ** 2 - math.dist(some, numbers) ** 2) / four
+
+
 def _nearest(held: _Signs, vector: Sequence[float]) -> list[int]:
     """The rows whose signs differ least where the numbers of the vector are great."""
     asked, weights = int.from_bytes(signs(vector), "little"), _weights(vector)
@@ -138,14 +152,14 @@ def _weights(vector: Sequence[float]) -> list[int]:
 def _near_in(block: _Block, asked: int, weights: Sequence[int]) -> Iterator[tuple[int, int]]:
     """How far the nearest items of the block are apart, and the places of those."""
     every, size = (1 << block.count) - 1, -(-block.count // 8)
-    counted: tuple[list[int], list[int]] = ([], [])
+    unlike: tuple[list[int], list[int]] = ([], [])
+    alike: tuple[list[int], list[int]] = ([], [])
     for place, (bits, weight) in enumerate(zip(block.signs, weights, strict=False)):
-        if weight:
-            apart = bits ^ every if asked >> place & 1 else bits
-            for power, numbers in enumerate(counted):
-                if weight >> power & 1:
-                    numbers.append(apart)
-    digits = _added(counted)
+        columns = alike if asked >> place & 1 else unlike
+        for power, numbers in enumerate(columns):
+            if weight >> power & 1:
+                numbers.append(bits)
+    digits = _difference(_added(unlike), _added(alike), sum(weights).bit_length(), every)
     packed = [digit.to_bytes(size, "little") for digit in digits]
     for some in _SOME.finditer(_minimum(digits, every).to_bytes(size, "little")):
         byte = some.start()
@@ -169,6 +183,18 @@ def _added(columns: Sequence[Sequence[int]]) -> list[int]:
             rest = either ^ other
         digits.append(rest)
     return digits
+
+
+def _difference(more: Sequence[int], less: Sequence[int], count: int, every: int) -> list[int]:
+    """The digits of `more - less` for all places at once, and of 2 to the power of `count` less 1, so that none is
+    below 0; both have so many digits at most."""
+    digits, carry = list[int](), 0
+    for one, other, _ in zip_longest(more, less, range(count), fillvalue=0):
+        other ^= every
+        either = one ^ other
+        digits.append(either ^ carry)
+        carry = one & other | either & carry
+    return [*digits, carry]
 
 
 def _minimum(digits: Sequence[int], among: int) -> int:

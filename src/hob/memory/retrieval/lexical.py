@@ -100,6 +100,7 @@ def _read_words(
     words: list[QueryWord] = []
     for size, stems in sorted(each for each in known if each[0]):
         if left <= 0 or (words and size > left):
+            stems = tuple(stem for stem in stems if stem in sizes)
             words.append(QueryWord(stems, math.log(1 + (index.size - size + 0.5) / (size + 0.5)), {}, whole=False))
             continue
         found = [index.matches(stem, sizes[stem], left, K1, B) for stem in stems if stem in sizes]
@@ -111,12 +112,11 @@ def _read_words(
 
 
 def _merged(found: Sequence[Matches]) -> Mapping[int, float]:
-    if len(found) == 1:
-        return found[0].weights
-    weights: dict[int, float] = {}
-    for each in found:
-        for seq, weight in each.weights.items():
-            weights[seq] = max(weight, weights.get(seq, 0.0))
+    weights = found[0].weights
+    for each in found[1:]:
+        others = each.weights
+        both = {seq: max(weights[seq], others[seq]) for seq in weights.keys() & others.keys()}
+        weights = {**weights, **others, **both}
     return weights
 
 
@@ -126,6 +126,6 @@ def _add_common(found: Found) -> None:
     held = {seq: f" {entry.stems} " for seq, entry in found.entries.items()} if common else {}
     for word in common:
         asked = [f" {stem} " for stem in word.stems]
-        for seq, stems in held.items():
-            if seq not in word.weights and (asked[0] in stems or any(stem in stems for stem in asked[1:])):
-                found.scores[seq] += word.idf
+        holding = {seq for stem in asked for seq, stems in held.items() if stem in stems}
+        for seq in holding - word.weights.keys():
+            found.scores[seq] += word.idf

@@ -8,8 +8,7 @@ import heapq
 import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from functools import lru_cache, reduce
-from operator import or_
+from functools import lru_cache
 from typing import NamedTuple
 
 from hob.core.memory import Layer
@@ -76,7 +75,7 @@ def rank(
 ) -> list[Candidate]:
     """The items that were found by words or by meaning, and the neighbours of the former, the best first."""
     lenders = (seq for seq, entry in found.entries.items() if entry.layer in _RUNNING)
-    near = dict(index.neighbours(sorted(lenders, key=found.scores.__getitem__, reverse=True)[:_LENDERS]))
+    near = index.neighbours(sorted(lenders, key=found.scores.__getitem__, reverse=True)[:_LENDERS])
     others = {seq for around in near.values() for seq in around if seq} - found.entries.keys()
     meant = set(heapq.nlargest(_MEANT, cosines, key=cosines.__getitem__)) - found.entries.keys()
     for start, end, days in query.spans:
@@ -126,11 +125,13 @@ class _Ranking:
         self._held = dict.fromkeys(entries, 0)
         """Which words of the question each item holds, a bit for each."""
         self._scores = dict.fromkeys(entries, 0.0) | found.scores
+        held, beside = self._held, entries.keys() - found.scores.keys()
         for bit, word in enumerate(found.words):
-            for seq in entries.keys() & word.weights.keys():
-                self._held[seq] |= 1 << bit
-                if seq not in found.scores:
-                    self._scores[seq] += word.weights[seq]
+            mask, weights = 1 << bit, word.weights
+            for seq in entries.keys() & weights.keys():
+                held[seq] |= mask
+            for seq in beside & weights.keys():
+                self._scores[seq] += weights[seq]
         self._around = dict(self._held)
         """The same of each item and those right beside it."""
         self._spread(found, near)
@@ -138,19 +139,22 @@ class _Ranking:
 
     def _spread(self, found: Found, near: Mapping[int, tuple[int, ...]]) -> None:
         """Let what was found lend to what stands beside it."""
-        scores, entries = self._scores, self._entries
+        scores, entries, held = self._scores, self._entries, self._held
         for seq, around in near.items():
             entry = entries[seq]
             lent = found.scores[seq] * min(1.0, _SHORT / max(1, entry.length))
             after = _AFTER_1 + (_ANSWER if entry.kind & Kind.QUESTION else 0.0)
-            for share, other in zip((_BEFORE_1, after, _AFTER_2), around, strict=True):
-                if other in entries:
-                    scores[other] += share * lent
-            for other in around[:2]:
-                if other in entries:
-                    self._around[other] |= self._held[seq]
+            before, after_it, second = around
+            if before in entries:
+                scores[before] += _BEFORE_1 * lent
+                self._around[before] |= held[seq]
+            if after_it in entries:
+                scores[after_it] += after * lent
+                self._around[after_it] |= held[seq]
+            if second in entries:
+                scores[second] += _AFTER_2 * lent
         for seq, entry in entries.items():
-            if _is_assistants(entry):
+            if entry.role == "assistant" and _is_assistants(entry):
                 scores[seq] *= _ASSISTANT
         self._scores = _of_best(scores)
 
@@ -158,48 +162,60 @@ class _Ranking:
         """How well each session fits the question, as a whole (BM25 over sessions) and by its best items."""
         held, scores = self._held, self._scores
         members: defaultdict[int, list[float]] = defaultdict(list)
-        masks: defaultdict[int, list[int]] = defaultdict(list)
+        masks: dict[int, int] = {}
+        several: defaultdict[int, list[int]] = defaultdict(list)
         for seq, entry in self._entries.items():
             if session := entry.session:
                 members[session].append(scores[seq])
                 if mask := held[seq]:
-                    masks[session].append(mask)
+                    if session in masks:
+                        several[session] = several.get(session) or [masks[session]]
+                        several[session].append(mask)
+                        masks[session] |= mask
+                    else:
+                        masks[session] = mask
         often: defaultdict[int, int] = defaultdict(int)
-        for mask, count in Counter(some[0] if len(some) == 1 else reduce(or_, some) for some in masks.values()).items():
+        for mask, count in Counter(masks.values()).items():
             for bit in _bits_of(mask):
                 often[bit] += count
         idf = {bit: math.log(1 + (index.sessions - some + 0.5) / (some + 0.5)) for bit, some in often.items()}
-        tops = {
-            session: sum(best if len(best) <= _TOP_OF_SESSION else sorted(best)[-_TOP_OF_SESSION:])
-            for session, best in members.items()
-        }
+        once = {mask: sum([idf[bit] for bit in _bits_of(mask)]) * (K1 + 1) for mask in {*masks.values()}}
         weights = dict.fromkeys(members, 0.0)
         even, by_length = K1 * (1 - B), K1 * B / (index.session_mean or 1.0)
         for session, size in index.session_sizes(masks).items():
             norm = even + by_length * size
-            weights[session] = sum(
-                [idf[bit] * times * (K1 + 1) / (times + norm) for bit, times in _times_of(masks[session]).items()]
-            )
-        tops = _of_best(tops)
+            if session in several:
+                times = _times_of(several[session])
+                weights[session] = sum([idf[bit] * some * (K1 + 1) / (some + norm) for bit, some in times.items()])
+            else:
+                weights[session] = once[masks[session]] / (1 + norm)
+        tops = _of_best(
+            {
+                session: sum(best if len(best) <= _TOP_OF_SESSION else sorted(best)[-_TOP_OF_SESSION:])
+                for session, best in members.items()
+            }
+        )
         return {session: 0.3 * weight + 0.05 * tops[session] for session, weight in _of_best(weights).items()}
 
     def best(self, cosines: Mapping[int, float], maximum: int) -> list[Candidate]:
         """The best items, at most so many, each with what speaks for it."""
         speaker, meaning = self._speaker_in_query(), _nearness(cosines)
         mass = sum(word.idf for word in self._words) or 1.0
-        masks = set(self._around.values())
-        shares = self._shares(masks)
-        covered = {mask: sum(self._words[bit].idf for bit in _bits_of(mask)) / mass for mask in masks}
         scores, sessions, own = self._scores, self._sessions, self._query.own
-        rough = {
-            seq: _WORDS * scores[seq]
-            + _MEANING * meaning.get(seq, 0.0)
-            + sessions.get(entry.session, 0.0)
-            + (0.3 if own and entry.kind & Kind.OWN_PAST else 0.0)
-            for seq, entry in self._entries.items()
-        }
+        rough = {seq: _WORDS * scores[seq] + sessions.get(entry.session, 0.0) for seq, entry in self._entries.items()}
+        for seq, nearness in meaning.items():
+            if seq in rough:
+                rough[seq] += _MEANING * nearness
+        if own:
+            for seq, entry in self._entries.items():
+                if entry.kind & Kind.OWN_PAST:
+                    rough[seq] += 0.3
+        best = sorted(rough, key=rough.__getitem__, reverse=True)[:maximum]
+        masks = {self._around[seq] for seq in best}
+        covered = {mask: sum([self._words[bit].idf for bit in _bits_of(mask)]) / mass for mask in masks}
+        shares = self._shares(masks)
         ranked = []
-        for seq in heapq.nlargest(maximum, rough, key=rough.__getitem__):
+        for seq in best:
             entry = self._entries[seq]
             parts = self._parts(seq, entry, speaker, covered[self._around[seq]])
             if meaning:
@@ -289,8 +305,6 @@ def _bits_of(mask: int) -> list[int]:
 
 def _times_of(masks: Sequence[int]) -> Mapping[int, int]:
     """How many of them have each bit."""
-    if len(masks) == 1:
-        return dict.fromkeys(_bits_of(masks[0]), 1)
     times: dict[int, int] = {}
     for mask in masks:
         for bit in _bits_of(mask):

@@ -84,13 +84,13 @@ class SnapshotSearch:
         if not past and not self.query.days:
             ranked = self._prefer_current(index, ranked)
         if self.as_of == math.inf:
-            ranked = with_asked(index, self.query.text, ranked, accept, self.now, past=past)
+            ranked = with_asked(index, self.query, ranked, accept, self.now, past=past)
         return ranked
 
     def _with_questions(self, index: ScopedIndex, chosen: Sequence[Recalled]) -> Iterator[Recalled]:
         """A short answer goes with the question right before it, where that is trusted as much."""
         short = [each.item.seq for each in chosen if each.item.kind == "turn" and len(each.item.text) < _SHORT]
-        before = {seq: around[0] for seq, around in index.neighbours(short) if around[0]} if short else {}
+        before = {seq: around[0] for seq, around in index.neighbours(short).items() if around[0]} if short else {}
         asked = index.load(before.values()) if before else {}
         shown = {each.item.seq for each in chosen}
         for each in chosen:
@@ -246,8 +246,8 @@ def packed(found: Iterable[Recalled], limit: int, budget: int) -> Iterator[Recal
     """The first of them, as many as are wanted and fit into so many tokens together; 0: all fit."""
     left, spent = limit, 0
     for each in found if limit > 0 else ():
-        cost = tokens_of(each.item.text)
-        if not (budget and spent + cost > budget):
+        cost = tokens_of(each.item.text) if budget else 0
+        if spent + cost <= budget:
             left, spent = left - 1, spent + cost
             yield each
             if not left:
@@ -278,8 +278,5 @@ class _Said:
 
 
 def _alike(words: frozenset[str], others: frozenset[str]) -> bool:
-    one, other = len(words), len(others)
-    if min(one, other) < _ALIKE * max(one, other):
-        return False
     both = len(words & others)
-    return both >= _ALIKE * max(1, one + other - both)
+    return both >= _ALIKE * max(1, len(words) + len(others) - both)

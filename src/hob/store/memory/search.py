@@ -3,7 +3,8 @@
 import json
 import math
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from sys import byteorder
 from typing import NamedTuple, TypeVar
 
 import apsw
@@ -61,6 +62,7 @@ _TEXTS = (
 )
 _UNINDEXED = f"SELECT {COLUMNS} FROM {TABLES} WHERE i.seq IN (SELECT value FROM json_each(?))"  # noqa: S608 - no value
 _AT_ONCE = 500
+_LOWS = LOW.to_bytes(4, byteorder)
 _ITEMS = (
     f"SELECT {COLUMNS} FROM {TABLES} WHERE +i.scope = ? AND +i.agent = ? AND c.text IS NOT NULL"  # noqa: S608
     " AND i.seq IN (SELECT value FROM json_each(?))"
@@ -184,31 +186,37 @@ class ScopedIndex:
     def matches(self, stem: str, size: int, maximum: int, k1: float, b: float) -> Matches:
         """The items that hold the stem, as `sizes` counted them, the newest `most` of them or somewhat more."""
         idf = math.log(1 + (self.size - size + 0.5) / (size + 0.5))
-        weights: dict[int, float] = {}
-        whole = True
-        known = _Weights(idf, k1, 1 - b, b / self._mean if self._mean else 0.0)
-        for block, postings in self._connection.execute(_POSTINGS, (self.scope, stem)):
-            if len(weights) >= maximum:
+        blocks, read, whole = list[tuple[int, bytes]](), 0, True
+        for row in self._connection.execute(_POSTINGS, (self.scope, stem)):
+            if read >= maximum:
                 whole = False
                 break
-            base = block << BITS
-            for each in unpacked(postings):
-                weights[base + (each & LOW)] = known[each >> BITS]
-        return Matches(weights, idf, whole)
+            blocks.append(row)
+            read += len(row[1]) // 4
+        # all postings at once, each 32 bits of one number
+        packed = b"".join([postings for _, postings in blocks])
+        starts = b"".join([(block << BITS).to_bytes(4, byteorder) * (len(each) // 4) for block, each in blocks])
+        postings = int.from_bytes(packed, byteorder)
+        lows = postings & int.from_bytes(_LOWS * read, byteorder)
+        seqs = (lows + int.from_bytes(starts, byteorder)).to_bytes(len(packed), byteorder)
+        shapes = (postings - lows >> BITS).to_bytes(len(packed), byteorder)
+        known = _Weights(idf, k1, 1 - b, b / self._mean if self._mean else 0.0)
+        return Matches(dict(zip(unpacked(seqs), map(known.__getitem__, unpacked(shapes)), strict=True)), idf, whole)
 
     def entries(self, seqs: Iterable[int]) -> dict[int, SearchEntry]:
         """What these rows are; those of other scopes are left out."""
         rows = self._connection.execute(_ENTRIES, (json.dumps(list(seqs)), self.scope))
-        return {row[0]: tuple.__new__(SearchEntry, row) for row in rows}
+        new = tuple.__new__
+        return {row[0]: new(SearchEntry, row) for row in rows}
 
     def between(self, start: float, end: float, at_most: int) -> list[int]:
         """The newest rows of that time (Unix seconds)."""
         return [seq for (seq,) in all_rows(self._connection, _BETWEEN, (self.scope, start, end, at_most))]
 
-    def neighbours(self, seqs: Iterable[int]) -> Iterator[tuple[int, tuple[int, ...]]]:
+    def neighbours(self, seqs: Iterable[int]) -> dict[int, tuple[int, int, int]]:
         """Of each row of a session the one before it, one and two after it; 0 where there is none."""
-        for seq, *near in self._connection.execute(_NEAR, (json.dumps(list(seqs)),)):
-            yield seq, tuple(near)
+        rows = self._connection.execute(_NEAR, (json.dumps(list(seqs)),))
+        return {seq: (before, after, second) for seq, before, after, second in rows}
 
     def session_sizes(self, sessions: Iterable[int]) -> dict[int, int]:
         """How many words these sessions have."""
