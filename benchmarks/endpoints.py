@@ -12,8 +12,9 @@ from benchmarks.bench import Bench, Client, Daemon
 from benchmarks.processes import cpu_of, wait_until_idle
 from benchmarks.rows import Row
 from hob.app.daemon.unix_http import call
-from hob.app.endpoints import ENDPOINTS, api_v1_of
+from hob.app.endpoints import ENDPOINTS
 from hob.app.home import socket_of
+from hob.app.subsystem import api_v1_of
 from hob.app.subsystems import SUBSYSTEMS
 from hob.gateway.http.endpoint import JSON
 

@@ -32,8 +32,9 @@ from wording import EVENT_KINDS, EVENTS, REASONS, REFUSALS
 
 import hob
 from hob.agent.commands.table import CommandTiming
-from hob.app.endpoints import ENDPOINTS, api_v1_of
+from hob.app.endpoints import ENDPOINTS
 from hob.app.settings.sections import SECTIONS
+from hob.app.subsystem import api_v1_of
 from hob.app.subsystems import SLASH_COMMANDS, SUBSYSTEMS
 from hob.cli.table import COMMANDS, load_command, overview
 from hob.core import errors, states, steps

@@ -27,8 +27,9 @@ from usage import functions, options_of
 from wording import EVENTS, REASONS
 
 import hob
-from hob.app.endpoints import ENDPOINTS, api_v1_of
+from hob.app.endpoints import ENDPOINTS
 from hob.app.settings.sections import SECTIONS
+from hob.app.subsystem import api_v1_of
 from hob.app.subsystems import SLASH_COMMANDS, SUBSYSTEMS, TOOL_GROUPS
 from hob.core import states, steps
 from hob.gateway.http.endpoint import Endpoint

@@ -8,10 +8,10 @@ from typing import Any
 from starlette.responses import Response
 
 from hob.app.daemon import daemon
-from hob.app.endpoints import ENDPOINTS, endpoints_of
+from hob.app.endpoints import ENDPOINTS
 from hob.app.home import own
 from hob.app.settings.sections import read_config
-from hob.app.subsystem import Subsystem
+from hob.app.subsystem import Subsystem, endpoints_of
 from hob.gateway.auth.callers import TokenScope
 from hob.gateway.http.endpoint import Endpoint, EndpointCall
 from hob.gateway.http.fields import field

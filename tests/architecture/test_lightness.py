@@ -93,9 +93,17 @@ def test_lonely_one_shot_loads_nothing_of_what_few_questions_need() -> None:
 
 
 def test_daemon_loads_what_judges_calls_with_the_first_of_them() -> None:
-    found = loaded("import hob.app.daemon.daemon, hob.app.tools.lazy_runtime, hob.app.endpoints")
+    found = loaded("import hob.app.daemon.daemon, hob.app.tools.lazy_runtime")
     assert found.isdisjoint({"decimal", "hob.guard.policy.call_analysis", "hob.guard.shell.tree"})
     assert found.isdisjoint({"hob.tools.sandbox.sandbox_environment", "hob.guard.screening.scanner.scanner", "difflib"})
+
+
+def test_daemon_loads_the_routes_of_features_and_what_answers_them_when_somebody_asks() -> None:
+    opening = "hob.app.memory.opening, hob.app.repositories.opening, hob.app.mcp.opening"
+    found = loaded(f"import hob.app.daemon.daemon, {opening}")
+    assert {"hob.gateway.lazy_ports", "hob.gateway.routes.table", "hob.tools.mcp.servers"} <= found
+    answering = {"hob.gateway.memory", "hob.gateway.repositories", "hob.app.memory.control", "hob.tools.mcp.toolset"}
+    assert found.isdisjoint({"hob.gateway.openai.table", "hob.gateway.routes.memory", *answering})
 
 
 def test_listener_that_no_one_opens_a_websocket_at_loads_nothing_of_it() -> None:

@@ -112,6 +112,16 @@ class Subsystem:
     """None: the declaration is all there is."""
 
 
+def endpoints_of(subsystems: Iterable[Subsystem]) -> Endpoints:
+    """The API's routes that these features add to its own."""
+    return tuple(row for each in subsystems if each.endpoints is not None for row in each.endpoints())
+
+
+def api_v1_of(subsystems: Iterable[Subsystem]) -> Endpoints:
+    """The routes below `/api/v1`, which the dashboard's listener has."""
+    return tuple(row for each in subsystems if each.api_v1 is not None for row in each.api_v1())
+
+
 def carried_files(subsystems: Iterable[Subsystem]) -> Iterator[str]:
     """The files and folders of the home that backups take along for these features."""
     return (kept.name for each in subsystems for kept in each.files if kept.in_backups)

@@ -1,7 +1,7 @@
 """The owner's repositories: the port behind the routes."""
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple, NotRequired, Protocol, TypedDict
+from collections.abc import Sequence
+from typing import NotRequired, Protocol, TypedDict
 
 from hob.core.content.repository_files import FileAnswer, RepoRow
 from hob.core.values import dataclass
@@ -9,8 +9,6 @@ from hob.gateway.http.fields import field
 
 REPOS = ("work", "identity")
 WHICH = "`work`, or the folder of the identity files: `identity`"
-SEARCHED = "searched"
-"""The folder below which repositories are looked for (`workspace.search_path`)."""
 
 
 class WorkRepoAnswer(TypedDict):
@@ -175,9 +173,3 @@ class Repositories(Protocol):
 
     async def github(self) -> GitHubAnswer:
         """Whether GitHub's program is there and signed in."""
-
-
-class LazyRepositories(NamedTuple):
-    """Leads to the repositories, which are loaded when they are first looked at."""
-
-    get: Callable[[], Repositories]

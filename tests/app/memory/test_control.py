@@ -18,6 +18,7 @@ from hob.core.ids import SessionKey, TurnId
 from hob.core.memory import Layer, MemoryItem, Scope, WorkingNote
 from hob.core.trust.labels import OWNER_LABEL, Label, Origin, Trust
 from hob.gateway.http.in_process import answer_in_process
+from hob.gateway.lazy_ports import LazyMemory
 from hob.gateway.memory import ForgetRequest, MemoryControl, MemoryQuery, SetGoalRequest
 from hob.gateway.routes.memory import ENDPOINTS
 from hob.store.backup.backup import restore
@@ -31,7 +32,7 @@ TTL = 30 * 86_400
 
 
 def control(hob: Visited) -> MemoryControl:
-    return hob.app.api.port(MemoryControl)
+    return hob.app.api.port(LazyMemory).control()
 
 
 async def last(steps: AsyncIterator[Any]) -> Any:
@@ -359,7 +360,7 @@ async def test_adding_a_folder_and_importing_tell_how_far_they_are(tmp_path: Pat
         async def post(route: str, fields: Mapping[str, Any]) -> list[tuple[int, int]]:
             told.clear()
             heard = lambda line: told.append(json.loads(line))  # noqa: E731
-            await answer_in_process(hob.app.api, ENDPOINTS, "POST", route, None, fields, heard)
+            await answer_in_process(hob.app.api, lambda: ENDPOINTS, "POST", route, None, fields, heard)
             return [(each.get("seen", each.get("items")), each["of"]) for each in told]
 
         assert await post("/memory/files", {"path": str(folder)}) == [(1, 3), (2, 3), (3, 3)]

@@ -10,18 +10,19 @@ import pytest
 
 from hob.app.memory.embedding import SESSION
 from hob.core.errors import InvalidRequest
+from hob.gateway.lazy_ports import LazyMemory
 from hob.gateway.memory import EmbeddingControl, MemoryControl, MemoryQuery
 from hob.testing.model_server import ModelServer
 from tests.app.visiting import ME, Visited, visited
 
 
 def embedding(hob: Visited) -> EmbeddingControl:
-    return hob.app.api.port(EmbeddingControl)
+    return hob.app.api.port(LazyMemory).embedding()
 
 
 def control(hob: Visited) -> MemoryControl:
     """What the routes of memory use."""
-    return hob.app.api.port(MemoryControl)
+    return hob.app.api.port(LazyMemory).control()
 
 
 async def status(hob: Visited, wanted: Callable[[Mapping[str, Any]], bool]) -> Mapping[str, Any]:

@@ -10,7 +10,8 @@ from hob.core.errors import NotFound
 from hob.core.memory import Layer, MemoryItem, Scope
 from hob.core.trust.labels import OWNER_LABEL, Trust
 from hob.gateway.imports import ImportRequest, PastMessage, take_over
-from hob.gateway.memory import ForgetRequest, MemoryControl
+from hob.gateway.lazy_ports import LazyMemory
+from hob.gateway.memory import ForgetRequest
 from tests.app.visiting import ANNA, ME, Visited, visited
 
 OWNER = Scope("owner")
@@ -87,7 +88,7 @@ async def test_turn_tells_which_memories_it_was_shown_and_why(tmp_path: Path) ->
         await eventually(hob, ["My sister Anna lives in Oslo and grows leeks."])
         await hob.answer("/new", ME)
         await hob.answer("What grows my sister?", ME)
-        control = hob.app.api.port(MemoryControl)
+        control = hob.app.api.port(LazyMemory).control()
         told = await control.recalled()
         (shown,) = told["items"]
         assert "forgotten" not in shown

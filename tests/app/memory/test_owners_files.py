@@ -12,6 +12,7 @@ from hob.app.memory import documents, folder_watch
 from hob.app.memory.folder_watch import QUIET_SECONDS, FolderWatch
 from hob.app.memory.owners_files import WALK_SECONDS
 from hob.core.memory import Scope
+from hob.gateway.lazy_ports import LazyMemory
 from hob.gateway.memory import ForgetRequest, MemoryControl
 from hob.testing.clock import ManualClock
 from tests.app.visiting import ME, Visited, visited
@@ -49,7 +50,7 @@ async def after_a_turn(hob: Visited, folder: Path, wanted: list[str]) -> None:
 
 
 def control(hob: Visited) -> MemoryControl:
-    return hob.app.api.port(MemoryControl)
+    return hob.app.api.port(LazyMemory).control()
 
 
 async def add(hob: Visited, path: Path) -> list[str]:

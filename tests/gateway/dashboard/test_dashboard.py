@@ -11,7 +11,7 @@ import httpx2
 import pytest
 from starlette.types import ASGIApp
 
-from hob.app.endpoints import api_v1_of
+from hob.app.subsystem import api_v1_of
 from hob.app.subsystems import SUBSYSTEMS
 from hob.core.clock import SystemClock
 from hob.core.translation.language import say

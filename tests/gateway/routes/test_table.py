@@ -134,3 +134,24 @@ async def test_route_may_take_larger_bodies_than_others(tmp_path: Path) -> None:
             assert (await client.post("/wide", content=b"x" * 5_000)).json()["bytes"] == 5_000
             assert (await client.post("/wide", content=b"x" * 5_001)).status_code == 413
             assert (await client.post("/narrow", content=b"x" * 1_001)).status_code == 413
+
+
+async def test_further_endpoints_are_loaded_once_by_the_first_request_that_no_other_takes(hob: Machine) -> None:
+    loads: list[str] = []
+
+    def further() -> tuple[Endpoint[Any], ...]:
+        loads.append("loaded")
+        return (Endpoint("POST", "/own", fail, TokenScope.READ, Nothing),)
+
+    own = Endpoint("GET", "/own", fail, TokenScope.READ, Nothing)
+    app = build_api(hob.app.api, local=False, endpoints=[own], more=further)
+    door = httpx2.ASGITransport(app, raise_app_exceptions=False)
+    headers = {"authorization": f"Bearer {TOKEN}"}
+    async with httpx2.AsyncClient(transport=door, base_url="http://localhost", headers=headers) as client:
+        await client.get("/own")
+        assert loads == []
+        for _ in range(2):
+            response = await client.put("/own")
+            assert (response.status_code, response.headers["allow"]) == (405, "GET, HEAD, POST")
+        assert (await client.get("/nowhere")).status_code == 404
+        assert loads == ["loaded"]

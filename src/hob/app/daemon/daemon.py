@@ -17,10 +17,9 @@ from hob.app.composition import App, open_app
 from hob.app.daemon.descriptors import raise_limit
 from hob.app.daemon.drain import drain
 from hob.app.daemon.service_notifier import ServiceNotifier
-from hob.app.endpoints import api_v1_of, endpoints_of
 from hob.app.home import socket_of
 from hob.app.phone.access import PhoneAccess, PhonePlace
-from hob.app.subsystem import Subsystem
+from hob.app.subsystem import Subsystem, api_v1_of, endpoints_of
 from hob.app.subsystems import SUBSYSTEMS
 from hob.config.environment import process_environment
 from hob.config.loading import Config
@@ -36,6 +35,7 @@ from hob.gateway.http.certificates import renew_certificate, secured_by
 from hob.gateway.http.listener import MAX_CONNECTIONS, TURNED_AWAY, serve
 from hob.gateway.http.sockets import bind_tcp, bind_unix
 from hob.gateway.phone import Phone
+from hob.gateway.routes.table import ENDPOINTS
 from hob.gateway.settings import GatewaySettings
 from hob.providers.opening import load_libraries
 from hob.providers.routing.choice import Choice
@@ -135,8 +135,10 @@ class TcpListener:
 @asynccontextmanager
 async def serve_locally(app: App, listener: socket) -> AsyncIterator[None]:
     """Serve the API on this Unix socket, whose callers are the owner."""
-    api = build_api(app.api, local=True, endpoints=endpoints_of(app.subsystems))
-    async with serve(api, [listener], grace=GRACE_SECONDS, message_bytes=app.config[GatewaySettings].body_bytes):
+    api = Lazy(partial(_api_of, app, local=True))
+    async with serve(
+        LazyApp(api), [listener], grace=GRACE_SECONDS, message_bytes=app.config[GatewaySettings].body_bytes
+    ):
         yield
 
 
@@ -154,7 +156,7 @@ async def listening(
         stack.callback(path.unlink, missing_ok=True)
         await stack.enter_async_context(serve_locally(app, unix_socket))
         if tcp is not None:
-            api = build_api(app.api, local=False, endpoints=endpoints_of(app.subsystems))
+            api = _api_of(app, local=False)
             maximum = min(MAX_CONNECTIONS, descriptors // 2 - TURNED_AWAY)
             await stack.enter_async_context(_serve_by(tcp, api, app, maximum, descriptors))
         if pages is not None:
@@ -216,6 +218,10 @@ async def _open_to_phones(app: App, pages: TcpListener, maximum: int) -> AsyncIt
         running = group.create_task(access.run(listen))
         yield
         running.cancel()
+
+
+def _api_of(app: App, *, local: bool) -> ASGIApp:
+    return build_api(app.api, local=local, endpoints=ENDPOINTS, more=partial(endpoints_of, app.subsystems))
 
 
 def _pages_of(app: App, api: Api) -> ASGIApp:

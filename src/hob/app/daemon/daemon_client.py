@@ -5,6 +5,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from io import StringIO
 from itertools import chain, islice
 from pathlib import Path
@@ -178,8 +179,8 @@ def _ask_here(
     import logging
 
     from hob.app.composition import open_app
-    from hob.app.endpoints import endpoints_of
     from hob.app.settings.sections import read_config
+    from hob.app.subsystem import endpoints_of
     from hob.config.loading import Config
     from hob.gateway.http.in_process import answer_in_process
     from hob.store.backup.inspection import database_copied, has_database
@@ -189,7 +190,8 @@ def _ask_here(
 
     async def answer(config: Config) -> str:
         async with open_app(config.home, config, own_only=True) as app:
-            return await answer_in_process(app.api, endpoints_of(app.subsystems), method, route, query, body, told)
+            more = partial(endpoints_of, app.subsystems)
+            return await answer_in_process(app.api, more, method, route, query, body, told)
 
     try:
         with own(home, "command"):

@@ -13,6 +13,7 @@ from hob.core.errors import InvalidRequest, NotFound
 from hob.core.memory import PRIVATE, FactAction, GoalState, is_private
 from hob.core.translation.code_words import PART_WORDS
 from hob.core.translation.language import say, translated
+from hob.gateway.lazy_ports import LazyMemory
 from hob.gateway.memory import FactsQuery, ForgetRequest, MemoryControl, MemoryQuery, SetGoalRequest
 from hob.memory.views import fact_line, fact_text, goal_line, item_line
 
@@ -28,13 +29,13 @@ async def remember(kernel: Kernel, call: CommandCall) -> str:
         return say(call.language, "Say what: /remember TEXT")
     if is_private(call.session):
         return say(call.language, "This conversation is private: nothing of it is remembered.")
-    item = await kernel.port(MemoryControl).add(call.rest, call.session)
+    item = await kernel.port(LazyMemory).control().add(call.rest, call.session)
     return say(call.language, "Remembered. To undo: /forget {id}", id=item["id"][:12])
 
 
 async def forget(kernel: Kernel, call: CommandCall) -> str:
     """Forget one item, with `said` what repeats it too; for words it tells which items there are."""
-    control, wanted = kernel.port(MemoryControl), call.rest.strip()
+    control, wanted = kernel.port(LazyMemory).control(), call.rest.strip()
     id, _, said = wanted.partition(" ")
     if not wanted:
         return say(call.language, "Say what: /forget ID, or /forget WORDS to look for it")
@@ -66,7 +67,7 @@ async def forget(kernel: Kernel, call: CommandCall) -> str:
 
 async def look(kernel: Kernel, call: CommandCall) -> str:
     """What is remembered for some words; without words how much, and what Hob was asked to remember."""
-    control, words = kernel.port(MemoryControl), call.rest.strip()
+    control, words = kernel.port(LazyMemory).control(), call.rest.strip()
     action, _, rest = words.partition(" ")
     if action in tuple(FactAction):
         return await _settle(control, call.language, FactAction(action), rest)
@@ -99,7 +100,7 @@ def _explained(language: str, items: Sequence[Mapping[str, Any]]) -> str:
 
 async def goals(kernel: Kernel, call: CommandCall) -> str:
     """The goals; with words a new one, with an id and a state what becomes of one."""
-    control, (first, _, rest) = kernel.port(MemoryControl), call.rest.strip().partition(" ")
+    control, (first, _, rest) = kernel.port(LazyMemory).control(), call.rest.strip().partition(" ")
     state, _, note = rest.partition(" ")
     if state in _GOAL_STATES and (not note or _ID.fullmatch(first)):
         try:

@@ -13,7 +13,6 @@ from hob.agent.settings import AgentSettings
 from hob.app.contribution import Contribution, Effects, Follower, Job, Start
 from hob.app.kernel import Kernel
 from hob.app.memory.background import make_background, make_budget
-from hob.app.memory.control import OwnerEmbedding, OwnerMemory
 from hob.app.memory.documents import DocumentIndexer
 from hob.app.memory.embedding import open_models
 from hob.app.memory.folder_watch import FolderWatch
@@ -23,12 +22,13 @@ from hob.app.running_app import RunningServices
 from hob.config.loading import Config
 from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import TurnId
+from hob.core.lazy import Lazy
 from hob.core.memory import MemoryItem
 from hob.core.models import Entry
 from hob.core.ports.memory import MemorySearch
 from hob.core.states import TurnState
 from hob.core.turns import Turn
-from hob.gateway.memory import EmbeddingControl, MemoryControl
+from hob.gateway.lazy_ports import LazyMemory
 from hob.guard.settings import PolicySettings
 from hob.memory.embedding import MemoryEmbedder
 from hob.memory.er1.settings import Er1Settings
@@ -52,6 +52,13 @@ GATHER_SECONDS = 0.5
 """What is said within so short a time is taken up together."""
 
 
+@Lazy
+def _controls() -> Any:
+    from hob.app.memory import control
+
+    return control
+
+
 @asynccontextmanager
 async def open_memory(kernel: Kernel) -> AsyncIterator[Contribution]:
     """What is said is taken up by a follower of the timeline, what the owner writes as it changes."""
@@ -61,7 +68,7 @@ async def open_memory(kernel: Kernel) -> AsyncIterator[Contribution]:
 
 def _contribution(kernel: Kernel, embedder: MemoryEmbedder | None, rater: Rater | None) -> Contribution:
     settings = kernel.config[MemorySettings]
-    notify = (embedding := OwnerEmbedding(embedder)).notify
+    notify = embedder.notify if embedder is not None else _nothing
     zone = zone_of(kernel.config[AgentSettings].timezone)
     files = FileIndexer(kernel.store.items, kernel.config[WorkspaceSettings].path, kernel.files.load, zone)
     documents = DocumentIndexer(kernel.store.items, kernel.store.channel_state, watch := FolderWatch())
@@ -95,8 +102,11 @@ def _contribution(kernel: Kernel, embedder: MemoryEmbedder | None, rater: Rater 
 
     profile = ProfileSection(kernel.store.facts, partial(_is_owners, service), kernel.clock)
     fact_editor = FactEditor(kernel.store.facts, kernel.clock, profile.renew)
-    control = OwnerMemory(
-        kernel, service, documents, budget, files.reread, fact_editor, expertise, embedding, er1_view, assistance
+    embedding = Lazy(lambda: _controls().OwnerEmbedding(embedder))
+    control = Lazy(
+        lambda: _controls().OwnerMemory(
+            kernel, service, documents, budget, files.reread, fact_editor, expertise, embedding(), er1_view, assistance
+        )
     )
     jobs = [
         Job("memory_files", looks.run),
@@ -109,8 +119,7 @@ def _contribution(kernel: Kernel, embedder: MemoryEmbedder | None, rater: Rater 
             MemorySearch: service,
             KnownFacts: fact_editor,
             TurnMemory: service,
-            MemoryControl: control,
-            EmbeddingControl: embedding,
+            LazyMemory: LazyMemory(control, embedding),
             ToolRatings: expertise,
         },
         on_settings=reconfigure,

@@ -2,17 +2,21 @@
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from typing import Any
 
 from hob.app.contribution import Contribution
 from hob.app.kernel import Kernel
 from hob.config.loading import Config
 from hob.core.lazy import Lazy
-from hob.gateway.repositories import SEARCHED, LazyRepositories, Repositories
+from hob.gateway.lazy_ports import LazyRepositories
 from hob.workspace.settings import WorkspaceSettings
+
+SEARCHED = "searched"
+"""The folder below which repositories are looked for (`workspace.search_path`)."""
 
 
 @Lazy
-def _over() -> Callable[..., Repositories]:
+def _over() -> Callable[..., Any]:
     from hob.app.repositories.repositories import OwnerRepositories
 
     return OwnerRepositories

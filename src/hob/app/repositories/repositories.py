@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from hob.app.repositories.files import content_of, find_inside, inside, repositories_below, rows_of
+from hob.app.repositories.opening import SEARCHED
 from hob.core.content.repository_files import FileAnswer
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.translation.language import translatable
 from hob.gateway.repositories import (
-    SEARCHED,
     BranchesAnswer,
     ChangeAnswer,
     DiffAnswer,

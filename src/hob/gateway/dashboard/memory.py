@@ -11,7 +11,8 @@ from hob.gateway.dashboard.endpoint_names import Known, own
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.fields import Nothing, field
 from hob.gateway.http.reply import JsonResponse, etagged, json_response
-from hob.gateway.memory import MemoryControl, MemoryQuery
+from hob.gateway.lazy_ports import LazyMemory
+from hob.gateway.memory import MemoryQuery
 from hob.gateway.routes.memory import ENDPOINTS as OWN
 from hob.gateway.routes.memory import items
 
@@ -104,7 +105,7 @@ class MemorySettingsChange:
 
 async def metrics(call: EndpointCall[Nothing]) -> JsonResponse[MemoryMetricsAnswer]:
     """How many items and facts there are, and how full the layers are whose items expire."""
-    totals, layers, embedded, overflow, decisions, facts, led = await call.api.port(MemoryControl).counts()
+    totals, layers, embedded, overflow, decisions, facts, led = await call.api.port(LazyMemory).control().counts()
     knowledge: KnowledgeFigures = {
         "factsLatest": facts["all"],
         "factsAccepted": facts["all"] - facts["unsure"],

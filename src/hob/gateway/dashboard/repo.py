@@ -10,13 +10,13 @@ from hob.gateway.dashboard.endpoint_names import own
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.fields import Nothing, field
 from hob.gateway.http.reply import JsonResponse, etagged, json_response
+from hob.gateway.lazy_ports import LazyRepositories
 from hob.gateway.repositories import (
     REPOS,
     WHICH,
     BranchesAnswer,
     DiffAnswer,
     GitHubAnswer,
-    LazyRepositories,
     LogAnswer,
     RepoDoneAnswer,
     RepoPullRequest,

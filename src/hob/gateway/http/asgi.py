@@ -74,15 +74,24 @@ _OF_STATUS = {404: "not_found", 405: "method_not_allowed"}
 
 
 def build_api(
-    api: Api, *, local: bool, endpoints: Iterable[Endpoint[Any]], pages: Mapping[str, ASGIApp] | None = None
+    api: Api,
+    *,
+    local: bool,
+    endpoints: Iterable[Endpoint[Any]],
+    more: Callable[[], Iterable[Endpoint[Any]]] = tuple,
+    pages: Mapping[str, ASGIApp] | None = None,
 ) -> ASGIApp:
     """The application: for the Unix socket, whose callers are the owner, if `local`; else guarded, for TCP.
 
-    `pages` are served to anybody, each below its path; the API's own paths stay the API's.
+    `more` endpoints are loaded with the first request that is for none of these. `pages` are served to anybody, each
+    below its path; the API's own paths stay the API's.
     """
-    routes = [route for each in endpoints if local or not each.local for route in each.routes(api)]
-    app = Starlette(routes=routes, exception_handlers={HTTPException: _on_http_error, Exception: _on_defect})
-    app.router = _Router(routes)
+
+    def routes(of: Iterable[Endpoint[Any]]) -> list[Route | WebSocketRoute]:
+        return [route for each in of if local or not each.local for route in each.routes(api)]
+
+    app = Starlette(exception_handlers={HTTPException: _on_http_error, Exception: _on_defect})
+    app.router = _Router(routes(endpoints), lambda: routes(more()))
     masked: ASGIApp = MaskedAnswers(app, api.mask)
     if pages:
         masked = _WithPages(masked, pages)
@@ -92,30 +101,45 @@ def build_api(
 class _Router(Router):
     """Tries the routes alone whose words at the beginning are those of the path, in their order, instead of all."""
 
-    def __init__(self, routes: Sequence[Route | WebSocketRoute]) -> None:
-        super().__init__(routes, redirect_slashes=False)
+    def __init__(
+        self, routes: Sequence[Route | WebSocketRoute], more: Callable[[], Sequence[Route | WebSocketRoute]]
+    ) -> None:
+        super().__init__(redirect_slashes=False)
         self._by_beginning = defaultdict[str, list[tuple[int, BaseRoute]]](list)
-        for number, route in enumerate(routes):
+        self._more: Callable[[], Sequence[Route | WebSocketRoute]] | None = more
+        self._add(routes)
+
+    def _add(self, routes: Sequence[Route | WebSocketRoute]) -> None:
+        for number, route in enumerate(routes, len(self.routes)):
             head, brace, _ = route.path.partition("{")
             self._by_beginning[head[: head.rfind("/") + 1] if brace else head].append((number, route))
+        self.routes += routes
 
     async def app(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Give it to the first that takes it, else to one that has its path."""
-        partial: tuple[BaseRoute, Scope] | None = None
         scope.setdefault("router", self)
+        route, match, found = self._find(scope)
+        if match is not Match.FULL and self._more is not None:
+            more = await asyncio.to_thread(self._more)
+            if self._more is not None:  # another request may have been as fast
+                self._more = None
+                self._add(more)
+            route, match, found = self._find(scope)
+        if route is None:
+            await self.default(scope, receive, send)
+            return
+        scope.update(found, route=route)
+        await route.handle(scope, receive, send)
+
+    def _find(self, scope: Scope) -> tuple[BaseRoute | None, Match, Scope]:
+        best: tuple[BaseRoute | None, Match, Scope] = None, Match.NONE, {}
         for route in self._near(scope["path"]):
             match, found = route.matches(scope)
             if match is Match.FULL:
-                partial = route, found
-                break
-            if match is Match.PARTIAL and partial is None:
-                partial = route, found
-        if partial is None:
-            await self.default(scope, receive, send)
-            return
-        route, found = partial
-        scope.update(found, route=route)
-        await route.handle(scope, receive, send)
+                return route, match, found
+            if match is Match.PARTIAL and best[0] is None:
+                best = route, match, found
+        return best
 
     def _near(self, path: str) -> Iterable[BaseRoute]:
         known = self._by_beginning

@@ -10,19 +10,23 @@ from hob.gateway.api import Api
 from hob.gateway.http.asgi import build_api
 from hob.gateway.http.endpoint import LINES, Endpoint
 from hob.gateway.http.reply import TEXTS
+from hob.gateway.routes.table import ENDPOINTS
 
 
 async def answer_in_process(
     api: Api,
-    endpoints: Iterable[Endpoint[Any]],
+    more: Callable[[], Iterable[Endpoint[Any]]],
     method: str,
     route: str,
     query: Mapping[str, Any] | None,
     body: Mapping[str, Any] | None,
     told: Callable[[bytes], object] | None = None,
 ) -> str:
-    """The body of the answer, also of one that tells of a failure; `told` is given its lines as they come."""
-    app = build_api(api, local=True, endpoints=endpoints)
+    """The body of the answer, also of one that tells of a failure; `told` is given its lines as they come.
+
+    `more`: the endpoints of features.
+    """
+    app = build_api(api, local=True, endpoints=ENDPOINTS, more=more)
 
     async def observed(scope: Scope, receive: Receive, send: Send) -> None:
         async def both(message: Message) -> None:

@@ -14,6 +14,7 @@ from hob.gateway.auth.callers import TokenScope
 from hob.gateway.http.endpoint import JSON, LINES, Endpoint, EndpointCall
 from hob.gateway.http.fields import Nothing, field
 from hob.gateway.http.reply import JsonResponse, json_response
+from hob.gateway.lazy_ports import LazyMemory
 from hob.gateway.memory import (
     DeletedAnswer,
     EmbeddingControl,
@@ -117,11 +118,11 @@ class ImportItemsRequest:
 
 
 def _memory(call: EndpointCall[Any]) -> MemoryControl:
-    return call.api.port(MemoryControl)
+    return call.api.port(LazyMemory).control()
 
 
 def _embedding(call: EndpointCall[Any]) -> EmbeddingControl:
-    return call.api.port(EmbeddingControl)
+    return call.api.port(LazyMemory).embedding()
 
 
 async def status(call: EndpointCall[Nothing]) -> JsonResponse[MemoryStatusAnswer]:

@@ -7,7 +7,7 @@ else an app may ask for: links, messages to the conversation, another size.
 
 import json
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any, Literal
 
@@ -27,9 +27,6 @@ READ = "resources/read"
 _LONGEST_NAME = 60
 _HEAD = re.compile(r"<head(\s[^>]*)?>|<html(\s[^>]*)?>|<!doctype[^>]*>", re.IGNORECASE)
 _TITLE = re.compile(r"<title>([^<]{1,200})</title>", re.IGNORECASE)
-
-Present = Callable[[CanvasPage, str], Awaitable[CanvasPage]]
-"""Keeps a page as its newest version."""
 
 
 def address_of(tool: Any) -> str:

@@ -11,10 +11,9 @@ from hob.core.libraries import install_command
 from hob.core.ports.tools import Blobs, Toolset
 from hob.core.values import dataclass
 from hob.tools.mcp.accepted import FOLDER, load_accepted
-from hob.tools.mcp.apps import Present
+from hob.tools.mcp.ports import BegunTasks, Changed, Present
 from hob.tools.mcp.server_environment import ServerEnvironment
 from hob.tools.mcp.settings import McpServer
-from hob.tools.mcp.toolset import BegunTasks, Changed, McpToolset
 from hob.tools.registry.groups import Group
 
 _LONGEST_LINE = 60
@@ -26,6 +25,13 @@ def _connecting() -> Callable[..., Any]:
     from hob.tools.mcp.connector import connection_to
 
     return connection_to
+
+
+@Lazy
+def _toolset() -> Callable[..., Toolset]:
+    from hob.tools.mcp.toolset import McpToolset
+
+    return McpToolset
 
 
 @dataclass(slots=True)
@@ -91,7 +97,7 @@ class McpServers(Mapping[str, Group]):
             if before is not None and before.made_of == made_of:
                 found[group] = before
                 continue
-            toolset = McpToolset(
+            toolset = _toolset()(
                 accepted, server, partial(self._connect, name), self._blobs, self._changed, self._begun, self._present
             )
             line = " ".join((server.about or accepted.title or name).split())[:_LONGEST_LINE]

@@ -5,7 +5,7 @@ import json
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import partial
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 from hob.core.argument_roles import ArgumentRole
 from hob.core.content.images import Image
@@ -13,9 +13,9 @@ from hob.core.errors import OutcomeUnknown, ToolFailed, ToolRefused
 from hob.core.ports.tools import Blobs, CallContext
 from hob.core.tools import Effect, Restart, Tier, ToolCall, ToolResult, ToolSpec
 from hob.core.trust.labels import Label, Origin, Trust
-from hob.core.turns import Turn
 from hob.tools.mcp.accepted import AcceptedServer, AcceptedTool, spec_of, tool_name
-from hob.tools.mcp.apps import MAX_HTML, READ, Present, address_of, hosted, html_of, is_for, page_of
+from hob.tools.mcp.apps import MAX_HTML, READ, address_of, hosted, html_of, is_for, page_of
+from hob.tools.mcp.ports import BegunTasks, Changed, Present
 from hob.tools.mcp.settings import McpServer
 
 MCP_LABEL = Label(Origin.MCP, Trust.UNTRUSTED)
@@ -24,19 +24,6 @@ _MAX_IMAGES = 4
 _MAX_IMAGE = 8_000_000  # bytes
 _RESOURCES, _PROMPTS = "resources", "prompts"
 _TEXT: Mapping[str, Any] = {"type": "string"}
-
-Changed = Callable[[str, Sequence[str]], Awaitable[None]]
-"""Hears which tools of a server are no longer what the owner accepted."""
-
-
-class BegunTasks(Protocol):
-    """Which calls have become tasks of their servers, also for the next Hob."""
-
-    async def find(self, turn: Turn, call: ToolCall) -> str:
-        """The call's task; empty where it has none. Raises StoreErrors."""
-
-    async def keep(self, turn: Turn, call: ToolCall, task: str) -> None:
-        """This is the call's task; kept when it returns. Raises StoreErrors."""
 
 
 class McpToolset:
