@@ -102,12 +102,9 @@ def _contribution(kernel: Kernel, embedder: MemoryEmbedder | None, rater: Rater 
 
     profile = ProfileSection(kernel.store.facts, partial(_is_owners, service), kernel.clock)
     fact_editor = FactEditor(kernel.store.facts, kernel.clock, profile.renew)
+    over = (kernel, service, documents, budget, files.reread, fact_editor, expertise)
     embedding = Lazy(lambda: _controls().OwnerEmbedding(embedder))
-    control = Lazy(
-        lambda: _controls().OwnerMemory(
-            kernel, service, documents, budget, files.reread, fact_editor, expertise, embedding(), er1_view, assistance
-        )
-    )
+    control = Lazy(lambda: _controls().OwnerMemory(*over, embedding(), er1_view, assistance))
     jobs = [
         Job("memory_files", looks.run),
         Job("memory_background", lambda running: background.run(running.background)),
