@@ -64,6 +64,7 @@ OF_PACKAGES = {
 }
 PLURALS = {"translate_plural", "ngettext"}
 TABLES = {"_ADVICE", "_WHY", "KIND_NAMES", "ENGLISH", "DESCRIPTIONS", "STAGE_NAMES", "STATUS_NAMES"}
+TABLES |= {"OWN_FACTS", "OTHERS_FACTS"}
 """Tables whose values are messages."""
 TEXTS = {"LABELS"}
 """Lists of messages."""

@@ -13,6 +13,8 @@ from hob.core.clock import Clock, utc_day
 from hob.core.errors import ModelError, StoreError
 from hob.core.ids import SessionKey
 from hob.core.memory import OWNER, Fact, Layer, Memory, MemoryItem, Recalled, Scope, is_private
+from hob.core.translation.fact_words import ARTICLE, told_to_owner
+from hob.core.translation.language import joined, verbatim
 from hob.core.translation.remarks import Remark
 from hob.core.translation.sentences import Sentence
 from hob.core.turns import Turn, scope_of
@@ -191,9 +193,10 @@ class MemoryService:
             return ()
         if not told:
             return ()
-        lines = [(f"{fact.subject} {fact.predicate.replace('_', ' ')} {fact.object}", fact.id[:12]) for fact in told]
-        facts = "; ".join(f"{text} ({id})" if len(told) > 1 else text for text, id in lines)
-        return (Remark(Sentence.REMEMBERED, (("facts", facts), ("id", told[-1].id[:12]))),)
+        lines = [told_to_owner(fact.subject, fact.predicate, fact.object) for fact in told]
+        if len(told) > 1:
+            lines = [joined(" ", (text, verbatim(f"({fact.id[:12]})"))) for text, fact in zip(lines, told, strict=True)]
+        return (Remark(Sentence.REMEMBERED, (("facts", joined("; ", lines)), ("id", told[-1].id[:12]))),)
 
     async def recall_for(self, turn: Turn, query: str, limit: int, shown_from: int) -> tuple[Memory, ...]:
         """What helps with a turn's message; not what its own conversation shows anyway, from that place on."""
@@ -268,6 +271,8 @@ def _are_near(one: MemoryItem, other: MemoryItem) -> bool:
 def describe(item: MemoryItem) -> str:
     """The text, with who said it where that is not plain."""
     text = f"{item.speaker}: {item.text}" if item.kind == "turn" and item.speaker else item.text
+    if item.layer is Layer.FACT and text.startswith((f"{OWNER} ", f"{OWNER}'s ")):
+        text = ARTICLE + text
     if item.kind == GOAL:
         return f"goal: {text}" if item.valid_to is None else f"goal, closed {utc_day(item.valid_to)}: {text}"
     if item.valid_to is None or item.layer is Layer.FACT:

@@ -27,7 +27,8 @@ from hob.core.memory import (
     Scope,
     layer_named,
 )
-from hob.core.translation.language import say, translatable
+from hob.core.translation.fact_words import told_to_owner
+from hob.core.translation.language import say, translatable, translated
 from hob.core.trust.labels import Label, Origin, Trust
 from hob.memory.settings import MemorySettings
 from hob.store.memory.transfer import TransferredItem
@@ -254,12 +255,12 @@ def fact_line(language: str, fact: Mapping[str, Any]) -> str:
         say(language, "said {day}", day=utc_day(fact["said_at"])),
     ]
     quote = f" \u201c{short(fact['quote'])}\u201d" if fact["quote"] else ""
-    return f"{fact['id'][:12]} {fact_text(fact)} [{', '.join(told)}]{quote}"
+    return f"{fact['id'][:12]} {fact_text(language, fact)} [{', '.join(told)}]{quote}"
 
 
-def fact_text(fact: Mapping[str, Any]) -> str:
-    """What a fact says."""
-    return f"{fact['subject']} {fact['predicate'].replace('_', ' ')} {fact['object']}"
+def fact_text(language: str, fact: Mapping[str, Any]) -> str:
+    """What a fact says, to the owner."""
+    return translated(told_to_owner(fact["subject"], fact["predicate"], fact["object"]), language)
 
 
 def short(text: str) -> str:

@@ -85,19 +85,19 @@ async def test_owner_who_moved_is_known_to_live_there_and_to_have_lived_elsewher
         await says(hob, "/new")
         await says(hob, "Where do I live?")
         day = f"{hob.clock.now():%Y-%m-%d}"
-        assert f"owner lives in Berlin (since {day})" in hob.seen
+        assert f"The owner lives in Berlin (since {day})" in hob.seen
         await says(hob, "/new")
         await says(hob, "Where did I live before Berlin, in Paris?")
-        assert f"owner lives in Paris (until {day})" in hob.seen
+        assert f"The owner lives in Paris (until {day})" in hob.seen
         assert f"close to the river. (no longer so since {day})" in hob.seen
         shown = await says(hob, "/memory")
-        assert f"owner lives in Berlin [since {day}, said {day}]" in shown
+        assert f"you live in Berlin [since {day}, said {day}]" in shown
         assert "Paris" not in shown
         fact = next(each for each in await hob.app.store.facts.known(SCOPE) if each.object == "Berlin")
         for action in ("undo", "correct"):
             assert await says(hob, f"/memory {action}") == "id is empty: give the beginning of the fact's id"
-        assert "lives in Rome" in await says(hob, f"/memory correct {fact.id[:12]} Rome")
-        assert "lives in Rome" in await says(hob, "/memory")
+        assert "you live in Rome" in await says(hob, f"/memory correct {fact.id[:12]} Rome")
+        assert "you live in Rome" in await says(hob, "/memory")
 
 
 async def test_facts_are_told_as_known_at_one_time_about_another_with_what_contradicts_them(tmp_path: Path) -> None:
@@ -228,7 +228,7 @@ async def test_answer_tells_once_what_was_remembered_and_how_to_undo_it(tmp_path
         await says(hob, "I live in Paris.")
         (fact,) = await until(hob, bool)
         await says(hob, "What is the weather like today?")
-        line = f"Remembered of what you said: owner lives in Paris. Wrong? `/memory undo {fact.id[:12]}`"
+        line = f"Remembered of what you said: you live in Paris. Wrong? `/memory undo {fact.id[:12]}`"
         await holds(lambda: line in hob.sent(ME))
         await says(hob, "And what was it like on Monday?")
         assert "Paris" in await says(hob, f"/memory undo {fact.id[:12]}")
@@ -242,7 +242,7 @@ async def test_remembered_fact_is_told_after_a_restart_and_stands_in_the_timelin
         hob.model.background = [found(lives("Paris"))]
         await says(hob, "I live in Paris.")
         (fact,) = await until(hob, bool)
-    line = f"Remembered of what you said: owner lives in Paris. Wrong? `/memory undo {fact.id[:12]}`"
+    line = f"Remembered of what you said: you live in Paris. Wrong? `/memory undo {fact.id[:12]}`"
     async with visited(tmp_path) as hob:
         assert await hob.app.store.facts.news(SCOPE, TurnId("t_1")) != []
         assert await hob.app.store.facts.news(SCOPE, TurnId("t_1")) != []  # the same turn, begun again after a crash
@@ -254,9 +254,9 @@ async def test_remembered_fact_is_told_after_a_restart_and_stands_in_the_timelin
         await until(hob, lambda known: len(known) == 2)
     async with visited(tmp_path) as hob:
         await says(hob, "What is the weather like today?")
-        await holds(lambda: any("owner likes tea" in each for each in hob.sent(ME)))
+        await holds(lambda: any("you like tea" in each for each in hob.sent(ME)))
         await says(hob, "And what was it like on Monday?")
-        assert sum("owner likes tea" in each for each in hob.sent(ME)) == 1
+        assert sum("you like tea" in each for each in hob.sent(ME)) == 1
         events = await remembered(hob)
         assert [event.text.partition(" (")[0].partition(":")[0] for event in events] == [
             "owner likes tea", "owner lives in Paris"
@@ -321,7 +321,7 @@ async def test_owner_who_says_that_a_fact_is_wrong_has_it_corrected_and_undone(t
             "Rome, then.",
         ]  # fmt: skip
         assert await says(hob, "What do you know about me? That is wrong, it is Rome.") == "Rome, then."
-        assert f"- owner lives in Paris [{fact.id[:12]}, said" in hob.seen
+        assert f"- The owner lives in Paris [{fact.id[:12]}, said" in hob.seen
         (right,) = await hob.app.store.facts.known(SCOPE)
         assert right.object == "Rome"
         await says(hob, f"/memory undo {right.id[:12]}")
@@ -337,13 +337,13 @@ async def test_profile_stands_in_the_owners_prompts_and_changes_when_it_is_put_r
         await hob.clock.advance(7_200)
         await says(hob, "I like tea, always tea.")
         system = hob.model.requests[-1].system
-        assert system.endswith("# What the owner said of themselves\n\n- owner lives in Paris")
+        assert system.endswith("# What the owner said of themselves\n\n- The owner lives in Paris")
         await until(hob, lambda known: len(known) == 2)
         await says(hob, "Hello again, old house.")
         assert hob.model.requests[-1].system == system
         await says(hob, f"/memory correct {fact.id[:12]} Rome")
         await says(hob, "Hello once more, old house.")
-        assert hob.model.requests[-1].system.endswith("- owner lives in Rome\n- owner likes tea")
+        assert hob.model.requests[-1].system.endswith("- The owner lives in Rome\n- The owner likes tea")
         await hob.answer("Where does he live?", ANNA)
         assert "Rome" not in hob.seen
 

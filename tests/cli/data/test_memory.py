@@ -57,7 +57,7 @@ def test_facts_say_how_one_is_corrected_and_undone(
     run(["memory", "facts"])
     id = capsys.readouterr().out.split()[0]
     assert run(["memory", "correct", id, "Rome"]) in (0, None)
-    assert "owner lives in Rome" in capsys.readouterr().out
+    assert "you live in Rome" in capsys.readouterr().out
     assert run(["memory", "correct", "abcdef", "Rome"]) == 1
     assert "`hob memory facts` lists them" in capsys.readouterr().err
 

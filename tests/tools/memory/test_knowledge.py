@@ -55,7 +55,7 @@ async def test_facts_are_listed_with_their_words_and_not_to_others(tools: Knowle
     tea = Fact(subject="owner", predicate="likes", object="tea", at=0.0, state=FactState.ASKED)
     (fact, _) = await knows(store, PARIS, tea)
     told = await text(tools, of(), "facts")
-    assert f"- owner lives in Paris [{fact.id[:12]}, said 1970-01-02: “I live in Paris”]" in told
+    assert f"- The owner lives in Paris [{fact.id[:12]}, said 1970-01-02: “I live in Paris”]" in told
     assert "tea" not in told
     assert "1 more are not sure" in told
     assert "Paris" not in await text(tools, of(), "facts", about="bank")
@@ -70,7 +70,8 @@ async def test_fact_is_put_right_in_the_owners_words_alone(tools: KnowledgeTools
     with pytest.raises(ToolFailed, match="did not say rome"):
         await text(tools, says("Wrong, see:\n> I live in Rome"), "correct_fact", id=id, right="Rome")
     told = await text(tools, says("That is wrong, I live in Rome."), "correct_fact", id=id, right="Rome")
-    assert told.startswith("No longer known: owner lives in Paris. Instead: owner lives in Rome. To undo: /memory undo")
+    said = "No longer known: The owner lives in Paris. Instead: The owner lives in Rome. To undo: /memory undo"
+    assert told.startswith(said)
     (right,) = await store.facts.known(OWNER)
     assert (right.object, right.state) == ("Rome", FactState.CORRECTED)
     with pytest.raises(ToolFailed, match="there is no current fact"):

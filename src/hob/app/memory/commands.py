@@ -122,7 +122,7 @@ async def _settle(control: MemoryControl, language: str, action: FactAction, res
     except (NotFound, InvalidRequest) as error:
         return translated(error.args[0], language)
     if not done["after"]:
-        return say(language, "No longer known: {fact}", fact=fact_text(done["before"]))
+        return say(language, "No longer known: {fact}", fact=fact_text(language, done["before"]))
     return "\n".join(fact_line(language, fact) for fact in done["after"])
 
 

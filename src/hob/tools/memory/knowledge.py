@@ -7,6 +7,7 @@ from hob.core.clock import utc_day
 from hob.core.errors import InvalidRequest, NotFound, ToolFailed, WrongCall
 from hob.core.memory import Fact, FactState, Goal, GoalNote, GoalState, is_private
 from hob.core.ports.tools import CallContext
+from hob.core.translation.fact_words import told_of
 from hob.core.trust.labels import HOB_LABEL, OWNER_LABEL, Label, Origin, join
 from hob.core.turns import scope_of
 from hob.tools.memory.ports import Goals, KnownFacts
@@ -101,7 +102,7 @@ def _moment(day: str) -> float | None:
 
 
 def _text(fact: Fact) -> str:
-    return f"{fact.subject} {fact.predicate.replace('_', ' ')} {fact.object}"
+    return told_of(fact.subject, fact.predicate, fact.object)
 
 
 def _line(fact: Fact) -> str:
