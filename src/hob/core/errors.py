@@ -161,7 +161,7 @@ class ToolFailed(HobError):
 
 
 class WrongCall(ToolFailed):
-    """The call cannot be made as it is. The message is Hob's own and quotes the call alone, so it taints no turn."""
+    """The call cannot be made as it is. Quotes only the call itself, so it does not taint the turn."""
 
 
 class ToolRefused(HobError):
