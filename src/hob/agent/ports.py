@@ -1,4 +1,4 @@
-"""Ports of the agent that have one user alone."""
+"""Ports used by the agent alone."""
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -19,95 +19,96 @@ from hob.core.trust.labels import Label, SenderClass
 from hob.core.turns import Turn, View
 
 LimitOf = Callable[[Address], int]
-"""The most characters one message to this address may have."""
+"""Returns the maximum number of characters of one message to this address."""
 
 
 class Transcribe(Protocol):
-    """Writes down what is said in a recording."""
+    """Transcribes a recording."""
 
     async def __call__(
         self, audio: bytes, media_type: str, session: SessionKey, sender: SenderClass
     ) -> SpeechTranscript:
-        """The words, within the limits of spending for this sender. Raises ModelError."""
+        """Return the transcript, within the spending limits for this sender. Raises ModelError."""
 
 
 class TurnMemory(Protocol):
-    """What a turn is shown of memory by itself."""
+    """Memory that is added to a turn automatically."""
 
     def allowed(self, turn: Turn, model: str) -> bool:
-        """Whether it is shown any, with this model, now."""
+        """Whether memories may be shown in this turn, with this model."""
 
     async def news(self, turn: Turn) -> Sequence[Remark]:
-        """What was remembered since a turn of this person's was told last; the same again for the same turn. Never
-        raises."""
+        """Return what was remembered since this person's last turn; the same again for the same turn. Never raises."""
 
     async def recall_for(self, turn: Turn, query: str, limit: int, shown_from: int) -> Sequence[Memory]:
-        """What helps with the query, best first; not what its conversation shows from that place on. Never raises."""
+        """Return memories relevant to the query, best first, except those the conversation shows from `shown_from` on.
+        Never raises.
+        """
 
     def overflowed(self) -> None:
-        """Not all that helps had room in the prompt."""
+        """Record that some relevant memories did not fit into the prompt."""
 
 
 class Approvals(Protocol):
-    """Puts a question to the owner."""
+    """Asks the owner for approvals."""
 
     async def ask(self, call: ToolCall, reason: str, turn: Turn) -> ApprovalId:
-        """Ask once per turn and call; asking again gives the same id. Raises StoreErrors."""
+        """Ask once per turn and call; asking again returns the same id. Raises StoreErrors."""
 
     async def render_question(self, approval: ApprovalId) -> str:
-        """The question as people are to see it, with the true arguments and how to answer. Raises StoreErrors."""
+        """Return the question as people see it, with the true arguments and how to answer. Raises StoreErrors."""
 
     async def find_answer(self, question: ApprovalAsked) -> ApprovalAnswered | None:
-        """The answer, or that none came in time; None while the question stands. Raises StoreErrors."""
+        """Return the answer, or that none came in time; None while the question is open. Raises StoreErrors."""
 
 
 class LateResults(Protocol):
-    """What comes for calls whose turn was parked for it."""
+    """Results of calls whose turn was parked for them."""
 
     async def find(self, turn: TurnId, call: CallId) -> ToolResult | None:
-        """The call's result; None while there is none. Raises StoreErrors."""
+        """Return the call's result, or None if there is none yet. Raises StoreErrors."""
 
 
 class SessionHistory(Protocol):
-    """What was said in a session, also what its prompt only names."""
+    """A session's transcript, including text its prompt shows only as stubs."""
 
     async def load_view(self, session: SessionKey, at_most: int) -> View:
-        """The newest summary and the last entries after it."""
+        """Return the newest summary and the last entries after it."""
 
     async def load_round(self, session: SessionKey, n: int) -> tuple[Entry, ...]:
-        """The entry at this place, with the results of its calls; nothing where none is to be shown."""
+        """Return the entry with this number and the results of its calls; nothing if it may not be shown."""
 
 
 class Bootstrap(Protocol):
     """The identity files of the workspace."""
 
     def load(self) -> tuple[BootstrapFile, ...]:
-        """The files that are there, in prompt order; the very same tuple while none has changed. Never raises."""
+        """Return the files in prompt order; the identical tuple as long as no file changed. Never raises."""
 
 
 @runtime_checkable
 class GroupedTools(Protocol):
-    """A toolset of which sessions open more and more."""
+    """A toolset whose tools sessions open in groups."""
 
     def of(self, session: SessionKey) -> Toolset:
-        """What this session may call now."""
+        """Return the tools this session may call now."""
 
 
 @runtime_checkable
 class ClosedToolHints(Protocol):
-    """A session's tools beside others that it could open."""
+    """A session's tools, with hints about tools it has not opened."""
 
     def how_to_open(self, name: str) -> str:
-        """What the model must do to call this tool, in a sentence; empty where there is no such tool."""
+        """Return a sentence that tells the model how to make this tool available; empty if there is no such tool."""
 
 
 def tools_of(toolset: Toolset, session: SessionKey) -> Toolset:
-    """What this session may call now, whichever kind of toolset it is."""
+    """Return the tools this session may call now, for either kind of toolset."""
     return toolset.of(session) if _is_grouped(toolset) else toolset
 
 
 def can_route(model: Model) -> TypeGuard[Routes]:
-    """Whether the model chooses who answers; each kind of model is looked at once."""
+    """Whether the model chooses who answers; checked once per class."""
     return _is_router(type(model))
 
 
@@ -126,27 +127,27 @@ def _opens_more(kind: type) -> bool:
 
 
 class PromptSection(Protocol):
-    """A named part of prompts besides Hob's own.
+    """A named section of the prompt, written by a feature.
 
-    What is `cached` stands at the beginning, as it was when the session began or was compacted last, so that a
-    provider's cache can hold it; until `epoch` is another number, since something of it is to be shown no longer. All
-    else belongs to the newest message, as it is when the turn begins.
+    A `cached` section is part of the beginning of the prompt, as it was when the session began or was last compacted,
+    so that the provider's cache hits; a changed `epoch` invalidates it at once. Any other section belongs to the newest
+    message and is written when the turn begins.
     """
 
     @property
     def name(self) -> str:
-        """As `hob prompt` shows it."""
+        """The name that `hob prompt` shows."""
 
     @property
     def cached(self) -> bool:
-        """Whether it stands at the beginning."""
+        """Whether the section belongs to the beginning of the prompt."""
 
     @property
     def epoch(self) -> int:
-        """Another number than before: what was written for this session earlier does not hold any more."""
+        """A number whose change invalidates the text written earlier for this session."""
 
     async def write(self, turn: Turn) -> tuple[str, Label] | None:
-        """The text for the senders and the session of this turn; None: nothing. Never raises.
+        """Return the text for the senders and session of this turn, or None. Never raises.
 
-        Untrusted text stands between marks with the turn's messages, and taints. A preview's turn has no message.
+        Untrusted text is put between marks with the turn's messages, and taints. A preview's turn has no message.
         """

@@ -1,10 +1,10 @@
-"""Which conversation a message belongs to, and when a conversation begins afresh.
+"""Which session a message belongs to, and when a session is reset.
 
-Keys: `local:main` and `api:main` for those who name no session, `local:NAME` and `api:NAME` for those who do,
-`telegram:CHAT` for a chat with one person, `telegram:group:CHAT` for a group, `:THREAD` behind either for a platform's
-thread, `/NAME` behind all of it for a thread that a person named, `subagent:ID` for work that Hob gave itself. A second
-account on a platform is `telegram@ACCOUNT`. Parts are percent-escaped, so no two conversations share a key, and whether
-a key is a group's can be read off it.
+Keys: `local:main` and `api:main` for clients that name no session, `local:NAME` and `api:NAME` for those that do,
+`telegram:CHAT` for a chat with one person, `telegram:group:CHAT` for a group, followed by `:THREAD` for a platform's
+thread and `/NAME` for a thread that a person named; `subagent:ID` for work Hob assigned to itself. A second account on
+a platform is `telegram@ACCOUNT`. Parts are percent-escaped, so no two conversations share a key, and a key tells
+whether it is a group's.
 """
 
 from datetime import datetime, timedelta, tzinfo
@@ -20,7 +20,7 @@ _GROUP = "group"
 
 
 def session_of(inbound: Inbound) -> SessionKey:
-    """The conversation of the address a message came from."""
+    """Return the session of the address a message came from."""
     origin = inbound.origin
     if origin.channel in FETCHED_CHANNELS:
         return named_key(origin.channel, origin.chat or "main")
@@ -33,20 +33,21 @@ def session_of(inbound: Inbound) -> SessionKey:
 
 
 def named_key(channel: str, name: str) -> SessionKey:
-    """The session that a command or API call names: a whole key is taken as it is, a bare name is the channel's."""
+    """Return the session a command or API call names: a full key as it is, a bare name within the channel."""
     return SessionKey(name if ":" in name else f"{channel}:{name}")
 
 
 def thread_session(inbound: Inbound, name: str, base: SessionKey | None = None) -> SessionKey:
-    """The thread of this name beside the conversation a message came from; a group's threads stay the group's.
+    """Return the named thread beside a message's conversation; threads of a group stay within the group.
 
-    No usable name is the conversation itself. `base` is that conversation where it is not the address's own.
+    Without a usable name it is the conversation itself. `base` is that conversation if it differs from the address's
+    own.
     """
     channel = inbound.origin.channel
     others = inbound.sender.id.startswith(TOKEN_SENDER) and inbound.sender.cls is not SenderClass.OWNER
     owners = channel in FETCHED_CHANNELS and not others
     base = base or session_of(inbound)
-    name = "" if name == base else name.removeprefix(f"{channel}:" if owners else f"{base}/")  # keys, as they are told
+    name = "" if name == base else name.removeprefix(f"{channel}:" if owners else f"{base}/")  # keys, as users see them
     slug = "-".join("".join(char if char.isalnum() else " " for char in name.casefold()).split())[:40]
     if not slug:
         return base
@@ -54,24 +55,24 @@ def thread_session(inbound: Inbound, name: str, base: SessionKey | None = None) 
 
 
 def is_subagent(key: SessionKey) -> bool:
-    """Whether the session is a sub-agent's."""
+    """Whether the session belongs to a sub-agent."""
     return key.startswith(_SUBAGENT + ":")
 
 
 def is_group(key: SessionKey) -> bool:
-    """Whether others than one person read in this session."""
+    """Whether more than one person reads this session."""
     return key.split("/", 1)[0].split(":", 2)[1:2] == [_GROUP] and key.split(":", 1)[0] not in FETCHED_CHANNELS
 
 
 def resets(settings: AgentSettings) -> bool:
-    """Whether sessions ever begin afresh by themselves."""
+    """Whether sessions are ever reset automatically."""
     return settings.reset_idle_minutes > 0 or settings.reset_daily_hour >= 0
 
 
 def reset_due(session: Session, now: datetime, settings: AgentSettings) -> str | None:
-    """Why the session should begin afresh before its next message: `idle`, `daily`, or None.
+    """Return why the session is due for a reset before its next message, `idle` or `daily`, or None.
 
-    `session.updated` is when it was last used. A session is never reset that has nothing to forget.
+    `session.updated` is the time of its last use. A session without visible entries is never reset.
     """
     if session.updated <= 0 or session.entries <= session.since:
         return None
@@ -85,19 +86,19 @@ def reset_due(session: Session, now: datetime, settings: AgentSettings) -> str |
 
 
 def zone_of(name: str) -> tzinfo | None:
-    """The time zone of this IANA name, which the settings have checked; None, the machine's own, for an empty one."""
+    """Return the time zone with this IANA name, already checked by the settings; None, the machine's zone, for ""."""
     if not name:
         return None
-    import zoneinfo  # 3 ms that a machine in its own time zone need not spend
+    import zoneinfo  # takes 3 ms, which a machine in its own time zone saves
 
     return zoneinfo.ZoneInfo(name)
 
 
 def _last_time(hour: int, now: datetime, timezone: tzinfo | None) -> float:
-    """When it was last this hour on the wall, in Unix seconds.
+    """Return the last time the wall clock showed this hour, in Unix seconds.
 
-    Days are counted on the calendar, not in seconds. An hour that a change of clocks skips counts where it would have
-    been, one that comes twice counts the first time.
+    Days are calendar days. An hour that a clock change skips counts where it would have been; one that occurs twice
+    counts the first time.
     """
     local = now.astimezone(timezone)
     for back in (0, 1):

@@ -8,7 +8,7 @@ from hob.core.values import dataclass
 def _zone_problem(name: str) -> str:
     if not name:
         return ""
-    import zoneinfo  # 3 ms that a machine in its own time zone need not spend
+    import zoneinfo  # takes 3 ms, which a machine in its own time zone saves
 
     try:
         zoneinfo.ZoneInfo(name)

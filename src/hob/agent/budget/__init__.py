@@ -1,1 +1,1 @@
-"""Budgets of money: limits, what a call holds back before it is made, what was spent."""
+"""Spending budgets: limits, reservations and the ledger."""

@@ -1,4 +1,4 @@
-"""Model calls within limits of spending: what each took is recorded before the next one is made."""
+"""Model calls within spending limits: the cost of each is recorded before the next one starts."""
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
@@ -11,16 +11,16 @@ from hob.core.models import Beat, ExtraCall, ModelEvent, ModelReply, Usage
 from hob.core.ports.model import Model
 
 EventOf = Callable[[str, str], TimelineEvent]
-"""How the timeline tells a call, by its model and status; what it took is put in."""
+"""Returns the timeline event of a call, given its model and status; usage and cost are added later."""
 _BEAT = Beat()
 
 
 async def stream_in_turn(
     budget: Budget, model: Model, held: HeldAmount, event_of: EventOf
 ) -> AsyncGenerator[ModelEvent]:
-    """The answer to what may be asked, piece by piece; the turn's journal tells what came of it.
+    """Stream the answer to a reserved request; the turn's journal records its outcome.
 
-    The calls beside it are recorded here. Where one leaves no room for some of the models, the others are asked again.
+    Extra calls are recorded here. If one leaves no room for some of the models, the remaining ones are asked again.
     Raises ModelError, BudgetExceeded, StoreErrors.
     """
     left: HeldAmount | None = held
@@ -49,7 +49,7 @@ async def stream_in_turn(
 async def stream_outside(
     budget: Budget, model: Model, held: HeldAmount, event_of: EventOf
 ) -> AsyncGenerator[ModelEvent]:
-    """The same outside of any turn: the call itself is recorded too, whatever comes of it."""
+    """Stream an answer outside of any turn; the call itself is recorded too, whatever its outcome."""
     name = held.request.first
     status: str = "unknown_outcome"
     usage: Usage | None = None

@@ -1,4 +1,4 @@
-"""Model calls outside of any turn, for work in the background."""
+"""Model calls outside of turns, for background work."""
 
 from collections.abc import Callable
 from contextlib import aclosing
@@ -19,7 +19,7 @@ _PATIENCE_SECONDS = 60.0
 
 
 class BackgroundCalls:
-    """Implements `BackgroundModel`. It counts for the owner, whose work it is, and keeps all limits of spending."""
+    """Implements `BackgroundModel`. Calls count for the owner and keep all spending limits."""
 
     def __init__(self, model: Model, budget: Budget, clock: Clock, default_model: Callable[[], str]) -> None:
         self._model = model

@@ -1,4 +1,4 @@
-"""Budgets: a model call's worst cost is held back before it is made, and limits stop it before it is spent."""
+"""Budgets: the worst-case cost of a model call is reserved before the call, so that limits are never exceeded."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -33,14 +33,14 @@ _DEARER_FROM = 4, 5
 """A dearer price for long input is reckoned with from this part of its beginning on: estimates may be short."""
 _FREE = Price(0, 0, 0, 0)
 _LOOK_SECONDS = 0.5
-"""How often it is looked whether others have given back what they held."""
+"""Polling interval for released reservations."""
 
 
 @dataclass(frozen=True, slots=True)
 class HeldAmount:
-    """What is held back for a call, in micro-dollars, None where no price is known; and what its reader is told.
+    """A reservation for a call, in micro-dollars (None if the price is unknown), with remarks for the user.
 
-    `request` is what may be asked: without the models for which a limit has no room. `tokens` is its input, guessed.
+    `request` omits models for which a limit has no room. `tokens` is the estimated input.
     """
 
     worst: int | None
@@ -52,26 +52,26 @@ class HeldAmount:
 
 @dataclass(frozen=True, slots=True)
 class BudgetStatus:
-    """How much of a limit is used up."""
+    """How much of a limit is used."""
 
     limit: Limit
     spent: Spent
 
     @property
     def settled(self) -> int:
-        """Micro-dollars that are spent, without what is only held back."""
+        """Micro-dollars spent, without reservations."""
         return self.spent.cost - self.spent.reserved
 
     def has_room(self, worst: int | None) -> bool:
-        """Whether this much may be spent. Of an unknown price no one knows, but where nothing is left it may not."""
+        """Whether this amount may be spent. An unknown price is allowed as long as anything is left."""
         return self._fits(self.spent.cost, worst)
 
     def may_have_room(self, worst: int | None) -> bool:
-        """Whether it may be once those have ended for whom something is held back."""
+        """Whether it may be spent once current reservations are released."""
         return self._fits(self.settled, worst)
 
     def without(self, held: int | None) -> "BudgetStatus":
-        """As if this much were not held back."""
+        """Return the status as if this amount were not reserved."""
         given_back = min(held or 0, self.spent.reserved)
         spent = replace(self.spent, cost=self.spent.cost - given_back, reserved=self.spent.reserved - given_back)
         return replace(self, spent=spent)
@@ -82,7 +82,7 @@ class BudgetStatus:
 
 @dataclass(frozen=True, slots=True)
 class _Refusal:
-    """Why a model may not be asked: a limit without room, or None where its price is unknown and that is refused."""
+    """Why a model may not be asked: the limit without room, or None for a refused unknown price."""
 
     model: str
     worst: int | None
@@ -95,7 +95,7 @@ class _Refusal:
 
 
 async def pays_itself(session: SessionKey) -> SessionKey:
-    """Each session has a limit of its own."""
+    """Charge each session to itself."""
     return session
 
 
@@ -112,19 +112,19 @@ class Budget:
         timezone: tzinfo | None = None,
         payer: Callable[[SessionKey], Awaitable[SessionKey]] = pays_itself,
     ) -> None:
-        """`payer` is the session whose limit counts for what one spends."""
+        """`payer` returns the session whose limit a session's spending counts towards."""
         self._payer = payer
         self._held = [settings]
-        """Shared with those that reckon with other prices."""
+        """Shared with copies that use other prices."""
         self.ledger = ledger
         self._prices = prices
         self._clock = clock
         self._language = language
         self.zone = timezone
         """Where days begin; None is the machine's zone."""
-        self._gate = asyncio.Lock()  # between looking and reserving no one else may look
+        self._gate = asyncio.Lock()  # held from reading the ledger until the reservation is made
         self._outside: list[tuple[SpendingCaller, int]] = []
-        """What is held back for calls under way that no turn makes; those of turns are in the ledger."""
+        """Reservations of running calls outside of turns; those of turns are in the ledger."""
         self._noted: set[tuple[str, float]] = set()
 
     @property
@@ -136,34 +136,34 @@ class Budget:
         self._held[0] = settings
 
     def priced_by(self, prices: Prices) -> "Budget":
-        """The same budget, limits and all that is held included, by other prices."""
+        """Return the same budget, sharing limits and reservations, with other prices."""
         other = copy(self)
         other._prices = prices  # noqa: SLF001 - its own
         return other
 
     def cost_of(self, model: str, usage: Usage | None) -> int | None:
-        """What a call did cost, in micro-dollars; None if it is not known. What is free is so however much it used."""
+        """Return the cost of a call in micro-dollars; None if unknown. A free model costs nothing."""
         price = self._prices.find_price(model)
         if price is None or usage is None:
             return 0 if price == _FREE else None
         return price.cost(usage)
 
     def cost_of_reply(self, asked: str, reply: ModelReply) -> int | None:
-        """What an answer did cost; None if it is not known."""
+        """Return the cost of a reply; None if unknown."""
         if reply.cost is not None:
             return reply.cost
-        # The name that was asked for is the one with a price; servers answer with dated names.
+        # Prices are listed for requested names; servers answer with dated ones.
         cost = self.cost_of(reply.ref or asked, reply.usage)
         return self.cost_of(reply.model, reply.usage) if cost is None and reply.model else cost
 
     def cost_of_failure(self, held: HeldAmount, error: ModelError) -> int | None:
-        """What a call did cost that ended so: nothing where it was turned away, the most where no one knows."""
+        """Return the cost of a failed call: nothing if it was rejected, the worst case if unknown."""
         if error.cost is not None or error.usage is not None:
             return self.cost_of(held.request.first, error.usage) if error.cost is None else error.cost
         return held.worst if error.fault in MAY_COST else None
 
     def cost_of_extra(self, held: HeldAmount, call: ExtraCall) -> int | None:
-        """What a call beside the answer did cost; the most it may have cost where no one knows."""
+        """Return the cost of a call beside the answer; its worst case if unknown."""
         cost = self.cost_of(call.ref, call.usage) if call.cost is None else call.cost
         return self._worst_cost(call.ref, held.request, held.tokens) if cost is None and call.usage is None else cost
 
@@ -171,12 +171,11 @@ class Budget:
     async def reserved(
         self, turn: Turn, request: ModelRequest, input_estimate: int, joined: Collection[Inbound] = ()
     ) -> AsyncIterator[HeldAmount]:
-        """The worst cost of the turn's call, if there is room for it; the block journals it: that is the reservation.
+        """Reserve the worst-case cost of the turn's call; the block journals it, which makes the reservation durable.
 
-        Each of its models keeps the limits that count for it, by its own price; those that cannot are left out. For
-        what others hold back it waits, no longer than the request's patience.
-        `joined` are messages that have joined the turn since it was taken in hand. Raises BudgetExceeded with the
-        sentence for the user: then nothing may be asked.
+        Each model is checked against its own limits and price; those without room are dropped. Waits for reservations
+        of other calls at most as long as the request's patience. `joined` are messages that joined the turn since it
+        started. Raises BudgetExceeded with a sentence for the user; then nothing may be asked.
         """
         sender = least_known(inbound.sender.cls for inbound in (*turn.inbounds, *turn.joined, *joined))
         session = await self._payer(turn.session)
@@ -188,7 +187,7 @@ class Budget:
     async def held(
         self, session: SessionKey, sender: SenderClass, request: ModelRequest, input_estimate: int
     ) -> AsyncIterator[HeldAmount]:
-        """The same for a call outside any turn: held back while the block makes it and records what it cost."""
+        """Reserve the cost of a call outside any turn, as long as the block makes it and records its cost."""
         caller = SpendingCaller(session, sender, _models(request))
         async with self._room(caller, request, input_estimate) as held:
             mine = replace(caller, models=_models(held.request)), held.worst or 0
@@ -199,9 +198,9 @@ class Budget:
             self._outside.remove(mine)
 
     async def renew(self, held: HeldAmount) -> HeldAmount:
-        """The same where all its models still have room, else without those that have none.
+        """Return the reservation if all its models still have room, else one without those that have none.
 
-        Raises BudgetExceeded where none is left.
+        Raises BudgetExceeded if none is left.
         """
         models = _models(held.request)
         caller = replace(held.caller, models=models)
@@ -213,10 +212,10 @@ class Budget:
         if not refusals:
             return held
         left = await self._hold(caller, held.request, held.tokens, worst, budget_statuses, refusals)
-        return replace(left, worst=held.worst)  # as much as before is held back for it
+        return replace(left, worst=held.worst)  # the amount reserved stays the same
 
     async def budget_statuses(self, session: SessionKey | None = None) -> list[BudgetStatus]:
-        """Each limit of days and months, and the session's, with what is spent of it."""
+        """Return each daily and monthly limit, and the session's, with the amount spent."""
         limits = list(general_limits(self._settings, self._clock.now(), self.zone))
         if session is not None and self._settings.per_session is not None:
             limits.insert(0, session_limit(self._settings.per_session, session))
@@ -245,7 +244,7 @@ class Budget:
             await self._clock.sleep(_LOOK_SECONDS)
 
     async def _check_tokens(self) -> None:
-        """Raises BudgetExceeded where the day's tokens are used up."""
+        """Raise BudgetExceeded if the day's tokens are used up."""
         maximum = self._settings.daily_tokens
         if maximum is None:
             return
@@ -263,7 +262,7 @@ class Budget:
         budget_statuses: Sequence[BudgetStatus],
         refusals: Sequence[_Refusal],
     ) -> HeldAmount:
-        """What is left to ask. Raises BudgetExceeded."""
+        """Return the reservation for the remaining models. Raises BudgetExceeded."""
         refused = {refusal.model for refusal in refusals}
         left = tuple(model for model in caller.models if model not in refused)
         if not left:
@@ -277,7 +276,7 @@ class Budget:
         return None if price is None else worst_cost(price, input_estimate, self._prices.max_output(model, request))
 
     async def _stand(self, limit: Limit) -> BudgetStatus:
-        # before the ledger is read: what ends meanwhile is counted twice rather than not at all
+        # Read before the ledger: a call that ends meanwhile is counted twice rather than not at all.
         outside = sum(cost for caller, cost in self._outside if limit.counts(caller))
         return BudgetStatus(
             limit, await self.ledger.spent(**limit.scope) + replace(NOTHING_SPENT, cost=outside, reserved=outside)
@@ -286,18 +285,18 @@ class Budget:
     def _refusals(
         self, caller: SpendingCaller, worst: Mapping[str, int | None], budget_statuses: Sequence[BudgetStatus]
     ) -> Iterator[_Refusal]:
-        """One for each model that may not be asked now, in their order."""
+        """Yield one refusal for each model that may not be asked now, in order."""
         for model, cost in worst.items():
             if cost is None and self._settings.on_unknown == "refuse":
                 yield _Refusal(model, cost, None)
                 continue
             alone = replace(caller, models=(model,))
             full = [each for each in budget_statuses if each.limit.counts(alone) and not each.has_room(cost)]
-            if full:  # first of all that for which waiting does not help
+            if full:  # prefer the limit for which waiting does not help
                 yield _Refusal(model, cost, min(full, key=lambda each: each.may_have_room(cost)))
 
     def _explain(self, refusal: _Refusal) -> str:
-        """Why nothing is asked, for the user."""
+        """Explain to the user why nothing is asked."""
         if refusal.standing is None:
             return say(Sentence.PRICE_UNKNOWN, self._language, model=refusal.model or "this model")
         limit, held = refusal.standing.limit, refusal.standing.spent.reserved
@@ -318,7 +317,7 @@ class Budget:
         )
 
     async def _left_out(self, caller: SpendingCaller, refusals: Sequence[_Refusal]) -> list[Remark]:
-        """What the owner is told of models that may not be asked while others may: once a session, until it ends."""
+        """Tell the owner about refused models while others may be asked: once per session and period."""
         if caller.sender is not SenderClass.OWNER or caller.turn is None:
             return []
         remarks = []
@@ -339,7 +338,7 @@ class Budget:
         return remarks
 
     async def _remarks(self, caller: SpendingCaller, budget_statuses: Sequence[BudgetStatus]) -> tuple[Remark, ...]:
-        """What the owner is told with an answer: of which limits most is spent, those of others too."""
+        """Return the owner's warnings about nearly used up limits, including those of other callers."""
         if caller.sender is not SenderClass.OWNER or caller.turn is None or self._settings.warn_at >= 1:
             return ()
         others = [
@@ -353,7 +352,7 @@ class Budget:
         return tuple(remark for remark in remarks if remark is not None)
 
     async def _warn(self, standing: BudgetStatus) -> Remark | None:
-        """The line where most of a limit is spent, once in its time."""
+        """Return a warning if most of a limit is used up, once per period."""
         limit, settled = standing.limit, standing.settled
         if not settled or settled < self._settings.warn_at * limit.maximum:
             return None
@@ -363,7 +362,7 @@ class Budget:
         return Remark(Sentence.BUDGET_NEARLY_REACHED, tuple(values.items()))
 
     async def _note(self, what: str, since: float) -> bool:
-        """Whether this is told for the first time since then."""
+        """Whether this is noted for the first time since then."""
         if (what, since) in self._noted:
             return False
         is_first = await self.ledger.note_once(what, since)
@@ -372,10 +371,12 @@ class Budget:
 
 
 def worst_cost(price: Price, tokens: int, output: int) -> int:
-    """Micro-dollars for this much input, none of it cached (all newly cached where that is dearer), and this output."""
+    """Return the worst-case micro-dollars for this input, uncached (or newly cached if that costs more), and this
+    output.
+    """
     part, whole = _DEARER_FROM
     prices = (price, *(dearer for start, dearer in price.above if tokens * whole > start * part))
-    # `above` is left out: each of these prices is asked for all of the input
+    # without `above`: each of these prices applies to all of the input
     return max(_flat_cost(each, tokens, output) for each in prices)
 
 

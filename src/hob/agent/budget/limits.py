@@ -1,4 +1,4 @@
-"""Settings of spending, `[spending]`: which limits there are, for whom, since when each counts, and when it warns."""
+"""Settings of spending, `[spending]`: the limits, whom they apply to, when they reset and when they warn."""
 
 from collections.abc import Iterator
 from dataclasses import field
@@ -81,7 +81,7 @@ class SpendingSettings:
 
 @dataclass(frozen=True, slots=True)
 class SpendingCaller:
-    """Who asks: the session, the sender class it counts for, the turn if it is one, the models that may answer."""
+    """The origin of a request: session, sender class, the turn if there is one, and the models that may answer."""
 
     session: SessionKey
     sender: SenderClass
@@ -91,14 +91,14 @@ class SpendingCaller:
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """One limit: the setting's key, micro-dollars, and the calls that count for it."""
+    """One limit: the setting's key, micro-dollars, and the calls that count towards it."""
 
     key: str
     maximum: int
     scope: CallScope = field(default_factory=CallScope)
 
     def counts(self, caller: SpendingCaller) -> bool:
-        """Whether what this caller asks counts for the limit."""
+        """Whether this caller's requests count towards the limit."""
         scope = self.scope
         return (
             scope.get("session", caller.session) == caller.session
@@ -109,7 +109,7 @@ class Limit:
 
 
 def general_limits(settings: SpendingSettings, now: datetime, timezone: tzinfo | None = None) -> Iterator[Limit]:
-    """Those of days and months, no matter who asks. Days begin at midnight in this zone; None is the machine's."""
+    """Yield the daily and monthly limits of all callers. Days begin at midnight in this zone; None is the machine's."""
     today = now.astimezone(timezone).replace(hour=0, minute=0, second=0, microsecond=0, fold=0, tzinfo=timezone)
     since = {"daily": today.timestamp(), "monthly": today.replace(day=1).timestamp()}
 
@@ -126,7 +126,7 @@ def general_limits(settings: SpendingSettings, now: datetime, timezone: tzinfo |
 
 
 def today_since(now: datetime, timezone: tzinfo | None = None) -> float:
-    """When this day began in this zone."""
+    """Return when today began in this zone, in Unix seconds."""
     return (
         now.astimezone(timezone).replace(hour=0, minute=0, second=0, microsecond=0, fold=0, tzinfo=timezone).timestamp()
     )
@@ -135,7 +135,7 @@ def today_since(now: datetime, timezone: tzinfo | None = None) -> float:
 def limits_for(
     settings: SpendingSettings, caller: SpendingCaller, now: datetime, timezone: tzinfo | None = None
 ) -> list[Limit]:
-    """All that this caller has to keep, the narrowest first."""
+    """Return all limits of this caller, the narrowest first."""
     found = []
     if caller.turn is not None:
         scope: CallScope = {"turn": caller.turn}
@@ -151,7 +151,7 @@ def limits_for(
 
 
 def session_limit(dollars: float, session: SessionKey) -> Limit:
-    """What one session may ever spend."""
+    """Return the limit of one session."""
     return _limit("spending.per_session", dollars, {"session": session})
 
 

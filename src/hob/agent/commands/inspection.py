@@ -1,4 +1,4 @@
-"""What a session's next request would hold, for `hob prompt` and `/context`."""
+"""The contents of a session's next request, for `hob prompt` and `/context`."""
 
 import asyncio
 from collections.abc import Callable
@@ -19,7 +19,7 @@ from hob.core.ports.tools import Toolset
 
 
 class Inspector:
-    """Builds the prompt as a turn would, and only measures it."""
+    """Builds the prompt as a turn would, and measures it."""
 
     def __init__(
         self,
@@ -40,13 +40,13 @@ class Inspector:
         self._model = model
 
     async def inspect(self, session: SessionKey) -> PromptAnswer:
-        """Sections with bytes, tokens and whether they are cached; totals; the most tokens it may have."""
+        """Return the sections with bytes, tokens and whether they are cached, the totals, and the token limit."""
         kept, view = await asyncio.gather(
             self._sessions.get(session), self._transcript.load_view(session, load_limit(self._settings))
         )
         model = kept.model or self._default_model()
-        if model:  # else its server would be asked, for which no one here should wait
-            with suppress(ModelError):  # what the request would hold can be told even if no one can be asked
+        if model:  # without a model name its server would be queried, and the caller would wait
+            with suppress(ModelError):  # the contents can be measured even if no model is reachable
                 model = await real_name(self._model, model)
         prompt = await self._prompts.preview(session, view, tools_of(self._toolset, session).specs(), model)
         return {

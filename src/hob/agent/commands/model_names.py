@@ -1,4 +1,4 @@
-"""Names of models in `/model`: what people may choose, and which model a name or alias means."""
+"""Model names in `/model`: which names users may choose, and which model a name or alias stands for."""
 
 from collections.abc import Callable
 
@@ -8,12 +8,12 @@ from hob.core.ports.model import CanName, Model
 
 
 def chosen_name(model: Model, chosen: str | None, default: Callable[[], str]) -> str:
-    """What a request is to name: what was chosen, else nothing where the model chooses itself, else the default."""
+    """Return the name for a request: the chosen one, "" if the model routes by itself, or the default."""
     return chosen or ("" if can_route(model) else default())
 
 
 async def chain_of(model: Model, name: str, task: str = "chat") -> tuple[str, ...]:
-    """The references that a request of this name would go to, best first; none if no one can tell. Asks no model.
+    """Return the references a request with this name would go to, best first; none if unknown. Asks no model.
 
     Raises ModelError.
     """
@@ -25,5 +25,5 @@ async def chain_of(model: Model, name: str, task: str = "chat") -> tuple[str, ..
 
 
 async def real_name(model: Model, name: str, task: str = "chat") -> str:
-    """The first of these references; empty if no one can tell. Raises ModelError."""
+    """Return the first of these references; empty if unknown. Raises ModelError."""
     return next(iter(await chain_of(model, name, task)), "")

@@ -1,4 +1,4 @@
-"""What `/permission` and `/autonomy` choose from: what a session permits, and how much of it without asking."""
+"""The choices of `/permission` and `/autonomy`: what a session allows, and how much of it without asking."""
 
 from collections.abc import Callable, Mapping
 
@@ -23,20 +23,22 @@ _MEANINGS: Mapping[str, Answer] = {
 
 @dataclass(frozen=True, slots=True)
 class PermissionLevel:
-    """The guard's words, strictest first, and the one that the settings name; empty where that is not known."""
+    """The levels in the guard's words, strictest first, and the configured one; empty if unknown."""
 
     words: tuple[str, ...]
     configured: str = ""
 
     def describe(self, chosen: str | None, language: str) -> str:
-        """What holds where this was chosen; None is as configured."""
+        """Describe the chosen level; None means as configured."""
         if chosen:
             return chosen
         said = answer(Answer.AS_CONFIGURED, language)
         return f"{self.configured}, {said}" if self.configured else said
 
     def is_looser(self, wanted: str | None, current: str | None) -> bool:
-        """Whether the first permits more than the second; None is as configured. What is not known may be anything."""
+        """Whether `wanted` permits more than `current`; None means as configured. An unknown level counts as the
+        loosest.
+        """
         return self._place(wanted, len(self.words)) > self._place(current, 0)
 
     def _place(self, chosen: str | None, unknown: int) -> int:
@@ -44,7 +46,7 @@ class PermissionLevel:
         return self.words.index(word) if word in self.words else unknown
 
     def lines(self, language: str) -> str:
-        """A line for each word there is, with what it means."""
+        """Return one line per level with its meaning."""
         meanings = {word: answer(_MEANINGS[word], language) if word in _MEANINGS else "" for word in self.words}
         rows = {**meanings, AS_CONFIGURED: self.describe(None, language)}
         width = max(map(len, rows))
@@ -53,7 +55,7 @@ class PermissionLevel:
 
 @dataclass(frozen=True, slots=True)
 class PermissionModes:
-    """Both scales, as the guard has them, and whether a message proves who wrote it well enough to permit all."""
+    """Both scales, and whether a message authenticates its author well enough to permit everything."""
 
     modes: PermissionLevel = PermissionLevel(("read-only", "guarded", "workspace", "full"))
     autonomies: PermissionLevel = PermissionLevel(("supervised", "cautious", "autonomous"))
@@ -68,6 +70,6 @@ USUAL = PermissionModes()
 
 
 def is_typed_alone(inbound: Inbound, session: SessionKey) -> bool:
-    """Whether the owner wrote this by hand where no one else reads or writes."""
+    """Whether the owner typed this in a conversation nobody else takes part in."""
     by_hand = inbound.label == OWNER_LABEL and not inbound.hops and not inbound.background
     return by_hand and not inbound.group and not is_group(session)

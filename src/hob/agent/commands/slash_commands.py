@@ -29,54 +29,54 @@ from hob.core.turns import QueueMode, SessionChange
 from hob.core.values import dataclass
 
 DAY_SECONDS = 86_400.0
-_MAX_MODELS = 20  # `hob usage --by model` tells of all
-_USAGE = 24  # columns; the rest of 80 holds what a command does
+_MAX_MODELS = 20  # `hob usage --by model` shows all
+_USAGE = 24  # columns; the rest of 80 describes the command
 
 
 class CommandOperations(Protocol):
-    """What commands can set in motion and look up beyond sessions and spending."""
+    """Operations and queries that commands need beyond sessions and spending."""
 
     async def status(self) -> Mapping[str, Any]:
-        """Counts and states; see `Answer.STATUS` for the keys used here."""
+        """Return counts and states; `Answer.STATUS` lists the keys used here."""
 
     async def spent_by_model(self, since: float) -> Sequence[tuple[str, Spent]]:
-        """What each model has cost since then (Unix seconds), the dearest first."""
+        """Return the spending of each model since then (Unix seconds), highest first."""
 
     async def tasks(self) -> Sequence[tuple[str, str, str]]:
-        """Open tasks: id, state, title."""
+        """Return the open tasks: id, state, title."""
 
     async def prompt(self, session: str) -> PromptAnswer:
-        """`sections` (name, bytes, tokens, cached), `tokens` and `limit` of the session's next request."""
+        """Return `sections` (name, bytes, tokens, cached), `tokens` and `limit` of the session's next request."""
 
     async def stop(self, session: SessionKey, reason: str) -> bool:
         """Stop the session's running turn; False if none runs."""
 
     async def stop_all(self, reason: str) -> int:
-        """End every turn and command, and hold what is self-made until `lift`; how many ended."""
+        """Stop every turn and command and hold autonomous work until `lift`; return the number stopped."""
 
     async def lift(self) -> bool:
-        """Let what is self-made go on; False where nothing was held."""
+        """Resume autonomous work; False if it was not held."""
 
     async def cancel(self, id: str, reason: str) -> bool:
-        """Cancel a task or turn by its id; False if there is none that could be."""
+        """Cancel a task or turn by its id; False if none could be cancelled."""
 
     async def resume(self, session: SessionKey) -> None:
-        """Let a paused session go on."""
+        """Resume a paused session."""
 
     async def compact(self, session: SessionKey, model: str) -> tuple[int, int] | str:
-        """Messages summarised and characters of the summary, or why not."""
+        """Return the number of messages summarised and the summary's length, or why nothing was done."""
 
     async def undo_compaction(self, session: SessionKey) -> bool:
-        """Take the newest summary back; False if there is none."""
+        """Undo the newest summary; False if there is none."""
 
     async def undo_turn(self, session: SessionKey) -> UndoResult | None:
-        """Hide the newest turn's words; None if there is none."""
+        """Hide the newest turn's messages; None if there is none."""
 
     async def undo_files(self, session: SessionKey, turn: str, by: str, *, preview: bool) -> Mapping[str, Any]:
-        """Put back what a turn changed in files, or say what that would change, as `diff`.
+        """Restore the files a turn changed, or preview that as `diff`.
 
-        Without a name it is the newest that changed any. The same `by` gets the same outcome: `turn`, `words`,
-        `restored`, `kept` (path, reason), `running`, and `back`, by which it is taken back. Raises NotFound.
+        Without a name it is the newest turn that changed any. The same `by` gets the same outcome: `turn`, `words`,
+        `restored`, `kept` (path, reason), `running`, and `back`, the name that undoes the restore. Raises NotFound.
         """
 
 
@@ -109,9 +109,9 @@ class SlashCommands:
         home_session: Callable[[Inbound], SessionKey] = session_of,
         feature_commands: Mapping[SlashCommand, Perform] | None = None,
     ) -> None:
-        """`home_session` is the conversation that a message belongs to while its chat was not switched elsewhere.
+        """`home_session` returns the session of a message whose chat was not switched to another.
 
-        `feature_commands` are commands beside those of the table.
+        `feature_commands` are commands besides those of the table.
         """
         self._feature_commands = {row.name: perform for row, perform in (feature_commands or {}).items()}
         self._rows = {**BY_NAME, **{row.name: row for row in feature_commands or {}}}
@@ -167,7 +167,7 @@ class SlashCommands:
             for command in self._rows.values()
         )
         told = answer(Answer.HELP, call.language, lines="\n".join(lines))
-        owner = call.inbound.sender.cls is SenderClass.OWNER  # no one else is asked for approval
+        owner = call.inbound.sender.cls is SenderClass.OWNER  # approvals concern the owner only
         return f"{told}\n{answer(Answer.HELP_ANSWERS, call.language)}" if owner else told
 
     async def _status(self, call: CommandCall) -> str:
@@ -217,7 +217,7 @@ class SlashCommands:
         return answer(Answer.CANCELLED if done else Answer.NOT_CANCELLED, call.language, id=call.rest)
 
     async def _tasks(self, call: CommandCall) -> str:
-        # the command itself is a task that is open while it runs
+        # The command itself is an open task while it runs.
         rows = [row for row in await self._operations.tasks() if row[0] != call.inbound.id]
         if not rows:
             return answer(Answer.NO_TASKS, call.language)
@@ -305,7 +305,7 @@ class SlashCommands:
         return f"{told}\n{answer(Answer.SESSION_SWITCHED, call.language, session=home)}"
 
     async def _session_list(self, call: CommandCall, chat: str) -> str:
-        # the owner's programs and terminals choose among all conversations of their channel
+        # The owner's programs and terminals choose among all sessions of their channel.
         origin, owner = call.inbound.origin.channel, call.inbound.sender.cls is SenderClass.OWNER
         shared = owner and origin in FETCHED_CHANNELS
         found = [
@@ -396,7 +396,7 @@ class SlashCommands:
         return answer(which, call.language, model=self._told(wanted, await self._asked(wanted)))
 
     async def _model_shown(self, call: CommandCall, chosen: str | None) -> str:
-        """What would be asked now, what stands in for it, and by which names models can be chosen."""
+        """Show the current model, its fallbacks, and the names users can choose from."""
         lines = [answer(Answer.MODEL, call.language, model=self._told(chosen, await self._asked(chosen)))]
         try:
             rest = (await self._chain(chosen))[1:]
@@ -410,14 +410,14 @@ class SlashCommands:
         return "\n".join(lines)
 
     async def _chain(self, chosen: str | None) -> tuple[str, ...]:
-        """The references that would be asked, best first. A server that chooses itself is asked. Raises ModelError."""
+        """Return the references that would be asked, best first; may query the server. Raises ModelError."""
         if isinstance(self._model_behind, Routes):
             return await chain_of(self._model_behind, chosen or "")
         name = chosen or self._default_model()
         return (name,) if name else ()
 
     async def _asked(self, chosen: str | None) -> str:
-        """The first of these references; empty where there is none."""
+        """Return the first of these references; empty if there is none."""
         try:
             return next(iter(await self._chain(chosen)), "")
         except ModelError:
@@ -463,7 +463,7 @@ class SlashCommands:
         level: PermissionLevel,
         answers: tuple[Answer, Answer, Answer],
     ) -> str:
-        """Show or choose one of the two; the answers are how it stands, that it was chosen, and an unknown word."""
+        """Show or change one of the two levels; `answers` are: current value, changed, unknown word."""
         wanted, current = call.rest.lower(), getattr(await self._sessions.get(call.session), field)
         if wanted in (*level.words, AS_CONFIGURED):
             chosen = None if wanted == AS_CONFIGURED else wanted

@@ -1,4 +1,4 @@
-"""The slash commands there are, as data, and how one is read from a message."""
+"""The slash commands as data, and the parser that recognises them."""
 
 from enum import StrEnum
 
@@ -7,17 +7,17 @@ from hob.core.values import dataclass
 
 
 class CommandTiming(StrEnum):
-    """When a command acts."""
+    """When a command runs."""
 
-    ARRIVAL = "arrival"  # at once, beside a running turn
+    ARRIVAL = "arrival"  # at once, even while a turn runs
     LANE = "lane"  # in order with the messages
 
 
 @dataclass(frozen=True, slots=True)
 class SlashCommand:
-    """One row of the table. `usage` and `text` stand in `/help`; with `owner` only the owner may use it.
+    """One row of the table. `usage` and `text` are shown by `/help`; `owner` restricts the command to the owner.
 
-    `scope` is what a token of the owner's must be valid for, as it must for the route that does the same.
+    `scope` is what the owner's token must be valid for; the route that does the same requires it too.
     """
 
     name: str
@@ -117,7 +117,7 @@ COMMANDS: tuple[SlashCommand, ...] = (
     ),
 )
 ANSWERS = frozenset({"approve", "allow", "deny"})
-"""What looks like a command and answers a question for approval."""
+"""Words that look like a command but answer a question for approval."""
 BY_NAME = {command.name: command for command in COMMANDS}
 _OF_VERBS = {
     ("stop", "all"): TokenScope.ADMIN,
@@ -127,19 +127,19 @@ _OF_VERBS = {
     ("session", "title"): TokenScope.ADMIN,
     ("undo", "files"): TokenScope.ADMIN,
 }
-"""Where it depends on the first word behind the command."""
+"""Scopes that depend on the first word after the command."""
 
 
 def scope_of(command: SlashCommand, rest: str) -> TokenScope:
-    """What a token must be valid for to use the command so; loosening what a session permits wants more."""
+    """Return the scope a token needs for this use of the command; loosening permissions needs more."""
     verb = rest.split(maxsplit=1)[0].lower() if rest else ""
     return _OF_VERBS.get((command.name, verb), command.scope)
 
 
 def parse(text: str) -> tuple[str, str] | None:
-    """Name and rest of a slash command, or None if the text is none.
+    """Return the name and arguments of a slash command, or None if the text is not one.
 
-    A path such as `/etc/hosts` is a message: a name holds letters only. A leading space makes any text a message.
+    A path such as `/etc/hosts` is a message: a name consists of letters. A leading space makes any text a message.
     """
     if not text.startswith("/"):
         return None

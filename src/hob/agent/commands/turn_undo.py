@@ -1,4 +1,4 @@
-"""What `/undo` says: which words of a turn are hidden, and what became of the files that it changed."""
+"""Answers of `/undo`: the hidden messages of a turn and the files it changed."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -7,14 +7,14 @@ from hob.core.translation.command_answers import Answer, answer
 from hob.core.values import dataclass
 
 _MAX_FILES = 20
-_MAX_DIFF = 6_000  # characters of a preview that a chat is shown
+_MAX_DIFF = 6_000  # characters of a preview in a chat
 
 
 @dataclass(frozen=True, slots=True)
 class UndoResult:
-    """A turn whose words were taken back: how it began, and the files that it changed.
+    """An undone turn: the beginning of its text and the files it changed.
 
-    `turn` is its id where `/undo files` has to be told it, for it would choose another.
+    `turn` is its id if `/undo files` needs it to choose the same turn.
     """
 
     words: str
@@ -23,7 +23,7 @@ class UndoResult:
 
 
 def describe_undone_words(done: UndoResult, language: str, *, owner: bool) -> str:
-    """That the words are hidden, and to the owner that files were changed too."""
+    """Say that the messages are hidden, and tell the owner that files were changed too."""
     text = answer(Answer.TURN_UNDONE, language, text=done.words)
     if not done.files or not owner:
         return text
@@ -32,7 +32,7 @@ def describe_undone_words(done: UndoResult, language: str, *, owner: bool) -> st
 
 
 def describe_undone_files(seen: Mapping[str, Any], language: str) -> str:
-    """What was put back and what was not. `seen` is as `Operations.undo_files` gives it."""
+    """Say which files were restored and which were not. `seen` is a result of `Operations.undo_files`."""
     restored, kept = seen["restored"], seen["kept"]
     parts: list[str] = []
     if restored:
@@ -50,7 +50,7 @@ def describe_undone_files(seen: Mapping[str, Any], language: str) -> str:
 
 
 def describe_undo_preview(seen: Mapping[str, Any], language: str) -> str:
-    """What `/undo files` would do. `seen` is as `Operations.undo_files` gives it."""
+    """Say what `/undo files` would do. `seen` is a result of `Operations.undo_files`."""
     diff = seen["diff"]
     if not diff:
         return answer(Answer.FILES_AS_BEFORE, language, text=seen["words"])

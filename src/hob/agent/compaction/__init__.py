@@ -1,1 +1,1 @@
-"""Letting a summary stand for older messages."""
+"""Replacing older messages by a summary."""

@@ -1,17 +1,17 @@
-"""Compaction: when a session is summarised, which messages the summary stands for, and what happens when it fails.
+"""Compaction: when a session is summarised, which messages the summary replaces, and what happens if it fails.
 
-One call of the model does both halves: it writes the summary and, in a section of their own, the durable facts, which
-go to long-term memory; asking twice would cost the same long input twice. A history too long for one call is summarised
-piece by piece, each piece together with the summary of those before it. Nothing is changed before all of it has
-succeeded, and the messages stay stored: taking the summary back shows them again.
+One model call does both halves: it writes the summary and, in a separate section, the lasting facts for long-term
+memory; two calls would pay for the same long input twice. A history too long for one call is summarised piece by piece,
+each together with the summary of those before it. Nothing changes before all of it has succeeded, and the messages stay
+stored: undoing the summary shows them again.
 
-Where a model cannot write a summary, an outline stands for the messages instead: how each of them began. Such a model
-is asked again only after more and more messages.
+If a model cannot write a summary, an outline replaces the messages: the beginning of each. Such a model is asked again
+after a growing number of messages.
 
-A summary is trusted no more than what it was made from. It stands for days, so one made from untrusted text would taint
-all that comes after it. Where the owner alone speaks, it is therefore made from trusted words only: what is untrusted
-goes in as the stub that the prompt would show once it is old, by which it can be read back. Where others speak it is
-made from everything, and untrusted.
+A summary is trusted no more than its input. It is used for days, so one made from untrusted text would taint everything
+after it. In a session of the owner alone it is therefore made from trusted text only: untrusted text goes in as the
+stub that the prompt shows once it has expired, by which it can be read back. In other sessions it is made from
+everything, and untrusted.
 """
 
 from collections.abc import Sequence
@@ -44,15 +44,15 @@ from hob.core.trust.labels import HOB_LABEL, Label, Origin, SenderClass, Trust, 
 from hob.core.turns import Summary, View
 from hob.core.values import dataclass
 
-_MAX_ENTRIES = 5_000  # of the newest; what lies before is said to be missing
-_MAX_INPUT = 120_000  # tokens of the newest messages that one summary is made from
+_MAX_ENTRIES = 5_000  # newest entries that are read; older ones are reported as missing
+_MAX_INPUT = 120_000  # tokens of the newest messages that go into one summary
 _ATTEMPTS = 2
 _MAX_FAILURES = 1_000  # sessions remembered; forgetting one costs a call
 _MAX_DOUBLINGS = 6
-_MIN_MESSAGES = 4  # below that nothing is gained
+_MIN_MESSAGES = 4  # a shorter session gains nothing
 _AUTOMATIC = frozenset({"messages", "tokens", "overflow"})
 _PASSING = WAITABLE | {ModelFault.AUTH, ModelFault.BILLING, ModelFault.NOT_CONFIGURED, ModelFault.SETTINGS}
-"""Faults that say nothing of what the model can write."""
+"""Faults that do not show whether the model can write a summary."""
 _TOOL_CHARS = 600
 _CALL_CHARS = 300
 _TASK = "summary"
@@ -61,7 +61,7 @@ _TEXT_CHARS = 8_000
 
 @dataclass(frozen=True, slots=True)
 class Compacted:
-    """The summary stands for `messages` entries; `facts` were kept."""
+    """A stored summary that replaces `messages` entries; `facts` were remembered."""
 
     summary: Summary
     messages: int
@@ -70,26 +70,26 @@ class Compacted:
 
 @dataclass(frozen=True, slots=True)
 class NotCompacted:
-    """All is as it was."""
+    """No summary was made, for this reason."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class _Spending:
-    """Where the calls of one compaction are written to."""
+    """What the calls of one compaction are charged to."""
 
     trace: TraceId
     session: SessionKey
     sender: SenderClass
     model: str
-    """What the calls are to name; `asked` is the reference it stands for."""
+    """Name of the model in the calls; `asked` is the reference it stands for."""
     asked: str
 
 
 @dataclass(frozen=True, slots=True)
 class _Rest:
-    """Why no model is asked for summaries of a session before its entry `until`, after `failures` in a row."""
+    """Why no model is asked for a session's summary before entry `until`, after `failures` in a row."""
 
     why: str
     cannot: bool
@@ -98,7 +98,7 @@ class _Rest:
 
 
 class Compactor:
-    """Summarises the older part of a conversation that no longer fits; after failures less and less often."""
+    """Summarises the older part of a conversation that no longer fits; backs off after failures."""
 
     def __init__(
         self,
@@ -124,9 +124,9 @@ class Compactor:
         self._rests: dict[SessionKey, _Rest] = {}
 
     def needed(self, view: View, prompt_tokens: int, model: str = "") -> str | None:
-        """`messages` or `tokens` when the session has grown too long, None while it has not or nothing can be cut.
+        """Return `messages` or `tokens` if the session has grown too long, None if not or if nothing can be cut.
 
-        The short prompt of a small model is always full: only messages count there.
+        The short prompt of a small model is always full, so only messages count there.
         """
         if view.total <= min(self._settings.window, _MIN_MESSAGES):
             return None
@@ -141,7 +141,7 @@ class Compactor:
     ) -> Compacted | NotCompacted:
         """Summarise all but the last `keep` messages (`window` if not given). Raises StoreErrors.
 
-        One summary of a session is made at a time: turns go on meanwhile, and each that ends asks for one.
+        Only one summary of a session is made at a time: turns continue meanwhile, and each that ends asks for one.
         """
         if session in self._under_way:
             return NotCompacted("a summary is being made already")
@@ -193,7 +193,9 @@ class Compactor:
     async def _draft(
         self, before: Summary | None, told: Sequence[Entry], spending: _Spending, n: int, *, wanted: bool
     ) -> SummaryDraft | _Rest:
-        """A model's draft, or why there is none. No model is asked while the session rests, unless it is `wanted`."""
+        """Return a model's draft, or why there is none. A session in back-off asks no model unless the summary is
+        `wanted`.
+        """
         rest = self._rests.get(spending.session)
         if rest is not None and n < rest.until and not wanted:
             return rest
@@ -216,7 +218,7 @@ class Compactor:
         return rest
 
     def _newest(self, told: list[Entry]) -> list[Entry]:
-        """As many of the newest as a summary is made from."""
+        """Return the newest entries, up to the input limit of a summary."""
         left = _MAX_INPUT
         for place in range(len(told) - 1, -1, -1):
             left -= estimate_tokens(self._line(told[place], _MAX_INPUT))
@@ -227,7 +229,7 @@ class Compactor:
     async def _summarise(
         self, summary: Summary | None, head: Sequence[Entry], spending: _Spending
     ) -> SummaryDraft | str:
-        """The draft over all pieces with all their facts, or why there is none."""
+        """Summarise piece by piece and collect the facts, or return why it failed."""
         before = summary.text if summary else ""
         trust = summary.label.trust if summary else Trust.TRUSTED
         facts: tuple[str, ...] = ()
@@ -319,7 +321,7 @@ class Compactor:
         return self._context_room.measure(model, self._settings, self._settings.compact_tokens)
 
     def _pieces(self, head: Sequence[Entry], room: int) -> list[list[Entry]]:
-        """The entries in parts that fit into one request each; a call stays with its results."""
+        """Split the entries into parts that fit into one request each; a call stays with its results."""
         pieces: list[list[Entry]] = [[]]
         left = room
         for entry in pair(head):
@@ -339,7 +341,7 @@ class Compactor:
         return "\n\n".join(lines)
 
     def _line(self, entry: Entry, room: int) -> str:
-        """One entry as the summariser reads it, long ones shortened, to a part of `room` tokens in any case."""
+        """Return one entry as the summariser reads it, shortened to a share of `room` tokens."""
         text = shorten(entry.text, min(2 * room, _TOOL_CHARS if entry.role == "tool" else _TEXT_CHARS))
         if text and not entry.label.trusted:
             text = self._marks.wrap(text, entry.label, entry.turn)
@@ -347,7 +349,7 @@ class Compactor:
         return f"{entry.role.capitalize()}: {text}{calls}"
 
     async def _is_unchanged(self, session: SessionKey, view: View, head: Sequence[Entry]) -> bool:
-        """Whether what was summarised is still what the session shows (no reset, undo or other summary since)."""
+        """Whether the session still shows what was summarised (no reset, undo or other summary since)."""
         now = await self._transcript.load_view(session, _MAX_ENTRIES)
         return now.summary == view.summary and now.entries[: len(head)] == tuple(head)
 
@@ -357,7 +359,7 @@ def _all_trusted(entries: Sequence[Entry]) -> bool:
 
 
 def _sender_of(entries: Sequence[Entry]) -> SenderClass:
-    """Whom the summary of these counts for: the least known of those who wrote them."""
+    """Return the least trusted class among the authors, which the summary's cost counts for."""
     classes = {cls.value: cls for cls in SenderClass}
     origins = (entry.label.origin.value for entry in entries if entry.role == "user")
     return least_known(classes[origin] for origin in origins if origin in classes)

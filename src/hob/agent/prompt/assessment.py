@@ -1,7 +1,7 @@
-"""What kind of work a message asks for, by rule, and the one line that tells the model how to go about it.
+"""Which kind of work a message asks for, by rules, and the line that tells the model how to approach it.
 
-Rules look at whole words and at beginnings of words (`secur…`), never inside them: "monkey" is no key. The first kind
-that matches in the order below wins; a short message that matches none asks for a quick answer.
+Rules match whole words and beginnings of words (`secur…`), never parts inside: "monkey" is no key. The first matching
+kind in the order below wins; a short message that matches none asks for a quick answer.
 """
 
 import re
@@ -10,7 +10,7 @@ from enum import StrEnum
 
 
 class WorkKind(StrEnum):
-    """What a message asks for."""
+    """Kinds of work a message may ask for."""
 
     SECURITY = "security"
     BUG_FIX = "bug-fix"
@@ -70,12 +70,12 @@ _STARTS: Mapping[WorkKind, tuple[str, ...]] = {
     WorkKind.CREATIVE: ("brainstorm", "kreativ"),
 }
 _WORD = re.compile(r"\w+")
-_LOOKED_AT = 2_000  # characters; what a message wants is said at its beginning
+_LOOKED_AT = 2_000  # characters; a message says what it wants at its beginning
 _SHORT = 50
 
 
 def assess(text: str) -> WorkKind:
-    """The kind of work this text asks for; the same for the same text."""
+    """Return the kind of work this text asks for; deterministic."""
     words = set(_WORD.findall(text[:_LOOKED_AT].lower()))
     for kind, known in _WORDS.items():
         starts = _STARTS[kind]

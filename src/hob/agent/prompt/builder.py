@@ -1,15 +1,15 @@
 """Building the request of a turn's next model call.
 
-The order serves the provider's prompt cache. First what stays for days (system text and tools), then the summary, which
-changes at a compaction, then the conversation, which only grows, and at the end of the message that opened the turn the
+The order serves the provider's prompt cache. First comes what stays for days (system text and tools), then the summary,
+which changes at a compaction, then the conversation, which only grows, and at the end of the opening message the
 volatile block. In the next turn that message is rendered without the block, so two requests share everything up to it;
-within a turn every request is the one before it plus what came since. The block stays on the opening message even when
-others join the turn: moving it would change what was already sent.
+within a turn each request extends the one before. The block stays on the opening message even if others join the turn:
+moving it would change what was already sent.
 
-An identity file that the owner has not accepted stands before all of it, between marks like everything untrusted.
+An identity file the owner has not accepted comes before all of it, between marks like everything untrusted.
 
-The summary is a user message and not part of the system text: a model wrote it, perhaps from untrusted text, so it gets
-no more say than its label allows.
+The summary is a user message and not part of the system text: a model wrote it, perhaps from untrusted text, so it has
+no more authority than its label allows.
 """
 
 import asyncio
@@ -51,18 +51,18 @@ from hob.core.values import dataclass
 FOREIGN = "{name} as it stands now, not accepted by the owner (`hob accept {name}`):"
 _OPEN_TURNS = 256  # turns whose volatile block is remembered; far more than run at once
 _MAX_SYSTEMS = 16  # an audience has one per limit of a model
-_LAST_ROOM = 250  # tokens for the conversation where a learned limit leaves none: the server has the last word
+_LAST_ROOM = 250  # tokens for the conversation if a learned limit leaves none; the server decides
 _NO_ROOM = translatable("tools and identity files leave no room for a message")
-_HOW_TO_CALL = 110  # tokens; to a model without tool calls of its own it has to be said in words
+_HOW_TO_CALL = 110  # tokens; a model without tool calls of its own needs instructions in the prompt
 _MEMORIES = "memories"
 _OF_MEMORY = frozenset({_MEMORIES, "observations", "goals"})
-"""What a turn is not shown any more once it may not use memory."""
+"""Parts removed once a turn may no longer use memory."""
 _WAKES = (Waited, ApprovalAnswered, UserAnswered)
 
 
 @dataclass(frozen=True, slots=True)
 class _Shares:
-    """The most that parts may take: one part in so many of the prompt. History goes `step` entries at a time."""
+    """Maximum size of parts, as divisors of the prompt. History is cut `step` entries at a time."""
 
     system: int
     profile: int
@@ -73,24 +73,24 @@ class _Shares:
 
 _USUAL = _Shares(system=2, profile=12, summary=5, volatile=7)
 _SMALL = _Shares(system=3, profile=20, summary=10, volatile=10, step=4)
-_TOOLS = 4  # a small model's tools may take one part in so many
+_TOOLS = 4  # divisor of the prompt: limit of a small model's tools
 
 
 @dataclass(frozen=True, slots=True)
 class _Moment:
-    """What was true when a turn began or woke: its volatile block and the time all ages are measured from."""
+    """State when a turn began or woke: its volatile block and the time all ages are measured from."""
 
     parts: tuple[tuple[str, str], ...]
     text: str
     at: float
     note: tuple[Entry, ...] = ()
-    """Untrusted notes, which no block of Hob's own may hold."""
+    """Untrusted notes, which must not be part of a block in Hob's name."""
     news: tuple[Remark, ...] = ()
-    """What the reader is told beside the answer."""
+    """Remarks for the reader, delivered beside the answer."""
     memories: tuple[Memory, ...] = ()
 
     def without(self, names: Collection[str]) -> "_Moment":
-        """The same without these parts."""
+        """Return the same without these parts."""
         if not any(text for name, text in self.parts if name in names):
             return self
         parts = tuple((each, "" if each in names else text) for each, text in self.parts)
@@ -100,8 +100,8 @@ class _Moment:
 class PromptBuilder:
     """Builds the request of a turn's next model call.
 
-    `salt` is a secret of the home that goes into the marks around untrusted text. Without one they still cannot be
-    guessed by those who write such text, since a turn's id is random and made after its message came.
+    `salt` is a secret of the home that goes into the marks around untrusted text. Even without one an author cannot
+    guess them, since a turn's id is random and created after the message arrived.
     """
 
     def __init__(
@@ -139,9 +139,9 @@ class PromptBuilder:
         keep: int | None = None,
         patience: float,
     ) -> Prompt:
-        """The request for this turn after these steps, with at most `keep` entries of history.
+        """Return the request for this turn after these steps, with at most `keep` entries of history.
 
-        Raises ModelError (context overflow) when tools and identity alone leave no room for a message.
+        Raises ModelError (context overflow) if tools and identity alone leave no room for a message.
         """
         settings = self._settings
         limits = self._context_room.measure(model, settings, settings.max_tokens)
@@ -164,7 +164,7 @@ class PromptBuilder:
         fixed = system.tokens + tool_section.tokens + estimate_tokens(volatile) + 3 * PER_MESSAGE + 20
         fixed += _HOW_TO_CALL if limits.small and tools else 0
         room = budget - fixed - sum(map(cost, (*foreign, *summary)))
-        if room < 60:  # what was learned is an estimate; what was configured is not
+        if room < 60:  # Learned limits are estimates, the configured one is not.
             room = min(_LAST_ROOM, room + limits.maximum - budget)
         if room < 60:
             raise ModelError(ModelFault.CONTEXT_OVERFLOW, _NO_ROOM)
@@ -188,7 +188,7 @@ class PromptBuilder:
     def _rendered(
         self, parts: Sequence[Sequence[Entry]], volatile: str, rest: Sequence[Entry]
     ) -> tuple[list[ModelMessage], tuple[tuple[int, int], ...]]:
-        """The messages, and how far they go after each part and after the volatile block."""
+        """Return the messages, and their end positions after each part and after the volatile block."""
         messages: list[ModelMessage] = []
         ends: list[tuple[int, int]] = []
         for part in parts:
@@ -201,12 +201,12 @@ class PromptBuilder:
         return messages, tuple(ends)
 
     async def preview(self, session: SessionKey, view: View, tools: tuple[ToolSpec, ...], model: str) -> Prompt:
-        """The prompt as the owner's next message would find it, without that message."""
+        """Return the prompt of the owner's next message, without that message."""
         turn = Turn(TurnId(""), session, TraceId(""), SpanId(""), ())
         return await self.build(turn, (), view, tools, model, patience=0)
 
     async def _moment(self, turn: Turn, steps: Sequence[Step], view: View, model: str) -> _Moment:
-        if not turn.id:  # a preview: it opens no turn, and is of its session and of now
+        if not turn.id:  # a preview opens no turn; it shows the session as it is now
             return await self._look_around(turn, view, model)
         key = (turn.id, sum(isinstance(step, _WAKES) for step in steps))
         moment = self._moments.get(key)
@@ -215,7 +215,7 @@ class PromptBuilder:
             self._moments[key] = moment
             while len(self._moments) > _OPEN_TURNS:
                 self._moments.popitem(last=False)
-        if self._memory is not None and not self._memory.allowed(turn, model):  # no more: it holds from this step on
+        if self._memory is not None and not self._memory.allowed(turn, model):  # withdrawn; applies from this step on
             return moment.without(_OF_MEMORY)
         return moment
 
@@ -250,13 +250,13 @@ class PromptBuilder:
         return await self._memory.recall_for(turn, text, self._settings.recall_limit, shown_from)
 
     async def _load_note(self, turn: Turn) -> WorkingNote | None:
-        """The session's note, or the one that its person keeps for all conversations."""
+        """Return the session's note, or the one its person keeps for all conversations."""
         return await self._notes.load(turn.session, SessionKey(scope_of(turn).person)) if self._notes else None
 
     def _note(self, turn: Turn, note: WorkingNote | None, now: float) -> tuple[str, tuple[Entry, ...]]:
-        """The working note as a line of Hob's block, an untrusted one as text between marks as long as it is fresh.
+        """Return the working note as a line of the block, or, if untrusted and fresh, as entries to put between marks.
 
-        It was written in a tainted turn that still taints as long, so that the session comes clean all the same.
+        An untrusted note expires like the tainted turn that wrote it, so that the session becomes trusted again.
         """
         if note is None:
             return "", ()
@@ -270,7 +270,7 @@ class PromptBuilder:
         return "", (heading, Entry(0, "user", note.text, note.label, source, now))
 
     def _past(self, turn: Turn, view: View, keep: int | None, at: float) -> tuple[Summary | None, list[Entry]]:
-        """The summary and what was said since, as the sender of this turn is to see them."""
+        """Return the summary and the history, as the sender of this turn may see them."""
         history = pair(select(view, self._settings, keep))
         if not all(inbound.label.trusted for inbound in turn.inbounds):
             return view.summary, history
@@ -288,7 +288,7 @@ class PromptBuilder:
     def _tools_that_fit(
         self, tools: tuple[ToolSpec, ...], steps: Sequence[Step], limits: Room
     ) -> tuple[tuple[ToolSpec, ...], SectionSize]:
-        """All of them where they take no more than a third of the prompt; a small model is told of few."""
+        """Return all tools if they take at most a third of the prompt; a small model gets few."""
         maximum, room = len(tools), limits.prompt // 3
         if limits.small:
             maximum, room = self._settings.small_tools, limits.prompt // _TOOLS
@@ -327,7 +327,7 @@ def _begins(steps: Sequence[Step]) -> bool:
 
 
 def _length_of(own: Sequence[Entry]) -> int:
-    """Characters of what people wrote in this turn."""
+    """Return the number of characters people wrote in this turn."""
     return sum(len(entry.text) for entry in own if entry.role == "user" and entry.label != HOB_LABEL)
 
 
@@ -336,7 +336,7 @@ def _shortened(model: str, length: int) -> tuple[Remark, ...]:
 
 
 def _opening_length(own: Sequence[Entry], opening: int) -> int:
-    """How many of this turn's entries belong to the message that opened it."""
+    """Return how many of this turn's entries belong to the opening message."""
     first = next((place for place, entry in enumerate(own) if entry.role != "user"), len(own))
     return min(opening, first)
 
@@ -347,7 +347,7 @@ def _measure(name: str, entries: Sequence[Entry], cached: bool) -> SectionSize:
 
 
 def _foreign_entries(files: Sequence[BootstrapFile], settings: AgentSettings, room: int) -> list[Entry]:
-    """Untrusted files, in at most `room` tokens. Hob's headings stand outside of the marks."""
+    """Return entries of unaccepted files, in at most `room` tokens. Headings by Hob stay outside the marks."""
     entries: list[Entry] = []
     for file in files:
         source = f"file {file.name} {file.hash}"
@@ -358,7 +358,7 @@ def _foreign_entries(files: Sequence[BootstrapFile], settings: AgentSettings, ro
 
 
 def _summary_entry(summary: Summary | None, room: int) -> list[Entry]:
-    """The summary as what the user side says first. Hob's heading stands outside of the marks."""
+    """Return the summary as the first user message. The heading by Hob stays outside the marks."""
     if summary is None:
         return []
     turn = f"summary {summary.upto}"

@@ -1,4 +1,4 @@
-"""The context block in the message that opens a turn: time, session, what is true only now. It is never stored."""
+"""The context block in the message that opens a turn: time, session and other current facts. It is never stored."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, tzinfo
@@ -8,13 +8,13 @@ from hob.core.memory import Memory
 from hob.core.messages import UNKNOWN_TIME, Inbound
 
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-_LATE = 600.0  # seconds after which the time of sending is worth a line
+_LATE = 600.0  # seconds after which the time of sending is mentioned
 _WAITING = 10  # pieces of parked work that are shown
-_NAMED = 3  # untrusted memories that are named at most
+_NAMED = 3  # untrusted memories that are named
 
 
 def clock_line(now: datetime, timezone: tzinfo | None) -> str:
-    """Date, time to the minute and zone, e.g. `Now: Saturday, 2026-11-21 08:14 (Europe/Berlin, UTC+01:00)`."""
+    """Return date, time and zone, e.g. `Now: Saturday, 2026-11-21 08:14 (Europe/Berlin, UTC+01:00)`."""
     local = now.astimezone(timezone)
     offset = local.strftime("%z")
     name = str(timezone) if timezone is not None else local.strftime("%Z")
@@ -23,7 +23,7 @@ def clock_line(now: datetime, timezone: tzinfo | None) -> str:
 
 
 def sent_line(inbounds: Sequence[Inbound], now: datetime, timezone: tzinfo | None) -> str:
-    """When the message was sent, if that is long ago; else nothing."""
+    """Return a line with the time of sending if that was long ago, else ""."""
     sent = min((inbound.sent_at for inbound in inbounds if inbound.sent_at != UNKNOWN_TIME), default=now)
     if (now - sent).total_seconds() < _LATE:
         return ""
@@ -33,9 +33,9 @@ def sent_line(inbounds: Sequence[Inbound], now: datetime, timezone: tzinfo | Non
 def memory_lines(
     memories: Sequence[Memory], limit: int, timezone: tzinfo | None = None
 ) -> tuple[list[str], list[Memory]]:
-    """Trusted memories, best first, in at most `limit` characters; untrusted ones that were better are only named.
+    """Return lines for the memories, best first, within `limit` characters, and the memories they show.
 
-    The lines, and the memories that they are of.
+    Trusted memories are quoted; untrusted ones that rank above the first trusted one are only named.
     """
     lines: list[str] = []
     shown: list[Memory] = []
@@ -72,28 +72,28 @@ def _bracketed(*parts: str) -> str:
 
 
 def block(sections: Sequence[str]) -> str:
-    """The block around these lines, or nothing."""
+    """Return the block around these sections, or ""."""
     body = "\n".join(section for section in sections if section)
     return f"<context>\n{body}\n</context>" if body else ""
 
 
 def listed(title: str, lines: Sequence[str]) -> str:
-    """A titled list, or nothing."""
+    """Return a titled list, or ""."""
     return "\n".join([f"{title}:", *lines]) if lines else ""
 
 
 def note_line(text: str) -> str:
-    """A trusted working note, in its own lines."""
+    """Return the lines of a trusted working note."""
     return f"Working note:\n{text.replace('<', '(')}"
 
 
 def hidden_note_line(length: int) -> str:
-    """What stands for an untrusted working note that has grown old."""
+    """Return the line that replaces an expired untrusted working note."""
     return f"Working note: untrusted, {length:,} characters, not shown; recall with untrusted=true shows it."
 
 
 def waiting_lines(parked: Sequence[str]) -> list[str]:
-    """One line for each piece of parked work, the newest ones if they are many."""
+    """Return one line for each piece of parked work, the newest if there are many."""
     return [f"- {_one_line(line, 200)}" for line in parked[-_WAITING:]]
 
 

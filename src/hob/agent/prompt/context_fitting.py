@@ -1,8 +1,8 @@
-"""Making a conversation fit into what is left of the context.
+"""Fitting a conversation into the remaining context.
 
-What goes first: old tool results, then old messages, both in steps of several entries so that the cut stands still over
-a few turns; then this turn's own older results, then the ends of long texts, then this turn's middle rounds. What is
-being answered goes last.
+Old tool results go first, then old messages, both in steps of several entries so that the cut stays in place for a few
+turns; then this turn's own older results, the ends of long texts, and this turn's middle rounds. The messages being
+answered go last.
 """
 
 import json
@@ -16,16 +16,16 @@ from hob.core.steps import ModelReplied, Step
 from hob.core.tools import ToolCall, ToolSpec
 from hob.core.trust.labels import HOB_LABEL
 
-# Few tools for small models, which lose their way among many.
+# Small models get few tools: many confuse them.
 
-_PER_TOOL = 12  # the structure around its name, description and schema
+_PER_TOOL = 12  # structure around its name, description and schema
 
 
 def choose_tools(tools: tuple[ToolSpec, ...], steps: Sequence[Step], maximum: int, room: int) -> tuple[ToolSpec, ...]:
-    """At most `most` tools of at most `room` tokens together, in their stable order.
+    """Choose at most `maximum` tools of at most `room` tokens together, in their stable order.
 
-    Those that the turn has used stay, the latest first; then the first ones are taken. So what a turn was told of does
-    not change while it uses only that.
+    Tools the turn has used are kept, the latest first, then the list is filled from its beginning. So a turn that uses
+    only these keeps seeing the same tools.
     """
     used = [call.name for step in reversed(steps) if isinstance(step, ModelReplied) for call in step.calls]
     known = {tool.name: tool for tool in tools}
@@ -42,23 +42,23 @@ def choose_tools(tools: tuple[ToolSpec, ...], steps: Sequence[Step], maximum: in
 
 
 def estimate_tool(tool: ToolSpec) -> int:
-    """The guess for the tokens of one tool."""
+    """Estimate the tokens of one tool."""
     return estimate_tokens(write_tool(tool)) + _PER_TOOL
 
 
 def write_tool(tool: ToolSpec) -> str:
-    """What a model is told of a tool, more or less as it is sent."""
+    """Return a tool roughly as it is sent to the model."""
     return json.dumps([tool.name, tool.description, dict(tool.schema)], ensure_ascii=False)
 
 
 _PER_MARK = 20  # the marks around an untrusted text
 _CAPS = (16_000, 8_000, 4_000, 2_000, 1_000, 500, 200)
-_WORST = 2  # tokens per character, of the most expensive ones
+_WORST = 2  # tokens per character, at worst
 LEFT_OUT = "[earlier steps of this turn are left out]"
 
 
 def cost(entry: Entry) -> int:
-    """At least the tokens this entry takes once it is rendered."""
+    """Return an upper bound of the tokens of a rendered entry."""
     tokens = PER_MESSAGE + estimate_tokens(entry.text)
     if not entry.label.trusted:
         tokens += _PER_MARK
@@ -74,7 +74,7 @@ def cost(entry: Entry) -> int:
 
 
 def fit(history: list[Entry], own: list[Entry], room: int, step: int) -> tuple[list[Entry], list[Entry]]:
-    """Both, shortened to `room` tokens together; history gives way first, but keeps what this turn does not need."""
+    """Shorten both to `room` tokens together; history gives way first, but keeps what this turn does not need."""
     before, now = sum(map(cost, history)), sum(map(cost, own))
     if before + now <= room:
         return history, own
@@ -95,7 +95,7 @@ def _fit_history(entries: list[Entry], room: int, step: int) -> list[Entry]:
 
 
 def _prune_results(entries: list[Entry], room: int, step: int, end: int) -> list[Entry]:
-    """The entries with the results before `end` named only, oldest first, `step` entries at a time, until they fit."""
+    """Replace results before `end` by short notes, oldest first, `step` entries at a time, until all entries fit."""
     pruned = list(entries)
     left = sum(map(cost, pruned))
     for place in range(end):
@@ -136,7 +136,7 @@ def _cap(entry: Entry, cap: int) -> Entry:
 
 
 def _drop_middle(entries: list[Entry], whole: list[Entry], room: int) -> list[Entry]:
-    """The turn's opening and as many of its last rounds as fit; if none does, as much of the whole opening as fits."""
+    """Keep the turn's opening and as many of its last rounds as fit, or else as much of the opening as fits."""
     opening = next((place for place, entry in enumerate(entries) if entry.role != "user"), len(entries))
     note = replace(entries[0], text=LEFT_OUT, label=HOB_LABEL, role="user", images=(), calls=(), call=None)
     head = [*entries[:opening], note]
@@ -149,7 +149,7 @@ def _drop_middle(entries: list[Entry], whole: list[Entry], room: int) -> list[En
 
 
 def _truncate_to_fit(entries: Sequence[Entry], room: int) -> list[Entry]:
-    """The newest of these that fit when every text is cut short enough."""
+    """Keep the newest entries, each text cut short enough to fit."""
     for count in range(len(entries), 0, -1):
         newest = entries[len(entries) - count :]
         chars = (room // count - PER_MESSAGE - _PER_MARK - 1) // _WORST

@@ -1,8 +1,8 @@
-"""The context window of a model: what is configured, what is known of it, what was learned when it refused.
+"""The context window of a model: configured, known from its profile, and learned from refusals.
 
-The configured context size is a guess about a server that may be set up smaller. A request that overflows tells more:
-what the server says of its size, or else that it is clearly less than what was asked for. From then on requests to that
-model, answer included, stay within that, so that the next turns are not refused all over again.
+The configured size is a guess about a server that may have a smaller one. A refused request tells more: the size the
+server names, or at least an upper bound. Later requests to that model, reply included, stay within it, so that the next
+turns are not refused as well.
 """
 
 import re
@@ -14,12 +14,12 @@ from hob.core.ports.channel import ChannelState
 from hob.core.ports.model import Profiles
 from hob.core.values import dataclass
 
-_PART = 0.75  # of what overflowed
-_MIN = 1_000  # tokens; what overflows below that does so for another reason
+_PART = 0.75  # share of a refused request that is assumed to fit
+_MIN = 1_000  # tokens; a shorter request is refused for another reason
 _SAID = re.compile(r"context (?:length|size|window)\D{0,20}(\d[\d,]{2,8}\d)", re.IGNORECASE)
 _STATE = ("hob", "context")
-_LONGEST = 30 * 86_400.0  # seconds; the server may be set up otherwise by then
-_MIN_WINDOW = 2_000  # tokens; a list that says less is wrong
+_LONGEST = 30 * 86_400.0  # seconds; the server may be configured otherwise by then
+_MIN_WINDOW = 2_000  # tokens; a profile that says less is wrong
 _MIN_ANSWER = 16
 _RESULTS = ((190_000, 64_000), (95_000, 32_000))  # characters of a result, for windows of 200,000 and 100,000 tokens
 _SHORT_RESULT, _MIN_RESULT = 16_000, 2_000
@@ -29,10 +29,10 @@ _UNKNOWN = ModelProfile()
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """What one request to a model may hold, in tokens as estimated by us.
+    """Limits of one request to a model, in estimated tokens.
 
-    `most` is the most input as configured, `prompt` that or less where less was learned. `answer` is the longest
-    answer. A `small` model gets a short prompt with few tools.
+    `maximum` is the configured limit of the input; `prompt` is that or a lower learned limit. `answer` is the longest
+    reply. A `small` model gets a short prompt with few tools.
     """
 
     maximum: int
@@ -42,13 +42,13 @@ class Room:
 
 
 def result_characters(room: Room) -> int:
-    """How long a tool's result may be for a model with so much room."""
+    """Return the maximum length of a tool result for a model with this room."""
     maximum = next((maximum for minimum, maximum in _RESULTS if room.maximum >= minimum), _SHORT_RESULT)
     return min(maximum, max(_MIN_RESULT, room.maximum))
 
 
 class ContextRoom:
-    """The room in each model's context. What was learned is kept in `state` for a month."""
+    """The context limits of each model. Learned limits are kept in `state` for a month."""
 
     def __init__(self, profiles: Profiles | None = None, state: ChannelState | None = None) -> None:
         self._profiles = profiles
@@ -56,16 +56,16 @@ class ContextRoom:
         self._learned: OrderedDict[str, int] = OrderedDict()
 
     async def load(self, now: float) -> None:
-        """What earlier processes have learned; `now` in Unix seconds. Raises StoreErrors."""
+        """Load the limits learned by earlier processes; `now` in Unix seconds. Raises StoreErrors."""
         for model, kept in (await self._state.get(*_STATE)).items() if self._state is not None else ():
             window, _, at = kept.partition(" ")
             if now - float(at) < _LONGEST:
                 self._learned[model] = int(window)
 
     def measure(self, model: str, settings: AgentSettings, answer: int) -> Room:
-        """The room for a request to this model that wants an answer of up to `answer` tokens.
+        """Return the limits of a request to this model that wants a reply of up to `answer` tokens.
 
-        The configured window is the upper bound. Three quarters of a window stay for the prompt.
+        The configured window is the upper bound. Three quarters of a window are for the prompt.
         """
         profile = _UNKNOWN if self._profiles is None else self._profiles.find_profile(model)
         window = settings.context_tokens
@@ -85,13 +85,13 @@ class ContextRoom:
         return Room(maximum, *split(min(window, self._learned.get(model, window))), profile.small)
 
     async def learn(self, model: str, tokens: int, answer: int, said: str, now: float) -> None:
-        """A request of so many estimated tokens, for an answer of up to `answer`, was too long for the model.
+        """Learn from a refused request of `tokens` estimated tokens with a reply of up to `answer`.
 
-        `said` is how it was refused. Raises StoreErrors.
+        `said` is the server's error message. Raises StoreErrors.
         """
         if tokens <= _MIN:
             return
-        # the longer of both was too long: input takes three quarters of what is learned
+        # The larger of the two was too large; the input gets three quarters of the learned window.
         window = max(_MIN_WINDOW, tokens if tokens > answer else int((tokens + answer) * _PART))
         if (match := _SAID.search(said)) and _MIN_WINDOW <= int(match[1].replace(",", "")) < tokens + answer:
             window = int(match[1].replace(",", ""))

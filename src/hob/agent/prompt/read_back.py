@@ -1,6 +1,6 @@
-"""Reading back what a prompt only names: untrusted text that has grown old (`hob.agent.prompt.untrusted_expiry`).
+"""Reading back untrusted text that has expired and is only shown as a stub (`hob.agent.prompt.untrusted_expiry`).
 
-What is read back is untrusted again, whatever it was: so it taints the turn that reads it, and grows old like the rest.
+Text read back is always untrusted, so it taints the turn that reads it and expires like the rest.
 """
 
 import json
@@ -17,7 +17,7 @@ from hob.core.trust.labels import Label, Origin, Trust
 
 
 class ReadBackTool:
-    """Implements `Toolset`: one tool, over the session of the turn that calls it and no other."""
+    """A `Toolset` of one tool, limited to the session of the turn that calls it."""
 
     def __init__(self, past: SessionHistory) -> None:
         self._past = past
@@ -26,7 +26,7 @@ class ReadBackTool:
         return EARLIER.tools
 
     async def call(self, call: ToolCall, context: CallContext) -> ToolResult:
-        """The text, never trusted. Raises ToolFailed where the number stands for nothing, and StoreErrors."""
+        """Return the text, never trusted. Raises ToolFailed if the number refers to nothing, and StoreErrors."""
         number = _number_of(call)
         session = context.turn.session
         text, origin = await (self._summary(session) if number == THE_SUMMARY else self._round(session, number))
@@ -57,7 +57,7 @@ def _number_of(call: ToolCall) -> int:
 
 
 def _origin_of(entries: Sequence[Entry]) -> Origin:
-    """Where the text came from, if that is one place and no one whose word counts."""
+    """Return the common origin of untrusted entries; TOOL if they have several."""
     origins = {entry.label.origin for entry in entries if not entry.label.trusted}
     return origins.pop() if len(origins) == 1 else Origin.TOOL
 

@@ -1,7 +1,7 @@
-"""Repeated tool results: a later one that is the same as one before it only names that.
+"""Repeated tool results: a later one that equals an earlier one only refers to it.
 
-It is done with what a request shows in the end, so that the one that is named always stands there; what is kept stays
-whole. A request begins as the one before did, for what is above decides.
+This works on the final contents of a request, so the earlier result is always present; stored results stay complete.
+Only earlier entries decide, so a request still begins as the one before.
 """
 
 import json
@@ -16,7 +16,7 @@ _WORTH_IT = 400  # characters
 
 
 def without_repeats(*parts: Sequence[Entry]) -> tuple[list[Entry], ...]:
-    """The parts of one conversation, in their order."""
+    """Shorten repeated results in the parts of one conversation, in order."""
     calls: dict[CallId, ToolCall] = {}
     known: set[tuple[str, str, str]] = set()
     return tuple([_shown(entry, calls, known) for entry in part] for part in parts)
@@ -36,7 +36,7 @@ def _shown(entry: Entry, calls: dict[CallId, ToolCall], known: set[tuple[str, st
 
 
 def _plain(arguments: str) -> str:
-    """The same for the same arguments, whatever the order of keys."""
+    """Normalise the order of keys."""
     try:
         return json.dumps(json.loads(arguments), sort_keys=True)
     except (ValueError, RecursionError):

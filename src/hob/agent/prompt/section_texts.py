@@ -1,4 +1,4 @@
-"""The texts of a request's parts, found again in the request that was kept."""
+"""Recover the text of each section from a stored request."""
 
 import json
 import re
@@ -15,9 +15,9 @@ _CONVERSATION = ("not accepted", "summary", "history", "this turn")
 
 @dataclass(frozen=True, slots=True)
 class SectionPiece:
-    """A piece of a part: who says it (`system`, `user`, `assistant`, or `tool` with its name), and its text.
+    """A piece of a section: its role (`system`, `user`, `assistant`, or `tool` with its name) and text.
 
-    `untrusted` is the origin that the marks around it name; empty for what stands between no marks.
+    `untrusted` is the origin named by the marks around it; empty if there are none.
     """
 
     role: str
@@ -27,7 +27,7 @@ class SectionPiece:
 
 
 def section_texts(step: ModelAsked, request: ModelRequest) -> Mapping[str, Sequence[SectionPiece]]:
-    """The pieces of each part that `step` names; what cannot be told apart stands whole in each of its parts."""
+    """Return the pieces of each section that `step` names; sections that cannot be separated share their full text."""
     parts = [(name, size) for name, size, *_ in step.sections]
     place = next((n for n, (name, _) in enumerate(parts) if name == "tools"), None)
     if place is None:  # it had no tools
@@ -53,7 +53,7 @@ def _cut(
 
 
 def _conversation(step: ModelAsked, messages: Sequence[ModelMessage]) -> Mapping[str, Sequence[SectionPiece]]:
-    if not step.ends:  # what was kept by an earlier release does not tell them apart
+    if not step.ends:  # requests stored by an earlier release do not separate them
         return {name: _between(messages, (0, 0), _end(messages)) for name in _CONVERSATION}
     ends = ((0, 0), *step.ends, _end(messages))
     found = {name: _between(messages, *ends[n : n + 2]) for n, name in enumerate(_CONVERSATION)}
@@ -100,5 +100,5 @@ def _tool(description: str, schema: Mapping[str, object]) -> str:
 
 @lru_cache(256)
 def _indented(schema: str) -> str:
-    """To read; the standard library's encoder indents slowly."""
+    """Indent for reading; cached because the standard encoder indents slowly."""
     return json.dumps(json.loads(schema), ensure_ascii=False, indent=1)

@@ -1,4 +1,4 @@
-"""The parts of prompts that features write."""
+"""Prompt sections written by features."""
 
 import asyncio
 from collections import OrderedDict
@@ -18,7 +18,7 @@ _MAX_SESSIONS = 256
 
 @dataclass(frozen=True, slots=True)
 class WrittenSections:
-    """What they wrote: trusted parts by name, and entries of untrusted text, each after a heading of Hob's."""
+    """Written sections: trusted parts by name, and entries of untrusted text, each after a heading of Hob's."""
 
     parts: tuple[tuple[str, str], ...] = ()
     foreign: tuple[Entry, ...] = ()
@@ -28,7 +28,7 @@ _NOTHING = WrittenSections()
 
 
 class FeatureSections:
-    """Asks the features, and keeps for each session what stands at the beginning of its prompts."""
+    """Asks the features, and keeps each session's cached sections."""
 
     def __init__(self, sections: Sequence[PromptSection]) -> None:
         self._cached = tuple(each for each in sections if each.cached)
@@ -36,7 +36,7 @@ class FeatureSections:
         self._kept: OrderedDict[tuple[SessionKey, Audience], tuple[tuple[int, ...], WrittenSections]] = OrderedDict()
 
     async def stable(self, turn: Turn, view: View, audience: Audience, room: int) -> WrittenSections:
-        """What stays until the session is compacted, in at most `room` tokens."""
+        """Return the cached sections in at most `room` tokens; they stay the same until the session is compacted."""
         if not self._cached:
             return _NOTHING
         key = (turn.session, audience)
@@ -51,7 +51,7 @@ class FeatureSections:
         return known[1]
 
     async def now(self, turn: Turn, at: float) -> WrittenSections:
-        """What there is to say as the turn begins or wakes."""
+        """Return the sections written when the turn begins or wakes."""
         return await _write(self._others, turn, at) if self._others else _NOTHING
 
 
@@ -75,7 +75,7 @@ async def _write(sections: Sequence[PromptSection], turn: Turn, at: float, room:
 
 
 def limited(text: str, tokens: int) -> str:
-    """The text in at most this many tokens."""
+    """Shorten the text to at most this many tokens."""
     while estimate_tokens(text) > tokens:
         text = shorten(text, min(len(text) * tokens // estimate_tokens(text), len(text) - 1))
     return text

@@ -1,12 +1,12 @@
-"""The tool that shows again what a prompt only names, as models and the guard are told of it."""
+"""The tool that shows expired text again, as the model and the guard see it."""
 
 from hob.core.tools import Effect, Restart, Tier, ToolGroup, ToolSpec
 
 READ_BACK = "read_back"
-"""The tool that stubs name."""
+"""The tool that stubs refer to."""
 
 THE_SUMMARY = 0
-"""The place by which the summary is read back: entries are counted from 1."""
+"""The number that refers to the summary: entries are counted from 1."""
 
 EARLIER = ToolGroup(
     "earlier",
@@ -31,4 +31,4 @@ EARLIER = ToolGroup(
         ),
     ),
 )
-"""Few turns need it."""
+"""Grouped, since few turns need it."""

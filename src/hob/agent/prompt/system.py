@@ -1,4 +1,4 @@
-"""The stable beginning of every request: identity and the owner's files, the same bytes until one of them changes."""
+"""The stable beginning of every request: identity and the owner's files, byte for byte the same until one changes."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -15,12 +15,10 @@ from hob.core.trust.labels import SenderClass, Trust
 from hob.core.turns import Turn
 from hob.core.values import dataclass
 
-# What the prompt gives back.
-
 
 @dataclass(frozen=True, slots=True)
 class SectionSize:
-    """One named part of a request. `cached` parts are the same next time, so that a provider's cache can hold them."""
+    """One named section of a request. `cached` sections stay the same, so that the provider's cache can hold them."""
 
     name: str
     bytes: int
@@ -30,13 +28,12 @@ class SectionSize:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A request ready for the model, and what went into it.
+    """A request for the model and its composition.
 
-    `trust` is the join of the labels of all that is rendered. `input_estimate` is in tokens and never above `limit`,
-    unless a limit that was learned leaves no room at all. `remarks` tell what of the message did not fit.
-    `memories` are those that the first request of a turn, or of one that woke, shows or names. `ends` are how far the
-    messages go after what was not accepted, the summary, the history, the message that opened the turn, and the context
-    block: how many messages, and how many characters of the last.
+    `trust` joins the labels of everything rendered. `input_estimate` is in tokens and at most `limit`, unless a learned
+    limit leaves no room at all. `remarks` tell which part of the message did not fit. `memories` are those that the
+    first request of a starting or waking turn shows or names. `ends` are the positions (number of messages, characters
+    of the last) after the unaccepted files, the summary, the history, the opening message and the context block.
     """
 
     request: ModelRequest
@@ -69,11 +66,11 @@ With from=owner the owner sent it, perhaps pasted: their request where it plainl
 _COMMENT = r"(?ms)^[ \t]*<!--.*?-->[ \t]*\n?"
 
 NOT_ACCEPTED = "[changed; untrusted until the owner accepts it: hob accept {name}]"
-"""What stands in a file's place; its text comes with the conversation, between marks."""
+"""Replaces the text of a file; its text is added to the conversation, between marks."""
 
 
 class Audience(StrEnum):
-    """Who a prompt's answer is for, which decides what files it may hold."""
+    """The readers of a reply, who decide which files its prompt may contain."""
 
     OWNER = "owner"
     SHARED = "shared"  # a group, or anyone who is not the owner
@@ -89,14 +86,14 @@ _FILES: dict[Audience, frozenset[str]] = {
 
 @dataclass(frozen=True, slots=True)
 class SystemText:
-    """The text and its parts."""
+    """The system text and its sections."""
 
     text: str
     sections: tuple[SectionSize, ...]
     tokens: int
 
     def with_parts(self, parts: Sequence[tuple[str, str]]) -> "SystemText":
-        """Followed by these, each a name and a text."""
+        """Append these parts, each a name and a text."""
         if not parts:
             return self
         sections = tuple(SectionSize(name, count_bytes(text), estimate_tokens(text), True) for name, text in parts)
@@ -105,7 +102,7 @@ class SystemText:
 
 
 def audience_of(turn: Turn) -> Audience:
-    """Who will read the answer. What is the owner's alone is shown only where the owner is alone."""
+    """Return who will read the reply. Private files are shown only if the owner is alone."""
     if is_subagent(turn.session):
         return Audience.SUBAGENT
     alone = all(inbound.sender.cls is SenderClass.OWNER and not inbound.group for inbound in turn.inbounds)
@@ -113,7 +110,7 @@ def audience_of(turn: Turn) -> Audience:
 
 
 def unaccepted(files: tuple[BootstrapFile, ...], audience: Audience) -> tuple[BootstrapFile, ...]:
-    """The files for this audience whose content the owner has not accepted, as the model may see them."""
+    """Return this audience's files that the owner has not accepted, as the model may see them."""
     found = (_readable(file) for file in files if file.name in _FILES[audience] and not file.label.trusted)
     return tuple(file for file in found if file.text)
 
@@ -125,9 +122,9 @@ def build_system(
     room: int,
     cut_text: Callable[[str, int], str] = shorten,
 ) -> SystemText:
-    """Identity, then the files this audience may see, in at most `room` tokens (identity always whole).
+    """Return identity and the files this audience may see, in at most `room` tokens (identity always complete).
 
-    `cut_text` makes a text that is too long fit into so many characters.
+    `cut_text` shortens a text to a number of characters.
     """
     parts = [("identity", IDENTITY.strip())]
     shown = [
@@ -154,7 +151,7 @@ def build_system(
 
 
 def _readable(file: BootstrapFile) -> BootstrapFile:
-    """The file as the model sees it: without comments; not at all where only headings are left."""
+    """Return the file as the model sees it: without comments; empty if only headings are left."""
     text = re.sub(_COMMENT, "", file.text) if "<!--" in file.text else file.text
     lines = [line.rstrip() for line in text.strip().splitlines()]
     if all(not line or line.startswith("#") for line in lines):

@@ -1,8 +1,8 @@
-"""Estimating tokens of a text or a picture: cheap, the same every time, rather too many than too few.
+"""Estimating tokens of texts and pictures: cheap, deterministic, and rather too high than too low.
 
-Four ASCII characters count as one token (the rule of thumb that providers give for English), two bytes of anything else
-in UTF-8 as one: 1.5 for a Chinese character, 1 for a Cyrillic letter or an umlaut, 2 for an emoji. Real tokenizers need
-fewer of the latter; a prompt that is a little short beats one that is refused.
+Four ASCII characters count as one token (the providers' rule of thumb for English), two UTF-8 bytes of anything else as
+one: 1.5 for a Chinese character, 1 for a Cyrillic letter or an umlaut, 2 for an emoji. Real tokenizers need fewer of
+the latter; a prompt that is a little short beats one that is refused.
 """
 
 from collections.abc import Iterable, Sequence
@@ -10,13 +10,13 @@ from collections.abc import Iterable, Sequence
 from hob.core.models import AssistantMessage, ModelMessage, ToolMessage, UserMessage
 from hob.core.tools import ToolCall
 
-# Making a text shorter while its beginning stays, and mostly its end.
+# Shortening a text while keeping its beginning and usually its end.
 
 HEAD, TAIL = 0.7, 0.2
 
 
 def shorten(text: str, limit: int) -> str:
-    """At most `limit` characters: the first 70 %, the last 20 %, and between them a mark that says what is missing."""
+    """Shorten to `limit` characters: the first 70 %, the last 20 %, and a mark that says how much is missing."""
     if len(text) <= limit:
         return text
     head, tail = int(limit * HEAD), int(limit * TAIL)
@@ -30,7 +30,7 @@ def shorten(text: str, limit: int) -> str:
 
 
 def begin(text: str, limit: int) -> str:
-    """At most `limit` characters: the first lines, and a mark that says how much is missing."""
+    """Shorten to `limit` characters: the first lines, and a mark that says how long the text is."""
     if len(text) <= limit:
         return text
     mark = f"\n[… {len(text)} characters in all]"
@@ -41,7 +41,7 @@ def begin(text: str, limit: int) -> str:
 
 
 def share(lengths: list[int], total: int) -> int:
-    """The cap per text under which all of them fit into `total`: short ones stay whole, long ones become equal."""
+    """Return the cap per text at which all fit into `total`: short texts stay whole, long ones become equal."""
     left, count = total, len(lengths)
     for length in sorted(lengths):
         if length * count > left:
@@ -57,7 +57,7 @@ PER_IMAGE = 1_000
 
 
 def estimate_tokens(text: str) -> int:
-    """The guess for one text."""
+    """Estimate the tokens of a text."""
     if text.isascii():
         return (len(text) + 3) >> 2
     narrow = len(text.encode("ascii", "ignore"))
@@ -66,17 +66,17 @@ def estimate_tokens(text: str) -> int:
 
 
 def count_bytes(text: str) -> int:
-    """The text's length in UTF-8."""
+    """Return the text's length in UTF-8."""
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
 def estimate_calls(calls: Sequence[ToolCall]) -> int:
-    """The guess for the calls of one message."""
+    """Estimate the tokens of a message's calls."""
     return sum(PER_CALL + estimate_tokens(call.name) + estimate_tokens(call.arguments) for call in calls)
 
 
 def estimate_messages(messages: Iterable[ModelMessage]) -> int:
-    """The guess for messages as they are sent."""
+    """Estimate the tokens of messages as they are sent."""
     total = 0
     for message in messages:
         total += PER_MESSAGE + estimate_tokens(message.text)

@@ -1,15 +1,15 @@
-"""Untrusted text grows old: it is shown whole for a few turns and then only named, so that a session comes clean.
+"""Expiry of untrusted text: shown in full for a few turns, then replaced by a stub, so that a session becomes trusted.
 
-A turn is old once more than `taint_turns` turns or `taint_minutes` minutes lie after it. Turning text into a stub
-changes the prompt from there on, so it is done in steps: turns in groups of `taint_turns`, minutes in thirds of
-`taint_minutes`. Text may therefore stay a little longer than the limits say, never shorter; while it stays it taints,
-which is the safe side. Within one turn nothing grows old.
+A turn has expired once more than `taint_turns` turns or `taint_minutes` minutes follow it. Replacing text changes the
+prompt from there on, so it happens in steps: turns in groups of `taint_turns`, minutes in thirds of `taint_minutes`.
+Text may therefore stay a little longer than the limits, never shorter; while it stays it taints, which is the safe
+side. Nothing expires within a turn.
 
-A stub is Hob's own words: where the text came from, when, how long it is, and the place by which it can be read back
+A stub is written by Hob: where the text came from, when, how long it is, and the number by which it can be read back
 (`hob.agent.prompt.read_back`), which taints again.
 
-Where the message being answered is itself untrusted (a member's, a stranger's), nothing is hidden: the context is
-tainted anyway, and hiding what was said would only make Hob forget who it talks to.
+If the message being answered is itself untrusted (a member's, a stranger's), nothing is hidden: the context is tainted
+anyway, and hiding would only make Hob forget whom it talks to.
 """
 
 from collections.abc import Sequence
@@ -24,19 +24,19 @@ from hob.core.turns import Summary
 
 
 def age(entries: Sequence[Entry], now: float, settings: AgentSettings) -> list[Entry]:
-    """The paired entries, old untrusted ones as stubs. `now` is when the turn began, in Unix seconds."""
+    """Replace old untrusted entries by stubs. `now` is when the turn began, in Unix seconds."""
     return hide(entries, _first_fresh(entries, now, settings))
 
 
 def age_summary(summary: Summary | None, since: Sequence[Entry], now: float, settings: AgentSettings) -> Summary | None:
-    """The summary, an untrusted one as a stub as soon as a turn `since` is old: what it tells of is older."""
+    """Replace an untrusted summary by a stub once a turn `since` has expired: what it summarises is older."""
     if summary is None or summary.label.trusted or not _first_fresh(since, now, settings):
         return summary
     return replace(summary, text=summary_stub(summary), label=HOB_LABEL)
 
 
 def hide(entries: Sequence[Entry], end: int | None = None) -> list[Entry]:
-    """The paired entries, with a stub in place of each untrusted one before `end` (all of them if not given)."""
+    """Replace each untrusted entry before `end` (default: all) by a stub."""
     end = len(entries) if end is None else end
     shown: list[Entry] = []
     dropping = False
@@ -47,19 +47,19 @@ def hide(entries: Sequence[Entry], end: int | None = None) -> list[Entry]:
         if place >= end or entry.label.trusted:
             shown.append(entry)
         else:
-            # A model's arguments are as untrusted as its words, so a round goes with all its results.
+            # A model's arguments are as untrusted as its words, so all results of its round go too.
             dropping = entry.role == "assistant"
             shown.append(replace(entry, text=_stub(entry), label=HOB_LABEL, calls=(), images=(), continuation=None))
     return shown
 
 
 def summary_stub(summary: Summary) -> str:
-    """What stands for an untrusted summary."""
+    """Return the stub of an untrusted summary."""
     return f"[made from untrusted text and left out, {len(summary.text):,} characters; {READ_BACK}({THE_SUMMARY})]"
 
 
 def _first_fresh(entries: Sequence[Entry], now: float, settings: AgentSettings) -> int:
-    """The place from which on everything is shown whole."""
+    """Return the position from which on everything is shown."""
     starts = [place for place, entry in enumerate(entries) if place == 0 or entry.turn != entries[place - 1].turn]
     step = max(1, settings.taint_turns)
     old = max(0, len(starts) - settings.taint_turns) // step * step

@@ -1,8 +1,8 @@
-"""The window of history in a prompt: all entries after the summary, until they are too many.
+"""The window of history in a prompt: all entries after the summary, until there are too many.
 
-Past `compact_above` entries a summary is made; that takes a while or may fail, so only another `window` entries later
-the window slides, `window` entries at a time: it stands still while the summary is made and between slides, and the
-provider's cache holds. It never begins inside a turn if it can help it, and never between a call and its result.
+Above `compact_above` entries a summary is made; that takes time or may fail, so the window slides only after another
+`window` entries, and then `window` entries at a time. It stays in place while the summary is made and between slides,
+so that the provider's cache hits. It begins at a turn if possible, and never between a call and its result.
 """
 
 from collections.abc import Sequence
@@ -14,16 +14,16 @@ from hob.core.tools import ToolCall
 from hob.core.trust.labels import HOB_LABEL
 from hob.core.turns import View
 
-# Every call is followed by its result, and every result has its call: what providers insist on.
+# Providers insist that every call is followed by its result and every result has its call.
 
 MISSING = "[no result was recorded for this call]"
 
 
 def pair(entries: Sequence[Entry]) -> list[Entry]:
-    """The entries with results right behind their calls, in the calls' order.
+    """Order the entries so that results directly follow their calls, in the calls' order.
 
-    Results without a call are dropped, calls without a result get one that says so, and what was said in between comes
-    after. Ids are matched within one round only, since some servers use the same ones again and again.
+    Results without a call are dropped, calls without a result get one that says so, and messages in between come after.
+    Ids are matched within one round only, since some servers reuse them.
     """
     paired: list[Entry] = []
     place = 0
@@ -53,12 +53,12 @@ def _missing(entry: Entry, call: ToolCall) -> Entry:
 
 
 def load_limit(settings: AgentSettings) -> int:
-    """How many of a session's last entries a turn must load, so that the window does not depend on the loading."""
+    """Return how many of a session's last entries to load, so that loading does not change the window."""
     return settings.compact_above + 3 * settings.window
 
 
 def select(view: View, settings: AgentSettings, keep: int | None = None) -> tuple[Entry, ...]:
-    """The entries to show, at least the last `window` of them where there are so many; at most `keep` if given."""
+    """Return the entries to show: at least the last `window`, at most `keep` if given."""
     entries = view.entries
     if keep is not None:
         return entries[_forward(entries, max(0, len(entries) - keep)) :]
@@ -70,7 +70,7 @@ def select(view: View, settings: AgentSettings, keep: int | None = None) -> tupl
 
 
 def slide(total: int, limit: int, window: int) -> int:
-    """How many of `total` entries are left out: none up to `limit`, then whole steps, with at least `window` left."""
+    """Return how many of `total` entries to omit: none up to `limit`, then full steps, keeping at least `window`."""
     limit = max(limit, window)
     if total <= limit:
         return 0
@@ -79,7 +79,7 @@ def slide(total: int, limit: int, window: int) -> int:
 
 
 def back_to_safe(entries: Sequence[Entry], start: int, reach: int) -> int:
-    """The nearest place at or before `start` where a turn begins; beyond `reach`, where no call is cut off."""
+    """Return the nearest start of a turn at or before `start`; beyond `reach`, the nearest that splits no call."""
     start = min(start, len(entries))
     for place in range(start, max(-1, start - reach - 1), -1):
         if is_opening(entries, place):
@@ -91,7 +91,7 @@ def back_to_safe(entries: Sequence[Entry], start: int, reach: int) -> int:
 
 
 def is_safe(entries: Sequence[Entry], place: int) -> bool:
-    """Whether no call lies before the place with its result after it."""
+    """Whether no result at or after the place lacks its call."""
     return place >= len(entries) or place <= 0 or entries[place].role != "tool"
 
 

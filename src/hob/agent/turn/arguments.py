@@ -1,4 +1,4 @@
-"""Arguments of tool calls: made readable, checked against the schema, or answered usefully."""
+"""Arguments of tool calls: parse, repair, check against the schema, and describe."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -8,10 +8,10 @@ from hob.core.spelling import close_names
 from hob.core.tools import ToolSpec
 
 UNREADABLE = "$unreadable"
-"""The key under which arguments are kept that no one could read: what is journalled is always a JSON object."""
+"""Key that holds arguments nothing could parse; journalled arguments are always a JSON object."""
 
-_KEPT = 2_000  # characters of unreadable arguments worth showing to the model again
-_BRIEF = 120  # characters of an argument, or of a result, that tell a reader what it was
+_KEPT = 2_000  # characters of unreadable arguments that are shown to the model again
+_BRIEF = 120  # characters of a one-line description
 
 _TYPES: Mapping[str, tuple[type, ...]] = {
     "string": (str,),
@@ -25,10 +25,10 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
 
 
 def tidy(raw: str, *, repair: bool = True) -> str:
-    """The arguments as the text of a JSON object.
+    """Return the arguments as the text of a JSON object.
 
-    What is one already comes back byte for byte. With `repair` broken JSON is mended (never for an answer that was
-    cut: half an argument must not be taken for a whole one). What stays unreadable is kept under `UNREADABLE`.
+    A JSON object is returned unchanged, byte for byte. With `repair` broken JSON is repaired; never use that for a
+    truncated reply, whose last argument is incomplete. Arguments that stay unreadable are stored under `UNREADABLE`.
     """
     text = raw.strip()
     if not text:
@@ -42,27 +42,27 @@ def tidy(raw: str, *, repair: bool = True) -> str:
         return raw
     if value is None:
         return "{}"
-    if isinstance(value, str) and value.strip() != text:  # written twice: a JSON text inside a JSON string
+    if isinstance(value, str) and value.strip() != text:  # encoded twice: a JSON text inside a JSON string
         return tidy(value, repair=repair)
     return _unreadable(raw)
 
 
 def load_arguments(arguments: str) -> dict[str, Any] | None:
-    """The arguments that `tidy` left, or None where they were unreadable."""
+    """Parse arguments returned by `tidy`; None if they were unreadable."""
     value: dict[str, Any] = json.loads(arguments)
     return None if UNREADABLE in value else value
 
 
 def problems_of(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> list[str]:
-    """What is wrong with the arguments: missing, of a wrong type, not among the choices. Empty means they will do.
+    """Return what is wrong with the arguments: missing, wrong type, not a choice. An empty list means they are valid.
 
-    This is the part of JSON Schema that models get wrong; a tool checks the rest itself.
+    This covers the part of JSON Schema that models get wrong; a tool checks the rest itself.
     """
     return _object_problems(arguments, schema, "")
 
 
 def usage_of(spec: ToolSpec) -> str:
-    """One line that tells a model how the tool is called."""
+    """Return one line that tells a model how to call the tool."""
     required = set(spec.schema.get("required", ()))
     parts = [
         f"{name}: {_type_text(part)}" + ("" if name in required else " (optional)")
@@ -72,9 +72,9 @@ def usage_of(spec: ToolSpec) -> str:
 
 
 def brief_arguments(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
-    """The argument that a call is about, in one line: its first text, required ones before others.
+    """Return the main argument of a call in one line: its first text, required parameters first.
 
-    A choice (an action) comes with the text after it.
+    A choice (an action) is followed by the next text.
     """
     properties = schema.get("properties", {})
     required = [name for name in schema.get("required", ()) if name in properties]
@@ -92,19 +92,19 @@ def brief_arguments(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> 
 
 
 def brief_line(text: str) -> str:
-    """The text in one line, cut where it is long."""
+    """Return the text in one line, shortened if it is long."""
     line = " ".join(text[: 8 * _BRIEF].split())
     return line if len(line) <= _BRIEF else line[: _BRIEF - 1] + "…"
 
 
 def brief_result(text: str, *, last: bool) -> str:
-    """The line of a result that tells most: what a command wrote last, what anything else begins with."""
+    """Return the most telling line of a result: the last one of a command's output, otherwise the first."""
     lines = [line for line in text.splitlines() if line.strip()]
     return brief_line(lines[-1 if last else 0]) if lines else ""
 
 
 def nearest(name: str, known: Sequence[str]) -> list[str]:
-    """Up to three known names like this one, best first."""
+    """Return up to three similar known names, best first."""
     return close_names(name, known, likeness=0.5)
 
 
@@ -118,7 +118,7 @@ def _repaired(text: str) -> Any:
 
 
 def _written(value: Any) -> str:
-    return json.dumps(value, separators=(",", ":"))  # ASCII: half a surrogate pair must reach no database
+    return json.dumps(value, separators=(",", ":"))  # ASCII, so that no unpaired surrogate reaches the database
 
 
 def _unreadable(raw: str) -> str:

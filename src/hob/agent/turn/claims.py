@@ -1,8 +1,9 @@
-"""Does a reply say that something was done which no tool of its turn did? Pure rules over its words.
+"""Detect replies that claim an action no tool of the turn performed. Pure rules over words.
 
-A claim is a sentence of Hob's own that says it is done: "I've sent the mail", "Termin eingetragen.". Talk about what
-others did, what was done before, what is asked, denied, possible, quoted or drafted is none: rather a claim is missed
-than plain talk taken for one. A tool whose effects could have done it is its receipt, whatever the tool is called.
+A claim is a sentence in which Hob says that something is done: "I've sent the mail", "Termin eingetragen.". Statements
+about other people or earlier actions, questions, denials, possibilities, quotations and drafts are no claims: missing a
+claim is better than accusing a harmless reply. A call whose effects could have done it backs the claim, whatever the
+tool is called.
 """
 
 import re
@@ -14,13 +15,13 @@ from typing import NamedTuple
 from hob.core.tools import Effect
 
 ABOUT = "unbacked claim"
-"""What a note about a claim goes by in the journal."""
+"""The `about` of a note on such a claim."""
 _LONGEST = 160  # characters of a claim that are shown
 _NARRATIVE = 8  # sentences; in a longer text "I sent it" is a story
 
 
 class Claim(NamedTuple):
-    """A sentence that says something is done, and the effects of which a tool that did it has at least one."""
+    """A sentence that claims an action, and the effects of which a tool must have at least one to back it."""
 
     words: str
     effects: frozenset[Effect]
@@ -62,7 +63,7 @@ _DINGE = (
 )
 _MADE = r"\bI(?:'ve|\s+have)?\s+(?:just\s+|now\s+|successfully\s+)*"
 _HABE = r"\b(?:ich\s+habe?|habe?\s+ich)\b[^.;:,]{0,60}\b"
-_FURTHER = {  # words that are a claim with certain things only: a plan may be created, and a word removed
+_FURTHER = {  # words that claim an action only with certain objects: plans are created and words removed, too
     _Action.SENT: (r"^(?:die|deine)\s+(?:e-?mail|mail|nachricht)\s+ist\s+(?:jetzt\s+)?raus[.!]*$",),
     _Action.SAVED: (rf"{_MADE}(?:created|written)\s+(?:the\s+)?(?:file|folder)\s+[\w./-]+",),
     _Action.DELETED: (rf"{_MADE}removed\s+(?:the|your)\s+(?:file|folder|reminder|appointment|event)\b",),
@@ -78,7 +79,7 @@ _LEAD = (
     r"absolutely|certainly|erledigt|fertig|gut|alles klar|ja|natürlich|klar|gerne?|selbstverständlich)\b"
     r"[\s,.:!;\u2013\u2014-]*)*"
 )
-_NOT_HERE = (  # not done, not yet, not now, not by Hob, or not said in earnest
+_NOT_HERE = (  # negated, future, hypothetical, or done by someone else
     r"\b(?:not|never|no|none|nothing|nobody|nowhere|neither|(?:zero|0)(?=\s[a-z])|if|when|once|unless|until|till|before|"
     r"whether|would|could|should|may|might|will|can|cannot|that|imagine|suppose|example(?!\.\w)|yesterday|earlier|"
     r"previously|already|ago|last|this morning|in \d{4}|was able|nichts?|kein\w*|nie\w*|nirgend\w*|weder|noch|"
@@ -89,11 +90,11 @@ _DRAFTED = (
     r"^\s*(?:dear|hi|hello|hey|subject|betreff|sehr geehrte\w*|liebe[rs]?|hallo|guten tag|moin)\b"
     r"[^.!?\n]{0,60}[,:!]?\s*$|^\s*(?:subject|betreff)\s*:"
 )
-_TEXT_PARTS = (  # of a text that stands in the reply itself
+_TEXT_PARTS = (  # parts of a text that the reply itself contains
     r"(?:(?:the|your|this|that|all|each|every|both|a|one|two|three|some|extra|first|second|last)\s+)*"
     r"(?:sentence|paragraph|word|comma|line|section|duplicate|clause|phrase|bullet|you\b)"
 )
-_WORDING = (  # a request for words gets words
+_WORDING = (  # a request to write text is answered with text
     r"\b(?:translat\w+|rephras\w+|reword\w+|rewrite|proofread\w*|draft|story|poem|novel|dialogue?|scene|joke|sketch|"
     r"lyrics|summari[sz]\w+|quote|example sentence|übersetz\w*|umformulier\w*|formulier\w*|korrigier\w*|entwurf|"
     r"entwirf|geschichte|gedicht|roman|dialog|szene|witz|fasse|zusammenfass\w*|zitier\w*|beispielsatz)\b"
@@ -102,9 +103,9 @@ _LOOKING_BACK = r"^\W*(?:did|have|has|had|was|were|when|who|hast|habt|hat|wurde\
 
 
 def find_unbacked(reply: str, asked: str, done: Collection[frozenset[Effect]]) -> Claim | None:
-    """The first claim of the reply for which nothing that was `done` (effects of each tool) is a receipt.
+    """Return the first claim of the reply that no completed action backs, or None.
 
-    `asked` are the words that the reply answers.
+    `done` holds the effects of each tool that succeeded; `asked` is the text the reply answers.
     """
     if not _hint().search(reply):
         return None
@@ -129,7 +130,7 @@ def _claims(reply: str) -> Iterator[Claim]:
 
 
 def _own_words(reply: str) -> str:
-    """Without code, quotations and letters that are proposed."""
+    """Return the text without code, quotations and drafted letters."""
     text = re.sub("\u2019", "'", reply)
     text = re.sub(r"```.*?(?:```|\Z)|`[^`\n]*`", " ", text, flags=re.DOTALL)
     text = re.sub(r"^\s*(?:>|\|).*$", " ", text, flags=re.MULTILINE)
@@ -151,14 +152,14 @@ def _compiled(pattern: str, flags: int = re.IGNORECASE) -> re.Pattern[str]:
 
 @cache
 def _hint() -> re.Pattern[str]:
-    """Most replies hold no such word and need no closer look."""
+    """A cheap test that rules out most replies."""
     further = "reminder|calendar|appointment|termin|erinnerung|raus|created|written|removed"
     return _compiled("|".join((*_ENGLISH.values(), *_GERMAN.values(), further)))
 
 
 @cache
 def _patterns() -> dict[_Action, tuple[re.Pattern[str], re.Pattern[str]]]:
-    """For each action: what is a claim anywhere, and what is one in a short reply only."""
+    """Return two patterns per action: one that counts anywhere, one that counts only in a short reply."""
     soon, bald = f"(?:(?:{_SOON})\\s+)*", f"(?:(?:{_BALD})\\s+)*"
     the = r"(?:(?:your|the|this)\s+)?"
     das = r"(?:(?:die|der|das|deine?|ihre?)\s+)?"

@@ -1,4 +1,4 @@
-"""Terms of the program that a turn works for: its own tools, the form of the answer (JSON schema), stop words."""
+"""Terms of the client a turn works for: its own tools, the JSON schema of the answer, stop words."""
 
 import json
 from collections.abc import Mapping
@@ -13,27 +13,27 @@ from hob.core.tools import Restart, Tier, ToolCall, ToolResult, ToolSpec
 from hob.core.turns import Turn, WaitsFor
 
 ABOUT_FORM, ABOUT_CHOICE = "form", "tool choice"
-"""What notes about them go by in the journal."""
+"""The `about` of notes on them in the journal."""
 MAX_TRIES = 3
-"""Answers that may have another form than the one asked for."""
+"""Replies in the wrong format that are accepted before the turn fails."""
 WAIT_SECONDS = 3_600.0
-"""After so long a program gives no result any more: it has gone."""
+"""Time a client has to deliver a tool's result."""
 NO_TERMS = ClientTerms()
 
 
 def terms_of(turn: Turn) -> ClientTerms:
-    """What the newest message that asks for anything asks for."""
+    """Return the terms of the newest message that has any."""
     return next((each.terms for each in reversed(turn.inbounds) if each.terms is not None), NO_TERMS)
 
 
 def tools_of_turn(toolset: Toolset, turn: Turn) -> Toolset:
-    """What this turn may call: its session's tools, and those of the program it works for."""
+    """Return the tools this turn may call: those of its session and those of its client."""
     tools, terms = tools_of(toolset, turn.session), terms_of(turn)
     return WithClientTools(tools, terms) if terms.tools else tools
 
 
 class WithClientTools:
-    """Implements `Toolset`: a program's tools behind others; of two with one name it is the program's."""
+    """A `Toolset` that adds a client's tools to others; the client's replace those of the same name."""
 
     def __init__(self, tools: Toolset, terms: ClientTerms) -> None:
         self._tools = tools
@@ -59,7 +59,7 @@ class WithClientTools:
 
 
 def formed(text: str, form: Mapping[str, Any]) -> tuple[str, str]:
-    """The JSON that a text is or holds between marks of code, and what is wrong with it."""
+    """Return the JSON in a text, without code fences, and what is wrong with it."""
     text = text.strip()
     if text.startswith("```"):
         text = text.strip("`").removeprefix("json").strip()
@@ -83,6 +83,6 @@ def _unknown(value: Mapping[str, Any], form: Mapping[str, Any]) -> list[str]:
 
 
 def cut_at(text: str, stop: tuple[str, ...]) -> str:
-    """The text before the first of these words."""
+    """Return the text before the first of these stop words."""
     places = [place for word in stop if (place := text.find(word)) >= 0]
     return text[: min(places)] if places else text

@@ -1,4 +1,4 @@
-"""All that a driver works with; the composition root fills it in."""
+"""Dependencies of the turn driver, provided by the composition root."""
 
 from collections.abc import Callable, Coroutine
 from dataclasses import field
@@ -26,16 +26,16 @@ from hob.core.values import dataclass
 
 
 def as_it_is(text: str) -> str:
-    """Mask nothing."""
+    """Return the text unmasked."""
     return text
 
 
 @dataclass(frozen=True, slots=True)
 class TurnDependencies:
-    """The ports of a driver. `default_model` names the model where neither message nor session chose one.
+    """Ports of the turn driver. `default_model` names the model if neither message nor session chose one.
 
-    `background_tasks` takes what is done after a turn; without it the turn's session queue waits.
-    `mask` takes known secrets out of what tools give, `mask_personal` personal data out of what strangers are sent.
+    `background_tasks` runs follow-up work of a finished turn; without it the session queue waits for that work. `mask`
+    removes known secrets from tool output, `mask_personal` personal data from text sent to strangers.
     """
 
     model: Model
@@ -65,7 +65,7 @@ class TurnDependencies:
 
 @dataclass(frozen=True, slots=True)
 class Stopwatch:
-    """One timed part of a turn: when it began by the wall and by the monotonic clock."""
+    """Timing of one part of a turn, by the wall clock and the monotonic clock."""
 
     clock: Clock
     at: float
@@ -74,18 +74,18 @@ class Stopwatch:
 
     @classmethod
     def start(cls, clock: Clock) -> "Stopwatch":
-        """Begin now, with a span of its own."""
+        """Start now, with a new span."""
         return cls(clock, clock.now().timestamp(), clock.monotonic(), new_span_id())
 
     @property
     def seconds(self) -> float:
-        """How long ago that was."""
+        """Seconds since the start."""
         return self.clock.monotonic() - self.began
 
     def event(
         self, turn: Turn, kind: EventKind, name: str, status: str, usage: Usage | None = None, cost: int | None = None
     ) -> TimelineEvent:
-        """The timeline event of this part, which ends now."""
+        """Return a timeline event for this part, ending now."""
         return TimelineEvent(
             id=new_event_id(),
             trace=turn.trace,
@@ -105,7 +105,7 @@ class Stopwatch:
 
 @dataclass(frozen=True, slots=True)
 class StepOutcome:
-    """A step and the timeline event that goes with it."""
+    """A step and its timeline event."""
 
     step: Step
     event: TimelineEvent | None = None

@@ -1,4 +1,4 @@
-"""The driver of turns: performs what the fold decides, through ports, and journals what came of it."""
+"""The turn driver: performs what the fold decides, through ports, and journals the outcome."""
 
 import asyncio
 import logging
@@ -41,7 +41,7 @@ from hob.core.turns import Finish, Finished, Outcome, Parked, Turn, WaitsFor
 
 log = logging.getLogger(__name__)
 
-_UNSAVED_TURNS = 256  # turns whose unwritten steps are remembered; far more than run at once
+_UNSAVED_TURNS = 256  # turns with unwritten steps that are remembered; far more than run at once
 
 
 class Driver:
@@ -49,12 +49,12 @@ class Driver:
 
     def __init__(self, parts: TurnDependencies) -> None:
         self._parts = parts
-        # What a full disk kept from the journal: it is written when the turn runs again, so that a call that
-        # was made is not forgotten. It stays until it is written; until then a run may fail again, or be cancelled.
+        # Steps that a failed write (a full disk) kept from the journal. They are written when the turn runs again, so
+        # that no completed call is forgotten, and kept until then, because that run may fail or be cancelled too.
         self._unsaved: OrderedDict[TurnId, Unsaved] = OrderedDict()
 
     async def run(self, turn: Turn, control: Control) -> Outcome:
-        """Perform or resume the turn; see the port for what a cancellation does. Raises StoreErrors."""
+        """Run or resume the turn; the port describes cancellation. Raises StoreErrors."""
         run: TurnRun | None = None
         try:
             try:
@@ -76,7 +76,7 @@ class Driver:
     def _keep(self, turn: TurnId, unsaved: Unsaved) -> None:
         self._unsaved[turn] = unsaved
         self._unsaved.move_to_end(turn)
-        while len(self._unsaved) > _UNSAVED_TURNS:  # others may have ended the oldest, and it is not run again
+        while len(self._unsaved) > _UNSAVED_TURNS:  # The oldest may have ended otherwise, and never run again.
             self._unsaved.popitem(last=False)
 
     async def _begin(self, turn: Turn, control: Control) -> TurnRun:
@@ -92,7 +92,7 @@ class Driver:
         return TurnRun(parts, turn, control, record, session, model, watch, joined=list(turn.joined))
 
     async def _perform(self, run: TurnRun) -> Outcome:
-        await run.record.flush()  # what an earlier run could not write
+        await run.record.flush()  # steps an earlier run could not write
         self._unsaved.pop(run.turn.id, None)
         await receive_answers(run)
         await write_down(run)
@@ -148,7 +148,7 @@ class Driver:
     async def _park(self, run: TurnRun, parked: Parked) -> Parked:
         await run.record.flush()
         parked = await with_question(run, parked)
-        text = "" if parked.question else parked.line  # a question is shown when it stands
+        text = "" if parked.question else parked.line  # questions are published once they are stored
         run.parts.notices.publish(Progress(run.turn.trace, run.turn.session, "parked", parked.on.value, text))
         return parked
 
@@ -159,16 +159,16 @@ class Driver:
         return Parked(WaitsFor.TIME, until, line)
 
     async def _run_tools(self, run: TurnRun, items: tuple[CallState, ...]) -> None:
-        """Judge these calls, journal the intents in one write, make them, journal each result."""
+        """Check these calls, journal all intents in one write, run the calls and journal each result."""
         record = run.record
-        if any(not item.open for item in record.state.calls):  # the round's first calls are made in any case
+        if any(not item.open for item in record.state.calls):  # the first calls of a round run in any case
             await run.steer()
             if record.state.steered:
                 return
         if run.seconds_left <= 0:
             record.add(out_of_time(run))
             return
-        turn = replace(run.turn, joined=tuple(run.joined))  # those who joined count
+        turn = replace(run.turn, joined=tuple(run.joined))  # joined messages count for policy too
         begun = frozenset(item.call.id for item in items if item.intent is not None)
         calls = ToolCalls(run.parts, turn, run.model, begun, lambda: run.control.is_shutting_down)
         intents: list[ToolIntended] = []
@@ -187,7 +187,7 @@ class Driver:
             await self._run_at_once(run, calls, intents)
 
     async def _run_at_once(self, run: TurnRun, calls: ToolCalls, intents: list[ToolIntended]) -> None:
-        """Each result is journalled when it comes, so that a crash leaves only the others unknown."""
+        """Run the calls concurrently and journal each result as it arrives, so that a crash loses only the others."""
         places, gate = asyncio.Semaphore(run.parts.settings.parallel_tools), asyncio.Lock()
         missing = len(intents)
         trouble: list[StoreError] = []
@@ -201,7 +201,7 @@ class Driver:
                 try:
                     async with gate:
                         await run.record.flush()
-                except StoreError as error:  # the other calls go on; what they give is kept for the next run
+                except StoreError as error:  # The other calls continue; their results are kept for the next run.
                     trouble.append(error)
 
         async with asyncio.TaskGroup() as group:
@@ -211,7 +211,7 @@ class Driver:
             raise trouble[0]
 
     def _show(self, run: TurnRun, step: Step) -> None:
-        """A result without a call, for those who look, or that an answer is void; what ran before a crash they saw."""
+        """Publish results of calls that never ran, and the retraction of a discarded reply."""
         if isinstance(step, Noted) and step.about in WITHDRAWING:
             run.streamed.clear()
             run.parts.notices.publish(Retracted(run.turn.trace, run.turn.session))
@@ -223,14 +223,14 @@ class Driver:
         run.record.add(happened.step, happened.event)
 
     async def _stopped(self, run: TurnRun, reason: str) -> Outcome:
-        """How a turn ends that a person stopped, perhaps at its very end."""
-        if run.finish is not None:  # the finish was under way: the second one changes nothing
+        """Return the outcome of a turn that a person stopped, possibly while it was finishing."""
+        if run.finish is not None:  # The finish was already being written; writing it again changes nothing.
             return await self._settle(run, run.finish)
         await run.record.resync()
         return await self._end(run, self._stop(run, reason))
 
     def _stop(self, run: TurnRun, reason: str) -> Say:
-        """A person stopped the turn: what was under way is closed, and its outcome said to be unknown."""
+        """Close the running calls with an unknown outcome and return the closing command."""
         record = run.record
         for item in record.state.calls:
             if item.open and item.intent is not None:
@@ -245,7 +245,7 @@ class Driver:
         return await self._settle(run, run.finish)
 
     async def _settle(self, run: TurnRun, finish: Finish) -> Outcome:
-        """Commit the finish, show it, and only then do the background work."""
+        """Commit the finish, publish it, then start the background work."""
         await run.parts.journal.finish(finish)
         ids = tuple(inbound.id for inbound in (*run.turn.inbounds, *run.joined))
         steered = tuple(step.inbound for step in run.record.steps if isinstance(step, Steered))
@@ -263,11 +263,11 @@ class Driver:
             return
         try:
             await self._tidy(run, finish)
-        except asyncio.CancelledError:  # the turn has ended; only the tidying is given up
+        except asyncio.CancelledError:  # The turn has ended; only the follow-up work is cancelled.
             _absorb_cancellation()
 
     async def _tidy(self, run: TurnRun, finish: Finish) -> None:
-        """Background work: hooks that look at the outcome, compaction. Given up at a shutdown."""
+        """Run follow-up work: after-turn hooks and compaction. A shutdown cancels it."""
         try:
             await self._look_back(run, finish)
         except StoreError as error:

@@ -1,4 +1,4 @@
-"""The end of a turn: what goes into the transcript, who gets which reply, what the timeline says of it."""
+"""The end of a turn: its transcript entries, replies and timeline events."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -21,13 +21,13 @@ from hob.core.trust.labels import Label, Origin, SenderClass
 from hob.core.turns import Finish
 
 _PROVOKED = frozenset({ModelFault.FILTERED, ModelFault.BAD_REQUEST, ModelFault.CONTEXT_OVERFLOW})
-"""Faults that the turn's own text may have provoked: shown again, it would provoke them again, for ever."""
+"""Faults the turn's own text may have provoked; shown again, it would provoke them again."""
 
 _QUESTION_CHARS = 500
 
 
 def finish_of(run: TurnRun, say: Say) -> Finish:
-    """Everything the last transaction writes."""
+    """Return everything the last transaction writes."""
     record, turn = run.record, run.turn
     if record.state.said is None:
         record.add(Said(say.text, say.kind, say.reason))
@@ -60,7 +60,7 @@ def _entries(run: TurnRun, say: Say) -> tuple[Entry, ...]:
 
 
 def _question(run: TurnRun, closing: Entry) -> Entry:
-    """What stands for a turn that is hidden: how its messages began, which is not what provoked the failure."""
+    """Return the entry for a hidden turn: only the beginning of its messages, which did not provoke the failure."""
     inbounds = run.turn.inbounds
     words = shorten("\n".join(inbound.text for inbound in inbounds), _QUESTION_CHARS)
     label = next((each.label for each in inbounds if not each.label.trusted), inbounds[0].label)
@@ -68,7 +68,7 @@ def _question(run: TurnRun, closing: Entry) -> Entry:
 
 
 def _outbounds(run: TurnRun, say: Say) -> tuple[Outbound, ...]:
-    """The reply in chunks, once to each address that is waiting for it; nothing where silence was chosen."""
+    """Return the reply in chunks, once for each waiting address; nothing if silence was chosen."""
     if say.state is TurnState.SILENT:
         return ()
     turn, previews = run.turn, run.record.state.trust.value == "trusted"
@@ -82,9 +82,9 @@ def _outbounds(run: TurnRun, say: Say) -> tuple[Outbound, ...]:
 
 
 def _notes(run: TurnRun) -> Iterable[tuple[Address, str]]:
-    """The turn's remarks, to the owner alone: which models and whose accounts there are is no one else's business.
+    """Return the turn's remarks, addressed to the owner only, since they name models and accounts.
 
-    Where replies are fetched the remarks are fetched with them.
+    Channels that fetch their replies fetch the remarks too.
     """
     notes = "\n".join(remarks_of(run.record.steps))
     owners = dict.fromkeys(

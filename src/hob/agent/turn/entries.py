@@ -1,7 +1,6 @@
-"""A turn as transcript entries: the same values go into the prompt while it runs and into the transcript at its end.
+"""A turn as transcript entries, used both in the prompt while it runs and in the transcript at its end.
 
-That they are the same is what keeps the next request's prefix identical to this one's, so that the provider's cache
-holds.
+Using the same values keeps the prefix of the next request identical to this one's, so that the provider's cache hits.
 """
 
 from collections.abc import Iterator, Sequence
@@ -36,14 +35,14 @@ PASTED_LABEL = Quoted("").label
 
 
 def opening_entries(turn: Turn, at: float) -> tuple[Entry, ...]:
-    """What the turn's own messages say: words, quoted parts and attachments, each with its label."""
+    """Return the entries of the turn's own messages: text, quoted parts and attachments, each with its label."""
     return tuple(entry for inbound in turn.inbounds for entry in _of_inbound(turn.id, inbound, at))
 
 
 def step_entries(turn: Turn, steps: Sequence[Step], at: float) -> tuple[Entry, ...]:
-    """What was said and done since, in order; each of the model's texts is trusted as its request was.
+    """Return the entries of the steps, in order; each reply of the model is trusted as far as its request was.
 
-    An answer that was not given to anybody (a hook forbade it, the turn was stopped) is no entry.
+    A reply that was withheld (denied by a hook, or the turn was stopped) is omitted.
     """
     entries: list[Entry] = []
     said = steps[-1] if steps else None
@@ -97,12 +96,12 @@ def step_entries(turn: Turn, steps: Sequence[Step], at: float) -> tuple[Entry, .
 
 
 def entries_of(turn: Turn, steps: Sequence[Step], at: float) -> tuple[Entry, ...]:
-    """The whole turn, ready for the transcript. `at` is Unix seconds; the store gives the places."""
+    """Return all entries of the turn for the transcript. `at` is Unix seconds; the store assigns the numbers."""
     return opening_entries(turn, at) + step_entries(turn, steps, at)
 
 
 def said_by(text: str, label: Label) -> tuple[tuple[str, Label], ...]:
-    """The parts of what somebody said: what the owner pasted into it is not trusted, nor is a long text as a whole."""
+    """Split a message into labelled parts: text the owner pasted is untrusted, and so is a long message as a whole."""
     if label != OWNER_LABEL or not holds_pasted(text):
         return ((text, label),)
     own = Label(Origin.OWNER, Trust.UNTRUSTED) if is_long(text) else label
@@ -110,9 +109,9 @@ def said_by(text: str, label: Label) -> tuple[tuple[str, Label], ...]:
 
 
 def closing_entry(turn: Turn, state: TurnState, reason: str, at: float) -> Entry | None:
-    """What stands behind a turn that ended without an answer.
+    """Return the entry that closes a turn without an answer, or None.
 
-    Without it the next message would follow right upon this one's, and the model would do what was given up.
+    Without it the next message would directly follow this one's, and the model would act on both.
     """
     match state:
         case TurnState.CANCELLED:
@@ -125,7 +124,8 @@ def closing_entry(turn: Turn, state: TurnState, reason: str, at: float) -> Entry
 
 
 def _of_inbound(turn: str, inbound: Inbound, at: float) -> Iterator[Entry]:
-    before = [part for part in inbound.quoted if part.label.origin is Origin.CLIENT]  # said before, as a program tells
+    # earlier messages, as the client reports them
+    before = [part for part in inbound.quoted if part.label.origin is Origin.CLIENT]
     for part in before:
         yield _entry(turn, "user", part.text, part.label, at)
     for text, label in said_by(inbound.text, inbound.label):

@@ -1,4 +1,4 @@
-"""Running hooks: their order, their time limits, and what happens when one fails."""
+"""Running hooks: order, time limits and failures."""
 
 import asyncio
 import logging
@@ -22,12 +22,10 @@ from hob.core.events.hooks import (
 )
 from hob.core.values import dataclass
 
-# Time limits by the system's own clock, so that tests move them by hand.
-
 
 @asynccontextmanager
 async def deadline(clock: Clock, seconds: float) -> AsyncIterator[None]:
-    """Raises TimeoutError out of the block when this much time has passed; other cancellations pass untouched."""
+    """Raise TimeoutError from the block after this many seconds of `clock`; other cancellations pass through."""
     loop = asyncio.get_running_loop()
     error: BaseException | None = None
     try:
@@ -42,7 +40,7 @@ async def deadline(clock: Clock, seconds: float) -> AsyncIterator[None]:
                 yield
             finally:
                 timer.cancel()
-    except BaseExceptionGroup as errors:  # the block's own error, which the group has wrapped
+    except BaseExceptionGroup as errors:  # the block's own error, wrapped by the group
         error = errors.exceptions[0]
     if error is not None:
         raise error
@@ -53,7 +51,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class HookDecision:
-    """What the hooks together decided: refused with a reason, or other arguments, or another model."""
+    """Combined decision of all hooks: a refusal with its reason, other arguments, or another model."""
 
     denied: str | None = None
     arguments: Mapping[str, Any] | None = None
@@ -64,9 +62,9 @@ _NOTHING = HookDecision()
 
 
 class Hooks:
-    """All hooks, in order. The first `Deny` wins; a later hook sees what earlier ones replaced.
+    """All hooks, in order. The first `Deny` wins; a later hook sees the replacements of earlier ones.
 
-    A hook that raises or is late is logged and counts as `Proceed`.
+    A hook that raises or times out is logged and counts as `Proceed`.
     """
 
     def __init__(self, hooks: Sequence[Hook], clock: Clock, seconds: float) -> None:

@@ -1,7 +1,7 @@
-"""Does the model go in circles? Pure rules over the calls it made and what came of them.
+"""Detect a model that repeats itself. Pure rules over its calls and their results.
 
-A first finding warns, a critical one refuses the call and leaves the model one more answer, the next critical one ends
-the turn. What counts is the call (tool and arguments, key order aside) and its outcome (ids and times aside).
+A first finding warns, a critical one refuses the call and gives the model one more attempt, the next critical one ends
+the turn. A call is compared by tool and arguments, ignoring key order; a result ignoring ids and times.
 """
 
 import json
@@ -15,7 +15,7 @@ from hob.core.tools import ToolCall
 from hob.core.values import dataclass
 
 KEPT = 64
-"""How many of the last calls are looked at."""
+"""Number of recent calls that are compared."""
 
 _BACK_AND_FORTH = 4  # two different calls are no pattern yet
 
@@ -29,7 +29,7 @@ _VOLATILE = re.compile(
 
 
 class Level(StrEnum):
-    """How bad it is."""
+    """Severity of a loop."""
 
     WARNING = "warning"
     CRITICAL = "critical"
@@ -38,7 +38,7 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LoopRules:
-    """From how many repetitions on."""
+    """Number of repetitions for each level."""
 
     warning: int = 10
     critical: int = 20
@@ -47,7 +47,7 @@ class LoopRules:
 
 @dataclass(frozen=True, slots=True)
 class SeenCall:
-    """One call that was made, and what came of it."""
+    """A call that was made, and its result."""
 
     name: str
     signature: str
@@ -58,7 +58,7 @@ class SeenCall:
 
 @dataclass(frozen=True, slots=True)
 class LoopFinding:
-    """A circle. `about` names it, so that the model is warned of each one once."""
+    """A loop. `about` identifies it, so that the model is warned once about each."""
 
     detector: str
     level: Level
@@ -68,19 +68,19 @@ class LoopFinding:
 
 
 def seen(call: ToolCall, outcome: str, *, unknown: bool = False) -> SeenCall:
-    """What the detectors keep of a call and its result."""
+    """Return what the detectors keep of a call and its result."""
     return SeenCall(call.name, signature_of(call), digest(_VOLATILE.sub("#", outcome))[:16], unknown, _is_poll(call))
 
 
 def signature_of(call: ToolCall) -> str:
-    """The same for the same tool and arguments, whatever the order of keys."""
+    """Return a hash of tool and arguments, independent of key order."""
     arguments = json_value(call.arguments)
     plain = call.arguments if arguments is None else json.dumps(arguments, sort_keys=True)
     return digest(f"{call.name}\n{plain}")[:16]
 
 
 def find_loop(history: Sequence[SeenCall], name: str, signature: str, rules: LoopRules) -> LoopFinding | None:
-    """The worst that can be said about this call, after the calls of the history."""
+    """Return the worst finding about this call, given the calls before it."""
     if not history:
         return None
     stuck = _without_progress(history)
@@ -103,7 +103,7 @@ def _repeat(history: Sequence[SeenCall], signature: str, name: str, rules: LoopR
     about = f"{detector}:{signature}"
     if unchanged >= rules.critical:
         return LoopFinding(detector, Level.CRITICAL, name, unchanged, about)
-    count = unchanged if poll else len(same)  # polling is what pollers do, as long as something happens
+    count = unchanged if poll else len(same)  # polling is fine as long as something changes
     return LoopFinding(detector, Level.WARNING, name, count, about) if count >= rules.warning else None
 
 
@@ -143,7 +143,7 @@ def _unknown_tool(history: Sequence[SeenCall], name: str, rules: LoopRules) -> L
 
 
 def _without_progress(history: Sequence[SeenCall]) -> int:
-    """How many calls at the end gave only what the same call had given before."""
+    """Count the calls at the end that only repeated an earlier call and its result."""
     known: set[tuple[str, str]] = set()
     count = 0
     for item in history:

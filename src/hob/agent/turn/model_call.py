@@ -1,4 +1,4 @@
-"""Asking the model: prompt, hooks, budget, the stream and the watch over it."""
+"""Asking the model: prompt, hooks, budget, the stream and its watchdog."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -42,22 +42,22 @@ from hob.core.translation.sentences import Sentence, say, span
 from hob.core.trust.labels import SenderClass
 from hob.core.turns import View
 
-_LOOK_SECONDS = 1.0  # while a model is silent for long, so often it is looked whether a message came
-_FIRST_WAIT, _LONGEST_WAIT = 30.0, 900.0  # seconds background work waits where the server names no time
+_LOOK_SECONDS = 1.0  # polling interval for joining messages while the model is silent for long
+_FIRST_WAIT, _LONGEST_WAIT = 30.0, 900.0  # seconds background work waits if the server names no time
 
 
 async def ask(run: TurnRun) -> None:
-    """One model call, from the prompt to the journalled answer or failure."""
+    """Make one model call, from building the prompt to journalling the reply or failure."""
     record, parts = run.record, run.parts
     if record.steps:
         await run.steer()
-        await write_down(run)  # of those who joined
+        await write_down(run)  # of messages that just joined
     watch, heard = Stopwatch.start(parts.clock), _StreamState()
     try:
         run.requested_model = run.requested_model or await real_name(parts.model, run.model)
         prompt = await _build(run)
         route = await _choose(run, prompt.request)
-    except ModelError as error:  # no model is connected, the server does not answer, or it cannot be made to fit
+    except ModelError as error:  # no model connected, server unreachable, or the prompt cannot fit
         _fail(run, run.requested_model or run.model, watch, error, heard)
         return
     if route is None:
@@ -70,7 +70,7 @@ async def ask(run: TurnRun) -> None:
             request = held.request
             run.requested_model, models = request.first, request.models
             news = (*prompt.remarks, *await _outlined(run), *route.remarks, *held.remarks)
-            for remark in news:  # not lost if the answer is
+            for remark in news:  # published now, so that they survive a lost reply
                 _tell(run, heard, remark)
             told = heard.take()
             parts_of = tuple((part.name, part.bytes, part.tokens, part.cached) for part in prompt.sections)
@@ -97,7 +97,7 @@ async def ask(run: TurnRun) -> None:
 
 
 async def _outlined(run: TurnRun) -> list[Remark]:
-    """That no model could write the session's summary: the owner is told once a session."""
+    """Tell the owner, once a session, that no model could write the session's summary."""
     summary = run.view.summary if run.view is not None else None
     senders = {inbound.sender.cls for inbound in (*run.turn.inbounds, *run.joined)}
     if summary is None or summary.model or senders != {SenderClass.OWNER}:
@@ -107,13 +107,13 @@ async def _outlined(run: TurnRun) -> list[Remark]:
 
 
 async def _choose(run: TurnRun, request: ModelRequest) -> Route | None:
-    """Where the request goes, by what was chosen for the turn, the hooks and the model itself; None: nowhere.
+    """Choose the request's route from the turn's model, the hooks and the router; None if a hook denied the call.
 
-    A turn goes on with the models it began with, a hook's choice holds for one call. Raises ModelError.
+    A turn continues with the models it began with; a hook's choice holds for one call. Raises ModelError.
     """
     parts, model, by_hook = run.parts, run.parts.model, False
     request = replace(request, thinking=run.session.thinking)
-    if can_route(model):  # what was built for the name that the choice stands for is sent by the choice
+    if can_route(model):  # the prompt was built for the resolved model; the request carries the chosen name
         request = replace(request, model=run.model, models=run.chain)
     if parts.hooks:
         decided = await parts.hooks.decide(BeforeModel(run.turn, request))
@@ -146,13 +146,13 @@ async def _build(run: TurnRun) -> Prompt:
 
 
 async def _load_view(run: TurnRun) -> View:
-    """The session's history; empty where it is time to begin afresh."""
+    """Load the session's history; empty if the session is due for a reset."""
     parts, session = run.parts, run.turn.session
     view = await parts.transcript.load_view(session, load_limit(parts.settings))
     if not resets(parts.settings) or run.record.steps or not view.entries:
         return view
     known = await parts.sessions.get(session)
-    # `updated` is already the arrival of this very message; what counts is when something was last said
+    # `updated` is already the arrival of this message; the last entry is what counts.
     reason = reset_due(replace(known, updated=view.entries[-1].at), parts.clock.now(), parts.settings)
     if reason is None:
         return view
@@ -161,11 +161,11 @@ async def _load_view(run: TurnRun) -> View:
 
 
 async def _stream_answer(run: TurnRun, held: HeldAmount, state: "_StreamState") -> None:
-    """Listen to the answer and take it in, or why there is none."""
+    """Stream the reply and journal it, or the reason for its absence."""
     watch, request = Stopwatch.start(run.parts.clock), held.request
     try:
         reply = _checked(await _listen(run, held, watch, state), request.first)
-    except BudgetExceeded as error:  # what failed has left nothing for another try
+    except BudgetExceeded as error:  # the failed attempts left nothing for another
         _fail(run, request.first, watch, ModelError(ModelFault.BUDGET, str(error), cost=0), state)
         run.record.add(Stopped("budget", str(error)))
         return
@@ -175,7 +175,7 @@ async def _stream_answer(run: TurnRun, held: HeldAmount, state: "_StreamState") 
             await run.parts.context_room.learn(request.first, run.prompt_tokens, request.max_tokens, str(error), now)
         _fail(run, request.first, watch, error, state)
         if error.fault is ModelFault.TIMEOUT:
-            await run.steer()  # what came meanwhile is a reason to ask again
+            await run.steer()  # messages that arrived meanwhile are a reason to ask again
         return
     if run.parts.hooks:
         decided = await run.parts.hooks.decide(AfterModel(run.turn, reply))
@@ -215,7 +215,7 @@ async def _stream_answer(run: TurnRun, held: HeldAmount, state: "_StreamState") 
 
 
 class _StreamState:
-    """What came of one call so far: whether anything was shown, the remarks, and the reply if there was one."""
+    """What one call has produced so far: visible text, remarks, and the reply."""
 
     __slots__ = ("before", "remarks", "reply", "shown")
 
@@ -226,13 +226,13 @@ class _StreamState:
         self.reply: ModelReply | None = None
 
     def take(self) -> tuple[str, ...]:
-        """The remarks so far, which are journalled before the call."""
+        """Return the remarks so far, which are journalled before the call, and start a new list."""
         self.before, self.remarks = tuple(self.remarks), []
         return self.before
 
 
 def _tell(run: TurnRun, state: _StreamState, remark: Remark) -> None:
-    """Show the remark at once and keep it for the step, unless this turn has told it already."""
+    """Publish the remark and keep it for the step, unless this turn has already shown it."""
     line = render(remark, run.parts.settings.language)
     if line and line not in state.remarks and line not in remarks_of(run.record.steps):
         state.remarks.append(line)
@@ -245,7 +245,7 @@ def _with_remarks(event: TimelineEvent, state: _StreamState) -> TimelineEvent:
 
 
 async def _listen(run: TurnRun, held: HeldAmount, watch: Stopwatch, state: _StreamState) -> ModelReply:
-    """The reply, its pieces published as they come. Raises ModelError, BudgetExceeded."""
+    """Return the reply, publishing its pieces as they arrive. Raises ModelError, BudgetExceeded."""
     trace, session = run.turn.trace, run.turn.session
     run.streamed.clear()
     publish, monotonic = run.parts.notices.publish, run.parts.clock.monotonic
@@ -282,7 +282,7 @@ async def _listen(run: TurnRun, held: HeldAmount, watch: Stopwatch, state: _Stre
 
 
 class _Watchdog:
-    """When the model last gave a sign of life (monotonic seconds)."""
+    """Time of the last event from the model (monotonic seconds)."""
 
     __slots__ = ("last",)
 
@@ -292,12 +292,11 @@ class _Watchdog:
 
 @asynccontextmanager
 async def _watched(run: TurnRun) -> AsyncIterator[_Watchdog]:
-    """Watches a model call: says so when it is silent for long, gives it up when for too long.
+    """Watch a model call: report a long silence, and cancel the call after a longer one.
 
-    One that is silent for long is given up at once for a message that came meanwhile and may join the turn; who wrote
-    one that may not is told. One timer looks at a timestamp,
-    so an event of the stream costs no more than setting it.
-    Raises ModelError(TIMEOUT).
+    A silent call is cancelled early if a message arrived that may join the turn; the sender of any other message is
+    told about the wait. A single timer compares timestamps, so an event of the stream costs only one assignment. Raises
+    ModelError(TIMEOUT).
     """
     loop = asyncio.get_running_loop()
     clock, settings = run.parts.clock, run.parts.settings
@@ -339,7 +338,7 @@ async def _watched(run: TurnRun) -> AsyncIterator[_Watchdog]:
         why = translatable("nothing came for {seconds:g} seconds", seconds=round(clock.monotonic() - watchdog.last))
         why = why if clock.monotonic() < last_moment else translatable("the turn's time is up")
         error = ModelError(ModelFault.TIMEOUT, translatable("{model}: {why}", model=run.requested_model, why=why))
-    except BaseExceptionGroup as errors:  # the block's own error, which the group has wrapped
+    except BaseExceptionGroup as errors:  # the block's own error, wrapped by the group
         error = errors.exceptions[0]
     if error is not None:
         raise error
@@ -352,7 +351,7 @@ def _notice_silence(run: TurnRun, silent: float, sentence: Sentence, trace: Trac
 
 
 def _checked(reply: ModelReply, asked: str) -> ModelReply:
-    """The reply with calls that can be journalled. Raises ModelError where it is no answer at all."""
+    """Return the reply with calls ready to be journalled. Raises ModelError if it contains no answer."""
     who = reply.ref or asked
     if reply.stop is Stop.FILTER:
         raise ModelError(
@@ -373,7 +372,7 @@ def _checked(reply: ModelReply, asked: str) -> ModelReply:
     for place, call in enumerate(reply.calls):
         id = call.id if call.id and call.id not in ids else CallId(f"{call.id or 'call'}_{place}")
         ids.add(id)
-        whole = reply.stop is not Stop.LENGTH  # a cut answer's last argument must not be mended into a whole one
+        whole = reply.stop is not Stop.LENGTH  # repairing a truncated answer would complete its last argument wrongly
         calls.append(ToolCall(id, clean(call.name), tidy(clean(call.arguments), repair=whole)))
     return replace(reply, calls=tuple(calls))
 
@@ -403,7 +402,7 @@ def _fail(run: TurnRun, model: str, watch: Stopwatch, error: ModelError, state: 
 
 
 def out_of_time(run: TurnRun) -> Stopped:
-    """The step that ends a run which took too long."""
+    """Return the step that ends a run which exceeded its time limit."""
     settings = run.parts.settings
     text = say(Sentence.RUN_TIMEOUT, settings.language, wait=span(round(settings.run_seconds), settings.language))
     return Stopped("run_timeout", text)

@@ -1,7 +1,7 @@
-"""Questions of a turn to people (`ask_user`, approvals), and how it hears of their answers.
+"""Questions of a turn to people (`ask_user`, approvals) and their answers.
 
-An answer is durable before the turn is woken: an approval's in its own row, an answer in words as a message that joined
-the turn. The turn looks for both when it goes on, so an answer is found however the process ended in between.
+An answer is durable before the turn is woken: an approval has its own row, a written answer is a message that joined
+the turn. A resuming turn checks for both, so an answer is found no matter when the process ended.
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ from hob.core.turns import Parked, WaitsFor
 
 
 async def receive_answers(run: TurnRun) -> None:
-    """Take in what was answered since the turn was parked. Raises StoreErrors."""
+    """Add the answers given since the turn was parked. Raises StoreErrors."""
     left = iter(_unread(run))
     for item in run.record.state.calls:
         if item.blocked:
@@ -29,7 +29,7 @@ async def receive_answers(run: TurnRun) -> None:
 
 
 async def with_question(run: TurnRun, parked: Parked) -> Parked:
-    """The same, with what people are to see: questions in full, for those who get the replies."""
+    """Add the full questions and their recipients to a parked outcome."""
     if parked.on not in (WaitsFor.APPROVAL, WaitsFor.ANSWER):
         return parked
     texts: list[str] = []
@@ -83,7 +83,7 @@ async def _text(run: TurnRun, item: CallState) -> str:
 
 
 def _outbounds(run: TurnRun, item: CallState, text: str) -> Iterator[Outbound]:
-    """To the chat of each owner who began the turn; a question for approval goes to no one else.
+    """Address the question to each chat the turn came from; a question for approval only to the owner's private chats.
 
     The terminal and the API fetch questions.
     """
@@ -104,7 +104,7 @@ def _outbounds(run: TurnRun, item: CallState, text: str) -> Iterator[Outbound]:
 
 
 def _buttons(item: CallState) -> tuple[Button, ...]:
-    """The answers among which people may choose, where the channel shows buttons; the text names them too."""
+    """Return buttons for the possible answers, for channels that show buttons; the text names the answers too."""
     if item.approval is not None:
         id = item.approval.approval
         return Button("\u2713", f"approve:{id}"), Button("\u2717", f"deny:{id}")
@@ -113,6 +113,8 @@ def _buttons(item: CallState) -> tuple[Button, ...]:
 
 
 def _label_of(inbound: Inbound) -> Label:
-    """Of an answer: one that holds pasted text is the word of others as a whole, for it is one result."""
+    """Return the label of an answer; one that contains pasted text is untrusted as a whole, since it is a single
+    result.
+    """
     pasted = inbound.label.trusted and holds_pasted(inbound.text)
     return Label(inbound.label.origin, Trust.UNTRUSTED) if pasted else inbound.label

@@ -1,6 +1,6 @@
-"""Transcribing recordings of a turn's messages before a model is asked: the largest one, a step each, none paid twice.
+"""Transcribe recordings of a turn's messages before the model is asked; each is a step, so none is paid for twice.
 
-What a channel says was spoken for this message is trusted as its sender is; any other sound is a file like others.
+A voice message is as trusted as its sender; any other audio file is untrusted like other files.
 """
 
 from hob.agent.turn.entries import FILE_LABEL
@@ -11,11 +11,11 @@ from hob.core.steps import Transcribed
 from hob.core.trust.labels import HOB_LABEL
 
 _LARGEST_RECORDING = 25_000_000
-"""Bytes: what the usual services take."""
+"""Bytes; the limit of the usual services."""
 
 
 async def write_down(run: TurnRun) -> None:
-    """Write down each recording that is not yet. Raises StoreErrors; other failures are told to the model."""
+    """Transcribe each recording without a transcript. Raises StoreErrors; other failures are reported to the model."""
     done = {(step.inbound, step.blob) for step in run.record.steps if isinstance(step, Transcribed)}
     for inbound in (*run.turn.inbounds, *run.joined):
         for file in inbound.attachments:
@@ -27,7 +27,7 @@ async def write_down(run: TurnRun) -> None:
 
 
 def is_recording(file: Attachment) -> bool:
-    """Whether somebody may speak in it."""
+    """Whether the file may contain speech."""
     return file.blob is not None and (file.voice or file.media_type.startswith("audio/"))
 
 

@@ -1,4 +1,4 @@
-"""What one run of a turn holds in memory; nothing of it is needed to go on after a crash."""
+"""In-memory state of one run of a turn; none of it is needed to resume after a crash."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import field
@@ -17,14 +17,13 @@ from hob.core.trust.labels import SenderClass
 from hob.core.turns import Finish, Session, Turn, View
 from hob.core.values import dataclass
 
-# A running turn's journal: steps are folded at once and written together, right before the next effect.
-
 
 @dataclass(frozen=True, slots=True)
 class Unsaved:
-    """What could not be written, and how many steps the journal had before it.
+    """Steps that could not be written, and the length of the journal before them.
 
-    `steps` only report. A promise that was not written was not acted on: for the fold it would be a crash's trace.
+    `steps` holds reports only: an effect whose announcement was not written did not happen, and the fold would take the
+    announcement for the trace of a crash.
     """
 
     saved: int
@@ -33,7 +32,10 @@ class Unsaved:
 
 
 class Record:
-    """`steps` are all steps of the turn, written or not; `state` is their fold."""
+    """The journal of a running turn: `steps` are all its steps, written or not, and `state` is their fold.
+
+    Steps are folded at once and written together, right before the next effect.
+    """
 
     def __init__(self, journal: Journal, turn: Turn, steps: Sequence[Step]) -> None:
         self._journal = journal
@@ -51,24 +53,24 @@ class Record:
             self.state = fold(self.state, step)
 
     def add(self, step: Step, event: TimelineEvent | None = None) -> None:
-        """Take in a step; it is durable after the next `flush` or the turn's finish."""
+        """Add a step; it is durable after the next `flush` or with the turn's finish."""
         self.steps.append(step)
         self.state = fold(self.state, step)
         if event is not None:
             self._events.append(event)
 
     def rest(self) -> tuple[tuple[Step, ...], tuple[TimelineEvent, ...]]:
-        """The steps and events that are not written yet."""
+        """Return the steps and events that are not written yet."""
         return tuple(self.steps[self._saved :]), tuple(self._events)
 
     def unsaved(self) -> Unsaved:
-        """What a later run has to know after a write failed."""
+        """Return what a later run needs after a failed write."""
         steps, events = self.rest()
         reports = tuple(step for step in steps if not isinstance(step, ModelAsked | ToolIntended))
         return Unsaved(self._saved, reports, events)
 
     def resume(self, unsaved: Unsaved) -> None:
-        """Take up what an earlier run could not write, unless it was written after all."""
+        """Add the steps an earlier run could not write, unless the write succeeded after all."""
         if unsaved.saved != self._saved:
             return
         for step in unsaved.steps:
@@ -76,7 +78,9 @@ class Record:
         self._events.extend(unsaved.events)
 
     async def flush(self, request: ModelRequest | None = None) -> None:
-        """Make all steps so far durable, and what the model is given. Raises StoreErrors; then nothing was written."""
+        """Write all pending steps, and the request the model is about to get. Raises StoreErrors; then nothing was
+        written.
+        """
         steps, events = self.rest()
         if not steps and not events:
             return
@@ -87,19 +91,16 @@ class Record:
     def _note_saved(self) -> None:
         steps, events = self._under_way
         self._under_way = (0, 0)
-        self._saved += steps  # others may have added more meanwhile
+        self._saved += steps  # more may have been added meanwhile
         del self._events[:events]
 
     async def settle(self) -> None:
-        """Make durable what the last model call has cost, so that nothing is held back for it any more.
-
-        Raises StoreErrors.
-        """
+        """Write the cost of the last model call, so that its reservation is released. Raises StoreErrors."""
         if any(isinstance(step, ModelReplied | ModelFailed) for step in self.rest()[0]):
             await self.flush()
 
     async def steer(self, offered: Collection[InboundId]) -> tuple[Inbound, ...]:
-        """Take in those of these messages that still wait; the journal writes their steps itself."""
+        """Add those of these messages that are still waiting; the journal writes their steps itself."""
         await self.flush()
         inbounds = await self._journal.steer(self._turn.id, offered)
         for inbound in inbounds:
@@ -108,14 +109,14 @@ class Record:
         return inbounds
 
     async def resync(self) -> None:
-        """After a cancellation it is unknown whether a write that was under way took place: look.
+        """Reload the steps after a cancellation, which leaves open whether a pending write took place.
 
-        Writes happen in the order in which they were asked for, so an empty one comes after whatever was under way.
+        Writes run in the order they were requested, so the empty one below completes after any pending write.
         """
         await self._journal.append(self._turn.id, ())
         written = await self._journal.load_steps(self._turn.id)
         if len(written) == self._saved + self._under_way[0]:
-            self._note_saved()  # what came while it was written is still to be
+            self._note_saved()  # steps added during the write are still pending
         elif len(written) != self._saved:
             self._events.clear()
             self._load(written)
@@ -125,8 +126,8 @@ class Record:
 class TurnRun:
     """One run of one turn.
 
-    `model` is the name that message, session or hook chose, `requested_model` its reference (or that asked last),
-    `chain` what a route of this turn has chosen: it goes on with the models it began with.
+    `model` is the name chosen by message, session or hook; `requested_model` is its reference, or the one asked last.
+    `chain` holds the models a route of this turn chose, so that the turn continues with them.
     """
 
     parts: TurnDependencies
@@ -143,22 +144,22 @@ class TurnRun:
     joined: list[Inbound] = field(default_factory=list)
     finish: Finish | None = None
     streamed: list[str] = field(default_factory=list)
-    """The newest answer's text as far as people have seen it, while no step holds it."""
+    """Text of the newest reply that was streamed to clients but is in no step yet."""
 
     @property
     def seconds_left(self) -> float:
-        """How long this run may still take."""
+        """Seconds this run may still take."""
         return self.parts.settings.run_seconds - self.watch.seconds
 
     def chunks_for(self, to: Address, text: str) -> tuple[str, ...]:
-        """The text in pieces that this chat takes, without personal data where a stranger reads it."""
+        """Split the text into chunks this chat accepts, with personal data masked if a stranger reads it."""
         writers = {inbound.sender.cls for inbound in (*self.turn.inbounds, *self.joined) if inbound.origin == to}
-        if SenderClass.STRANGER in writers and to.channel != WEBHOOK_CHANNEL:  # whose senders are sent nothing
+        if SenderClass.STRANGER in writers and to.channel != WEBHOOK_CHANNEL:  # webhook senders receive no reply
             text = self.parts.mask_personal(text)
         return split_text(text, self.parts.limit_of(to))
 
     async def steer(self) -> None:
-        """Take in messages that arrived meanwhile, if the session queue hints at any."""
+        """Let waiting messages join the turn if the session queue has any."""
         offered = self.control.joinable()
         if not offered:
             return
@@ -168,7 +169,7 @@ class TurnRun:
 
 
 def request_hash(request: ModelRequest) -> str:
-    """What a model call is bound to: model, system text and every message."""
+    """Return the hash of a request's model, system text and messages."""
     return digest("\0".join(_texts(request)).encode("utf-8", "replace"))[:16]
 
 

@@ -1,4 +1,4 @@
-"""Making a tool call: arguments checked, judged by the guard, run, its result labelled and cut to size."""
+"""Making a tool call: check the arguments, ask the guard, run the tool, label and shorten the result."""
 
 import asyncio
 import json
@@ -35,12 +35,12 @@ from hob.core.turns import Turn
 
 log = logging.getLogger(__name__)
 
-_HEAD, _TAIL = 0.7, 0.25  # shares of the cap that a cut output keeps from its beginning and its end
+_HEAD, _TAIL = 0.7, 0.25  # shares of the limit that a shortened output keeps from its beginning and its end
 _SHOWN = 500  # characters of a call's arguments that are shown
 
 
 class ToolCalls:
-    """Judges and makes the calls of one turn."""
+    """Checks and runs the calls of one turn."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class ToolCalls:
         begun: Collection[CallId],
         is_shutting_down: Callable[[], bool],
     ) -> None:
-        """`begun` are calls that an earlier process began; `is_shutting_down` tells whether this one is being ended."""
+        """`begun` are calls an earlier process started; `is_shutting_down` tells whether this process is ending."""
         self._begun = begun
         self._is_cut = is_shutting_down
         self._parts = parts
@@ -61,15 +61,15 @@ class ToolCalls:
         self._specs = {spec.name: spec for spec in self._tools.specs()}
 
     async def prepare(self, item: CallState, trust: Trust) -> StepOutcome:
-        """What comes before the call: an intent, or a result in its place, or a question to the owner."""
-        if item.intent is not None:  # a crash came after the intent, and the tool may be called again
+        """Return the step before the call: an intent, a result that replaces the call, or a question to the owner."""
+        if item.intent is not None:  # A crash followed the intent, and the tool may be called again.
             return StepOutcome(item.intent)
         watch = Stopwatch.start(self._parts.clock)
         call = item.call
         spec = self._specs.get(call.name)
         if spec is None:
             return self._uncallable(call, watch)
-        if item.allowed_by:  # it has asked the user something, and is made with the answer
+        if item.allowed_by:  # It asked the user something and is repeated with the answer.
             return StepOutcome(ToolIntended(call, spec.restart, item.allowed_by))
         if problem := _problem(call, spec):
             return self._answered(call, problem, "bad_arguments", watch)
@@ -82,11 +82,11 @@ class ToolCalls:
         return await self._judged(replace(item, call=call), spec, trust, watch)
 
     async def perform(self, intent: ToolIntended, trust: Trust, seconds: float) -> StepOutcome:
-        """Make the call, in at most this many seconds. Always a result or a question, whatever the tool does."""
+        """Run the call for at most this many seconds. Always returns a result or a question, whatever the tool does."""
         call, clock = intent.call, self._parts.clock
         spec = self._specs.get(call.name)
         watch = Stopwatch.start(clock)
-        if spec is None:  # the tool was taken away between a crash and now
+        if spec is None:  # the tool was removed between a crash and now
             return self._uncallable(call, watch)
         self._publish("tool", call.name, shown_arguments(self._parts, call))
         try:
@@ -164,7 +164,7 @@ class ToolCalls:
             return _failed(call, f"{name} failed: {type(error).__name__}: {error}"), "error"
 
     async def _sized(self, result: ToolResult, spec: ToolSpec) -> ToolResult:
-        """The result within the caps of the tool and of the model's window; what did not fit is kept as a blob."""
+        """Shorten the result to the limits of the tool and the model; the full text is kept as a blob."""
         text, cap = result.text, min(spec.output_cap, self._maximum)
         if len(text) <= cap:
             return result
@@ -197,7 +197,7 @@ class ToolCalls:
         return StepOutcome(answer_of(call.id, text, status), event)
 
     def _event(self, watch: Stopwatch, kind: EventKind, call: ToolCall, status: str, result: str = "") -> TimelineEvent:
-        """What is told of the call: what it is about, and on a second line what came of it."""
+        """Return the call's timeline event: its main argument, and its result on a second line."""
         spec, arguments = self._specs.get(call.name), load_arguments(call.arguments)
         about = brief_arguments(arguments, spec.schema) if spec is not None and arguments is not None else ""
         runs = spec is not None and Effect.EXECUTES in spec.effects and status != "denied"
@@ -205,7 +205,7 @@ class ToolCalls:
         return replace(watch.event(self._turn, kind, call.name, status), text=self._clean(text))
 
     def _clean(self, text: str) -> str:
-        """What a tool said, as it may be kept and shown to the model."""
+        """Clean and mask a tool's text for storage and for the model."""
         return self._parts.mask(clean(text))
 
     def _uncallable(self, call: ToolCall, watch: Stopwatch) -> StepOutcome:
@@ -225,18 +225,18 @@ class ToolCalls:
 
 
 def publish_skipped_call(parts: TurnDependencies, turn: Turn, call: ToolCall, status: str) -> None:
-    """Let those who look see a call that was not made, and why."""
+    """Publish a call that was not made, and the reason."""
     for what, text in (("tool", shown_arguments(parts, call)), ("tool_done", status)):
         parts.notices.publish(Progress(turn.trace, turn.session, what, call.name, text))
 
 
 def shown_arguments(parts: TurnDependencies, call: ToolCall) -> str:
-    """What of a call's arguments people see while it runs."""
+    """Return the part of a call's arguments that people see while it runs."""
     return parts.mask(clean(call.arguments))[:_SHOWN]
 
 
 def clean(text: str) -> str:
-    """The text without halves of surrogate pairs, which no database and no wire takes."""
+    """Replace unpaired surrogates, which databases and wire formats reject."""
     if text.isascii():
         return text
     whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
@@ -244,12 +244,12 @@ def clean(text: str) -> str:
 
 
 def _failed(call: ToolCall, text: str) -> ToolResult:
-    # What a foreign tool says in its errors is as untrusted as its results.
+    # A foreign tool's error text is as untrusted as its results.
     return ToolResult(call.id, text, is_error=True)
 
 
 def _problem(call: ToolCall, spec: ToolSpec) -> str:
-    """What the model must put right before the call can be made, or nothing."""
+    """Return what the model must correct before the call can run, or an empty string."""
     arguments = load_arguments(call.arguments)
     if arguments is None:
         return (

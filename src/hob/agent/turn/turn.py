@@ -1,13 +1,13 @@
-"""A turn without I/O: its state is a fold over journalled steps, and the next command follows from the state.
+"""A turn without I/O: its state is a fold over journalled steps, and the state decides the next command.
 
-How it fits together. `start` gives the state of a fresh turn, `fold` adds one step, `decide` says what
-to do next. The driver performs the command, journals what came of it as steps, folds them and asks again. Nothing else
-is remembered, so a turn goes on after a crash, a park or an upgrade from its steps alone. Two rules make that work:
+Theory of operation. `start` returns the state of a fresh turn, `fold` adds one step to it, `decide` returns the next
+command. The driver performs the command, journals the outcome as steps, folds them and asks again. Nothing else is
+remembered, so a turn resumes from its steps alone after a crash, a park or an upgrade. Two rules make that work:
 
-* a step that promises an effect (`ModelAsked`, `ToolIntended`) is durable before the effect, one that reports it
-  (`ModelReplied`, `ToolReceived`) follows it. So a promise without a report, met by `decide`, always means that the
-  process ended in between: the model is simply asked again, a call only if its tool says that this is harmless;
-* `decide` knows no clock and no random: the same steps and rules give the same command, for ever.
+* A step that announces an effect (`ModelAsked`, `ToolIntended`) is durable before the effect; the step that reports it
+  (`ModelReplied`, `ToolReceived`) follows. If `decide` sees an announcement without a report, the process ended in
+  between: the model is asked again, a tool call is repeated only if its tool declares that to be harmless.
+* `decide` uses neither clock nor randomness: the same steps and rules always give the same command.
 """
 
 from collections.abc import Callable, Mapping
@@ -51,19 +51,19 @@ from hob.core.turns import Turn, WaitsFor
 from hob.core.values import dataclass
 
 WAITABLE = frozenset({ModelFault.RATE_LIMIT, ModelFault.OVERLOAD, ModelFault.NETWORK})
-"""Faults that pass by themselves: background work waits for that."""
+"""Faults that pass by themselves; background work waits for that."""
 
 MADE = frozenset({"ok", "error", "timeout", "unknown_tool", "not_loaded", "bad_arguments", "denied"})
-"""Statuses of results that tell something about the call itself; the others say why it was not tried."""
+"""Statuses of results that say something about the call itself; the others say why it was not tried."""
 UNCALLABLE = frozenset({"unknown_tool", "not_loaded"})
-"""Statuses of calls of a tool that the model does not have."""
+"""Statuses of calls to a tool the model does not have."""
 
 
 @dataclass(frozen=True, slots=True)
 class TurnRules:
-    """What `decide` has to know besides the steps.
+    """Input of `decide` besides the state.
 
-    `parallel` names the tools whose calls may run at once, `effects` are those of each tool.
+    `parallel` names the tools whose calls may run at once; `effects` maps each tool to its effects.
     """
 
     max_rounds: int = 20
@@ -78,7 +78,7 @@ class TurnRules:
 
 @dataclass(frozen=True, slots=True)
 class CallState:
-    """How far one call of the newest answer has come."""
+    """Progress of one call of the newest reply."""
 
     call: ToolCall
     intent: ToolIntended | None = None
@@ -88,27 +88,27 @@ class CallState:
     question: UserAsked | None = None
     awaited: ResultAwaited | None = None
     allowed_by: str = ""
-    """The rule that allowed it, where it was made before and is made again with an answer."""
+    """The rule that allowed the call before it asked the user something; the repeated call needs no new approval."""
 
     @property
     def open(self) -> bool:
-        """Whether the model still misses a result."""
+        """Whether the call still lacks a result."""
         return self.received is None
 
     @property
     def blocked(self) -> bool:
-        """Whether somebody must answer first."""
+        """Whether the call waits for a person or a program."""
         given = self.question is not None or self.awaited is not None
         return self.open and (given or (self.approval is not None and self.answered is None))
 
 
 @dataclass(frozen=True, slots=True)
 class FoldedTurn:
-    """All that the steps so far amount to."""
+    """State of a turn after its steps so far."""
 
     turn: TurnId
     message: str = ""
-    """The id of the message that opened it: people know it by that one."""
+    """Id of the message that opened the turn, which is the id people know it by."""
     background: bool = False
     rounds: int = 0
     asked: ModelAsked | None = None
@@ -130,7 +130,7 @@ class FoldedTurn:
     loop_refusals: int = 0
     words: str = ""
     done: frozenset[str] = frozenset()
-    """The tools of which a call succeeded."""
+    """Names of tools with a successful call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,31 +142,31 @@ class AskModel:
 
 @dataclass(frozen=True, slots=True)
 class RunTools:
-    """Judge and make these calls, all at once."""
+    """Check and run these calls, all at once."""
 
     calls: tuple[CallState, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class WriteSteps:
-    """Nothing has to be performed: these steps follow from what is known."""
+    """Journal these steps, which follow from the state alone."""
 
     steps: tuple[Step, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Park:
-    """Give back the session queue until somebody answers."""
+    """Release the session queue until an answer arrives."""
 
     on: WaitsFor
     line: str
-    """Shown to people, and unmarked to the model in later turns: so never a word that a model wrote."""
+    """Shown to people, and without marks to the model in later turns, so it never contains the model's own words."""
     until: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Say:
-    """End the turn with these words."""
+    """End the turn with this text."""
 
     text: str
     kind: OutboundKind
@@ -178,14 +178,14 @@ Command = AskModel | RunTools | WriteSteps | Park | Say
 
 
 def start(turn: Turn) -> FoldedTurn:
-    """The state before the first step."""
+    """Return the state before the first step."""
     words = "\n".join(inbound.text for inbound in turn.inbounds)
     message = next((inbound.id for inbound in turn.inbounds), "")
     return FoldedTurn(turn.id, message, background=all(inbound.background for inbound in turn.inbounds), words=words)
 
 
 def fold(state: FoldedTurn, step: Step) -> FoldedTurn:  # noqa: C901 - one case per kind of step
-    """The state after one more step."""
+    """Return the state after one more step."""
     match step:
         case ModelAsked():
             return replace(
@@ -222,7 +222,7 @@ def fold(state: FoldedTurn, step: Step) -> FoldedTurn:  # noqa: C901 - one case 
             return _with_call(state, call_id, _again)
         case UserAnswered(call_id, _, text, label):
             return _with_result(state, ToolReceived(ToolResult(call_id, text, label)))
-        case Steered():  # what failed before is tried again, with what came
+        case Steered():  # The new message is a reason to retry what failed.
             return replace(state, steered=True, failed=None, words=f"{state.words}\n{step.text}")
         case Transcribed():
             return replace(state, words=f"{state.words}\n{step.text}")
@@ -240,7 +240,7 @@ def fold(state: FoldedTurn, step: Step) -> FoldedTurn:  # noqa: C901 - one case 
 
 
 def decide(state: FoldedTurn, rules: TurnRules) -> Command:
-    """What to do next."""
+    """Return the next command."""
     if (end := _end(state, rules)) is not None:
         return end
     if state.failed is not None:
@@ -289,9 +289,9 @@ def _after_failure(state: FoldedTurn, failed: ModelFailed, rules: TurnRules) -> 
 
 
 WITHDRAWING = frozenset({ABOUT, ABOUT_FORM, ABOUT_CHOICE})
-"""Notes after which the answer before them is none, and is asked for again."""
+"""Notes that discard the reply before them and ask the model for another."""
 NO_REPLY = "NO_REPLY"
-"""A reply of this word alone is silence, on purpose."""
+"""A reply of this word alone means deliberate silence."""
 
 
 def _answer(state: FoldedTurn, reply: ModelReplied, rules: TurnRules) -> Command:
@@ -317,7 +317,7 @@ def _answer(state: FoldedTurn, reply: ModelReplied, rules: TurnRules) -> Command
 
 
 def _missing_call(state: FoldedTurn, terms: ClientTerms) -> Noted | None:
-    """The program wants a call first, and there was none."""
+    """Return a note if the client requires a tool call and none was made."""
     wanted = {tool.name for tool in terms.tools} if terms.choice == "required" else {terms.choice}
     if (
         terms.choice == "auto"
@@ -331,7 +331,7 @@ def _missing_call(state: FoldedTurn, terms: ClientTerms) -> Noted | None:
 
 
 def _formed(state: FoldedTurn, text: str, form: Mapping[str, Any], rules: TurnRules) -> Command:
-    """The answer as JSON of the form that was asked for, or another try."""
+    """Return the reply as JSON in the client's format, or ask for another attempt."""
     text, problem = formed(text, form)
     if not problem:
         return Say(text, OutboundKind.REPLY, TurnState.DONE)
@@ -370,7 +370,7 @@ def _next_calls(state: FoldedTurn, rules: TurnRules) -> Command:
 
 
 def _settled(state: FoldedTurn, pending: list[CallState]) -> tuple[Step, ...]:
-    """Results that need no call: what a crash left unknown, what the owner refused, what a new message overtook."""
+    """Return results of calls that will not run: lost in a crash, refused, or overtaken by a new message."""
     settled: list[Step] = []
     for item in pending:
         if item.question is not None or item.awaited is not None:
@@ -387,7 +387,7 @@ def _settled(state: FoldedTurn, pending: list[CallState]) -> tuple[Step, ...]:
 
 
 def unknown_outcome(call: ToolCall) -> ToolReceived:
-    """What the model is told of a call that a crash broke off."""
+    """Return the result the model receives for a call that a crash interrupted."""
     text = (
         f"Hob stopped unexpectedly while {call.name} was running. Whether it took effect is unknown, and "
         "it was not tried again. Find out (without changing anything) before you repeat it."
@@ -396,7 +396,7 @@ def unknown_outcome(call: ToolCall) -> ToolReceived:
 
 
 def answer_of(call: CallId, text: str, status: str) -> ToolReceived:
-    """What Hob itself tells the model in place of a tool's result."""
+    """Return a result written by Hob in place of the tool's."""
     return ToolReceived(ToolResult(call, text, HOB_LABEL, is_error=True), status=status)
 
 
@@ -414,7 +414,7 @@ def _park(turn: TurnId, item: CallState, rules: TurnRules) -> Park:
 
 
 def _loop(state: FoldedTurn, pending: list[CallState], rules: TurnRules) -> Command | None:
-    """A call that leads in a circle is refused; after a refusal in an earlier round the turn ends."""
+    """Refuse a call that loops; end the turn if one was refused in an earlier round."""
     refused: list[Step] = []
     for item in pending:
         if item.intent is not None or item.approval is not None:
@@ -461,7 +461,7 @@ def _asks_again(state: FoldedTurn, call: CallId) -> bool:
 
 
 def _again(item: CallState) -> CallState:
-    """The call as it was made, to be made once more."""
+    """Reset the call so that it runs once more, as it ran before."""
     made = item.intent
     return CallState(item.call) if made is None else CallState(made.call, allowed_by=made.rule)
 
