@@ -1,4 +1,4 @@
-"""Accepting a message: its sender admitted, its key looked up, stored durably before it is acknowledged."""
+"""Accepting a message: admit its sender, check its key, store it, and only then acknowledge it."""
 
 import asyncio
 import logging
@@ -28,11 +28,11 @@ class Questions(Protocol):
     """Open questions of turns to their users (`ask_user`)."""
 
     async def answer(self, inbound: Inbound, session: SessionKey, event: TimelineEvent) -> Accepted | None:
-        """Take the message as the answer the session waits for, durably, and wake the turn; None if none waits."""
+        """Record the message as the answer the session waits for and wake the turn; None if no question is open."""
 
 
 Arrived = Callable[[Inbound, SessionKey, bool], None]
-"""Told that a message is in the inbox, with its session and whether it is a command."""
+"""Called with a message that is now in the inbox, its session and whether it is a command."""
 Adopt = Callable[[InboundId], Awaitable[bool]]
 
 
@@ -49,7 +49,7 @@ class Acceptor:
         adopt: Adopt | None = None,
         questions: Questions | None = None,
     ) -> None:
-        """`adopt` is told when somebody asks for a message again that came in before, perhaps in an earlier run."""
+        """`adopt` is called if a message arrives again that was already accepted, perhaps by an earlier process."""
         self._context = context
         self._commands = commands
         self._admission = admission
@@ -66,11 +66,11 @@ class Acceptor:
         self._answering: dict[tuple[str, str, str], asyncio.Event] = {}
 
     def stop(self) -> None:
-        """From now on raise Stopping."""
+        """Raise Stopping for every further message."""
         self._context.accepting = False
 
     async def __call__(self, inbound: Inbound) -> Accepted:
-        """Make the message durable; see `Accept`. Why it was not taken is said in the configured language."""
+        """Make the message durable; see `Accept`. Refusals are explained in the configured language."""
         language = self._context.language
         try:
             return await self._take(inbound)
@@ -87,7 +87,7 @@ class Acceptor:
             raise Stopping(say(Sentence.STOPPING, self._context.language))
         if not inbound.key:
             raise InvalidRequest(translatable("the message has no key"))
-        # admission answers first: who is refused hears nothing else, and what is read for it is bounded
+        # Admission comes first: a refused sender learns nothing else, and the text it checks is bounded.
         admitted = self._admit(self._shortened(inbound))
         self._check(inbound)
         inbound = admitted.inbound or replace(inbound, sender=admitted.sender)
@@ -109,7 +109,9 @@ class Acceptor:
         return await self._queue(inbound, session, event, command=when is not None)
 
     async def _check_same(self, inbound: Inbound, first: InboundId) -> None:
-        """A key that a client made may be reused by mistake; a platform's key is the message's own, however edited."""
+        """Raise KeyReused if a client used one key for two messages; a platform's keys identify the message, however
+        edited.
+        """
         earlier = await self._context.store.inbox.find_inbound(first)
         if earlier is not None and _words(earlier) != _words(inbound):
             raise KeyReused(
@@ -162,7 +164,7 @@ class Acceptor:
         return accepted
 
     async def _answer(self, inbound: Inbound, session: SessionKey, event: TimelineEvent) -> Accepted:
-        # The same key at once: the second waits for the first's answer instead of doing it again.
+        # A second message with the same key waits for the first one's answer instead of running the command again.
         key = (inbound.origin.channel, inbound.origin.account, inbound.key)
         while (earlier := self._answering.get(key)) is not None:
             await earlier.wait()
@@ -211,15 +213,15 @@ class Acceptor:
 
 
 def _length(inbound: Inbound) -> int:
-    """What is said now. An earlier conversation that a program sends along has its bound where it comes in."""
+    """Return the length of the new text. An earlier conversation sent along by a client is limited where it arrives."""
     now = (part.text for part in inbound.quoted if part.label.origin is not Origin.CLIENT)
     return len(inbound.text) + sum(map(len, now))
 
 
 def _words(inbound: Inbound) -> tuple[object, ...]:
-    """What a message says, to whom and where; notes that admission has added are no part of it."""
+    """Return what identifies a message's content and destination, without notes added by admission."""
     quoted = [part.text for part in inbound.quoted if part.label != HOB_LABEL]
-    once = inbound.session is not None and inbound.session.startswith(ONE_TURN)  # each has a name of its own
+    once = inbound.session is not None and inbound.session.startswith(ONE_TURN)  # each has its own name
     where = ONE_TURN if once else (inbound.session, inbound.origin.chat)
     return inbound.text, quoted, [file.blob for file in inbound.attachments], inbound.model, where
 

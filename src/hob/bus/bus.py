@@ -1,4 +1,4 @@
-"""The bus: opens and closes queues, workers and delivery, and waits at the end for the last sends."""
+"""The bus: opens and closes queues, workers and delivery, and waits for the last sends on shutdown."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -18,12 +18,12 @@ from hob.core.ports.turns import Commands, Turns
 from hob.core.values import dataclass
 
 LAST_SENDS_SECONDS = 5.0
-"""How long a shutdown waits for messages that are on their way."""
+"""How long a shutdown waits for sends in progress."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bus:
-    """Delivery, open."""
+    """The running bus."""
 
     accept: Acceptor
     session_queues: SessionQueues
@@ -32,16 +32,16 @@ class Bus:
     clock: Clock
 
     async def drain(self, seconds: float) -> None:
-        """Accept nothing more (Stopping), let running turns end for so long, leave the rest to be resumed.
+        """Refuse new messages (Stopping), give running turns this long to end, and leave the rest to be resumed.
 
-        What is on its way to a channel may arrive meanwhile; a send that hangs delays this by a few seconds at most.
+        Sends in progress may finish meanwhile; a hanging send delays this by a few seconds at most.
         """
         self.accept.stop()
         until = self.clock.monotonic() + seconds
         await self.session_queues.drain(seconds)
         left = max(0.0, until - self.clock.monotonic())
         await self.delivery.drain(min(left, LAST_SENDS_SECONDS))
-        self.hub.close()  # anyone who still waits for an outcome learns that it comes later
+        self.hub.close()  # clients waiting for an outcome learn that it comes later
 
 
 @asynccontextmanager
@@ -55,12 +55,13 @@ async def run_bus(
     on_sent: Callable[[Address], None] = lambda to: None,
     skips: Callable[[Outbound], str] = lambda outbound: "",
 ) -> AsyncIterator[Bus]:
-    """Take up what earlier runs left, and deliver until the block ends; then what runs is left to be resumed.
+    """Resume the work of earlier processes and deliver until the block ends; unfinished turns are then left to be
+    resumed.
 
-    Where only own messages are to be run (`BusContext.mine`), nothing earlier is taken up: the one-shot owner of a
-    home. `on_sent` is told where something is sent to, `skips` tells why a chunk is not. A defect of the bus itself
-    ends the block with that error, after running turns were put back. Raises StoreErrors when the store fails
-    while starting.
+    A process that runs only its own messages (`BusContext.mine`), the one-shot owner of a home, resumes nothing.
+    `on_sent` is called with the address of each send, `skips` returns why a chunk is not sent. A defect of the bus
+    itself ends the block with that error, after running turns were released. Raises StoreErrors if the store fails
+    during startup.
     """
     context = session_queues.context
     with one_failure_as_itself():
@@ -78,7 +79,7 @@ async def run_bus(
                 context.outbox.subscribed(delivery.pending),
                 WorkerPool(session_queues, turns, commands, group).working(),
             ):
-                delivery.start()  # after the recovery, which may have left it something to deliver
+                delivery.start()  # after the recovery, which may have written to the outbox
                 try:
                     yield bus
                 finally:

@@ -1,4 +1,4 @@
-"""Which browsers show which canvas page now, and asking one of them about it."""
+"""The browsers that currently show a canvas page, and questions to the page."""
 
 import asyncio
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ Shown = tuple[str, int]
 
 
 class CanvasViewers:
-    """Those that show one, the one that came last is asked."""
+    """Open canvas pages; the most recently opened browser is asked."""
 
     def __init__(self) -> None:
         self._viewers: list[tuple[Shown, asyncio.Queue[CanvasQuestion]]] = []
@@ -21,7 +21,7 @@ class CanvasViewers:
 
     @contextmanager
     def showing(self, page: str, version: int) -> Iterator["asyncio.Queue[CanvasQuestion]"]:
-        """A browser shows it while the block is open, and is given what the page is asked."""
+        """Register a browser that shows the page while the block is open; the queue yields questions to the page."""
         viewer = ((page, version), asyncio.Queue[CanvasQuestion]())
         self._viewers.append(viewer)
         self._came.set()
@@ -32,11 +32,11 @@ class CanvasViewers:
             self._viewers.remove(viewer)
 
     def count(self, page: CanvasPage) -> int:
-        """How many browsers show this page, in whatever version."""
+        """Return how many browsers show this page, in any version."""
         return sum(id == page.id for (id, _), _ in self._viewers)
 
     async def ask(self, page: CanvasPage, script: str) -> CanvasAnswer:
-        """Ask this version where it is shown, as soon as it is. It takes as long as it takes."""
+        """Run the script in this version of the page, as soon as a browser shows it. Has no time limit."""
         while (queue := self._find(page)) is None:
             await self._came.wait()
         question = CanvasQuestion(new_span_id(), script)
@@ -49,7 +49,7 @@ class CanvasViewers:
             del self._waiting[question.id]
 
     def answer(self, question: str, answer: CanvasAnswer) -> bool:
-        """What a page said; False if it came too late."""
+        """Deliver a page's answer; False if nobody waits for it any more."""
         waiting = self._waiting.get(question)
         if waiting is None or waiting.done():
             return False

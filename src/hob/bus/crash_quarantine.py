@@ -1,6 +1,6 @@
-"""Crash quarantine: turns that ran at an unclean end run alone, one at a time, so that the guilty one is found.
+"""Crash quarantine: turns that were running in a crash run alone, one at a time, to find the one that causes it.
 
-After how many ends it is quarantined stands in `store/turns/turns.py`.
+`store/turns/turns.py` defines after how many crashes a turn is quarantined.
 """
 
 import asyncio
@@ -9,7 +9,7 @@ from hob.core.ids import TurnId
 
 
 class CrashQuarantine:
-    """The order in which suspects may run. All other turns wait until none is left, or until `let_others_run`."""
+    """The order in which suspects run. All other turns wait until none is left, or until `let_others_run`."""
 
     def __init__(self) -> None:
         self._order: dict[TurnId, asyncio.Event] = {}
@@ -20,22 +20,22 @@ class CrashQuarantine:
         return turn in self._order
 
     def add(self, turn: TurnId) -> None:
-        """Put it last."""
+        """Append a suspect."""
         if not self._order:
             self._others.clear()
         self._order.setdefault(turn, asyncio.Event())
         self._call_next()
 
     async def wait(self, turn: TurnId | None) -> None:
-        """Until it is this suspect's turn, or, for any other, until the suspects are through."""
+        """Wait until it is this suspect's turn; for any other turn, until all suspects are done."""
         await (self._others if turn is None else self._order.get(turn, self._others)).wait()
 
     def let_others_run(self) -> None:
-        """The suspects take too long."""
+        """Release all other turns, because the suspects take too long."""
         self._others.set()
 
     def leave(self, turn: TurnId) -> None:
-        """It has ended, or it will not run for now; the next one's turn."""
+        """Remove a suspect that has ended or will not run for now, and let the next one run."""
         gone = self._order.pop(turn, None)
         if gone is not None:
             gone.set()

@@ -1,4 +1,4 @@
-"""Delivers the outbox: in order in each chat, again until it is taken, and never more often than its channel allows."""
+"""Delivery of the outbox: in order within a chat, retried until accepted, and limited to the channel's pace."""
 
 import asyncio
 import logging
@@ -26,33 +26,33 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 LONGEST_NAP = 300.0
-"""The wall clock may jump, so no sleep for a wall time is longer than this."""
+"""Longest sleep until a wall-clock time, since the wall clock may jump."""
 CUT = "Hob ended while this was being sent; it may have arrived."
 
 
 class SkipsMessages(Protocol):
-    """What is not sent."""
+    """Rules for messages that are not sent."""
 
     def skips(self, outbound: Outbound) -> str:
-        """Why this chunk is not sent to its channel, for people; empty where it is."""
+        """Return why this chunk is not sent, for people; empty if it is sent."""
 
 
 @dataclass(slots=True)
 class DeliveryRoute:
-    """The way to one channel."""
+    """Delivery state of one channel."""
 
     channel: Channel
     slots: asyncio.Semaphore
     wake: asyncio.Event = field(default_factory=asyncio.Event)
     chats: set[tuple[str, str]] = field(default_factory=set)
-    """Chats and threads to which something is on its way."""
+    """Chats and threads with a send in progress."""
     quiet: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set while nothing is on its way and nothing is to be looked at."""
+    """Set while no send is in progress and no row needs a look."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unsent:
-    """Why a send did not work out. `unknown`: no one knows whether the channel has it."""
+    """A failed send. `unknown` means that the channel may have received the message."""
 
     reason: str
     permanent: bool = False
@@ -61,7 +61,7 @@ class Unsent:
 
 
 class OutboxDelivery:
-    """Takes chunks from the outbox to their channels. Rows of channels that are not here stay."""
+    """Sends chunks from the outbox to their channels. Rows of other channels stay."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class OutboxDelivery:
         on_sent: Callable[[Address], None] = lambda to: None,
         skips: Callable[[Outbound], str] = lambda outbound: "",
     ) -> None:
-        """`on_sent` is told where something is sent to, `skips` tells why a chunk is not."""
+        """`on_sent` is called with the address of each send; `skips` returns why a chunk is not sent."""
         self._store = store
         self._said = on_sent
         self._skips = skips
@@ -88,12 +88,12 @@ class OutboxDelivery:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def start(self) -> None:
-        """Begin to deliver, with what the last run was sending when it ended."""
+        """Start delivering, beginning with sends that the last process left unfinished."""
         for route in self._routes.values():
             self._spawn(self._serve(route))
 
     def pending(self, addresses: Iterable[Address] | None = None) -> None:
-        """Something may have been written for these addresses (None: for anybody): look."""
+        """Look for new rows of these addresses (None: of any)."""
         if addresses is None:
             routes = set(self._routes)
         else:
@@ -103,7 +103,7 @@ class OutboxDelivery:
             self._routes[key].wake.set()
 
     async def drain(self, seconds: float) -> None:
-        """Let what is on its way arrive for so long, then cut it; the next start settles what was cut."""
+        """Let sends in progress finish for this long, then cancel them; the next start settles them."""
         until = self._clock.monotonic() + seconds
         for route in self._routes.values():
             await wait_for_event(route.quiet, self._clock, max(0.0, until - self._clock.monotonic()))
@@ -129,7 +129,7 @@ class OutboxDelivery:
             await wait_for_event(route.wake, self._clock, nap)
 
     async def _look(self, route: DeliveryRoute) -> float | None:
-        """Begin what can be sent now; seconds until the next row is due, None if none is."""
+        """Start all sends that are due; return the seconds until the next row is due, or None."""
         name, account = route.channel.name, route.channel.account
         outbox = self._store.outbox
         now = self._clock.now().timestamp()
@@ -142,8 +142,8 @@ class OutboxDelivery:
         due = await outbox.next_due(name, account)
         if due is None:
             return None
-        # A row that was just taken up still counts as due until its state is written, after which we look again.
-        # The clock's steps are coarser than the numbers kept: never wake a hair too early, and again, and again.
+        # A row just started still counts as due until its state is written, after which this runs again. The lower
+        # bound keeps rounding from waking it slightly early, over and over.
         soonest = 1.0 if route.chats else 0.001
         return min(max(due - now, soonest), LONGEST_NAP)
 
@@ -166,7 +166,7 @@ class OutboxDelivery:
         try:
             async with route.slots:
                 await self._send(route.channel, row)
-        except (IllegalMove, NotFound) as error:  # erased or moved meanwhile: look again
+        except (IllegalMove, NotFound) as error:  # erased or moved meanwhile
             log.warning("%s is no longer what it was: %s", row.outbound.id, error)
         finally:
             route.chats.discard(chat)
@@ -180,7 +180,7 @@ class OutboxDelivery:
             return
         await self._persist(lambda: outbox.sending(id))
         began, at = self._clock.monotonic(), self._clock.now().timestamp()
-        self._said(row.outbound.to)  # now, for a machine may answer before the channel has told that it arrived
+        self._said(row.outbound.to)  # before the send: a machine may reply before the channel has returned
         outcome = await self._try(channel, row)
         seconds = self._clock.monotonic() - began
         match outcome:
@@ -244,7 +244,7 @@ class OutboxDelivery:
             seconds=seconds,
         )
 
-    # The store may be away
+    # Failures of the store
 
     async def _persist(self, work: Callable[[], Awaitable[T]]) -> T:
         failures = 0

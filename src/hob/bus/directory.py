@@ -1,4 +1,4 @@
-"""The channels that run now, by name and account."""
+"""The running channels by name and account."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -8,14 +8,14 @@ from hob.core.ports.channel import Channel
 
 
 class ChannelDirectory:
-    """The channels that run now, each by its name and account."""
+    """The running channels by name and account."""
 
     def __init__(self, channels: Iterable[Channel] = ()) -> None:
         self._running = {(channel.name, channel.account): channel for channel in channels}
 
     @contextmanager
     def running(self, channels: Iterable[Channel]) -> Iterator[None]:
-        """These run while the block is open."""
+        """Register these channels while the block is open."""
         here = {(channel.name, channel.account): channel for channel in channels}
         self._running |= here
         try:
@@ -26,18 +26,18 @@ class ChannelDirectory:
 
     @property
     def all(self) -> Mapping[tuple[str, str], Channel]:
-        """Each by name and account."""
+        """Return all channels by name and account."""
         return self._running
 
     def find(self, address: Address) -> Channel | None:
-        """The channel that leads to this address."""
+        """Return the channel of this address, or None."""
         return self._running.get((address.channel, address.account))
 
     def lead_to(self, addresses: Collection[Address] | None) -> bool:
-        """Whether one of them leads to one of these addresses (None: to any)."""
+        """Whether a channel serves one of these addresses (None: any)."""
         return bool(self._running) if addresses is None else any(map(self.find, addresses))
 
     def limit_of(self, address: Address) -> int:
-        """The most characters one message to this address may have; 0 where that is not known."""
+        """Return the maximum length of a message to this address; 0 if unknown."""
         channel = self.find(address)
         return 0 if channel is None else channel.text_limit

@@ -1,6 +1,7 @@
-"""Stopping everything at once (`/stop all`), and keeping it stopped over restarts until a person lifts it.
+"""Stopping everything at once (`/stop all`), across restarts, until a person resumes it.
 
-What Hob sends itself (sub-agents' tasks, jobs) is held meanwhile: accepted and kept, but not begun. People are served.
+Meanwhile Hob's messages to itself (sub-agents' tasks, jobs) are held: accepted and stored, but not started. People's
+messages are served.
 """
 
 import logging
@@ -15,15 +16,15 @@ _CHANNEL, _KEY = "hob", "halted"
 
 
 async def halt(queues: SessionQueues, reason: str) -> int:
-    """End every turn and whatever people wait for, and hold what is self-made; how many ended. Raises StoreErrors.
+    """Stop every turn and waiting message and hold autonomous work; return the number stopped. Raises StoreErrors.
 
-    That it holds is durable before anything ends.
+    The halt is durable before anything is stopped.
     """
     context = queues.context
     now = context.clock.now().timestamp()
     await context.store.channel_state.put(_CHANNEL, "", {_KEY: repr(now)})
     context.halted = now
-    ended: list[bool] = []  # what waits comes first, or it would begin when a turn before it ends
+    ended: list[bool] = []  # waiting messages first, or they would start when the turn before them ends
     for session in await context.store.inbox.busy_sessions():
         waiting = [row.inbound.id for row in await context.load_waiting(session)]
         ended += [await queues.cancel(id, reason) for id in waiting]
@@ -34,7 +35,7 @@ async def halt(queues: SessionQueues, reason: str) -> int:
 
 
 async def lift(queues: SessionQueues) -> bool:
-    """Let what is self-made go on; False where nothing was held. Raises StoreErrors."""
+    """Resume autonomous work; False if it was not held. Raises StoreErrors."""
     context = queues.context
     if context.halted is None:
         return False
@@ -46,18 +47,18 @@ async def lift(queues: SessionQueues) -> bool:
 
 
 async def load_halt(context: BusContext) -> None:
-    """Whether an earlier run was stopped so. Raises StoreErrors."""
+    """Load whether an earlier process was halted. Raises StoreErrors."""
     context.halted = await halted_since(context.store)
 
 
 async def halted_since(store: Store) -> float | None:
-    """Since when everything self-made is held (Unix seconds); None: it is not. Raises StoreErrors."""
+    """Return since when autonomous work is held (Unix seconds), or None. Raises StoreErrors."""
     kept = (await store.channel_state.get(_CHANNEL, "")).get(_KEY)
     return float(kept) if kept else None
 
 
 async def end_halted(queues: SessionQueues, reason: str) -> None:
-    """After a restart: end what a crash kept from ending when everything was stopped. Raises StoreErrors."""
+    """Stop what a crash kept the halt from stopping; runs at startup. Raises StoreErrors."""
     halted = queues.context.halted
     if halted is not None:
         for turn in await queues.context.store.turns.resting(halted):

@@ -1,4 +1,4 @@
-"""Joining waiting messages into one turn: which of them are a session's next job. Pure."""
+"""Which waiting messages form a session's next job. Pure functions."""
 
 from collections.abc import Callable, Sequence
 
@@ -7,13 +7,13 @@ from hob.core.turns import QueueMode
 from hob.store.messages.inbox import Waiting
 
 MERGING = frozenset({QueueMode.COLLECT, QueueMode.INTERRUPT})
-"""Modes in which what has waited becomes one turn. In `steer` it may still join a turn while that runs."""
+"""Modes that merge waiting messages into one turn. In `steer` they may also join the running turn."""
 
 
 def next_batch(rows: Sequence[Waiting], mode: QueueMode, debounce_of: Callable[[str], float]) -> tuple[Waiting, ...]:
-    """The head of the queue and what belongs with it: nothing is overtaken.
+    """Return the head of the queue and the messages that belong to its turn; none overtakes another.
 
-    A command stands alone. Messages are merged only when one reply reaches all of them, so only from one address.
+    A command stands alone. Messages are merged only if one reply reaches all of them, so only from one address.
     """
     head = rows[0]
     batch = [head]
@@ -30,13 +30,13 @@ def next_batch(rows: Sequence[Waiting], mode: QueueMode, debounce_of: Callable[[
 
 
 def settled_down(rows: Sequence[Waiting], batch: Sequence[Waiting], debounce_of: Callable[[str], float]) -> bool:
-    """Whether nothing that may still come would join the batch, so that waiting for more is pointless."""
+    """Whether no later message could join the batch, so that waiting is pointless."""
     last = batch[-1].inbound
     return len(rows) > len(batch) or bool(last.attachments) or debounce_of(last.origin.channel) <= 0
 
 
 def waiting_plain(rows: Sequence[Waiting]) -> tuple[Waiting, ...]:
-    """The messages before the first command: those that a running turn may take in."""
+    """Return the messages before the first command, which a running turn may take in."""
     plain = []
     for row in rows:
         if row.command:
@@ -46,7 +46,7 @@ def waiting_plain(rows: Sequence[Waiting]) -> tuple[Waiting, ...]:
 
 
 def serves(first: Inbound, later: Inbound) -> bool:
-    """Whether a turn over the first message can take in the later one: it asks for no other model and no other care."""
+    """Whether a turn started by `first` can take in `later`: neither asks for another model or other handling."""
     return later.model in (None, first.model) and later.background == first.background
 
 

@@ -1,4 +1,4 @@
-"""Live views: subscribers to a trace or a session are shown what happens there, in this process."""
+"""Live notices: subscribers see what happens in a trace or session of this process."""
 
 import asyncio
 from collections import deque
@@ -10,13 +10,13 @@ from hob.core.ids import SessionKey, TraceId
 
 
 class Subscription:
-    """One viewer's queue of notices; iterate over it. `dropped` counts what it was too slow to see."""
+    """A subscriber's queue of notices; iterate over it. `dropped` counts the notices lost to a full queue."""
 
     def __init__(self, at_most: int) -> None:
         self.dropped = 0
         self._at_most = at_most
         self._queue: deque[Notice] = deque()
-        self._passing = 0  # notices in the queue that may be dropped
+        self._passing = 0  # queued notices that may be dropped
         self._ready = asyncio.Event()
         self._closed = False
 
@@ -34,7 +34,7 @@ class Subscription:
         return notice
 
     def push(self, notice: Notice) -> None:
-        """Queue it. A full queue loses its oldest delta or progress, never an outcome."""
+        """Queue a notice. A full queue drops its oldest delta or progress, never an outcome."""
         passing = isinstance(notice, (Delta, Progress))
         if len(self._queue) >= self._at_most:
             if self._passing:
@@ -47,7 +47,7 @@ class Subscription:
         self._ready.set()
 
     def close(self) -> None:
-        """End the iteration after what is queued."""
+        """End the iteration after the queued notices."""
         self._closed = True
         self._ready.set()
 
@@ -59,14 +59,14 @@ class Subscription:
 
 
 class Hub:
-    """Implements `Notices`: publishing costs as much as there are viewers of that trace or session."""
+    """Implements `Notices`: publishing costs as much as the trace or session has subscribers."""
 
     def __init__(self, at_most: int = 256) -> None:
         self._at_most = at_most
         self._viewers: dict[tuple[str, str], set[Subscription]] = {}
 
     def publish(self, notice: Notice) -> None:
-        """Show it to anyone who looks. Never blocks, never raises."""
+        """Send a notice to all subscribers. Never blocks, never raises."""
         if not self._viewers:
             return
         for key in (("trace", notice.trace), ("session", notice.session), ("all", "")):
@@ -77,7 +77,7 @@ class Hub:
     def subscribe(
         self, *, trace: TraceId | None = None, session: SessionKey | None = None, at_most: int | None = None
     ) -> Iterator[Subscription]:
-        """Look at one trace, at one session, or at everything. What was published before is not shown."""
+        """Subscribe to one trace, one session, or everything. Earlier notices are not delivered."""
         key = ("trace", str(trace)) if trace else ("session", str(session)) if session else ("all", "")
         viewer = Subscription(at_most or self._at_most)
         self._viewers.setdefault(key, set()).add(viewer)

@@ -1,4 +1,4 @@
-"""Working through one session's queue, in order, one thing at a time."""
+"""The worker of one session's queue: runs its jobs in order, one at a time."""
 
 import asyncio
 import logging
@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class WorkerResources:
-    """What queues are worked through with: who runs turns and commands, as tasks of which group, how many at once."""
+    """What queue workers share: who runs turns and commands, the task group, and the semaphore of running turns."""
 
     turns: Turns
     commands: Commands
@@ -38,7 +38,7 @@ class WorkerResources:
 
 
 class QueueWorker:
-    """Works while there is work for it in the session."""
+    """Runs the jobs of one session until none is left."""
 
     def __init__(self, session_queue: SessionQueue, context: BusContext, by: WorkerResources) -> None:
         self.session_queue = session_queue
@@ -74,7 +74,7 @@ class QueueWorker:
         self.session_queue.fresh.clear()
 
     async def offer(self, inbound: Inbound) -> None:
-        """A message came in while a turn runs: let it join, or let it interrupt, or leave it waiting."""
+        """Let a message that arrived during a turn join it, interrupt it, or wait, as the queue mode says."""
         running = self.session_queue.running
         try:
             session = await self.context.store.sessions.get(self.session_queue.key)
@@ -91,9 +91,9 @@ class QueueWorker:
             running.queue_followup(inbound)
 
     async def persist(self, work: Callable[[], Awaitable[T]]) -> T:
-        """The result of something that needs the store, however long the store cannot be used (promise 9).
+        """Return the result of `work`, retrying as long as the store cannot be used (promise 9).
 
-        Raises StoreDamaged: that does not pass.
+        Raises StoreDamaged, which no retry repairs.
         """
         failures = 0
         while True:
@@ -103,7 +103,7 @@ class QueueWorker:
                 failures += 1
                 await self._wait_for_store(failures, error)
 
-    # What runs next
+    # Choosing the next job
 
     async def _take_next(self, rows: Sequence[Waiting], mode: QueueMode | None, version: int) -> None:
         context = self.context
@@ -129,7 +129,7 @@ class QueueWorker:
         self._give_slot()
 
     async def _claim(self, rows: Sequence[Waiting], version: int) -> RunningTurn | None:
-        """Begin a turn with the head of the queue, or None if that is no longer what it was."""
+        """Start a turn with the head of the queue; None if the queue changed meanwhile."""
         inbox = self.context.store.inbox
         async with self.session_queue.lock:
             seen = self.session_queue.version
@@ -142,7 +142,7 @@ class QueueWorker:
             self.session_queue.more = self.session_queue.more or len(rows) > len(batch)
             try:
                 turn = await inbox.claim(self.session_queue.key, [row.inbound.id for row in batch])
-            except InvalidRequest:  # settled in between, e.g. erased: look again
+            except InvalidRequest:  # settled meanwhile, e.g. erased
                 self.session_queue.more = True
                 return None
             self.session_queue.quiet_from = None
@@ -172,7 +172,7 @@ class QueueWorker:
         self.session_queue.resting = False
 
     async def _clear(self, turn: TurnId) -> None:
-        """A suspect that has done no harm for so long does not hold up the others any longer."""
+        """Stop a suspect from delaying the others once it has run long enough without a crash."""
         await self.context.clock.sleep(self.context.settings.suspect_seconds)
         self.context.quarantine.let_others_run()
         self.context.quarantine.leave(turn)
@@ -180,7 +180,7 @@ class QueueWorker:
     async def _start(self, turn: TurnId, mode: QueueMode | None) -> RunningTurn | None:
         async with self.session_queue.lock:
             if not self.session_queue.ready or self.session_queue.ready[0] != turn:
-                return None  # cancelled in between
+                return None  # cancelled meanwhile
             try:
                 started = await take_up(self.context, turn)
             except StoreError:
@@ -195,7 +195,7 @@ class QueueWorker:
             return await self._begin_turn(started)
 
     async def _begin_turn(self, turn: Turn, left: Sequence[Waiting] | None = None) -> RunningTurn:
-        """The turn runs from now on; what is `left` behind it (None: look) may join it."""
+        """Register the turn as running; messages `left` in the queue (None: load them) may join it."""
         self.session_queue.running = running = RunningTurn(turn)
         self.context.running_turns[turn.id] = running
         if self.session_queue.mode is QueueMode.STEER:
@@ -207,7 +207,7 @@ class QueueWorker:
                 running.offer(row.inbound)
         return running
 
-    # Running it
+    # Running a turn
 
     async def _perform(self, running: RunningTurn) -> None:
         try:
@@ -253,11 +253,11 @@ class QueueWorker:
                         return
 
     async def _record_defect(self, running: RunningTurn, failures: int) -> bool:
-        """Count a defect as an unclean end (promise 2); whether the turn is to run again, after a pause."""
+        """Count a defect as a crash (promise 2) and pause; return whether the turn runs again."""
         context, turns = self.context, self.context.store.turns
         turn = running.turn
         if await self._state_of(running) is not TurnState.RUNNING:
-            return False  # it broke after its end was committed
+            return False  # it failed after its end was committed
         state = await self.persist(lambda: turns.record_defect(turn.id, context.say_quarantined))
         if state is TurnState.SET_ASIDE:
             note_end(context, turn, state, "")
@@ -282,7 +282,7 @@ class QueueWorker:
         elif woken:
             self.session_queue.ready.append(turn)
         elif parked.on is WaitsFor.CLIENT or parked.question:
-            # shown once it stands in the store, so that an answer finds it
+            # published only now that it is stored, so that an answer finds it
             publish_end(context, running, TurnState.PARKED, parked.question, OutboundKind.NOTICE)
         if parked.until is not None:
             context.parked.set()
@@ -294,7 +294,7 @@ class QueueWorker:
         await end_as_cancelled(self.context, running, reason)
 
     async def _let_go(self, running: RunningTurn) -> None:
-        """Leave the turn to be resumed at the next start. If even that cannot be written, the start finds it."""
+        """Release the turn to be resumed at the next start, which finds it even if this write fails."""
         try:
             await self.context.store.turns.release(running.turn.id)
         except HobError as error:
@@ -305,7 +305,7 @@ class QueueWorker:
     async def _wait_for_store(self, failures: int, error: StoreError) -> None:
         context = self.context
         if isinstance(error, StoreDamaged):
-            context.hub.close()  # nothing ends any more: who waits for an outcome is told why
+            context.hub.close()  # no turn can end any more; waiting clients learn why
             raise error
         if failures == 1:
             log.error("the session %s waits for the store: %s", self.session_queue.key, error)
@@ -323,7 +323,7 @@ class QueueWorker:
         await self.rest(pause, poked)
 
     async def rest(self, seconds: float, event: asyncio.Event | None = None) -> None:
-        """Pause without a slot, until the event if there is one."""
+        """Pause without a slot, at most until the event is set."""
         had_slot = self._has_slot
         self._give_slot()
         self.session_queue.resting = True

@@ -1,4 +1,4 @@
-"""A turn that runs, as its session queue holds it: to stop it, to tell it something, to wait for it."""
+"""Control of a running turn: stop it, suspend it, or let messages join it."""
 
 import asyncio
 from collections.abc import Collection, Sequence
@@ -11,12 +11,12 @@ from hob.core.turns import Turn
 
 
 class RunningTurn:
-    """Implements `Control`; and it stops the turn, or cuts it so that it resumes later."""
+    """A running turn: implements `Control`, and stops the turn or suspends it to be resumed later."""
 
     def __init__(self, turn: Turn) -> None:
         self.turn = turn
         self.woken = False
-        """What the turn is about to wait for has happened already."""
+        """Set if the event the turn is about to wait for has already occurred."""
         self.is_shutting_down = False
         self.stopped = asyncio.Event()
         """Set when the turn is stopped, so that a pause before its next attempt ends."""
@@ -28,7 +28,7 @@ class RunningTurn:
 
     @property
     def inbounds(self) -> tuple[InboundId, ...]:
-        """Every message that shares this turn's outcome."""
+        """Ids of all messages that share this turn's outcome."""
         own = tuple(inbound.id for inbound in self.turn.inbounds)
         return own + tuple(sorted(self._joined.difference(own)))
 
@@ -49,22 +49,24 @@ class RunningTurn:
         return self._reason
 
     def offer(self, inbound: Inbound) -> None:
-        """This message may join the turn, if that can serve it: one that wants another model needs its own."""
+        """Let this message join the turn if the turn can serve it; a message that wants another model needs its own
+        turn.
+        """
         if not all(serves(first, inbound) for first in self.turn.inbounds):
             self.queue_followup(inbound)
         elif inbound.id not in self._joined:
             self._may_join.add(inbound.id)
 
     def queue_followup(self, inbound: Inbound) -> None:
-        """This message waits for the turn's end."""
+        """Record that this message waits for the turn's end."""
         self._behind.append(inbound)
 
     def attach(self, task: asyncio.Task[Any]) -> None:
-        """The turn is performed by this task from now on."""
+        """Set the task that runs the turn."""
         self._task = task
 
     def stop(self, reason: str) -> bool:
-        """End the turn for good, once; False if it was stopped already."""
+        """End the turn for good; False if it was already stopped."""
         if self._reason is not None or self.is_shutting_down:
             return False
         self._reason = reason
@@ -73,7 +75,7 @@ class RunningTurn:
         return True
 
     def suspend(self) -> None:
-        """End the turn's task; the turn resumes at the next start."""
+        """Cancel the turn's task; the turn resumes at the next start."""
         self.is_shutting_down = True
         self._cancel()
 

@@ -1,4 +1,4 @@
-"""Slash commands in a session's queue: run in order, and their answers recorded."""
+"""Slash commands in a session's queue: run them in order and record their answers."""
 
 import logging
 from collections.abc import Awaitable, Callable
@@ -22,13 +22,13 @@ T = TypeVar("T")
 
 
 class Persist(Protocol):
-    """Does something that needs the store, as often as it takes."""
+    """Runs store work, retrying as often as necessary."""
 
     async def __call__(self, work: Callable[[], Awaitable[T]]) -> T: ...
 
 
 async def run_command(commands: Commands, inbound: Inbound, session: SessionKey, language: str) -> str:
-    """The command's answer. What goes wrong is answered too: no command may block its queue. Raises StoreErrors."""
+    """Return the command's answer, also to a failure, so that no command blocks its queue. Raises StoreErrors."""
     try:
         return await commands.run(inbound, session)
     except StoreError:
@@ -41,7 +41,7 @@ async def run_command(commands: Commands, inbound: Inbound, session: SessionKey,
 
 
 async def settle_command(context: BusContext, commands: Commands, row: Waiting, persist: Persist) -> None:
-    """Run a command whose turn has come and record its answer."""
+    """Run the next command and record its answer."""
     inbound = row.inbound
     began, at = context.clock.monotonic(), context.clock.now().timestamp()
     answer = await persist(lambda: run_command(commands, inbound, row.session, context.language))
@@ -49,14 +49,14 @@ async def settle_command(context: BusContext, commands: Commands, row: Waiting, 
     event = command_event(inbound, answer, session=row.session, parent=None, at=at, seconds=seconds)
     outbounds = command_outbounds(inbound, answer, context.limit_of(inbound.origin))
     await persist(lambda: context.store.inbox.settle_command(row, answer, outbounds, (event,)))
-    # It has a turn in the store, whose id no one needs.
+    # It has a turn in the store, whose id nothing needs.
     settled = Settled(inbound.trace, row.session, TurnId(""), TurnState.DONE, answer, inbounds=(inbound.id,))
     context.hub.publish(settled)
     context.outbox((inbound.origin,))
 
 
 def command_outbounds(inbound: Inbound, answer: str, limit: int) -> tuple[Outbound, ...]:
-    """The answer as messages that the channel can take; `limit` 0 means any length."""
+    """Return the answer as messages the channel can send; `limit` 0 means any length."""
     chunks = split_text(answer, limit) if limit else (answer,)
     return tuple(
         Outbound(OutboxId(f"{inbound.id}.{n}"), inbound.origin, text, OutboundKind.REPLY, None, inbound.trace, n)
@@ -67,7 +67,7 @@ def command_outbounds(inbound: Inbound, answer: str, limit: int) -> tuple[Outbou
 def command_event(
     inbound: Inbound, answer: str, *, session: SessionKey, parent: SpanId | None, at: float, seconds: float
 ) -> TimelineEvent:
-    """What the timeline says about a command that was answered."""
+    """Return the timeline event of an answered command."""
     return TimelineEvent(
         id=new_event_id(),
         trace=inbound.trace,
@@ -83,5 +83,5 @@ def command_event(
 
 
 def command_name(text: str) -> str:
-    """The name of a slash command."""
+    """Return the name of a slash command."""
     return text.split(maxsplit=1)[0].removeprefix("/")

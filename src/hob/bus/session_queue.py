@@ -1,4 +1,4 @@
-"""One session's queue: what is ready, what may wait, and which turn runs."""
+"""The in-memory queue of one session: ready turns, the running turn, and hints about waiting messages."""
 
 import asyncio
 from collections import deque
@@ -10,7 +10,7 @@ from hob.core.messages import Address, Inbound
 from hob.core.turns import QueueMode
 
 LONGEST_DEBOUNCE = 5
-"""A sender who never pauses is answered after this many times the debounce."""
+"""Maximum delay of a sender who never pauses, as a multiple of the debounce."""
 
 
 class SessionQueue:
@@ -28,23 +28,23 @@ class SessionQueue:
         self.version = 0
         self.running: RunningTurn | None = None
         self.resting = False
-        """Waiting for something that a shutdown need not wait for."""
+        """Waiting for something a shutdown need not wait for."""
         self.task: asyncio.Task[None] | None = None
         self.lock = asyncio.Lock()
-        """Held while it is decided what runs next, so that stopping sees either a waiting message or a turn."""
+        """Held while the next job is chosen, so that a stop finds either a waiting message or a turn."""
         self.mode = QueueMode.STEER
         self.changed = asyncio.Event()
         """Set with every hint."""
         self.quiet_from: float | None = None
-        """When the first text came that is not taken yet."""
+        """When the oldest text arrived that no turn has taken yet."""
         self.quiet_until = 0.0
         self.origins: set[Address] = set()
-        """Where messages came from that are to be answered."""
+        """Addresses of messages that are to be answered."""
         self.fresh: list[TraceId] = []
-        """Traces of messages that came since it was last looked whether the session is paused."""
+        """Traces of messages that arrived since the session was last checked for being paused."""
 
     def hint(self, inbound: Inbound | None = None, quiet: float = 0.0) -> None:
-        """Look again: something waits. `quiet` seconds are to pass without another hint before a text is taken."""
+        """Note that something waits. A text is taken only after `quiet` seconds without another hint."""
         self.more = True
         self.version += 1
         if inbound is not None:

@@ -1,5 +1,7 @@
-"""All queues: one per session that has work, and what people do to them. Over the store alone: who works through them
-comes later, and may never come."""
+"""All session queues, and the operations on them: stop, cancel, resume, wake.
+
+They work over the store alone; workers may be attached later or never.
+"""
 
 import asyncio
 import logging
@@ -22,18 +24,17 @@ from hob.store.turns.turns import TurnRow
 log = logging.getLogger(__name__)
 
 LAST_SECONDS = 5.0
-"""How long turns that were cut may take to put things in order."""
+"""How long suspended turns may take to clean up."""
 
 
 class SessionQueues:
-    """What is in the inbox, by session. Hints make workers look; a lost hint costs time until the next one, never a
-    message."""
+    """The inbox by session. Hints wake the workers; a lost hint costs time until the next one, never a message."""
 
     def __init__(self, context: BusContext) -> None:
         self.begun: Signal[SessionQueue] = Signal()
-        """There is work in a session on which no one works."""
+        """Called with a queue that has work and no worker."""
         self.offered: Signal[tuple[SessionQueue, Inbound]] = Signal()
-        """A message came for a session whose turn runs."""
+        """Called with a message that arrived while its session's turn runs."""
         self._context = context
         self._queues: dict[SessionKey, SessionQueue] = {}
         self._shelved: dict[SessionKey, tuple[tuple[TurnId, bool], ...]] = {}
@@ -41,34 +42,34 @@ class SessionQueues:
         self._empty = asyncio.Event()
         self._empty.set()
         self.doubtful = False
-        """Whether anything that was quarantined is to be tried once more; known after the recovery."""
+        """Whether some quarantined turns get another attempt; known after the recovery."""
 
     @property
     def context(self) -> BusContext:
-        """What the queues share with those who work on them."""
+        """State shared with the workers."""
         return self._context
 
     @property
     def accepting(self) -> bool:
-        """Whether new messages are taken."""
+        """Whether new messages are accepted."""
         return self._context.accepting
 
     def idle(self) -> Sequence[SessionQueue]:
-        """The queues that have work, and no one who does it."""
+        """Return the queues that have work and no worker."""
         return [session_queue for session_queue in self._queues.values() if session_queue.task is None]
 
     @property
     def running(self) -> int:
-        """Turns in hand."""
+        """Number of running turns."""
         return len(self._context.running_turns)
 
     @property
     def ended(self) -> Mapping[tuple[TurnState, str], int]:
-        """How many turns of this run ended in which state and by which code."""
+        """Number of turns ended by this process, by state and code."""
         return self._context.ended
 
     async def recover(self) -> None:
-        """Take up what earlier runs left. Raises StoreErrors."""
+        """Resume the work of earlier processes. Raises StoreErrors."""
         context = self._context
         recovered = await context.store.turns.recover(context.say_quarantined)
         for turn in recovered.set_aside:
@@ -85,9 +86,9 @@ class SessionQueues:
         self.doubtful = recovered.doubtful
 
     async def retry_suspected(self, *, last: bool = False) -> None:
-        """Try once more, alone, what was quarantined although it may not have been the cause. Raises StoreErrors.
+        """Retry, alone, quarantined turns that may not have caused the crash. Raises StoreErrors.
 
-        `last`: what such a retry has brought into quarantine again.
+        `last` retries those that were quarantined again by such an attempt.
         """
         for turn in await self._context.store.turns.retry_suspected(last=last):
             log.warning("the quarantined turn %s is tried once more: it may not have been the cause", turn)
@@ -97,7 +98,7 @@ class SessionQueues:
                 self._take(row.id, row.session)
 
     async def adopt(self, id: InboundId) -> bool:
-        """Run this message of an earlier run although only own ones are run; False if it has ended or never was.
+        """Run this message of an earlier process, although only own messages run; False if it has ended or is unknown.
 
         Raises StoreErrors.
         """
@@ -111,14 +112,14 @@ class SessionQueues:
         if result.turn is None:
             self._hint(result.session)
         elif (session_queue := self._hint(result.session)) is not None:
-            async with session_queue.lock:  # it may just be claimed, and is not yet in hand
+            async with session_queue.lock:  # it may be in the middle of being claimed
                 ready = result.turn not in context.running_turns and await self._revive(result.turn)
             if ready:
                 await self.wake(result.turn)
         return True
 
     async def _revive(self, turn: TurnId) -> bool:
-        """Whether the turn of an earlier run may be run; a crash may have left it running, which counts against it."""
+        """Whether the turn of an earlier process may run; a crash may have left it running, which counts against it."""
         turns = self._context.store.turns
         row = await turns.find(turn)
         if row is None or row.state is not TurnState.RUNNING:
@@ -126,7 +127,7 @@ class SessionQueues:
         return await turns.record_defect(turn, self._context.say_quarantined, sure=False) is TurnState.READY
 
     def arrived(self, inbound: Inbound, session: SessionKey, command: bool) -> None:
-        """A message is in the inbox of this session."""
+        """Note a message that is now in the inbox of this session."""
         if self._context.mine is not None:
             self._context.mine.add(inbound.id)
         settings = self._context.settings
@@ -136,13 +137,13 @@ class SessionQueues:
             self.offered((session_queue, inbound))
 
     async def wake(self, turn: TurnId) -> bool:
-        """What the turn waits for is there, or it was made ready again (retry): it is its session queue's next job.
+        """Queue a parked turn whose awaited event occurred, or a turn made ready again (retry).
 
-        False if it neither waits nor is ready. Raises StoreErrors.
+        Returns False if it is neither parked nor ready. Raises StoreErrors.
         """
         running = self._context.running_turns.get(turn)
         if running is not None:
-            running.woken = True  # it is only about to be parked
+            running.woken = True  # it is still being parked
             return True
         await self._context.store.turns.wake(turn)
         row = await self._context.store.turns.find(turn)
@@ -152,15 +153,15 @@ class SessionQueues:
         return True
 
     def made_ready(self, turn: TurnId, session: SessionKey) -> None:
-        """A transaction has made a parked turn of this session ready: it is the queue's next job."""
+        """Queue a parked turn that a transaction has made ready."""
         running = self._context.running_turns.get(turn)
         if running is not None:
-            running.woken = True  # it is just being parked
+            running.woken = True  # it is still being parked
         else:
             self._take(turn, session)
 
     async def stop(self, session: SessionKey, reason: str, *, waiting: bool = False) -> bool:
-        """End the session's running turn and, if asked, what waits behind it; False if there was nothing.
+        """Stop the session's running turn and, with `waiting`, the messages behind it; False if there was nothing.
 
         Raises StoreErrors.
         """
@@ -179,7 +180,7 @@ class SessionQueues:
         return bool(cancelled)
 
     async def cancel(self, id: str, reason: str) -> bool:
-        """End one message, task or turn by its id, wherever it is; False if nothing is left to end.
+        """Cancel one message, task or turn by its id, wherever it is; False if nothing was left to cancel.
 
         Raises StoreErrors.
         """
@@ -195,12 +196,12 @@ class SessionQueues:
         if await self._cancel_waiting(result.session, reason, InboundId(id)):
             self._hint(result.session)
             return True
-        # Its session queue was faster.
+        # The worker was faster.
         row = await self._context.store.turns.find(id)
         return row is not None and await self._cancel_turn(row, reason)
 
     async def resume(self, session: SessionKey) -> None:
-        """Let the session go on. Raises StoreErrors."""
+        """Resume a paused session. Raises StoreErrors."""
         await self._context.store.sessions.change(session, paused=False)
         shelved = self._shelved.pop(session, ())
         session_queue = self._hint(session)
@@ -211,11 +212,11 @@ class SessionQueues:
                     self._context.quarantine.add(turn)
 
     def wake_session(self, session: SessionKey) -> None:
-        """Something may wait in this session."""
+        """Look for waiting messages of this session."""
         self._hint(session)
 
     async def drain(self, seconds: float) -> None:
-        """Begin nothing more; let running turns end for so long, then leave the rest to be resumed."""
+        """Start nothing more; give running turns this long to end, then suspend the rest to be resumed."""
         self._context.draining = True
         for session_queue in tuple(self._queues.values()):
             if session_queue.task is None:
@@ -232,11 +233,11 @@ class SessionQueues:
                 if session_queue.task is not None:
                     session_queue.task.cancel()
 
-    # Queues come and go
+    # Opening and closing queues
 
     def _hint(self, session: SessionKey, inbound: Inbound | None = None, quiet: float = 0.0) -> SessionQueue | None:
         if self._context.draining:
-            return None  # the next start looks
+            return None  # found again at the next start
         session_queue = self._queues.get(session)
         new = session_queue is None
         if session_queue is None:
@@ -249,7 +250,7 @@ class SessionQueues:
         return session_queue
 
     def close(self, session_queue: SessionQueue) -> None:
-        """No one works on it any more; what is ready in a paused session is kept for when it goes on."""
+        """Close a queue whose worker has finished; ready turns of a paused session are kept until it is resumed."""
         del self._queues[session_queue.key]
         if session_queue.ready and not self._context.draining:
             quarantine = self._context.quarantine
@@ -272,7 +273,7 @@ class SessionQueues:
     async def _all_done(self, seconds: float) -> bool:
         return await wait_for_event(self._empty, self._context.clock, seconds)
 
-    # What people do
+    # Cancelling
 
     async def _cancel_waiting(
         self, session: SessionKey, reason: str, only: InboundId | None = None
@@ -281,7 +282,7 @@ class SessionQueues:
         text = say(Sentence.CANCELLED_WAITING, self._context.language, reason=reason)
         cancelled = await inbox.cancel_waiting(session, reason, None if only is None else {only}, text=text)
         if cancelled:
-            # No turn and no single trace: who follows one of these messages looks it up.
+            # No turn and no single trace: clients that follow one of these messages look it up.
             end = Settled(TraceId(""), session, TurnId(""), TurnState.CANCELLED, text, OutboundKind.NOTICE, cancelled)
             self._context.hub.publish(end)
             self._context.outbox(None)
@@ -301,7 +302,7 @@ class SessionQueues:
                 turn = await take_up(self._context, row.id)
                 await end_as_cancelled(self._context, RunningTurn(turn), reason)
             except StoreError:
-                self._take(row.id, row.session)  # not ended, so it goes on
+                self._take(row.id, row.session)  # not ended, so it stays queued
                 raise
             except HobError:
                 return False  # it has ended

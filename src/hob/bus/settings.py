@@ -8,9 +8,9 @@ MODES = ("steer", "followup", "collect", "interrupt")
 """The values of `QueueMode`."""
 
 REPORTS = "report"
-"""The channel on which results come to the session that gave the work; those that come together are one turn."""
+"""The channel that delivers results to the session that assigned the work; simultaneous ones form one turn."""
 SELF_MADE = frozenset({OWN_CHANNEL, REPORTS})
-"""The channels of what Hob says to itself; its sender was classed when it was made."""
+"""Channels of Hob's messages to itself; the sender class was fixed when they were created."""
 _TOGETHER_SECONDS = 1.0
 
 
@@ -61,12 +61,12 @@ class BusSettings:
     send_pause_most_seconds: float = setting(1_800.0, "Longest pause between two sends.", at_least=0)
 
     def mode_of(self, channel: str) -> str:
-        """The name of the queue mode of a channel's sessions where they have chosen none."""
-        # Not the mode itself: every command loads the settings, and the words of turns would cost it 30 ms.
+        """Return the queue mode of a channel's sessions that have not chosen one."""
+        # The name and not the enum: every command loads the settings, and importing the enum would cost it 30 ms.
         return "collect" if channel == REPORTS else self.queue_mode_by_channel.get(channel, self.queue_mode)
 
     def debounce_of(self, channel: str) -> float:
-        """Seconds for which a text of this channel waits for more."""
+        """Return for how many seconds a text of this channel waits for more."""
         if channel == REPORTS:
             return _TOGETHER_SECONDS
         return self.debounce_by_channel.get(channel, self.debounce_seconds)

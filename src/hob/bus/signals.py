@@ -1,4 +1,4 @@
-"""Wake-ups inside one process. What they are about stands in the store: a lost one costs time, never a message."""
+"""Wake-ups within one process. The store holds what they are about: a lost one costs time, never a message."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -8,7 +8,7 @@ T = TypeVar("T")
 
 
 class Signal(Generic[T]):
-    """Call it to tell those who listen now that there may be something to look at."""
+    """A wake-up: call it to tell the current subscribers that there may be something to look at."""
 
     def __init__(self) -> None:
         self._listeners: list[Callable[[T], object]] = []
@@ -19,7 +19,7 @@ class Signal(Generic[T]):
 
     @contextmanager
     def subscribed(self, listener: Callable[[T], object]) -> Iterator[None]:
-        """The listener is told while the block is open. It must not raise."""
+        """Call the listener on each wake-up while the block is open. It must not raise."""
         self._listeners.append(listener)
         try:
             yield

@@ -1,4 +1,4 @@
-"""Running one turn from start to end, whatever it does: fail, break, wait, be stopped or be cut."""
+"""Running one turn to its outcome: finished, parked, failed, stopped or suspended."""
 
 import asyncio
 import logging
@@ -34,7 +34,7 @@ _CODE = re.compile(r"[a-z]+(_[a-z]+)*")
 
 @dataclass(slots=True)
 class BusContext:
-    """What accepting, the queues and their workers share."""
+    """State shared by accepting, the queues and their workers."""
 
     store: Store
     routing: Routing
@@ -43,45 +43,45 @@ class BusContext:
     hub: Hub
     language: str
     outbox: Signal[Collection[Address] | None]
-    """Something may have been written to the outbox for these addresses (None: for any)."""
+    """Called after writing to the outbox for these addresses (None: for any)."""
     limit_of: Callable[[Address], int] = lambda address: 0
-    """The most characters one message to an address may have; 0 means any."""
+    """Returns the maximum length of a message to an address; 0 means any."""
     mine: set[InboundId] | None = None
-    """Where it is a set: run nothing but these messages."""
+    """If a set, only these messages are run."""
     accepting: bool = True
-    """Whether new messages are taken."""
+    """Whether new messages are accepted."""
     draining: bool = False
-    """Whether nothing more is begun."""
+    """Whether nothing more is started."""
     quarantine: CrashQuarantine = field(default_factory=CrashQuarantine)
     running_turns: dict[TurnId, RunningTurn] = field(default_factory=dict)
-    """The turns that run."""
+    """The running turns by id."""
     parked: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set when a turn begins to wait for a time."""
+    """Set when a turn is parked until a time."""
     halted: float | None = None
-    """Since when (Unix seconds) everything is stopped, and self-made messages are held."""
+    """Since when (Unix seconds) everything is stopped and autonomous work held, or None."""
     ended: Counter[tuple[TurnState, str]] = field(default_factory=Counter)
-    """How many turns of this run ended in which way; the second is a code, empty where there is none."""
+    """Number of turns ended by this process, by state and code; the code is empty if there is none."""
 
     async def load_waiting(self, session: SessionKey) -> tuple[Waiting, ...]:
-        """What waits in a session and may be run, in order. Raises StoreErrors."""
+        """Return the runnable messages of a session, oldest first. Raises StoreErrors."""
         return (await self.load_queue(session))[1]
 
     async def load_queue(self, session: SessionKey) -> tuple[Session, tuple[Waiting, ...]]:
-        """How a session is set, and what waits in it and may be run, in order. Raises StoreErrors."""
+        """Return the session and its runnable messages, oldest first. Raises StoreErrors."""
         known, rows = await self.store.inbox.queue(session)
         if self.halted is not None:
             rows = tuple(row for row in rows if not row.inbound.hops)
         return known, rows if self.mine is None else tuple(row for row in rows if row.inbound.id in self.mine)
 
     def say_quarantined(self, turn: TurnId) -> str:
-        """What the senders of a turn are told that was quarantined."""
+        """Return the message to the senders of a quarantined turn."""
         return say(Sentence.SET_ASIDE, self.language, id=turn)
 
 
 async def attempt(
     context: BusContext, turns: Turns, group: asyncio.TaskGroup, running: RunningTurn
 ) -> Outcome | Exception | None:
-    """Run the turn once, as a task of the group: how it ended, or what it raised. None: its task was cancelled."""
+    """Run the turn once, as a task of the group; return its outcome or exception, or None if the task was cancelled."""
     if context.draining:
         running.suspend()
         return None
@@ -102,13 +102,13 @@ async def _walled(turns: Turns, running: RunningTurn) -> Outcome | Exception:
         return await turns.run(running.turn, running)
     except StoreError as error:
         return error
-    except Exception as error:  # the job wall: one turn's defect is not the others'
+    except Exception as error:  # the job wall: a defect of one turn must not affect the others
         log.exception("the turn %s broke", running.turn.id)
         return error
 
 
 async def take_up(context: BusContext, id: TurnId) -> Turn:
-    """Start a ready turn. A running one that no one has in hand was left so by a store that failed: start that again.
+    """Start a ready turn. A turn left running by a failed write is started again.
 
     The caller holds the session queue's lock. Raises NotFound, IllegalMove, StoreErrors.
     """
@@ -120,7 +120,7 @@ async def take_up(context: BusContext, id: TurnId) -> Turn:
 
 
 async def end_as_cancelled(context: BusContext, running: RunningTurn, reason: str) -> None:
-    """End a turn that could not do it itself, and tell its people. Raises StoreErrors."""
+    """End a turn that could not end itself, and tell its senders. Raises StoreErrors."""
     turn = running.turn
     text = say_stopped(reason, context.language)
     addresses = dict.fromkeys(inbound.origin for inbound in (*turn.inbounds, *turn.joined))
@@ -142,7 +142,7 @@ async def end_as_cancelled(context: BusContext, running: RunningTurn, reason: st
         session=turn.session,
         state=TurnState.CANCELLED,
         entries=(),
-        # Not numbered like the turn's own chunks, some of which may be there already.
+        # Not numbered like the turn's own chunks, some of which may exist already.
         outbounds=tuple(
             Outbound(OutboxId(f"{turn.id}.end{n}"), address, text, OutboundKind.NOTICE, turn.id, turn.trace)
             for n, address in enumerate(addresses)
@@ -158,7 +158,7 @@ async def end_as_cancelled(context: BusContext, running: RunningTurn, reason: st
 
 
 def note_end(context: BusContext, turn: Turn, state: TurnState, reason: str, seconds: float = 0.0) -> None:
-    """Count an end and log it, in ids, states and codes alone: what people gave as their reason is left out."""
+    """Count an ended turn and log it by id, state and code only; reasons written by people are left out."""
     code = reason if _CODE.fullmatch(reason) else ""
     context.ended[state, code] += 1
     because = f", {code}," if code else ""
@@ -166,6 +166,6 @@ def note_end(context: BusContext, turn: Turn, state: TurnState, reason: str, sec
 
 
 def publish_end(context: BusContext, running: RunningTurn, state: TurnState, text: str, kind: OutboundKind) -> None:
-    """Show an end that the turn itself could not show."""
+    """Publish an end that the turn itself could not publish."""
     turn = running.turn
     context.hub.publish(Settled(turn.trace, turn.session, turn.id, state, text, kind, running.inbounds))

@@ -1,4 +1,4 @@
-"""Waiting with a time limit on the clock that was passed in, and growing pauses between tries (`backoff`)."""
+"""Waiting with a time limit on the injected clock, and back-off between attempts."""
 
 import asyncio
 import random
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 async def wait_for_event(event: asyncio.Event, clock: Clock, seconds: float | None) -> bool:
-    """Wait until the event is set, or for that long (None: for ever). Whether the event is set."""
+    """Wait until the event is set, at most this long (None: for ever); return whether it is set."""
     if event.is_set():
         return True
     if seconds is None:
@@ -26,7 +26,7 @@ async def wait_for_event(event: asyncio.Event, clock: Clock, seconds: float | No
 
 
 async def within(clock: Clock, seconds: float, work: Coroutine[Any, Any, T]) -> T:
-    """The work's result. Raises TimeoutError, and cancels the work, when it takes longer than that."""
+    """Return the work's result. Cancels it and raises TimeoutError if it takes longer."""
     try:
         async with asyncio.TaskGroup() as group:
             working = group.create_task(work)
@@ -43,14 +43,14 @@ async def within(clock: Clock, seconds: float, work: Coroutine[Any, Any, T]) -> 
 
 
 def backoff(failures: int, first: float, maximum: float) -> float:
-    """Seconds to wait after so many failures in a row: doubling, at most `most`, spread by a quarter each way."""
+    """Return the seconds to wait after this many consecutive failures: doubling up to `maximum`, with 25 % jitter."""
     pause: float = min(maximum, first * 2 ** min(failures - 1, 30))
     return pause * random.uniform(0.75, 1.25)
 
 
 @contextmanager
 def one_failure_as_itself() -> Iterator[None]:
-    """A group of one failure is raised as that failure: who opened the block need not know that there are tasks."""
+    """Raise the only exception of a group as itself, so that callers need not know about the tasks."""
     try:
         yield
     except BaseExceptionGroup as failed:

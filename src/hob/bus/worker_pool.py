@@ -1,4 +1,4 @@
-"""The pool of queue workers: one for each session that has work, turns at once, and the longest sleep."""
+"""The pool of queue workers: one per session with work, limited to a number of concurrent turns."""
 
 import asyncio
 import logging
@@ -15,13 +15,13 @@ from hob.core.messages import Inbound
 from hob.core.ports.turns import Commands, Turns
 
 LONGEST_NAP = 300.0
-"""The wall clock may jump, so no sleep for a wall time is longer than this."""
+"""Longest sleep until a wall-clock time, since the wall clock may jump."""
 
 log = logging.getLogger(__name__)
 
 
 class WorkerPool:
-    """Run what is in the queues while `working` is open."""
+    """Runs the session queues while `working` is open."""
 
     def __init__(
         self, session_queues: SessionQueues, turns: Turns, commands: Commands, group: asyncio.TaskGroup
@@ -33,7 +33,7 @@ class WorkerPool:
 
     @contextmanager
     def working(self) -> Iterator[None]:
-        """Begin with what is there, and with what comes."""
+        """Start workers for all present and future work."""
         with self._queues.begun.subscribed(self._begin), self._queues.offered.subscribed(self._offer):
             for session_queue in self._queues.idle():
                 self._begin(session_queue)
@@ -68,7 +68,7 @@ class WorkerPool:
     def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None] | None:
         try:
             return self._by.group.create_task(work)
-        except RuntimeError:  # the group is going down; what is durable runs at the next start
+        except RuntimeError:  # the group is shutting down; durable work runs at the next start
             work.close()
             return None
 
@@ -93,7 +93,7 @@ class WorkerPool:
             await wait_for_event(context.parked, context.clock, nap)
 
     async def _retry_suspected(self) -> None:
-        """What was quarantined beside others gets one more attempt once Hob has been running for a while.
+        """Give turns that were quarantined together with others another attempt after Hob has run for a while.
 
         The process may be killed from outside in that attempt too, so there is a last one, ten times as late.
         """
@@ -107,12 +107,12 @@ class WorkerPool:
 
 
 async def _ran(worker: QueueWorker) -> bool:
-    """Whether the queue has come to its end; False after a defect."""
+    """Run the worker; return False after a defect."""
     try:
         await worker.run()
     except StoreDamaged as error:
         log.error("the session %s stands still: %s", worker.session_queue.key, error)
-    except Exception:  # the job wall: one session's defect neither ends the others nor stops this one for good
+    except Exception:  # the job wall: a defect of one session neither affects the others nor stops it for good
         log.exception("the session %s broke; it is tried again in a moment", worker.session_queue.key)
         return False
     return True

@@ -1,4 +1,4 @@
-"""How values of settings are read: from what a file or a variable says to a field's type, strictly, limits checked."""
+"""Reading values of settings: from a file or variable to a field's type, strictly, with limits checked."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping
@@ -19,7 +19,7 @@ from hob.core.translation.language import joined, translatable, verbatim
 
 UNKNOWN = translatable("unknown key")
 INVALID: Any = object()
-"""Stands for a value that was reported and left out."""
+"""Marks a value that was reported and omitted."""
 
 _WORDS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
 _NAMES: Mapping[type, str] = {
@@ -31,26 +31,26 @@ _NAMES: Mapping[type, str] = {
     dict: translatable("a table"),
 }
 _SHOWN_CHARACTERS = 60
-_MAX = 2**63 - 1  # the largest whole number of TOML
+_MAX = 2**63 - 1  # the largest integer of TOML
 
 Report = Callable[[KeyPath, str, str], None]
-"""Told the path, the reason and the nearest known word of everything that is wrong."""
+"""Called with the path, the reason and the nearest known word of each problem."""
 
 
 def describe(value: object) -> str:
-    """What kind of thing this is, in words."""
+    """Describe the kind of a value in words."""
     if isinstance(value, (datetime, date, time)):
         return translatable("a date or time")
     return next((name for kind, name in _NAMES.items() if isinstance(value, kind)), type(value).__name__)
 
 
 def plain_number(number: float) -> str:
-    """The number as a person would write it."""
+    """Return the number as a person would write it."""
     return str(int(number)) if number == int(number) else str(number)
 
 
 def native(kind: Any, text: str) -> Any:
-    """The text read as a TOML value of the shape this type wants; the text itself where it has no such shape."""
+    """Parse the text as a TOML value of this type's shape; return the text itself if it has another shape."""
     kind, _ = without_none(kind)
     stripped = text.strip()
     if kind is bool:
@@ -79,24 +79,24 @@ def _read_toml(text: str) -> Any:
 
 
 def named_twice(key: str) -> str:
-    """What is wrong where a setting stands there under its former name too."""
+    """Return the problem of a setting given under both its current and its former name."""
     return translatable("this is the former name of {key}, which is set too; remove one of the two", key=key)
 
 
 class Coercion:
-    """Coerces values of one layer. What is wrong is reported, never raised, so that all of it is found."""
+    """Coerces the values of one layer. Problems are reported, never raised, so that all of them are found."""
 
     def __init__(self, report: Report, sources: SecretSources) -> None:
         self._tell = report
         self._sources = sources
         self._told = 0
         self.plain_secrets: list[KeyPath] = []
-        """Paths of secrets that the layer holds as they are, neither referred to nor substituted."""
+        """Paths of secrets that the layer contains literally, neither as a reference nor by substitution."""
         self.former: list[tuple[KeyPath, KeyPath]] = []
-        """Names of earlier releases that the layer has, each with the one of now."""
+        """Names of earlier releases that the layer uses, each with its current name."""
 
     def value(self, path: KeyPath, kind: Any, rules: SettingRules, raw: Any) -> Any:
-        """The value as the type wants it, or INVALID."""
+        """Return the value as the type requires, or INVALID."""
         kind, _ = without_none(kind)
         if isinstance(raw, GivenText):
             raw = native(kind, raw)
@@ -111,7 +111,9 @@ class Coercion:
         return self._scalar(path, kind, rules, raw)
 
     def leaf_values(self, path: KeyPath, section: type, table: dict[str, Any]) -> dict[KeyPath, Any]:
-        """The values of a section's table, nested sections opened, INVALID among them; unknown keys are reported."""
+        """Return the values of a section's table, nested sections flattened, including INVALID; unknown keys are
+        reported.
+        """
         declared = fields_of(section)
         found: dict[KeyPath, Any] = {}
         for key, raw in table.items():
@@ -136,7 +138,7 @@ class Coercion:
         return found
 
     def build(self, path: KeyPath, section: type, values: dict[KeyPath, Any], start: Any = None) -> Any:
-        """An instance of the section from values by path; what has none keeps its default. Else INVALID."""
+        """Build a section from values by path; missing values keep their defaults. Returns INVALID on failure."""
         arguments: dict[str, Any] = {}
         for name, field in fields_of(section).items():
             inner = (*path, name)
@@ -155,12 +157,12 @@ class Coercion:
             return INVALID
         try:
             return section(**arguments) if start is None else replace(start, **arguments)
-        except ValueError as error:  # a rule of the section's own, between several keys
+        except ValueError as error:  # a rule of the section between several keys
             self._report(path, str(error), "")
             return INVALID
 
     def table(self, path: KeyPath, section: type, entries: Any) -> Any:
-        """A section that is a table of entries, made of these. Else INVALID."""
+        """Build a section that is a table of entries, or return INVALID."""
         if entries is INVALID:
             return INVALID
         try:
@@ -273,7 +275,7 @@ def _check_text(text: str) -> None:
 
 
 def _check_rules(value: Any, rules: SettingRules) -> None:
-    """What the setting asks of its value; of a table or list it is asked of each entry."""
+    """Return the problem of a value by its setting's rules; for a table or list each entry is checked."""
     if isinstance(value, (dict, list)):
         for entry in value.values() if isinstance(value, dict) else value:
             _check_rules(entry, rules)
@@ -295,7 +297,7 @@ def _listed(choices: list[str]) -> str:
 
 
 def _shown(kind: Any, raw: Any) -> str:
-    """What stands there instead; never a text where a secret belongs."""
+    """Return what messages show instead of the value; never a text where a secret belongs."""
     if holds_secret(kind) or isinstance(raw, (dict, list)):
         return "" if isinstance(raw, str) else translatable(", not {value}", value=describe(raw))
     if raw == "" or (type(raw) is int and abs(raw) > _MAX):

@@ -1,4 +1,4 @@
-"""Changing keys of the configuration file, comments and layout kept."""
+"""Changing keys of the configuration file while preserving comments and layout."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -19,17 +19,17 @@ from hob.core.translation.language import translatable
 HEADER = "# Settings of Hob. `hob config show --origin` lists every key; a wrong one is named when Hob starts.\n"
 
 Table = Any
-"""A table of tomlkit, or of plain dicts: both are changed the same way."""
+"""A table of tomlkit or plain dicts: both are changed the same way."""
 
 Change = Callable[[Table, Callable[[], Table]], None]
-"""Changes a document; tables that it needs are made by its second argument."""
+"""Changes a document; its second argument creates the tables it needs."""
 
 
 def set_value(path: Path, key: str, text: str, *, sections: Mapping[str, type], environ: Mapping[str, str]) -> None:
-    """Set a dotted key in the file, making file and folder as needed; afterwards only the owner may read it.
+    """Set a dotted key in the file, creating file and folder if needed; afterwards only the owner may read it.
 
-    The text is read by the key's type. Raises UnknownKey, and ConfigInvalid when the value does not fit, the file
-    cannot be read, or its layout cannot be kept; the file is then as it was.
+    The text is parsed by the key's type. Raises UnknownKey, and ConfigInvalid if the value does not fit, the file
+    cannot be read, or its layout cannot be preserved; the file is then unchanged.
     """
     set_values(path, {key: text}, sections=sections, environ=environ)
 
@@ -37,7 +37,7 @@ def set_value(path: Path, key: str, text: str, *, sections: Mapping[str, type], 
 def set_values(
     path: Path, texts: Mapping[str, str | None], *, sections: Mapping[str, type], environ: Mapping[str, str]
 ) -> None:
-    """Set several dotted keys of the file at once, all or none; those whose text is None go. Raises as `set_value`."""
+    """Set several dotted keys of the file atomically; keys with None are removed. Raises as `set_value`."""
     keyed: list[tuple[str, ...]] = []
     values: list[tuple[tuple[str, ...], Any]] = []
     file = read_file(path)
@@ -77,7 +77,7 @@ def _put_in(table: Table, keys: tuple[str, ...], value: Any, make: Callable[[], 
 
 
 def _take_out(table: Table, keys: tuple[str, ...]) -> None:
-    """Take a key out, and the tables that are empty without it."""
+    """Remove a key, and the tables left empty by it."""
     trail = [table]
     for part in keys[:-1]:
         trail.append(trail[-1][part])
@@ -89,7 +89,7 @@ def _take_out(table: Table, keys: tuple[str, ...]) -> None:
 
 
 def unset_value(path: Path, key: str, *, sections: Mapping[str, type], environ: Mapping[str, str]) -> bool:
-    """Take a dotted key out of the file, an unknown one too; whether it was there. Raises UnknownKey, ConfigInvalid."""
+    """Remove a dotted key, even an unknown one; return whether it was there. Raises UnknownKey, ConfigInvalid."""
     keys = split_key(key)
     file = read_file(path)
     if file is None or not _holds(file.table, keys):
@@ -107,7 +107,7 @@ def _edit(
     sections: Mapping[str, type],
     environ: Mapping[str, str],
 ) -> None:
-    target = path.resolve()  # a link into somebody's dotfiles stays a link
+    target = path.resolve()  # a link (into dotfiles, say) stays a link
     seen = _signature(target)
     old = read_file(path)
     expected: dict[str, Any] = deepcopy(old.table) if old else {}
@@ -125,10 +125,10 @@ def _edit(
 
 
 def _rewrite(path: Path, text: str, change: Change, expected: Table) -> str | None:
-    """The changed text, or None when tomlkit does not get it right.
+    """Return the changed text, or None if tomlkit does not get it right.
 
-    tomlkit mistakes some layouts (a section written in dotted keys that gets a table, for one), so its answer is read
-    again and must hold just what was there with the one change. Where a headed table fails, an inline one may do.
+    tomlkit mishandles some layouts (a section in dotted keys that gets a table, for one), so its output is parsed again
+    and must hold exactly the old values with the one change. If a headed table fails, an inline one may work.
     """
     import tomlkit  # 60 ms that only this command should pay
     from tomlkit.exceptions import TOMLKitError
@@ -152,7 +152,7 @@ def _refuse_worse(
     sections: Mapping[str, type],
     environ: Mapping[str, str],
 ) -> None:
-    """Raise ConfigInvalid for what would be wrong at these keys, and for what would newly be wrong elsewhere."""
+    """Raise ConfigInvalid for problems at these keys, and for new problems elsewhere."""
     changed = tuple(map(dotted, keyed))
     known = {(each.key, each.reason) for each in _problems(old, sections, environ)} if old else set()
     worse = [
@@ -182,12 +182,12 @@ def _holds(table: Table, keys: tuple[str, ...]) -> bool:
 
 
 def _is_bare(table: Table) -> bool:
-    """Whether nothing stands in it, no comment of its owner's either."""
+    """Whether the table is empty, without comments too."""
     return not table and not (hasattr(table, "trivia") and (table.trivia.comment or table.as_string().strip()))
 
 
 def _pruned(value: Any) -> Any:
-    """Without empty tables, which a plain table loses with its last key and one with a comment keeps."""
+    """Remove empty tables: a plain table disappears with its last key, one with a comment does not."""
     if not isinstance(value, dict):
         return value
     pruned = {key: _pruned(each) for key, each in value.items()}
@@ -203,7 +203,9 @@ def _signature(path: Path) -> tuple[int, int, int] | None:
 
 
 def _write(path: Path, text: str, seen: tuple[int, int, int] | None) -> None:
-    """Replace the file in one step, durably. Raises ConfigInvalid when it changed since it was read, or cannot be."""
+    """Replace the file in one step, durably. Raises ConfigInvalid if it changed since it was read, or cannot be
+    written.
+    """
 
     def check() -> None:
         if _signature(path) != seen:

@@ -1,4 +1,4 @@
-"""The process's environment. No other module of Hob reads it."""
+"""The process environment. No other module of Hob reads it."""
 
 import os
 from collections.abc import Mapping
@@ -11,17 +11,17 @@ HOME_VARIABLE = "HOB_HOME"
 
 
 def process_environment() -> Mapping[str, str]:
-    """The environment this process was started with, live."""
+    """Return the environment of this process, live."""
     return os.environ
 
 
 def find_home(environ: Mapping[str, str]) -> Path:
-    """Where Hob keeps its state: `$HOB_HOME`, or `~/.hob`. Absolute; it need not exist."""
+    """Return where Hob keeps its state: `$HOB_HOME`, or `~/.hob`. Absolute; it need not exist."""
     return expand_path(environ.get(HOME_VARIABLE) or "~/.hob", environ, Path.cwd())
 
 
 def expand_path(text: str, environ: Mapping[str, str], base: Path) -> Path:
-    """An absolute path; `~` is the user's home directory, and a relative path begins at `base`.
+    """Return an absolute path; `~` is the user's home directory, and relative paths start at `base`.
 
     Raises ValueError for an empty path, a NUL byte or an unknown user.
     """

@@ -1,4 +1,4 @@
-"""What the section classes declare: every field with its type, rules and default."""
+"""Declarations of the section classes: every field with its type, rules and default."""
 
 import types
 from collections.abc import Iterator, Mapping
@@ -20,12 +20,12 @@ class Setting(NamedTuple):
     kind: Any
     rules: SettingRules
     default: Any
-    """The default, or MISSING when there is none."""
+    """The default, or MISSING."""
 
 
 @cache
 def fields_of(section: type) -> Mapping[str, Setting]:
-    """The declared fields of a section class, in order."""
+    """Return the declared fields of a section class, in order."""
     declared = fields(section)
     kinds = get_type_hints(section) if any(isinstance(field.type, str) for field in declared) else {}
     found = {}
@@ -44,23 +44,23 @@ def is_section(kind: Any) -> TypeGuard[type]:
 
 
 def is_table(section: type) -> bool:
-    """Whether a section is a table of entries that its owner names: a class made of `dict[str, Entry]`."""
+    """Whether a section is a table with entries named by the owner: a class made of `dict[str, Entry]`."""
     return issubclass(section, dict)
 
 
 def table_setting(name: str, section: type) -> Setting:
-    """Such a section as the one setting that it is."""
+    """Return such a section as the single setting it is."""
     (whole,) = section.__orig_bases__  # type: ignore[attr-defined]  # of a class made of a generic one
     return Setting(name, dict[str, get_args(whole)[1]], SettingRules(section_doc(section)), {})  # type: ignore[misc]  # known at run time only
 
 
 def section_doc(section: type) -> str:
-    """What a section is about: the first paragraph of its class, in one line."""
+    """Return the first paragraph of the section's docstring, in one line."""
     return cleandoc(section.__doc__ or "").partition("\n\n")[0].replace("\n", " ")
 
 
 def texts_of(sections: Mapping[str, type]) -> Iterator[str]:
-    """Every sentence that explains these sections, their settings, and what stands in their tables."""
+    """Return all texts that describe these sections, their settings and table entries."""
     for name, section in sections.items():
         yield section_doc(section)
         for _, setting in walk({name: section}):
@@ -72,12 +72,12 @@ def texts_of(sections: Mapping[str, type]) -> Iterator[str]:
 
 
 def takes_anything(section: type) -> bool:
-    """Whether a section is a table in which anything may stand."""
+    """Whether a section is a table that accepts any key."""
     return is_table(section) and get_args(table_setting("", section).kind)[1] is Any
 
 
 def without_none(kind: Any) -> tuple[Any, bool]:
-    """The type without `| None`, and whether None was allowed. Other unions are a mistake of the declaration."""
+    """Return the type without `| None`, and whether None was allowed. Other unions are errors in the declaration."""
     if get_origin(kind) not in (Union, types.UnionType):
         return kind, False
     others = [each for each in get_args(kind) if each is not types.NoneType]
@@ -87,7 +87,7 @@ def without_none(kind: Any) -> tuple[Any, bool]:
 
 
 def walk(sections: Mapping[str, type]) -> Iterator[tuple[tuple[str, ...], Setting]]:
-    """Every setting with its path, nested sections opened."""
+    """Yield every setting with its path, nested sections flattened."""
     for name, section in sections.items():
         if is_table(section):
             yield (name,), table_setting(name, section)
@@ -104,12 +104,12 @@ def _walk_section(prefix: tuple[str, ...], section: type) -> Iterator[tuple[tupl
 
 
 def variable_name(path: tuple[str, ...]) -> str:
-    """The environment variable that sets this key."""
+    """Return the environment variable of this key."""
     return PREFIX + "_".join(path).upper()
 
 
 def variables(sections: Mapping[str, type]) -> dict[str, tuple[str, ...]]:
-    """Variable names and the keys they set. Raises ValueError when two keys claim one name."""
+    """Return variable names and the keys they set. Raises ValueError if two keys share one name."""
     found: dict[str, tuple[str, ...]] = {}
     for path, _ in walk(sections):
         taken = found.setdefault(variable_name(path), path)
@@ -119,7 +119,7 @@ def variables(sections: Mapping[str, type]) -> dict[str, tuple[str, ...]]:
 
 
 def find_setting(sections: Mapping[str, type], path: tuple[str, ...]) -> Setting | None:
-    """What is declared for this key: a setting, a nested section, or an entry of a `dict` setting."""
+    """Return the declaration of this key: a setting, a nested section, or an entry of a `dict` setting."""
     if not path or path[0] not in sections:
         return None
     section = sections[path[0]]
@@ -139,14 +139,14 @@ def find_setting(sections: Mapping[str, type], path: tuple[str, ...]) -> Setting
 
 
 def name_now(declared: Mapping[str, Setting], name: str) -> str:
-    """What is declared under this name, or was in earlier releases; empty where nothing is."""
+    """Return the current name of a setting given its current or a former name; empty if unknown."""
     if name in declared:
         return name
     return next((now for now, each in declared.items() if name == each.rules.formerly), "")
 
 
 def path_now(sections: Mapping[str, type], path: tuple[str, ...]) -> tuple[str, ...]:
-    """The path of a setting that had this one in earlier releases; else the path itself."""
+    """Return the current path of a setting given a former one; otherwise the path itself."""
     above = find_setting(sections, path[:-1])
     if above is None or not is_section(above.kind):
         return path
@@ -155,7 +155,7 @@ def path_now(sections: Mapping[str, type], path: tuple[str, ...]) -> tuple[str, 
 
 @cache
 def holds_secret(kind: Any) -> bool:
-    """Whether values of this type are, or contain, secrets."""
+    """Whether values of this type are or contain secrets."""
     if is_section(kind):
         return any(holds_secret(field.kind) for field in fields_of(kind).values())
     return kind is Secret or any(holds_secret(each) for each in get_args(kind))

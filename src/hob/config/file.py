@@ -1,4 +1,4 @@
-"""The configuration file as it is read: its text, what it holds, and where each key stands."""
+"""The configuration file as read: its text, its values, and the position of each key."""
 
 import os
 import re
@@ -16,7 +16,7 @@ _TOML_PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$
 
 
 class ConfigFile:
-    """A file that is valid TOML. `text` has plain line ends."""
+    """A file with valid TOML. `text` has plain line ends."""
 
     def __init__(self, path: Path, text: str, table: dict[str, Any], mode: int) -> None:
         self.path = path
@@ -27,11 +27,11 @@ class ConfigFile:
 
     @property
     def readable_by_others(self) -> bool:
-        """Whether anyone but the owner may read it."""
+        """Whether other users may read it."""
         return bool(self.mode & (stat.S_IRGRP | stat.S_IROTH))
 
     def place(self, path: KeyPath) -> FilePlace:
-        """Where this key stands, or the nearest table above it that does. The scan is made when first asked."""
+        """Return the position of this key or of the nearest table above it. Scans on first use."""
         if self._positions is None:
             self._positions = find_positions(self.text)
         for length in range(len(path), 0, -1):
@@ -41,7 +41,7 @@ class ConfigFile:
 
 
 def read_file(path: Path) -> ConfigFile | None:
-    """The file, or None when there is none. Raises ConfigInvalid when it cannot be read as TOML."""
+    """Read the file; None if it does not exist. Raises ConfigInvalid if it is not valid TOML."""
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
@@ -59,7 +59,7 @@ def read_file(path: Path) -> ConfigFile | None:
 
 
 def decode(path: Path, data: bytes) -> str:
-    """The text of the file, with plain line ends. Raises ConfigInvalid."""
+    """Return the text of the file, with plain line ends. Raises ConfigInvalid."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise _invalid(path, translatable("the file is UTF-16; save it as UTF-8"), 1, 1)
     if data.startswith(_BOM):
@@ -78,14 +78,14 @@ def decode(path: Path, data: bytes) -> str:
 
 
 def parse(path: Path, text: str) -> dict[str, Any]:
-    """What the text holds. Raises ConfigInvalid with line and column."""
+    """Parse the text. Raises ConfigInvalid with line and column."""
     from tomllib import loads  # 14 ms that a home without a file should not pay
 
     try:
         return loads(text)
     except RecursionError:
         raise _invalid(path, translatable("the values are nested too deeply")) from None
-    except ValueError as error:  # TOMLDecodeError is one; so is what int() says to thousands of digits
+    except ValueError as error:  # TOMLDecodeError is one; so is what int() raises for thousands of digits
         message = str(error)
         where = _TOML_PLACE.search(message)
         if where is None:

@@ -27,19 +27,19 @@ from hob.core.translation.language import translatable
 
 UNKNOWN_SECTION = translatable("unknown section")
 NOT_SETTINGS = frozenset({HOME_VARIABLE, "HOB_TOKEN", "HOB_URL"})
-"""Not for the settings: the home, and what the how-tos have clients of the API find their daemon by."""
+"""Variables that are no settings: the home, and those with which the how-tos' API clients find their daemon."""
 """Variables with the prefix that name no setting."""
 
 
 class LayerValue(NamedTuple):
-    """A value that a layer gives. In the file the place is looked up only when somebody asks."""
+    """A value given by a layer. Its position in the file is looked up only on demand."""
 
     layer: ConfigLayer
     value: Any
     place: FilePlace | None = None
 
     def source(self, path: KeyPath, file: ConfigFile | None) -> Source:
-        """Where it came from; `path` may lead to an entry inside the value."""
+        """Return where it came from; `path` may lead to an entry inside the value."""
         if self.layer is ConfigLayer.FILE and file is not None:
             return Source(self.layer, file.place(path))
         return Source(self.layer, self.place)
@@ -49,7 +49,7 @@ Values = dict[KeyPath, LayerValue]
 
 
 class LayerReader:
-    """Reads layers against the declared sections. `problems` fills as it goes."""
+    """Reads layers against the declared sections and collects `problems`."""
 
     def __init__(self, sections: Mapping[str, type], home: Path, environ: Mapping[str, str]) -> None:
         self.sections = sections
@@ -60,7 +60,7 @@ class LayerReader:
         self._environ = environ
 
     def read_table(self, file: ConfigFile) -> Values:
-        """The file's values. A secret that stands in it openly is noted, and warned of when others may read it."""
+        """Return the file's values. A literal secret is noted, with a warning if others may read the file."""
 
         def report(path: KeyPath, reason: str, hint: str = "") -> None:
             if reason == UNKNOWN:
@@ -87,7 +87,7 @@ class LayerReader:
         return values
 
     def read_environment(self) -> Values:
-        """Values of variables named for a section and a key. An empty variable is as if it were not set."""
+        """Return values of variables named for a section and key. An empty variable counts as unset."""
         mine = [name for name in self._environ if name.startswith(PREFIX) and name not in NOT_SETTINGS]
         if not mine:
             return {}
@@ -113,7 +113,9 @@ class LayerReader:
         return values
 
     def read_texts(self, texts: Mapping[str, str], layer: ConfigLayer) -> Values:
-        """Values of a layer that maps dotted keys to texts. Of the stored layer only settings declared so count."""
+        """Return values of a layer that maps dotted keys to texts. The stored layer may contain only settings declared
+        so.
+        """
         values: Values = {}
         settings = dict(walk(self.sections)) if texts else {}
         for key, text in texts.items():
@@ -134,7 +136,7 @@ class LayerReader:
         return values
 
     def build(self, values: Values) -> dict[str, Any]:
-        """The filled sections, by name."""
+        """Return the filled sections by name."""
 
         def report(path: KeyPath, reason: str, hint: str) -> None:
             self.problems.append(ConfigProblem(reason, dotted(path), hint=hint))
@@ -185,7 +187,7 @@ class LayerReader:
 
 
 def split_key(key: str) -> tuple[str, ...]:
-    """The parts of a dotted key, however badly it is written."""
+    """Split a dotted key into parts, however badly it is written."""
     try:
         return parse_key(key)
     except ValueError:
@@ -193,7 +195,7 @@ def split_key(key: str) -> tuple[str, ...]:
 
 
 def find_key(sections: Mapping[str, type], key: str) -> tuple[tuple[str, ...], Setting]:
-    """The path of a dotted key and what is declared there. Raises UnknownKey with the nearest known key."""
+    """Return path and declaration of a dotted key. Raises UnknownKey with the nearest known key."""
     path = path_now(sections, split_key(key))
     setting = find_setting(sections, path)
     if setting is None:
@@ -202,13 +204,13 @@ def find_key(sections: Mapping[str, type], key: str) -> tuple[tuple[str, ...], S
 
 
 def key_of_name(sections: Mapping[str, type], name: str | int) -> str:
-    """The key that bears this name, if there is just one in all sections."""
+    """Return the key with this name if only one section has it."""
     same = [dotted(path) for path, _ in walk(sections) if path[-1] == name]
     return same[0] if len(same) == 1 else ""
 
 
 def nearest_key(sections: Mapping[str, type], path: KeyPath) -> str:
-    """The known key that was probably meant: the only one of that name elsewhere, or one spelt almost so."""
+    """Return the key that was probably meant: the only one of that name elsewhere, or one spelt almost the same."""
     if same := key_of_name(sections, path[-1]):
         return same
     known = {dotted(each): each for each, _ in walk(sections)}

@@ -1,4 +1,4 @@
-"""Which layer of settings wins: defaults < file < environment < stored overrides < flags."""
+"""Merging the layers of settings: defaults < file < environment < stored overrides < flags."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import field, replace
@@ -23,32 +23,32 @@ _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Config:
-    """The settings in force. A section is asked for by its class, a value by its dotted key."""
+    """The effective settings. Sections are looked up by class, values by dotted key."""
 
     sections: Mapping[str, type]
     home: Path
     path: Path
-    """Where the file is, or would be."""
+    """Path of the file, whether or not it exists."""
     warnings: tuple[ConfigProblem, ...]
-    """What should be told at every start."""
+    """Messages for every start."""
     notes: tuple[ConfigProblem, ...]
-    """What only `hob config check` should tell."""
+    """Messages for `hob config check` only."""
     _instances: Mapping[str, Any] = field(repr=False)
     _layers: "_Layers" = field(repr=False)
 
     def __getitem__(self, section: type[S]) -> S:
-        """The filled section of this class. Raises KeyError when it was not loaded."""
+        """Return the section of this class. Raises KeyError if it was not loaded."""
         for name, known in self.sections.items():
             if known is section:
                 return cast(S, self._instances[name])
         raise KeyError(section.__name__)
 
     def section(self, name: str) -> Any:
-        """The filled section of this name. Raises KeyError."""
+        """Return the section of this name. Raises KeyError."""
         return self._instances[name]
 
     def get(self, key: str) -> Any:
-        """The value of a dotted key: a setting, an entry of a table, a whole section. Raises UnknownKey."""
+        """Return the value of a dotted key: a setting, an entry of a table, a whole section. Raises UnknownKey."""
         path, _ = find_key(self.sections, key)
         value = self._instances[path[0]]
         for depth, part in enumerate(path[1:], 1):
@@ -68,7 +68,7 @@ class Config:
         return value
 
     def origin(self, key: str) -> Source:
-        """Which layer a key's value came from, and where in it. Raises UnknownKey."""
+        """Return the layer a key's value came from, and where in it. Raises UnknownKey."""
         path, _ = find_key(self.sections, key)
         values = self._layers.merged()
         for length in range(len(path), 0, -1):
@@ -77,7 +77,7 @@ class Config:
         return Source(ConfigLayer.DEFAULT)
 
     def items(self) -> Iterator[tuple[str, Any, Source]]:
-        """Every setting's dotted key, value and origin, in the order of declaration."""
+        """Yield every setting's dotted key, value and origin, in the order of declaration."""
         values = self._layers.merged()
         for path, _ in walk(self.sections):
             found = values.get(path)
@@ -85,16 +85,16 @@ class Config:
             yield dotted(path), self._value(path), source
 
     def secrets(self) -> Iterator[tuple[str, Secret]]:
-        """Every secret that is set, those in lists and tables too."""
+        """Yield every secret that is set, including those in lists and tables."""
         for path, setting in walk(self.sections):
             if holds_secret(setting.kind):
                 yield from _secrets_in(path, self._value(path))
 
     def with_stored(self, stored: Mapping[str, str]) -> "Config":
-        """The same settings under other stored overrides; nothing is read again.
+        """Return the same settings with other stored overrides; nothing is read again.
 
-        An override that does not fit (any more) is a warning and counts for nothing: it was valid when it was stored,
-        and a newer Hob must still start.
+        An override that no longer fits is ignored with a warning: it was valid when it was stored, and a newer Hob must
+        still start.
         """
         reader = LayerReader(self.sections, self.home, self._layers.environ)
         read = reader.read_texts(stored, ConfigLayer.STORED)
@@ -110,7 +110,7 @@ class Config:
         return replace(self, warnings=warnings, _instances=instances, _layers=layers)
 
     def read_again(self) -> "Config":
-        """The settings as the file and the environment have them now; stored overrides and flags stay.
+        """Return the settings as file and environment have them now; stored overrides and flags stay.
 
         Raises ConfigInvalid.
         """
@@ -121,7 +121,7 @@ class Config:
         return replace(new, _instances=reader.build(merged.merged()), _layers=merged)
 
     def with_sections(self, more: Mapping[str, type]) -> "Config":
-        """The same with these sections too, read again. Raises ConfigInvalid."""
+        """Return the settings read again with these sections too. Raises ConfigInvalid."""
         return replace(self, sections={**self.sections, **more}).read_again()
 
     def _value(self, path: tuple[str, ...]) -> Any:
@@ -133,7 +133,7 @@ class Config:
 
 @dataclass(frozen=True, slots=True)
 class _Layers:
-    """What each layer gave, so that another stored layer can be put between."""
+    """The values of each layer, so that another stored layer can be inserted."""
 
     file: ConfigFile | None
     environ: Mapping[str, str]
@@ -154,9 +154,9 @@ def load_config(
     stored: Mapping[str, str] = _NOTHING,
     flags: Mapping[str, str] = _NOTHING,
 ) -> Config:
-    """Read and merge all layers. Raises ConfigInvalid with every problem found. Secrets are not read yet.
+    """Read and merge all layers. Raises ConfigInvalid with all problems found. Secrets are not read yet.
 
-    `stored` and `flags` map dotted keys to texts; stored overrides are treated as `Config.with_stored` says.
+    `stored` and `flags` map dotted keys to texts; stored overrides are handled as in `Config.with_stored`.
     """
     path = home / FILE_NAME
     reader = LayerReader(sections, home, environ)
@@ -178,7 +178,7 @@ def load_config(
 
 
 def _placed(problems: list[ConfigProblem], layers: _Layers, path: Path) -> Iterator[ConfigProblem]:
-    """What is wrong between keys, or missing, gets the place of the nearest table."""
+    """Give problems between keys, or of missing keys, the position of the nearest table."""
     for problem in problems:
         if problem.place or not problem.key:
             yield problem
@@ -189,7 +189,7 @@ def _placed(problems: list[ConfigProblem], layers: _Layers, path: Path) -> Itera
 
 
 def _variable(layers: _Layers, key: KeyPath, reason: str) -> FilePlace | None:
-    """The variable that a wrong value comes from; of a rule between several keys the one that the reason names."""
+    """Return the variable a wrong value comes from; for a rule between several keys the one the reason names."""
     given = {
         each: found.place
         for each, found in layers.merged().items()

@@ -1,10 +1,9 @@
-"""Where each key of a TOML document stands.
+"""Positions of the keys in a TOML document.
 
-Theory of operation. `tomllib` says what a document holds, not where. This scanner walks a document that tomllib has
-already accepted, so it need not check anything: it reads keys, remembers their offsets, and skips values, looking
-into arrays and inline tables only for the keys inside. A path is made of keys and, for arrays, of indexes, just as
-one would index the parsed document. Format: TOML 1.0 (https://toml.io/en/v1.0.0); the laxer inline tables of
-1.1 are understood too.
+Theory of operation. `tomllib` returns what a document contains, not where. This scanner walks a document tomllib has
+already accepted, so it checks nothing: it reads keys, remembers their offsets, and skips values, looking into arrays
+and inline tables only for the keys inside. A path consists of keys and, for arrays, of indexes, just as one would index
+the parsed document. Format: TOML 1.0 (https://toml.io/en/v1.0.0); the laxer inline tables of 1.1 are understood too.
 """
 
 import re
@@ -19,16 +18,16 @@ _BARE = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012345678
 _KEY_PART = re.compile(r"""[ \t]*("(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[A-Za-z0-9_-]+)[ \t]*""")
 _EQUALS = re.compile(r"=[ \t]*")
 _BLANK = re.compile(r"(?:[ \t\r\n]+|#[^\n]*)*")
-# A text, in three quotes or one (one or two more may stand right before the closing three), or what has none.
+# A text in triple or single quotes (one or two quotes may precede the closing three), or an unquoted value.
 _PLAIN_VALUE = re.compile(
     r'"""(?:[^\\]|\\.)*?"{3,5}(?!")' r"|'{3}.*?'{3,5}(?!')" r'|"(?:[^"\\]|\\.)*"' r"|'[^']*'|[^,\]}#\n]*", re.DOTALL
 )
 
 
 def find_positions(text: str) -> dict[KeyPath, tuple[int, int]]:
-    """Line and column (from 1, in characters) of every key and array element of a valid document."""
+    """Return line and column (from 1, in characters) of every key and array element of a valid document."""
     scanner = PositionScanner(text)
-    with suppress(RecursionError):  # nested so deeply that tomllib only just managed; the keys before are known
+    with suppress(RecursionError):  # nested so deeply that tomllib only just managed; earlier keys are known
         scanner.document()
     starts = [0, *(index + 1 for index, character in enumerate(text) if character == "\n")]
     found: dict[KeyPath, tuple[int, int]] = {}
@@ -39,7 +38,7 @@ def find_positions(text: str) -> dict[KeyPath, tuple[int, int]]:
 
 
 def parse_key(text: str) -> tuple[str, ...]:
-    """The parts of a dotted key as TOML writes it: `prices."gpt-4.1".input`. Raises ValueError."""
+    """Split a dotted key in TOML syntax: `prices."gpt-4.1".input`. Raises ValueError."""
     scanner = PositionScanner(text)
     try:
         parts = tuple(part for part, _ in scanner.key())
@@ -51,7 +50,7 @@ def parse_key(text: str) -> tuple[str, ...]:
 
 
 def dotted(path: KeyPath) -> str:
-    """The path as TOML would write it; indexes stand in brackets."""
+    """Return the path in TOML syntax, with indexes in brackets."""
     text = ""
     for part in path:
         if isinstance(part, int):
@@ -76,7 +75,7 @@ class PositionScanner:
         self._last_index: dict[KeyPath, int] = {}
 
     def document(self) -> None:
-        """Read it all."""
+        """Read the whole document."""
         table: KeyPath = ()
         while self._skip_blank():
             if self.text[self.at] == "[":
@@ -85,7 +84,7 @@ class PositionScanner:
                 self._pair(table)
 
     def key(self) -> list[tuple[str, int]]:
-        """The parts of a dotted key, each with its offset; stops after the blanks that follow it. Raises ValueError."""
+        """Read a key; return its parts with their offsets. Stops after the following blanks. Raises ValueError."""
         parts = []
         while True:
             found = _KEY_PART.match(self.text, self.at)
@@ -151,7 +150,7 @@ class PositionScanner:
         self.at += 1
 
     def _skip_blank(self) -> bool:
-        """Skip blanks, line ends and comments; whether anything is left."""
+        """Skip blanks, line ends and comments; return whether anything is left."""
         self._skip(_BLANK)
         return self.at < len(self.text)
 

@@ -1,4 +1,4 @@
-"""Problems with settings as they are reported, with file, line and nearest known key; and where a value came from."""
+"""Reported problems with settings, with file, line and nearest known key; and the origin of a value."""
 
 from collections.abc import Iterable
 from enum import StrEnum
@@ -10,7 +10,7 @@ from hob.core.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class FilePlace:
-    """Where a value stands: a file, perhaps with line and column (both from 1), or the name of a variable."""
+    """Position of a value: a file, perhaps with line and column (both from 1), or the name of a variable."""
 
     name: str
     line: int = 0
@@ -32,7 +32,7 @@ class ConfigLayer(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where the value in force came from."""
+    """The origin of an effective value."""
 
     layer: ConfigLayer
     place: FilePlace | None = None
@@ -43,7 +43,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class ConfigProblem:
-    """One thing that is wrong: where, at which key, why, and the known key or word that is nearest."""
+    """One problem: where, at which key, why, and the nearest known key or word."""
 
     reason: str
     key: str = ""
@@ -68,8 +68,8 @@ class UnknownKey(ConfigInvalid):
 
 
 def find_nearest(word: str, known: Iterable[str]) -> str:
-    """The known word that was probably meant, or nothing."""
-    from difflib import get_close_matches  # costs milliseconds and is needed only when something is wrong
+    """Return the known word that was probably meant, or an empty string."""
+    from difflib import get_close_matches  # costs milliseconds and is needed only for errors
 
     folded = {each.casefold(): each for each in known}
     return next((folded[match] for match in get_close_matches(word.casefold(), list(folded), n=1, cutoff=0.6)), "")

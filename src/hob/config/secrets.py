@@ -1,7 +1,7 @@
-"""Secrets: a value at hand, or a reference that is read when the secret is first needed.
+"""Secrets: literal values, or references that are resolved when the secret is first needed.
 
 References: `env:NAME`, `file:PATH`, `keyring:SERVICE/USER`, `command:PROGRAM ARGUMENTS…`. Anything else is the secret
-itself. No message ever contains a secret, nor a command's arguments, which may hold one.
+itself. No message ever contains a secret, nor a command's arguments, which may contain one.
 """
 
 import os
@@ -23,16 +23,16 @@ MAX_BYTES = 65_536
 
 
 class SecretSources(NamedTuple):
-    """What references are read against: the environment, and the folder where relative paths begin."""
+    """What references are resolved against: the environment, and the folder where relative paths begin."""
 
     environ: Mapping[str, str]
     base: Path
 
 
 def make_secret(text: str, key: str, sources: SecretSources) -> Secret:
-    """The secret that the text is or refers to; nothing is read yet. Raises ValueError for a malformed reference.
+    """Return the secret the text is or refers to; nothing is read yet. Raises ValueError for a malformed reference.
 
-    Only what the author wrote decides whether it is a reference, never a substituted variable's content.
+    Only the text as written decides whether it is a reference, never the content of a substituted variable.
     """
     if not text.strip():
         raise ValueError(translatable("the secret is empty"))
@@ -44,7 +44,7 @@ def make_secret(text: str, key: str, sources: SecretSources) -> Secret:
 
 
 def scheme_of(text: str) -> str:
-    """Which kind of reference the text is, or nothing for the secret itself."""
+    """Return the kind of reference, or an empty string for a literal secret."""
     written = text.shown if isinstance(text, GivenText) else text
     scheme, colon, _ = written.partition(":")
     return scheme if colon and scheme in _SCHEMES else ""
@@ -129,7 +129,7 @@ def _of_command(line: str, sources: SecretSources) -> tuple[Read, str]:
 
 
 def _run(words: list[str], sources: SecretSources) -> str:
-    """The first line the program writes (what follows is a password store's notes). No shell; its own session."""
+    """Return the first line the program prints (password stores print notes after it). No shell; its own session."""
     import subprocess
 
     name = words[0]
@@ -169,12 +169,12 @@ def _run(words: list[str], sources: SecretSources) -> str:
 
 
 def _end_group(pid: int) -> None:
-    """End whatever the command left behind, so that nothing outlives the reading."""
+    """Kill whatever the command left behind, so that nothing outlives it."""
     import signal
 
     try:
         os.killpg(pid, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):  # macOS answers so for a group that is gone but not yet reaped
+    except (ProcessLookupError, PermissionError):  # macOS raises this for a group that has ended but is not yet reaped
         return
 
 

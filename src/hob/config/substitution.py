@@ -1,4 +1,4 @@
-"""`${NAME}` in the file's texts, replaced from the environment."""
+"""Substitution of `${NAME}` in the file's texts from the environment."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -13,9 +13,9 @@ Report = Callable[[KeyPath, str], None]
 
 
 class GivenText(str):
-    """A value given as text (a variable, a flag, a file's text after substitution): it is read by its setting's type.
+    """A value given as text (a variable, a flag, a substituted text of the file), to be parsed by its setting's type.
 
-    `shown` is the text as its author wrote it; messages show that, since a replaced variable may be a secret.
+    `shown` is the text as written; messages show that, since a substituted variable may be a secret.
     """
 
     __slots__ = ("shown",)
@@ -28,14 +28,14 @@ class GivenText(str):
 
 
 def is_name(text: str) -> bool:
-    """Whether a variable can bear this name."""
+    """Whether this is a valid name of a variable."""
     return _NAME.fullmatch(text) is not None
 
 
 def substitute(value: Any, environ: Mapping[str, str], report: Report, path: KeyPath = ()) -> Any:
-    """The parsed value with every `${NAME}` in its texts replaced; `$${` stands for a plain `${`.
+    """Return the parsed value with every `${NAME}` in its texts replaced; `$${` is a literal `${`.
 
-    What cannot be replaced is reported and stays. Replaced text is not looked at again.
+    Unresolvable names are reported and stay. Substituted text is not expanded again.
     """
     if isinstance(value, str):
         return _substitute_text(value, environ, report, path) if "${" in value else value

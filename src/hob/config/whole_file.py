@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Atomic writing of files."""
 
 import os
 from collections.abc import Callable
@@ -6,9 +6,9 @@ from pathlib import Path
 
 
 def write_whole(path: Path, data: bytes, mode: int = 0o600, ready: Callable[[], None] = lambda: None) -> None:
-    """Put a file in place in one step, durably, and never readable by others meanwhile; a missing folder is made.
+    """Write a file in one step, durably, and never readable by others meanwhile; a missing folder is created.
 
-    `ready` is asked when all is written, and may raise. Raises OSError. Then nothing has changed.
+    `ready` is called before the file is put in place, and may raise. Raises OSError. On failure nothing has changed.
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     beside = path.with_name(f".{path.name}.{os.getpid()}.new")

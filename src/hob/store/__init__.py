@@ -1,1 +1,1 @@
-"""The one SQLite file and everything in it. All SQL is here."""
+"""The SQLite database of Hob. All SQL is here."""

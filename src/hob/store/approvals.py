@@ -1,4 +1,4 @@
-"""Questions whether something may be done, their answers, and approval that was given for more than one use."""
+"""Questions for approval, their answers, and grants for repeated use."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -36,7 +36,7 @@ _GRANTS = (
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """What else an approval is bound to: the directory, and files (by path) with the SHA-256 of what stood in them."""
+    """What else an approval is bound to: the directory, and files by path with the SHA-256 of their content."""
 
     directory: str = ""
     files: tuple[tuple[str, str], ...] = ()
@@ -44,11 +44,11 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class Approval:
-    """One question, bound to one call of a turn and its exact arguments by `hash`. `shown` is what the owner reads.
+    """One question, bound to one call of a turn and its exact arguments by `hash`. `shown` is the text the owner reads.
 
-    `question` are the values that `shown` was made of, None where they were erased or an older Hob asked. `bound` is
-    None where that was erased. `remaining` are the seconds of running time it still stands for, as last noted; None for
-    questions older than that. `asked`, `expires` and `answered` are times by the wall clock.
+    `question` holds the values `shown` was made of, or None if they were erased or an older Hob asked. `bound` is None
+    if it was erased. `remaining` is the running time in seconds the question stays valid, as last noted, or None for
+    older questions. `asked`, `expires` and `answered` are wall-clock times.
     """
 
     id: ApprovalId
@@ -75,7 +75,7 @@ class Approval:
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """Approval for every call that is exactly this one; everywhere where `session` is None."""
+    """Approval for every identical call; in every session if `session` is None."""
 
     id: ApprovalId
     session: SessionKey | None
@@ -88,7 +88,7 @@ class Grant:
 
 
 Told = Callable[[Approval], AuditEntry]
-"""How the audit log tells a question, as it stands after a step."""
+"""Returns the audit entries of a question, given its new state."""
 
 
 def _load(row: Sequence[Any]) -> Approval:
@@ -122,16 +122,16 @@ def _dumped(bound: Bound | None) -> str:
 
 
 class StoredApprovals(AuditedPart):
-    """The questions and their answers. Each answer is used at most once.
+    """Questions and their answers. Each answer is used at most once.
 
-    Where there is a `record`, the audit log has it in the same transaction.
+    A `record`, where given, writes the audit log in the same transaction.
     """
 
     async def _step(self, record: Told | None, job: Job[Approval | None]) -> Approval | None:
         return await self._audit.write(job, lambda found: () if record is None or found is None else (record(found),))
 
     async def put(self, approval: Approval, record: Told | None = None) -> ApprovalId:
-        """Ask; while a question about this call stands, or its approval is unused, this gives that one's id."""
+        """Store a question; if one about this call is open, or its approval unused, return that one's id."""
         standing = approval.id
 
         def job(connection: apsw.Connection) -> Approval | None:
@@ -160,16 +160,16 @@ class StoredApprovals(AuditedPart):
         return standing
 
     async def find(self, id: str) -> Approval | None:
-        """One question."""
+        """Return a question, or None."""
         row = await self._readers.read(lambda c: find_row(c, f"{_SELECT} WHERE a.id = ?", (id,)))
         return None if row is None else _load(row)
 
     async def of_turn(self, turn: TurnId) -> tuple[Approval, ...]:
-        """All questions of a turn, oldest first."""
+        """Return all questions of a turn, oldest first."""
         return tuple(_load(row) for row in await self._readers.read(lambda c: all_rows(c, _OF_TURN, (turn,))))
 
     async def is_last_said(self, approval: Approval, chat: Address) -> bool:
-        """Whether no one has written in its session since it was asked, and Hob has sent nothing else to this chat."""
+        """Whether the question is the last thing said in its session and sent to this chat."""
 
         def said_since(connection: apsw.Connection) -> bool:
             last = "coalesce((SELECT max(seq) FROM inbox WHERE turn = ?), 0)"
@@ -186,20 +186,20 @@ class StoredApprovals(AuditedPart):
         return not await self._readers.read(said_since)
 
     async def open(self, session: SessionKey | None = None) -> tuple[Approval, ...]:
-        """The unanswered questions, of one session if given, oldest first."""
+        """Return the unanswered questions, of one session if given, oldest first."""
         where, values = ("", ()) if session is None else ("AND session = ?", (session,))
         open_ones = f"SELECT seq FROM approvals WHERE state = 'open' {where}"  # noqa: S608
         sql = f"{_SELECT} WHERE a.seq IN ({open_ones}) ORDER BY a.seq"
         return tuple(_load(row) for row in await self._readers.read(lambda c: all_rows(c, sql, values)))
 
     async def newest(self, turn: TurnId, call: CallId, command: str) -> Approval | None:
-        """The last question about exactly this call, whatever became of it."""
+        """Return the last question about exactly this call, in any state."""
         sql = f"{_SELECT} WHERE turn = ? AND call = ? AND a.hash = ? ORDER BY a.seq DESC LIMIT 1"
         row = await self._readers.read(lambda c: find_row(c, sql, (turn, call, command)))
         return None if row is None else _load(row)
 
     async def standing(self) -> tuple[Approval, ...]:
-        """The unanswered questions and the unused leaves, oldest first."""
+        """Return the unanswered questions and the unused approvals, oldest first."""
         sql = f"{_SELECT} WHERE a.seq IN ({_STANDING}) ORDER BY a.seq"
         return tuple(_load(row) for row in await self._readers.read(lambda c: all_rows(c, sql)))
 
@@ -213,10 +213,10 @@ class StoredApprovals(AuditedPart):
         remaining: float | None = None,
         record: Told | None = None,
     ) -> Approval | None:
-        """Answer an open question; None if it is not open (any more). Of two answers at once one counts.
+        """Answer an open question; None if it is no longer open. Of two concurrent answers one wins.
 
-        An approval stands for `remaining` seconds more, where that is given. One of scope `session` or `always` also
-        makes a grant.
+        An approval is valid for `remaining` more seconds, if given. A scope of `session` or `always` also creates a
+        grant.
         """
         at = self._now()
         state = ApprovalState.ALLOWED if allowed else ApprovalState.DENIED
@@ -237,7 +237,7 @@ class StoredApprovals(AuditedPart):
         return await self._step(record, job)
 
     async def use(self, id: ApprovalId, command: str, record: Told | None = None) -> bool:
-        """Spend the approval on exactly this command hash; False if it was not given, not for this, or spent."""
+        """Use the approval for exactly this command hash; False if it was denied, is for another, or was used."""
 
         def job(connection: apsw.Connection) -> Approval | None:
             sql = "UPDATE approvals SET state = 'used' WHERE id = ? AND hash = ? AND state = 'allowed'"
@@ -247,7 +247,7 @@ class StoredApprovals(AuditedPart):
         return await self._step(record, job) is not None
 
     async def expire(self, id: ApprovalId, note: str = "", record: Told | None = None) -> None:
-        """The question or the unused approval is void. Raises IllegalMove when it was denied or used."""
+        """Expire a question or an unused approval. Raises IllegalMove if it was denied or used."""
 
         def job(connection: apsw.Connection) -> Approval | None:
             row = find_row(connection, f"{_SELECT} WHERE a.id = ?", (id,))
@@ -261,19 +261,19 @@ class StoredApprovals(AuditedPart):
         await self._step(record, job)
 
     async def note_remaining(self, seconds: Mapping[ApprovalId, float]) -> None:
-        """Note for how much longer these stand, so that a restart neither lengthens nor shortens it."""
+        """Store the remaining validity of these, so that a restart neither extends nor shortens it."""
         rows = [(left, id) for id, left in seconds.items()]
         sql = "UPDATE approvals SET remaining = ? WHERE id = ? AND state IN ('open', 'allowed')"
         await self._writer.write(lambda connection: connection.executemany(sql, rows).fetchall())
 
     async def grants(self, command: str | None = None) -> tuple[Grant, ...]:
-        """The grants that hold, for one command hash if given, oldest first."""
+        """Return the valid grants, for one command hash if given, oldest first."""
         where, values = ("", ()) if command is None else (" AND g.hash = ?", (command,))
         sql = f"{_GRANTS} WHERE revoked IS NULL{where} ORDER BY g.seq"
         return tuple(_load_grant(row) for row in await self._readers.read(lambda c: all_rows(c, sql, values)))
 
     async def revoke(self, id: str, *entries: AuditEntry) -> bool:
-        """Take a grant back, which the audit log tells in the same transaction; False if there is none such."""
+        """Revoke a grant and write the audit log in the same transaction; False if there is no such grant."""
         at = self._now()
         sql = "UPDATE grants SET revoked = ? WHERE id = ? AND revoked IS NULL"
         return bool(await self._audit.write(lambda c: changed(c, sql, (at, id)), lambda n: entries if n else ()))

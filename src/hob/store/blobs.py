@@ -16,8 +16,8 @@ from hob.store.database.disk import sync
 from hob.store.database.part import DatabaseAccess, StorePart
 from hob.store.database.rows import find_row
 
-# What was erased and is put again is newer than its tombstone, whatever the wall clock says: else the tombstone would
-# erase it once more.
+# A blob stored again after its erasure must be newer than its tombstone, whatever the wall clock says, or the tombstone
+# would erase it again.
 _PUT = (
     "INSERT INTO blobs (id, media_type, size, at) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET"
     " media_type = excluded.media_type, at = max(excluded.at, erased + 0.001), erased = NULL WHERE erased IS NOT NULL"
@@ -26,17 +26,17 @@ _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EFBIG}
 
 
 def blob_path(folder: Path, id: str) -> Path:
-    """Where a blob's bytes lie."""
+    """Return the path of a blob."""
     return folder / id[:2] / id
 
 
 def write_blob(folder: Path, id: str, data: bytes) -> None:
-    """Put the bytes on disk, whole or not at all. Raises StoreFull, StoreError."""
+    """Write the bytes to disk, completely or not at all. Raises StoreFull, StoreError."""
     path = blob_path(folder, id)
     part: Path | None = None
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(suffix=".part", dir=path.parent)  # two may write the same blob at once
+        handle, name = tempfile.mkstemp(suffix=".part", dir=path.parent)  # the same blob may be written twice at once
         part = Path(name)
         with os.fdopen(handle, "wb") as file:
             file.write(data)
@@ -60,7 +60,7 @@ class FileBlobs(StorePart):
         self._folder = folder
 
     async def put(self, data: bytes, media_type: str) -> BlobId:
-        """Keep these bytes; they are on disk when this returns. Raises StoreFull."""
+        """Store the bytes durably and return the blob's id. Raises StoreFull."""
         id = BlobId(await asyncio.to_thread(digest, data))
         at = self._now()
         known = "SELECT 1 FROM blobs WHERE id = ? AND erased IS NULL"
@@ -73,7 +73,7 @@ class FileBlobs(StorePart):
         connection.execute(_PUT, (id, media_type, size, at))
 
     async def load(self, blob: BlobId) -> bytes:
-        """The bytes. Raises NotFound, also for what was erased."""
+        """Return the bytes of a blob. Raises NotFound, also if it was erased."""
         known = "SELECT 1 FROM blobs WHERE id = ? AND erased IS NULL"
         if await self._readers.read(lambda c: find_row(c, known, (blob,))) is None:
             raise NotFound(translatable("There is no blob {blob}.", blob=blob))

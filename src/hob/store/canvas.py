@@ -1,4 +1,4 @@
-"""Canvas pages with their versions: rows like those of plug-ins, so backups, erasing and retention reach them."""
+"""Canvas pages and their versions, stored as plug-in records, so that backups, erasure and retention cover them."""
 
 import json
 from collections.abc import Sequence
@@ -13,19 +13,19 @@ from hob.store.plugin_records import PluginRecord, PluginRecords
 
 MAX_PAGES, MAX_VERSIONS = 40, 20
 HIDDEN_SECONDS = 30 * 86_400.0
-"""What is hidden is kept for so long."""
+"""Retention of a hidden page."""
 _PAGE, _HTML = "page", "html"
 
 
 class StoredCanvas:
-    """Keeps them; its methods raise StoreErrors."""
+    """Stores canvas pages. All methods raise StoreErrors."""
 
     def __init__(self, records: PluginRecords, clock: Clock) -> None:
         self._records = records
         self._clock = clock
 
     async def present(self, page: CanvasPage, html: str) -> CanvasPage:
-        """Keep it as the newest version; the same again changes nothing."""
+        """Store the page as the newest version; an unchanged page adds none."""
         versions = await self.versions(page.id)
         if versions:
             last = versions[-1]
@@ -43,35 +43,35 @@ class StoredCanvas:
         return page
 
     async def pages(self) -> Sequence[CanvasPage]:
-        """The newest version of each page, those presented last first."""
+        """Return the newest version of each page, the most recently presented first."""
         newest = {page.id: page for page in await self._read(f"{_PAGE}/")}
         return sorted(newest.values(), key=lambda each: -each.at)
 
     async def versions(self, id: str) -> Sequence[CanvasPage]:
-        """Those that are kept of a page, oldest first."""
+        """Return the stored versions of a page, oldest first."""
         return await self._read(f"{_PAGE}/{id}/")
 
     async def find(self, id: str, version: int = 0) -> CanvasPage:
-        """This version, or the newest. Raises NotFound."""
+        """Return this version, or the newest. Raises NotFound."""
         found = [page for page in await self.versions(id) if version in (0, page.version)]
         if not found:
             raise NotFound(translatable("there is no such page, or not in this version"))
         return found[-1]
 
     async def html(self, page: CanvasPage) -> str:
-        """What is shown. Raises NotFound."""
+        """Return the page's HTML. Raises NotFound."""
         found = await self._records.find(_key(_HTML, page))
         if found is None:
             raise NotFound(translatable("there is no such page, or not in this version"))
         return found.value
 
     async def hide(self, page: CanvasPage) -> None:
-        """It is not shown any more, and forgotten after a while."""
+        """Hide the page; it is deleted after a while."""
         for each in await self.versions(page.id):
             await self._put(replace(each, hidden=True), await self.html(each))
 
     async def let_run(self, page: CanvasPage) -> CanvasPage:
-        """Its scripts run from now on, in this version."""
+        """Allow the scripts of this version to run."""
         page = replace(page, scripts=True)
         await self._put(page, await self.html(page))
         return page

@@ -1,4 +1,4 @@
-"""Stored forms of values: JSON with a version beside it. Readers accept every older version for ever."""
+"""Stored forms of values: JSON with a version number. Readers accept every older version."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -30,12 +30,12 @@ ENTRY_VERSION = 1
 
 
 def dump_json(value: Any) -> str:
-    """Compact JSON."""
+    """Return compact JSON."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def dump_inbound(inbound: Inbound) -> str:
-    """All of the message but its text; what has its default is left out."""
+    """Return everything of the message but its text; default values are omitted."""
     return dump_json(
         _present(
             {
@@ -62,7 +62,7 @@ def dump_inbound(inbound: Inbound) -> str:
 
 
 def _present(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Those that are not None."""
+    """Drop values that are None."""
     return {name: value for name, value in values.items() if value is not None}
 
 
@@ -79,7 +79,7 @@ def _load_terms(data: Mapping[str, Any] | None) -> ClientTerms | None:
 
 
 def load_inbound(version: int, text: str, body: str) -> Inbound:
-    """The message that was stored. Raises ValueError for a version this Hob does not know."""
+    """Load a stored message. Raises ValueError for an unknown version."""
     if version > INBOUND_VERSION:
         raise ValueError(f"an inbound of version {version} was written by a newer Hob")
     data = json.loads(body)
@@ -121,7 +121,7 @@ def _load_attachments(data: Mapping[str, Any]) -> tuple[Attachment, ...]:
 
 
 def dump_form(outbound: Outbound) -> str:
-    """What a message has beyond its text; empty for nothing."""
+    """Return what a message has beyond its text; empty if nothing."""
     data = _present(
         {
             "action": None if outbound.action is OutboundAction.SEND else outbound.action,
@@ -136,7 +136,7 @@ def dump_form(outbound: Outbound) -> str:
 
 
 def load_form(outbound: Outbound, text: str | None) -> Outbound:
-    """The message with what was stored of it beyond its text."""
+    """Restore what a message has beyond its text."""
     if not text:
         return outbound
     data = json.loads(text)
@@ -153,12 +153,12 @@ def load_form(outbound: Outbound, text: str | None) -> Outbound:
 
 @cache  # there are few labels, and every row has one
 def load_label(origin: str, trust: str) -> Label:
-    """The label that was stored."""
+    """Load a stored label."""
     return Label(Origin(origin), Trust(trust))
 
 
 def dump_extra(entry: Entry) -> str:
-    """What an entry has besides its text; empty for nothing."""
+    """Return what an entry has beyond its text; empty if nothing."""
     data = _present(
         {
             "calls": [[call.id, call.name, call.arguments] for call in entry.calls] or None,
@@ -175,7 +175,7 @@ ENTRY_TABLES = "transcript t JOIN content c ON c.id = t.text LEFT JOIN content x
 
 
 def load_entry(row: Sequence[Any]) -> Entry:
-    """The entry in a row of ENTRY_COLUMNS. Raises ValueError for a version this Hob does not know."""
+    """Load an entry from a row of ENTRY_COLUMNS. Raises ValueError for an unknown version."""
     n, version, role, turn, at, origin, trust, text, extra = row
     if version > ENTRY_VERSION:
         raise ValueError(f"a transcript entry of version {version} was written by a newer Hob")

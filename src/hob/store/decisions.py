@@ -1,4 +1,4 @@
-"""Decisions of the policy, as rows: what was allowed and refused, and by which rule."""
+"""Decisions of the policy: what was allowed or refused, and by which rule."""
 
 from hob.core.ids import CallId, TurnId
 from hob.core.values import dataclass
@@ -14,7 +14,7 @@ _SELECT = "SELECT turn, call, tool, hash, verdict, rule, reason, at, tier FROM p
 
 @dataclass(frozen=True, slots=True)
 class PolicyDecision:
-    """The verdict on one call: `allow`, `ask` or `deny`. `hash` is its command hash, `tier` how weighty it was."""
+    """The verdict on one call: `allow`, `ask` or `deny`. `hash` is its command hash, `tier` its severity."""
 
     turn: TurnId
     call: CallId
@@ -28,17 +28,17 @@ class PolicyDecision:
 
 
 class PolicyDecisions(AuditedPart):
-    """The verdicts, in the order of their commits."""
+    """The verdicts, in commit order."""
 
     async def add(self, decision: PolicyDecision, *entries: AuditEntry) -> None:
-        """Record one, with what the audit log tells of it; a time of 0 means now."""
+        """Record a verdict and its audit entries; a time of 0 means now."""
         d = decision
         at = d.at or self._now()
         values = (d.turn, d.call, d.tool, d.hash, d.verdict, d.rule, d.reason, at, d.tier)
         await self._audit.write(lambda connection: connection.execute(_INSERT, values).fetchall(), lambda _: entries)
 
     async def find(self, turn: TurnId, command: str | None = None) -> tuple[PolicyDecision, ...]:
-        """The verdicts of a turn, on one command hash if given."""
+        """Return the verdicts of a turn, on one command hash if given."""
         where, values = ("", (turn,)) if command is None else (" AND hash = ?", (turn, command))
         sql = f"{_SELECT} WHERE turn = ?{where} ORDER BY seq"
         rows = await self._readers.read(lambda c: all_rows(c, sql, values))

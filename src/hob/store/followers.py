@@ -1,4 +1,4 @@
-"""Cursors of followers: how far each has come on the timeline, and what it could not take."""
+"""Cursors of timeline followers, and events they could not process."""
 
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
@@ -10,7 +10,7 @@ from hob.store.database.part import StorePart, transaction
 from hob.store.database.rows import all_rows, find_row
 
 Effect: TypeAlias = Callable[[apsw.Connection], None]
-"""Writes rows as part of a transaction that others begin."""
+"""Writes rows within the caller's transaction."""
 
 _BEGIN = "INSERT OR IGNORE INTO followers (name, place) VALUES (?, ?)"
 _PLACE = "SELECT place FROM followers WHERE name = ?"
@@ -22,7 +22,7 @@ _QUARANTINED = "SELECT follower, count(*), max(at), reason FROM follower_quarant
 
 @dataclass(frozen=True, slots=True)
 class Quarantined:
-    """What a follower could not take: how many events, when that was last, and why."""
+    """Events a follower could not process: how many, the time of the last, and why."""
 
     follower: str
     events: int
@@ -31,11 +31,11 @@ class Quarantined:
 
 
 class StoredFollowers(StorePart):
-    """A cursor for each, moved in one transaction with what the follower writes."""
+    """One cursor per follower, moved in the same transaction as the follower's effect."""
 
     @transaction
     def begin(self, connection: apsw.Connection, name: str, *, at_end: bool) -> int:
-        """The place after which it goes on: a new one's is the beginning, or the end. Raises StoreErrors."""
+        """Return the position to continue from; for a new follower the beginning or the end. Raises StoreErrors."""
         row = find_row(connection, _PLACE, (name,))
         if row is None:
             row = all_rows(connection, _NEWEST)[0] if at_end else (0,)
@@ -45,24 +45,24 @@ class StoredFollowers(StorePart):
 
     @transaction
     def advance(self, connection: apsw.Connection, name: str, place: int, effect: Effect | None = None) -> None:
-        """It has worked on everything up to this place, with this effect. Raises StoreErrors and what that raises."""
+        """Move the cursor to this position, together with the effect. Raises StoreErrors and the effect's errors."""
         if effect is not None:
             effect(connection)
         connection.execute(_MOVE, (place, name))
 
     @transaction
     def quarantine(self, connection: apsw.Connection, name: str, places: Sequence[int], upto: int, reason: str) -> None:
-        """It cannot take these events and goes on behind them. Raises StoreErrors."""
+        """Skip these events as unprocessable. Raises StoreErrors."""
         rows = [(name, place, self._now(), reason) for place in places]
         connection.executemany(_QUARANTINE, rows)
         connection.execute(_MOVE, (upto, name))
 
     async def quarantined(self) -> Sequence[Quarantined]:
-        """What is quarantined, by follower. Raises StoreErrors."""
+        """Return the skipped events by follower. Raises StoreErrors."""
         rows = await self._readers.read(lambda connection: all_rows(connection, _QUARANTINED))
         return [Quarantined(*row) for row in rows]
 
     async def forget(self, name: str) -> None:
-        """It begins again when it comes again. Raises StoreErrors."""
+        """Delete a follower's cursor, so that it starts over. Raises StoreErrors."""
         sql = "DELETE FROM followers WHERE name = ?"
         await self._writer.write(lambda connection: connection.execute(sql, (name,)).fetchall())

@@ -1,7 +1,7 @@
-"""What was said elsewhere before: transcripts of other assistants, kept as past messages.
+"""Imported transcripts of other assistants, stored as past messages.
 
-They are there to be read and exported. No inbox, turn, task or outbox row comes of them, so that nothing is answered,
-run or sent. Of each message is remembered that it was taken over, also after it was erased: it does not come back.
+They can be read and exported. They create no inbox, turn, task or outbox row, so nothing is answered, run or sent. The
+import of each message is remembered even after its erasure, so that it is not imported again.
 """
 
 import hashlib
@@ -24,19 +24,19 @@ from hob.store.timeline import write_events
 from hob.store.titles import title_of
 
 IMPORTED = "imported"
-"""The name of the event of a conversation that was taken over; it is classed by its first and last time."""
+"""The event of an imported conversation; its classification holds the first and last time."""
 
 
 @dataclass(frozen=True, slots=True)
 class PastEntry:
-    """One message and its key: what it is called at its source, unique in the session. Its `n` and `turn` are given."""
+    """One message and its key, the name at its source, unique in the session. `n` and `turn` are assigned later."""
 
     key: str
     entry: Entry
 
 
 class Imports(StorePart):
-    """Takes over past messages. The same message twice is one; what came later is appended."""
+    """Imports past messages. Importing a message twice stores it once; later ones are appended."""
 
     @transaction
     def add(
@@ -48,9 +48,9 @@ class Imports(StorePart):
         *,
         preview: bool = False,
     ) -> int:
-        """Append those that are new, in this order, with their own times; how many that are. All of them or none.
+        """Append the new messages in this order, with their own times; return their number. Atomic.
 
-        With `preview` nothing is written. Raises InvalidRequest for a session that did not begin this way.
+        With `preview` nothing is written. Raises InvalidRequest for a session that did not begin with an import.
         """
         now = self._now()
         _refuse_own(connection, session)
@@ -73,7 +73,7 @@ def _refuse_own(connection: apsw.Connection, session: SessionKey) -> None:
 def _only_new(connection: apsw.Connection, session: SessionKey, past: Sequence[PastEntry]) -> list[PastEntry]:
     hashes: dict[bytes, PastEntry] = {}
     for each in past:
-        hashes.setdefault(_hash(each), each)  # of one key twice the first counts, where it stands
+        hashes.setdefault(_hash(each), each)  # of repeated keys the first counts
     sql = "SELECT key FROM imports WHERE session = ? AND key IN (SELECT unhex(value) FROM json_each(?))"
     known = {row[0] for row in all_rows(connection, sql, (session, json.dumps([each.hex() for each in hashes])))}
     return [each for hash_, each in hashes.items() if hash_ not in known]
@@ -90,7 +90,7 @@ def _hash(past: PastEntry) -> bytes:
 
 def _append(connection: apsw.Connection, session: SessionKey, title: str, entries: Sequence[Entry], now: float) -> None:
     content_writer = ContentWriter(connection)
-    times = [min(entry.at, now) for entry in entries]  # a conversation was not last used tomorrow
+    times = [min(entry.at, now) for entry in entries]  # a conversation cannot have been used in the future
     begun, last = min(times), max(times)
     row = find_row(connection, "SELECT entries FROM sessions WHERE key = ?", (session,))
     shown = "" if row is not None else title_of(title)
@@ -113,7 +113,7 @@ def _append(connection: apsw.Connection, session: SessionKey, title: str, entrie
 
 
 def _last_turn(connection: apsw.Connection, session: SessionKey) -> TurnId | None:
-    """Whose turn the answer belongs to with which a further piece may begin."""
+    """Return the turn that an answer at the start of a further part belongs to."""
     last = "SELECT turn FROM transcript WHERE session = ? ORDER BY n DESC LIMIT 1"
     row = find_row(connection, f"SELECT turn FROM ({last}) WHERE turn NOT IN (SELECT id FROM turns)", (session,))  # noqa: S608
     return None if row is None else TurnId(row[0])

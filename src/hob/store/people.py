@@ -1,4 +1,4 @@
-"""People, their addresses, and pairing requests, as rows."""
+"""People, their addresses, and pairing requests."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -22,19 +22,19 @@ _SETTLE = "DELETE FROM pairing_requests WHERE channel = ? AND account = ? AND ad
 
 
 class StoredPeople(AuditedPart):
-    """Who the owner has let in. Changes are the owner's alone to ask for.
+    """The people the owner has admitted. Only the owner may request changes.
 
-    Each takes what the audit log tells of it, in the same transaction.
+    Each change writes its audit entries in the same transaction.
     """
 
     async def persons(self) -> tuple[Person, ...]:
-        """Everybody, the owner first."""
+        """Return all people, the owner first."""
         return await self._readers.read(_persons)
 
     async def link(self, address: SenderAddress, person: str, name: str = "", *entries: AuditEntry) -> Person:
-        """This address is that person's, who is made a member where no one has that id. Its request is settled by that.
+        """Link the address to a person, creating a member for an unknown id; this settles the address's request.
 
-        Raises InvalidRequest if the address is somebody else's.
+        Raises InvalidRequest if the address belongs to another person.
         """
         at = self._now()
 
@@ -45,12 +45,12 @@ class StoredPeople(AuditedPart):
         return await self._audit.write(job, lambda _: entries)
 
     async def unlink(self, address: SenderAddress, *entries: AuditEntry) -> bool:
-        """This address is no one's any more; False if it was no one's."""
+        """Unlink the address; False if it was not linked."""
         place = _place(address)
         return bool(await self._audit.write(lambda c: changed(c, _UNLINK, place), lambda n: entries if n else ()))
 
     async def forget(self, person: str, *entries: AuditEntry) -> None:
-        """Remove the person with all addresses. What they said stays. Raises NotFound, InvalidRequest for the owner."""
+        """Remove the person and their addresses, not their messages. Raises NotFound, InvalidRequest for the owner."""
 
         def job(connection: apsw.Connection) -> None:
             if _person(connection, person).cls is SenderClass.OWNER:
@@ -63,7 +63,7 @@ class StoredPeople(AuditedPart):
         await self._audit.write(job, lambda _: entries)
 
     async def erase(self, person: str | None, addresses: Sequence[SenderAddress], *entries: AuditEntry) -> None:
-        """Remove the person, if there is one, and what was ever asked from these addresses."""
+        """Remove the person, if any, and all requests from these addresses."""
 
         def job(connection: apsw.Connection) -> None:
             for address in addresses:
@@ -78,7 +78,7 @@ class StoredPeople(AuditedPart):
         await self._audit.write(job, lambda _: entries)
 
     async def requests(self) -> tuple[PairingRequest, ...]:
-        """Who waits for an answer and who was denied, oldest first."""
+        """Return the open and the denied requests, oldest first."""
         sql = f"{_REQUESTS} WHERE denied OR expires > ? ORDER BY seq"
         now = self._now()
         rows = await self._readers.read(lambda connection: all_rows(connection, sql, (now,)))
@@ -86,7 +86,7 @@ class StoredPeople(AuditedPart):
 
     @transaction
     def ask(self, connection: apsw.Connection, request: PairingRequest) -> None:
-        """Somebody was told a code; what has expired is removed."""
+        """Store a pairing request; expired ones are removed."""
         r, now = request, self._now()
         sql = (
             "INSERT OR IGNORE INTO pairing_requests (code, channel, account, address, name, asked, expires)"
@@ -96,7 +96,7 @@ class StoredPeople(AuditedPart):
         connection.execute(sql, (r.code, *_place(r.address), r.name, r.asked, r.expires))
 
     async def deny(self, request: PairingRequest, *entries: AuditEntry) -> None:
-        """They get no further code from this address."""
+        """Deny a request; its address receives no further code."""
 
         def job(connection: apsw.Connection) -> None:
             if not changed(connection, "UPDATE pairing_requests SET denied = 1 WHERE code = ?", (request.code,)):

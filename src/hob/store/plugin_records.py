@@ -1,4 +1,4 @@
-"""Rows of features that have no tables of their own: a text under a key, with whose it is and how long it is wanted."""
+"""Records of features without their own tables: a text under a key, with its owner and expiry."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -14,7 +14,7 @@ from hob.store.erasure.content import ContentWriter
 from hob.store.followers import Effect
 
 LONGEST = 1_000_000
-"""Characters of one value."""
+"""Maximum characters of a value."""
 _KEPT = "plugin = :plugin AND key >= :key AND substr(key, 1, length(:key)) = :key"
 _FOUND = (
     "SELECT r.key, c.text, r.turn, r.session, r.person, r.expires, r.at FROM plugin_records r"  # noqa: S608
@@ -27,9 +27,9 @@ _FORGET = "UPDATE content SET text = NULL, salt = NULL, erased = ? WHERE id = ?"
 
 
 class PluginRecord(NamedTuple):
-    """One row. What belongs to a turn, a session or a person (their id, or `channel:account:id`) goes with them.
+    """One record. If it belongs to a turn, session or person (an id, or `channel:account:id`), it is erased with them.
 
-    It is gone after `expires` (Unix seconds; None: it stays). `at` is when it was written; the store sets it.
+    It is deleted after `expires` (Unix seconds; None: never). `at` is the time of writing, set by the store.
     """
 
     key: str
@@ -42,26 +42,26 @@ class PluginRecord(NamedTuple):
 
 
 class PluginRecords(StorePart):
-    """Those of one feature. They are in backups, and erased and let go of even while the feature is off."""
+    """The records of one feature, covered by backups, erasure and retention even if the feature is disabled."""
 
     def __init__(self, access: DatabaseAccess, feature: str) -> None:
         super().__init__(access)
         self._feature = feature
 
     async def find(self, key: str) -> PluginRecord | None:
-        """The row of this key, if there is one. Raises StoreErrors."""
+        """Return the record with this key, or None. Raises StoreErrors."""
         return next((each for each in await self._found(key, 1) if each.key == key), None)
 
     async def list(self, prefix: str = "", limit: int = 1_000) -> Sequence[PluginRecord]:
-        """Rows whose keys begin so, by key. Raises StoreErrors."""
+        """Return the records whose keys have this prefix, by key. Raises StoreErrors."""
         return await self._found(prefix, limit)
 
     async def put(self, record: PluginRecord) -> None:
-        """Keep it in place of the old one; durable when it returns. Raises InvalidRequest, StoreErrors."""
+        """Store the record durably, replacing the old one. Raises InvalidRequest, StoreErrors."""
         await self._writer.write(self.putting(record))
 
     def putting(self, record: PluginRecord) -> Effect:
-        """The same as part of another transaction: for the effects of a follower. Raises InvalidRequest."""
+        """Return a job that stores the record in a follower's transaction. Raises InvalidRequest."""
         if not record.key or len(record.value) > LONGEST:
             told = translatable("a record needs a key and has {maximum:,} characters at most", maximum=LONGEST)
             raise InvalidRequest(told)
@@ -76,7 +76,7 @@ class PluginRecords(StorePart):
         return write
 
     async def drop(self, key: str) -> bool:
-        """Forget the row of this key; whether there was one. Raises StoreErrors."""
+        """Delete the record with this key; return whether there was one. Raises StoreErrors."""
         at = self._now()
         return await self._writer.write(lambda connection: self._remove(connection, key, at))
 

@@ -1,4 +1,4 @@
-"""Sessions as rows: title, model, permission mode, autonomy, paused, archived."""
+"""Sessions: title, model, permission mode, autonomy, paused, archived."""
 
 import json
 import re
@@ -35,7 +35,7 @@ _CHANGE = (
 
 
 def chosen_session(connection: apsw.Connection, inbound: Inbound, otherwise: SessionKey) -> SessionKey:
-    """The session the message names, else the one its chat was switched to, else this one."""
+    """Return the session the message names, else the one its chat was switched to, else the default."""
     if inbound.session is not None:
         return inbound.session
     row = find_row(connection, "SELECT session FROM chats WHERE chat = ?", (inbound.origin.key(),))
@@ -51,10 +51,10 @@ def touch_session(
     at: float,
     trace: TraceId,
 ) -> None:
-    """The session is in use; one without a title gets it from the text, which came with this trace.
+    """Mark the session as used; an untitled one gets its title from the text, which arrived with this trace.
 
-    A message restores an archived one. A slash command does not, and says nothing of what the session is about; of a
-    private one no message does.
+    A message restores an archived session. A slash command neither restores nor titles it; no message titles a private
+    session.
     """
     command = _COMMAND.match(text) is not None
     title = "" if command or is_private(key) else title_of(text)
@@ -74,7 +74,7 @@ def touch_session(
 def name_by_speech(
     connection: apsw.Connection, content_writer: ContentWriter, key: SessionKey, text: str, at: float, trace: TraceId
 ) -> None:
-    """A session without a title gets it from what was spoken."""
+    """Give an untitled session a title from its first voice message."""
     untitled = find_row(connection, "SELECT key FROM sessions WHERE key = ? AND title IS NULL", (key,))
     title = "" if is_private(key) else title_of(text)
     if untitled and title:
@@ -84,7 +84,7 @@ def name_by_speech(
 def next_entries(
     connection: apsw.Connection, content_writer: ContentWriter, key: SessionKey, count: int, at: float
 ) -> int:
-    """Reserve this many places in the session's transcript; the first of them."""
+    """Reserve this many entry numbers in the session's transcript; return the first."""
     sql = "UPDATE sessions SET entries = entries + ?, updated = ? WHERE key = ? RETURNING entries"
     rows = all_rows(connection, sql, (count, at, key))
     if not rows:
@@ -120,7 +120,7 @@ def _create(
 
 
 def load_session(connection: apsw.Connection, key: SessionKey) -> Session:
-    """The session; a new one has defaults."""
+    """Return the session; a new one has defaults."""
     row = find_row(connection, f"{_SELECT} WHERE s.key = ?", (key,))
     return Session(key) if row is None else _load(row)
 
@@ -128,7 +128,7 @@ def load_session(connection: apsw.Connection, key: SessionKey) -> Session:
 def change_session(
     connection: apsw.Connection, key: SessionKey, at: float, chosen: SessionChange
 ) -> tuple[Session, Session]:
-    """Store these choices, in a new session too; as it was and as it is."""
+    """Store these choices, creating the session if necessary; return the old and the new session."""
     content_writer = ContentWriter(connection)
     row = find_row(connection, f"{_SELECT} WHERE s.key = ?", (key,))
     old = Session(key) if row is None else _load(row)
@@ -138,7 +138,7 @@ def change_session(
     if row is None:
         _create(connection, content_writer, key, "", at, new.title)
         old = replace(old, title=new.title)
-    # a title that stays is not kept a second time, where erasing would not find it
+    # an unchanged title is not stored again, where erasure would not find it
     sql = "SELECT title FROM sessions WHERE key = ?"
     title = all_rows(connection, sql, (key,))[0][0] if old.title == new.title else content_writer.maybe(new.title)
     mode = None if new.mode is None else new.mode.value
@@ -159,7 +159,7 @@ def _event(
     text: str = "",
     trace: TraceId | None = None,
 ) -> TimelineEvent:
-    """What changed about a session and the new value: all that a rebuild has to go by. A title can be erased."""
+    """Return the event of a change, with the new value, from which a rebuild restores it. A title can be erased."""
     return TimelineEvent(
         new_event_id(), trace or new_trace_id(), new_span_id(), None, at, EventKind.SESSION, name, status,
         session=key, classification=value, text=text,
@@ -183,7 +183,7 @@ def _changes(old: Session, new: Session, at: float) -> tuple[TimelineEvent, ...]
 
 
 def _permitted(old: Session, new: Session) -> Iterable[AuditEntry]:
-    """What the audit log tells: only the owner says what a session permits."""
+    """Return the audit entries; only the owner changes what a session permits."""
     detail = json.dumps({"target": new.key})
     if new.permission != old.permission:
         yield AuditEntry("action", "permission", new.permission or "default", sender="owner", detail=detail)
@@ -221,11 +221,11 @@ class StoredSessions(AuditedPart):
         self._open_groups = open_groups
 
     async def get(self, key: SessionKey) -> Session:
-        """The session; a new one has defaults."""
+        """Return the session; a new one has defaults."""
         return await self._readers.read(lambda connection: load_session(connection, key))
 
     async def change(self, key: SessionKey, **chosen: Unpack[SessionChange]) -> None:
-        """Store these choices; the others stay, also those that somebody else changes meanwhile."""
+        """Store these choices; all others stay, even if they change concurrently."""
         at = self._now()
 
         def job(connection: apsw.Connection) -> None:
@@ -235,7 +235,7 @@ class StoredSessions(AuditedPart):
         await self._audit.write(job, lambda _: told)
 
     async def reset(self, key: SessionKey, reason: str) -> None:
-        """Begin afresh: what was said so far is kept and no longer shown to the model; opened tools are closed."""
+        """Start over: earlier messages are kept but no longer shown to the model; opened tool groups are closed."""
         await self._reset(key, reason)
         self._open_groups.close(key)
 
@@ -253,7 +253,7 @@ class StoredSessions(AuditedPart):
 
     @transaction
     def switch(self, connection: apsw.Connection, chat: str, key: SessionKey) -> None:
-        """From now on messages of this chat (an address key) go to that session."""
+        """Send messages of this chat (an address key) to that session from now on."""
         at = self._now()
         connection.execute(
             "INSERT INTO chats (chat, session) VALUES (?, ?) ON CONFLICT DO UPDATE SET session = excluded.session",
@@ -266,13 +266,15 @@ class StoredSessions(AuditedPart):
         write_events(connection, content_writer, (_event(key, "switched", at, chat),))
 
     async def switched(self, chat: str) -> SessionKey | None:
-        """The session this chat was switched to, if it ever was."""
+        """Return the session this chat was switched to, or None."""
         sql = "SELECT session FROM chats WHERE chat = ?"
         row = await self._readers.read(lambda c: find_row(c, sql, (chat,)))
         return None if row is None else SessionKey(row[0])
 
     async def find(self, chat: str | None = None, archived: bool = False) -> tuple[Session, ...]:
-        """The sessions, of one chat if given, newest first, none made for one turn; `archived`: the archived ones."""
+        """Return the sessions, of one chat if given, newest first, without one-turn sessions; `archived` selects
+        archived ones.
+        """
         where, values = ("", (archived,)) if chat is None else ("AND s.chat = ?", (archived, chat))
         sql = f"{_SELECT} WHERE s.archived = ? {where} AND s.key NOT GLOB '{ONE_TURN}*' ORDER BY s.updated DESC"
         return tuple(_load(row) for row in await self._readers.read(lambda c: all_rows(c, sql, values)))

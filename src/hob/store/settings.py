@@ -1,4 +1,4 @@
-"""Settings of the database: reader threads, waiting for locks, writes per commit, backups before upgrades."""
+"""Settings of the database: reader threads, lock timeouts, writes per commit, backups before upgrades."""
 
 from hob.core.settings import setting
 from hob.core.values import dataclass

@@ -1,4 +1,4 @@
-"""The store as one value: opened and closed as a block."""
+"""The store: opened and closed as a block."""
 
 import asyncio
 import logging
@@ -75,7 +75,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class StoreHealth:
-    """How the database is. `check` is `ok`, `pending` or a sentence about damage; sizes in bytes."""
+    """Health of the database. `check` is `ok`, `pending` or a description of damage; sizes in bytes."""
 
     queue: int
     last_error: str | None
@@ -85,17 +85,17 @@ class StoreHealth:
 
     @property
     def writable(self) -> bool:
-        """Whether the last write went well and nothing forbids the next."""
+        """Whether the last write succeeded and nothing prevents the next."""
         return self.problem is None
 
     @property
     def problem(self) -> str | None:
-        """What is wrong now, if anything is."""
+        """The current problem, or an empty string."""
         return self.last_error if self.check in {PENDING, OK} else self.check
 
 
 class Store:
-    """Everything Hob remembers. Every method that writes is durable when it returns."""
+    """Everything Hob remembers. Every writing method is durable when it returns."""
 
     def __init__(
         self,
@@ -168,34 +168,34 @@ class Store:
 
     @property
     def commits(self) -> int:
-        """Transactions committed since the store was opened."""
+        """Number of transactions committed since the store was opened."""
         return self._writer.commits
 
     @property
     def damage(self) -> str | None:
-        """What is to be said of the database once damage was found in it; nothing is written from then on."""
+        """The damage found in the database, or an empty string; after damage nothing is written."""
         return self._check.damage
 
     @property
     def problem(self) -> str | None:
-        """What is wrong with the database now, if anything is."""
+        """The current problem of the database, or an empty string."""
         return self._writer.last_error if self._check.damage is None else self._check.damage
 
     async def began(self) -> float:
-        """When this home was first used (Unix seconds)."""
+        """Return when this home was first used (Unix seconds)."""
         return float(
             (await self._readers.read(lambda c: all_rows(c, "SELECT began FROM runs ORDER BY id LIMIT 1")))[0][0]
         )
 
     def health(self) -> StoreHealth:
-        """How the database is, without asking it."""
+        """Return the health of the database without querying it."""
         size = sum(part.stat().st_size for side in ("", *SIDES) if (part := self._beside(side)).exists())
         return StoreHealth(
             self._writer.waiting, self._writer.last_error, self._check.state, size, free_bytes(self._home)
         )
 
     async def backup(self, file: Path, *, force: bool = False) -> None:
-        """Write a consistent copy, blobs included, to one file while Hob goes on; one after the other.
+        """Write a consistent copy, including blobs, to one file while Hob continues; one backup at a time.
 
         Raises InvalidRequest if the file exists (unless forced), StoreFull and other StoreErrors; then no file is left.
         """
@@ -205,35 +205,35 @@ class Store:
     def _back_up(self, file: Path, *, force: bool) -> None:
         try:
             _back_up()(self._connect, self._home, file, self._carried, force=force)
-        except StoreDamaged as error:  # a backup reads everything, so it is often the first to meet it
+        except StoreDamaged as error:  # a backup reads everything, so it is often the first to find damage
             raise self._check.found(str(error.__cause__ or error)) from error
 
     def records_of(self, feature: str) -> PluginRecords:
-        """The rows of a feature that has no tables of its own."""
+        """Return the records of a feature without its own tables."""
         return PluginRecords(self._access, feature)
 
     def layer(self, layer: MemoryLayer) -> KeptLayer:
-        """What a plug-in's layer of memory holds."""
+        """Return the contents of a plug-in's memory layer."""
         return KeptLayer(self.items, self._clock, layer)
 
     def export_session(self, key: SessionKey) -> AsyncIterator[str]:
-        """One session as JSON lines, metadata first. Raises NotFound."""
+        """Yield one session as JSON lines, metadata first. Raises NotFound."""
         return self._export.session(key)
 
     def export_all(self) -> AsyncIterator[str]:
-        """Every session as JSON lines, each with its metadata first."""
+        """Yield every session as JSON lines, each with its metadata first."""
         return self._export.everything()
 
     def _beside(self, side: str) -> Path:
         return self._path.with_name(self._path.name + side)
 
     def start(self) -> None:
-        """Begin to work; `open_store` does this."""
+        """Start the threads; called by `open_store`."""
         self._writer.start()
         self._check.start()
 
     async def close(self) -> None:
-        """Finish what is queued, note the clean end, fold the log into the file. Failing that, the end is unclean."""
+        """Finish queued writes, record the clean end, checkpoint the log. If that fails, the end counts as unclean."""
         if self._closed:
             return
         try:
@@ -245,7 +245,7 @@ class Store:
         await self._end(checkpoint=True)
 
     async def abandon(self) -> None:
-        """End as a crash would: nothing is noted, what was not committed is gone. For tests of recovery."""
+        """Stop as a crash would: record nothing and lose what was not committed. For recovery tests."""
         if not self._closed:
             await self._end(checkpoint=False)
 
@@ -288,11 +288,11 @@ async def open_store(
     mask: Callable[[str], str] = as_it_is,
     carried: Collection[str] = (),
 ) -> AsyncIterator[Store]:
-    """The store in this home, while the block is open. The caller owns the home (one process at a time).
+    """Open the store of this home for the duration of the block. The caller owns the home (one process at a time).
 
-    Every text is given to `mask` before it is stored. Backups take the files and folders `carried` of the home along.
-    Raises StoreDamaged (the file was moved aside, the newest backup is named), StoreNewer, StoreFull and other
-    StoreErrors.
+    Every text is passed through `mask` before it is stored. Backups include the files and folders `carried` of the
+    home. Raises StoreDamaged (the file was moved aside; the message names the newest backup), StoreNewer, StoreFull and
+    other StoreErrors.
     """
     opened = await asyncio.to_thread(open_database, home, settings, clock.now(), vfs)
     opened.connection.mask = mask

@@ -1,4 +1,4 @@
-"""Settings that were changed at run time, as rows."""
+"""Settings changed at run time."""
 
 from collections.abc import Iterable, Mapping
 from contextlib import closing
@@ -23,16 +23,16 @@ _PUT = (
 
 
 class StoredSettings(AuditedPart):
-    """Key paths and their values as text."""
+    """Stored settings: key paths and their values as text."""
 
     async def load(self) -> Mapping[str, str]:
-        """All of them."""
+        """Return all stored settings."""
         return dict(await self._readers.read(lambda c: all_rows(c, _ALL)))
 
     async def change(
         self, values: Mapping[str, str | None], entries: Iterable[AuditEntry] = (), events: Iterable[TimelineEvent] = ()
     ) -> None:
-        """Store these, and forget those that are None, with what the audit log and the timeline tell of it."""
+        """Store these values, delete those that are None, and write the audit entries and events."""
         at = self._now()
         kept = [(key, value, at) for key, value in values.items() if value is not None]
         gone = [(key,) for key, value in values.items() if value is None]
@@ -46,7 +46,10 @@ class StoredSettings(AuditedPart):
 
 
 def read_stored(home: Path) -> Mapping[str, str]:
-    """All that are stored in a home, no matter who has it open; none where it has no database. Raises StoreErrors."""
+    """Return all stored settings of a home, even while another process has it open; empty without a database.
+
+    Raises StoreErrors.
+    """
     path = home / NAME
     if not path.exists():
         return {}

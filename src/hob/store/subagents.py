@@ -1,4 +1,4 @@
-"""Runs of sub-agents, and messages that Hob sends itself, as rows."""
+"""Runs of sub-agents, and messages Hob sends itself."""
 
 import json
 from collections.abc import Sequence
@@ -66,10 +66,10 @@ _OPEN_CHILDREN = (
 
 @dataclass(frozen=True, slots=True)
 class SubagentRow:
-    """One piece of work given away. `id` is its message, `turn` and `parent` gave it, `root` pays.
+    """One delegated run. `id` is its message, `turn` and `parent` delegated it, `root` pays for it.
 
-    `origin` is the chat that its report is answered in. `why`: how it was ended from outside. `taken`: who has got its
-    result. `waits` says that its turn is parked.
+    `origin` is the chat its report goes to. `why` is the reason if it was ended from outside, `taken` the receiver of
+    its result. `waits` means that its turn is parked.
     """
 
     id: InboundId
@@ -105,7 +105,7 @@ class SubagentRow:
 
 @dataclass(frozen=True, slots=True)
 class QueuedMessage:
-    """A message that Hob sends itself, for the run with this id if there is one."""
+    """A message Hob sends itself, with the id of its run, if any."""
 
     key: str
     run: InboundId
@@ -123,7 +123,7 @@ class AwaitingCall:
 
 @dataclass(frozen=True, slots=True)
 class SubagentWork:
-    """Runs whose results nobody has got yet, messages that are not accepted yet, calls that wait; the oldest first."""
+    """Pending work, oldest first: undelivered results, unaccepted messages, waiting calls."""
 
     runs: tuple[SubagentRow, ...]
     queued: tuple[QueuedMessage, ...]
@@ -131,7 +131,7 @@ class SubagentWork:
 
 
 class StoredSubagents(StorePart):
-    """Runs and the messages they begin with."""
+    """Runs of sub-agents and their first messages."""
 
     @transaction
     def add(
@@ -143,9 +143,9 @@ class StoredSubagents(StorePart):
         events: Sequence[TimelineEvent] = (),
         **chosen: Unpack[SessionChange],
     ) -> None:
-        """Keep the run, what is `chosen` for its session and its message, and tell it on the timeline; once.
+        """Store the run, the session's choices, its message and the events; idempotent.
 
-        Raises WrongCall where its parent has `most` open children, StoreErrors.
+        Raises WrongCall if its parent has `maximum` open children, StoreErrors.
         """
         at = self._now()
         to = row.origin
@@ -167,27 +167,27 @@ class StoredSubagents(StorePart):
             change_session(connection, row.session, at, chosen)
 
     async def enqueue(self, turn: TurnId, inbound: Inbound, run: str = "") -> None:
-        """Queue this message to Hob; its key makes it one. Raises StoreErrors."""
+        """Queue a message to Hob itself; idempotent by its key. Raises StoreErrors."""
         await self._writer.write(lambda c: _enqueue(c, ContentWriter(c), turn, run, inbound))
 
     @transaction
     def remove_queued(self, connection: apsw.Connection, key: str, *events: TimelineEvent) -> None:
-        """It was accepted, or is not to be; these events tell it."""
+        """Remove a queued message that was accepted or is obsolete, and write the events."""
         all_rows(connection, "DELETE FROM self_messages WHERE key = ?", (key,))
         write_events(connection, ContentWriter(connection), events)
 
     async def end(self, id: InboundId, why: str) -> None:
-        """It is ended from outside, for this reason; the first one stays."""
+        """End a run from outside, with this reason; the first reason is kept."""
         sql = "UPDATE subagents SET why = ? WHERE id = ? AND why = ''"
         await self._writer.write(lambda c: c.execute(sql, (why, id)).fetchall())
 
     async def end_all(self, why: str) -> None:
-        """All that are still at work are ended from outside, for this reason. Raises StoreErrors."""
+        """End all open runs from outside, with this reason. Raises StoreErrors."""
         await self._writer.write(lambda c: all_rows(c, _END_ALL, (why,)))
 
     @transaction
     def take(self, connection: apsw.Connection, id: InboundId, by: str, *events: TimelineEvent) -> None:
-        """Its result was handed over; these events tell it."""
+        """Record that the result was delivered, and write the events."""
         all_rows(connection, _TAKE, (by, id))
         write_events(connection, ContentWriter(connection), events)
 
@@ -200,7 +200,7 @@ class StoredSubagents(StorePart):
         result: ToolResult,
         events: Sequence[TimelineEvent],
     ) -> None:
-        """Give their results to a call of a parked turn, which is ready then; once."""
+        """Deliver the results to a call of a parked turn, which becomes ready; idempotent."""
         content_writer = ContentWriter(connection)
         put_result(connection, content_writer, turn, result)
         for id in ids:
@@ -209,40 +209,40 @@ class StoredSubagents(StorePart):
         wake_turn(connection, turn, self._now())
 
     async def close(self, id: InboundId) -> None:
-        """Nothing is to be done for it any more."""
+        """Close a run that needs nothing more."""
         await self._writer.write(lambda c: c.execute("UPDATE subagents SET closed = 1 WHERE id = ?", (id,)).fetchall())
 
     async def work(self) -> SubagentWork:
-        """What there is to do, on one snapshot. Raises StoreErrors."""
+        """Return the pending work in one snapshot. Raises StoreErrors."""
         return await self._readers.read(_find_work)
 
     async def handed_over(self, before: float) -> tuple[SubagentRow, ...]:
-        """Those with results that were handed over and sessions to put away: at once, or ended before this time."""
+        """Return runs with delivered results whose sessions can be archived: immediately, or ended before this time."""
         return await self._rows(f"{_HANDED_OVER} AND {_ENDED} <= ?", (before,))
 
     async def next_handed_over(self) -> float | None:
-        """When the first of them ended; None where there is none."""
+        """Return when the first of these runs ended, or None."""
         sql = f"SELECT min({_ENDED}) {_WITH_TURN} WHERE {_HANDED_OVER}"
         row = await self._readers.read(lambda c: find_row(c, sql))
         return None if row is None else row[0]
 
     async def of(self, session: SessionKey) -> tuple[SubagentRow, ...]:
-        """Those of a session's tree: given by it or by one that it gave work to, oldest first."""
+        """Return the runs of a session's tree: its own and those of its sub-agents, oldest first."""
         return await self._rows("s.parent = ? OR s.root = ?", (session, session))
 
     async def spawned_as(self, session: SessionKey) -> SubagentRow | None:
-        """The run that a sub-agent's session is; None for other sessions."""
+        """Return the run of a sub-agent's session; None for other sessions."""
         rows = await self._rows("s.session = ? AND s.kind = 'spawn'", (session,))
         return rows[0] if rows else None
 
     @snapshot
     def outcome(self, connection: apsw.Connection, row: SubagentRow) -> tuple[str, Trust]:
-        """What a run said, and the trust of the last request that its model answered."""
+        """Return a run's reply and the trust of the last request that was answered."""
         reply, trust = find_row(connection, _OUTCOME, (row.own_turn,)) or ("", None)
         return reply or "", Trust.UNTRUSTED if trust is None else Trust(trust)
 
     async def find(self, id: str) -> SubagentRow | None:
-        """One run."""
+        """Return a run, or None."""
         rows = await self._rows("s.id = ?", (id,))
         return rows[0] if rows else None
 

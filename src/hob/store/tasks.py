@@ -1,4 +1,4 @@
-"""Tasks: each accepted message and its state, as lists show them."""
+"""Tasks: each accepted message and its state, for lists."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -25,7 +25,7 @@ _SELECT = (
 )
 _CAME_THROUGH = (
     "EXISTS (SELECT 1 FROM inbox i WHERE i.id = t.inbound AND instr(i.sender, ?) = 1)"
-    " AND t.seq > (SELECT max(seq) - 20000 FROM tasks)"  # so many are looked through
+    " AND t.seq > (SELECT max(seq) - 20000 FROM tasks)"  # the number of rows searched
 )
 _state = cache(TaskState)
 _OPEN = "t.state IN ('pending', 'running', 'waiting')"
@@ -33,10 +33,7 @@ _OPEN = "t.state IN ('pending', 'running', 'waiting')"
 
 @dataclass(frozen=True, slots=True)
 class TaskRow:
-    """One task. `title` is the first line of what was asked; empty when that was erased.
-
-    `waits_for` is what its turn waits for, where it does.
-    """
+    """One task. `title` is the first line of its message, empty if erased. `waits_for` is what its turn waits for."""
 
     id: TaskId
     inbound: InboundId | None
@@ -54,17 +51,17 @@ class TaskRow:
 def add_task(
     connection: apsw.Connection, inbound: InboundId, session: str, trace: str, state: TaskState, title: int, at: float
 ) -> None:
-    """The task that an accepted message is."""
+    """Add the task of an accepted message."""
     connection.execute(_INSERT, (inbound, inbound, session, trace, state.value, title, at, at))
 
 
 def follow_turn(connection: apsw.Connection, turn: TurnId, state: TurnState, at: float, reason: str = "") -> None:
-    """Move the turn's tasks as the turn moved."""
+    """Update the turn's tasks to the turn's state."""
     _move(connection, "turn = ?", (turn,), TASK_OF_TURN[state], at, reason)
 
 
 def give_to_turn(connection: apsw.Connection, inbounds: Sequence[InboundId], turn: TurnId, at: float) -> None:
-    """These messages' tasks are run by this turn."""
+    """Assign these messages' tasks to the turn."""
     connection.execute(
         f"UPDATE tasks SET turn = ?, state = 'running', updated = ? WHERE id IN ({marks(inbounds)})"  # noqa: S608
         " AND state IN ('pending', 'waiting')",
@@ -91,18 +88,19 @@ def _load(row: Sequence[Any]) -> TaskRow:
 
 
 class Tasks(StorePart):
-    """What Hob has been asked to do."""
+    """The tasks of Hob."""
 
     async def get(self, id: str) -> TaskRow | None:
-        """One task, or None."""
+        """Return a task, or None."""
         rows = await self._readers.read(lambda c: all_rows(c, f"{_SELECT} WHERE t.id = ?", (id,)))
         return _load(rows[0]) if rows else None
 
     async def find(
         self, limit: int = 50, open_only: bool = False, state: str = "", channel: str = "", offset: int = 0
     ) -> tuple[TaskRow, ...]:
-        """The newest tasks first, without the first `offset` ones; those in this state, or else only those not yet
-        ended; those of messages that came through this channel."""
+        """Return tasks, newest first, skipping `offset`: those in this state, or else only open ones; of one channel if
+        given.
+        """
         terms = ["t.state = ?" if state else _OPEN if open_only else "", _CAME_THROUGH if channel else ""]
         where = " AND ".join(filter(None, terms))
         sql = f"{_SELECT} {where and 'WHERE'} {where} ORDER BY t.seq DESC LIMIT ? OFFSET ?"

@@ -1,4 +1,4 @@
-"""The timeline: events appended, and read by trace, session, kind and time."""
+"""The timeline: an append-only log of events, read by trace, session, kind and time."""
 
 import asyncio
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -47,7 +47,7 @@ _BEGINS = (
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """Events, each with its place, and the place up to which there is no other."""
+    """Events with their positions, and the position up to which nothing else matches."""
 
     events: tuple[tuple[int, TimelineEvent], ...]
     upto: int
@@ -64,7 +64,9 @@ _WRONG = (
 
 @dataclass(frozen=True, slots=True)
 class TimelinePage:
-    """Events, newest first; `before` leads to older ones, None where there are none. `newest` is the last place."""
+    """A page of events, newest first; `before` continues with older ones, None at the end. `newest` is the last
+    position.
+    """
 
     events: tuple[tuple[int, TimelineEvent], ...]
     before: int | None
@@ -73,7 +75,7 @@ class TimelinePage:
 
 @dataclass(frozen=True, slots=True)
 class TimelineFilter:
-    """Which events are wanted; what is empty leaves out none. `cost`: at least so many micro-dollars."""
+    """Filter for events; empty fields match everything. `cost` is a minimum in micro-dollars."""
 
     kinds: tuple[str, ...] = ()
     sessions: tuple[str, ...] = ()
@@ -87,7 +89,7 @@ class TimelineFilter:
     cost: int = 0
 
     def sql(self) -> tuple[str, tuple[Any, ...]]:
-        """What follows in the WHERE, and its values."""
+        """Return the WHERE clause and its values."""
         found: list[tuple[str, tuple[Any, ...]]] = []
         if self.kinds:
             found.append((f"kind IN ({marks(self.kinds)})", self.kinds))
@@ -118,7 +120,7 @@ def write_events(
     events: Iterable[TimelineEvent],
     session: SessionKey | None = None,
 ) -> None:
-    """Append the events; those without a session get this one."""
+    """Append events; those without a session get this one."""
     events = tuple(events)
     if isinstance(connection, WriteConnection):
         connection.happened |= {event.kind for event in events}
@@ -170,25 +172,27 @@ def _load(row: Sequence[Any]) -> TimelineEvent:
 
 
 class Timeline(StorePart):
-    """The facts, in the order of their commits."""
+    """Events in commit order."""
 
     async def add(self, events: Sequence[TimelineEvent]) -> None:
-        """Append these in one transaction."""
+        """Append these events in one transaction."""
         await self._writer.write(lambda connection: write_events(connection, ContentWriter(connection), events))
 
     async def trace(self, trace: TraceId) -> tuple[TimelineEvent, ...]:
-        """All that belongs to one trace, oldest first."""
+        """Return all events of a trace, oldest first."""
         sql = f"{_SELECT} WHERE trace_id = ? ORDER BY t.seq"
         return tuple(_load(row) for row in await self._readers.read(lambda c: all_rows(c, sql, (trace,))))
 
     async def begins(self, text: str) -> tuple[TraceId, ...]:
-        """The traces whose ids begin so, or that a message or a turn of this id is in; two at most tell of several."""
+        """Return traces whose ids have this prefix or that contain this message or turn id; at most two, enough to see
+        ambiguity.
+        """
         values = {"id": text, "end": f"{text}\U0010ffff"}
         rows = await self._readers.read(lambda c: all_rows(c, _BEGINS, values))
         return tuple(TraceId(trace) for (trace,) in rows)
 
     async def latest(self, limit: int, session: SessionKey | None = None) -> tuple[TimelineEvent, ...]:
-        """The last events, of one session if given, oldest first."""
+        """Return the last events, of one session if given, oldest first."""
         where, values = ("", [limit]) if session is None else ("WHERE session = ?", [session, limit])
         sql = f"{_SELECT} {where} ORDER BY t.seq DESC LIMIT ?"
         rows = await self._readers.read(lambda c: all_rows(c, sql, values))
@@ -196,9 +200,9 @@ class Timeline(StorePart):
 
     @snapshot
     def counts(self, connection: apsw.Connection, since: float) -> dict[str, int]:
-        """How many turns and calls of tools (`turn`, `tool`) ended since then (Unix seconds). Raises StoreErrors."""
+        """Count the turns and tool calls (`turn`, `tool`) ended since then (Unix seconds). Raises StoreErrors."""
         first, last = 0, all_rows(connection, _NEWEST)[0][0] + 1
-        while first < last:  # events are appended as time goes on
+        while first < last:  # binary search: events are appended in order of time
             middle = (first + last) // 2
             rows = all_rows(connection, _AT, (middle,))
             first, last = (middle + 1, last) if rows and rows[0][0] < since else (first, middle)
@@ -206,18 +210,18 @@ class Timeline(StorePart):
 
     @property
     def commits(self) -> int:
-        """It grows whenever something was committed: what is read while it stays is the same."""
+        """A number that grows with each commit; while it stays the same, reads give the same result."""
         return self._writer.commits
 
     async def newest(self) -> int:
-        """The place of the last event; 0 where there is none."""
+        """Return the position of the last event, or 0."""
         rows: Sequence[tuple[int]] = await self._readers.read(lambda c: all_rows(c, _NEWEST))
         return rows[0][0]
 
     async def follow(
         self, after: int, limit: int, *, sessions: Sequence[str] = (), kinds: Sequence[str] = ()
     ) -> "Followed":
-        """The next events after a place in the order, of these sessions and kinds if given."""
+        """Return the next events after a position, of these sessions and kinds if given."""
         where, values = "t.seq > ?", (after, *sessions, *kinds, limit)
         if sessions:
             where += f" AND session IN ({marks(sessions)})"
@@ -226,7 +230,7 @@ class Timeline(StorePart):
         sql = f"{_SELECT} WHERE {where} ORDER BY t.seq LIMIT ?"
 
         def read(connection: apsw.Connection) -> tuple[list[Any], int]:
-            (newest,) = all_rows(connection, _NEWEST)[0]  # the same snapshot: nothing can lie between the two
+            (newest,) = all_rows(connection, _NEWEST)[0]  # same snapshot, so nothing can be in between
             return all_rows(connection, sql, values), newest
 
         rows, newest = await self._readers.read(read)
@@ -237,10 +241,10 @@ class Timeline(StorePart):
     def page(
         self, connection: apsw.Connection, before: int | None, limit: int, wanted: "TimelineFilter"
     ) -> "TimelinePage":
-        """The newest events before a place (None: of all) that are wanted, newest first, and where to go on.
+        """Return the newest matching events before a position (None: the end), newest first, and where to continue.
 
-        At most `LOOKED_THROUGH` events are looked through at once: where few are wanted, a page may be short or empty
-        and lead on all the same.
+        At most `LOOKED_THROUGH` events are examined per call, so with few matches a page may be short or empty and
+        still continue.
         """
         where, values = wanted.sql()
         newest = all_rows(connection, _NEWEST)[0][0]
@@ -253,7 +257,7 @@ class Timeline(StorePart):
 
     @contextmanager
     def news(self, kinds: Collection[str] = ()) -> Iterator[asyncio.Event]:
-        """An event that is set whenever something was committed, of these kinds if given: `follow` may find more."""
+        """Return an event that is set after each commit, of these kinds if given."""
         committed = asyncio.Event()
 
         def look(happened: frozenset[str]) -> None:

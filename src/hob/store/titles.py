@@ -1,11 +1,11 @@
-"""Titles of sessions, tasks and replies in lists: how long, and what is left out."""
+"""Titles of sessions, tasks and replies in lists."""
 
 TITLE_LENGTH = 60
-"""Characters that a title has at most."""
+"""Maximum characters of a title."""
 
 
 def title_of(text: str | None) -> str:
-    """The first line of a text, cut to what fits in a list."""
+    """Return the first line of a text, shortened for a list."""
     for line in (text or "").splitlines():
         if line.strip():
             line = " ".join(line.split())

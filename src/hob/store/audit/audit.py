@@ -1,4 +1,4 @@
-"""The audit log: what was decided, allowed, refused and slowed down, so kept that a change of it shows."""
+"""The audit log: decisions, approvals, refusals and limits, stored so that tampering shows."""
 
 import hashlib
 import logging
@@ -47,7 +47,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class AuditEntry:
-    """One thing that happened. `detail` is all of it that may have to be forgotten; the rest stays for ever.
+    """One audited event. `detail` is the part that may have to be erased; the rest stays for ever.
 
     `sender` is a class (owner, member, stranger) or `hob`, never a name. A time of 0 means now.
     """
@@ -65,7 +65,7 @@ class AuditEntry:
 
 @dataclass(frozen=True, slots=True)
 class AuditRow:
-    """An entry as it stands in the log, with its number and the beginning of its hash. An erased detail is None."""
+    """A stored entry with its number and the beginning of its hash. An erased detail is None."""
 
     seq: int
     entry: AuditEntry
@@ -74,24 +74,24 @@ class AuditRow:
 
 
 class AuditLog(StorePart):
-    """Appends and checks. The head lies in `audit.head` in the home and never runs ahead of the log."""
+    """Appends and verifies. The head is stored in `audit.head` of the home and is never ahead of the log."""
 
     def __init__(self, access: DatabaseAccess, home: Path) -> None:
         super().__init__(access)
         self._file = home / HEAD_FILE
         self._last: Head | None = None
-        """What this run wrote last; undone with its transaction, then it is not what the log ends with."""
+        """The last entry this process wrote; not the end of the log if its transaction was rolled back."""
         self._noted = 0
 
     async def add(self, *entries: AuditEntry) -> None:
-        """Append in this order; durable when it returns."""
+        """Append the entries in this order; durable when it returns."""
         await self.write(lambda _: None, lambda _: entries)
 
     async def write(self, job: Job[T], entries: Callable[[T], Iterable[AuditEntry]]) -> T:
-        """Perform a job of the writer, and append what its result is told as, in the same transaction.
+        """Run a writer job, and append the entries for its result in the same transaction.
 
-        Where the log has lost what the head names (an older backup was restored, or somebody cut it), an entry that
-        says so comes first: the loss stays visible for ever.
+        If the log lacks what the head names (an older backup was restored, or the log was cut), an entry that says so
+        comes first, and the loss stays visible for ever.
         """
         now = self._now()
 
@@ -101,7 +101,7 @@ class AuditLog(StorePart):
             return result, self._append(connection, told, now) if told else None
 
         result, head = await self._writer.write(both)
-        if head is not None and head.count > self._noted:  # another writer's entries may be in it already
+        if head is not None and head.count > self._noted:  # another writer's entries may already be covered
             self._noted = head.count
             write_head(self._file, head)
         return result
@@ -117,17 +117,17 @@ class AuditLog(StorePart):
         return last
 
     async def latest(self, limit: int, kind: str = "") -> tuple[AuditRow, ...]:
-        """The newest entries, of one kind if given; the newest last."""
+        """Return the newest entries, of one kind if given; the newest last."""
         return await self._readers.read(lambda connection: _latest(connection, limit, kind))
 
     async def verify(self) -> Checked:
-        """Check every entry and the head. Takes about a second for 100,000 entries; others read and write meanwhile."""
-        kept = read_head(self._file)  # first: entries that come meanwhile are newer than it, which is no fault
+        """Verify every entry and the head: about a second per 100,000 entries, while others read and write."""
+        kept = read_head(self._file)  # read first: entries added meanwhile are newer than the head, which is no fault
         return await self._readers.read(lambda connection: check_log(connection, kept))
 
 
 class AuditedPart(StorePart):
-    """A part that the audit log tells of."""
+    """A part of the store whose changes are audited."""
 
     def __init__(self, access: DatabaseAccess, audit: AuditLog) -> None:
         super().__init__(access)
@@ -135,15 +135,17 @@ class AuditedPart(StorePart):
 
 
 def show_audit(home: Path, limit: int, kind: str = "") -> tuple[AuditRow, ...]:
-    """The newest entries of this home's log, no matter who has it open. Raises NotFound, StoreError."""
+    """Return the newest entries of this home's log, even while another process has it open. Raises NotFound,
+    StoreError.
+    """
     with _opened(home) as connection:
         return _latest(connection, limit, kind)
 
 
 def append_audit(home: Path, clock: Clock, *entries: AuditEntry) -> bool:
-    """Append to this home's log, no matter who has it open; durable when it returns.
+    """Append to this home's log, even while another process has it open; durable when it returns.
 
-    For commands that change what no database holds. False where there is no log yet. Raises StoreErrors.
+    For commands that change things outside the database. Returns False if there is no log yet. Raises StoreErrors.
     """
     try:
         with _opened(home, writes=True) as connection:
@@ -159,9 +161,9 @@ def append_audit(home: Path, clock: Clock, *entries: AuditEntry) -> bool:
 
 
 def verify_audit(home: Path, noted: str | None = None) -> Checked:
-    """Check this home's log without asking the Hob that writes it. Raises NotFound, StoreError, InvalidRequest.
+    """Verify this home's log independently of a running Hob. Raises NotFound, StoreError, InvalidRequest.
 
-    `noted` is a head that somebody kept elsewhere; it takes the place of the one beside the database.
+    `noted` is a head stored elsewhere; it replaces the one beside the database.
     """
     if noted is None:
         kept = read_head(home / HEAD_FILE)
@@ -202,7 +204,7 @@ def _latest(connection: apsw.Connection, limit: int, kind: str) -> tuple[AuditRo
 
 
 def check_log(connection: apsw.Connection, kept: Head | None) -> Checked:
-    """Every entry of the log, and the head that was kept."""
+    """Verify every entry of the log, and the stored head."""
     check = ChainCheck(kept)
     for seq, *facts, detail, previous, sealed, text, salt, tombstone in connection.execute(_WHOLE):
         problem = _detail_problem(detail, text, salt, bool(tombstone))
@@ -229,7 +231,7 @@ def _head(connection: apsw.Connection) -> Head:
 
 
 def _mend(connection: apsw.Connection, content_writer: ContentWriter, last: Head, file: Path, now: float) -> Head:
-    """Where the log has lost what the head names, the head of a log that says so."""
+    """If the log lacks what the head names, append an entry that says so and return the new head."""
     lost = _lost(connection, last, read_head(file))
     return (
         _append(connection, content_writer, last, AuditEntry(*BREAK, sender="hob", detail=lost), now) if lost else last
@@ -237,7 +239,7 @@ def _mend(connection: apsw.Connection, content_writer: ContentWriter, last: Head
 
 
 def _lost(connection: apsw.Connection, last: Head, kept: Head | None) -> str:
-    """What the head names and the log has not; empty if all is there."""
+    """Return what the head names and the log lacks; empty if nothing."""
     if kept is None:
         return f"the head was missing; {last.count} entries were there" if last.count else ""
     if kept.count == 0:
@@ -261,7 +263,7 @@ def _row(row: Row) -> AuditRow:
 
 
 def read_head(file: Path) -> Head | None:
-    """The head that was kept; None where there is none, or none that can be read."""
+    """Return the stored head; None if it is missing or unreadable."""
     try:
         return Head.parse(file.read_text("ascii"))
     except (OSError, ValueError):
@@ -269,9 +271,9 @@ def read_head(file: Path) -> Head | None:
 
 
 def write_head(file: Path, head: Head) -> None:
-    """Note the head, over the old one: 96 bytes in one sector are there as they were or as they shall be.
+    """Store the head over the old one: 96 bytes in one sector are written entirely or not at all.
 
-    It is not forced to disk. After a power failure it may name an older entry, never one that is not there.
+    Not flushed to disk: after a power failure it may name an older entry, never a missing one.
     """
     line = str(head).ljust(_HEAD_BYTES - 1) + "\n"
     try:

@@ -1,7 +1,7 @@
-"""The hash chain of the audit log: how an entry is sealed, and how a whole chain is checked. Pure.
+"""The hash chain of the audit log: sealing entries and verifying the chain. Pure functions.
 
-Each entry's hash covers the hash before it, so nothing in the middle can be changed, removed or moved. What the chain
-alone cannot show, that its last entries are gone, the head tells: count and last hash, kept in another file.
+Each entry's hash covers the previous hash, so no entry can be changed, removed or moved unnoticed. The head, stored in
+another file, holds count and last hash; it shows whether the last entries were cut off, which the chain alone cannot.
 """
 
 import hashlib
@@ -12,15 +12,15 @@ from hob.core.values import dataclass
 
 VERSION = 1
 FIRST = hashlib.sha256(b"hob audit 1").digest()
-"""What stands in the place of the hash before the first entry."""
+"""The previous hash of the first entry."""
 BREAK = ("audit", "log", "broken")
-"""Kind, name and outcome of the entry that tells of a loss."""
+"""Kind, name and outcome of the entry that records a loss."""
 _MAX_TOLD = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """How long a chain is, and the hash of its last entry."""
+    """Length of a chain and hash of its last entry."""
 
     count: int
     hash: bytes
@@ -30,7 +30,7 @@ class Head:
 
     @classmethod
     def parse(cls, text: str) -> "Head":
-        """From the form that `str` gives. Raises ValueError."""
+        """Parse the form that `str` returns. Raises ValueError."""
         count, _, sealed = text.strip().partition(":")
         return cls(int(count), bytes.fromhex(sealed))
 
@@ -40,7 +40,7 @@ EMPTY = Head(0, FIRST)
 
 @dataclass(frozen=True, slots=True)
 class Sealed:
-    """One entry as the chain sees it. `facts` never change; `detail` is the salted hash of what can be forgotten."""
+    """One entry of the chain. `facts` never change; `detail` is the salted hash of the erasable part."""
 
     seq: int
     facts: tuple[str | float, ...]
@@ -51,23 +51,23 @@ class Sealed:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What a check found. No problem means: nothing was changed, removed, moved or cut off."""
+    """Result of a check. Without problems nothing was changed, removed, moved or cut off."""
 
     head: Head
     problems: tuple[str, ...] = ()
     erased: int = 0
-    """Entries whose detail was forgotten on purpose; their hashes stand."""
+    """Entries whose detail was erased on purpose; their hashes are intact."""
     breaks: tuple[int, ...] = ()
-    """Entries that tell of a loss that was noticed earlier, e.g. after a restored backup."""
+    """Entries that record an earlier loss, e.g. after a restored backup."""
 
     @property
     def whole(self) -> bool:
-        """Whether the log is as it was written."""
+        """Whether the log is intact."""
         return not self.problems
 
 
 def seal(head: Head, facts: tuple[str | float, ...], detail: bytes) -> Sealed:
-    """The entry that follows this head."""
+    """Return the entry that follows this head."""
     seq = head.count + 1
     return Sealed(seq, facts, detail, head.hash, _hash(head.hash, seq, facts, detail))
 
@@ -79,7 +79,7 @@ def _hash(previous: bytes, seq: int, facts: tuple[str | float, ...], detail: byt
 
 @dataclass(slots=True)
 class ChainCheck:
-    """Looks at entries one by one, in the order of their numbers, and then at the head that was kept apart."""
+    """Verifies entries one by one, in order of their numbers, and then the stored head."""
 
     kept: Head | None
     _problems: list[str] = field(default_factory=list)
@@ -87,10 +87,10 @@ class ChainCheck:
     _erased: int = 0
     _breaks: list[int] = field(default_factory=list)
     _met: bool = False
-    """Whether the entry that the kept head names was there, as it was."""
+    """Whether the entry the stored head names was found unchanged."""
 
     def look(self, entry: Sealed, *, problem: str = "", erased: bool = False) -> None:
-        """The next entry; `problem` is what is wrong with its detail."""
+        """Verify the next entry; `problem` describes a fault of its detail."""
         expected = self._last.count + 1
         if entry.seq > expected:
             number = entry.seq - expected
@@ -111,7 +111,7 @@ class ChainCheck:
         self._met = self._met or self._last == self.kept
 
     def finish(self) -> Checked:
-        """The end of the chain, compared with the head that was kept."""
+        """Verify the end of the chain against the stored head."""
         kept, last = self.kept, self._last
         if kept is None:
             if last.count:

@@ -1,1 +1,1 @@
-"""Backups, exports and other programs' databases."""
+"""Backups, exports and databases of other programs."""

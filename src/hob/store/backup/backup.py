@@ -1,7 +1,7 @@
-"""Backups: one SQLite file that holds the database, the blobs, and the files that features want carried along.
+"""Backups: one SQLite file with the database, the blobs, and the files that features include.
 
-A backup is made by VACUUM INTO from a snapshot, so that Hob goes on meanwhile, and gets its name only when it is whole
-and on disk. Blobs and files travel in tables of their own that exist in backups alone.
+A backup is made by VACUUM INTO from a snapshot, so that Hob continues meanwhile, and gets its name only when it is
+complete and on disk. Blobs and files are stored in tables that exist only in backups.
 """
 
 import logging
@@ -35,7 +35,7 @@ from hob.store.erasure.tombstones import add_tombstones, apply_tombstones, read_
 from hob.store.settings import StoreSettings
 
 _log = logging.getLogger(__name__)
-_RESERVE = 1_000_000  # bytes that are left for what is accepted meanwhile
+_RESERVE = 1_000_000  # bytes that stay free for messages accepted meanwhile
 _FILES = "CREATE TABLE carried_files (name TEXT PRIMARY KEY, data BLOB NOT NULL) STRICT"
 _TRAVELLING = "SELECT 1 FROM sqlite_schema WHERE name = ?"
 _BLOBS = "CREATE TABLE backup_blobs (id TEXT PRIMARY KEY, data BLOB NOT NULL) STRICT"
@@ -44,9 +44,9 @@ _BLOBS = "CREATE TABLE backup_blobs (id TEXT PRIMARY KEY, data BLOB NOT NULL) ST
 def back_up(
     connect_reading: Callable[[], apsw.Connection], home: Path, file: Path, carried: Collection[str], *, force: bool
 ) -> None:
-    """Write a consistent copy to the file, with these files and folders of the home.
+    """Write a consistent copy to the file, including these files and folders of the home.
 
-    Takes long and blocks; call it in a thread. Raises InvalidRequest if it exists (unless forced), StoreFull,
+    Blocks for long; call it in a thread. Raises InvalidRequest if the file exists (unless forced), StoreFull,
     StoreError.
     """
     if file.exists() and not force:
@@ -57,7 +57,8 @@ def back_up(
         part.unlink(missing_ok=True)
         _check_room(home, file)
         with closing(connect_reading()) as connection:
-            connection.execute("PRAGMA query_only = OFF")  # it forbids VACUUM INTO too; the handle is read-only anyway
+            # query_only forbids VACUUM INTO too; the connection is read-only anyway
+            connection.execute("PRAGMA query_only = OFF")
             connection.execute("VACUUM INTO ?", (str(part),))
         part.chmod(0o600)
         _put_blobs_in(part, home / "blobs")
@@ -77,7 +78,7 @@ def back_up(
 
 
 def _check_room(home: Path, file: Path) -> None:
-    """A copy that fills the disk would keep Hob from accepting anything until it is taken away again."""
+    """Raise StoreFull if the copy would fill the disk, which would keep Hob from accepting anything."""
     files = (home / NAME, home / f"{NAME}-wal", *(home / "blobs").rglob("*"))
     needed = sum(each.stat().st_size for each in files if each.is_file()) * 11 // 10 + _RESERVE
     free = free_bytes(file.parent)
@@ -120,16 +121,16 @@ def _put_files_in(file: Path, home: Path, carried: Collection[str]) -> None:
 
 
 def _files_below(path: Path) -> Iterator[Path]:
-    """The file, or all in the folder; what a link leads to is not the home's."""
+    """Return the file, or all files in the folder; links are not followed."""
     yield from (each for each in (path, *path.rglob("*")) if each.is_file() and not each.is_symlink())
 
 
 def restore(home: Path, file: Path, clock: Clock | None = None) -> Path | None:
-    """Put a backup in the database's place; where the former database is kept now, if there was one.
+    """Replace the database by a backup; return where the former database is now, if there was one.
 
-    The backup is checked first and stays as it is. Everything that was ever erased in this home is erased in it too.
-    The caller owns the home and no one else uses it. Raises NotFound, StoreDamaged, StoreNewer, InvalidRequest, and
-    other StoreErrors: then the former database is in place, unchanged.
+    The backup is checked first and stays unchanged. Everything ever erased in this home is erased in it too. The caller
+    owns the home and nothing else uses it. Raises NotFound, StoreDamaged, StoreNewer, InvalidRequest, and other
+    StoreErrors; then the former database is in place, unchanged.
     """
     now = (clock or SystemClock()).now()
     path = home / NAME
@@ -188,7 +189,7 @@ def _tombstones_of(path: Path) -> list[Row]:
     try:
         with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)) as connection:
             return all_rows(connection, "SELECT content, hash, at, reason FROM tombstones")
-    except apsw.Error as error:  # a damaged one is a usual reason to restore; the text file has them all the same
+    except apsw.Error as error:  # damage is a usual reason to restore; the text file has the tombstones too
         _log.warning("the former database could not be asked what was erased: %s", error)
         return []
 
@@ -197,7 +198,7 @@ def _prepare(fresh: Path, home: Path, tombstones: list[Row], at: float) -> None:
     with closing(connect(fresh, StoreSettings(), None, writes=True)) as connection:
         connection.execute("PRAGMA journal_mode = DELETE").fetchall()
         older = find_row(connection, "SELECT 1 FROM sqlite_schema WHERE name = 'memories'") is None
-        apply_migrations(connection)  # what is erased may lie in any table of today
+        apply_migrations(connection)  # tombstones may concern any current table
         connection.execute("BEGIN IMMEDIATE")
         carrying = import_carried_files(connection, home, at, older=older)
         add_tombstones(connection, tombstones)
@@ -209,7 +210,7 @@ def _prepare(fresh: Path, home: Path, tombstones: list[Row], at: float) -> None:
             travelling = True
             _take_files_out(connection, home)
         connection.execute("COMMIT")
-        if travelling or carrying or tombstones:  # what SQLite moves while it erases stays behind in pages until then
+        if travelling or carrying or tombstones:  # freed pages keep the erased bytes until then
             connection.execute("VACUUM")
 
 
@@ -226,7 +227,7 @@ def _take_blobs_out(connection: apsw.Connection, folder: Path) -> None:
 
 
 def _take_files_out(connection: apsw.Connection, home: Path) -> None:
-    """Those that are not there; none is replaced."""
+    """Extract files that do not exist; none is replaced."""
     for name, data in all_rows(connection, "SELECT name, data FROM carried_files"):
         path = home / name
         if ".." in path.parts or not path.resolve().is_relative_to(home.resolve()):
@@ -246,7 +247,7 @@ def _step_aside(path: Path, goal: Path) -> Path | None:
         with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)) as connection:
             row = find_row(connection, "PRAGMA wal_checkpoint(TRUNCATE)")
     except apsw.Error:
-        return move_database(path, goal)  # it cannot be opened: its parts only make sense together
+        return move_database(path, goal)  # it cannot be opened; its parts only make sense together
     if row is None or row[0] or any(path.with_name(path.name + side).exists() for side in SIDES):
         raise StoreError(translatable("{path} is in use; stop Hob first.", path=path))
     os.link(path, goal)

@@ -33,10 +33,10 @@ _SUMMARIES = (
 
 
 class Export(StorePart):
-    """Writes what was said in a form that outlives Hob."""
+    """Exports conversations in a form independent of Hob."""
 
     async def session(self, key: SessionKey) -> AsyncIterator[str]:
-        """The lines of one session, without line ends. What was erased is named as such. Raises NotFound."""
+        """Yield the lines of one session without line ends. Erased entries are marked. Raises NotFound."""
         row = await self._readers.read(lambda c: find_row(c, _SESSION, (key,)))
         if row is None:
             raise NotFound(translatable("There is no conversation {key}.", key=key))
@@ -50,7 +50,7 @@ class Export(StorePart):
             after = rows[-1][0]
 
     async def everything(self) -> AsyncIterator[str]:
-        """The lines of all sessions, one after the other, the oldest session first."""
+        """Yield the lines of all sessions, oldest session first."""
         rows = await self._readers.read(lambda c: all_rows(c, "SELECT key FROM sessions ORDER BY created, key"))
         for (key,) in rows:
             async for line in self.session(key):

@@ -1,4 +1,4 @@
-"""Databases of other programs: read, never written, and never trusted."""
+"""Databases of other programs: read only, and untrusted."""
 
 import shutil
 import tempfile
@@ -17,13 +17,13 @@ _NAME_MARK = '"'
 
 
 class ForeignFile:
-    """An SQLite file of somebody else's. What is wrong with it is an InvalidRequest that says so."""
+    """An SQLite file of another program. Any fault of it raises InvalidRequest."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
 
     def columns(self, table: str) -> frozenset[str]:
-        """The columns of a table, none where there is no such table. A view is no table: it could be a long program."""
+        """Return the columns of a table, none if it does not exist. Views are ignored: they could be long programs."""
         with _told():
             sql = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?"
             if not all_rows(self._connection, sql, (table,)):
@@ -35,7 +35,7 @@ class ForeignFile:
     def rows(
         self, table: str, columns: Sequence[str], order: str, where: Sequence[tuple[str, str]] = ()
     ) -> Iterator[Row]:
-        """The rows of a table, one after the other; those in which these columns hold these texts."""
+        """Yield the rows of a table; only those in which these columns have these values."""
         names = ", ".join(map(_quoted, columns))
         tests = " AND ".join(f"{_quoted(column)} = ?" for column, _ in where) or "1"
         sql = f"SELECT {names} FROM {_quoted(table)} WHERE {tests} ORDER BY {_quoted(order)}"  # noqa: S608
@@ -45,10 +45,9 @@ class ForeignFile:
 
 @contextmanager
 def open_foreign(path: Path) -> Iterator[ForeignFile]:
-    """Read this file while the block is open. Nothing is written beside it.
+    """Open this file for the duration of the block. Nothing is written beside it.
 
-    Where its program left a log with what is not in the file yet, both are copied first. Raises InvalidRequest and
-    OSError.
+    If its program left a write-ahead log, both files are copied first. Raises InvalidRequest and OSError.
     """
     log = path.with_name(f"{path.name}-wal")
     with tempfile.TemporaryDirectory(prefix="hob-") as folder:

@@ -1,8 +1,7 @@
-"""Looking at a home's database from outside, no matter who has it open, without changing a byte.
+"""Read a home's database from outside without changing a byte, even while another process has it open.
 
-An ordinary reader of a database in WAL mode writes beside it: it makes `-wal` and `-shm`, and leaves them behind. So
-where no one owns the home, the file is opened as one that cannot change, or read together with its log
-(https://sqlite.org/wal.html#read_only_databases).
+An ordinary reader of a database in WAL mode creates `-wal` and `-shm` and leaves them behind. So if nobody owns the
+home, the file is opened as immutable, or read together with its log (https://sqlite.org/wal.html#read_only_databases).
 """
 
 import shutil
@@ -31,9 +30,9 @@ _BUSY_MILLISECONDS = 5_000
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """What a quick look tells. `version` counts migrations, `known` are those of this Hob; sizes in bytes.
+    """Result of a quick inspection. `version` counts migrations, `known` those of this Hob; sizes in bytes.
 
-    `began` is when Hob first ran here (seconds since 1970, 0 if never), `last` which Hob ran here last.
+    `began` is when Hob first ran here (seconds since 1970, 0 if never), `last` the version that ran here last.
     """
 
     version: int
@@ -45,7 +44,7 @@ class Examined:
 
 
 def examine(home: Path, *, owned: bool) -> Examined:
-    """A quick look at the database. Raises NotFound where there is none, StoreDamaged and other StoreErrors."""
+    """Inspect the database quickly. Raises NotFound if there is none, StoreDamaged and other StoreErrors."""
     with opened(home / NAME, owned=owned) as connection:
         version = version_of(connection)
         run = find_row(connection, _RUNS) if version else None
@@ -57,7 +56,7 @@ def examine(home: Path, *, owned: bool) -> Examined:
 
 
 def find_damage(file: Path, *, owned: bool) -> str:
-    """What SQLite's whole check of structure and indexes finds first; nothing where all is well. Takes long."""
+    """Return the first problem found by SQLite's full check of structure and indexes, or None. Takes long."""
     try:
         with opened(file, owned=owned) as connection:
             row = find_row(connection, "PRAGMA integrity_check(1)")
@@ -67,7 +66,7 @@ def find_damage(file: Path, *, owned: bool) -> str:
 
 
 def examine_audit(home: Path, *, owned: bool) -> Checked | None:
-    """Every entry of the audit log and its head; None where there is no log yet. Takes long."""
+    """Verify the audit log and its head; None if there is no log yet. Takes long."""
     with opened(home / NAME, owned=owned) as connection:
         if find_row(connection, "SELECT 1 FROM sqlite_schema WHERE name = 'audit'") is None:
             return None
@@ -75,13 +74,15 @@ def examine_audit(home: Path, *, owned: bool) -> Checked | None:
 
 
 def has_database(home: Path) -> bool:
-    """Whether there is one in this home."""
+    """Whether this home has a database."""
     return (home / NAME).exists()
 
 
 @contextmanager
 def database_copied(home: Path) -> Iterator[Path]:
-    """Another folder with a copy of the home's database, which goes with the block. No one else may have it open."""
+    """Copy the home's database into a temporary folder for the duration of the block. No other process may have it
+    open.
+    """
     with tempfile.TemporaryDirectory(prefix="hob") as folder:
         for side in ("", "-wal"):
             part = home / f"{NAME}{side}"
@@ -92,7 +93,7 @@ def database_copied(home: Path) -> Iterator[Path]:
 
 @contextmanager
 def opened(file: Path, *, owned: bool) -> Iterator[apsw.Connection]:
-    """A connection that changes nothing; `owned` says whether somebody else may have it open.
+    """Open a connection that changes nothing; `owned` tells whether another process may have it open.
 
     Raises NotFound, StoreDamaged and other StoreErrors.
     """
@@ -114,13 +115,13 @@ def opened(file: Path, *, owned: bool) -> Iterator[apsw.Connection]:
 
 @contextmanager
 def _readable(file: Path, *, owned: bool) -> Iterator[str]:
-    """How the file is named to SQLite, so that nothing is written beside it."""
+    """Return the URI with which SQLite writes nothing beside the file."""
     log = file.with_name(f"{file.name}-wal")
     if owned:
         yield _uri(file, "mode=ro")
     elif not log.exists() or log.stat().st_size == 0:
         yield _uri(file, "immutable=1")
-    else:  # after a crash the newest commits are in the log, which is read into an index beside it
+    else:  # after a crash the newest commits are in the log, which is read through an index beside it
         with tempfile.TemporaryDirectory(prefix="hob") as folder:
             copy = Path(folder) / file.name
             shutil.copyfile(file, copy)

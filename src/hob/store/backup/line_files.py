@@ -1,6 +1,6 @@
-"""Files of JSON lines that earlier releases kept beside the database: imported when it is opened, then moved aside.
+"""JSON-lines files of earlier releases: imported when the database is opened, then moved aside.
 
-All of it is one transaction. A Hob that is killed before the files are moved knows them again by their hash.
+The import is one transaction. If Hob is killed before the files are moved, their hashes prevent a second import.
 """
 
 import hashlib
@@ -42,7 +42,7 @@ _NOTE = "INSERT OR IGNORE INTO imported_files (hash, name, at) VALUES (?, ?, ?) 
 
 
 def import_line_files(connection: apsw.Connection, home: Path, at: float) -> None:
-    """Import what lies there. Raises StoreErrors; then nothing has changed."""
+    """Import all files present. Raises StoreErrors; then nothing has changed."""
     folder = home / FOLDER
     try:
         found = [path for pattern in _IMPORTERS for path in sorted(folder.glob(pattern))]
@@ -66,10 +66,10 @@ def import_line_files(connection: apsw.Connection, home: Path, at: float) -> Non
 
 
 def import_carried_files(connection: apsw.Connection, home: Path, at: float, *, older: bool) -> bool:
-    """Import what a backup of an earlier release carries in a table of its own; whether there is such a table.
+    """Import what a backup of an earlier release has in its own table; return whether there is such a table.
 
-    An `older` one without it was made where the files lay beside it: they still do, or were moved aside. Otherwise what
-    the home itself remembers does not count any more. The caller has a transaction open and applies tombstones.
+    An `older` backup without it was made when the files lay beside the database: they still do, or were moved aside.
+    Otherwise the hashes in the home no longer count. The caller has a transaction open and applies tombstones.
     """
     there = find_row(connection, "SELECT 1 FROM sqlite_schema WHERE name = 'backup_files'") is not None
     if there:
@@ -93,7 +93,7 @@ def _import(connection: apsw.Connection, files: Mapping[str, bytes]) -> None:
 
 
 def _note(connection: apsw.Connection, name: str, data: bytes, at: float) -> bool:
-    """Whether a file is not imported yet; from now on it is."""
+    """Note the import of a file; return whether it is new."""
     return bool(connection.execute(_NOTE, (hashlib.sha256(data).digest(), name, at)).fetchall())
 
 
@@ -107,7 +107,7 @@ def _move_aside(folder: Path, files: Sequence[Path]) -> None:
 
 
 def _lines(data: bytes) -> list[Line]:
-    """The values; a line that a crash cut short was never promised."""
+    """Return the values; a line cut short by a crash was never acknowledged."""
     return [value for line in data.split(b"\n") if (value := json_object(line)) is not None]
 
 
@@ -170,7 +170,7 @@ def _memories(connection: apsw.Connection, files: Files) -> None:
 
 
 def _working_notes(connection: apsw.Connection, files: Files) -> None:
-    """Their names are hashes of the sessions' keys."""
+    """Import working notes, whose file names are hashes of session keys."""
     sessions = {digest(key): key for (key,) in all_rows(connection, "SELECT key FROM sessions")} if files else {}
     for name, lines in files.items():
         session = sessions.get(PurePosixPath(name).stem, "")

@@ -1,4 +1,4 @@
-"""What can still be read of a damaged database, as a backup that can be restored."""
+"""Salvaging a damaged database into a backup that can be restored."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ from hob.store.erasure.content import WriteConnection
 from hob.store.settings import StoreSettings
 
 _TABLES = "SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
-# What is open cannot go on without its texts.
+# Open work cannot continue without its texts.
 _LOST = "IN (SELECT id FROM content WHERE hash = x'')"
 _END_TURNS = (
     "UPDATE turns SET state = 'failed', reason = 'lost', kind = 'error', ended = ?"  # noqa: S608 - constants
@@ -30,16 +30,16 @@ _END_MESSAGES = (
     f" WHERE state = 'waiting' AND (body {_LOST} OR text {_LOST})"
 )
 _MAX_PROBES = 200_000
-"""So often a table is read again behind a damaged place."""
+"""Maximum attempts to continue a table after a damaged place."""
 _UNKNOWN_END = 1 << 24
-"""A table's last row, where even that cannot be read."""
+"""The last row number of a table, assumed if it cannot be read."""
 _Unreadable = (apsw.Error, UnicodeDecodeError)
 
 
 def salvage(damaged: Path, goal: Path, at: float) -> int:
-    """Write all rows that can be read to `goal`, which is then a backup; how many. Texts that are lost count as erased.
+    """Write all readable rows to `goal`, a backup; return how many. Lost texts count as erased.
 
-    The damaged file stays as it is. Takes long and blocks. Raises StoreDamaged when nothing can be read, StoreErrors.
+    The damaged file stays as it is. Blocks for long. Raises StoreDamaged if nothing can be read, StoreErrors.
     """
     part = goal.with_name(goal.name + ".part")
     drop_database(part)
@@ -79,14 +79,14 @@ def _copy(source: apsw.Connection, fresh: WriteConnection, table: str, sql: str)
     for row in _both_ways(source, table, names) if "WITHOUT ROWID" in sql else _by_number(source, table, names):
         try:
             fresh.execute(insert, row)
-        except apsw.Error:  # what the damage made of a row does not fit its table
+        except apsw.Error:  # the damaged row does not fit its table
             continue
     fresh.execute("COMMIT")
     return fresh.total_changes() - before
 
 
 def _by_number(source: apsw.Connection, table: str, names: str) -> Iterator[Sequence[object]]:
-    """The rows, with ever smaller steps around what cannot be read."""
+    """Yield the rows, with decreasing steps around unreadable places."""
     try:
         last = (find_row(source, f"SELECT max(rowid) FROM {table}") or (0,))[0] or 0  # noqa: S608
     except _Unreadable:
@@ -107,7 +107,7 @@ def _by_number(source: apsw.Connection, table: str, names: str) -> Iterator[Sequ
 
 
 def _both_ways(source: apsw.Connection, table: str, names: str) -> Iterator[Row]:
-    """The rows from both ends, as far as each can be read."""
+    """Yield the rows from both ends, as far as each can be read."""
     keys = [row for row in all_rows(source, f"PRAGMA table_info({table})") if row[5]]
     for way in ("ASC", "DESC"):
         order = ", ".join(f"{row[1]} {way}" for row in sorted(keys, key=lambda row: row[5]))

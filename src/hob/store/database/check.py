@@ -1,4 +1,4 @@
-"""Damage of the database: looked for after an unclean end, beside the work; and told when it is met at work."""
+"""The integrity check after an unclean end, and the record of damage found at work."""
 
 import asyncio
 import logging
@@ -18,10 +18,10 @@ _log = logging.getLogger(__name__)
 
 
 class DamageCheck:
-    """One quick check in a thread of its own, where `note` says that one is pending.
+    """One quick check in its own thread, if `note` says that one is pending.
 
-    `state` is `pending`, `ok` or a sentence about the damage. The note is removed when all is well, holds the problem
-    when not, and stays when Hob ends first, so that the next start checks again.
+    `state` is `pending`, `ok` or a description of the damage. The note is removed if all is well, holds the problem if
+    not, and stays if Hob ends first, so that the next start checks again.
     """
 
     def __init__(self, connect: Callable[[], apsw.Connection], note: Path) -> None:
@@ -35,11 +35,11 @@ class DamageCheck:
 
     @property
     def damage(self) -> str | None:
-        """What was found, once anything was: nothing is written from then on."""
+        """The first damage found, or an empty string; after it nothing is written."""
         return None if self.state in {PENDING, OK} else self.state
 
     def found(self, problem: str) -> StoreDamaged:
-        """Damage was met, here or at work: the error to raise. Only the first is written down. From any thread."""
+        """Record damage found here or at work, and return the error to raise. Only the first is stored. Thread-safe."""
         with self._lock:
             if self.damage is None:
                 self.state = (
@@ -54,14 +54,14 @@ class DamageCheck:
             return StoreDamaged(self.state)
 
     def start(self) -> None:
-        """Begin, if there is anything to do."""
+        """Start, if a check is pending."""
         if self._note.exists():
             self.state = PENDING
             self._thread = threading.Thread(target=self._run, name="hob-store-check", daemon=True)
             self._thread.start()
 
     async def stop(self) -> None:
-        """End it, finished or not."""
+        """Stop the check, finished or not."""
         with self._lock:
             self._stopped = True
             if self._connection is not None:
@@ -76,12 +76,12 @@ class DamageCheck:
             return
         except (apsw.CorruptError, apsw.NotADBError) as error:
             problem = str(error)
-        except apsw.Error as error:  # the disk fails, which says nothing about the file; the next start checks again
+        except apsw.Error as error:  # a disk error says nothing about the file; the next start checks again
             _log.warning("the database could not be checked: %s", error)
             return
         if problem is None:
             with self._lock:
-                if self.damage is None:  # none was met at work meanwhile
+                if self.damage is None:  # none was found at work meanwhile
                     self._note.unlink(missing_ok=True)
                     self.state = OK
         else:

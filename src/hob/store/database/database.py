@@ -1,4 +1,4 @@
-"""The one SQLite file: opening it, its PRAGMAs, and refusing it when it is damaged."""
+"""Opening the SQLite file: PRAGMAs, migrations, and refusal of a damaged file."""
 
 import os
 from datetime import datetime
@@ -21,14 +21,16 @@ from hob.store.settings import StoreSettings
 NAME = "hob.db"
 _MAGIC = b"SQLite format 3\0"
 OLDEST_SQLITE = (3, 51, 3)
-"""Before it a checkpoint beside a commit could damage the file (https://sqlite.org/wal.html#walresetbug)."""
+"""In older versions a checkpoint concurrent with a commit could damage the file
+(https://sqlite.org/wal.html#walresetbug).
+"""
 _ROOTS = "SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE type IN ('table', 'index') AND rootpage > 0"
-_STATEMENTS = 256  # prepared statements kept per connection: more than we have
+_STATEMENTS = 256  # prepared statements kept per connection; more than there are
 
 
 @dataclass(frozen=True, slots=True)
 class OpenedDatabase:
-    """The writing connection of a file that is up to date. `unclean`: the last run did not end by closing it."""
+    """The writing connection of an up-to-date file. `unclean` means that the last process did not close it."""
 
     connection: WriteConnection
     path: Path
@@ -37,13 +39,13 @@ class OpenedDatabase:
 
 
 def connect(path: Path, settings: StoreSettings, vfs: str | None, *, writes: bool) -> WriteConnection:
-    """A connection with all its settings."""
+    """Return a connection with all its settings."""
     flags = apsw.SQLITE_OPEN_READWRITE if writes else apsw.SQLITE_OPEN_READONLY
     connection = WriteConnection(str(path), flags=flags, vfs=vfs, statementcachesize=_STATEMENTS)
     connection.set_busy_timeout(int(settings.busy_seconds * 1000))
     connection.execute("PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF")
     if writes:
-        # FULL: in WAL mode a commit returns only after an fsync. secure_delete: what is erased leaves no bytes behind.
+        # FULL: in WAL mode a commit returns only after an fsync. secure_delete: erased data leaves no bytes behind.
         connection.execute(
             "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;"
             " PRAGMA secure_delete = ON;"
@@ -55,12 +57,12 @@ def connect(path: Path, settings: StoreSettings, vfs: str | None, *, writes: boo
 
 
 def check_note(path: Path) -> Path:
-    """The file that says that a check is pending; it holds the problem when one was found."""
+    """Return the path of the file that marks a pending check; it holds the problem if one was found."""
     return path.with_name(path.name + ".check")
 
 
 def quick_check(connection: apsw.Connection) -> str | None:
-    """The first problem that SQLite finds in the file's structure."""
+    """Return the first problem in the file's structure, or an empty string."""
     return _problem(find_row(connection, "PRAGMA quick_check(1)"))
 
 
@@ -69,7 +71,7 @@ def _problem(row: Row | None) -> str | None:
 
 
 def open_database(home: Path, settings: StoreSettings, now: datetime, vfs: str | None = None) -> OpenedDatabase:
-    """Open `hob.db`, make it or bring it up to date, and note the new run.
+    """Open `hob.db`, creating or upgrading it, and record the new run.
 
     Raises StoreDamaged (the file was moved aside), StoreNewer, StoreFull and other StoreErrors.
     """
@@ -137,7 +139,7 @@ def _need_sqlite() -> None:
 
 
 def _need_decision(home: Path, path: Path) -> None:
-    # A supervisor starts Hob again after it has refused a damaged file: beginning with nothing would look like loss.
+    # A supervisor restarts Hob after it refused a damaged file: starting with an empty database would look like loss.
     if path.exists():
         return
     damaged, used = damaged_files(home), traces(home)
@@ -160,16 +162,16 @@ def _need_decision(home: Path, path: Path) -> None:
 
 
 def damaged_files(home: Path) -> list[Path]:
-    """The damaged databases that were moved aside, oldest first."""
+    """Return the damaged databases that were moved aside, oldest first."""
     return sorted(file for file in home.glob(f"{NAME}.damaged-*") if not file.name.endswith(SIDES))
 
 
 def traces(home: Path) -> tuple[Path, ...]:
-    """What tells that Hob had a database here, although it is gone."""
+    """Return evidence that Hob had a database here although it is gone."""
     folders = (home / "backups", home / "blobs")
     found = [folder for folder in folders if folder.is_dir() and any(folder.iterdir())]
     token = home / "secrets" / "gateway-token"
-    if token.exists() and (home / "hob.lock").exists():  # the token alone may be made before the first start
+    if token.exists() and (home / "hob.lock").exists():  # the token alone may exist before the first start
         found.append(token)
     return tuple(found)
 
@@ -181,26 +183,26 @@ def _looks_right(path: Path) -> bool:
 
 
 def was_used(home: Path) -> bool:
-    """Whether there was a database once: an empty file alone is what a crash leaves of the very first start."""
-    token = home / "secrets" / "gateway-token"  # other secrets may lie there before the first start
+    """Whether there ever was a database: an empty file is what a crash during the very first start leaves."""
+    token = home / "secrets" / "gateway-token"  # other secrets may exist before the first start
     return token.exists() or any(
         (home / folder).is_dir() and any((home / folder).iterdir()) for folder in ("backups", "blobs")
     )
 
 
 def _owed_check(connection: apsw.Connection, path: Path) -> str | None:
-    # A check that found something in an earlier run is repeated before anything is begun.
+    # A check that found something in an earlier run is repeated before any work.
     note = check_note(path)
     if not note.exists() or not note.read_text("utf-8"):
         return None
-    problem = _problem(find_row(connection, "PRAGMA integrity_check(1)"))  # a quick one does not compare indexes
+    problem = _problem(find_row(connection, "PRAGMA integrity_check(1)"))  # a quick check does not compare indexes
     if problem is None:
         note.unlink()
     return problem
 
 
 def _look_at_roots(connection: apsw.Connection) -> None:
-    """Read the first page of every table and index. Raises CorruptError where it holds something else."""
+    """Read the first page of every table and index. Raises CorruptError if it contains something else."""
     for kind, name, table, sql in all_rows(connection, _ROOTS):
         if kind == "table":
             connection.execute(f'SELECT 1 FROM "{name}" NOT INDEXED LIMIT 1').fetchall()  # noqa: S608 - names of the schema

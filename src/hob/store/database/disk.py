@@ -1,4 +1,4 @@
-"""The database's files on disk: fsync, moved with their `-wal` and `-shm`, private, free space."""
+"""The database's files on disk: fsync, moving with `-wal` and `-shm`, permissions, free space."""
 
 import os
 import shutil
@@ -9,7 +9,7 @@ SIDES = ("-wal", "-shm")
 
 
 def sync(path: Path) -> None:
-    """Make a file's bytes durable, or the names in a directory."""
+    """Flush a file's bytes, or a directory's names, to disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -18,12 +18,12 @@ def sync(path: Path) -> None:
 
 
 def stamp(now: datetime) -> str:
-    """A time as part of a file name, in order when sorted."""
+    """Return a time as part of a file name; names sort by time."""
     return now.strftime("%Y%m%dT%H%M%SZ")
 
 
 def free_name(wanted: Path) -> Path:
-    """The path, or the path with the first number that makes it new."""
+    """Return the path, or the path with the first number that makes it unused."""
     path, number = wanted, 1
     while path.exists():
         number += 1
@@ -32,7 +32,7 @@ def free_name(wanted: Path) -> Path:
 
 
 def move_database(path: Path, goal: Path) -> Path:
-    """Rename a database and its side files; the new path."""
+    """Rename a database and its side files; return the new path."""
     goal = free_name(goal)
     for side in ("", *SIDES):
         part = path.with_name(path.name + side)
@@ -43,18 +43,18 @@ def move_database(path: Path, goal: Path) -> Path:
 
 
 def drop_database(path: Path) -> None:
-    """Delete a database and its side files, as far as they are there."""
+    """Delete a database and its side files, if present."""
     for side in ("", *SIDES, "-journal"):
         path.with_name(path.name + side).unlink(missing_ok=True)
 
 
 def make_private(path: Path) -> None:
-    """Create the file if it is not there; only its owner may read it."""
+    """Create the file if it does not exist; only its owner may read it."""
     os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
     if path.stat().st_mode & 0o077:
         path.chmod(0o600)
 
 
 def free_bytes(path: Path) -> int:
-    """How much may still be written beside this path."""
+    """Return the bytes available beside this path."""
     return shutil.disk_usage(path).free

@@ -1,4 +1,4 @@
-"""SQLite's errors as Hob's."""
+"""Translation of SQLite's errors into Hob's."""
 
 from contextlib import suppress
 
@@ -9,11 +9,11 @@ from hob.core.errors import StoreDamaged, StoreError, StoreFull
 DAMAGE = (apsw.CorruptError, apsw.NotADBError)
 _UNWRITABLE = (apsw.FullError, apsw.ReadOnlyError, apsw.IOError)
 OF_THE_FILE = (*DAMAGE, *_UNWRITABLE, apsw.BusyError, apsw.CantOpenError, apsw.NoMemError, apsw.ProtocolError)
-"""Errors that concern everybody who uses the file; all others concern the one job that met them."""
+"""Errors that concern every user of the file; all others concern only the job that met them."""
 
 
 def translate(error: apsw.Error) -> StoreError:
-    """The error to show to the caller."""
+    """Return the error to raise to the caller."""
     if isinstance(error, DAMAGE):
         return StoreDamaged(f"The database file is damaged ({error}); see `hob restore`.")
     if isinstance(error, _UNWRITABLE):
@@ -22,6 +22,6 @@ def translate(error: apsw.Error) -> StoreError:
 
 
 def close_quietly(connection: apsw.Connection) -> None:
-    """Close it; what a failing disk has to say about that helps no one any more."""
+    """Close the connection, ignoring errors."""
     with suppress(apsw.Error):
         connection.close(True)

@@ -1,4 +1,4 @@
-"""The wall around what others ask of the database's threads: whatever a job raises is its caller's."""
+"""The wall around jobs of the database threads: whatever a job raises goes to its caller."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -19,7 +19,7 @@ class JobFailed:
 
 
 def attempt(job: Callable[[apsw.Connection], T], connection: apsw.Connection) -> T | JobFailed:
-    """The job's result, or what it raised. Raises apsw errors that concern everybody who uses the file."""
+    """Return the job's result or its exception. Raises apsw errors that concern every user of the file."""
     try:
         return job(connection)
     except OF_THE_FILE:

@@ -1,4 +1,4 @@
-"""Numbered migrations. The number of the newest one that a file has seen is its `user_version`."""
+"""Numbered migrations. A file's `user_version` is the number of the last one applied."""
 
 import os
 from collections.abc import Callable
@@ -22,7 +22,7 @@ _FOLDER = Path(__file__).parent / "migrations"
 
 @cache
 def migrations() -> tuple[Path, ...]:
-    """The migration files; the first one is number 1."""
+    """Return the migration files; the first is number 1."""
     files = tuple(sorted(_FOLDER.glob("[0-9][0-9][0-9][0-9]_*.sql")))
     for number, file in enumerate(files, 1):
         if int(file.name[:4]) != number:
@@ -31,19 +31,19 @@ def migrations() -> tuple[Path, ...]:
 
 
 def version_of(connection: apsw.Connection) -> int:
-    """The number of the last migration that the file has seen; 0 for a new file."""
+    """Return the number of the last migration applied to the file; 0 for a new file."""
     version: int = connection.execute("PRAGMA user_version").get
     return version
 
 
 def newest_backup(home: Path) -> Path | None:
-    """The youngest backup in the home."""
+    """Return the newest backup in the home, or None."""
     found = [(file.stat().st_mtime_ns, file.name, file) for file in (home / "backups").glob("*.db")]
     return max(found)[2] if found else None
 
 
 def backup_hint(home: Path, *, damaged: bool = False) -> str:
-    """What to say about restoring: names the newest backup, if there is one."""
+    """Return a hint how to restore the newest backup, or an empty string."""
     newest = newest_backup(home)
     if newest is None:
         told = translatable("No backup was found in its `backups` folder; `hob restore FILE` takes one from elsewhere.")
@@ -60,13 +60,13 @@ def migrate(
     keep_backups: int,
     connect: Callable[[Path], WriteConnection],
 ) -> WriteConnection:
-    """Bring the file up to date; the connection to go on with.
+    """Upgrade the file; return the connection to continue with.
 
-    An existing file is not changed: a copy of it is, which takes its place when it was read back and found whole. The
-    former file is then a backup in `backups/`, of which the last ones are kept.
+    A copy is upgraded, read back, and put in place of the existing file, which becomes a backup in `backups/`; the last
+    few of these are kept.
 
-    Raises StoreNewer when the file has seen migrations this Hob does not know, StoreFull when there is no room for
-    the copy and the work (twice the file's size), StoreError when the copy is not whole; then nothing was changed.
+    Raises StoreNewer if the file has unknown migrations, StoreFull if there is no room for the copy and the work (twice
+    the file's size), StoreError if the copy is not intact; then nothing was changed.
     """
     home = path.parent
     files = migrations()
@@ -111,14 +111,14 @@ def migrate(
 
 
 def _upgrade(copy: Path, connect: Callable[[Path], WriteConnection]) -> None:
-    """Apply what is missing, and read everything back as the next start will. Raises StoreErrors."""
+    """Apply the missing migrations, and read everything back as the next start will. Raises StoreErrors."""
     try:
         with closing(connect(copy)) as connection:
             apply_migrations(connection)
         with closing(connect(copy)) as connection:
             problem = find_row(connection, "PRAGMA integrity_check(1)")
             orphan = find_row(connection, "PRAGMA foreign_key_check")
-            connection.execute("PRAGMA journal_mode = DELETE").fetchall()  # all of it in one file
+            connection.execute("PRAGMA journal_mode = DELETE").fetchall()  # everything in one file
     except apsw.FullError as error:
         raise translate(error) from error
     except apsw.Error as error:  # even damage is the copy's
@@ -133,9 +133,9 @@ def _upgrade(copy: Path, connect: Callable[[Path], WriteConnection]) -> None:
 
 
 def apply_migrations(connection: apsw.Connection, upto: int | None = None) -> None:
-    """Perform those that the file has not seen, or as far as `upto`, each in a transaction of its own.
+    """Apply the missing migrations, up to `upto` if given, each in its own transaction.
 
-    All are one transaction for a new file, which waits for the disk once.
+    For a new file all are one transaction, which waits for the disk once.
     """
     version = version_of(connection)
     with nullcontext() if version else connection:
@@ -146,9 +146,9 @@ def apply_migrations(connection: apsw.Connection, upto: int | None = None) -> No
 
 
 def back_up_aside(connection: apsw.Connection, home: Path, occasion: str, now: datetime, keep: int) -> Path:
-    """Copy the database into `backups/` before something that changes much; the last few of an occasion are kept.
+    """Copy the database into `backups/` before a large change; the last few of each occasion are kept.
 
-    Raises StoreFull when there is no room for the copy and the work (twice the file's size).
+    Raises StoreFull if there is no room for the copy and the work (twice the file's size).
     """
     _need_room(connection, home)
     goal = _backup_name(home, occasion, now)
@@ -181,7 +181,7 @@ def _backup_name(home: Path, occasion: str, now: datetime) -> Path:
 
 
 def _keep_last(goal: Path, keep: int) -> None:
-    """Of the backups of this occasion only the last few."""
+    """Delete all but the last few backups of this occasion."""
     sync(goal.parent)
     occasion = goal.name.split("-")[1]
     made = sorted(goal.parent.glob(f"before-{occasion}-*.db"), key=lambda file: (file.stat().st_mtime_ns, file.name))

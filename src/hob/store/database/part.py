@@ -1,4 +1,4 @@
-"""The base class of the store's parts: how they read and write."""
+"""The base class of the store's parts."""
 
 from collections.abc import Callable, Coroutine
 from functools import update_wrapper
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class DatabaseAccess:
-    """What each part of the store works with; the clock tells when something was written."""
+    """Database access of the store's parts; the clock provides the time of writes."""
 
     writer: Writer
     readers: Readers
@@ -26,7 +26,7 @@ class DatabaseAccess:
 
 
 class StorePart:
-    """Writes through the one writer and reads through the readers."""
+    """A part of the store: writes through the one writer, reads through the readers."""
 
     def __init__(self, access: DatabaseAccess) -> None:
         self._writer = access.writer
@@ -46,7 +46,7 @@ class StorePart:
 def transaction(
     method: Callable[Concatenate[S, apsw.Connection, P], T],
 ) -> Callable[Concatenate[S, P], Coroutine[Any, Any, T]]:
-    """A method whose body is one job of the writer: awaited, it gives its result once that is on disk."""
+    """Turn the method's body into a writer job; awaiting it returns the result once it is on disk."""
 
     async def write(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
         return await self._write(lambda connection: method(self, connection, *args, **kwargs))
@@ -58,7 +58,7 @@ def transaction(
 def snapshot(
     method: Callable[Concatenate[S, apsw.Connection, P], T],
 ) -> Callable[Concatenate[S, P], Coroutine[Any, Any, T]]:
-    """A method whose body is one query of the readers, on everything that was committed before it was awaited."""
+    """Turn the method's body into a reader query on everything committed before it was awaited."""
 
     async def read(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
         return await self._read(lambda connection: method(self, connection, *args, **kwargs))

@@ -1,7 +1,7 @@
-"""Reader threads of the database: how many, and when another is started.
+"""The pool of reader threads.
 
-Each has a connection with pages and statements of its own, and each wakes the event loop by itself: what one thread can
-answer at once costs least.
+Each has its own connection with cached pages and statements, and each wakes the event loop itself, so answering as much
+as possible in one thread is cheapest.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from hob.store.database.jobs import JobFailed, attempt
 T = TypeVar("T")
 _TOGETHER = 8
 _LONG = 0.005
-"""Seconds after which another thread helps, and nothing waits any more for what was asked beside it."""
+"""Seconds after which another thread helps, and finished answers are delivered separately."""
 
 
 @dataclass(slots=True)
@@ -42,7 +42,7 @@ class Readers:
         at_most: int,
         check: DamageCheck,
     ) -> None:
-        """`check` is told of damage that a query meets."""
+        """`check` is told of damage that a query finds."""
         self._connect = connect
         self._check = check
         self._loop = loop
@@ -56,7 +56,7 @@ class Readers:
         self._closed = False
 
     async def read(self, query: Callable[[apsw.Connection], T]) -> T:
-        """Run the query on one snapshot that holds everything committed before this call. Raises StoreErrors."""
+        """Run the query on a snapshot that contains everything committed before this call. Raises StoreErrors."""
         if self._closed:
             raise StoreError(translatable("The database is closed."))
         if not self._threads:
@@ -76,7 +76,7 @@ class Readers:
         return result
 
     async def stop(self) -> None:
-        """Answer what was asked, then end the threads and close their connections."""
+        """Answer the pending queries, then end the threads and close their connections."""
         self._closed = True
         self._queue.put(None)
         for _ in self._threads:
@@ -90,7 +90,7 @@ class Readers:
         thread.start()
 
     def _look_after(self) -> None:
-        """Something takes long: what is answered beside it is handed over, what waits behind it goes to another."""
+        """Watch for a slow query: deliver answers already available, and give waiting queries to another thread."""
         self._look = self._loop.call_later(_LONG, self._look_after) if self._pending > 1 else None
         self._settle()
         if self._queue.empty() or self._closed:
@@ -116,7 +116,7 @@ class Readers:
             close_quietly(connection)
 
     def _answer(self, connection: apsw.Connection | None, asked: _QueuedQuery | None) -> apsw.Connection | None:
-        """Answer what was asked together: that wakes the loop once."""
+        """Answer queries together, waking the loop once."""
         count = 0
         while asked is not None:
             if not asked.future.cancelled():
@@ -131,17 +131,17 @@ class Readers:
             asked = self._next() if count < _TOGETHER else None
         try:
             self._loop.call_soon_threadsafe(self._settle)
-        except RuntimeError:  # the loop is closed: no one waits any more
+        except RuntimeError:  # the loop is closed, so nobody waits any more
             self._answered.clear()
         return connection
 
     def _next(self) -> _QueuedQuery | None:
-        """What else was asked already."""
+        """Return further pending queries."""
         try:
             asked = self._queue.get_nowait()
         except queue.Empty:
             return None
-        if asked is None:  # the end: after what is answered now
+        if asked is None:  # end marker: stop after the current answers
             self._queue.put(None)
         return asked
 

@@ -1,4 +1,4 @@
-"""Rows of a statement: one, all, how many were changed."""
+"""Helpers for statements: one row, all rows, number of changes."""
 
 from collections.abc import Collection, Sequence
 from typing import Any
@@ -9,23 +9,23 @@ Row = tuple[Any, ...]
 
 
 def find_row(connection: apsw.Connection, sql: str, values: Sequence[Any] | dict[str, Any] = ()) -> Row | None:
-    """The first row."""
+    """Return the first row, or None."""
     row: Row | None = connection.execute(sql, values if isinstance(values, dict) else tuple(values)).fetchone()
     return row
 
 
 def all_rows(connection: apsw.Connection, sql: str, values: Sequence[Any] | dict[str, Any] = ()) -> list[Row]:
-    """Every row."""
+    """Return all rows."""
     rows: list[Row] = connection.execute(sql, values if isinstance(values, dict) else tuple(values)).fetchall()
     return rows
 
 
 def changed(connection: apsw.Connection, sql: str, values: Sequence[Any]) -> int:
-    """How many rows a statement has changed."""
+    """Return the number of rows a statement changed."""
     connection.execute(sql, tuple(values))
     return connection.changes()
 
 
 def marks(values: Collection[Any]) -> str:
-    """Placeholders for a list of values."""
+    """Return placeholders for a list of values."""
     return ",".join("?" * len(values))

@@ -1,4 +1,4 @@
-"""Moves of states, refused where `hob.core.states` has none."""
+"""Moves between states, refused unless `hob.core.states` lists them."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -11,15 +11,15 @@ S = TypeVar("S", bound=StrEnum)
 
 
 class IllegalMove(HobError):
-    """A state may not change like this; nothing was written."""
+    """The state cannot change this way; nothing was written."""
 
 
 def check_move(moves: Mapping[S, frozenset[S]], old: S, new: S, what: str) -> None:
-    """Raises IllegalMove unless the table lists the move; staying is no move."""
+    """Raise IllegalMove unless the table lists the move; staying is no move."""
     if old == new or not may_move(moves, old, new):
         raise IllegalMove(f"{what} is {old} and cannot become {new}.")
 
 
 def sources(moves: Mapping[S, frozenset[S]], new: S) -> tuple[S, ...]:
-    """The states from which the table allows to become `new`."""
+    """Return the states from which the table allows a move to `new`."""
     return tuple(old for old, allowed in moves.items() if new in allowed)

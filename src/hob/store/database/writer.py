@@ -1,7 +1,7 @@
 """The writer thread of the database: one transaction after the other.
 
-Jobs that arrive while a commit is under way are performed together and share the next commit, so that many waiting
-callers cost one fsync (group commit). Each job runs whole or not at all, and is told so only after the commit.
+Jobs that arrive during a commit run together and share the next commit, so that many waiting callers cost one fsync
+(group commit). Each job takes effect entirely or not at all, and its caller hears of it only after the commit.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ T = TypeVar("T")
 Job = Callable[[apsw.Connection], T]
 
 _QUIET = 0.02
-"""Seconds without a write after which what was put off is done."""
+"""Seconds without a write after which deferred work runs."""
 _log = logging.getLogger(__name__)
 
 
@@ -38,7 +38,7 @@ class _Queued:
 
 
 class Writer:
-    """Performs write jobs in the order of their arrival."""
+    """Runs write jobs in order of arrival."""
 
     def __init__(
         self, connection: WriteConnection, loop: asyncio.AbstractEventLoop, group: int, check: DamageCheck
@@ -56,20 +56,20 @@ class Writer:
         self.last_error: str | None = None
 
     def start(self) -> None:
-        """Begin to work."""
+        """Start the thread."""
         self._thread.start()
 
     @property
     def waiting(self) -> int:
-        """Jobs that have not begun."""
+        """Number of jobs not started yet."""
         return self._queue.qsize()
 
     async def write(self, job: Job[T]) -> T:
-        """Perform the job in a transaction and return its result once that is on disk.
+        """Run the job in a transaction and return its result once it is on disk.
 
-        What the job raises undoes the job and is raised here. Raises StoreFull, StoreDamaged, StoreError when the
-        transaction could not be committed: then nothing was written. A caller that is cancelled does not learn
-        whether its job was done, but it was done whole or not at all.
+        An exception of the job rolls it back and is raised here. Raises StoreFull, StoreDamaged, StoreError if the
+        transaction could not be committed; then nothing was written. A cancelled caller does not learn whether its job
+        took effect, but it did entirely or not at all.
         """
         if self._check.damage is not None:
             raise StoreDamaged(self._check.damage)
@@ -86,12 +86,12 @@ class Writer:
 
     @property
     def puts_off(self) -> bool:
-        """Whether there is work that was put off until nothing waits."""
+        """Whether deferred work is pending."""
         return self._connection.later is not None
 
     @contextmanager
     def watched(self, on_change: Callable[[frozenset[str]], None]) -> Iterator[None]:
-        """While the block is open, `on_change` is called in the event loop with the kinds of events of each commit."""
+        """Call `on_change` in the event loop with the kinds of events of each commit, while the block is open."""
         self._watchers.add(on_change)
         try:
             yield
@@ -99,7 +99,7 @@ class Writer:
             self._watchers.discard(on_change)
 
     async def stop(self) -> None:
-        """Perform what is queued, then end the thread."""
+        """Run the queued jobs, then end the thread."""
         if not self._closed:
             self._closed = True
             self._queue.put(None)
@@ -126,7 +126,7 @@ class Writer:
                 self._deliver(jobs, self._perform(jobs))
 
     def _next(self) -> _Queued | None:
-        """What comes next; while nothing comes, what was put off is done."""
+        """Return the next jobs; while there are none, run deferred work."""
         while (job := self._connection.later) is not None:
             with suppress(queue.Empty):
                 return self._queue.get(timeout=_QUIET)
@@ -173,7 +173,7 @@ class Writer:
         happened, self._connection.happened = self._connection.happened, frozenset()
         try:
             self._loop.call_soon_threadsafe(self._settle, jobs, results, happened)
-        except RuntimeError:  # the loop is closed: no one waits any more
+        except RuntimeError:  # the loop is closed, so nobody waits any more
             _log.warning("%d writes were done for callers that are gone", len(jobs))
 
     def _settle(self, jobs: Sequence[_Queued], results: Sequence[Any], happened: frozenset[str]) -> None:

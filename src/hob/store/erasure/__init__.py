@@ -1,1 +1,1 @@
-"""Forgetting: erasure, retention, what there is of a person."""
+"""Erasure, retention, and the data of a person."""

@@ -1,4 +1,4 @@
-"""What people typed at the chat in the terminal, which keeps it in the home so that it can be typed again."""
+"""The input history of the terminal chat, stored in the home."""
 
 import os
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ CHAT_HISTORY = "chat_history"
 
 
 def erase_typed(home: Path, texts: Iterable[str]) -> None:
-    """Take out of the history each entry that is one of these texts, or holds a line of one. Raises OSError."""
+    """Remove each history entry that equals one of these texts or contains a line of one. Raises OSError."""
     file = home / CHAT_HISTORY
     if not file.exists():
         return

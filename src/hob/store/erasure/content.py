@@ -1,4 +1,4 @@
-"""The table `content`, in which every text lies that can be erased."""
+"""The table `content`, which holds every erasable text."""
 
 import hashlib
 import os
@@ -8,15 +8,15 @@ import apsw
 
 
 def as_it_is(text: str) -> str:
-    """Mask nothing."""
+    """Return the text unmasked."""
     return text
 
 
 class WriteConnection(apsw.Connection):
-    """A connection to the database. `mask` takes out of every text what must not be stored.
+    """A connection to the database. `mask` removes from every text what must not be stored.
 
-    `happened` are the kinds of events that were appended to the timeline since it was last set. `later` is work that
-    was put off until nothing waits; it tells whether there is more.
+    `happened` holds the kinds of events appended to the timeline since it was last reset. `later` is deferred work; it
+    returns whether there is more.
     """
 
     mask: Callable[[str], str] = staticmethod(as_it_is)
@@ -25,20 +25,20 @@ class WriteConnection(apsw.Connection):
 
 
 def masked(connection: apsw.Connection, text: str) -> str:
-    """The text as it may be stored."""
+    """Return the text as it may be stored."""
     return connection.mask(text) if isinstance(connection, WriteConnection) else text
 
 
 def learned(connection: apsw.Connection) -> int:
-    """Another number than before: what was masked until then may be masked otherwise now."""
+    """A number whose change means that texts may be masked differently now."""
     found: int = getattr(connection.mask, "learned", 0) if isinstance(connection, WriteConnection) else 0
     return found
 
 
 class ContentWriter:
-    """Puts texts into `content` within one job. The same text twice in a job is one row.
+    """Writes texts into `content` within one job. A text that occurs twice in a job is one row.
 
-    Anyone who makes a text masks it before; this is the last net, so that what no one thought of is not stored.
+    The creator of a text masks it first; masking it again here catches what was overlooked.
     """
 
     __slots__ = ("_connection", "_ids")
@@ -48,12 +48,12 @@ class ContentWriter:
         self._ids: dict[str, int] = {}
 
     def __call__(self, text: str) -> int:
-        """The id of the row that holds the text."""
+        """Return the id of the row that holds the text."""
         text = masked(self._connection, text)
         found = self._ids.get(text)
         if found is None:
             salt = os.urandom(16)
-            # A lone surrogate cannot be stored as UTF-8; what arrives that way is kept readable, not refused.
+            # A lone surrogate cannot be stored as UTF-8; it is replaced, not refused.
             stored = text.encode("utf-8", "replace")
             self._connection.execute(
                 "INSERT INTO content (text, salt, hash) VALUES (?, ?, ?)",
@@ -63,9 +63,9 @@ class ContentWriter:
         return found
 
     def share(self, text: str, row: int) -> None:
-        """The text stands in this row already: what holds it here is forgotten with it."""
+        """Reuse this row for the text, so that both uses are erased together."""
         self._ids[masked(self._connection, text)] = row
 
     def maybe(self, text: str) -> int | None:
-        """The same, and no row for no text."""
+        """Return the row's id, or None for an empty text."""
         return self(text) if text else None

@@ -1,4 +1,4 @@
-"""Copies of the database that restores, upgrades and damage left in the home, and what erasing does to them."""
+"""Copies of the database left in the home by restores, upgrades and damage, and their erasure."""
 
 import json
 import shutil
@@ -27,14 +27,14 @@ _HELD = (
 
 @dataclass(frozen=True, slots=True)
 class Copies:
-    """`whole` can be erased in. `others` cannot, being damaged, of an older schema or no database: they are deleted."""
+    """The copies of a home. `whole` ones can be edited. `others` (damaged, older schema, no database) are deleted."""
 
     whole: tuple[Path, ...] = ()
     others: tuple[Path, ...] = ()
 
 
 def find_copies(home: Path) -> Copies:
-    """The copies in this home. Takes long and blocks."""
+    """Find the copies in this home. Blocks for long."""
     files = (file for pattern in _PATTERNS for file in sorted(home.glob(pattern)))
     found = [file for file in files if not file.name.endswith(SIDES)]
     whole = tuple(file for file in found if _is_whole(file))
@@ -52,7 +52,7 @@ def _is_whole(file: Path) -> bool:
 
 
 def copies_with(home: Path, items: Sequence[str]) -> list[Path]:
-    """The backups and copies in this home that hold any of these items of memory, or cannot be read. Blocks."""
+    """Return the backups and copies in this home that contain any of these memory items or cannot be read. Blocks."""
     files = {file for pattern in ("backups/*.db", *_PATTERNS) for file in home.glob(pattern)}
     return sorted(file for file in files if not file.name.endswith(SIDES) and _may_hold(file, items))
 
@@ -66,7 +66,7 @@ def _may_hold(file: Path, items: Sequence[str]) -> bool:
 
 
 def senders_in(copies: Copies) -> set[str]:
-    """Everybody who has written in one of them. Raises StoreErrors."""
+    """Return everybody who has written in one of them. Raises StoreErrors."""
     found: set[str] = set()
     for file in copies.whole:
         with opened(file, owned=False) as connection:
@@ -75,9 +75,9 @@ def senders_in(copies: Copies) -> set[str]:
 
 
 def erase_in(copies: Copies, erase: Callable[[apsw.Connection], Sequence[Row]]) -> list[Row]:
-    """Erase in those that are whole, delete the others; the tombstones (content, hash) of what was erased.
+    """Erase in the editable ones and delete the others; return the tombstones (content, hash).
 
-    Raises StoreErrors; then it can be done again.
+    Raises StoreErrors; then it can be repeated.
     """
     tombstones: list[Row] = []
     for file in copies.whole:
@@ -85,7 +85,7 @@ def erase_in(copies: Copies, erase: Callable[[apsw.Connection], Sequence[Row]]) 
             with closing(apsw.Connection(str(file), flags=apsw.SQLITE_OPEN_READWRITE)) as connection:
                 connection.execute("PRAGMA journal_mode = DELETE; BEGIN IMMEDIATE").fetchall()
                 tombstones += erase(connection)
-                connection.execute("COMMIT; VACUUM")  # nothing of it is left in pages that are free
+                connection.execute("COMMIT; VACUUM")  # leaves nothing of it in free pages
         except apsw.Error as error:
             raise translate(error) from error
     for file in copies.others:

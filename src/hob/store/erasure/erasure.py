@@ -1,7 +1,7 @@
-"""Forgetting: the content goes, the facts and a tombstone stay, and no copy is left in this file or its log.
+"""Erasure: the content goes, facts and a tombstone stay, and no copy is left in this file or its log.
 
-A tombstone also goes into a text file beside the database, so that a restore honours it even if the database that held
-it is lost. Backups made earlier still hold the content until they are deleted; restoring one erases it again.
+A tombstone is also written to a text file beside the database, so that a restore honours it even if the database that
+held it is lost. Earlier backups contain the content until they are deleted; restoring one erases it again.
 """
 
 import asyncio
@@ -29,12 +29,12 @@ from hob.store.erasure.quotes import Quotes, quotes_of
 from hob.store.erasure.selection import Selection, newest_of, select_content, select_turns, tombstones_of
 from hob.store.erasure.tombstones import OLD_FILES, add_tombstones, apply_tombstones, write_tombstones
 
-# A message that was merged into a turn cannot be told apart from it any more: the whole turn goes.
+# A message merged into a turn cannot be separated from it, so the whole turn goes.
 _TURNS_OF_TRACE = """
     INSERT OR IGNORE INTO doomed_turns SELECT id FROM turns WHERE trace_id = :key
         UNION SELECT turn FROM inbox WHERE trace_id = :key AND turn IS NOT NULL
 """
-# The messages of a retried turn belong to its successor; it said things of its own.
+# The messages of a retried turn belong to its successor, but it has a reply of its own.
 _RETRIED = """
     INSERT OR IGNORE INTO doomed_turns WITH RECURSIVE found(id) AS (SELECT id FROM doomed_turns UNION
         SELECT old.id FROM found JOIN turns new USING (id)
@@ -93,7 +93,7 @@ _OPEN = (
     " WHERE id IN doomed_turns AND state IN ('ready', 'running', 'parked') UNION ALL SELECT 1 FROM outbox"
     " WHERE (turn IN doomed_turns OR trace_id IN doomed_traces) AND state IN ('ready', 'sending')"
 )
-# Of a person: `:key` is JSON of `senders` (as the inbox spells them) and of `addresses`, `target` their id.
+# Of a person: `:key` is JSON of `senders` (as in the inbox) and of `addresses`, `target` their id.
 _SENDERS = "(SELECT value FROM json_each(:key, '$.senders'))"
 _ADDRESSES = "(SELECT value FROM json_each(:key, '$.addresses'))"
 _TRACES_OF_PERSON = f"INSERT OR IGNORE INTO doomed_traces SELECT trace_id FROM inbox WHERE sender IN {_SENDERS}"  # noqa: S608
@@ -123,23 +123,23 @@ _END_ELSEWHERE = "DELETE FROM unfinished_erasures WHERE turn = ?"
 
 @dataclass(frozen=True, slots=True)
 class ErasurePerson:
-    """A person to the store: `senders` as the inbox spells them, `addresses` as people write them, `id` or nothing."""
+    """A person for the store: `senders` as in the inbox, `addresses` as people write them, `id` or empty."""
 
     senders: tuple[str, ...]
     addresses: tuple[str, ...]
     id: str = ""
 
     def key(self) -> str:
-        """The same for a statement."""
+        """Return the JSON for a statement."""
         return json.dumps({"senders": self.senders, "addresses": self.addresses, "target": self.id or None})
 
 
 ErasureParticipant = Callable[[Collection[TurnId]], Awaitable[object]]
-"""Forgets what it keeps of these turns outside of the database; again does no harm."""
+"""Erases its data of these turns outside the database; idempotent."""
 
 
 class Erasure(StorePart):
-    """Erases what was said. What is still being worked on or sent cannot be erased yet."""
+    """Erases messages. Work in progress cannot be erased yet."""
 
     def __init__(
         self,
@@ -148,7 +148,7 @@ class Erasure(StorePart):
         connect_writing: Callable[[], apsw.Connection],
         keepers: Sequence[ErasureParticipant] = (),
     ) -> None:
-        """`keepers` forget too what is erased here."""
+        """`keepers` erase their own data too."""
         super().__init__(access)
         self._access = access
         self._home = home
@@ -156,20 +156,20 @@ class Erasure(StorePart):
         self._keepers = keepers
 
     def with_keepers(self, keepers: Sequence[ErasureParticipant]) -> "Erasure":
-        """The same that calls these after each erasure: they forget what is kept elsewhere and has no row any more."""
+        """Return the same with these participants, called after each erasure."""
         return Erasure(self._access, self._home, self._connect, keepers)
 
     async def erase_trace(self, trace: TraceId, reason: str) -> int:
-        """Forget one message with all that came of it; how many pieces those were.
+        """Erase one message and everything that resulted from it; return the number of texts.
 
-        A turn that also worked on other messages goes with them, and so does every summary of it. Raises
-        InvalidRequest while any of it is in progress, StoreError when a copy may be left in the log (do it again).
+        A turn that also worked on other messages goes with them, and so does every summary of it. Raises InvalidRequest
+        while any of it is in progress, StoreError if a copy may be left in the log (repeat the call then).
         """
         scope = (_TURNS_OF_TRACE, _RETRIED, _TRACES, "INSERT OR IGNORE INTO doomed_traces VALUES (:key)")
         return await self._erase(Selection(trace, scope, _CONTENT), reason)
 
     async def erase_session(self, session: SessionKey, reason: str) -> int:
-        """Forget all that was said in a session, its title too; how many pieces those were. Raises as above."""
+        """Erase everything said in a session, and its title; return the number of texts. Raises as above."""
         return await self._erase(Selection(session, _SCOPE_OF_SESSION, (*_CONTENT, *_CONTENT_OF_SESSION)), reason)
 
     async def erase_person(
@@ -180,10 +180,10 @@ class Erasure(StorePart):
         copies: Copies,
         names: re.Pattern[str] | None = None,
     ) -> int:
-        """Forget all that these senders said and that came of it, and what names them; how many pieces those were.
+        """Erase everything these senders said and its results, and what names them; return the number of texts.
 
-        A turn that also worked on messages of others goes with theirs. With their `session`, if they have one, with
-        memories and notes in which `names` are found, and in the `copies` too. Raises as above.
+        A turn that also worked on other people's messages goes with theirs. Includes their `session`, if given,
+        memories and notes that contain `names`, and the `copies`. Raises as above.
         """
         scope = (_TRACES_OF_PERSON, _TURNS_OF_PERSON, _RETRIED, _TRACES)
         asked = [Selection(whose.key(), scope, (*_CONTENT, *_CONTENT_OF_PERSON), names)]
@@ -195,11 +195,11 @@ class Erasure(StorePart):
         return pieces + (await self.erase_session(session, reason) if session is not None else 0)
 
     async def erase_items(self, ids: Sequence[str], reason: str) -> int:
-        """Forget these items of memory and what was made of them; how many pieces those were. Raises as above."""
+        """Erase these memory items and what was derived from them; return the number of texts. Raises as above."""
         return await self._erase(Selection(json.dumps(list(ids)), (), _CONTENT_OF_ITEMS), reason)
 
     async def quotes(self, texts: Sequence[str]) -> Quotes:
-        """Which messages repeat one of these texts. Raises StoreErrors."""
+        """Return the messages that repeat one of these texts. Raises StoreErrors."""
         return await self._readers.read(lambda connection: quotes_of(connection, texts))
 
     async def _erase(self, asked: Selection, reason: str, elsewhere: Callable[[], Sequence[Row]] = tuple) -> int:
@@ -236,7 +236,7 @@ class Erasure(StorePart):
         return pieces
 
     async def finish(self) -> None:
-        """Forget elsewhere what an earlier process erased here and had no time for. Raises what the keepers raise."""
+        """Complete, outside the database, erasures an earlier process began. Raises the participants' errors."""
         sql = "SELECT turn FROM unfinished_erasures"
         turns = await self._writer.write(lambda c: frozenset(TurnId(row[0]) for row in all_rows(c, sql)))
         if turns:

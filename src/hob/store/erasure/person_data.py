@@ -1,4 +1,4 @@
-"""What there is of a person: who has ever written, how much of it is theirs, and who else speaks of them."""
+"""The data of a person: how much of it there is, and who else mentions them."""
 
 import re
 from collections import Counter
@@ -31,9 +31,9 @@ _REMEMBERED = tuple(
 
 @dataclass(frozen=True, slots=True)
 class PersonData:
-    """How much is a person's: messages that are not erased, turns that worked on them, sessions they stand in.
+    """Counts of a person's data: unerased messages, turns that worked on them, sessions they appear in.
 
-    `events` are facts that stay; `mentions` tells how often others name them, by session.
+    `events` are facts that stay; `mentions` counts how often others name them, by session.
     """
 
     messages: int
@@ -42,23 +42,23 @@ class PersonData:
     events: int
     mentions: Mapping[str, int]
     named: tuple[str, ...] = ()
-    """The sessions whose keys name them."""
+    """Sessions whose keys name them."""
     memories: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    """What Hob remembers that names them, and what sessions noted."""
+    """Memories and session notes that name them."""
 
 
 class StoredPersonData(StorePart):
-    """Reads it: each call walks through the whole database."""
+    """Reads it; each call scans the whole database."""
 
     async def senders(self) -> tuple[str, ...]:
-        """Everybody who has ever written, as `channel:account:id`."""
+        """Return everybody who has ever written, as `channel:account:id`."""
         sql = "SELECT DISTINCT sender FROM inbox"
         return tuple(row[0] for row in await self._readers.read(lambda c: all_rows(c, sql)))
 
     @snapshot
     def of(self, connection: apsw.Connection, whose: ErasurePerson, names: re.Pattern[str] | None) -> PersonData:
-        """What there is of these senders, and where `names` stand in what others said."""
+        """Return the data of these senders, and where others mention `names`."""
         values = {"key": whose.key()}
         messages, turns, sessions = all_rows(connection, _COUNTS, values)[0]
         (events,) = all_rows(connection, _FACTS, values)[0]

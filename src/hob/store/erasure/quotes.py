@@ -1,4 +1,4 @@
-"""Where else a text stands: the messages that repeat it, found by its letters."""
+"""Messages that repeat a text verbatim."""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
@@ -9,7 +9,7 @@ from hob.core.values import dataclass
 from hob.store.database.rows import all_rows
 
 MIN_LENGTH, _SHOWN = 12, 199
-"""A text with fewer characters stands in too much; of a long one, so many are shown where memories are listed."""
+"""Shorter texts occur in too many messages; of long ones, this many characters are shown in lists of memories."""
 _HITS = (
     "SELECT c.id FROM content c WHERE c.text IS NOT NULL"
     " AND EXISTS (SELECT 1 FROM json_each(?) w WHERE instr(c.text, w.value))"
@@ -31,14 +31,14 @@ _IMPORTED = (
 
 @dataclass(frozen=True, slots=True)
 class Quotes:
-    """The traces of messages that hold a text, and how many imported ones do, which have none."""
+    """Traces of messages that contain a text, and the number of imported ones, which have none."""
 
     traces: frozenset[str]
     imported: int
 
 
 def quotes_of(connection: apsw.Connection, texts: Iterable[str]) -> Quotes:
-    """The messages in which one of these texts stands to the letter. Reads all content there is."""
+    """Find the messages that contain one of these texts verbatim. Reads all content."""
     needles = json.dumps(sorted({needle for text in texts for needle in _needles(text)}))
     hits = {"hits": json.dumps([row[0] for row in all_rows(connection, _HITS, (needles,))])}
     traces = frozenset(row[0] for row in all_rows(connection, _MESSAGES, hits))
@@ -46,7 +46,7 @@ def quotes_of(connection: apsw.Connection, texts: Iterable[str]) -> Quotes:
 
 
 def _needles(text: str) -> Iterator[str]:
-    """How it stands in a message, in a list of memories, in what a tool gave and in what it was asked with."""
+    """Return the forms of a text in messages, lists of memories, tool results and tool arguments."""
     forms: Sequence[str] = [text[:_SHOWN].strip(), " ".join(text.split())[:_SHOWN]]
     for form in forms:
         if len(form) >= MIN_LENGTH:

@@ -1,7 +1,7 @@
-"""The SQL of retention: which rows are old enough to go, and their deletion.
+"""The SQL of retention: which rows are old enough to delete.
 
-Unlike erasing this leaves no tombstone: no one wants it forgotten, it only takes room. Promises hold without it: an
-answer is still given again for the same key, what failed can be retried, what is open goes on, facts and hashes stay.
+Unlike erasure it leaves no tombstone, since nobody wants the content forgotten. All promises hold without the deleted
+rows: the same key still gets its answer, failures can be retried, open work continues, facts and hashes stay.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -25,7 +25,7 @@ _TURNS_AT_ONCE = 2_000
 _ROWS_AT_ONCE = 500
 _SESSIONS_AT_ONCE = 25
 
-# A turn that failed or was quarantined may be retried from its steps; one that is done or was cancelled is over.
+# A failed or quarantined turn may be retried from its steps; a finished or cancelled one may not.
 _OVER = (
     "SELECT t.seq, t.id, t.trace_id FROM turns t WHERE t.state IN ('done', 'cancelled') AND t.ended < ? AND t.seq > ?"
     " AND EXISTS (SELECT 1 FROM steps s JOIN content c ON c.id = s.body WHERE s.turn = t.id AND c.text IS NOT NULL)"
@@ -36,7 +36,7 @@ _TOLD = (
     "SELECT content FROM timeline WHERE trace_id IN ({traces}) AND turn IN ({turns})"
     " AND kind IN ('model', 'tool', 'policy', 'approval')"
 )
-# A text that is written twice in one transaction is one row: what a conversation or a receipt needs stays.
+# A text written twice in one transaction is one row, so texts a conversation or receipt needs stay.
 _NEEDED = (
     "SELECT text FROM transcript WHERE turn IN ({turns}) UNION SELECT extra FROM transcript WHERE turn IN ({turns})"
     " UNION SELECT reply FROM turns WHERE id IN ({turns}) UNION SELECT text FROM outbox WHERE turn IN ({turns})"
@@ -46,7 +46,7 @@ _NEEDED = (
     " UNION SELECT content FROM timeline WHERE trace_id IN ({traces})"
     " AND kind NOT IN ('model', 'tool', 'policy', 'approval')"
 )
-# A session that was made for one turn, when nothing in it is open any more and none of it is gone yet.
+# A one-turn session in which nothing is open any more and nothing is deleted yet.
 _ONCE = f"session GLOB '{ONE_TURN}*'"
 _PASSED = (
     f"SELECT s.key FROM sessions s WHERE s.key GLOB '{ONE_TURN}*' AND s.updated < ? AND s.key > ?"  # noqa: S608
@@ -85,7 +85,7 @@ _UNDOABLE = (
 _DROP = "UPDATE content SET text = NULL, salt = NULL, erased = ? WHERE text IS NOT NULL AND id IN ({ids})"
 
 _OLD_BLOBS = "SELECT id FROM blobs WHERE erased IS NULL AND at < ? ORDER BY at"
-# What is open, may be retried, or came lately.
+# Open, retryable or recent.
 _UNFINISHED = "t.state NOT IN ('done', 'cancelled') AND t.retried_by IS NULL"
 _LIVE_INBOUNDS = (
     "IN (SELECT i.body FROM inbox i WHERE i.state = 'waiting' OR i.at >= :since"  # noqa: S608
@@ -101,14 +101,14 @@ _WITHDRAW = "UPDATE blobs SET erased = ? WHERE erased IS NULL AND id = ?"
 
 
 class Retention(StorePart):
-    """Lets go of what is older than a time (Unix seconds). A few at a time, so that no message waits for it."""
+    """Deletes what is older than a time (Unix seconds), in small batches, so that no message waits for it."""
 
     def __init__(self, access: DatabaseAccess, home: Path) -> None:
         super().__init__(access)
         self._blobs = home / "blobs"
 
     async def drop_details(self, before: float) -> int:
-        """Forget what models and tools were asked and gave in turns that ended well before; how many texts.
+        """Delete model and tool inputs and outputs of turns that ended well before; return the number of texts.
 
         Raises StoreErrors.
         """
@@ -122,7 +122,7 @@ class Retention(StorePart):
         return dropped
 
     async def drop_one_turn_sessions(self, before: float) -> int:
-        """Forget all that was said in sessions that were made for one turn and are over since then; how many texts.
+        """Delete the texts of one-turn sessions that ended before then; return the number of texts.
 
         Raises StoreErrors.
         """
@@ -134,21 +134,21 @@ class Retention(StorePart):
         return dropped
 
     async def drop_blobs(self, before: float) -> int:
-        """Forget files that were put before, unless they are in use or were named again since; how many.
+        """Delete files stored before then, unless used or referenced again since; return how many.
 
         Raises StoreErrors.
         """
         return await self._withdraw(await self._readers.read(partial(_old_blobs, before)), before)
 
     async def drop_unnamed(self, blobs: Collection[str], at: float) -> int:
-        """Forget those of these files that no message and no result names any more; how many. Raises StoreErrors."""
+        """Delete those of these files that no message or result refers to; return how many. Raises StoreErrors."""
         named = await self._readers.read(named_blobs) if blobs else set[str]()
         return await self._withdraw(sorted(set(blobs) - named), at)
 
     async def drop_undo(self, before: float, at: float) -> int:
-        """Forget what turns changed in files that ended before, and which then cannot be undone any more; how many.
+        """Delete undo data of turns that ended before then, which can no longer be undone; return how many.
 
-        Those whose commands still run stay. Raises StoreErrors.
+        Those with running commands stay. Raises StoreErrors.
         """
         values = {"before": before, "nanoseconds": int(before * 1e9)}
         turns = [row[0] for row in await self._readers.read(lambda c: all_rows(c, _UNDOABLE, values))]
@@ -159,7 +159,7 @@ class Retention(StorePart):
         return len(turns)
 
     async def drop_expired_records(self, at: float) -> int:
-        """Forget the rows of features that none of them wants any more; how many. Raises StoreErrors."""
+        """Delete expired records of features; return how many. Raises StoreErrors."""
         return await self._writer.write(partial(_drop_expired, at))
 
     async def _withdraw(self, blobs: Sequence[str], at: float) -> int:

@@ -1,4 +1,4 @@
-"""What an erasure takes along: the turns, the texts and the blobs, found by statements."""
+"""What an erasure includes: turns, texts and blobs, selected by statements."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -20,20 +20,20 @@ _SCOPE = """
     CREATE TEMP TABLE IF NOT EXISTS doomed (id INTEGER PRIMARY KEY) STRICT;
     DELETE FROM doomed_turns; DELETE FROM doomed_traces; DELETE FROM doomed;
 """
-# An undoing is noted as the change of a turn of its own, and can itself be undone.
+# An undo is stored as changes of its own turn, and can itself be undone.
 _UNDOING = "INSERT OR IGNORE INTO doomed_turns SELECT 'undo:' || id FROM doomed_turns"
-# What was made of doomed memories, and of that again.
+# Derived from doomed memories, transitively.
 _DERIVED = (
     "INSERT OR IGNORE INTO doomed WITH RECURSIVE gone(id) AS (SELECT id FROM memory_items WHERE text IN doomed"
     " UNION SELECT m.id FROM gone JOIN memory_evidence e ON e.source = gone.id JOIN memory_items m ON m.seq = e.seq)"
     " SELECT text FROM memory_items WHERE id IN (SELECT id FROM gone)"
 )
-# A summary that stands for an erased entry may repeat it.
+# A summary that covers an erased entry may repeat it.
 _SUMMARIES_OF_TURNS = (
     "SELECT m.text FROM summaries m WHERE EXISTS (SELECT 1 FROM transcript t WHERE t.session = m.session"
     " AND t.n <= m.upto AND t.turn IN doomed_turns)"
 )
-# Where it was told what was remembered, with the command that takes it back; a turn that is at work keeps its steps.
+# Notices of what was remembered, with the command that removes it; a running turn keeps its steps.
 _FACTS = "SELECT id FROM memory_items WHERE text IN doomed AND layer = 'fact'"
 _TOLD = (
     "SELECT c.id, c.text FROM content c WHERE instr(c.text, '/memory undo ') AND c.id NOT IN (SELECT s.body"
@@ -44,7 +44,7 @@ _INBOUNDS = (
     "SELECT i.version, c.text, b.text FROM inbox i JOIN content c ON c.id = i.text JOIN content b ON b.id = i.body"
     " WHERE i.trace_id IN doomed_traces AND b.text IS NOT NULL"
 )
-# The blobs that content names, `among` all or the doomed content.
+# Blobs that content refers to; `among` is all or the doomed content.
 _ATTACHED = (
     "SELECT i.version, c.text FROM inbox i JOIN content c ON c.id = i.body"
     " WHERE instr(c.text, '\"attachments\"') AND c.id {among}"
@@ -72,7 +72,7 @@ _TITLES = (
     "SELECT DISTINCT s.title, c.text FROM inbox i JOIN sessions s ON s.key = i.session JOIN content c ON c.id = s.title"
     " WHERE i.trace_id IN doomed_traces"
 )
-# A fork has its title from that of the conversation whose words it holds; the timeline has it once more.
+# A fork takes its title from the conversation it copies; the timeline has it too.
 _FORKED = "IN (SELECT session FROM transcript WHERE turn IN doomed_turns)"
 _TITLES_OF_FORKS = (
     f"SELECT c.id, c.text FROM sessions s JOIN content c ON c.id = s.title WHERE s.key {_FORKED}"  # noqa: S608
@@ -80,9 +80,9 @@ _TITLES_OF_FORKS = (
     f" WHERE e.kind = 'session' AND e.name IN ('created', 'title') AND e.session {_FORKED}"
 )
 _SHOWN_ID = 12
-"""Characters of an item's id that people are shown."""
+"""Characters of an item's id that people see."""
 DERIVED = "layer IN ('fact', 'observation')"
-"""Items that were made of what was said; the others repeat what stands in a conversation or in a file."""
+"""Items derived from messages; the others repeat a conversation or a file."""
 _REMEMBERED = (
     "SELECT c.id, c.text FROM content c WHERE c.text IS NOT NULL"  # noqa: S608
     f" AND c.id IN (SELECT text FROM memory_items m WHERE m.{DERIVED} UNION SELECT text FROM working_notes)"
@@ -95,7 +95,7 @@ _STONES = (
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What is to be erased: the statements that find its turns and its content, and by which words of memories."""
+    """What to erase: statements that select turns and content, and texts of memories."""
 
     key: str
     scope: Sequence[str]
@@ -104,14 +104,14 @@ class Selection:
 
 
 def select_turns(connection: apsw.Connection, asked: Selection) -> None:
-    """Note which turns are to be erased, in tables for this connection alone."""
+    """Select the turns to erase, into temporary tables of this connection."""
     connection.execute(_SCOPE)
     for statement in (*asked.scope, _UNDOING, _UNDOING):
         connection.execute(statement, {"key": asked.key})
 
 
 def select_content(connection: apsw.Connection, asked: Selection) -> tuple[list[Row], set[str]]:
-    """What is to be erased, of the turns that are doomed: texts as (id, hash), and blobs."""
+    """Select what to erase of these turns: texts as (id, hash), and blobs."""
     for select in (*asked.content, _SUMMARIES_OF_TURNS):
         connection.execute(f"INSERT OR IGNORE INTO doomed {_present(select)}", {"key": asked.key})
     if asked.names is not None:
@@ -134,9 +134,9 @@ def select_content(connection: apsw.Connection, asked: Selection) -> tuple[list[
 
 
 def tombstones_of(connection: apsw.Connection, texts: Sequence[Row], blobs: set[str]) -> list[Row]:
-    """The tombstones (content, hash) of what is doomed."""
+    """Return the tombstones (content, hash) of the selection."""
     ids = all_rows(connection, "SELECT id FROM memory_items WHERE text IN doomed")
-    items = ((-1, tombstone_of_item(id)) for (id,) in ids)  # as it is known where it was carried out and comes in again
+    items = ((-1, tombstone_of_item(id)) for (id,) in ids)  # an item is known by this hash when it is imported again
     return [*texts, *all_rows(connection, _STONES), *items, *((0, bytes.fromhex(blob)) for blob in sorted(blobs))]
 
 
@@ -153,7 +153,7 @@ def named_blobs(
     sent: str = "NOT NULL",
     values: Mapping[str, object] = _NOTHING,
 ) -> set[str]:
-    """The blobs that content names which is not erased; of each kind only that whose id is so (SQL after `id`)."""
+    """Return the blobs that unerased content refers to; of each kind only content with this id (SQL after `id`)."""
     of_steps = all_rows(connection, _RESTS.format(among=steps), dict(values))
     of_entries = all_rows(connection, _IMAGES.format(among=entries), dict(values))
     shown = all_rows(connection, _SHOWN.format(among=steps), dict(values))
@@ -166,7 +166,7 @@ def named_blobs(
 
 
 def newest_of(connection: apsw.Connection, blobs: set[str]) -> float:
-    """When the last of them was put. The wall clock may have been set back, and a tombstone erases nothing newer."""
+    """Return when the newest of them was stored: a tombstone must not be older, even if the wall clock was set back."""
     sql = "SELECT at FROM blobs WHERE id = ?"
     item: float = all_rows(connection, "SELECT coalesce(max(at), 0.0) FROM memory_items WHERE text IN doomed")[0][0]
     times: list[float] = [item, *(row[0] for blob in blobs for row in all_rows(connection, sql, (blob,)))]

@@ -1,4 +1,4 @@
-"""Tombstones: what was erased, in the database and in a text file beside it, and what they erase again."""
+"""Tombstones: records of what was erased, in the database and in a text file, and their repeated application."""
 
 import json
 import os
@@ -17,9 +17,9 @@ from hob.store.turns.requests import drop_requests
 
 TOMBSTONES = "tombstones.jsonl"
 FORGOTTEN = "tools/forgotten.jsonl"
-"""What earlier releases erased of memories and notes: read for ever, written no more."""
+"""What earlier releases erased of memories and notes; still read, no longer written."""
 OLD_FILES = "tools/imported"
-"""The files of earlier releases whose lines are rows now: unneeded, and still readable."""
+"""Files of earlier releases whose lines are rows now; still readable."""
 _STONED = (
     "SELECT b.id, t.at FROM tombstones t JOIN blobs b ON b.id = lower(hex(t.hash))"
     " WHERE t.content = 0 AND b.erased IS NULL AND b.at <= t.at"
@@ -43,7 +43,7 @@ _ROWS_OF_CONTENT = (
 
 
 def add_tombstones(connection: apsw.Connection, tombstones: Iterable[Row]) -> None:
-    """Record what is erased: (content id or 0, hash, time, reason). Of two tombstones for the same the newer counts."""
+    """Record erasures: (content id or 0, hash, time, reason). Of two tombstones of one thing the newer counts."""
     sql = (
         "INSERT INTO tombstones (content, hash, at, reason) VALUES (?, ?, ?, ?)"
         " ON CONFLICT DO UPDATE SET at = excluded.at, reason = excluded.reason WHERE excluded.at > at"
@@ -52,10 +52,10 @@ def add_tombstones(connection: apsw.Connection, tombstones: Iterable[Row]) -> No
 
 
 def apply_tombstones(connection: apsw.Connection, at: float) -> list[str]:
-    """Erase everything that a tombstone stands for, wherever it came back from; the blobs of it.
+    """Erase everything with a tombstone, wherever it came back from; return its blobs.
 
-    A blob stays if it was put again after its tombstone, or as long as something that is not erased names it. What
-    models were given may repeat any of it, and goes as a whole.
+    A blob stays if it was stored again after its tombstone, or as long as unerased content refers to it. Model requests
+    may repeat any of it, and are deleted entirely.
     """
     before = connection.total_changes()
     connection.execute(
@@ -77,7 +77,7 @@ def apply_tombstones(connection: apsw.Connection, at: float) -> list[str]:
 
 
 def erase_copies(connection: apsw.Connection) -> None:
-    """Erase memories and notes that a tombstone stands for, and the rows of all that has no content any more."""
+    """Erase memories and notes with a tombstone, and rows whose content is gone."""
     for table in ("memory_items", "working_notes"):
         connection.execute(_COPIES.format(table=table))
     drop_items(connection, [row[0] for row in all_rows(connection, _GONE_ITEMS)])
@@ -86,7 +86,7 @@ def erase_copies(connection: apsw.Connection) -> None:
 
 
 def write_tombstones(home: Path, tombstones: Iterable[Row], at: float, reason: str) -> None:
-    """Append to the text file; durable when it returns. A tombstone without its erasure does no harm: it was wanted."""
+    """Append to the text file, durably. A tombstone without its erasure is harmless: it was requested."""
     handle = os.open(home / TOMBSTONES, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
     with os.fdopen(handle, "ab+") as file:
         size = file.tell()
@@ -101,7 +101,7 @@ def write_tombstones(home: Path, tombstones: Iterable[Row], at: float, reason: s
 
 
 def read_tombstones(home: Path) -> list[Row]:
-    """The rows of the text files; a line cut short by a crash is left out."""
+    """Return the rows of the text files, without a line cut short by a crash."""
     rows: list[Row] = []
     for line in _lines(home / TOMBSTONES):
         with suppress(ValueError):

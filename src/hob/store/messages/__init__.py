@@ -1,1 +1,1 @@
-"""Messages in and out, and what was said."""
+"""Incoming and outgoing messages, and transcripts."""

@@ -1,4 +1,4 @@
-"""State that channels keep between restarts: keys and values."""
+"""State of channels between restarts: keys and values."""
 
 from collections.abc import Mapping
 
@@ -17,7 +17,7 @@ class StoredChannelState(StorePart):
     """Implements the port `ChannelState`."""
 
     async def get(self, channel: str, account: str) -> Mapping[str, str]:
-        """All of it."""
+        """Return all keys and values."""
         sql = "SELECT key, value FROM channel_state WHERE channel = ? AND account = ?"
         return dict(await self._readers.read(lambda c: all_rows(c, sql, (channel, account))))
 

@@ -31,7 +31,7 @@ from hob.store.turns.turns import add_turn, end_turn, with_end
 
 T = TypeVar("T")
 MESSAGE, LANE_COMMAND, ARRIVAL_COMMAND = 0, 1, 2
-"""Kinds of messages: said in a turn, a command that waited for its turn, one that was answered when it came."""
+"""Kinds of messages: for a turn, a command run in order, a command answered on arrival."""
 _RETRY_SECONDS = 10.0
 _HOUR = 3600.0
 
@@ -66,7 +66,7 @@ _RESULT = (
     " FROM inbox i LEFT JOIN turns t ON t.id = i.turn LEFT JOIN content c ON c.id = t.reply"
     " LEFT JOIN content q ON q.id = t.question WHERE i.id = ?"
 )
-# Most answers have none, and their bodies need not be parsed to see it.
+# Most replies have none, and their bodies need not be parsed to see that.
 _REMARKS = (
     "SELECT r.value FROM steps s JOIN content c ON c.id = s.body, json_each(c.text, '$.remarks') r"
     " WHERE s.turn = ? AND s.kind IN ('model_asked', 'model_replied', 'model_failed', 'tool_received')"
@@ -77,9 +77,9 @@ _REMARKS = (
 
 @dataclass(frozen=True, slots=True)
 class InboxLimits:
-    """How much may wait: in one session queue, from one sender, in all; and self-made messages in any hour.
+    """Limits on waiting messages: per session, per sender, in total; and on self-made messages per hour.
 
-    What is not given is not limited; how much it usually is stands in the settings of the queues (`bus`).
+    None means unlimited; the settings of the queues (`bus`) give the usual values.
     """
 
     session_queue: int = sys.maxsize
@@ -90,7 +90,7 @@ class InboxLimits:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A message that no turn has claimed. `not_before` is when its debounce ends (Unix seconds)."""
+    """A message no turn has claimed. `not_before` is when its debounce ends (Unix seconds)."""
 
     inbound: Inbound
     session: SessionKey
@@ -101,12 +101,12 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What became of a message. `state` is its turn's, or `waiting`, or `cancelled` where it had none.
+    """The result of a message. `state` is its turn's, or `waiting`, or `cancelled` if it had no turn.
 
-    `merged_into` is the first message of its turn, where that is another. `cost` in micro-dollars is None where it is
-    not known. `picked_up`: nothing of the reply waits to be sent or fetched. `notes` are lines about the reply that are
-    no part of it. While people are asked, `question` is what, and `approvals` are those that stand. `for_client`: it
-    waits for results of the calling program's own tools.
+    `merged_into` is the first message of its turn, if that is another. `cost` is in micro-dollars, None if unknown.
+    `picked_up` means that no part of the reply waits to be sent or fetched. `notes` are remarks that are not part of
+    the reply. While people are asked, `question` is the text and `approvals` are the open ones. `for_client` means that
+    it waits for results of the client's own tools.
     """
 
     id: InboundId
@@ -130,13 +130,13 @@ class Result:
 
     @property
     def settled(self) -> bool:
-        """Whether this is the outcome, not a stage on the way."""
+        """Whether this is the final outcome."""
         return self.ended is not None
 
 
 @dataclass(frozen=True, slots=True)
 class InboxCounts:
-    """How much waits, and since when (Unix seconds)."""
+    """The number of waiting messages, and since when they wait (Unix seconds)."""
 
     waiting: int
     sessions: int
@@ -148,7 +148,7 @@ def _sender_key(inbound: Inbound) -> str:
 
 
 def _key_hash(channel: str, account: str, key: str) -> bytes:
-    """The seal under which a message key is remembered for ever: SHA-256 of channel, account, key with NULs between."""
+    """Return the hash that remembers a message key for ever: SHA-256 of channel, account and key, separated by NULs."""
     return hashlib.sha256("\0".join((channel, account, key)).encode("utf-8", "surrogatepass")).digest()
 
 
@@ -157,7 +157,7 @@ def _seal_of(inbound: Inbound) -> bytes:
 
 
 def _find_first(connection: apsw.Connection, seal: bytes) -> Accepted | None:
-    """The first message with this key: the same one is never accepted twice."""
+    """Return the first message with this key, which makes a second one a duplicate."""
     row = find_row(connection, _FIRST_WITH_KEY, (seal,))
     if row is None:
         return None
@@ -170,7 +170,7 @@ def _find_first(connection: apsw.Connection, seal: bytes) -> Accepted | None:
 def check_limits(
     connection: apsw.Connection, inbound: Inbound, session: SessionKey, limits: InboxLimits, at: float
 ) -> None:
-    """Raises Busy if one more message would be too many."""
+    """Raise Busy if one more message would exceed a limit."""
     row = find_row(connection, _COUNTS, (session, _sender_key(inbound)))
     in_lane, of_sender, in_all = row or (0, 0, 0)
     for scope, count, limit in (
@@ -190,7 +190,7 @@ def check_limits(
 def claim_rows(
     connection: apsw.Connection, inbounds: Sequence[InboundId], turn: TurnId, at: float, *, steered: bool
 ) -> None:
-    """Give waiting messages to a turn. The caller has seen them waiting in this transaction."""
+    """Assign waiting messages to a turn. The caller has checked within this transaction that they are waiting."""
     connection.execute(
         f"UPDATE inbox SET state = 'claimed', turn = ?, steered = ? WHERE id IN ({marks(inbounds)})",  # noqa: S608
         (turn, steered, *inbounds),
@@ -199,7 +199,7 @@ def claim_rows(
 
 
 def load_waiting(row: Sequence[Any]) -> Waiting:
-    """One row of the waiting messages."""
+    """Load a waiting message from a row."""
     seq, session, not_before, command, version, text, body = row
     return Waiting(
         load_inbound(version, text or "", body), SessionKey(session), seq, not_before, command == LANE_COMMAND
@@ -207,12 +207,12 @@ def load_waiting(row: Sequence[Any]) -> Waiting:
 
 
 def waiting_rows(connection: apsw.Connection, session: SessionKey) -> tuple[Waiting, ...]:
-    """What waits in one session, in order."""
+    """Return the waiting messages of a session, oldest first."""
     return tuple(load_waiting(row) for row in all_rows(connection, f"{_SELECT_WAITING} ORDER BY i.seq", (session,)))
 
 
 class Inbox(StorePart):
-    """The messages that were accepted."""
+    """The accepted messages."""
 
     def __init__(self, access: DatabaseAccess, run: int) -> None:
         super().__init__(access)
@@ -230,10 +230,10 @@ class Inbox(StorePart):
         command: bool = False,
         event: TimelineEvent,
     ) -> Accepted:
-        """Make the message durable, or find that its key was accepted before.
+        """Store the message durably, or find that its key was accepted before.
 
         It goes to the session it names, else to the one its chat was switched to, else to `session`. Raises Busy,
-        InvalidRequest, StoreFull and other StoreErrors: then nothing was written.
+        InvalidRequest, StoreFull and other StoreErrors; then nothing was written.
         """
         at = self._now()
         seal = _seal_of(inbound)
@@ -259,9 +259,9 @@ class Inbox(StorePart):
         reply_event: TimelineEvent,
         outbounds: Sequence[Outbound] = (),
     ) -> Accepted:
-        """Record a command that was answered on arrival, so that the same key gets the same answer for ever.
+        """Store a command that was answered on arrival, so that the same key always gets the same answer.
 
-        Raises as `accept` does, Busy apart: a command that needs no turn waits for nothing.
+        Raises the same as `accept` except Busy: a command that needs no turn does not wait.
         """
         at = self._now()
         seal = _seal_of(inbound)
@@ -284,9 +284,9 @@ class Inbox(StorePart):
     def join(
         self, connection: apsw.Connection, inbound: Inbound, *, session: SessionKey, turn: TurnId, event: TimelineEvent
     ) -> Accepted | None:
-        """Make the message durable as one that joins a parked turn: the answer it waits for. None if it does not wait.
+        """Store a message that joins a parked turn as the answer it waits for; None if the turn does not wait.
 
-        Raises as `accept` does, Busy apart.
+        Raises the same as `accept` except Busy.
         """
         at = self._now()
         seal = _seal_of(inbound)
@@ -329,23 +329,23 @@ class Inbox(StorePart):
         add_task(connection, inbound.id, session, inbound.trace, task, text, at)
         if turn is not None:
             connection.execute("UPDATE tasks SET turn = ? WHERE id = ?", (turn, inbound.id))
-        if event.session != session:  # the event's maker could not know that the chat was switched
+        if event.session != session:  # the event was made before the chat's switch was known
             event = replace(event, session=session)
         write_events(connection, content_writer, (event,))
         touch_session(connection, content_writer, session, inbound.origin.key(), inbound.text, at, inbound.trace)
 
     async def find_key(self, channel: str, account: str, key: str) -> Accepted | None:
-        """What the first message with this key was accepted as."""
+        """Return how the first message with this key was accepted."""
         seal = _key_hash(channel, account, key)
         return await self._readers.read(lambda connection: _find_first(connection, seal))
 
     async def find_inbound(self, id: InboundId) -> Inbound | None:
-        """The message as it was accepted; None where nothing is left of it."""
+        """Return the message as it was accepted; None if nothing of it is left."""
         row = await self._readers.read(lambda connection: find_row(connection, _SELECT_INBOUND, (id,)))
         return None if row is None else load_inbound(*row)
 
     async def attached(self, traces: Collection[TraceId]) -> Mapping[TraceId, tuple[Attachment, ...]]:
-        """The files of the messages that began these traces."""
+        """Return the files of the messages that began these traces."""
 
         def read(connection: apsw.Connection) -> Mapping[TraceId, tuple[Attachment, ...]]:
             found: dict[TraceId, tuple[Attachment, ...]] = {}
@@ -357,21 +357,21 @@ class Inbox(StorePart):
         return await self._readers.read(read) if traces else {}
 
     async def waiting(self, session: SessionKey) -> tuple[Waiting, ...]:
-        """The session's unclaimed messages, in order."""
+        """Return the session's unclaimed messages, oldest first."""
         return await self._readers.read(lambda connection: waiting_rows(connection, session))
 
     async def queue(self, session: SessionKey) -> tuple[Session, tuple[Waiting, ...]]:
-        """The session with its unclaimed messages, in order, on one snapshot."""
+        """Return the session and its unclaimed messages, oldest first, in one snapshot."""
         return await self._readers.read(lambda c: (load_session(c, session), waiting_rows(c, session)))
 
     async def busy_sessions(self) -> tuple[SessionKey, ...]:
-        """The sessions in which messages wait, the longest waiting first."""
+        """Return the sessions with waiting messages, the longest waiting first."""
         sql = "SELECT session FROM inbox WHERE state = 'waiting' GROUP BY session ORDER BY min(seq)"
         return tuple(SessionKey(row[0]) for row in await self._readers.read(lambda c: all_rows(c, sql)))
 
     @transaction
     def claim(self, connection: apsw.Connection, session: SessionKey, inbounds: Sequence[InboundId]) -> Turn:
-        """Begin a turn with these waiting messages. Raises InvalidRequest if one of them does not wait here."""
+        """Start a turn with these waiting messages. Raises InvalidRequest if one of them does not wait here."""
         at = self._now()
         sql = f"{_SELECT_WAITING} AND i.id IN ({marks(inbounds)}) ORDER BY i.seq"
         rows = all_rows(connection, sql, (session, *inbounds))
@@ -392,7 +392,7 @@ class Inbox(StorePart):
         outbounds: Sequence[Outbound],
         events: Sequence[TimelineEvent],
     ) -> None:
-        """Record the answer to a command that waited its turn, with what is to be sent. Twice changes nothing."""
+        """Store the answer of a queued command and the messages to send; idempotent."""
         at = self._now()
         inbound = waiting.inbound
         row = find_row(connection, "SELECT state, span_id FROM inbox WHERE id = ?", (inbound.id,))
@@ -406,7 +406,7 @@ class Inbox(StorePart):
         self, connection: apsw.Connection, content_writer: ContentWriter, turn: Turn, state: TurnState, reply: str,
         outbounds: Sequence[Outbound], events: Sequence[TimelineEvent], at: float, reason: str = "",
     ) -> None:  # fmt: skip
-        """End a waiting message at once, in a turn that was never run."""
+        """End a waiting message at once, in a turn that never ran."""
         ids = [inbound.id for inbound in turn.inbounds]
         kind = OutboundKind.REPLY if state is TurnState.DONE else OutboundKind.NOTICE
         add_turn(connection, turn, TurnState.RUNNING, self._run, at)
@@ -428,9 +428,9 @@ class Inbox(StorePart):
         *,
         text: str = "",
     ) -> tuple[InboundId, ...]:
-        """Let the session's waiting messages (or only these of them) end unrun, with the reason; which they were.
+        """Cancel the session's waiting messages (or only these) with a reason; return which.
 
-        Each sender is to get the text.
+        Each sender is sent the text.
         """
         at = self._now()
         keep, ids = ContentWriter(connection), []
@@ -448,14 +448,14 @@ class Inbox(StorePart):
         return tuple(ids)
 
     async def first_of(self, turn: TurnId) -> InboundId | None:
-        """The message that a turn began with; None where it was erased."""
+        """Return the message a turn began with; None if it was erased."""
         sql = "SELECT id FROM inbox WHERE turn = ? ORDER BY seq LIMIT 1"
         row = await self._readers.read(lambda connection: find_row(connection, sql, (turn,)))
         return None if row is None else InboundId(row[0])
 
     @snapshot
     def find_result(self, connection: apsw.Connection, inbound: InboundId) -> Result | None:
-        """What became of the message so far."""
+        """Return the current result of a message."""
         row = find_row(connection, _RESULT, (inbound,))
         if row is None:
             return None
@@ -507,7 +507,7 @@ class Inbox(StorePart):
         )
 
     async def counts(self) -> InboxCounts:
-        """How much waits. What waits in a paused session does so on purpose and makes nothing old."""
+        """Count the waiting messages. Those of paused sessions do not count towards the age."""
         sql = (
             "SELECT count(*), count(DISTINCT i.session), min(i.at) FILTER (WHERE NOT coalesce(s.paused, 0))"
             " FROM inbox i LEFT JOIN sessions s ON s.key = i.session WHERE i.state = 'waiting'"

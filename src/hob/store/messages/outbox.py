@@ -1,4 +1,4 @@
-"""The outbox: replies to be sent, tries and pauses, what became of them."""
+"""The outbox: messages to send, their attempts and results."""
 
 from collections.abc import Collection, Sequence
 from typing import Any
@@ -50,7 +50,7 @@ _MOVE = (
 
 @dataclass(frozen=True, slots=True)
 class OutboxRow:
-    """One chunk on its way."""
+    """One outgoing chunk."""
 
     outbound: Outbound
     state: OutboxState
@@ -63,9 +63,9 @@ class OutboxRow:
 
 @dataclass(frozen=True, slots=True)
 class OutboxCounts:
-    """What is not delivered; `oldest_age` is the age in seconds of the oldest open row.
+    """Counts of undelivered messages; `oldest_age` is the age in seconds of the oldest open row.
 
-    `unread` are those that wait to be fetched; they are not in the others.
+    `unread` counts those that wait to be fetched; the others do not include them.
     """
 
     open: int
@@ -77,8 +77,8 @@ class OutboxCounts:
 
 @dataclass(frozen=True, slots=True)
 class Unfetched:
-    """A message whose reply, or question, no one has fetched. `state` is its turn's, `title` the first line of what was
-    asked; `unasked`: nobody asked it there, e.g. a result of work that went on by itself.
+    """A message whose reply or question nobody has fetched. `state` is its turn's, `title` the first line of its text;
+    `unasked` means that nobody asked there, e.g. a result of autonomous work.
     """
 
     inbound: InboundId
@@ -91,7 +91,7 @@ class Unfetched:
 
 @dataclass(frozen=True, slots=True)
 class OutboxAge:
-    """The oldest open row: what it waits for is the reason of its last attempt. `created` is in Unix seconds."""
+    """The oldest open row, with the reason of its last failed attempt. `created` is in Unix seconds."""
 
     id: OutboxId
     channel: str
@@ -106,9 +106,9 @@ def write_outbounds(
     at: float,
     turn: TurnId | None = None,
 ) -> None:
-    """Queue these; those without a turn get this one. A row that is there already stays as it is.
+    """Queue these messages; those without a turn get this one. Existing rows stay unchanged.
 
-    Of those to `OWN_CHANNEL` only questions for approval are: a person answers them.
+    Messages to `OWN_CHANNEL` are dropped except questions for approval, which a person answers.
     """
     for outbound in outbounds:
         to = outbound.to
@@ -141,14 +141,14 @@ def _load(row: Sequence[Any]) -> OutboxRow:
 
 
 class Outbox(StorePart):
-    """The chunks that wait to be sent, one open row per chat at a time."""
+    """The messages to send; within a chat one open row at a time."""
 
     async def enqueue(self, outbounds: Sequence[Outbound], events: Sequence[TimelineEvent] = ()) -> None:
-        """Queue messages outside any turn. An id that is known already changes nothing."""
+        """Queue messages outside of any turn; a known id changes nothing."""
         await self._writer.write(self.on_pending(outbounds, events))
 
     def on_pending(self, outbounds: Sequence[Outbound], events: Sequence[TimelineEvent] = ()) -> Effect:
-        """The same as part of another transaction."""
+        """Return a job that queues them within another transaction."""
         at = self._now()
 
         def write(connection: apsw.Connection) -> None:
@@ -159,7 +159,7 @@ class Outbox(StorePart):
         return write
 
     async def next(self, channel: str, account: str, now: float) -> tuple[OutboxRow, ...]:
-        """Per chat and thread the oldest open row, where that is ready and due; oldest first."""
+        """Return the oldest open row of each chat and thread if it is ready and due; oldest first."""
         sql = (
             f"SELECT {_COLUMNS} FROM {_TABLES} WHERE o.seq IN ({_HEADS}) AND state = 'ready' AND next_at <= ?"  # noqa: S608
             " ORDER BY o.seq"
@@ -168,27 +168,27 @@ class Outbox(StorePart):
         return tuple(_load(row) for row in rows)
 
     async def next_due(self, channel: str, account: str) -> float | None:
-        """When the next row becomes due that nothing but time holds back."""
+        """Return when the next row becomes due that only waits for time."""
         sql = f"SELECT min(next_at) FROM outbox WHERE seq IN ({_HEADS}) AND state = 'ready'"  # noqa: S608
         row = await self._readers.read(lambda c: find_row(c, sql, (channel, account)))
         return None if row is None else row[0]
 
     async def sending(self, id: OutboxId) -> None:
-        """It is about to be sent."""
+        """Mark a row as being sent."""
         await self._writer.write(lambda connection: _move(connection, id, OutboxState.SENDING))
 
     @transaction
     def sent(
         self, connection: apsw.Connection, id: OutboxId, receipt: str = "", event: TimelineEvent | None = None
     ) -> None:
-        """The channel has it."""
+        """Mark a row as received by the channel."""
         at = self._now()
         _move(connection, id, OutboxState.SENT, reason="", receipt=receipt, ended=at)
         write_events(connection, ContentWriter(connection), () if event is None else (event,))
 
     @transaction
     def skipped(self, connection: apsw.Connection, id: OutboxId, reason: str, event: TimelineEvent) -> None:
-        """It is not sent, and never will be."""
+        """Mark a row as skipped for good."""
         at = self._now()
         _move(connection, id, OutboxState.SKIPPED, reason=reason, ended=at)
         write_events(connection, ContentWriter(connection), (event,))
@@ -202,7 +202,7 @@ class Outbox(StorePart):
         next_at: float | None,
         event: TimelineEvent | None = None,
     ) -> None:
-        """The channel did not take it; try again at that time, or never."""
+        """Record a failed attempt; retry at `next_at`, or never if None."""
         at = self._now()
         if next_at is None:
             _move(connection, id, OutboxState.DEAD, reason=reason, ended=at, attempts=1)
@@ -211,42 +211,43 @@ class Outbox(StorePart):
         write_events(connection, ContentWriter(connection), () if event is None else (event,))
 
     async def unfinished_sends(self) -> tuple[OutboxRow, ...]:
-        """Rows that were being sent when Hob last ended; whether they arrived is not known."""
+        """Return rows that were being sent when Hob last ended; whether they arrived is unknown."""
         sql = f"SELECT {_COLUMNS} FROM {_INDEXED} WHERE {_OPEN} AND state = 'sending' ORDER BY o.seq"  # noqa: S608
         return tuple(_load(row) for row in await self._readers.read(lambda c: all_rows(c, sql)))
 
     async def again(self, id: OutboxId) -> None:
-        """Send once more what may have arrived, under the same id; counted."""
+        """Make such a row ready again under the same id, counting the attempt."""
         await self._writer.write(lambda connection: _move(connection, id, OutboxState.READY, repeats=1, next_at=0.0))
 
     @transaction
     def park(self, connection: apsw.Connection, id: OutboxId, reason: str, event: TimelineEvent | None = None) -> None:
-        """Rather keep it than send it twice; `revive` sends it."""
+        """Park a row rather than send it twice; `revive` sends it."""
         _move(connection, id, OutboxState.PARKED, reason=reason)
         write_events(connection, ContentWriter(connection), () if event is None else (event,))
 
     @transaction
     def revive(self, connection: apsw.Connection, id: OutboxId) -> bool:
-        """Try a dead or parked row again; False if it is neither."""
+        """Make a dead or parked row ready again; False if it is neither."""
         return revive(connection, id)
 
     async def picked_up(self, turn: TurnId, channels: Collection[str]) -> None:
-        """Somebody fetched the turn's reply: what was ready for these channels, to which nothing is sent, is sent."""
+        """Mark the turn's reply as fetched: ready rows of these fetching channels count as sent."""
         at = self._now()
         await self._writer.write(lambda connection: _fetched(connection, turn, channels, at))
 
     @transaction
     def handed_over(self, connection: apsw.Connection, inbound: InboundId, channels: Collection[str]) -> None:
-        """The same where somebody was told what became of a message; nothing where its turn has not ended."""
+        """Mark a message's reply as fetched; nothing changes if its turn has not ended."""
         at = self._now()
         row = find_row(connection, _ENDED, (inbound,))
         if row is not None:
             _fetched(connection, row[0], channels, at)
 
     async def expire(self, channel: str, before: float) -> int:
-        """Let go of what waits there to be fetched since before (Unix seconds); how many chunks. Raises StoreErrors.
+        """Drop messages that have waited to be fetched since before (Unix seconds); return how many. Raises
+        StoreErrors.
 
-        The messages keep their outcomes; only no one is told any more that one waits.
+        Their results stay; only the notice that they wait is gone.
         """
         sql = f"SELECT id FROM outbox WHERE {_OPEN} AND channel = ? AND created < ? LIMIT 500"  # noqa: S608
         at, expired = self._now(), 0
@@ -263,13 +264,13 @@ class Outbox(StorePart):
         return expired
 
     async def find(self, id: OutboxId) -> OutboxRow | None:
-        """One row."""
+        """Return a row, or None."""
         sql = f"SELECT {_COLUMNS} FROM {_TABLES} WHERE o.id = ?"  # noqa: S608
         row = await self._readers.read(lambda c: find_row(c, sql, (id,)))
         return None if row is None else _load(row)
 
     async def unfetched(self, channel: str, limit: int = 50) -> tuple[Unfetched, ...]:
-        """The newest messages whose replies wait to be fetched there, oldest first."""
+        """Return the newest messages with replies to fetch, oldest first."""
         rows = await self._readers.read(lambda c: all_rows(c, _UNFETCHED, (channel, limit)))
         return tuple(
             Unfetched(InboundId(id), SessionKey(session), state, title_of(title), created, bool(unasked))
@@ -277,7 +278,7 @@ class Outbox(StorePart):
         )
 
     async def stuck(self, limit: int = 50) -> tuple[OutboxRow, ...]:
-        """Dead and parked rows, newest first."""
+        """Return dead and parked rows, newest first."""
         sql = (
             f"SELECT {_COLUMNS} FROM {_TABLES} WHERE state IN ('dead', 'parked')"  # noqa: S608
             " ORDER BY o.seq DESC LIMIT ?"
@@ -285,7 +286,7 @@ class Outbox(StorePart):
         return tuple(_load(row) for row in await self._readers.read(lambda c: all_rows(c, sql, (limit,))))
 
     async def oldest(self) -> OutboxAge | None:
-        """What has waited longest to be sent; None where nothing does. What waits to be fetched is no one's delay."""
+        """Return the row that has waited longest to be sent, or None. Rows to be fetched do not count."""
         sql = (
             f"SELECT id, channel, created, reason FROM outbox INDEXED BY outbox_open WHERE {_OPEN}"  # noqa: S608
             f" AND channel NOT IN ({marks(_FETCHED)}) ORDER BY created LIMIT 1"
@@ -295,7 +296,7 @@ class Outbox(StorePart):
 
     @snapshot
     def counts(self, connection: apsw.Connection) -> OutboxCounts:
-        """How much is not delivered."""
+        """Count the undelivered messages."""
         now = self._now()
         fetched = f"channel IN ({marks(_FETCHED)})"
         sql = (

@@ -1,4 +1,4 @@
-"""Transcripts: the entries of each session, summaries, and what is hidden by undo."""
+"""Transcripts: the entries of each session, summaries, and entries hidden by undo."""
 
 from collections.abc import Sequence
 from itertools import takewhile
@@ -39,7 +39,7 @@ _FORKED = (
 )
 _MAX_RESULTS = 100
 _HIDDEN = "SELECT count(*) FROM transcript WHERE session = ? AND n > ? AND hidden = 1"
-# The index is named since SQLite prefers the one over all turns of the session, and reads every one of them.
+# The index is named because SQLite prefers the one over all turns of the session and reads all of them.
 _PARKED = (
     "SELECT c.text FROM turns t INDEXED BY turns_open JOIN content c ON c.id = t.line WHERE session = ?"
     " AND state IN ('ready', 'running', 'parked') AND state = 'parked' ORDER BY t.seq"
@@ -58,9 +58,9 @@ def write_entries(
     *,
     hidden: bool = False,
 ) -> None:
-    """Append the entries to the session and give each its place.
+    """Append entries to the session and number them.
 
-    Where they are hidden all but the last are kept without being shown to the model: that one says what became of them.
+    With `hidden` all but the last are stored without being shown to the model; the last explains their absence.
     """
     if not entries:
         return
@@ -80,7 +80,7 @@ def insert_entry(
     *,
     hidden: bool = False,
 ) -> None:
-    """Put the entry at this place, as part of this turn."""
+    """Insert the entry with this number, as part of this turn."""
     connection.execute(
         _INSERT,
         (
@@ -98,11 +98,11 @@ def _load_summary(row: Sequence[Any] | None) -> Summary | None:
 
 
 class StoredTranscript(StorePart):
-    """Implements the port `Transcript`. What it costs depends on what is shown, not on the length of the history."""
+    """Implements the port `Transcript`. The cost depends on what is shown, not on the length of the history."""
 
     @snapshot
     def load_view(self, connection: apsw.Connection, session: SessionKey, at_most: int) -> View:
-        """The newest summary and the last entries after it (and after the last reset)."""
+        """Return the newest summary and the last entries after it (and after the last reset)."""
         row = find_row(connection, "SELECT entries, since FROM sessions WHERE key = ?", (session,))
         if row is None:
             return View()
@@ -123,7 +123,7 @@ class StoredTranscript(StorePart):
     def summarise(
         self, connection: apsw.Connection, session: SessionKey, summary: Summary, event: TimelineEvent
     ) -> None:
-        """Let the summary stand for the entries up to `summary.upto`; they stay stored."""
+        """Let the summary replace the entries up to `summary.upto`, which stay stored."""
         at = self._now()
         content_writer = ContentWriter(connection)
         label = summary.label
@@ -142,13 +142,13 @@ class StoredTranscript(StorePart):
         write_events(connection, content_writer, (event,), session)
 
     async def undo_summary(self, session: SessionKey) -> bool:
-        """Take the newest summary back, so that what it stood for shows again; False if there is none."""
+        """Remove the newest summary, so that its entries show again; False if there is none."""
         at = self._now()
         return bool(await self._writer.write(lambda c: changed(c, _UNDO_SUMMARY, (at, session))))
 
     @transaction
     def hide_last_turn(self, connection: apsw.Connection, session: SessionKey) -> tuple[Entry, ...]:
-        """Take back what the last shown turn added (`/undo`): kept, but no longer shown; what it was."""
+        """Hide what the last shown turn added (`/undo`); it stays stored. Return what it was."""
         row = find_row(connection, "SELECT since FROM sessions WHERE key = ?", (session,))
         if row is None:
             return ()
@@ -169,10 +169,10 @@ class StoredTranscript(StorePart):
 
     @transaction
     def fork(self, connection: apsw.Connection, session: SessionKey, before: int | None, into: SessionKey) -> int:
-        """Copy what stands in a session since its last reset, up to that place (None: all), into a new one.
+        """Copy a session's entries since its last reset, up to that number (None: all), into a new session.
 
-        How many entries that are. Their turns stay those in which they were said, so that whatever erases or explains
-        one finds both. Raises StoreErrors.
+        Returns the number of entries. They keep their turns, so that erasure and explanations find both copies. Raises
+        StoreErrors.
         """
         at = self._now()
         content_writer = ContentWriter(connection)
@@ -182,9 +182,9 @@ class StoredTranscript(StorePart):
         return len(entries)
 
     async def load_round(self, session: SessionKey, n: int) -> tuple[Entry, ...]:
-        """The entry at this place, with the results of its calls where it has any.
+        """Return the entry with this number and the results of its calls.
 
-        Nothing where there is none, or where it was taken back, erased, or said before the last reset.
+        Nothing if there is none, or if it was undone, erased, or precedes the last reset.
         """
         values = (session, n, 1 + _MAX_RESULTS)
         entries = [load_entry(row) for row in await self._readers.read(lambda c: all_rows(c, _ROUND, values))]
@@ -194,7 +194,7 @@ class StoredTranscript(StorePart):
         return (entries[0], *(entry for entry in rest if entry.role == "tool"))
 
     async def before(self, session: SessionKey, place: int | None, limit: int) -> tuple[Entry, ...]:
-        """The last entries before a place (None: of all), oldest first; what was erased or taken back is left out."""
+        """Return the last entries before a number (None: the end), oldest first, without erased and undone ones."""
         sql = (
             f"SELECT {ENTRY_COLUMNS} FROM {ENTRY_TABLES} WHERE t.session = ? AND t.n < ? AND t.hidden = 0"  # noqa: S608
             " AND c.text IS NOT NULL ORDER BY t.n DESC LIMIT ?"
@@ -204,7 +204,7 @@ class StoredTranscript(StorePart):
         return tuple(load_entry(row) for row in reversed(rows))
 
     async def history(self, session: SessionKey, after: int = 0, limit: int = 200) -> tuple[Entry, ...]:
-        """The raw log after a place, everything in it that was not erased."""
+        """Return all entries after a number that were not erased."""
         sql = (
             f"SELECT {ENTRY_COLUMNS} FROM {ENTRY_TABLES} WHERE t.session = ? AND t.n > ? AND c.text IS NOT NULL"  # noqa: S608
             " ORDER BY t.n LIMIT ?"

@@ -1,14 +1,14 @@
-"""What tasks, spending and sessions must be, as a fold over facts that never change. No database here.
+"""Tasks, spending and sessions as a fold over immutable facts. No database here.
 
-The facts are events of the timeline, in the order of their commits, and with them what the timeline cannot know:
+The facts are the events of the timeline in commit order, and what the timeline cannot know:
 
-* of a message its id, the time the store gave it, and which turn has it now (a claim writes no event: it would be one
-  more for every turn, and the message's own row says it);
+* of a message its id, the time the store assigned, and its current turn (a claim writes no event, which would be one
+  more per turn; the message's own row has it);
 * of a turn when it was claimed and when it ended: an event knows only when its part began, and how long it took by
   the monotonic clock;
-* from the journal, as append-only as the timeline, when a model was asked and what was reserved for calls still open.
-  What a call cost and which model answered comes from the timeline: the journal's bodies can be erased;
-* how many entries a session has: the transcript itself.
+* from the journal, append-only like the timeline, when a model was asked and what is reserved for open calls. Cost and
+  model of a call come from the timeline, since the journal's bodies can be erased;
+* the number of entries of a session: the transcript itself.
 """
 
 import json
@@ -30,7 +30,7 @@ _STATES = frozenset(TurnState)
 
 @dataclass(frozen=True, slots=True)
 class ProjectedEvent:
-    """One event of the timeline. `content` is the row of its text, None where that was erased or there is none."""
+    """One event of the timeline. `content` is the row of its text, None if erased or absent."""
 
     usage: Usage | None
     seq: int
@@ -49,7 +49,7 @@ class ProjectedEvent:
 
 @dataclass(frozen=True, slots=True)
 class ProjectedMessage:
-    """An accepted message, as its inbox row has it. `text` is the row of its content, erased or not.
+    """An accepted message, as in its inbox row. `text` is the row of its content, erased or not.
 
     `sender` is the class of its author.
     """
@@ -67,7 +67,7 @@ class ProjectedMessage:
 
 @dataclass(frozen=True, slots=True)
 class TurnFact:
-    """When a turn was claimed or made, and when it ended."""
+    """When a turn was claimed or created, and when it ended."""
 
     session: str
     created: float
@@ -76,7 +76,7 @@ class TurnFact:
 
 @dataclass(frozen=True, slots=True)
 class CallStep:
-    """A journalled step of a model call: its beginning (`asked`) or its end. All from `model` on may be erased."""
+    """A journalled step of a model call: its beginning (`asked`) or its end. Fields from `model` on may be erased."""
 
     turn: str
     asked: bool
@@ -84,12 +84,12 @@ class CallStep:
     model: str
     reserved: int | None
     models: str | None
-    """The references that may answer, as JSON."""
+    """References that may answer, as JSON."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProjectedFacts:
-    """Everything the projections are made from. `entries` is the last place given per session and turn."""
+    """The input of the projections. `entries` is the last entry number per session and turn."""
 
     events: Iterable[ProjectedEvent]
     messages: Iterable[ProjectedMessage]
@@ -152,12 +152,12 @@ class _Move:
 
 
 def project(facts: ProjectedFacts) -> dict[str, list[Row]]:
-    """The rows of each table, in the columns of `hob.store.projections.rebuild.TABLES`."""
+    """Return the rows of each table, in the columns of `hob.store.projections.rebuild.TABLES`."""
     return _Fold(facts).rows()
 
 
 class _Fold:
-    """Takes in the events one by one; the rest is looked up."""
+    """Folds the events one by one and looks up the rest."""
 
     def __init__(self, facts: ProjectedFacts) -> None:
         self._facts = facts
@@ -204,7 +204,7 @@ class _Fold:
             if session is not None and (turn.session, event.turn) in self._facts.entries:
                 session.updated = at
         move = _Move(event.seq, TASK_OF_TURN[state], at, reason)
-        if event.kind == EventKind.STEER:  # who joins a turn moves alone
+        if event.kind == EventKind.STEER:  # a joining message moves alone
             self._of_message[event.parent or ""] = move
         else:
             self._of_turn[event.turn or ""] = move
@@ -264,7 +264,7 @@ class _Fold:
         )  # fmt: skip
 
     def _calls(self) -> Iterator[_Call]:
-        """One per call that was asked in a turn. The end of a call is that of the turn's newest open one."""
+        """Return one row per call asked in a turn. An end belongs to the turn's newest open call."""
         open_calls: dict[str, list[_Call]] = defaultdict(list)
         ended: dict[str, Iterator[ProjectedEvent]] = {turn: iter(events) for turn, events in self._ended_calls.items()}
         calls: list[_Call] = []
@@ -285,7 +285,7 @@ class _Fold:
                 if event is not None and waiting:
                     waiting.pop().settle(event)
         for turn, events in ended.items():
-            for event in events:  # what the turn's end settled: no one saw how these calls ended
+            for event in events:  # settled by the turn's end: nobody saw how these calls ended
                 if open_calls[turn]:
                     open_calls[turn].pop().settle(event)
         yield from calls

@@ -1,6 +1,6 @@
-"""Comparing tasks, spending and sessions with what the timeline says, and writing them again (architecture, promise 6).
+"""Comparing tasks, spending and sessions with the timeline, and rebuilding them (architecture, promise 6).
 
-What was erased stays erased: the rows point at content whose text is gone, and an erased title is no title.
+Erased data stays erased: rows refer to content whose text is gone, and an erased title is none.
 """
 
 from collections import Counter
@@ -44,14 +44,14 @@ TABLES: Mapping[str, tuple[str, ...]] = {
     ),
     "chats": ("chat", "session"),
 }  # fmt: skip
-"""What can be rebuilt, in these columns. `usage.id` is left out: it only orders the rows."""
+"""The rebuilt columns. `usage.id` is left out: it only orders the rows."""
 _KEYS = {
     "tasks": ("id",),
     "usage": ("turn", "at"),
     "spending": ("hour", "session", "model", "sender", "task"),
 }  # else the first column
 
-# An erased title is none: the live table has NULL there.
+# An erased title counts as none: the live table has NULL there.
 _EVENTS = (
     "SELECT t.seq, kind, name, status, at, span_id, parent_span_id, session, turn, classification,"
     " CASE WHEN c.text IS NULL THEN NULL ELSE t.content END, cost,"
@@ -62,7 +62,7 @@ _EVENTS = (
 _MESSAGES = "SELECT seq, id, session, trace_id, span_id, turn, at, text, sender_class FROM inbox ORDER BY seq"
 _TURNS = "SELECT id, session, created, ended FROM turns"
 _ENTRIES = "SELECT session, turn, max(n) FROM transcript GROUP BY session, turn"
-# A retried turn begins with its predecessor's steps: those calls were paid for once.
+# A retried turn begins with its predecessor's steps, whose calls were paid for once.
 _CALLS = (
     "WITH copied(turn, n, body) AS (SELECT o.retried_by, s.n, s.body FROM turns o JOIN steps s ON s.turn = o.id"
     " WHERE o.retried_by IS NOT NULL) SELECT s.turn, s.kind = 'model_asked', s.at,"
@@ -77,9 +77,9 @@ _CALLS = (
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """How one table is and how it ought to be: `missing` rows are not there, `wrong` ones ought not to be.
+    """Comparison of one table: `missing` rows are absent, `wrong` rows should not exist; a changed row is both.
 
-    A changed row is both. `rows` is how many there ought to be.
+    `rows` is the expected number.
     """
 
     table: str
@@ -89,11 +89,11 @@ class Compared:
 
     @property
     def differences(self) -> int:
-        """In how many rows the table differs."""
+        """Number of differing rows."""
         return max(len(self.missing), len(self.wrong))
 
     def lines(self) -> Iterator[str]:
-        """Each difference by the row's key, with the columns that differ. Titles are numbers here, never texts."""
+        """Return each difference by the row's key, with the differing columns. Titles appear as row numbers."""
         columns = TABLES[self.table]
         places = [columns.index(name) for name in _KEYS.get(self.table, columns[:1])]
         wrong = {tuple(row[place] for place in places): row for row in self.wrong}
@@ -114,14 +114,14 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class Rebuilt:
-    """What was compared, and the backup that was made before tables were changed; None if nothing had to be."""
+    """The comparison, and the backup made before tables were changed; None if nothing was changed."""
 
     compared: tuple[Compared, ...]
     backup: Path | None
 
 
 def compare(connection: apsw.Connection) -> tuple[Compared, ...]:
-    """Each table as it is beside what the facts say. Changes nothing; the caller has a transaction open."""
+    """Compare each table with the facts. Changes nothing; the caller has a transaction open."""
     meant = project(_load_facts(connection))
     found = []
     for table, columns in TABLES.items():
@@ -133,18 +133,17 @@ def compare(connection: apsw.Connection) -> tuple[Compared, ...]:
 
 
 def check_projections(home: Path) -> tuple[Compared, ...]:
-    """Compare, in one snapshot; the owner of the home goes on meanwhile. Raises NotFound and StoreErrors."""
+    """Compare in one snapshot, while the owner of the home continues. Raises NotFound and StoreErrors."""
     with _opened(home, writes=False) as connection:
         connection.execute("BEGIN")
         return compare(connection)
 
 
 def rebuild_projections(home: Path, follower: str = "") -> Rebuilt:
-    """Write the tables that differ again, in one transaction, after a backup into `backups/`.
+    """Rebuild the differing tables in one transaction, after a backup into `backups/`.
 
-    This follower of the timeline begins anew when it comes again.
-
-    The caller owns the home and no one else uses it. Raises NotFound and StoreErrors; then nothing was changed.
+    This timeline follower starts over. The caller owns the home and nothing else uses it. Raises NotFound and
+    StoreErrors; then nothing was changed.
     """
     with _opened(home, writes=True) as connection:
         connection.execute("DELETE FROM followers WHERE name = ?", (follower,))
@@ -186,7 +185,7 @@ def _events(connection: apsw.Connection) -> Iterator[ProjectedEvent]:
 
 @contextmanager
 def _opened(home: Path, *, writes: bool) -> Iterator[apsw.Connection]:
-    # Not `open_store`: this is no run of Hob, after which the end of the last one would look clean.
+    # Not `open_store`: this is no run of Hob, after which the last end would look clean.
     path = home / NAME
     if not path.is_file():
         raise NotFound(translatable("There is no database in {home}.", home=home))

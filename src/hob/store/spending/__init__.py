@@ -1,1 +1,1 @@
-"""What models were asked and what it cost."""
+"""Model calls and their cost."""

@@ -1,4 +1,4 @@
-"""Spending: what calls have cost, read from sums per hour so that asking costs little however long the history is."""
+"""The spending ledger: cost of model calls, read from hourly sums so that queries stay cheap."""
 
 import json
 from collections.abc import Sequence
@@ -16,14 +16,14 @@ from hob.store.spending.model_calls import HOUR, record
 from hob.store.timeline import write_events
 
 _TOKENS = "input_tokens, output_tokens, cache_read, cache_write, reasoning"
-# A call of unknown cost is counted as such, never as free. What is reserved counts at its worst.
+# A call of unknown cost is counted as such, never as free. Reservations count at their worst case.
 _CALLS = (
     f"SELECT CAST(at / {HOUR} AS INTEGER) AS hour, session, model, chain, sender, task,"  # noqa: S608
     " coalesce(CASE WHEN settled THEN cost ELSE reserved END, 0) AS cost,"
     f" CASE WHEN settled THEN cost IS NULL ELSE reserved IS NULL END AS unknown, {_TOKENS}, 1 AS calls,"
     " CASE WHEN settled THEN 0 ELSE coalesce(reserved, 0) END AS held FROM usage"
 )
-# Whole hours come from the sums, the broken first hour and what is still open from the calls themselves.
+# Whole hours come from the sums, the first partial hour and open calls from the calls themselves.
 _SOURCES = (
     f"SELECT hour, session, model, '' AS chain, sender, task, cost, unknown, {_TOKENS}, calls, 0 AS held"  # noqa: S608
     f" FROM spending WHERE hour >= :hour UNION ALL {_CALLS} WHERE settled = 1 AND at >= :since AND at < :edge"
@@ -34,7 +34,7 @@ _SUMS = (
     " coalesce(sum(output_tokens), 0), coalesce(sum(cache_read), 0), coalesce(sum(cache_write), 0),"
     " coalesce(sum(reasoning), 0), coalesce(sum(calls), 0), coalesce(sum(held), 0)"
 )
-# A call of a model reads what tools gave since the call before it in its turn, and counts for them in equal parts.
+# A model call reads the results of the tools called before it in its turn, and is charged to them in equal parts.
 _BY_TOOL = """
 WITH spent AS (
     SELECT DISTINCT t.trace_id FROM usage u JOIN turns t ON t.id = u.turn WHERE u.settled = 1 AND u.at >= ?
@@ -56,18 +56,18 @@ FROM read GROUP BY tool
 """
 _TERMS = {
     "session": "session IN (SELECT :session UNION ALL SELECT session FROM subagents WHERE root = :session"
-    " AND kind = 'spawn')",  # what sub-agents spend is their root's
+    " AND kind = 'spawn')",  # sub-agents' spending counts for their root
     "sender": "sender = :sender",
     "task": "task = :task",
     "tasks": "task IN (SELECT value FROM json_each(:tasks))",
 }
 
 Division = Literal["hour", "model", "session", "sender", "task"]
-"""What sums can be told apart by; an hour is its Unix time / 3600."""
+"""Keys by which sums are grouped; an hour is its Unix time / 3600."""
 
 
 def turn_spending(connection: apsw.Connection, turn: str, since: float = 0.0) -> Spent:
-    """What one turn has spent."""
+    """Return what one turn has spent."""
     sql = f"SELECT {_SUMS} FROM ({_CALLS} WHERE turn = ? AND at >= ?)"  # noqa: S608
     return _load(all_rows(connection, sql, (turn, since))[0])
 
@@ -78,7 +78,7 @@ def _load(row: Sequence[Any]) -> Spent:
 
 
 def _may_answer(pattern: str, model: str, chain: str) -> bool:
-    """Whether a model that the pattern fits has answered or, while the call is open, may answer yet."""
+    """Whether a model that matches the pattern has answered, or may still answer an open call."""
     return any(fits(pattern, name) for name in (model, *chain.split("\n")))
 
 
@@ -92,12 +92,12 @@ class StoredLedger(StorePart):
 
     @transaction
     def record(self, connection: apsw.Connection, event: TimelineEvent) -> None:
-        """Write a model call made outside any turn or beside its answer, and the event itself."""
+        """Record a model call outside any turn or beside its answer, and its event."""
         record(connection, event)
         write_events(connection, ContentWriter(connection), (event,))
 
     async def spent(self, **scope: Unpack[CallScope]) -> Spent:
-        """What these calls have cost, with what is held back for those still open."""
+        """Return the cost of these calls, including reservations of open ones."""
         since, turn, model = scope.get("since", 0.0), scope.get("turn"), scope.get("model")
         if turn is not None:
             return await self._readers.read(lambda connection: turn_spending(connection, turn, since))
@@ -114,20 +114,19 @@ class StoredLedger(StorePart):
         return await self._readers.read(lambda connection: _load(all_rows(connection, sql, values)[0]))
 
     async def sums(self, by: Division, since: float = 0.0) -> tuple[tuple[str, Spent], ...]:
-        """The same for each hour, model, session, sender class or task that has spent anything, in no order."""
+        """Return the sums by hour, model, session, sender class or task, in no order."""
         sql = f"SELECT {by}, {_SUMS} FROM ({_SOURCES}) GROUP BY 1"  # noqa: S608
         rows = await self._readers.read(lambda connection: all_rows(connection, sql, _since(since)))
         return tuple((str(key), _load(row)) for key, *row in rows)
 
     @snapshot
     def tools(self, connection: apsw.Connection, since: float = 0.0) -> tuple[tuple[tuple[str, Spent], ...], int]:
-        """What the calls that read results of each tool have cost, a call that read several in equal parts; and how
-        many calls those are."""
+        """Return cost and number of calls that read each tool's results; one that read several is split equally."""
         rows = all_rows(connection, _BY_TOOL, (since,))
         return tuple((str(tool), _load(spent)) for tool, *spent, _ in rows), rows[0][-1] if rows else 0
 
     @transaction
     def note_once(self, connection: apsw.Connection, what: str, since: float) -> bool:
-        """Whether this was not yet noted for the time that began then. Now it is."""
+        """Note `what` for the period that began then; return whether it is new."""
         sql = "INSERT OR IGNORE INTO noted (what, since) VALUES (?, ?) RETURNING 1"
         return bool(all_rows(connection, sql, (what, since)))

@@ -1,7 +1,7 @@
-"""One row per model call: what is held back for it while it is open, what it cost when it has ended.
+"""One row per model call: its reservation while it is open, its cost when it has ended.
 
-Every ended call of a turn stands in the timeline with its cost and the class of the sender it counts for: spending is
-rebuilt from that.
+The timeline has every ended call of a turn with its cost and the sender class it counts for, from which spending is
+rebuilt.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from hob.store.timeline import write_events
 
 HOUR = 3600
 CHAT = "chat"
-"""The task of what was asked in a turn."""
+"""The task of requests within a turn."""
 
 _RESERVE = "INSERT INTO usage (turn, session, model, chain, sender, at, reserved) VALUES (?, ?, ?, ?, ?, ?, ?)"
 _OPEN_CALLS = (
@@ -52,7 +52,7 @@ _FREE_FAULTS = _FAULTS - MAY_COST
 
 @dataclass(frozen=True, slots=True)
 class ModelCallRow:
-    """How one call of a model ended, as the timeline is to tell it. `at` is when it was asked, None if it never was."""
+    """How a model call ended, for the timeline. `at` is when it was asked, None if it never was."""
 
     model: str
     status: str
@@ -63,44 +63,43 @@ class ModelCallRow:
 
 
 def was_turned_away(status: str, usage: Usage | None, cost: int | None) -> bool:
-    """Whether nothing is pending for a call that failed: it does not count as one."""
+    """Whether a failed call costs nothing and does not count as one."""
     return usage is None and (status in _FAULTS if cost == 0 else cost is None and status in _FREE_FAULTS)
 
 
 def is_extra(classification: str) -> bool:
-    """Whether a call of a turn was made beside the one that the journal tells of. It names its task, as those outside
-    any turn do."""
+    """Whether a call of a turn was made beside the journalled one; it names its task, as calls outside turns do."""
     return "/" in classification
 
 
 def whose(classification: str) -> tuple[str, str]:
-    """Sender class and task, as the timeline has them of a call. Older events tell nothing: they were the owner's."""
+    """Return sender class and task of a call's event. Older events have none: they were the owner's."""
     sender, _, task = classification.partition("/")
     return sender or SenderClass.OWNER.value, task or CHAT
 
 
 def chain_of(models: Sequence[str]) -> str:
-    """The models that may answer, as their column holds them."""
+    """Return the models that may answer, as stored."""
     return "\n".join(models) if len(models) > 1 else ""
 
 
 def reserve(connection: apsw.Connection, turn: TurnId, session: str, step: ModelAsked, at: float) -> None:
-    """The worst case of a call that is about to be made counts from now on."""
+    """Record the worst-case cost of a call that is about to be made."""
     chain, sender = chain_of(step.models), _sender_of(connection, turn)
     connection.execute(_RESERVE, (turn, session, step.model, chain, sender, at, step.reserved))
 
 
 def class_open_calls(connection: apsw.Connection, turn: TurnId) -> None:
-    """Somebody joined the turn: what it has open counts for the least known of its senders from now on."""
+    """Charge the turn's open call to its least trusted sender, after somebody joined."""
     sql = "UPDATE usage SET sender = ? WHERE turn = ? AND settled = 0"
     connection.execute(sql, (_sender_of(connection, turn), turn))
 
 
 def settle(connection: apsw.Connection, turn: TurnId, step: ModelReplied | ModelFailed) -> ModelCallRow:
-    """The newest open call's real cost takes the place of its reservation.
+    """Replace the reservation of the newest open call by its real cost.
 
-    Where no one knows what it cost (the answer was cut, the server does not count) the reservation stays as its cost:
-    a limit must not give back what may have been spent.
+    If the cost is unknown (a cut answer, a server that does not count) the reservation stays as its cost: a limit must
+    not release what may have been spent.
     """
     row = find_row(connection, f"{_OPEN_CALLS} LIMIT 1", (turn,))
     status, model = ("ok", step.ref or step.model) if isinstance(step, ModelReplied) else (step.fault, "")
@@ -119,7 +118,7 @@ def settle(connection: apsw.Connection, turn: TurnId, step: ModelReplied | Model
 
 
 def settle_unfinished(connection: apsw.Connection, turn: TurnId) -> None:
-    """Calls of an ended turn of which no one saw the end (cancelled, crashed) cost what was held back for them."""
+    """Charge calls of an ended turn whose end nobody saw (cancelled, crashed) with their reservation."""
     calls = []
     for id, session, sender, at, asked, reserved in all_rows(connection, _OPEN_CALLS, (turn,)):
         calls.append(ModelCallRow(asked, "unknown_outcome", None, reserved, at, sender))
@@ -128,7 +127,7 @@ def settle_unfinished(connection: apsw.Connection, turn: TurnId) -> None:
 
 
 def record(connection: apsw.Connection, event: TimelineEvent) -> None:
-    """A call made outside any turn or beside its answer, whose end the event tells."""
+    """Record an ended call outside any turn or beside its answer."""
     if was_turned_away(event.status, event.usage, event.cost):
         return
     usage, session, (sender, task) = event.usage or Usage(), event.session or "", whose(event.classification)
@@ -140,9 +139,9 @@ def record(connection: apsw.Connection, event: TimelineEvent) -> None:
 def with_call_events(
     connection: apsw.Connection, turn: TurnId, calls: Sequence[ModelCallRow], events: Sequence[TimelineEvent], at: float
 ) -> Sequence[TimelineEvent]:
-    """The events, those of the turn's ended calls with their sender class, and one more for each call that has none.
+    """Return the events, adding the sender class to calls of the turn and one event for each call without.
 
-    Every ended call stands in the timeline, in the order in which they ended.
+    Every ended call is in the timeline, in the order of their ends.
     """
     if not calls:
         return events
@@ -172,7 +171,7 @@ def _with_call(event: TimelineEvent, call: ModelCallRow) -> TimelineEvent:
 
 
 def tokens_of(usage: Usage) -> tuple[int, ...]:
-    """A usage as the columns that hold it."""
+    """Return a usage as column values."""
     return usage.input, usage.output, usage.cache_read, usage.cache_write, usage.reasoning
 
 

@@ -1,1 +1,1 @@
-"""What tools keep: changes and commands to undo, memories and notes, open groups."""
+"""Data of tools: changes and commands to undo, open groups."""

@@ -1,4 +1,4 @@
-"""Which commands ran, and between which snapshots they changed something."""
+"""The log of commands, and the snapshots between which they changed files."""
 
 import json
 from collections.abc import Mapping
@@ -27,40 +27,40 @@ _SPANS = (
 
 
 class StoredCommandLog(StorePart):
-    """Implements the tools' `CommandRows`; its methods raise StoreErrors."""
+    """Implements the tools' `CommandRows`; all methods raise StoreErrors."""
 
     async def begin(self, begun: Begun, marks: Mapping[Path, str]) -> None:
-        """A command is about to start, which may change these folders as their snapshots have them."""
+        """Record that a command is about to start, which may change these folders from their snapshots."""
         await self._writer.write(lambda c: begin_command(c, begun, marks))
 
     async def change(self, span: Span) -> None:
-        """Something was changed."""
+        """Record a change."""
         await self._writer.write(lambda c: change_tree(c, span))
 
     async def end(self, turn: TurnId, call: CallId, how: str) -> None:
-        """It has ended in this way."""
+        """Record how a command ended."""
         await self._writer.write(lambda c: end_command(c, turn, call, how))
 
     @snapshot
     def running(self, connection: apsw.Connection) -> tuple[tuple[Begun, Mapping[Path, str]], ...]:
-        """Those that have not ended, oldest first, with the latest snapshots of their folders."""
+        """Return the running commands, oldest first, with the latest snapshots of their folders."""
         rows = all_rows(connection, f"{_COMMANDS} outcome = '' ORDER BY seq")
         return tuple((_begun(row), _marks(connection, row[-1])) for row in rows)
 
     async def find(self, process: str, session: SessionKey) -> Begun | None:
-        """The command that ran in the background by this id, if it was this session's."""
+        """Return the background command with this id, if it belongs to this session."""
         sql = f"{_COMMANDS} process = ? AND process <> '' AND session = ?"
         rows = await self._readers.read(lambda c: all_rows(c, sql, (process, session)))
         return _begun(rows[0]) if rows else None
 
     async def spans(self, turn: TurnId) -> tuple[Span, ...]:
-        """What the commands of this turn changed, oldest first."""
+        """Return what this turn's commands changed, oldest first."""
         sql = f"{_SPANS} turn = ? ORDER BY seq"
         return tuple(map(_span, await self._readers.read(lambda c: all_rows(c, sql, (turn,)))))
 
     @snapshot
     def newest(self, connection: apsw.Connection, turns: int) -> tuple[Span, ...]:
-        """What the commands of the last turns that changed anything changed."""
+        """Return what the commands of the last changing turns changed."""
         found: dict[str, list[Span]] = {}
         rows: list[Row] = [("", "", 0, 2**63 - 1)]
         while rows and len(found) <= turns:
@@ -71,7 +71,7 @@ class StoredCommandLog(StorePart):
 
 
 def begin_command(connection: apsw.Connection, begun: Begun, marks: Mapping[Path, str]) -> None:
-    """Keep that a command is about to start."""
+    """Record that a command is about to start."""
     trees = json.dumps([str(tree) for tree in marks])
     text = ContentWriter(connection)(begun.command)
     connection.execute(_BEGIN, (begun.turn, begun.call, begun.session, begun.process, trees, text))
@@ -79,14 +79,14 @@ def begin_command(connection: apsw.Connection, begun: Begun, marks: Mapping[Path
 
 
 def change_tree(connection: apsw.Connection, span: Span) -> None:
-    """Keep that something was changed."""
+    """Record a change."""
     body = ContentWriter(connection)(json.dumps([str(span.tree), span.before, span.after]))
     connection.execute(_CHANGE, (span.turn, span.at, body))
     connection.execute(_MARK, (str(span.tree), span.after))
 
 
 def end_command(connection: apsw.Connection, turn: TurnId, call: CallId, how: str) -> None:
-    """Keep that a command has ended."""
+    """Record that a command has ended."""
     connection.execute(_END, (how, turn, call))
 
 

@@ -1,4 +1,4 @@
-"""Files that turns changed, as rows to undo them."""
+"""Files changed by turns, stored for undo."""
 
 import json
 from collections.abc import Collection, Mapping
@@ -22,20 +22,20 @@ _NEWEST = "SELECT seq, turn FROM file_changes WHERE seq < ? ORDER BY seq DESC LI
 
 
 class StoredFileChanges(StorePart):
-    """Implements the tools' `Changes`; its methods raise StoreErrors."""
+    """Implements the tools' `Changes`; all methods raise StoreErrors."""
 
     async def add(self, changes: Collection[FileChange]) -> None:
-        """Keep them, all or none."""
+        """Store the changes atomically."""
         await self._writer.write(lambda c: add_changes(c, changes))
 
     async def of(self, turn: TurnId) -> tuple[FileChange, ...]:
-        """What this turn changed."""
+        """Return the changes of this turn."""
         rows = await self._readers.read(lambda c: all_rows(c, _OF, (turn,)))
         return tuple(load_change(json.loads(text)) for (text,) in rows)
 
     @snapshot
     def recent(self, connection: apsw.Connection, limit: int) -> tuple[TurnId, ...]:
-        """The turns that changed anything, newest first."""
+        """Return the turns that changed files, newest first."""
         found: dict[str, None] = {}
         rows = [(2**63 - 1, "")]
         while rows and len(found) < limit:
@@ -45,7 +45,7 @@ class StoredFileChanges(StorePart):
 
 
 def add_changes(connection: apsw.Connection, changes: Collection[FileChange]) -> None:
-    """Keep them."""
+    """Store the changes."""
     content_writer = ContentWriter(connection)
     for change in changes:
         blob = None if change.before is None else change.before.blob
@@ -53,7 +53,7 @@ def add_changes(connection: apsw.Connection, changes: Collection[FileChange]) ->
 
 
 def dump_change(change: FileChange) -> dict[str, Any]:
-    """A change as JSON."""
+    """Return a change as JSON."""
     before, after = (
         None if each is None else {"hash": each.hash, "mode": each.mode, "blob": each.blob}
         for each in (change.before, change.after)
@@ -71,7 +71,7 @@ def dump_change(change: FileChange) -> dict[str, Any]:
 
 
 def load_change(found: Mapping[str, Any]) -> FileChange:
-    """What `dump_change` gave."""
+    """Parse the result of `dump_change`."""
     before, after = (
         FileVersion(part["hash"], part["mode"], part.get("blob")) if part else None
         for part in (found["before"], found["after"])

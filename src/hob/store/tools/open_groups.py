@@ -1,4 +1,4 @@
-"""Which groups of tools a session has opened."""
+"""Tool groups opened by sessions."""
 
 import apsw
 
@@ -12,7 +12,7 @@ CLOSE_GROUPS = "DELETE FROM open_groups WHERE session = ?"
 
 
 class StoredOpenGroups(StorePart):
-    """Implements the tools' `OpenGroups`: read once, since each request of a model asks for them."""
+    """Implements the tools' `OpenGroups`; cached, since each model request needs them."""
 
     def __init__(self, access: DatabaseAccess, connection: apsw.Connection) -> None:
         super().__init__(access)
@@ -21,15 +21,15 @@ class StoredOpenGroups(StorePart):
             self._opened[session] = (*self.opened(session), name)
 
     def opened(self, session: SessionKey) -> tuple[str, ...]:
-        """Their names, in the order in which they were opened."""
+        """Return the names in the order they were opened."""
         return self._opened.get(session, ())
 
     async def open(self, session: SessionKey, group: str) -> None:
-        """Keep that it is open; to open it twice changes nothing. Raises StoreErrors."""
+        """Open a group; idempotent. Raises StoreErrors."""
         if group not in self.opened(session):
             await self._writer.write(lambda c: c.execute(OPEN_GROUP, (session, group)).fetchall())
             self._opened[session] = (*self.opened(session), group)
 
     def close(self, session: SessionKey) -> None:
-        """None is open in this session any more: `CLOSE_GROUPS` was committed."""
+        """Forget the session's open groups after `CLOSE_GROUPS` was committed."""
         self._opened.pop(session, None)

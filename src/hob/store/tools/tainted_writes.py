@@ -1,4 +1,4 @@
-"""Which turns may have written what others wanted, until the owner has been told of it."""
+"""Turns that may have written files on behalf of untrusted text, until the owner is told."""
 
 from collections.abc import AsyncIterator
 
@@ -14,14 +14,14 @@ TAINTED_WRITE = "INSERT OR IGNORE INTO tainted_writes (turn) VALUES (?)"
 
 
 class StoredTaintedWrites(StorePart):
-    """Keeps them; its methods raise StoreErrors."""
+    """Stores these turns; all methods raise StoreErrors."""
 
     async def note(self, turn: TurnId) -> None:
-        """This tainted turn is about to change files, or may; again changes nothing."""
+        """Record that this tainted turn may change files; idempotent."""
         await self._writer.write(lambda c: c.execute(TAINTED_WRITE, (turn,)).fetchall())
 
     async def turns(self) -> AsyncIterator[TurnId]:
-        """All of them, the newest first."""
+        """Return all of them, newest first."""
         before = 2**63 - 1
         while rows := await self._newest(before):
             for _, turn in rows:
@@ -29,7 +29,7 @@ class StoredTaintedWrites(StorePart):
             before = rows[-1][0]
 
     async def clear(self) -> None:
-        """The owner knows."""
+        """Clear the list once the owner knows."""
         await self._writer.write(lambda c: c.execute("DELETE FROM tainted_writes").fetchall())
 
     @snapshot

@@ -1,4 +1,4 @@
-"""Which turns were undone."""
+"""The log of undone turns."""
 
 import json
 
@@ -25,56 +25,56 @@ _END = "UPDATE undo_log SET outcome = ?, seq = (SELECT max(seq) + 1 FROM undo_lo
 
 
 class StoredUndoLog(StorePart):
-    """Keeps each undoing by its asker; its methods raise StoreErrors."""
+    """Stores each undo by its requester; all methods raise StoreErrors."""
 
     async def begin(self, note: UndoNote) -> None:
-        """It is about to be done."""
+        """Record that an undo starts."""
         await self._writer.write(lambda c: begin_undo(c, note))
 
     async def end(self, note: UndoNote, outcome: Undone) -> None:
-        """It is done, with this outcome."""
+        """Record the outcome of an undo."""
         await self._writer.write(lambda c: end_undo(c, note.by, outcome))
 
     async def find(self, by: str) -> UndoNote | None:
-        """What was done for this asker."""
+        """Return the undo of this requester, or None."""
         rows = await self._readers.read(lambda c: all_rows(c, f"{_NOTES} WHERE asker = ?", (by,)))
         return _load(rows[0]) if rows else None
 
     async def half_done(self) -> tuple[UndoNote, ...]:
-        """What was begun and not ended, oldest first."""
+        """Return unfinished undos, oldest first."""
         sql = f"{_NOTES} WHERE u.outcome IS NULL ORDER BY seq"
         return tuple(map(_load, await self._readers.read(lambda c: all_rows(c, sql))))
 
     @snapshot
     def newest(self, connection: apsw.Connection, session: SessionKey) -> TurnId | None:
-        """The session's newest turn that changed anything and is not undone; it looks at the last 200 turns."""
+        """Return the session's newest changing turn that is not undone, among the last 200 turns."""
         turns = [TurnId(row[0]) for row in all_rows(connection, _CHANGING, (session,))]
         if not turns:
             return None
         names = {name: turn for turn in turns for name in (turn, undo_of(turn))}
         sql = f"SELECT turn FROM undo_log WHERE outcome IS NOT NULL AND turn IN ({marks(names)}) ORDER BY seq"  # noqa: S608
         last = {names[name]: name for (name,) in all_rows(connection, sql, tuple(names))}
-        return next((turn for turn in turns if last.get(turn) != turn), None)  # an undoing that was undone is none
+        return next((turn for turn in turns if last.get(turn) != turn), None)  # an undone undo does not count
 
     async def changed(self, turn: TurnId) -> bool:
-        """Whether this turn, or undoing, changed anything, as far as that is still known."""
+        """Whether this turn or undo changed anything, as far as is still known."""
         return await self._readers.read(lambda c: find_row(c, _CHANGED, {"turn": turn}) is not None)
 
 
 def begin_undo(connection: apsw.Connection, note: UndoNote) -> None:
-    """Keep that it is about to be done."""
+    """Record that an undo starts."""
     connection.execute(_BEGIN, (note.by, note.turn, ContentWriter(connection)(json.dumps(note.planned))))
 
 
 def end_undo(connection: apsw.Connection, by: str, outcome: Undone) -> None:
-    """Keep its outcome."""
+    """Record its outcome."""
     kept = [[each.path, each.reason] for each in outcome.kept]
     done = {"restored": outcome.restored, "unchanged": outcome.unchanged, "kept": kept}
     connection.execute(_END, (ContentWriter(connection)(json.dumps(done)), by))
 
 
 def load_outcome(done: dict[str, list[list[str]]]) -> Undone:
-    """An outcome from its JSON."""
+    """Parse an outcome from JSON."""
     kept = tuple(Kept(path, reason) for path, reason in done["kept"])
     return Undone(tuple(map(str, done["restored"])), tuple(map(str, done["unchanged"])), kept)
 

@@ -1,1 +1,1 @@
-"""Turns: their rows, the journal of their steps, what models were given in them, and results that come later."""
+"""Turns: rows, journals, model requests, and late results."""

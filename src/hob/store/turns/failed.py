@@ -1,4 +1,4 @@
-"""Turns that failed for one reason: looked for once, when what they lacked is there."""
+"""Turns that failed for a given reason, searched once when the reason is gone."""
 
 import apsw
 
@@ -7,7 +7,7 @@ from hob.store.database.rows import all_rows
 
 
 def failed_turns(connection: apsw.Connection, reason: str) -> tuple[TurnId, ...]:
-    """Those neither brought back nor erased since, the oldest first. Walks through all turns."""
+    """Return those neither retried nor erased, oldest first. Scans all turns."""
     sql = (
         "SELECT DISTINCT t.id, t.seq FROM turns t JOIN inbox i ON i.turn = t.id JOIN content c ON c.id = i.body"
         " WHERE t.state = 'failed' AND t.reason = ? AND t.retried_by IS NULL AND c.text IS NOT NULL ORDER BY t.seq"

@@ -1,4 +1,4 @@
-"""The turn's memory of itself, and its end."""
+"""The journal of a turn's steps, and the turn's end."""
 
 from collections.abc import Collection, Sequence
 
@@ -64,7 +64,7 @@ def write_steps(
     at: float,
     request: tuple[ModelRequest, PartHashes] | None = None,
 ) -> tuple[SessionKey, Sequence[ModelCallRow]]:
-    """Append steps to the journal and do their bookkeeping; the turn's session and the model calls that ended.
+    """Append steps and update the bookkeeping; return the turn's session and the model calls that ended.
 
     Raises NotFound, IllegalMove.
     """
@@ -97,17 +97,17 @@ class StoredJournal(StorePart):
         self._hashes = PartHashes()
 
     async def load_steps(self, turn: TurnId, since: int = 0) -> tuple[Step, ...]:
-        """The turn's steps so far, in order, without the first `since`; erased ones are left out."""
+        """Return the turn's steps in order, without the first `since`; erased ones are omitted."""
         rows = await self._readers.read(lambda c: all_rows(c, _LOAD, (turn, since)))
         return tuple(load_step(kind, version, text) for kind, version, text in rows)
 
     async def step(self, turn: TurnId, n: int) -> Step | None:
-        """The one at this place among the turn's steps; None where there is none."""
+        """Return the step at this position of the turn, or None."""
         rows = await self._readers.read(lambda c: all_rows(c, f"{_LOAD} LIMIT 1 OFFSET ?", (turn, 0, n)))
         return load_step(*rows[0]) if rows else None
 
     async def erased(self, turns: Collection[TurnId]) -> float | None:
-        """When steps of these turns were erased last (Unix seconds); None where none was."""
+        """Return when steps of these turns were last erased (Unix seconds), or None."""
         sql = f"SELECT max(c.erased) FROM steps s JOIN content c ON c.id = s.body WHERE s.turn IN ({marks(turns)})"  # noqa: S608
         at: float | None = (await self._readers.read(lambda c: all_rows(c, sql, tuple(turns))))[0][0]
         return at
@@ -121,7 +121,7 @@ class StoredJournal(StorePart):
         events: Sequence[TimelineEvent] = (),
         request: ModelRequest | None = None,
     ) -> None:
-        """Add these steps and timeline events in one transaction, with their reservations and settlements."""
+        """Append steps and timeline events in one transaction, with their reservations and settlements."""
         at = self._now()
         content_writer = ContentWriter(connection)
         given = None if request is None else (request, self._hashes)
@@ -130,7 +130,7 @@ class StoredJournal(StorePart):
 
     @transaction
     def steer(self, connection: apsw.Connection, turn: TurnId, inbounds: Collection[InboundId]) -> tuple[Inbound, ...]:
-        """Claim these, up to the first that waits before them and may not join, and journal one `Steered` each."""
+        """Claim these messages, up to the first that may not join, and journal a `Steered` step for each."""
         at = self._now()
         row = find_row(connection, "SELECT session FROM turns WHERE id = ?", (turn,))
         if row is None:
@@ -151,7 +151,7 @@ class StoredJournal(StorePart):
 
     @transaction
     def finish(self, connection: apsw.Connection, finish: Finish) -> None:
-        """Write the turn's end in one transaction. A second finish of a turn changes nothing."""
+        """Write the turn's end in one transaction; idempotent."""
         at = self._now()
         turn = finish.turn
         row = find_row(connection, "SELECT state, trace_id, span_id FROM turns WHERE id = ?", (turn,))

@@ -1,4 +1,4 @@
-"""Results of calls that come while their turn is parked."""
+"""Results of calls that arrive while their turn is parked."""
 
 import json
 
@@ -16,7 +16,7 @@ _FIND = "SELECT c.text FROM late_results r JOIN content c ON c.id = r.body WHERE
 
 
 def put_result(connection: apsw.Connection, content_writer: ContentWriter, turn: TurnId, result: ToolResult) -> bool:
-    """Keep the result; False where the call has one, which stays."""
+    """Store the result; False if the call already has one, which is kept."""
     label: Label = result.label
     body = dump_json({"text": result.text, "label": [label.origin, label.trust], "is_error": result.is_error})
     if find_row(connection, "SELECT 1 FROM late_results WHERE turn = ? AND call = ?", (turn, result.call)) is not None:
@@ -27,10 +27,10 @@ def put_result(connection: apsw.Connection, content_writer: ContentWriter, turn:
 
 
 class StoredLateResults(StorePart):
-    """Implements the agent's `LateResults`, and takes what comes."""
+    """Implements the agent's `LateResults`, and stores results."""
 
     async def find(self, turn: TurnId, call: CallId) -> ToolResult | None:
-        """What came for this call; None while nothing did."""
+        """Return the result of this call, or None."""
         row = await self._readers.read(lambda connection: find_row(connection, _FIND, (turn, call)))
         if row is None or row[0] is None:
             return None
@@ -39,7 +39,7 @@ class StoredLateResults(StorePart):
 
     @transaction
     def put(self, connection: apsw.Connection, turn: TurnId, *results: ToolResult) -> None:
-        """Keep these results; a call that has one keeps that."""
+        """Store these results; a call that has one keeps it."""
         content_writer = ContentWriter(connection)
         for result in results:
             put_result(connection, content_writer, turn, result)

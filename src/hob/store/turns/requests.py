@@ -1,4 +1,4 @@
-"""What each model call was given, word for word; parts that requests share are stored once."""
+"""The exact request of each model call; parts shared between requests are stored once."""
 
 import hashlib
 import json
@@ -38,7 +38,7 @@ _TOUCH = "UPDATE request_parts SET used = ? WHERE id = ?"
 _GONE = "SELECT min(at) FROM tombstones WHERE at >= (SELECT max(at) FROM steps WHERE turn = ?)"
 _MAX_KNOWN = 256
 _AT_ONCE = 16
-"""Parts are looked for by so many, so that a request of any length needs the same few statements."""
+"""Batch size of lookups, so that requests of any length use the same few statements."""
 _PART = "INSERT INTO request_parts (hash, turn, used, body) VALUES (?, ?, ?, ?) RETURNING id"
 
 
@@ -46,7 +46,7 @@ Part: TypeAlias = str | tuple[ToolSpec, ...] | dict[str, Any] | ModelMessage
 
 
 class PartHashes:
-    """The hashes of parts kept lately: what requests share need not be written out and masked for each of them."""
+    """Hashes of recently stored parts, which need not be serialised and masked again."""
 
     def __init__(self) -> None:
         self._messages: dict[ModelMessage | str, bytes] = {}
@@ -55,7 +55,7 @@ class PartHashes:
         self._learned = -1
 
     def find(self, connection: apsw.Connection, part: Part) -> bytes:
-        """The part's hash, as it may be stored now."""
+        """Return the part's hash as it would be stored now."""
         if (secrets := learned(connection)) != self._learned:
             self._messages.clear()
             self._tools, self._learned = (), secrets
@@ -81,7 +81,7 @@ def keep_request(
     request: ModelRequest,
     at: float,
 ) -> None:
-    """Keep what the model call of this step is given."""
+    """Store the request of this step's model call."""
     own = turn if session.startswith(ONE_TURN) else None
     parts = _parts(request)
     if own is None:
@@ -107,7 +107,7 @@ def _known(connection: apsw.Connection, hashes: list[bytes]) -> list[Row]:
 
 
 def drop_requests(connection: apsw.Connection, before: float | None = None) -> None:
-    """Let go of what was kept before this time (Unix seconds); without one of everything."""
+    """Delete requests stored before this time (Unix seconds), or all."""
     if before is None:
         connection.execute("DELETE FROM requests")
         connection.execute("DELETE FROM request_parts")
@@ -117,7 +117,7 @@ def drop_requests(connection: apsw.Connection, before: float | None = None) -> N
 
 
 def drop_requests_of(connection: apsw.Connection, session: str) -> None:
-    """Let go of those of a session that was made for one turn."""
+    """Delete the requests of a one-turn session."""
     turns = "SELECT id FROM turns WHERE session = ?"
     for table in ("requests", "request_parts"):
         connection.execute(f"DELETE FROM {table} WHERE turn IN ({turns})", (session,))  # noqa: S608
@@ -127,7 +127,7 @@ class StoredRequests(StorePart):
     """The requests of turns."""
 
     async def turn(self, id: str) -> tuple[TurnId, TraceId]:
-        """The turn of this id, of this message or of this trace, with its trace. Raises NotFound."""
+        """Return the turn with this id, message id or trace, and its trace. Raises NotFound."""
         row = await self._readers.read(lambda c: find_row(c, _FIND, {"id": id}))
         if row is None:
             raise NotFound(translatable("no turn, message or trace is called {id}", id=id))
@@ -135,14 +135,14 @@ class StoredRequests(StorePart):
 
     @snapshot
     def load(self, connection: apsw.Connection, turn: TurnId, step: int | None = None) -> Mapping[int, ModelRequest]:
-        """What was kept of the turn's requests, by the number of the step; of this step alone if it is given."""
+        """Return the stored requests of a turn by step number; of one step if given."""
         rows = all_rows(connection, "SELECT n, parts FROM requests WHERE turn = ? AND n = coalesce(?, n)", (turn, step))
         places = {n: json.loads(parts) for n, parts in rows}
         texts = _load_parts(connection, {part for parts in places.values() for part in parts})
         return {n: _request([texts[part] for part in parts]) for n, parts in places.items()}
 
     async def gone(self, turn: TurnId) -> float | None:
-        """When requests of this turn went because something was erased (Unix seconds), be it elsewhere; else None."""
+        """Return when requests of this turn were deleted by an erasure (Unix seconds), or None."""
         at: float | None = (await self._readers.read(lambda c: all_rows(c, _GONE, (turn,))))[0][0]
         return at
 
@@ -167,7 +167,7 @@ def _parts(request: ModelRequest) -> list[Part]:
 
 
 def _body(connection: apsw.Connection, part: Part) -> bytes:
-    """The part as it is stored, before it is compressed."""
+    """Return the part as it is stored, before compression."""
     match part:
         case str():
             text = part

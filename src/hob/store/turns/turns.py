@@ -1,4 +1,4 @@
-"""Turns: the work of one or more messages, and what becomes of it after crashes: after how many it is quarantined."""
+"""Turns: the work on one or more messages, and crash recovery with quarantine."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -28,10 +28,10 @@ from hob.store.turns.failed import failed_turns
 
 MAX_ATTEMPTS = 3
 Say = Callable[[TurnId], str]
-"""Makes the sentence that tells a sender that a turn was quarantined."""
+"""Returns the message that tells a sender about a quarantined turn."""
 
 _OPEN = "state IN ('ready', 'running', 'parked')"
-_INDEXED = "turns t INDEXED BY turns_open"  # an order by `seq` makes SQLite walk through all turns instead
+_INDEXED = "turns t INDEXED BY turns_open"  # ordering by `seq` makes SQLite scan all turns instead
 _INSERT = "INSERT INTO turns (id, session, trace_id, span_id, state, run, created) VALUES (?, ?, ?, ?, ?, ?, ?)"
 _SELECT = (
     "SELECT t.id, session, trace_id, span_id, state, position, attempts, waits_for, l.text, created, ended,"
@@ -42,13 +42,13 @@ _INBOUNDS = (
     "SELECT i.version, c.text, b.text FROM inbox i JOIN content c ON c.id = i.text JOIN content b ON b.id = i.body"
     " WHERE i.turn = ? AND b.text IS NOT NULL"
 )
-# How far a turn `t` has come. A turn that is resumed asks the model once more for the answer it never got: that step
-# alone is no progress, else a message that kills while the model is asked would never be quarantined.
+# Progress of a turn `t`. A resumed turn repeats the request whose reply it never got; that step alone is no progress,
+# or a message that crashes Hob during the request would never be quarantined.
 _PLACE = (
     "(SELECT count(*) FROM steps s WHERE s.turn = t.id AND NOT (kind = 'model_asked' AND EXISTS (SELECT 1 FROM steps e"
     " WHERE e.turn = s.turn AND e.n = s.n - 1 AND e.kind = 'model_asked')))"
 )
-# Turns that wait for people who have answered already, so that only a process that ended is why they still wait.
+# Turns waiting for people who have already answered; only a crash can have left them parked.
 _STEP = "SELECT 1 FROM steps s JOIN content c ON c.id = s.body WHERE s.turn = t.id AND s.kind IN"
 _UNHEARD = (
     f"SELECT t.id FROM {_INDEXED} WHERE t.{_OPEN} AND t.state = 'parked' AND ("  # noqa: S608 - constants
@@ -66,13 +66,13 @@ _DOUBTFUL = (
     "SELECT id FROM turns WHERE state = 'set_aside' AND sure = 0 AND retried_by IS NULL"
     " AND attempts BETWEEN ? AND ? ORDER BY seq"
 )
-# What stands after the last finished work of a turn; a retry does not carry it over.
+# Steps after the last finished work of a turn, which a retry does not copy.
 _TAIL = frozenset({"model_asked", "model_failed", "waited", "cancelled", "stopped", "said"})
 
 
 @dataclass(frozen=True, slots=True)
 class TurnRow:
-    """A turn as stored. `position` counts its journalled steps."""
+    """A stored turn. `position` is the number of its journalled steps."""
 
     id: TurnId
     session: SessionKey
@@ -94,7 +94,7 @@ class TurnRow:
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
-    """What was found at start, oldest first. Suspects are to run one at a time; `doubtful`: see `retry_suspected`."""
+    """What recovery found, oldest first. Suspects must run one at a time; `doubtful`: see `retry_suspected`."""
 
     quarantine: tuple[TurnId, ...] = ()
     ready: tuple[TurnId, ...] = ()
@@ -104,7 +104,7 @@ class Recovered:
 
 @dataclass(frozen=True, slots=True)
 class TurnCounts:
-    """How many turns have not ended. Some of the `parked` ones wait for people: for approval or an answer."""
+    """Counts of turns that have not ended. Some of the `parked` ones wait for people: for approval or an answer."""
 
     ready: int
     running: int
@@ -114,7 +114,7 @@ class TurnCounts:
 
 
 def add_turn(connection: apsw.Connection, turn: Turn, state: TurnState, run: int | None, at: float) -> None:
-    """A new turn."""
+    """Add a new turn."""
     connection.execute(_INSERT, (turn.id, turn.session, turn.trace, turn.span, state.value, run, at))
 
 
@@ -127,13 +127,13 @@ def end_turn(
     kind: OutboundKind,
     reason: str = "",
 ) -> None:
-    """The turn's last change. The caller has checked the move."""
+    """Write the turn's last state. The caller has checked the move."""
     connection.execute(
         "UPDATE turns SET state = ?, ended = ?, run = NULL, reply = ?, kind = ?, reason = ?, line = NULL,"
         " question = NULL, waits_for = NULL, wake_at = NULL WHERE id = ?",
         (state.value, at, reply, kind.value, reason, turn),
     )
-    # a turn that was cancelled while it waited for approval needs none any more
+    # a turn cancelled while waiting for approval no longer needs it
     ended = "UPDATE approvals SET state = 'expired', note = 'its turn has ended' WHERE turn = ? AND state = 'open'"
     connection.execute(ended, (turn,))
 
@@ -147,7 +147,7 @@ def with_end(
     at: float,
     reason: str = "",
 ) -> Sequence[TimelineEvent]:
-    """The events, of which the last about a turn or a command says how this one ended; one more if there is none."""
+    """Return the events, with the end in the last event about the turn or command; append one if there is none."""
     status = reason or "ok"
     for place in range(len(events) - 1, -1, -1):
         event = events[place]
@@ -177,7 +177,7 @@ def move_turn(
     reason: str = "",
     text: str = "",
 ) -> None:
-    """Move the turn and its tasks, and write that down. Raises NotFound, IllegalMove."""
+    """Move the turn and its tasks and record that. Raises NotFound, IllegalMove."""
     row = find_row(connection, "SELECT state, trace_id, span_id, session FROM turns WHERE id = ?", (turn,))
     if row is None:
         raise NotFound(translatable("There is no turn {turn}.", turn=turn))
@@ -190,7 +190,7 @@ def move_turn(
 
 
 def load_inbounds(connection: apsw.Connection, turn: TurnId, *, steered: bool) -> tuple[Inbound, ...]:
-    """The messages a turn began with, or also those that joined it later; in order."""
+    """Return the messages a turn began with, or also those that joined it later; in order."""
     sql = f"{_INBOUNDS} {'' if steered else 'AND i.steered = 0'} ORDER BY i.seq"
     return tuple(load_inbound(version, text or "", body) for version, text, body in all_rows(connection, sql, (turn,)))
 
@@ -206,7 +206,7 @@ def _load(row: Sequence[Any]) -> TurnRow:
 
 
 def wake_turn(connection: apsw.Connection, turn: TurnId, at: float) -> bool:
-    """Make a parked turn ready; whether it is ready now."""
+    """Make a parked turn ready; return whether it is ready now."""
     row = find_row(connection, "SELECT state FROM turns WHERE id = ?", (turn,))
     if row is None or row[0] != TurnState.PARKED:
         return row is not None and row[0] == TurnState.READY
@@ -226,7 +226,7 @@ class TurnRows(StorePart):
 
     @transaction
     def start(self, connection: apsw.Connection, turn: TurnId) -> Turn:
-        """Take a ready turn in hand, with the messages it began with and those that joined it."""
+        """Start a ready turn; return it with its opening and joined messages."""
         at = self._now()
         move_turn(connection, turn, TurnState.RUNNING, at)
         connection.execute("UPDATE turns SET run = ? WHERE id = ?", (self._run, turn))
@@ -239,7 +239,7 @@ class TurnRows(StorePart):
 
     @transaction
     def release(self, connection: apsw.Connection, turn: TurnId) -> None:
-        """Put a running turn back, as at a clean shutdown: its attempts count again."""
+        """Release a running turn, as a clean shutdown does: its attempts start over."""
         at = self._now()
         move_turn(connection, turn, TurnState.READY, at)
         sql = "UPDATE turns SET run = NULL, attempts = 0, crash_position = NULL WHERE id = ?"
@@ -247,7 +247,7 @@ class TurnRows(StorePart):
 
     @transaction
     def park(self, connection: apsw.Connection, turn: TurnId, parked: Parked) -> None:
-        """The running turn waits; with `until` time alone wakes it."""
+        """Park the running turn; with `until` time alone wakes it."""
         at = self._now()
         move_turn(connection, turn, TurnState.PARKED, at)
         content_writer = ContentWriter(connection)
@@ -261,16 +261,16 @@ class TurnRows(StorePart):
 
     @transaction
     def wake(self, connection: apsw.Connection, turn: TurnId) -> bool:
-        """Make a parked turn ready; whether it is ready now."""
+        """Make a parked turn ready; return whether it is ready now."""
         return wake_turn(connection, turn, self._now())
 
     async def due(self, now: float) -> tuple[TurnId, ...]:
-        """Parked turns whose time has come, oldest first."""
+        """Return parked turns whose time has come, oldest first."""
         sql = f"SELECT id FROM {_INDEXED} WHERE {_OPEN} AND state = 'parked' AND wake_at <= ? ORDER BY seq"  # noqa: S608
         return tuple(TurnId(row[0]) for row in await self._readers.read(lambda c: all_rows(c, sql, (now,))))
 
     async def parked(self, on: Collection[WaitsFor], session: SessionKey | None = None) -> tuple[TurnId, ...]:
-        """Turns that wait for one of these, of one session if given, oldest first."""
+        """Return turns waiting for one of these, of one session if given, oldest first."""
         where, values = ("", ()) if session is None else (" AND session = ?", (session,))
         sql = (
             f"SELECT id FROM {_INDEXED} WHERE {_OPEN} AND state = 'parked' AND waits_for IN ({marks(on)}){where}"  # noqa: S608
@@ -280,52 +280,52 @@ class TurnRows(StorePart):
         return tuple(TurnId(row[0]) for row in await self._readers.read(lambda c: all_rows(c, sql, values)))
 
     async def resting(self, until: float) -> tuple[TurnId, ...]:
-        """Turns that began until then (Unix seconds) and neither run nor ended, oldest first."""
+        """Return turns started until then (Unix seconds) that neither run nor have ended, oldest first."""
         sql = f"SELECT id FROM {_INDEXED} WHERE {_OPEN} AND state IN ('ready', 'parked') AND created <= ? ORDER BY seq"  # noqa: S608
         return tuple(TurnId(row[0]) for row in await self._readers.read(lambda c: all_rows(c, sql, (until,))))
 
     async def unheard(self) -> tuple[TurnId, ...]:
-        """Parked turns whose people have answered, oldest first: a process ended before it could wake them."""
+        """Return parked turns whose people have answered, oldest first: the process ended before it could wake them."""
         return tuple(TurnId(row[0]) for row in await self._readers.read(lambda c: all_rows(c, _UNHEARD)))
 
     async def next_wake(self) -> float | None:
-        """When the next parked turn wakes by time."""
+        """Return when the next parked turn wakes by time, or None."""
         sql = f"SELECT min(wake_at) FROM turns WHERE {_OPEN} AND state = 'parked'"  # noqa: S608
         row = await self._readers.read(lambda c: find_row(c, sql))
         return None if row is None else row[0]
 
     async def find(self, id: str) -> TurnRow | None:
-        """A turn by its id, or by the id of a message that it works on."""
+        """Return a turn by its id or by the id of one of its messages."""
         sql = f"{_SELECT} WHERE t.id = coalesce((SELECT turn FROM inbox WHERE id = ?), ?)"  # noqa: S608
         row = await self._readers.read(lambda c: find_row(c, sql, (id, id)))
         return None if row is None else _load(row)
 
     async def latest(self, session: SessionKey | None, at_most: int) -> tuple[TurnId, ...]:
-        """The newest turns, of one session or of all, the newest first."""
+        """Return the newest turns, of one session or of all, newest first."""
         of_session = "SELECT id FROM turns WHERE session = ? ORDER BY seq DESC LIMIT ?"
         of_all = "SELECT id FROM turns WHERE seq > (SELECT max(seq) FROM turns) - ? ORDER BY seq DESC"
         sql, values = (of_session, (session, at_most)) if session is not None else (of_all, (at_most,))
         return tuple(row[0] for row in await self._readers.read(lambda c: all_rows(c, sql, values)))
 
     async def traces(self, turns: Collection[TurnId]) -> Mapping[TurnId, TraceId]:
-        """The trace of each of these turns."""
+        """Return the trace of each of these turns."""
         sql = f"SELECT id, trace_id FROM turns WHERE id IN ({marks(turns)})"  # noqa: S608
         rows = await self._readers.read(lambda c: all_rows(c, sql, tuple(turns)))
         return {TurnId(id): TraceId(trace) for id, trace in rows}
 
     async def hops(self, turn: TurnId) -> int:
-        """How many messages of machines lie between the turn's longest way and a person."""
+        """Return the longest chain of self-made messages between the turn and a person."""
         row = await self._readers.read(lambda c: find_row(c, "SELECT max(hops) FROM inbox WHERE turn = ?", (turn,)))
         return 0 if row is None or row[0] is None else int(row[0])
 
     async def opening(self, turn: TurnId) -> str:
-        """The text with which a turn began; empty where it was erased."""
+        """Return the opening text of a turn; empty if erased."""
         sql = "SELECT c.text FROM inbox i JOIN content c ON c.id = i.text WHERE turn = ? ORDER BY i.seq LIMIT 1"
         row = await self._readers.read(lambda c: find_row(c, sql, (turn,)))
         return (row[0] or "") if row is not None else ""
 
     async def counts(self) -> TurnCounts:
-        """How many turns have not ended."""
+        """Count the turns that have not ended."""
         sql = f"SELECT state, waits_for, count(*) FROM turns WHERE {_OPEN} GROUP BY state, waits_for"  # noqa: S608
         found: Counter[str] = Counter()
         for state, waits_for, count in await self._readers.read(lambda c: all_rows(c, sql)):
@@ -335,11 +335,11 @@ class TurnRows(StorePart):
 
     @transaction
     def recover(self, connection: apsw.Connection, say: Say) -> Recovered:
-        """Put right what an earlier run left, in one transaction (the attempt rule of promise 2).
+        """Recover from earlier processes in one transaction (the attempt rule of promise 2).
 
-        A turn that an unclean end found running gets one attempt more, or its first if it has gone on since the last
-        such end; three set it aside: `say(turn)` is sent to its senders. After a clean end all attempts are void, and
-        so are those of a turn that an unclean end did not find running.
+        A turn found running after an unclean end counts one more attempt, or its first if it made progress since the
+        last such end; three attempts quarantine it, and `say(turn)` is sent to its senders. A clean end resets all
+        attempts, and an unclean one those of turns it did not find running.
         """
         at = self._now()
         cleared = f"UPDATE turns SET attempts = 0, crash_position = NULL WHERE {_OPEN} AND attempts > 0"  # noqa: S608
@@ -368,18 +368,18 @@ class TurnRows(StorePart):
         )
 
     async def record_defect(self, turn: TurnId, say: Say, *, sure: bool = True) -> TurnState:
-        """A running turn ended by a fault of Hob's own: count it as an unclean end; READY or SET_ASIDE.
+        """Count a defect of Hob in a running turn as an unclean end; return READY or SET_ASIDE.
 
-        `sure`: nothing else can have been the cause, so that three times is final.
+        `sure` means that nothing else can be the cause, so that three attempts are final.
         """
         at = self._now()
         return await self._writer.write(lambda connection: _record_defect(connection, turn, say, at, sure=sure))
 
     @transaction
     def retry_suspected(self, connection: apsw.Connection, *, last: bool = False) -> tuple[TurnId, ...]:
-        """Try again what was quarantined after unclean ends of the process; the new turns.
+        """Retry turns quarantined after unclean ends of the process; return the new turns.
 
-        One more such end at the same place quarantines them again. `last`: those for which it did; then it is for good.
+        Another such end at the same place quarantines them again. `last` retries those, for the last time.
         """
         at = self._now()
         fewest, maximum = (MAX_ATTEMPTS + 1,) * 2 if last else (0, MAX_ATTEMPTS)
@@ -390,17 +390,14 @@ class TurnRows(StorePart):
         return new
 
     async def failed_for(self, reason: str) -> tuple[TurnId, ...]:
-        """The turns that failed for this reason, not those brought back or erased since, the oldest first.
-
-        Walks through all turns.
-        """
+        """Return turns that failed for this reason, neither retried nor erased, oldest first. Scans all turns."""
         return await self._readers.read(lambda c: failed_turns(c, reason))
 
     async def retry(self, id: str) -> TurnId | None:
-        """Try a failed or set-aside turn again, by the id of it, of one of its messages, or of one of its chunks.
+        """Retry a failed or quarantined turn, by its id, a message's or a chunk's.
 
-        It becomes a new turn with the same messages and the steps that were finished, so that no tool call is made
-        twice. For an undeliverable chunk the chunk is tried again and its own turn returned. None: nothing to retry.
+        It becomes a new turn with the same messages and finished steps, so that no tool call is repeated. An
+        undeliverable chunk is sent again, and its turn returned. None: nothing to retry.
         """
         at = self._now()
         return await self._writer.write(lambda connection: _retry(connection, id, at))
@@ -445,7 +442,7 @@ def _retry(connection: apsw.Connection, id: str, at: float) -> TurnId | None:
     if row is not None:
         return TurnId(row[0]) if revive(connection, id) and row[0] is not None else None
     found = _retriable(connection, id)
-    if found is None or not load_inbounds(connection, TurnId(found[0]), steered=True):  # nothing there, or erased
+    if found is None or not load_inbounds(connection, TurnId(found[0]), steered=True):  # unknown or erased
         return None
     old, session, trace = found
     new = Turn(new_turn_id(), SessionKey(session), TraceId(trace), new_span_id(), ())
@@ -458,7 +455,7 @@ def _retry(connection: apsw.Connection, id: str, at: float) -> TurnId | None:
         connection.execute(sql, (new.id, n, kind, version, command, when, body))
     connection.execute("UPDATE turns SET position = ? WHERE id = ?", (len(steps), new.id))
     connection.execute("UPDATE turns SET retried_by = ? WHERE id = ?", (new.id, old))
-    # the new turn writes the messages again, at the place where they are answered
+    # the new turn writes the messages again, where they are answered
     sql = "UPDATE transcript SET hidden = 1 WHERE session = ? AND turn = ?"
     connection.execute(sql, (session, old))
     connection.execute("UPDATE inbox SET turn = ? WHERE turn = ?", (new.id, old))
