@@ -24,7 +24,7 @@ async def wait_until_it_rests(bench: Bench, clock: ManualClock) -> None:
     def rests() -> bool:
         session_queues = bench.bus.session_queues._queues.values()
         return (
-            any(session_queue.resting and not session_queue.changed.is_set() for session_queue in session_queues)
+            any(session_queue.interruptible and not session_queue.changed.is_set() for session_queue in session_queues)
             and clock.sleepers() == 1
         )
 

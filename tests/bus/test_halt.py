@@ -3,7 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from hob.bus.halt import halt, lift
+from hob.bus.halt import halt, lift_halt
 from hob.core.ports.accept import Accepted
 from hob.testing.channel import message
 from tests.bus.bench import Bench, open_bench, until
@@ -34,9 +34,9 @@ async def test_halt_holds_what_is_self_made_over_a_restart_until_it_is_lifted(tm
     async with open_bench(tmp_path) as bench:
         assert await bench.replies(await bench.say("still?")) == ["still?"]
         assert (await bench.store.inbox.counts()).waiting == 1
-        assert await lift(bench.bus.session_queues)
+        assert await lift_halt(bench.bus.session_queues)
         assert await bench.replies(held) == ["by myself"]
-        assert not await lift(bench.bus.session_queues)
+        assert not await lift_halt(bench.bus.session_queues)
 
 
 async def test_turn_that_a_crash_kept_from_ending_ends_at_the_next_start(tmp_path: Path) -> None:

@@ -284,7 +284,9 @@ async def test_drain_does_not_wait_for_turns_that_pause_or_wait_for_a_slot(tmp_p
         for text, chat in (("full", "one"), ("slow", "two"), ("hello", "three")):
             await bench.say(text, chat=chat)
         await until(
-            lambda: bench.turns.active == 1 and sum(x.resting for x in bench.bus.session_queues._queues.values()) == 2
+            lambda: (
+                bench.turns.active == 1 and sum(x.interruptible for x in bench.bus.session_queues._queues.values()) == 2
+            )
         )
         async with asyncio.timeout(5):
             await bench.bus.drain(0.01)

@@ -406,7 +406,7 @@ async def test_pause_before_its_next_attempt_ends_when_the_turn_is_stopped(tmp_p
         said = await bench.say("broken")
         await until(
             lambda: any(
-                session_queue.resting and session_queue.running
+                session_queue.interruptible and session_queue.running
                 for session_queue in bench.bus.session_queues._queues.values()
             )
         )
@@ -429,7 +429,7 @@ async def test_joined_message_counts_as_taken_even_if_its_hint_comes_late(tmp_pa
     late = message("late")
     running = RunningTurn(Turn(TurnId("t"), CHAT, trace=None, span=None, inbounds=()))  # type: ignore[arg-type]
     running.mark_joined([late.id])
-    running.offer(late)
+    running.let_join(late)
     assert not running.joinable()
     assert running.inbounds == (late.id,)
 

@@ -56,13 +56,13 @@ async def test_question_is_the_last_thing_said_until_somebody_writes_or_hob_does
     question = replace(ASKED, id=ApprovalId("a_3"), turn=turn.id)
     here, elsewhere = asking.origin, Address("memory", "elsewhere")
     await store.outbox.enqueue([chunk_of(turn, "may I?"), replace(outbound_to(asking, "o_1"), to=elsewhere)])
-    assert await store.approvals.is_last_said(question, here)
+    assert await store.approvals.is_last_message(question, here)
     await store.outbox.enqueue([outbound_to(asking, "o_2")])
-    assert not await store.approvals.is_last_said(question, here)
+    assert not await store.approvals.is_last_message(question, here)
     third = Address("memory", "third")
-    assert await store.approvals.is_last_said(question, third)
+    assert await store.approvals.is_last_message(question, third)
     await put_message(store, message("and what about the weather?"))
-    assert not await store.approvals.is_last_said(question, third)
+    assert not await store.approvals.is_last_message(question, third)
 
 
 @pytest.mark.parametrize(("scope", "session"), [("session", SESSION), ("always", None)])

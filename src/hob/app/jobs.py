@@ -9,7 +9,7 @@ from typing import Any
 
 from hob.app.contribution import Job
 from hob.app.running_app import RunningServices
-from hob.bus.waiting import backoff, one_failure_as_itself
+from hob.bus.waiting import backoff, unwrap_single_error
 from hob.core.clock import Clock
 from hob.core.errors import StoreDamaged, StoreFull
 from hob.core.values import dataclass
@@ -53,7 +53,7 @@ class JobSupervisor:
     @asynccontextmanager
     async def keeping(self, jobs: Iterable[Job], running: RunningServices) -> AsyncIterator[None]:
         """Run these jobs while the block is open."""
-        with one_failure_as_itself():
+        with unwrap_single_error():
             async with asyncio.TaskGroup() as group:
                 tasks = [group.create_task(self._keep(job, running)) for job in jobs]
                 yield

@@ -18,7 +18,7 @@ from hob.app.settings.reload import SettingsReload
 from hob.app.settings.view import settings_view
 from hob.app.settings.writer import SettingsWriter
 from hob.app.tools.lazy_runtime import LazyToolRuntime
-from hob.bus.halt import halt, lift
+from hob.bus.halt import halt, lift_halt
 from hob.bus.session_queues import SessionQueues
 from hob.bus.settings import SELF_MADE
 from hob.config.loading import Config
@@ -199,7 +199,7 @@ class DaemonOperations:
         return ended + await self._tool_runtime.stop_commands()
 
     async def lift(self) -> bool:
-        return await lift(self._queues)
+        return await lift_halt(self._queues)
 
     async def cancel(self, id: str, reason: str) -> bool:
         return await self._queues.cancel(id, reason)

@@ -73,7 +73,7 @@ class Acceptor:
         """Make the message durable; see `Accept`. Refusals are explained in the configured language."""
         language = self._context.language
         try:
-            return await self._take(inbound)
+            return await self._accept(inbound)
         except Busy as busy:
             text = say(OF_BUSY[busy.scope], language, wait=span(busy.retry_after, language))
             raise Busy(busy.scope, busy.retry_after, text) from busy
@@ -82,26 +82,28 @@ class Acceptor:
         except StoreError as error:
             raise type(error)(say(Sentence.STORE_TROUBLE, language, detail=error)) from error
 
-    async def _take(self, inbound: Inbound) -> Accepted:
+    async def _accept(self, inbound: Inbound) -> Accepted:
         if not self._context.accepting:
             raise Stopping(say(Sentence.STOPPING, self._context.language))
         if not inbound.key:
             raise InvalidRequest(translatable("the message has no key"))
         # Admission comes first: a refused sender learns nothing else, and the text it checks is bounded.
-        admitted = self._admit(self._shortened(inbound))
+        admitted = self._admit(self._truncate(inbound))
         self._check(inbound)
         inbound = admitted.inbound or replace(inbound, sender=admitted.sender)
         session = inbound.session or self._context.routing.session_of(inbound)
         event = self._event(inbound, session, admitted.classification)
         when = self._commands.timing(inbound.text)
-        accepted = await self._settle(inbound, session, event, when)
+        accepted = await self._dispatch(inbound, session, event, when)
         if accepted.duplicate and inbound.origin.channel in FETCHED_CHANNELS:
             await self._check_same(inbound, accepted.id)
         return accepted
 
-    async def _settle(self, inbound: Inbound, session: SessionKey, event: TimelineEvent, when: str | None) -> Accepted:
+    async def _dispatch(
+        self, inbound: Inbound, session: SessionKey, event: TimelineEvent, when: str | None
+    ) -> Accepted:
         if when == "arrival":
-            return await self._answer(inbound, session, event)
+            return await self._answer_command(inbound, session, event)
         if when is None and self._questions is not None:
             taken = await self._questions.answer(inbound, session, event)
             if taken is not None:
@@ -113,12 +115,12 @@ class Acceptor:
         edited.
         """
         earlier = await self._context.store.inbox.find_inbound(first)
-        if earlier is not None and _words(earlier) != _words(inbound):
+        if earlier is not None and _content_of(earlier) != _content_of(inbound):
             raise KeyReused(
                 translatable("this key belongs to an earlier message that says something else; choose another")
             )
 
-    def _shortened(self, inbound: Inbound) -> Inbound:
+    def _truncate(self, inbound: Inbound) -> Inbound:
         limit = self._context.settings.max_text
         return inbound if _length(inbound) <= limit else replace(inbound, text=inbound.text[:limit], quoted=())
 
@@ -163,7 +165,7 @@ class Acceptor:
             await self._adopt(accepted.id)
         return accepted
 
-    async def _answer(self, inbound: Inbound, session: SessionKey, event: TimelineEvent) -> Accepted:
+    async def _answer_command(self, inbound: Inbound, session: SessionKey, event: TimelineEvent) -> Accepted:
         # A second message with the same key waits for the first one's answer instead of running the command again.
         key = (inbound.origin.channel, inbound.origin.account, inbound.key)
         while (earlier := self._answering.get(key)) is not None:
@@ -218,7 +220,7 @@ def _length(inbound: Inbound) -> int:
     return len(inbound.text) + sum(map(len, now))
 
 
-def _words(inbound: Inbound) -> tuple[object, ...]:
+def _content_of(inbound: Inbound) -> tuple[object, ...]:
     """Return what identifies a message's content and destination, without notes added by admission."""
     quoted = [part.text for part in inbound.quoted if part.label != HOB_LABEL]
     once = inbound.session is not None and inbound.session.startswith(ONE_TURN)  # each has its own name

@@ -6,10 +6,10 @@ from contextlib import asynccontextmanager
 
 from hob.bus.accept import Acceptor
 from hob.bus.delivery import OutboxDelivery
-from hob.bus.halt import end_halted, load_halt
+from hob.bus.halt import cancel_halted, load_halt
 from hob.bus.notices import Hub
 from hob.bus.session_queues import SessionQueues
-from hob.bus.waiting import one_failure_as_itself
+from hob.bus.waiting import unwrap_single_error
 from hob.bus.worker_pool import WorkerPool
 from hob.core.clock import Clock
 from hob.core.messages import Address, Outbound
@@ -64,7 +64,7 @@ async def run_bus(
     during startup.
     """
     context = session_queues.context
-    with one_failure_as_itself():
+    with unwrap_single_error():
         async with asyncio.TaskGroup() as group:
             store, settings, clock = context.store, context.settings, context.clock
             delivery = OutboxDelivery(
@@ -74,7 +74,7 @@ async def run_bus(
             await load_halt(context)
             if context.mine is None:
                 await session_queues.recover()
-                await end_halted(session_queues, "/stop all")
+                await cancel_halted(session_queues, "/stop all")
             with (
                 context.outbox.subscribed(delivery.pending),
                 WorkerPool(session_queues, turns, commands, group).working(),

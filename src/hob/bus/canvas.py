@@ -17,15 +17,15 @@ class CanvasViewers:
     def __init__(self) -> None:
         self._viewers: list[tuple[Shown, asyncio.Queue[CanvasQuestion]]] = []
         self._waiting: dict[str, asyncio.Future[CanvasAnswer]] = {}
-        self._came = asyncio.Event()
+        self._viewer_added = asyncio.Event()
 
     @contextmanager
     def showing(self, page: str, version: int) -> Iterator["asyncio.Queue[CanvasQuestion]"]:
         """Register a browser that shows the page while the block is open; the queue yields questions to the page."""
         viewer = ((page, version), asyncio.Queue[CanvasQuestion]())
         self._viewers.append(viewer)
-        self._came.set()
-        self._came = asyncio.Event()
+        self._viewer_added.set()
+        self._viewer_added = asyncio.Event()
         try:
             yield viewer[1]
         finally:
@@ -38,7 +38,7 @@ class CanvasViewers:
     async def ask(self, page: CanvasPage, script: str) -> CanvasAnswer:
         """Run the script in this version of the page, as soon as a browser shows it. Has no time limit."""
         while (queue := self._find(page)) is None:
-            await self._came.wait()
+            await self._viewer_added.wait()
         question = CanvasQuestion(new_span_id(), script)
         answer: asyncio.Future[CanvasAnswer] = asyncio.get_running_loop().create_future()
         self._waiting[question.id] = answer

@@ -9,7 +9,7 @@ from hob.core.ids import TurnId
 
 
 class CrashQuarantine:
-    """The order in which suspects run. All other turns wait until none is left, or until `let_others_run`."""
+    """The order in which suspects run. All other turns wait until none is left, or until `release_others`."""
 
     def __init__(self) -> None:
         self._order: dict[TurnId, asyncio.Event] = {}
@@ -30,11 +30,11 @@ class CrashQuarantine:
         """Wait until it is this suspect's turn; for any other turn, until all suspects are done."""
         await (self._others if turn is None else self._order.get(turn, self._others)).wait()
 
-    def let_others_run(self) -> None:
+    def release_others(self) -> None:
         """Release all other turns, because the suspects take too long."""
         self._others.set()
 
-    def leave(self, turn: TurnId) -> None:
+    def remove(self, turn: TurnId) -> None:
         """Remove a suspect that has ended or will not run for now, and let the next one run."""
         gone = self._order.pop(turn, None)
         if gone is not None:

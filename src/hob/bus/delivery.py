@@ -25,9 +25,9 @@ from hob.store.store import Store
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
-LONGEST_NAP = 300.0
+MAX_SLEEP_SECONDS = 300.0
 """Longest sleep until a wall-clock time, since the wall clock may jump."""
-CUT = "Hob ended while this was being sent; it may have arrived."
+INTERRUPTED = "Hob ended while this was being sent; it may have arrived."
 
 
 class SkipsMessages(Protocol):
@@ -51,7 +51,7 @@ class DeliveryRoute:
 
 
 @dataclass(frozen=True, slots=True)
-class Unsent:
+class SendFailure:
     """A failed send. `unknown` means that the channel may have received the message."""
 
     reason: str
@@ -76,7 +76,7 @@ class OutboxDelivery:
     ) -> None:
         """`on_sent` is called with the address of each send; `skips` returns why a chunk is not sent."""
         self._store = store
-        self._said = on_sent
+        self._on_sent = on_sent
         self._skips = skips
         self._settings = settings
         self._clock = clock
@@ -118,17 +118,17 @@ class OutboxDelivery:
         while True:
             route.wake.clear()
             try:
-                nap = await self._look(route)
+                pause = await self._start_due(route)
                 failures = 0
                 if not route.chats and not route.wake.is_set():
                     route.quiet.set()
             except StoreError as error:
                 failures += 1
-                nap = self._pause(failures)
+                pause = self._pause(failures)
                 log.error("the outbox of %s cannot be read: %s", route.channel.name, error)
-            await wait_for_event(route.wake, self._clock, nap)
+            await wait_for_event(route.wake, self._clock, pause)
 
-    async def _look(self, route: DeliveryRoute) -> float | None:
+    async def _start_due(self, route: DeliveryRoute) -> float | None:
         """Start all sends that are due; return the seconds until the next row is due, or None."""
         name, account = route.channel.name, route.channel.account
         outbox = self._store.outbox
@@ -138,14 +138,14 @@ class OutboxDelivery:
             if chat not in route.chats:
                 route.chats.add(chat)
                 route.quiet.clear()
-                self._spawn(self._carry(route, row))
+                self._spawn(self._deliver(route, row))
         due = await outbox.next_due(name, account)
         if due is None:
             return None
         # A row just started still counts as due until its state is written, after which this runs again. The lower
         # bound keeps rounding from waking it slightly early, over and over.
         soonest = 1.0 if route.chats else 0.001
-        return min(max(due - now, soonest), LONGEST_NAP)
+        return min(max(due - now, soonest), MAX_SLEEP_SECONDS)
 
     async def _settle_unfinished(self, route: DeliveryRoute) -> None:
         channel = route.channel
@@ -154,13 +154,13 @@ class OutboxDelivery:
             if (to.channel, to.account) != (channel.name, channel.account):
                 continue
             if channel.repeats is Repeats.NEVER:
-                await self._park(row, CUT)
+                await self._park(row, INTERRUPTED)
             else:
                 await self._store.outbox.again(row.outbound.id)
 
     # One chunk
 
-    async def _carry(self, route: DeliveryRoute, row: OutboxRow) -> None:
+    async def _deliver(self, route: DeliveryRoute, row: OutboxRow) -> None:
         TRACE.set(row.outbound.trace)
         chat = (row.outbound.to.chat, row.outbound.to.thread)
         try:
@@ -180,8 +180,8 @@ class OutboxDelivery:
             return
         await self._persist(lambda: outbox.sending(id))
         began, at = self._clock.monotonic(), self._clock.now().timestamp()
-        self._said(row.outbound.to)  # before the send: a machine may reply before the channel has returned
-        outcome = await self._try(channel, row)
+        self._on_sent(row.outbound.to)  # before the send: a machine may reply before the channel has returned
+        outcome = await self._attempt(channel, row)
         seconds = self._clock.monotonic() - began
         match outcome:
             case Delivered(receipt):
@@ -189,29 +189,29 @@ class OutboxDelivery:
                 await self._persist(lambda: outbox.sent(id, receipt, event))
                 what = row.outbound.turn or "a notice"
                 log.info("%s sent to %s in %.1f s", what, channel.name, seconds, extra=OWN)
-            case Unsent(unknown=True) if channel.repeats is Repeats.NEVER:
+            case SendFailure(unknown=True) if channel.repeats is Repeats.NEVER:
                 await self._persist(lambda: self._park(row, outcome.reason))
-            case Unsent():
-                await self._put_back(row, outcome)
+            case SendFailure():
+                await self._record_failure(row, outcome)
 
-    async def _try(self, channel: Channel, row: OutboxRow) -> Delivered | Unsent:
+    async def _attempt(self, channel: Channel, row: OutboxRow) -> Delivered | SendFailure:
         try:
             message = plain_form(row.outbound, capabilities_of(channel))
             return await within(self._clock, self._settings.send_seconds, channel.send(message))
         except SendFailed as failed:
-            return Unsent(str(failed), failed.permanent, failed.retry_after or 0.0)
+            return SendFailure(str(failed), failed.permanent, failed.retry_after or 0.0)
         except TimeoutError as late:
-            return Unsent(f"the channel did not answer ({late})", unknown=True)
+            return SendFailure(f"the channel did not answer ({late})", unknown=True)
         except asyncio.CancelledError:
             task = asyncio.current_task()
             if task is not None and task.cancelling():
                 raise
-            return Unsent("the channel cancelled itself", unknown=True)
+            return SendFailure("the channel cancelled itself", unknown=True)
         except Exception as error:  # the channel's wall
             log.exception("the channel %s broke while sending %s", channel.name, row.outbound.id)
-            return Unsent(f"{type(error).__name__}: {error}", unknown=True)
+            return SendFailure(f"{type(error).__name__}: {error}", unknown=True)
 
-    async def _put_back(self, row: OutboxRow, unsent: Unsent) -> None:
+    async def _record_failure(self, row: OutboxRow, unsent: SendFailure) -> None:
         outbox, id, settings = self._store.outbox, row.outbound.id, self._settings
         attempts = row.attempts + 1
         now = self._clock.now().timestamp()

@@ -33,7 +33,7 @@ class ChannelDirectory:
         """Return the channel of this address, or None."""
         return self._running.get((address.channel, address.account))
 
-    def lead_to(self, addresses: Collection[Address] | None) -> bool:
+    def serves_any(self, addresses: Collection[Address] | None) -> bool:
         """Whether a channel serves one of these addresses (None: any)."""
         return bool(self._running) if addresses is None else any(map(self.find, addresses))
 

@@ -28,13 +28,13 @@ async def halt(queues: SessionQueues, reason: str) -> int:
     for session in await context.store.inbox.busy_sessions():
         waiting = [row.inbound.id for row in await context.load_waiting(session)]
         ended += [await queues.cancel(id, reason) for id in waiting]
-    ended += [await queues.cancel(turn, reason) for turn in await context.store.turns.resting(now)]
+    ended += [await queues.cancel(turn, reason) for turn in await context.store.turns.unfinished_since(now)]
     ended += [running.stop(reason) for running in tuple(context.running_turns.values())]
     log.info("everything was stopped (%d turns and messages); what is self-made is held", sum(ended))
     return sum(ended)
 
 
-async def lift(queues: SessionQueues) -> bool:
+async def lift_halt(queues: SessionQueues) -> bool:
     """Resume autonomous work; False if it was not held. Raises StoreErrors."""
     context = queues.context
     if context.halted is None:
@@ -57,9 +57,9 @@ async def halted_since(store: Store) -> float | None:
     return float(kept) if kept else None
 
 
-async def end_halted(queues: SessionQueues, reason: str) -> None:
+async def cancel_halted(queues: SessionQueues, reason: str) -> None:
     """Stop what a crash kept the halt from stopping; runs at startup. Raises StoreErrors."""
     halted = queues.context.halted
     if halted is not None:
-        for turn in await queues.context.store.turns.resting(halted):
+        for turn in await queues.context.store.turns.unfinished_since(halted):
             await queues.cancel(turn, reason)

@@ -6,7 +6,7 @@ from hob.core.messages import Inbound
 from hob.core.turns import QueueMode
 from hob.store.messages.inbox import Waiting
 
-MERGING = frozenset({QueueMode.COLLECT, QueueMode.INTERRUPT})
+MERGING_MODES = frozenset({QueueMode.COLLECT, QueueMode.INTERRUPT})
 """Modes that merge waiting messages into one turn. In `steer` they may also join the running turn."""
 
 
@@ -21,21 +21,21 @@ def next_batch(rows: Sequence[Waiting], mode: QueueMode, debounce_of: Callable[[
         return (head,)
     debounce = debounce_of(head.inbound.origin.channel)
     for row in rows[1:]:
-        if row.command or not _same_way(head, row):
+        if row.command or not _share_reply(head, row):
             break
-        if mode not in MERGING and not _goes_on(batch[-1], row, debounce):
+        if mode not in MERGING_MODES and not _continues(batch[-1], row, debounce):
             break
         batch.append(row)
     return tuple(batch)
 
 
-def settled_down(rows: Sequence[Waiting], batch: Sequence[Waiting], debounce_of: Callable[[str], float]) -> bool:
+def is_batch_complete(rows: Sequence[Waiting], batch: Sequence[Waiting], debounce_of: Callable[[str], float]) -> bool:
     """Whether no later message could join the batch, so that waiting is pointless."""
     last = batch[-1].inbound
     return len(rows) > len(batch) or bool(last.attachments) or debounce_of(last.origin.channel) <= 0
 
 
-def waiting_plain(rows: Sequence[Waiting]) -> tuple[Waiting, ...]:
+def messages_before_command(rows: Sequence[Waiting]) -> tuple[Waiting, ...]:
     """Return the messages before the first command, which a running turn may take in."""
     plain = []
     for row in rows:
@@ -45,18 +45,18 @@ def waiting_plain(rows: Sequence[Waiting]) -> tuple[Waiting, ...]:
     return tuple(plain)
 
 
-def serves(first: Inbound, later: Inbound) -> bool:
+def can_join(first: Inbound, later: Inbound) -> bool:
     """Whether a turn started by `first` can take in `later`: neither asks for another model or other handling."""
     return later.model in (None, first.model) and later.background == first.background
 
 
-def _same_way(head: Waiting, row: Waiting) -> bool:
+def _share_reply(head: Waiting, row: Waiting) -> bool:
     """Whether one turn and one reply can serve both."""
     first, other = head.inbound, row.inbound
     return (first.origin, first.model, first.background) == (other.origin, other.model, other.background)
 
 
-def _goes_on(earlier: Waiting, later: Waiting, debounce: float) -> bool:
+def _continues(earlier: Waiting, later: Waiting, debounce: float) -> bool:
     """Whether the later text continues the earlier one: same sender, no files, within the debounce."""
     return (
         debounce > 0

@@ -16,7 +16,7 @@ class Subscription:
         self.dropped = 0
         self._at_most = at_most
         self._queue: deque[Notice] = deque()
-        self._passing = 0  # queued notices that may be dropped
+        self._droppable = 0  # queued notices that may be dropped
         self._ready = asyncio.Event()
         self._closed = False
 
@@ -30,20 +30,20 @@ class Subscription:
             self._ready.clear()
             await self._ready.wait()
         notice = self._queue.popleft()
-        self._passing -= isinstance(notice, (Delta, Progress))
+        self._droppable -= isinstance(notice, (Delta, Progress))
         return notice
 
     def push(self, notice: Notice) -> None:
         """Queue a notice. A full queue drops its oldest delta or progress, never an outcome."""
         passing = isinstance(notice, (Delta, Progress))
         if len(self._queue) >= self._at_most:
-            if self._passing:
+            if self._droppable:
                 self._drop_oldest()
             elif passing:
                 self.dropped += 1
                 return
         self._queue.append(notice)
-        self._passing += passing
+        self._droppable += passing
         self._ready.set()
 
     def close(self) -> None:
@@ -54,7 +54,7 @@ class Subscription:
     def _drop_oldest(self) -> None:
         place = next(n for n, queued in enumerate(self._queue) if isinstance(queued, (Delta, Progress)))
         del self._queue[place]
-        self._passing -= 1
+        self._droppable -= 1
         self.dropped += 1
 
 

@@ -5,11 +5,11 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
-from hob.bus.job_batches import next_batch, settled_down, waiting_plain
+from hob.bus.job_batches import is_batch_complete, messages_before_command, next_batch
 from hob.bus.running_turn import RunningTurn
-from hob.bus.session_commands import settle_command
+from hob.bus.session_commands import run_queued_command
 from hob.bus.session_queue import SessionQueue
-from hob.bus.turn_runner import BusContext, attempt, end_as_cancelled, note_end, publish_end, take_up
+from hob.bus.turn_runner import BusContext, cancel_turn, publish_end, record_end, run_once, start_turn
 from hob.bus.waiting import backoff, wait_for_event
 from hob.core.errors import HobError, InvalidRequest, StoreDamaged, StoreError
 from hob.core.events.notices import Progress
@@ -40,40 +40,40 @@ class WorkerResources:
 class QueueWorker:
     """Runs the jobs of one session until none is left."""
 
-    def __init__(self, session_queue: SessionQueue, context: BusContext, by: WorkerResources) -> None:
+    def __init__(self, session_queue: SessionQueue, context: BusContext, resources: WorkerResources) -> None:
         self.session_queue = session_queue
         self.context = context
-        self._by = by
+        self._resources = resources
         self._has_slot = False
 
     async def run(self) -> None:
         """Work until nothing is left, the session is paused, or Hob shuts down."""
         try:
-            while not self.context.draining and (self.session_queue.ready or self.session_queue.more):
+            while not self.context.draining and (self.session_queue.ready or self.session_queue.has_waiting):
                 version = self.session_queue.version
-                self.session_queue.more = False
+                self.session_queue.has_waiting = False
                 session, rows = await self.persist(lambda: self.context.load_queue(self.session_queue.key))
                 if session.paused:
-                    self._say_paused()
+                    self._publish_paused()
                     if self.session_queue.version == version:
                         return
                     continue
-                self.session_queue.fresh.clear()
+                self.session_queue.new_traces.clear()
                 if self.session_queue.ready:
-                    self.session_queue.more = True
+                    self.session_queue.has_waiting = True
                     await self._resume(self.session_queue.ready[0], session.mode)
                 else:
-                    await self._take_next(rows, session.mode, version)
+                    await self._run_next(rows, session.mode, version)
         finally:
-            self._give_slot()
+            self._release_slot()
 
-    def _say_paused(self) -> None:
+    def _publish_paused(self) -> None:
         text = say(Sentence.PAUSED, self.context.language)
-        for trace in self.session_queue.fresh:
+        for trace in self.session_queue.new_traces:
             self.context.hub.publish(Progress(trace, self.session_queue.key, "paused", "session", text))
-        self.session_queue.fresh.clear()
+        self.session_queue.new_traces.clear()
 
-    async def offer(self, inbound: Inbound) -> None:
+    async def handle_arrival(self, inbound: Inbound) -> None:
         """Let a message that arrived during a turn join it, interrupt it, or wait, as the queue mode says."""
         running = self.session_queue.running
         try:
@@ -84,7 +84,7 @@ class QueueWorker:
             return
         mode = session.mode or self.context.routing.mode_of(inbound.origin.channel)
         if mode is QueueMode.STEER:
-            running.offer(inbound)
+            running.let_join(inbound)
         elif mode is QueueMode.INTERRUPT:
             running.stop(say(Sentence.INTERRUPTED, self.context.language))
         else:
@@ -105,28 +105,28 @@ class QueueWorker:
 
     # Choosing the next job
 
-    async def _take_next(self, rows: Sequence[Waiting], mode: QueueMode | None, version: int) -> None:
+    async def _run_next(self, rows: Sequence[Waiting], mode: QueueMode | None, version: int) -> None:
         context = self.context
         if not rows:
             return
         self.session_queue.mode = mode or context.routing.mode_of(rows[0].inbound.origin.channel)
         batch = self._batch(rows)
         if batch[0].command:
-            self.session_queue.more = True
-            await settle_command(context, self._by.commands, batch[0], self.persist)
+            self.session_queue.has_waiting = True
+            await run_queued_command(context, self._resources.commands, batch[0], self.persist)
             return
         quiet = self.session_queue.quiet_until - context.clock.monotonic()
-        if quiet > 0 and not settled_down(rows, batch, context.settings.debounce_of):
-            self.session_queue.more = True
+        if quiet > 0 and not is_batch_complete(rows, batch, context.settings.debounce_of):
+            self.session_queue.has_waiting = True
             self.session_queue.changed.clear()
-            await self.rest(quiet, self.session_queue.changed)
+            await self.pause(quiet, self.session_queue.changed)
             return
         await self._wait_for_suspects()
-        await self._take_slot()
+        await self._acquire_slot()
         running = await self.persist(lambda: self._claim(rows, version))
         if running is not None:
             await self._perform(running)
-        self._give_slot()
+        self._release_slot()
 
     async def _claim(self, rows: Sequence[Waiting], version: int) -> RunningTurn | None:
         """Start a turn with the head of the queue; None if the queue changed meanwhile."""
@@ -137,13 +137,13 @@ class QueueWorker:
                 rows = await self.context.load_waiting(self.session_queue.key)
             batch = self._batch(rows) if rows else ()
             if not batch or batch[0].command:
-                self.session_queue.more = True
+                self.session_queue.has_waiting = True
                 return None
-            self.session_queue.more = self.session_queue.more or len(rows) > len(batch)
+            self.session_queue.has_waiting = self.session_queue.has_waiting or len(rows) > len(batch)
             try:
                 turn = await inbox.claim(self.session_queue.key, [row.inbound.id for row in batch])
             except InvalidRequest:  # settled meanwhile, e.g. erased
-                self.session_queue.more = True
+                self.session_queue.has_waiting = True
                 return None
             self.session_queue.quiet_from = None
             return await self._begin_turn(turn, rows[len(batch) :] if self.session_queue.version == seen else None)
@@ -154,8 +154,10 @@ class QueueWorker:
     async def _resume(self, turn: TurnId, mode: QueueMode | None) -> None:
         context = self.context
         await self._wait_for_suspects(turn)
-        await self._take_slot()
-        alarm = self._by.group.create_task(self._clear(turn)) if turn in context.quarantine else None
+        await self._acquire_slot()
+        alarm = (
+            self._resources.group.create_task(self._release_others_later(turn)) if turn in context.quarantine else None
+        )
         try:
             running = await self.persist(lambda: self._start(turn, mode))
             if running is not None:
@@ -163,26 +165,26 @@ class QueueWorker:
         finally:
             if alarm is not None:
                 alarm.cancel()
-            context.quarantine.leave(turn)
-        self._give_slot()
+            context.quarantine.remove(turn)
+        self._release_slot()
 
     async def _wait_for_suspects(self, turn: TurnId | None = None) -> None:
-        self.session_queue.resting = True
+        self.session_queue.interruptible = True
         await self.context.quarantine.wait(turn)
-        self.session_queue.resting = False
+        self.session_queue.interruptible = False
 
-    async def _clear(self, turn: TurnId) -> None:
+    async def _release_others_later(self, turn: TurnId) -> None:
         """Stop a suspect from delaying the others once it has run long enough without a crash."""
         await self.context.clock.sleep(self.context.settings.suspect_seconds)
-        self.context.quarantine.let_others_run()
-        self.context.quarantine.leave(turn)
+        self.context.quarantine.release_others()
+        self.context.quarantine.remove(turn)
 
     async def _start(self, turn: TurnId, mode: QueueMode | None) -> RunningTurn | None:
         async with self.session_queue.lock:
             if not self.session_queue.ready or self.session_queue.ready[0] != turn:
                 return None  # cancelled meanwhile
             try:
-                started = await take_up(self.context, turn)
+                started = await start_turn(self.context, turn)
             except StoreError:
                 raise
             except HobError as error:
@@ -203,17 +205,17 @@ class QueueWorker:
                 left = await self.context.load_waiting(self.session_queue.key) if left is None else left
             except StoreError:
                 left = ()  # it waits in the inbox
-            for row in waiting_plain(left):
-                running.offer(row.inbound)
+            for row in messages_before_command(left):
+                running.let_join(row.inbound)
         return running
 
     # Running a turn
 
     async def _perform(self, running: RunningTurn) -> None:
         try:
-            await self._see_through(running)
+            await self._run_to_outcome(running)
         except asyncio.CancelledError:
-            await self._let_go(running)
+            await self._release(running)
             raise
         finally:
             del self.context.running_turns[running.turn.id]
@@ -224,23 +226,23 @@ class QueueWorker:
             self.context.outbox(self.session_queue.origins)
             self.session_queue.origins.clear()
 
-    async def _see_through(self, running: RunningTurn) -> None:
+    async def _run_to_outcome(self, running: RunningTurn) -> None:
         failures, began = 0, self.context.clock.monotonic()
         while True:
-            result = await attempt(self.context, self._by.turns, self._by.group, running)
+            result = await run_once(self.context, self._resources.turns, self._resources.group, running)
             reason = running.stop_reason()
             match result:
                 case Finished(state, why):
-                    note_end(self.context, running.turn, state, why, self.context.clock.monotonic() - began)
+                    record_end(self.context, running.turn, state, why, self.context.clock.monotonic() - began)
                     return
                 case Parked() if reason is None:
                     await self._park(running, result)
                     return
                 case _ if reason is not None:
-                    await self.persist(lambda text=reason: end_as_cancelled(self.context, running, text))  # type: ignore[misc]
+                    await self.persist(lambda text=reason: cancel_turn(self.context, running, text))  # type: ignore[misc]
                     return
                 case _ if running.is_shutting_down:
-                    await self._let_go(running)
+                    await self._release(running)
                     return
                 case StoreError():
                     failures += 1
@@ -260,11 +262,11 @@ class QueueWorker:
             return False  # it failed after its end was committed
         state = await self.persist(lambda: turns.record_defect(turn.id, context.say_quarantined))
         if state is TurnState.SET_ASIDE:
-            note_end(context, turn, state, "")
+            record_end(context, turn, state, "")
             publish_end(context, running, state, context.say_quarantined(turn.id), OutboundKind.ERROR)
             return False
         settings = context.settings
-        await self.rest(backoff(failures, settings.failure_seconds, settings.failure_most_seconds), running.stopped)
+        await self.pause(backoff(failures, settings.failure_seconds, settings.failure_most_seconds), running.stopped)
         running.turn = await self.persist(lambda: turns.start(turn.id))
         return True
 
@@ -290,10 +292,10 @@ class QueueWorker:
     async def _end_parked(self, running: RunningTurn, reason: str) -> None:
         """End a turn that was stopped while it was being parked."""
         await self.context.store.turns.wake(running.turn.id)
-        running.turn = await take_up(self.context, running.turn.id)
-        await end_as_cancelled(self.context, running, reason)
+        running.turn = await start_turn(self.context, running.turn.id)
+        await cancel_turn(self.context, running, reason)
 
-    async def _let_go(self, running: RunningTurn) -> None:
+    async def _release(self, running: RunningTurn) -> None:
         """Release the turn to be resumed at the next start, which finds it even if this write fails."""
         try:
             await self.context.store.turns.release(running.turn.id)
@@ -320,28 +322,28 @@ class QueueWorker:
             if self.session_queue.running is not None and not self.session_queue.running.stopped.is_set()
             else None
         )
-        await self.rest(pause, poked)
+        await self.pause(pause, poked)
 
-    async def rest(self, seconds: float, event: asyncio.Event | None = None) -> None:
+    async def pause(self, seconds: float, event: asyncio.Event | None = None) -> None:
         """Pause without a slot, at most until the event is set."""
         had_slot = self._has_slot
-        self._give_slot()
-        self.session_queue.resting = True
+        self._release_slot()
+        self.session_queue.interruptible = True
         if event is None:
             await self.context.clock.sleep(seconds)
         else:
             await wait_for_event(event, self.context.clock, seconds)
-        self.session_queue.resting = False
+        self.session_queue.interruptible = False
         if had_slot:
-            await self._take_slot()
+            await self._acquire_slot()
 
-    async def _take_slot(self) -> None:
-        self.session_queue.resting = True
-        await self._by.slots.acquire()
-        self.session_queue.resting = False
+    async def _acquire_slot(self) -> None:
+        self.session_queue.interruptible = True
+        await self._resources.slots.acquire()
+        self.session_queue.interruptible = False
         self._has_slot = True
 
-    def _give_slot(self) -> None:
+    def _release_slot(self) -> None:
         if self._has_slot:
             self._has_slot = False
-            self._by.slots.release()
+            self._resources.slots.release()

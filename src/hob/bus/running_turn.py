@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from hob.bus.job_batches import serves
+from hob.bus.job_batches import can_join
 from hob.core.ids import InboundId
 from hob.core.messages import Inbound
 from hob.core.turns import Turn
@@ -48,11 +48,11 @@ class RunningTurn:
     def stop_reason(self) -> str | None:
         return self._reason
 
-    def offer(self, inbound: Inbound) -> None:
+    def let_join(self, inbound: Inbound) -> None:
         """Let this message join the turn if the turn can serve it; a message that wants another model needs its own
         turn.
         """
-        if not all(serves(first, inbound) for first in self.turn.inbounds):
+        if not all(can_join(first, inbound) for first in self.turn.inbounds):
             self.queue_followup(inbound)
         elif inbound.id not in self._joined:
             self._may_join.add(inbound.id)

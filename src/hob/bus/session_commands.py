@@ -40,7 +40,7 @@ async def run_command(commands: Commands, inbound: Inbound, session: SessionKey,
         return say(Sentence.COMMAND_FAILED, language, name=command_name(inbound.text))
 
 
-async def settle_command(context: BusContext, commands: Commands, row: Waiting, persist: Persist) -> None:
+async def run_queued_command(context: BusContext, commands: Commands, row: Waiting, persist: Persist) -> None:
     """Run the next command and record its answer."""
     inbound = row.inbound
     began, at = context.clock.monotonic(), context.clock.now().timestamp()

@@ -16,7 +16,7 @@ LONGEST_DEBOUNCE = 5
 class SessionQueue:
     """The queue of one session. It exists only while there is work; the store is the truth.
 
-    `more` says that rows may wait which were not looked at; `version` rises with every hint, so that a decision made
+    `has_waiting` means that unexamined rows may be waiting; `version` rises with every hint, so that a decision made
     from what was read before a hint is made again.
     """
 
@@ -24,10 +24,10 @@ class SessionQueue:
         self.key = key
         self._clock = clock
         self.ready: deque[TurnId] = deque()
-        self.more = False
+        self.has_waiting = False
         self.version = 0
         self.running: RunningTurn | None = None
-        self.resting = False
+        self.interruptible = False
         """Waiting for something a shutdown need not wait for."""
         self.task: asyncio.Task[None] | None = None
         self.lock = asyncio.Lock()
@@ -40,16 +40,16 @@ class SessionQueue:
         self.quiet_until = 0.0
         self.origins: set[Address] = set()
         """Addresses of messages that are to be answered."""
-        self.fresh: list[TraceId] = []
+        self.new_traces: list[TraceId] = []
         """Traces of messages that arrived since the session was last checked for being paused."""
 
     def hint(self, inbound: Inbound | None = None, quiet: float = 0.0) -> None:
         """Note that something waits. A text is taken only after `quiet` seconds without another hint."""
-        self.more = True
+        self.has_waiting = True
         self.version += 1
         if inbound is not None:
             self.origins.add(inbound.origin)
-            self.fresh.append(inbound.trace)
+            self.new_traces.append(inbound.trace)
         if quiet > 0:
             now = self._clock.monotonic()
             if self.quiet_from is None:

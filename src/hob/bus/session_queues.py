@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from hob.bus.running_turn import RunningTurn
 from hob.bus.session_queue import SessionQueue
 from hob.bus.signals import Signal
-from hob.bus.turn_runner import BusContext, end_as_cancelled, take_up
+from hob.bus.turn_runner import BusContext, cancel_turn, start_turn
 from hob.bus.waiting import wait_for_event
 from hob.core.errors import HobError, StoreError
 from hob.core.events.notices import Settled
@@ -23,7 +23,7 @@ from hob.store.turns.turns import TurnRow
 
 log = logging.getLogger(__name__)
 
-LAST_SECONDS = 5.0
+SUSPEND_SECONDS = 5.0
 """How long suspended turns may take to clean up."""
 
 
@@ -31,17 +31,17 @@ class SessionQueues:
     """The inbox by session. Hints wake the workers; a lost hint costs time until the next one, never a message."""
 
     def __init__(self, context: BusContext) -> None:
-        self.begun: Signal[SessionQueue] = Signal()
+        self.opened: Signal[SessionQueue] = Signal()
         """Called with a queue that has work and no worker."""
-        self.offered: Signal[tuple[SessionQueue, Inbound]] = Signal()
+        self.arrived_during_turn: Signal[tuple[SessionQueue, Inbound]] = Signal()
         """Called with a message that arrived while its session's turn runs."""
         self._context = context
         self._queues: dict[SessionKey, SessionQueue] = {}
-        self._shelved: dict[SessionKey, tuple[tuple[TurnId, bool], ...]] = {}
+        self._paused_ready: dict[SessionKey, tuple[tuple[TurnId, bool], ...]] = {}
         """Ready turns of paused sessions, and whether they are suspects."""
         self._empty = asyncio.Event()
         self._empty.set()
-        self.doubtful = False
+        self.has_suspected = False
         """Whether some quarantined turns get another attempt; known after the recovery."""
 
     @property
@@ -80,10 +80,10 @@ class SessionQueues:
         for turn in (*recovered.quarantine, *recovered.ready):
             row = await context.store.turns.find(turn)
             if row is not None:
-                self._take(row.id, row.session)
+                self._enqueue(row.id, row.session)
         for session in await context.store.inbox.busy_sessions():
             self._hint(session)
-        self.doubtful = recovered.doubtful
+        self.has_suspected = recovered.has_suspected
 
     async def retry_suspected(self, *, last: bool = False) -> None:
         """Retry, alone, quarantined turns that may not have caused the crash. Raises StoreErrors.
@@ -95,7 +95,7 @@ class SessionQueues:
             self._context.quarantine.add(turn)
             row = await self._context.store.turns.find(turn)
             if row is not None:
-                self._take(row.id, row.session)
+                self._enqueue(row.id, row.session)
 
     async def adopt(self, id: InboundId) -> bool:
         """Run this message of an earlier process, although only own messages run; False if it has ended or is unknown.
@@ -113,12 +113,12 @@ class SessionQueues:
             self._hint(result.session)
         elif (session_queue := self._hint(result.session)) is not None:
             async with session_queue.lock:  # it may be in the middle of being claimed
-                ready = result.turn not in context.running_turns and await self._revive(result.turn)
+                ready = result.turn not in context.running_turns and await self._make_runnable(result.turn)
             if ready:
                 await self.wake(result.turn)
         return True
 
-    async def _revive(self, turn: TurnId) -> bool:
+    async def _make_runnable(self, turn: TurnId) -> bool:
         """Whether the turn of an earlier process may run; a crash may have left it running, which counts against it."""
         turns = self._context.store.turns
         row = await turns.find(turn)
@@ -134,7 +134,7 @@ class SessionQueues:
         plain = not command and not inbound.attachments
         session_queue = self._hint(session, inbound, settings.debounce_of(inbound.origin.channel) if plain else 0.0)
         if session_queue is not None and session_queue.running is not None and not command:
-            self.offered((session_queue, inbound))
+            self.arrived_during_turn((session_queue, inbound))
 
     async def wake(self, turn: TurnId) -> bool:
         """Queue a parked turn whose awaited event occurred, or a turn made ready again (retry).
@@ -149,16 +149,16 @@ class SessionQueues:
         row = await self._context.store.turns.find(turn)
         if row is None or row.state is not TurnState.READY:
             return False
-        self._take(row.id, row.session)
+        self._enqueue(row.id, row.session)
         return True
 
-    def made_ready(self, turn: TurnId, session: SessionKey) -> None:
+    def enqueue_ready(self, turn: TurnId, session: SessionKey) -> None:
         """Queue a parked turn that a transaction has made ready."""
         running = self._context.running_turns.get(turn)
         if running is not None:
             running.woken = True  # it is still being parked
         else:
-            self._take(turn, session)
+            self._enqueue(turn, session)
 
     async def stop(self, session: SessionKey, reason: str, *, waiting: bool = False) -> bool:
         """Stop the session's running turn and, with `waiting`, the messages behind it; False if there was nothing.
@@ -203,7 +203,7 @@ class SessionQueues:
     async def resume(self, session: SessionKey) -> None:
         """Resume a paused session. Raises StoreErrors."""
         await self._context.store.sessions.change(session, paused=False)
-        shelved = self._shelved.pop(session, ())
+        shelved = self._paused_ready.pop(session, ())
         session_queue = self._hint(session)
         for turn, suspect in shelved:
             if session_queue is not None and turn not in session_queue.ready:
@@ -221,13 +221,13 @@ class SessionQueues:
         for session_queue in tuple(self._queues.values()):
             if session_queue.task is None:
                 self.close(session_queue)
-            elif session_queue.resting:
+            elif session_queue.interruptible:
                 session_queue.task.cancel()
-        if await self._all_done(seconds):
+        if await self._wait_until_empty(seconds):
             return
         for running in tuple(self._context.running_turns.values()):
             running.suspend()
-        if not await self._all_done(LAST_SECONDS):
+        if not await self._wait_until_empty(SUSPEND_SECONDS):
             log.error("%d sessions did not end in time", len(self._queues))
             for session_queue in tuple(self._queues.values()):
                 if session_queue.task is not None:
@@ -246,7 +246,7 @@ class SessionQueues:
             self._empty.clear()
         session_queue.hint(inbound, quiet)
         if new:
-            self.begun(session_queue)
+            self.opened(session_queue)
         return session_queue
 
     def close(self, session_queue: SessionQueue) -> None:
@@ -254,23 +254,23 @@ class SessionQueues:
         del self._queues[session_queue.key]
         if session_queue.ready and not self._context.draining:
             quarantine = self._context.quarantine
-            self._shelved[session_queue.key] = tuple((turn, turn in quarantine) for turn in session_queue.ready)
+            self._paused_ready[session_queue.key] = tuple((turn, turn in quarantine) for turn in session_queue.ready)
             for turn in session_queue.ready:
-                quarantine.leave(turn)
+                quarantine.remove(turn)
         if not self._queues:
             self._empty.set()
 
-    def _take(self, turn: TurnId, session: SessionKey) -> None:
-        shelved = self._shelved.get(session)
+    def _enqueue(self, turn: TurnId, session: SessionKey) -> None:
+        shelved = self._paused_ready.get(session)
         if shelved is not None:
             if turn not in dict(shelved):
-                self._shelved[session] = (*shelved, (turn, False))
+                self._paused_ready[session] = (*shelved, (turn, False))
             return
         session_queue = self._hint(session)
         if session_queue is not None and turn not in session_queue.ready:
             session_queue.ready.append(turn)
 
-    async def _all_done(self, seconds: float) -> bool:
+    async def _wait_until_empty(self, seconds: float) -> bool:
         return await wait_for_event(self._empty, self._context.clock, seconds)
 
     # Cancelling
@@ -299,21 +299,21 @@ class SessionQueues:
                 return running.stop(reason)
             await turns.wake(row.id)
             try:
-                turn = await take_up(self._context, row.id)
-                await end_as_cancelled(self._context, RunningTurn(turn), reason)
+                turn = await start_turn(self._context, row.id)
+                await cancel_turn(self._context, RunningTurn(turn), reason)
             except StoreError:
-                self._take(row.id, row.session)  # not ended, so it stays queued
+                self._enqueue(row.id, row.session)  # not ended, so it stays queued
                 raise
             except HobError:
                 return False  # it has ended
-            self._forget_ready(session_queue, row.id)
+            self._remove_ready(session_queue, row.id)
         self._context.outbox([inbound.origin for inbound in turn.inbounds])
         return True
 
-    def _forget_ready(self, session_queue: SessionQueue, turn: TurnId) -> None:
+    def _remove_ready(self, session_queue: SessionQueue, turn: TurnId) -> None:
         if turn in session_queue.ready:
             session_queue.ready = deque(other for other in session_queue.ready if other != turn)
-        kept = tuple(pair for pair in self._shelved.pop(session_queue.key, ()) if pair[0] != turn)
+        kept = tuple(pair for pair in self._paused_ready.pop(session_queue.key, ()) if pair[0] != turn)
         if kept:
-            self._shelved[session_queue.key] = kept
-        self._context.quarantine.leave(turn)
+            self._paused_ready[session_queue.key] = kept
+        self._context.quarantine.remove(turn)

@@ -78,14 +78,14 @@ class BusContext:
         return say(Sentence.SET_ASIDE, self.language, id=turn)
 
 
-async def attempt(
+async def run_once(
     context: BusContext, turns: Turns, group: asyncio.TaskGroup, running: RunningTurn
 ) -> Outcome | Exception | None:
     """Run the turn once, as a task of the group; return its outcome or exception, or None if the task was cancelled."""
     if context.draining:
         running.suspend()
         return None
-    task = group.create_task(_walled(turns, running))
+    task = group.create_task(_run_guarded(turns, running))
     running.attach(task)
     try:
         await asyncio.wait((task,))
@@ -96,7 +96,7 @@ async def attempt(
     return None if task.cancelled() else task.result()
 
 
-async def _walled(turns: Turns, running: RunningTurn) -> Outcome | Exception:
+async def _run_guarded(turns: Turns, running: RunningTurn) -> Outcome | Exception:
     TRACE.set(running.turn.trace)
     try:
         return await turns.run(running.turn, running)
@@ -107,7 +107,7 @@ async def _walled(turns: Turns, running: RunningTurn) -> Outcome | Exception:
         return error
 
 
-async def take_up(context: BusContext, id: TurnId) -> Turn:
+async def start_turn(context: BusContext, id: TurnId) -> Turn:
     """Start a ready turn. A turn left running by a failed write is started again.
 
     The caller holds the session queue's lock. Raises NotFound, IllegalMove, StoreErrors.
@@ -119,7 +119,7 @@ async def take_up(context: BusContext, id: TurnId) -> Turn:
     return await turns.start(id)
 
 
-async def end_as_cancelled(context: BusContext, running: RunningTurn, reason: str) -> None:
+async def cancel_turn(context: BusContext, running: RunningTurn, reason: str) -> None:
     """End a turn that could not end itself, and tell its senders. Raises StoreErrors."""
     turn = running.turn
     text = say_stopped(reason, context.language)
@@ -153,11 +153,11 @@ async def end_as_cancelled(context: BusContext, running: RunningTurn, reason: st
         kind=OutboundKind.NOTICE,
     )
     await context.store.journal.finish(finish)
-    note_end(context, turn, TurnState.CANCELLED, "")
+    record_end(context, turn, TurnState.CANCELLED, "")
     publish_end(context, running, TurnState.CANCELLED, text, OutboundKind.NOTICE)
 
 
-def note_end(context: BusContext, turn: Turn, state: TurnState, reason: str, seconds: float = 0.0) -> None:
+def record_end(context: BusContext, turn: Turn, state: TurnState, reason: str, seconds: float = 0.0) -> None:
     """Count an ended turn and log it by id, state and code only; reasons written by people are left out."""
     code = reason if _CODE.fullmatch(reason) else ""
     context.ended[state, code] += 1

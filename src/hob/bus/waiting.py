@@ -49,7 +49,7 @@ def backoff(failures: int, first: float, maximum: float) -> float:
 
 
 @contextmanager
-def one_failure_as_itself() -> Iterator[None]:
+def unwrap_single_error() -> Iterator[None]:
     """Raise the only exception of a group as itself, so that callers need not know about the tasks."""
     try:
         yield

@@ -14,7 +14,7 @@ from hob.core.errors import StoreDamaged, StoreError
 from hob.core.messages import Inbound
 from hob.core.ports.turns import Commands, Turns
 
-LONGEST_NAP = 300.0
+MAX_SLEEP_SECONDS = 300.0
 """Longest sleep until a wall-clock time, since the wall clock may jump."""
 
 log = logging.getLogger(__name__)
@@ -29,16 +29,19 @@ class WorkerPool:
         self._queues = session_queues
         self._context = session_queues.context
         slots = asyncio.Semaphore(session_queues.context.settings.slots)
-        self._by = WorkerResources(turns, commands, group, slots)
+        self._resources = WorkerResources(turns, commands, group, slots)
 
     @contextmanager
     def working(self) -> Iterator[None]:
         """Start workers for all present and future work."""
-        with self._queues.begun.subscribed(self._begin), self._queues.offered.subscribed(self._offer):
+        with (
+            self._queues.opened.subscribed(self._start_worker),
+            self._queues.arrived_during_turn.subscribed(self._handle_arrival),
+        ):
             for session_queue in self._queues.idle():
-                self._begin(session_queue)
+                self._start_worker(session_queue)
             watches = [self._watch_time()] if self._context.mine is None else []
-            watches += [self._retry_suspected()] if self._queues.doubtful else []
+            watches += [self._retry_suspected()] if self._queues.has_suspected else []
             timers = [self._spawn(watch) for watch in watches]
             try:
                 yield
@@ -47,27 +50,27 @@ class WorkerPool:
                     if timer is not None:
                         timer.cancel()
 
-    def _begin(self, session_queue: SessionQueue) -> None:
-        session_queue.task = self._spawn(self._keep(session_queue))
+    def _start_worker(self, session_queue: SessionQueue) -> None:
+        session_queue.task = self._spawn(self._run_worker(session_queue))
 
-    def _offer(self, offered: tuple[SessionQueue, Inbound]) -> None:
+    def _handle_arrival(self, offered: tuple[SessionQueue, Inbound]) -> None:
         session_queue, inbound = offered
-        self._spawn(QueueWorker(session_queue, self._context, self._by).offer(inbound))
+        self._spawn(QueueWorker(session_queue, self._context, self._resources).handle_arrival(inbound))
 
-    async def _keep(self, session_queue: SessionQueue) -> None:
+    async def _run_worker(self, session_queue: SessionQueue) -> None:
         settings, failures = self._context.settings, 0
-        worker = QueueWorker(session_queue, self._context, self._by)
+        worker = QueueWorker(session_queue, self._context, self._resources)
         try:
-            while not await _ran(worker):
+            while not await _run_guarded(worker):
                 failures += 1
-                session_queue.more = True
-                await worker.rest(backoff(failures, settings.failure_seconds, settings.failure_most_seconds))
+                session_queue.has_waiting = True
+                await worker.pause(backoff(failures, settings.failure_seconds, settings.failure_most_seconds))
         finally:
             self._queues.close(session_queue)
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None] | None:
         try:
-            return self._by.group.create_task(work)
+            return self._resources.group.create_task(work)
         except RuntimeError:  # the group is shutting down; durable work runs at the next start
             work.close()
             return None
@@ -85,12 +88,12 @@ class WorkerPool:
             except StoreError as error:
                 failures += 1
                 settings = context.settings
-                nap: float | None = backoff(failures, settings.failure_seconds, settings.failure_most_seconds)
+                pause: float | None = backoff(failures, settings.failure_seconds, settings.failure_most_seconds)
                 log.error("parked turns wait for the store: %s", error)
             else:
                 failures = 0
-                nap = None if at is None else min(max(at - now, 0.2), LONGEST_NAP)
-            await wait_for_event(context.parked, context.clock, nap)
+                pause = None if at is None else min(max(at - now, 0.2), MAX_SLEEP_SECONDS)
+            await wait_for_event(context.parked, context.clock, pause)
 
     async def _retry_suspected(self) -> None:
         """Give turns that were quarantined together with others another attempt after Hob has run for a while.
@@ -106,7 +109,7 @@ class WorkerPool:
                 log.error("what was quarantined waits for the next start: %s", error)
 
 
-async def _ran(worker: QueueWorker) -> bool:
+async def _run_guarded(worker: QueueWorker) -> bool:
     """Run the worker; return False after a defect."""
     try:
         await worker.run()

@@ -168,7 +168,7 @@ class StoredApprovals(AuditedPart):
         """Return all questions of a turn, oldest first."""
         return tuple(_load(row) for row in await self._readers.read(lambda c: all_rows(c, _OF_TURN, (turn,))))
 
-    async def is_last_said(self, approval: Approval, chat: Address) -> bool:
+    async def is_last_message(self, approval: Approval, chat: Address) -> bool:
         """Whether the question is the last thing said in its session and sent to this chat."""
 
         def said_since(connection: apsw.Connection) -> bool:

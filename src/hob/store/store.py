@@ -140,7 +140,7 @@ class Store:
         self.erasure = Erasure(access, home, partial(connect, opened.path, settings, vfs, writes=True))
         self.retention = Retention(access, home)
         self._backing_up = asyncio.Lock()
-        self.belongings = StoredPersonData(access)
+        self.person_data = StoredPersonData(access)
         self.imports = Imports(access)
         self._open_memory(access)
         self.tainted_writes = StoredTaintedWrites(access)

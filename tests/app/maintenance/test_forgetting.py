@@ -60,7 +60,7 @@ async def test_words_and_memories_of_a_forgotten_person_are_in_no_file(tmp_path:
         details = [row.detail for row in await hob.app.store.audit.latest(200)]
         assert not [detail for detail in details if detail and (f"telegram:{ANNA}" in detail or '"anna"' in detail)]
         assert (await hob.app.store.audit.verify()).problems == ()
-        assert len((await hob.app.store.belongings.of(ErasurePerson((), ()), re.compile("Joanna"))).memories) == 1
+        assert len((await hob.app.store.person_data.of(ErasurePerson((), ()), re.compile("Joanna"))).memories) == 1
         assert "my own words" in hob.seen
         with pytest.raises(NotFound):
             await hob.app.operations.erase("anna", preview=False)

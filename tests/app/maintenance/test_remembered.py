@@ -24,7 +24,7 @@ from tests.app.visiting import ME, visited
 
 
 async def remembered(store: Store) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    found = await store.belongings.of(ErasurePerson((), ()), re.compile(""))
+    found = await store.person_data.of(ErasurePerson((), ()), re.compile(""))
     return found.memories, found.notes
 
 

@@ -313,10 +313,10 @@ async def test_text_that_could_not_be_forgotten_elsewhere_is_forgotten_after_the
     async with open_store(tmp_path, SETTINGS, CLOCK) as store:
         await talk(store, inbound := message(SECRET), "ok")
         with pytest.raises(OSError, match="no disk"):
-            await store.erasure.with_keepers([breaks]).erase_trace(inbound.trace, "asked to")
+            await store.erasure.with_participants([breaks]).erase_trace(inbound.trace, "asked to")
     async with open_store(tmp_path, SETTINGS, CLOCK) as store:
         assert {event.text for event in await store.timeline.trace(inbound.trace)} == {""}
-        erasure = store.erasure.with_keepers([keeps])
+        erasure = store.erasure.with_participants([keeps])
         await erasure.finish()
         await erasure.finish()
     assert [len(turns) > 0 for turns in forgotten] == [True]

@@ -72,7 +72,7 @@ async def test_three_unclean_ends_at_one_step_set_it_aside_and_tell_the_sender(t
             assert (await store.turns.recover(say)).quarantine == (turn,)
             await store.turns.start(turn)
     async with run(tmp_path, crash=False) as store:
-        assert await store.turns.recover(say) == Recovered(set_aside=(turn,), doubtful=True)
+        assert await store.turns.recover(say) == Recovered(set_aside=(turn,), has_suspected=True)
         (pending,) = await store.outbox.next("memory", "", 1e12)
         assert (pending.outbound.text, pending.outbound.kind) == (say(turn), OutboundKind.ERROR)
         (task,) = await store.tasks.find()
@@ -130,7 +130,7 @@ async def test_suspect_that_was_not_running_when_the_process_died_is_cleared(tmp
         assert await store.turns.recover(say) == Recovered(quarantine=(guilty,), ready=(innocent,))
         await store.turns.start(guilty)
     async with run(tmp_path, crash=False) as store:
-        assert await store.turns.recover(say) == Recovered(ready=(innocent,), set_aside=(guilty,), doubtful=True)
+        assert await store.turns.recover(say) == Recovered(ready=(innocent,), set_aside=(guilty,), has_suspected=True)
         assert (await store.turns.start(innocent)).attempt == 0
 
 
@@ -149,7 +149,7 @@ async def test_turn_quarantined_after_crashes_is_tried_twice_more_and_then_quara
             await store.turns.start(turn)
     for last in (False, True):
         async with run(tmp_path, crash=True) as store:
-            assert await store.turns.recover(say) == Recovered(set_aside=(turn,), doubtful=True)
+            assert await store.turns.recover(say) == Recovered(set_aside=(turn,), has_suspected=True)
             assert await store.turns.retry_suspected(last=not last) == ()
             (turn,) = await store.turns.retry_suspected(last=last)
             await store.turns.start(turn)

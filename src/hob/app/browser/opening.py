@@ -8,7 +8,7 @@ from typing import Any
 from hob.app.browser.port import BrowserControl
 from hob.app.contribution import Contribution
 from hob.app.kernel import Kernel
-from hob.bus.waiting import one_failure_as_itself
+from hob.bus.waiting import unwrap_single_error
 from hob.config.loading import Config
 from hob.core.ids import SessionKey
 from hob.core.lazy import Lazy
@@ -83,7 +83,7 @@ class LazyBrowsers:
 @asynccontextmanager
 async def open_browser(kernel: Kernel) -> AsyncIterator[Contribution]:
     """One browser per conversation, offered where the extra is installed; all are closed with Hob."""
-    with one_failure_as_itself():
+    with unwrap_single_error():
         async with asyncio.TaskGroup() as tasks:
             browsers = LazyBrowsers(kernel, tasks)
             try:

@@ -74,7 +74,7 @@ class PersonErasure:
                 translatable("this is you: to erase everything, stop Hob and delete its home and the workspace")
             )
         copies = await asyncio.to_thread(find_copies, self._home)
-        senders = {*await self._store.belongings.senders(), *await asyncio.to_thread(senders_in, copies)}
+        senders = {*await self._store.person_data.senders(), *await asyncio.to_thread(senders_in, copies)}
         theirs = tuple(sorted(key for key in senders if _is_one_of(key, addresses)))
         if person is None and not theirs and not any(each.address in addresses for each in self._registrar.pending()):
             raise NotFound(
@@ -84,7 +84,7 @@ class PersonErasure:
         return _Found(person, addresses, whose, _names(person, addresses), copies)
 
     async def _view(self, found: _Found) -> ErasedAnswer:
-        had = await self._store.belongings.of(found.whose, found.names)
+        had = await self._store.person_data.of(found.whose, found.names)
         copies = (*found.copies.whole, *found.copies.others)
         return {
             "person": found.person.id if found.person else None,

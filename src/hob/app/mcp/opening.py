@@ -10,7 +10,7 @@ from hob.app.kernel import Kernel
 from hob.app.mcp.begun_tasks import StoredTasks
 from hob.app.mcp.port import McpTools
 from hob.app.mcp.sampling import ServerSampling
-from hob.bus.waiting import one_failure_as_itself
+from hob.bus.waiting import unwrap_single_error
 from hob.core.errors import StoreError
 from hob.core.translation.language import translatable, translated
 from hob.guard.audit.entries import HOB, of_action
@@ -56,7 +56,7 @@ async def open_mcp(kernel: Kernel) -> AsyncIterator[Contribution]:
             tasks.create_task(note(server, decision))
 
     sampling = ServerSampling(kernel)
-    with one_failure_as_itself():
+    with unwrap_single_error():
         async with asyncio.TaskGroup() as tasks:
             around = ServerEnvironment(
                 config.home, config[SandboxSettings], kernel.environ, kernel.clock, kernel.processes, decided=decided,

@@ -9,7 +9,7 @@ from hob.app.kernel import Kernel
 from hob.app.memory.documents import DocumentIndexer
 from hob.app.memory.folder_watch import FolderWatch
 from hob.app.running_app import RunningServices
-from hob.bus.waiting import one_failure_as_itself
+from hob.bus.waiting import unwrap_single_error
 from hob.core.events.timeline import EventKind
 from hob.memory.ingestion.files import NOTES, FileIndexer
 from hob.memory.service import MemoryService
@@ -52,7 +52,7 @@ class OwnersFiles:
 
     async def run(self, _: RunningServices) -> None:
         """Look until cancelled. Raises StoreErrors."""
-        with self._watch.opened(), one_failure_as_itself():
+        with self._watch.opened(), unwrap_single_error():
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._after_turns())
                 group.create_task(self._as_they_change())

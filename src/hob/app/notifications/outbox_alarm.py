@@ -90,7 +90,7 @@ async def open_alarm(kernel: Kernel) -> AsyncIterator[Contribution]:
     alarm = OutboxAlarm(kernel.store, kernel.clock, kernel.notifier.notify_undelivered, kernel.language)
 
     def on_pending(addresses: Collection[Address] | None) -> None:
-        if kernel.channels.lead_to(addresses):
+        if kernel.channels.serves_any(addresses):
             alarm.on_pending()
 
     with kernel.signals.outbox.subscribed(on_pending):

@@ -205,7 +205,7 @@ class SubagentRuns:
             result = ToolResult(awaiting.call, "\n\n".join(texts) or "No sub-agent was at work.", label)
             events = [event for row in mine for event in events_of(row, row.status, self.clock)]
             await self.store.subagents.hand_over([row.id for row in mine], awaiting.turn, result, events)
-            running.sessions.made_ready(awaiting.turn, awaiting.session)
+            running.sessions.enqueue_ready(awaiting.turn, awaiting.session)
             for row in mine:
                 self._show(row, Sentence.SUBAGENT_ENDED)
             taken.update(row.id for row in mine)

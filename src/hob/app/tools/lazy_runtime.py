@@ -13,7 +13,7 @@ from hob.app.contribution import Contribution
 from hob.app.kernel import Kernel
 from hob.app.tools.undo_port import UndoneFiles
 from hob.bus.canvas import CanvasViewers
-from hob.bus.waiting import one_failure_as_itself
+from hob.bus.waiting import unwrap_single_error
 from hob.config.loading import Config
 from hob.core.clock import Clock
 from hob.core.ids import TurnId
@@ -141,7 +141,7 @@ async def open_tool_runtime(
     known = known if known is not None else KnownSecrets()
     kept = config.home / FOLDER
     kept.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with one_failure_as_itself():
+    with unwrap_single_error():
         async with asyncio.TaskGroup() as tasks:
 
             def make(config: Config) -> "ToolRuntime":

@@ -90,7 +90,7 @@ class ApprovalService:
         await self._expire()
         waiting = await self._store.approvals.open(session)
         if said.id is None and len(waiting) == 1 and not in_doubt:
-            in_doubt = not await self._store.approvals.is_last_said(waiting[0], origin)
+            in_doubt = not await self._store.approvals.is_last_message(waiting[0], origin)
         answered = await self._ledger.answer(said, inbound, waiting, in_doubt=in_doubt)
         if answered.outcome is ApprovalOutcome.UNCLEAR:
             return None
@@ -177,9 +177,9 @@ class ApprovalService:
     # time
 
     async def run(self) -> None:
-        """Wake turns whose questions no one answered, for as long as it runs. At first: what was answered unheard."""
+        """Wake turns whose questions nobody answered in time; at start also those answered while Hob was down."""
         await self._ledger.load()
-        for turn in await self._store.turns.unheard():
+        for turn in await self._store.turns.answered_but_parked():
             await self._wake(turn)
         while True:
             end = self._ledger.next_end

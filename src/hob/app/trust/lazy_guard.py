@@ -7,7 +7,7 @@ from typing import Protocol
 
 from hob.agent.ports import Approvals
 from hob.bus.accept import Questions
-from hob.bus.waiting import one_failure_as_itself
+from hob.bus.waiting import unwrap_single_error
 from hob.core.events.timeline import TimelineEvent
 from hob.core.ids import ApprovalId, SessionKey
 from hob.core.lazy import Lazy
@@ -110,7 +110,7 @@ class LazyGuard:
             await self._asked.wait()
         while True:
             self._renewed.clear()
-            with one_failure_as_itself():
+            with unwrap_single_error():
                 async with asyncio.TaskGroup() as group:
                     running = group.create_task(self.approving().run())
                     await self._renewed.wait()

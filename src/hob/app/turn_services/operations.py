@@ -29,7 +29,7 @@ from hob.store.store import Store
 
 def erasure_of(kernel: Kernel, features: Features) -> Erasure:
     """The store's, with what features keep elsewhere."""
-    return kernel.store.erasure.with_keepers([each.erase for each in features if each.erase is not None])
+    return kernel.store.erasure.with_participants([each.erase for each in features if each.erase is not None])
 
 
 def make_operations(

@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
-from hob.bus.waiting import one_failure_as_itself
+from hob.bus.waiting import unwrap_single_error
 from hob.config.environment import process_environment
 from hob.config.loading import Config
 from hob.core.clock import SystemClock
@@ -58,7 +58,7 @@ async def _login(stack: AsyncExitStack, show: Show) -> OAuthLogin:
 
 @asynccontextmanager
 async def _running(connection: Connection) -> AsyncIterator[Connection]:
-    with one_failure_as_itself():
+    with unwrap_single_error():
         async with asyncio.TaskGroup() as tasks:
             task = tasks.create_task(connection.run())
             try:

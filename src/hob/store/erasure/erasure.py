@@ -146,18 +146,18 @@ class Erasure(StorePart):
         access: DatabaseAccess,
         home: Path,
         connect_writing: Callable[[], apsw.Connection],
-        keepers: Sequence[ErasureParticipant] = (),
+        participants: Sequence[ErasureParticipant] = (),
     ) -> None:
-        """`keepers` erase their own data too."""
+        """`participants` erase their own data too."""
         super().__init__(access)
         self._access = access
         self._home = home
         self._connect = connect_writing
-        self._keepers = keepers
+        self._keepers = participants
 
-    def with_keepers(self, keepers: Sequence[ErasureParticipant]) -> "Erasure":
+    def with_participants(self, participants: Sequence[ErasureParticipant]) -> "Erasure":
         """Return the same with these participants, called after each erasure."""
-        return Erasure(self._access, self._home, self._connect, keepers)
+        return Erasure(self._access, self._home, self._connect, participants)
 
     async def erase_trace(self, trace: TraceId, reason: str) -> int:
         """Erase one message and everything that resulted from it; return the number of texts.

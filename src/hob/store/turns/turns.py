@@ -94,12 +94,12 @@ class TurnRow:
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
-    """What recovery found, oldest first. Suspects must run one at a time; `doubtful`: see `retry_suspected`."""
+    """What recovery found, oldest first. Suspects must run one at a time; `has_suspected`: see `retry_suspected`."""
 
     quarantine: tuple[TurnId, ...] = ()
     ready: tuple[TurnId, ...] = ()
     set_aside: tuple[TurnId, ...] = ()
-    doubtful: bool = False
+    has_suspected: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,12 +279,12 @@ class TurnRows(StorePart):
         values = (*(each.value for each in on), *values)
         return tuple(TurnId(row[0]) for row in await self._readers.read(lambda c: all_rows(c, sql, values)))
 
-    async def resting(self, until: float) -> tuple[TurnId, ...]:
+    async def unfinished_since(self, until: float) -> tuple[TurnId, ...]:
         """Return turns started until then (Unix seconds) that neither run nor have ended, oldest first."""
         sql = f"SELECT id FROM {_INDEXED} WHERE {_OPEN} AND state IN ('ready', 'parked') AND created <= ? ORDER BY seq"  # noqa: S608
         return tuple(TurnId(row[0]) for row in await self._readers.read(lambda c: all_rows(c, sql, (until,))))
 
-    async def unheard(self) -> tuple[TurnId, ...]:
+    async def answered_but_parked(self) -> tuple[TurnId, ...]:
         """Return parked turns whose people have answered, oldest first: the process ended before it could wake them."""
         return tuple(TurnId(row[0]) for row in await self._readers.read(lambda c: all_rows(c, _UNHEARD)))
 
@@ -364,7 +364,7 @@ class TurnRows(StorePart):
             quarantine=tuple(turn for turn, suspect in found if suspect),
             ready=tuple(turn for turn, suspect in found if not suspect),
             set_aside=tuple(aside),
-            doubtful=find_row(connection, _DOUBTFUL, (0, MAX_ATTEMPTS + 1)) is not None,
+            has_suspected=find_row(connection, _DOUBTFUL, (0, MAX_ATTEMPTS + 1)) is not None,
         )
 
     async def record_defect(self, turn: TurnId, say: Say, *, sure: bool = True) -> TurnState:
