@@ -64,7 +64,7 @@ def is_group(key: SessionKey) -> bool:
     return key.split("/", 1)[0].split(":", 2)[1:2] == [_GROUP] and key.split(":", 1)[0] not in FETCHED_CHANNELS
 
 
-def resets(settings: AgentSettings) -> bool:
+def can_reset(settings: AgentSettings) -> bool:
     """Whether sessions are ever reset automatically."""
     return settings.reset_idle_minutes > 0 or settings.reset_daily_hour >= 0
 
@@ -80,7 +80,7 @@ def reset_due(session: Session, now: datetime, settings: AgentSettings) -> str |
     if idle > 0 and now.timestamp() - session.updated >= idle:
         return "idle"
     hour = settings.reset_daily_hour
-    if hour >= 0 and session.updated < _last_time(hour, now, zone_of(settings.timezone)):
+    if hour >= 0 and session.updated < _last_occurrence(hour, now, zone_of(settings.timezone)):
         return "daily"
     return None
 
@@ -94,7 +94,7 @@ def zone_of(name: str) -> tzinfo | None:
     return zoneinfo.ZoneInfo(name)
 
 
-def _last_time(hour: int, now: datetime, timezone: tzinfo | None) -> float:
+def _last_occurrence(hour: int, now: datetime, timezone: tzinfo | None) -> float:
     """Return the last time the wall clock showed this hour, in Unix seconds.
 
     Days are calendar days. An hour that a clock change skips counts where it would have been; one that occurs twice

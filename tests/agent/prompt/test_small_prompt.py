@@ -12,7 +12,7 @@ from hob.agent.prompt.builder import PromptBuilder
 from hob.agent.prompt.context_fitting import choose_tools
 from hob.agent.prompt.context_room import ContextRoom
 from hob.agent.prompt.system import Prompt
-from hob.agent.prompt.tokens import begin
+from hob.agent.prompt.tokens import keep_beginning
 from hob.agent.settings import AgentSettings
 from hob.core.ids import CallId
 from hob.core.models import ModelProfile, ModelRequest, Price
@@ -153,9 +153,9 @@ async def test_window_of_the_model_bounds_its_prompt() -> None:
 
 
 def test_text_is_cut_at_the_end_of_a_line() -> None:
-    assert begin("one\ntwo\nthree " + "x" * 100, 45) == "one\ntwo\n[… 114 characters in all]"
-    assert begin("short", 10) == "short"
-    assert [len(begin("x" * 100, limit)) for limit in (0, 5, 50)] == [0, 5, 50]
+    assert keep_beginning("one\ntwo\nthree " + "x" * 100, 45) == "one\ntwo\n[… 114 characters in all]"
+    assert keep_beginning("short", 10) == "short"
+    assert [len(keep_beginning("x" * 100, limit)) for limit in (0, 5, 50)] == [0, 5, 50]
 
 
 async def test_small_models_full_prompt_is_no_reason_for_a_summary(tmp_path: Path) -> None:

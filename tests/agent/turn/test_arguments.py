@@ -13,8 +13,8 @@ from hob.agent.turn.arguments import (
     brief_result,
     load_arguments,
     nearest,
+    normalize_arguments,
     problems_of,
-    tidy,
     usage_of,
 )
 from hob.core.tools import ToolSpec
@@ -35,7 +35,7 @@ SCHEMA: dict[str, Any] = {
 
 @pytest.mark.parametrize("raw", ['{"a": 1}', "{}", ' {"a":"ü"} ', '{"a":"\\ud800"}'])
 def test_object_stays_as_it_is(raw: str) -> None:
-    assert tidy(raw) == raw
+    assert normalize_arguments(raw) == raw
 
 
 @pytest.mark.parametrize(
@@ -50,26 +50,26 @@ def test_object_stays_as_it_is(raw: str) -> None:
     ],
 )
 def test_near_object_is_repaired(raw: str, tidied: str) -> None:
-    assert tidy(raw) == tidied
+    assert normalize_arguments(raw) == tidied
 
 
 @pytest.mark.parametrize("raw", ["[1]", "7", "true", '"plain"'])
 def test_unreadable_arguments_are_kept_as_text(raw: str) -> None:
-    assert load_arguments(tidy(raw)) is None
+    assert load_arguments(normalize_arguments(raw)) is None
 
 
 def test_half_an_object_is_not_mended_when_the_answer_was_cut() -> None:
-    assert json.loads(tidy('{"text": "rm -r', repair=False)) == {UNREADABLE: '{"text": "rm -r'}
+    assert json.loads(normalize_arguments('{"text": "rm -r', repair=False)) == {UNREADABLE: '{"text": "rm -r'}
 
 
 @given(st.text(max_size=200))
 def test_result_is_a_json_object_whatever_comes(raw: str) -> None:
-    assert isinstance(json.loads(tidy(raw)), dict)
+    assert isinstance(json.loads(normalize_arguments(raw)), dict)
 
 
 @given(st.dictionaries(st.text(), st.integers() | st.text(), max_size=4), st.integers(0, 60))
 def test_cut_object_is_an_object_again(value: dict[str, Any], cut: int) -> None:
-    assert isinstance(json.loads(tidy(json.dumps(value)[:cut])), dict)
+    assert isinstance(json.loads(normalize_arguments(json.dumps(value)[:cut])), dict)
 
 
 @pytest.mark.parametrize(

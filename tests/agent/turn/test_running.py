@@ -49,7 +49,7 @@ async def test_result_that_came_while_another_was_written_survives_a_cancellatio
             writing.cancel()
         await record.resync()
         assert record.steps == [ONE, TWO]
-        assert record.rest() == ((TWO,), ())
+        assert record.pending() == ((TWO,), ())
         await record.flush()
         assert list(await store.journal.load_steps(turn.id)) == [ONE, TWO]
 
@@ -61,5 +61,5 @@ async def test_steps_an_earlier_run_could_not_write_are_taken_up_unless_written_
         behind, written = Record(store.journal, turn, (ONE,)), Record(store.journal, turn, (ONE, TWO))
         behind.resume(unsaved)
         written.resume(unsaved)
-        assert behind.rest() == ((TWO,), ())
-        assert written.rest() == ((), ())
+        assert behind.pending() == ((TWO,), ())
+        assert written.pending() == ((), ())

@@ -14,10 +14,10 @@ from hob.agent.turn.turn import (
     Say,
     TurnRules,
     WriteSteps,
-    answer_of,
     decide,
     fold,
     start,
+    substitute_result,
 )
 from hob.core.errors import ModelFault
 from hob.core.ids import ApprovalId, CallId, InboundId, SessionKey, SpanId, TraceId, TurnId
@@ -142,9 +142,9 @@ def test_open_approval_parks_and_its_answer_decides() -> None:
     assert parked.on is WaitsFor.APPROVAL
     assert ran(next_after(*asked, ApprovalAnswered(ApprovalId("x"), PAY.id, allowed=True))) == ["p"]
     silence = next_after(*asked, ApprovalAnswered(ApprovalId("x"), PAY.id, allowed=False))
-    assert silence == WriteSteps((answer_of(PAY.id, "Nobody allowed this call in time.", "denied"),))
+    assert silence == WriteSteps((substitute_result(PAY.id, "Nobody allowed this call in time.", "denied"),))
     denied = next_after(*asked, ApprovalAnswered(ApprovalId("x"), PAY.id, allowed=False, by="me"))
-    assert denied == WriteSteps((answer_of(PAY.id, "The owner did not allow this call.", "denied"),))
+    assert denied == WriteSteps((substitute_result(PAY.id, "The owner did not allow this call.", "denied"),))
 
 
 def test_question_to_the_user_parks_and_the_answer_is_the_calls_result() -> None:

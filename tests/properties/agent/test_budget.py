@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hob.agent.budget.accounting import stream_in_turn
-from hob.agent.budget.budget import Budget, HeldAmount
+from hob.agent.budget.budget import Budget, Reservation
 from hob.agent.budget.limits import PeriodLimits, SenderClasses, SenderLimits, SpendingSettings
 from hob.core.errors import BudgetExceeded
 from hob.core.events.timeline import EventKind, TimelineEvent
@@ -163,7 +163,7 @@ class World:
             event = replace(self._event(work, "", reply.ref, "ok"), usage=reply.usage, cost=reply.cost)
             await self.store.ledger.record(replace(event, classification=f"{work.sender}/summary"))
 
-    async def _hear(self, work: Work, question: Question, held: HeldAmount, turn: str) -> ModelReply | None:
+    async def _hear(self, work: Work, question: Question, held: Reservation, turn: str) -> ModelReply | None:
         """The answer, unless there is none or no room for it is left."""
         model = Stumbling(self, work, question, turn)
         reply: ModelReply | None = None

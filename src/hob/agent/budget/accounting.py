@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import replace
 
-from hob.agent.budget.budget import Budget, HeldAmount
+from hob.agent.budget.budget import Budget, Reservation
 from hob.core.errors import BudgetExceeded, ModelError, ModelFault
 from hob.core.events.timeline import TimelineEvent
 from hob.core.models import Beat, ExtraCall, ModelEvent, ModelReply, Usage
@@ -16,14 +16,14 @@ _BEAT = Beat()
 
 
 async def stream_in_turn(
-    budget: Budget, model: Model, held: HeldAmount, event_of: EventOf
+    budget: Budget, model: Model, held: Reservation, event_of: EventOf
 ) -> AsyncGenerator[ModelEvent]:
     """Stream the answer to a reserved request; the turn's journal records its outcome.
 
     Extra calls are recorded here. If one leaves no room for some of the models, the remaining ones are asked again.
     Raises ModelError, BudgetExceeded, StoreErrors.
     """
-    left: HeldAmount | None = held
+    left: Reservation | None = held
     while left is not None:
         held, left = left, None
         stream = model.stream(held.request)
@@ -47,7 +47,7 @@ async def stream_in_turn(
 
 
 async def stream_outside(
-    budget: Budget, model: Model, held: HeldAmount, event_of: EventOf
+    budget: Budget, model: Model, held: Reservation, event_of: EventOf
 ) -> AsyncGenerator[ModelEvent]:
     """Stream an answer outside of any turn; the call itself is recorded too, whatever its outcome."""
     name = held.request.first
@@ -75,7 +75,7 @@ async def stream_outside(
 
 
 async def _record(
-    budget: Budget, held: HeldAmount, event: TimelineEvent, usage: Usage | None, cost: int | None
+    budget: Budget, held: Reservation, event: TimelineEvent, usage: Usage | None, cost: int | None
 ) -> None:
     classification = f"{held.caller.sender}/{held.request.task}"
     await budget.ledger.record(replace(event, classification=classification, usage=usage, cost=cost))

@@ -14,7 +14,7 @@ from hob.agent.budget.limits import (
     general_limits,
     limits_for,
     session_limit,
-    today_since,
+    start_of_today,
 )
 from hob.core.clock import Clock
 from hob.core.errors import MAY_COST, BudgetExceeded, ModelError
@@ -32,12 +32,12 @@ from hob.core.values import dataclass
 _DEARER_FROM = 4, 5
 """A dearer price for long input is reckoned with from this part of its beginning on: estimates may be short."""
 _FREE = Price(0, 0, 0, 0)
-_LOOK_SECONDS = 0.5
+_POLL_SECONDS = 0.5
 """Polling interval for released reservations."""
 
 
 @dataclass(frozen=True, slots=True)
-class HeldAmount:
+class Reservation:
     """A reservation for a call, in micro-dollars (None if the price is unknown), with remarks for the user.
 
     `request` omits models for which a limit has no room. `tokens` is the estimated input.
@@ -86,15 +86,15 @@ class _Refusal:
 
     model: str
     worst: int | None
-    standing: BudgetStatus | None
+    status: BudgetStatus | None
 
     @property
-    def may_pass(self) -> bool:
+    def is_temporary(self) -> bool:
         """Whether waiting may help."""
-        return self.standing is not None and self.standing.may_have_room(self.worst)
+        return self.status is not None and self.status.may_have_room(self.worst)
 
 
-async def pays_itself(session: SessionKey) -> SessionKey:
+async def charge_itself(session: SessionKey) -> SessionKey:
     """Charge each session to itself."""
     return session
 
@@ -110,11 +110,11 @@ class Budget:
         clock: Clock,
         language: str = "en",
         timezone: tzinfo | None = None,
-        payer: Callable[[SessionKey], Awaitable[SessionKey]] = pays_itself,
+        payer: Callable[[SessionKey], Awaitable[SessionKey]] = charge_itself,
     ) -> None:
         """`payer` returns the session whose limit a session's spending counts towards."""
         self._payer = payer
-        self._held = [settings]
+        self._shared_settings = [settings]
         """Shared with copies that use other prices."""
         self.ledger = ledger
         self._prices = prices
@@ -122,20 +122,20 @@ class Budget:
         self._language = language
         self.zone = timezone
         """Where days begin; None is the machine's zone."""
-        self._gate = asyncio.Lock()  # held from reading the ledger until the reservation is made
+        self._lock = asyncio.Lock()  # held from reading the ledger until the reservation is made
         self._outside: list[tuple[SpendingCaller, int]] = []
         """Reservations of running calls outside of turns; those of turns are in the ledger."""
         self._noted: set[tuple[str, float]] = set()
 
     @property
     def _settings(self) -> SpendingSettings:
-        return self._held[0]
+        return self._shared_settings[0]
 
     def reconfigure(self, settings: SpendingSettings) -> None:
         """Keep to these limits from now on."""
-        self._held[0] = settings
+        self._shared_settings[0] = settings
 
-    def priced_by(self, prices: Prices) -> "Budget":
+    def with_prices(self, prices: Prices) -> "Budget":
         """Return the same budget, sharing limits and reservations, with other prices."""
         other = copy(self)
         other._prices = prices  # noqa: SLF001 - its own
@@ -156,13 +156,13 @@ class Budget:
         cost = self.cost_of(reply.ref or asked, reply.usage)
         return self.cost_of(reply.model, reply.usage) if cost is None and reply.model else cost
 
-    def cost_of_failure(self, held: HeldAmount, error: ModelError) -> int | None:
+    def cost_of_failure(self, held: Reservation, error: ModelError) -> int | None:
         """Return the cost of a failed call: nothing if it was rejected, the worst case if unknown."""
         if error.cost is not None or error.usage is not None:
             return self.cost_of(held.request.first, error.usage) if error.cost is None else error.cost
         return held.worst if error.fault in MAY_COST else None
 
-    def cost_of_extra(self, held: HeldAmount, call: ExtraCall) -> int | None:
+    def cost_of_extra(self, held: Reservation, call: ExtraCall) -> int | None:
         """Return the cost of a call beside the answer; its worst case if unknown."""
         cost = self.cost_of(call.ref, call.usage) if call.cost is None else call.cost
         return self._worst_cost(call.ref, held.request, held.tokens) if cost is None and call.usage is None else cost
@@ -170,7 +170,7 @@ class Budget:
     @asynccontextmanager
     async def reserved(
         self, turn: Turn, request: ModelRequest, input_estimate: int, joined: Collection[Inbound] = ()
-    ) -> AsyncIterator[HeldAmount]:
+    ) -> AsyncIterator[Reservation]:
         """Reserve the worst-case cost of the turn's call; the block journals it, which makes the reservation durable.
 
         Each model is checked against its own limits and price; those without room are dropped. Waits for reservations
@@ -180,16 +180,16 @@ class Budget:
         sender = least_known(inbound.sender.cls for inbound in (*turn.inbounds, *turn.joined, *joined))
         session = await self._payer(turn.session)
         caller = SpendingCaller(session, sender, _models(request), turn.id)
-        async with self._room(caller, request, input_estimate) as held:
+        async with self._reserve(caller, request, input_estimate) as held:
             yield held
 
     @asynccontextmanager
     async def held(
         self, session: SessionKey, sender: SenderClass, request: ModelRequest, input_estimate: int
-    ) -> AsyncIterator[HeldAmount]:
+    ) -> AsyncIterator[Reservation]:
         """Reserve the cost of a call outside any turn, as long as the block makes it and records its cost."""
         caller = SpendingCaller(session, sender, _models(request))
-        async with self._room(caller, request, input_estimate) as held:
+        async with self._reserve(caller, request, input_estimate) as held:
             mine = replace(caller, models=_models(held.request)), held.worst or 0
             self._outside.append(mine)
         try:
@@ -197,7 +197,7 @@ class Budget:
         finally:
             self._outside.remove(mine)
 
-    async def renew(self, held: HeldAmount) -> HeldAmount:
+    async def renew(self, held: Reservation) -> Reservation:
         """Return the reservation if all its models still have room, else one without those that have none.
 
         Raises BudgetExceeded if none is left.
@@ -206,12 +206,12 @@ class Budget:
         caller = replace(held.caller, models=models)
         limits = limits_for(self._settings, caller, self._clock.now(), self.zone)
         worst = {model: self._worst_cost(model, held.request, held.tokens) for model in models}
-        async with self._gate:
-            budget_statuses = [(await self._stand(limit)).without(held.worst) for limit in limits]
+        async with self._lock:
+            budget_statuses = [(await self._status_of(limit)).without(held.worst) for limit in limits]
         refusals = list(self._refusals(caller, worst, budget_statuses))
         if not refusals:
             return held
-        left = await self._hold(caller, held.request, held.tokens, worst, budget_statuses, refusals)
+        left = await self._make_reservation(caller, held.request, held.tokens, worst, budget_statuses, refusals)
         return replace(left, worst=held.worst)  # the amount reserved stays the same
 
     async def budget_statuses(self, session: SessionKey | None = None) -> list[BudgetStatus]:
@@ -222,38 +222,42 @@ class Budget:
         return [BudgetStatus(limit, await self.ledger.spent(**limit.scope)) for limit in limits]
 
     @asynccontextmanager
-    async def _room(
+    async def _reserve(
         self, caller: SpendingCaller, request: ModelRequest, input_estimate: int
-    ) -> AsyncIterator[HeldAmount]:
+    ) -> AsyncIterator[Reservation]:
         await self._prices.prepare(caller.models)
         await self._check_tokens()
         worst = {model: self._worst_cost(model, request, input_estimate) for model in caller.models}
         limits = limits_for(self._settings, caller, self._clock.now(), self.zone)
         if not limits:
-            yield HeldAmount(_maximum(worst.values()), request, caller, input_estimate, await self._remarks(caller, ()))
+            yield Reservation(
+                _maximum(worst.values()), request, caller, input_estimate, await self._warnings(caller, ())
+            )
             return
         give_up = self._clock.monotonic() + request.patience
         while True:
-            async with self._gate:
-                budget_statuses = [await self._stand(limit) for limit in limits]
+            async with self._lock:
+                budget_statuses = [await self._status_of(limit) for limit in limits]
                 refusals = list(self._refusals(caller, worst, budget_statuses))
-                waits = bool(refusals) and refusals[0].model == caller.models[0] and refusals[0].may_pass
+                waits = bool(refusals) and refusals[0].model == caller.models[0] and refusals[0].is_temporary
                 if not waits or self._clock.monotonic() >= give_up:
-                    yield await self._hold(caller, request, input_estimate, worst, budget_statuses, refusals)
+                    yield await self._make_reservation(
+                        caller, request, input_estimate, worst, budget_statuses, refusals
+                    )
                     return
-            await self._clock.sleep(_LOOK_SECONDS)
+            await self._clock.sleep(_POLL_SECONDS)
 
     async def _check_tokens(self) -> None:
         """Raise BudgetExceeded if the day's tokens are used up."""
         maximum = self._settings.daily_tokens
         if maximum is None:
             return
-        usage = (await self.ledger.spent(since=today_since(self._clock.now(), self.zone))).usage
+        usage = (await self.ledger.spent(since=start_of_today(self._clock.now(), self.zone))).usage
         if usage.input + usage.output >= maximum:
             used = usage.input + usage.output
             raise BudgetExceeded(say(Sentence.TOKENS_USED_UP, self._language, limit=f"{maximum:,}", spent=f"{used:,}"))
 
-    async def _hold(
+    async def _make_reservation(
         self,
         caller: SpendingCaller,
         request: ModelRequest,
@@ -261,23 +265,23 @@ class Budget:
         worst: Mapping[str, int | None],
         budget_statuses: Sequence[BudgetStatus],
         refusals: Sequence[_Refusal],
-    ) -> HeldAmount:
+    ) -> Reservation:
         """Return the reservation for the remaining models. Raises BudgetExceeded."""
         refused = {refusal.model for refusal in refusals}
         left = tuple(model for model in caller.models if model not in refused)
         if not left:
             raise BudgetExceeded(self._explain(refusals[0]))
-        remarks = (*await self._left_out(caller, refusals), *await self._remarks(caller, budget_statuses))
+        remarks = (*await self._refusal_remarks(caller, refusals), *await self._warnings(caller, budget_statuses))
         narrowed = replace(request, models=left) if refusals else request
-        return HeldAmount(_maximum(worst[model] for model in left), narrowed, caller, tokens, remarks)
+        return Reservation(_maximum(worst[model] for model in left), narrowed, caller, tokens, remarks)
 
     def _worst_cost(self, model: str, request: ModelRequest, input_estimate: int) -> int | None:
         price = self._prices.find_price(model)
         return None if price is None else worst_cost(price, input_estimate, self._prices.max_output(model, request))
 
-    async def _stand(self, limit: Limit) -> BudgetStatus:
+    async def _status_of(self, limit: Limit) -> BudgetStatus:
         # Read before the ledger: a call that ends meanwhile is counted twice rather than not at all.
-        outside = sum(cost for caller, cost in self._outside if limit.counts(caller))
+        outside = sum(cost for caller, cost in self._outside if limit.applies_to(caller))
         return BudgetStatus(
             limit, await self.ledger.spent(**limit.scope) + replace(NOTHING_SPENT, cost=outside, reserved=outside)
         )
@@ -291,15 +295,15 @@ class Budget:
                 yield _Refusal(model, cost, None)
                 continue
             alone = replace(caller, models=(model,))
-            full = [each for each in budget_statuses if each.limit.counts(alone) and not each.has_room(cost)]
+            full = [each for each in budget_statuses if each.limit.applies_to(alone) and not each.has_room(cost)]
             if full:  # prefer the limit for which waiting does not help
                 yield _Refusal(model, cost, min(full, key=lambda each: each.may_have_room(cost)))
 
     def _explain(self, refusal: _Refusal) -> str:
         """Explain to the user why nothing is asked."""
-        if refusal.standing is None:
+        if refusal.status is None:
             return say(Sentence.PRICE_UNKNOWN, self._language, model=refusal.model or "this model")
-        limit, held = refusal.standing.limit, refusal.standing.spent.reserved
+        limit, held = refusal.status.limit, refusal.status.spent.reserved
         sentence = Sentence.BUDGET_REACHED
         if refusal.worst is None:
             sentence = Sentence.BUDGET_USED_UP
@@ -311,57 +315,61 @@ class Budget:
             key=limit.key,
             setting=f"'{limit.key}'" if '"' in limit.key else limit.key,
             limit=dollars(limit.maximum),
-            spent=dollars(refusal.standing.settled),
+            spent=dollars(refusal.status.settled),
             held=dollars(held),
             worst=dollars(refusal.worst or 0),
         )
 
-    async def _left_out(self, caller: SpendingCaller, refusals: Sequence[_Refusal]) -> list[Remark]:
+    async def _refusal_remarks(self, caller: SpendingCaller, refusals: Sequence[_Refusal]) -> list[Remark]:
         """Tell the owner about refused models while others may be asked: once per session and period."""
         if caller.sender is not SenderClass.OWNER or caller.turn is None:
             return []
         remarks = []
         for refusal in refusals:
-            if refusal.may_pass and refusal.model != caller.models[0]:
+            if refusal.is_temporary and refusal.model != caller.models[0]:
                 continue
             key, since = "spending.on_unknown", 0.0
             values = {"model": refusal.model}
             sentence = Sentence.PRICE_UNKNOWN
-            if refusal.standing is not None:
-                limit, spent = refusal.standing.limit, refusal.standing.spent
+            if refusal.status is not None:
+                limit, spent = refusal.status.limit, refusal.status.spent
                 key, since = limit.key, limit.scope.get("since", 0.0)
                 left = dollars(max(0, limit.maximum - spent.cost))
                 values |= {"key": key, "limit": dollars(limit.maximum), "left": left}
                 sentence = Sentence.BUDGET_LEFT_OUT
-            if await self._note(f"{key} without {refusal.model} {caller.session}", since):
+            if await self._note_once(f"{key} without {refusal.model} {caller.session}", since):
                 remarks.append(Remark(sentence, tuple(values.items())))
         return remarks
 
-    async def _remarks(self, caller: SpendingCaller, budget_statuses: Sequence[BudgetStatus]) -> tuple[Remark, ...]:
+    async def _warnings(self, caller: SpendingCaller, budget_statuses: Sequence[BudgetStatus]) -> tuple[Remark, ...]:
         """Return the owner's warnings about nearly used up limits, including those of other callers."""
         if caller.sender is not SenderClass.OWNER or caller.turn is None or self._settings.warn_at >= 1:
             return ()
         others = [
-            limit for limit in general_limits(self._settings, self._clock.now(), self.zone) if not limit.counts(caller)
+            limit
+            for limit in general_limits(self._settings, self._clock.now(), self.zone)
+            if not limit.applies_to(caller)
         ]
         all_standings = (
             *budget_statuses,
             *[BudgetStatus(limit, await self.ledger.spent(**limit.scope)) for limit in others],
         )
-        remarks = [await self._warn(standing) for standing in all_standings if "turn" not in standing.limit.scope]
+        remarks = [await self._warn(status) for status in all_standings if "turn" not in status.limit.scope]
         return tuple(remark for remark in remarks if remark is not None)
 
-    async def _warn(self, standing: BudgetStatus) -> Remark | None:
+    async def _warn(self, status: BudgetStatus) -> Remark | None:
         """Return a warning if most of a limit is used up, once per period."""
-        limit, settled = standing.limit, standing.settled
+        limit, settled = status.limit, status.settled
         if not settled or settled < self._settings.warn_at * limit.maximum:
             return None
-        if not await self._note(f"{limit.key} {limit.scope.get('session', '')}".strip(), limit.scope.get("since", 0.0)):
+        if not await self._note_once(
+            f"{limit.key} {limit.scope.get('session', '')}".strip(), limit.scope.get("since", 0.0)
+        ):
             return None
         values = {"key": limit.key, "spent": dollars(settled), "limit": dollars(limit.maximum)}
         return Remark(Sentence.BUDGET_NEARLY_REACHED, tuple(values.items()))
 
-    async def _note(self, what: str, since: float) -> bool:
+    async def _note_once(self, what: str, since: float) -> bool:
         """Whether this is noted for the first time since then."""
         if (what, since) in self._noted:
             return False

@@ -97,7 +97,7 @@ class Limit:
     maximum: int
     scope: CallScope = field(default_factory=CallScope)
 
-    def counts(self, caller: SpendingCaller) -> bool:
+    def applies_to(self, caller: SpendingCaller) -> bool:
         """Whether this caller's requests count towards the limit."""
         scope = self.scope
         return (
@@ -125,7 +125,7 @@ def general_limits(settings: SpendingSettings, now: datetime, timezone: tzinfo |
         yield from periods(f"spending.senders.{cls}", getattr(settings.senders, cls), {"sender": cls})
 
 
-def today_since(now: datetime, timezone: tzinfo | None = None) -> float:
+def start_of_today(now: datetime, timezone: tzinfo | None = None) -> float:
     """Return when today began in this zone, in Unix seconds."""
     return (
         now.astimezone(timezone).replace(hour=0, minute=0, second=0, microsecond=0, fold=0, tzinfo=timezone).timestamp()
@@ -146,7 +146,7 @@ def limits_for(
             found.append(_limit("spending.per_turn", settings.per_turn, scope))
     if settings.per_session is not None:
         found.append(session_limit(settings.per_session, caller.session))
-    found += [limit for limit in general_limits(settings, now, timezone) if limit.counts(caller)]
+    found += [limit for limit in general_limits(settings, now, timezone) if limit.applies_to(caller)]
     return found
 
 

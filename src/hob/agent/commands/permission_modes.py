@@ -39,13 +39,13 @@ class PermissionLevel:
         """Whether `wanted` permits more than `current`; None means as configured. An unknown level counts as the
         loosest.
         """
-        return self._place(wanted, len(self.words)) > self._place(current, 0)
+        return self._rank(wanted, len(self.words)) > self._rank(current, 0)
 
-    def _place(self, chosen: str | None, unknown: int) -> int:
+    def _rank(self, chosen: str | None, unknown: int) -> int:
         word = chosen or self.configured
         return self.words.index(word) if word in self.words else unknown
 
-    def lines(self, language: str) -> str:
+    def describe_all(self, language: str) -> str:
         """Return one line per level with its meaning."""
         meanings = {word: answer(_MEANINGS[word], language) if word in _MEANINGS else "" for word in self.words}
         rows = {**meanings, AS_CONFIGURED: self.describe(None, language)}
@@ -66,7 +66,7 @@ class PermissionModes:
         return is_typed_alone(inbound, session) and self.proves(inbound)
 
 
-USUAL = PermissionModes()
+DEFAULT_MODES = PermissionModes()
 
 
 def is_typed_alone(inbound: Inbound, session: SessionKey) -> bool:

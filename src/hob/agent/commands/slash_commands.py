@@ -5,7 +5,7 @@ from typing import Any, Literal, Protocol
 
 from hob.agent.budget.budget import Budget, BudgetStatus
 from hob.agent.commands.model_names import chain_of, chosen_name
-from hob.agent.commands.permission_modes import AS_CONFIGURED, USUAL, PermissionLevel, PermissionModes
+from hob.agent.commands.permission_modes import AS_CONFIGURED, DEFAULT_MODES, PermissionLevel, PermissionModes
 from hob.agent.commands.table import ANSWERS, BY_NAME, CommandTiming, SlashCommand, parse, scope_of
 from hob.agent.commands.turn_undo import UndoResult, describe_undo_preview, describe_undone_files, describe_undone_words
 from hob.agent.sessions import session_of, thread_session
@@ -105,7 +105,7 @@ class SlashCommands:
         settings: AgentSettings,
         default_model: Callable[[], str],
         model: Model,
-        permission_modes: PermissionModes = USUAL,
+        permission_modes: PermissionModes = DEFAULT_MODES,
         home_session: Callable[[Inbound], SessionKey] = session_of,
         feature_commands: Mapping[SlashCommand, Perform] | None = None,
     ) -> None:
@@ -393,13 +393,15 @@ class SlashCommands:
                 return answer(Answer.MODEL_REFUSED, call.language, reason=reason)
         await self._sessions.change(call.session, model=wanted)
         which = Answer.MODEL_DEFAULT if wanted is None else Answer.MODEL_SET
-        return answer(which, call.language, model=self._told(wanted, await self._asked(wanted)))
+        return answer(which, call.language, model=self._describe_model(wanted, await self._find_first(wanted)))
 
     async def _model_shown(self, call: CommandCall, chosen: str | None) -> str:
         """Show the current model, its fallbacks, and the names users can choose from."""
-        lines = [answer(Answer.MODEL, call.language, model=self._told(chosen, await self._asked(chosen)))]
+        lines = [
+            answer(Answer.MODEL, call.language, model=self._describe_model(chosen, await self._find_first(chosen)))
+        ]
         try:
-            rest = (await self._chain(chosen))[1:]
+            rest = (await self._load_chain(chosen))[1:]
         except ModelError as error:
             lines.append(str(error))
         else:
@@ -409,21 +411,21 @@ class SlashCommands:
             lines.append(answer(Answer.MODEL_ALIASES, call.language, names=names))
         return "\n".join(lines)
 
-    async def _chain(self, chosen: str | None) -> tuple[str, ...]:
+    async def _load_chain(self, chosen: str | None) -> tuple[str, ...]:
         """Return the references that would be asked, best first; may query the server. Raises ModelError."""
         if isinstance(self._model_behind, Routes):
             return await chain_of(self._model_behind, chosen or "")
         name = chosen or self._default_model()
         return (name,) if name else ()
 
-    async def _asked(self, chosen: str | None) -> str:
+    async def _find_first(self, chosen: str | None) -> str:
         """Return the first of these references; empty if there is none."""
         try:
-            return next(iter(await self._chain(chosen)), "")
+            return next(iter(await self._load_chain(chosen)), "")
         except ModelError:
             return ""
 
-    def _told(self, chosen: str | None, asked: str) -> str:
+    def _describe_model(self, chosen: str | None, asked: str) -> str:
         if not chosen:
             return asked or answer(Answer.NO_MODEL_NAME, self._language)
         return chosen if asked in ("", chosen) else f"{chosen} ({asked})"
@@ -450,13 +452,13 @@ class SlashCommands:
         if wanted == modes.words[-1] and not self._permission_modes.may_be_full(call.inbound, call.session):
             return answer(Answer.PERMISSION_ALONE, call.language, word=wanted)
         answers = Answer.PERMISSION, Answer.PERMISSION_SET, Answer.PERMISSION_UNKNOWN
-        return await self._level(call, "permission", modes, answers)
+        return await self._change_level(call, "permission", modes, answers)
 
     async def _autonomy(self, call: CommandCall) -> str:
         answers = Answer.AUTONOMY, Answer.AUTONOMY_SET, Answer.AUTONOMY_UNKNOWN
-        return await self._level(call, "autonomy", self._permission_modes.autonomies, answers)
+        return await self._change_level(call, "autonomy", self._permission_modes.autonomies, answers)
 
-    async def _level(
+    async def _change_level(
         self,
         call: CommandCall,
         field: Literal["permission", "autonomy"],
@@ -473,7 +475,7 @@ class SlashCommands:
             await self._sessions.change(call.session, **change)
             return answer(answers[1], call.language, word=level.describe(chosen, call.language))
         which, word = answers[2 if wanted else 0], level.describe(current, call.language)
-        return answer(which, call.language, wanted=call.rest, word=word, lines=level.lines(call.language))
+        return answer(which, call.language, wanted=call.rest, word=word, lines=level.describe_all(call.language))
 
 
 def _limit_line(standing: BudgetStatus, language: str) -> str:

@@ -28,7 +28,7 @@ def describe_undone_words(done: UndoResult, language: str, *, owner: bool) -> st
     if not done.files or not owner:
         return text
     command = f"/undo files {done.turn}".rstrip()
-    return f"{text}\n" + answer(Answer.TURN_CHANGED_FILES, language, files=_listed(done.files), command=command)
+    return f"{text}\n" + answer(Answer.TURN_CHANGED_FILES, language, files=_bullet_list(done.files), command=command)
 
 
 def describe_undone_files(seen: Mapping[str, Any], language: str) -> str:
@@ -36,12 +36,12 @@ def describe_undone_files(seen: Mapping[str, Any], language: str) -> str:
     restored, kept = seen["restored"], seen["kept"]
     parts: list[str] = []
     if restored:
-        parts.append(answer(Answer.FILES_UNDONE, language, text=seen["words"], files=_listed(restored)))
+        parts.append(answer(Answer.FILES_UNDONE, language, text=seen["words"], files=_bullet_list(restored)))
     elif not kept:
         parts.append(answer(Answer.FILES_AS_BEFORE, language, text=seen["words"]))
     if kept:
         lines = [f"{each['path']} ({each['reason']})" for each in kept]
-        parts.append(answer(Answer.FILES_KEPT, language, files=_listed(lines)))
+        parts.append(answer(Answer.FILES_KEPT, language, files=_bullet_list(lines)))
     if seen["running"]:
         parts.append(answer(Answer.STILL_CHANGING, language, names=", ".join(seen["running"])))
     if restored:
@@ -59,6 +59,6 @@ def describe_undo_preview(seen: Mapping[str, Any], language: str) -> str:
     return answer(Answer.FILES_PREVIEW, language, text=seen["words"], diff=diff.rstrip("\n"), turn=seen["turn"])
 
 
-def _listed(lines: Sequence[str]) -> str:
+def _bullet_list(lines: Sequence[str]) -> str:
     more = (f"(+ {len(lines) - _MAX_FILES})",) if len(lines) > _MAX_FILES else ()
     return "".join(f"\n  {line}" for line in (*lines[:_MAX_FILES], *more))

@@ -19,7 +19,7 @@ from contextlib import aclosing
 from dataclasses import replace
 
 from hob.agent.budget.accounting import stream_outside
-from hob.agent.budget.budget import Budget, HeldAmount
+from hob.agent.budget.budget import Budget, Reservation
 from hob.agent.commands.model_names import real_name
 from hob.agent.compaction.summaries import INSTRUCTIONS, SummaryDraft, finish_text, judge_draft, outline, read_draft
 from hob.agent.ports import can_route
@@ -31,7 +31,7 @@ from hob.agent.prompt.window import back_to_safe, pair
 from hob.agent.remarks import render
 from hob.agent.sessions import is_group
 from hob.agent.settings import AgentSettings
-from hob.agent.turn.turn import WAITABLE
+from hob.agent.turn.turn import TRANSIENT_FAULTS
 from hob.core.clock import Clock
 from hob.core.errors import BudgetExceeded, ModelError, ModelFault
 from hob.core.events.timeline import EventKind, TimelineEvent
@@ -51,7 +51,12 @@ _MAX_FAILURES = 1_000  # sessions remembered; forgetting one costs a call
 _MAX_DOUBLINGS = 6
 _MIN_MESSAGES = 4  # a shorter session gains nothing
 _AUTOMATIC = frozenset({"messages", "tokens", "overflow"})
-_PASSING = WAITABLE | {ModelFault.AUTH, ModelFault.BILLING, ModelFault.NOT_CONFIGURED, ModelFault.SETTINGS}
+_UNRELATED_FAULTS = TRANSIENT_FAULTS | {
+    ModelFault.AUTH,
+    ModelFault.BILLING,
+    ModelFault.NOT_CONFIGURED,
+    ModelFault.SETTINGS,
+}
 """Faults that do not show whether the model can write a summary."""
 _TOOL_CHARS = 600
 _CALL_CHARS = 300
@@ -76,7 +81,7 @@ class NotCompacted:
 
 
 @dataclass(frozen=True, slots=True)
-class _Spending:
+class _Account:
     """What the calls of one compaction are charged to."""
 
     trace: TraceId
@@ -88,7 +93,7 @@ class _Spending:
 
 
 @dataclass(frozen=True, slots=True)
-class _Rest:
+class _Backoff:
     """Why no model is asked for a session's summary before entry `until`, after `failures` in a row."""
 
     why: str
@@ -121,7 +126,7 @@ class Compactor:
         self._marks = Marks(salt)
         self._context_room = context_room or ContextRoom()
         self._under_way: set[SessionKey] = set()
-        self._rests: dict[SessionKey, _Rest] = {}
+        self._backoffs: dict[SessionKey, _Backoff] = {}
 
     def needed(self, view: View, prompt_tokens: int, model: str = "") -> str | None:
         """Return `messages` or `tokens` if the session has grown too long, None if not or if nothing can be cut.
@@ -165,20 +170,20 @@ class Compactor:
         head = entries[:cut]
         if not head:
             return NotCompacted("nothing is old enough to be summarised")
-        spending = _Spending(new_trace_id(), session, _sender_of(head), model, "")
+        account = _Account(new_trace_id(), session, _sender_of(head), model, "")
         before, told = view.summary, pair(head)
-        if spending.sender is SenderClass.OWNER and not is_group(session):
+        if account.sender is SenderClass.OWNER and not is_group(session):
             before, told = _hide_summary(before), hide(told)
-        newest = self._newest(told)
+        newest = self._select_newest(told)
         missing = view.total - len(entries) + len(told) - len(newest)
-        draft = await self._draft(before, newest, spending, entries[-1].n, wanted=reason not in _AUTOMATIC)
-        if isinstance(draft, _Rest) and not (draft.cannot and reason in _AUTOMATIC):
+        draft = await self._make_draft(before, newest, account, entries[-1].n, wanted=reason not in _AUTOMATIC)
+        if isinstance(draft, _Backoff) and not (draft.cannot and reason in _AUTOMATIC):
             return NotCompacted(draft.why)
         if not await self._is_unchanged(session, view, head):
             return NotCompacted("the session changed meanwhile")
         label = Label(Origin.MODEL, _trust_of(before, newest))
-        event = self._event(spending, EventKind.COMPACTION, reason, "ok", began)
-        if isinstance(draft, _Rest):
+        event = self._event(account, EventKind.COMPACTION, reason, "ok", began)
+        if isinstance(draft, _Backoff):
             text = outline(before.text if before else "", newest, missing, 3 * self._settings.compact_tokens)
             event, draft = replace(event, status="outline", text=draft.why), SummaryDraft(text, ())
         else:
@@ -190,53 +195,51 @@ class Compactor:
         await self._transcript.summarise(session, summary, event)
         return Compacted(summary, len(head), len(draft.facts))
 
-    async def _draft(
-        self, before: Summary | None, told: Sequence[Entry], spending: _Spending, n: int, *, wanted: bool
-    ) -> SummaryDraft | _Rest:
+    async def _make_draft(
+        self, before: Summary | None, told: Sequence[Entry], account: _Account, n: int, *, wanted: bool
+    ) -> SummaryDraft | _Backoff:
         """Return a model's draft, or why there is none. A session in back-off asks no model unless the summary is
         `wanted`.
         """
-        rest = self._rests.get(spending.session)
+        rest = self._backoffs.get(account.session)
         if rest is not None and n < rest.until and not wanted:
             return rest
         cannot = True
         try:
-            asked = await real_name(self._model, spending.model, _TASK)
-            made = await self._summarise(before, told, replace(spending, asked=asked))
+            asked = await real_name(self._model, account.model, _TASK)
+            made = await self._summarise(before, told, replace(account, asked=asked))
         except ModelError as error:
-            made, cannot = f"the model gave no summary ({error.fault}: {error})", error.fault not in _PASSING
+            made, cannot = f"the model gave no summary ({error.fault}: {error})", error.fault not in _UNRELATED_FAULTS
         except BudgetExceeded as error:
             made, cannot = str(error), False
         if isinstance(made, SummaryDraft):
-            self._rests.pop(spending.session, None)
+            self._backoffs.pop(account.session, None)
             return replace(made, model=asked)
-        if len(self._rests) >= _MAX_FAILURES:
-            self._rests.clear()
+        if len(self._backoffs) >= _MAX_FAILURES:
+            self._backoffs.clear()
         failures = 1 if rest is None else rest.failures + 1
         until = n + self._settings.window * 2 ** min(failures - 1, _MAX_DOUBLINGS)
-        rest = self._rests[spending.session] = _Rest(made, cannot, failures, until)
+        rest = self._backoffs[account.session] = _Backoff(made, cannot, failures, until)
         return rest
 
-    def _newest(self, told: list[Entry]) -> list[Entry]:
+    def _select_newest(self, told: list[Entry]) -> list[Entry]:
         """Return the newest entries, up to the input limit of a summary."""
         left = _MAX_INPUT
         for place in range(len(told) - 1, -1, -1):
-            left -= estimate_tokens(self._line(told[place], _MAX_INPUT))
+            left -= estimate_tokens(self._render_line(told[place], _MAX_INPUT))
             if left < 0:
                 return told[place + 1 :]
         return told
 
-    async def _summarise(
-        self, summary: Summary | None, head: Sequence[Entry], spending: _Spending
-    ) -> SummaryDraft | str:
+    async def _summarise(self, summary: Summary | None, head: Sequence[Entry], account: _Account) -> SummaryDraft | str:
         """Summarise piece by piece and collect the facts, or return why it failed."""
         before = summary.text if summary else ""
         trust = summary.label.trust if summary else Trust.TRUSTED
         facts: tuple[str, ...] = ()
         draft: SummaryDraft | str = "nothing to summarise"
-        room = self._room(spending.asked).prompt // 2
-        for piece in self._pieces(head, room):
-            draft = await self._ask(self._question(before, trust, piece, room), piece, before, spending)
+        room = self._room(account.asked).prompt // 2
+        for piece in self._split(head, room):
+            draft = await self._ask(self._question(before, trust, piece, room), piece, before, account)
             if isinstance(draft, str):
                 return draft
             facts += draft.facts
@@ -244,11 +247,11 @@ class Compactor:
             trust = Trust.TRUSTED if trust is Trust.TRUSTED and _all_trusted(piece) else Trust.UNTRUSTED
         return draft if isinstance(draft, str) else SummaryDraft(draft.text, facts)
 
-    async def _ask(self, question: str, piece: Sequence[Entry], before: str, spending: _Spending) -> SummaryDraft | str:
+    async def _ask(self, question: str, piece: Sequence[Entry], before: str, account: _Account) -> SummaryDraft | str:
         problem, draft = "", SummaryDraft("", ())
         for attempt in range(_ATTEMPTS):
             asked = f"{question}\n\nYour last attempt could not be used: {problem}." if problem else question
-            reply = await self._call(asked, spending)
+            reply = await self._call(asked, account)
             draft = read_draft(reply.text)
             if reply.stop in (Stop.LENGTH, Stop.FILTER):
                 problem = "it was cut off; be shorter"
@@ -258,34 +261,34 @@ class Compactor:
                 return draft
         return f"the model's summary could not be used: {problem}"
 
-    async def _call(self, question: str, spending: _Spending) -> ModelReply:
+    async def _call(self, question: str, account: _Account) -> ModelReply:
         request = ModelRequest(
-            spending.asked,
+            account.asked,
             INSTRUCTIONS,
             (UserMessage(question),),
-            max_tokens=self._room(spending.asked).answer,
+            max_tokens=self._room(account.asked).answer,
             patience=self._settings.compact_patience_seconds,
             task=_TASK,
         )
         remarks: list[Remark] = []
         if can_route(self._model):
-            route = await self._model.route(replace(request, model=spending.model))
+            route = await self._model.route(replace(request, model=account.model))
             request = route.request
             remarks.extend(route.remarks)
         async with self._budget.held(
-            spending.session, spending.sender, request, estimate_tokens(INSTRUCTIONS + question)
+            account.session, account.sender, request, estimate_tokens(INSTRUCTIONS + question)
         ) as held:
-            return await self._ask_for_summary(held, question, spending, remarks)
+            return await self._ask_for_summary(held, question, account, remarks)
 
     async def _ask_for_summary(
-        self, held: HeldAmount, question: str, spending: _Spending, remarks: list[Remark]
+        self, held: Reservation, question: str, account: _Account, remarks: list[Remark]
     ) -> ModelReply:
         began = self._clock.monotonic()
         reply = ModelReply("")
 
         def event_of(name: str, status: str) -> TimelineEvent:
             told = "\n".join(dict.fromkeys(render(remark, self._settings.language) for remark in remarks))
-            return replace(self._event(spending, EventKind.MODEL, name, status, began), text=told)
+            return replace(self._event(account, EventKind.MODEL, name, status, began), text=told)
 
         try:
             async with aclosing(stream_outside(self._budget, self._model, held, event_of)) as events:
@@ -301,18 +304,18 @@ class Compactor:
             raise
         return reply
 
-    def _event(self, spending: _Spending, kind: EventKind, name: str, status: str, began: float) -> TimelineEvent:
+    def _event(self, account: _Account, kind: EventKind, name: str, status: str, began: float) -> TimelineEvent:
         seconds = self._clock.monotonic() - began
         return TimelineEvent(
             new_event_id(),
-            spending.trace,
+            account.trace,
             new_span_id(),
             None,
             self._clock.now().timestamp() - seconds,
             kind,
             name,
             status,
-            session=spending.session,
+            session=account.session,
             label=HOB_LABEL,
             seconds=seconds,
         )
@@ -320,12 +323,12 @@ class Compactor:
     def _room(self, model: str) -> Room:
         return self._context_room.measure(model, self._settings, self._settings.compact_tokens)
 
-    def _pieces(self, head: Sequence[Entry], room: int) -> list[list[Entry]]:
+    def _split(self, head: Sequence[Entry], room: int) -> list[list[Entry]]:
         """Split the entries into parts that fit into one request each; a call stays with its results."""
         pieces: list[list[Entry]] = [[]]
         left = room
         for entry in pair(head):
-            tokens = estimate_tokens(self._line(entry, room)) + 4
+            tokens = estimate_tokens(self._render_line(entry, room)) + 4
             if tokens > left and pieces[-1] and entry.role != "tool":
                 pieces.append([])
                 left = room
@@ -334,13 +337,13 @@ class Compactor:
         return pieces
 
     def _question(self, before: str, trust: Trust, piece: Sequence[Entry], room: int) -> str:
-        lines = [self._line(entry, room) for entry in piece]
+        lines = [self._render_line(entry, room) for entry in piece]
         if before:
             text = before if trust is Trust.TRUSTED else self._marks.wrap(before, Label(Origin.MODEL, trust), "before")
             lines.insert(0, f"Summary of what was said before:\n{text}\n\nWhat was said since:")
         return "\n\n".join(lines)
 
-    def _line(self, entry: Entry, room: int) -> str:
+    def _render_line(self, entry: Entry, room: int) -> str:
         """Return one entry as the summariser reads it, shortened to a share of `room` tokens."""
         text = shorten(entry.text, min(2 * room, _TOOL_CHARS if entry.role == "tool" else _TEXT_CHARS))
         if text and not entry.label.trusted:

@@ -25,10 +25,17 @@ from hob.agent.prompt.context_fitting import choose_tools, cost, estimate_tool, 
 from hob.agent.prompt.context_room import ContextRoom, Room
 from hob.agent.prompt.rendering import Marks, add_user, end_of, render
 from hob.agent.prompt.repeats import without_repeats
-from hob.agent.prompt.sections import FeatureSections, limited
+from hob.agent.prompt.sections import FeatureSections, limit_tokens
 from hob.agent.prompt.system import Audience, Prompt, SectionSize, SystemText, audience_of, build_system, unaccepted
-from hob.agent.prompt.tokens import PER_MESSAGE, begin, count_bytes, estimate_messages, estimate_tokens, shorten
-from hob.agent.prompt.untrusted_expiry import age, age_summary
+from hob.agent.prompt.tokens import (
+    PER_MESSAGE,
+    count_bytes,
+    estimate_messages,
+    estimate_tokens,
+    keep_beginning,
+    shorten,
+)
+from hob.agent.prompt.untrusted_expiry import age, expire_summary
 from hob.agent.prompt.window import pair, select
 from hob.agent.sessions import zone_of
 from hob.agent.settings import AgentSettings
@@ -48,16 +55,16 @@ from hob.core.trust.labels import HOB_LABEL, join
 from hob.core.turns import Summary, Turn, View, scope_of
 from hob.core.values import dataclass
 
-FOREIGN = "{name} as it stands now, not accepted by the owner (`hob accept {name}`):"
+UNACCEPTED_HEADING = "{name} as it stands now, not accepted by the owner (`hob accept {name}`):"
 _OPEN_TURNS = 256  # turns whose volatile block is remembered; far more than run at once
 _MAX_SYSTEMS = 16  # an audience has one per limit of a model
-_LAST_ROOM = 250  # tokens for the conversation if a learned limit leaves none; the server decides
+_MIN_ROOM_TOKENS = 250  # for the conversation if a learned limit leaves none; the server decides
 _NO_ROOM = translatable("tools and identity files leave no room for a message")
-_HOW_TO_CALL = 110  # tokens; a model without tool calls of its own needs instructions in the prompt
+_CALL_SYNTAX_TOKENS = 110  # a model without tool calls of its own needs instructions in the prompt
 _MEMORIES = "memories"
-_OF_MEMORY = frozenset({_MEMORIES, "observations", "goals"})
+_MEMORY_PARTS = frozenset({_MEMORIES, "observations", "goals"})
 """Parts removed once a turn may no longer use memory."""
-_WAKES = (Waited, ApprovalAnswered, UserAnswered)
+_WAKING_STEPS = (Waited, ApprovalAnswered, UserAnswered)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +80,11 @@ class _Shares:
 
 _USUAL = _Shares(system=2, profile=12, summary=5, volatile=7)
 _SMALL = _Shares(system=3, profile=20, summary=10, volatile=10, step=4)
-_TOOLS = 4  # divisor of the prompt: limit of a small model's tools
+_SMALL_TOOLS_DIVISOR = 4  # divisor of the prompt: limit of a small model's tools
 
 
 @dataclass(frozen=True, slots=True)
-class _Moment:
+class _Snapshot:
     """State when a turn began or woke: its volatile block and the time all ages are measured from."""
 
     parts: tuple[tuple[str, str], ...]
@@ -89,7 +96,7 @@ class _Moment:
     """Remarks for the reader, delivered beside the answer."""
     memories: tuple[Memory, ...] = ()
 
-    def without(self, names: Collection[str]) -> "_Moment":
+    def without(self, names: Collection[str]) -> "_Snapshot":
         """Return the same without these parts."""
         if not any(text for name, text in self.parts if name in names):
             return self
@@ -124,7 +131,7 @@ class PromptBuilder:
         self._features = FeatureSections(sections)
         self._context_room = context_room or ContextRoom()
         self._zone = zone_of(settings.timezone)
-        self._moments: OrderedDict[tuple[TurnId, int], _Moment] = OrderedDict()
+        self._snapshots: OrderedDict[tuple[TurnId, int], _Snapshot] = OrderedDict()
         self._systems: dict[tuple[Audience, int, bool], tuple[tuple[BootstrapFile, ...], SystemText]] = {}
         self._tools: dict[bool, tuple[tuple[ToolSpec, ...], SectionSize]] = {}
 
@@ -147,43 +154,43 @@ class PromptBuilder:
         limits = self._context_room.measure(model, settings, settings.max_tokens)
         budget, shares = limits.prompt, _SMALL if limits.small else _USUAL
         tools, tool_section = self._tools_that_fit(tools, steps, limits)
-        moment = await self._moment(turn, steps, view, model)
+        snapshot = await self._get_snapshot(turn, steps, view, model)
         audience = audience_of(turn)
         stable = await self._features.stable(turn, view, audience, budget // shares.profile)
         files = self._bootstrap.load()
         system = self._system(files, audience, budget // shares.system, limits.small).with_parts(stable.parts)
-        foreign = _foreign_entries(unaccepted(files, audience), settings, budget // shares.summary)
+        untrusted = _untrusted_entries(unaccepted(files, audience), settings, budget // shares.summary)
 
-        said = opening_entries(turn, moment.at)
-        opening, later = (*said, *stable.foreign, *moment.note), step_entries(turn, steps, moment.at)
+        said = opening_entries(turn, snapshot.at)
+        opening, later = (*said, *stable.untrusted, *snapshot.note), step_entries(turn, steps, snapshot.at)
         own = pair([*opening, *later])
-        past, history = self._past(turn, view, keep, moment.at)
+        past, history = self._visible_history(turn, view, keep, snapshot.at)
         summary = _summary_entry(past, budget // shares.summary)
 
-        volatile = limited(moment.text, budget // shares.volatile)
+        volatile = limit_tokens(snapshot.text, budget // shares.volatile)
         fixed = system.tokens + tool_section.tokens + estimate_tokens(volatile) + 3 * PER_MESSAGE + 20
-        fixed += _HOW_TO_CALL if limits.small and tools else 0
-        room = budget - fixed - sum(map(cost, (*foreign, *summary)))
+        fixed += _CALL_SYNTAX_TOKENS if limits.small and tools else 0
+        room = budget - fixed - sum(map(cost, (*untrusted, *summary)))
         if room < 60:  # Learned limits are estimates, the configured one is not.
-            room = min(_LAST_ROOM, room + limits.maximum - budget)
+            room = min(_MIN_ROOM_TOKENS, room + limits.maximum - budget)
         if room < 60:
             raise ModelError(ModelFault.CONTEXT_OVERFLOW, _NO_ROOM)
-        whole = _length_of(own)
+        whole = _message_chars(own)
         history, own = fit(history, own, room, shares.step or max(1, settings.window // 2))
-        remarks = _shortened(model, whole) if _length_of(own) < whole else ()
+        remarks = _shortened_remark(model, whole) if _message_chars(own) < whole else ()
         history, own = without_repeats(history, own)
 
         until = _opening_length(own, len(opening))
-        messages, ends = self._rendered((foreign, summary, history, own[:until]), volatile, own[until:])
-        trust = join(entry.label for entry in (*foreign, *summary, *history, *own))
+        messages, ends = self._rendered((untrusted, summary, history, own[:until]), volatile, own[until:])
+        trust = join(entry.label for entry in (*untrusted, *summary, *history, *own))
         request = ModelRequest(
             model, system.text, tuple(messages), tools, limits.answer, cache_key=turn.session, patience=patience
         )
         tokens = system.tokens + tool_section.tokens + PER_MESSAGE + estimate_messages(messages)
-        parts = (*system.sections, tool_section, *self._conversation(foreign, summary, history, own, moment))
+        parts = (*system.sections, tool_section, *self._conversation(untrusted, summary, history, own, snapshot))
         sections = tuple(section for section in parts if section.bytes)
-        memories = moment.memories if _begins(steps) else ()
-        return Prompt(request, sections, trust, tokens, budget, (*moment.news, *remarks), memories, ends)
+        memories = snapshot.memories if _is_first_request(steps) else ()
+        return Prompt(request, sections, trust, tokens, budget, (*snapshot.news, *remarks), memories, ends)
 
     def _rendered(
         self, parts: Sequence[Sequence[Entry]], volatile: str, rest: Sequence[Entry]
@@ -205,43 +212,43 @@ class PromptBuilder:
         turn = Turn(TurnId(""), session, TraceId(""), SpanId(""), ())
         return await self.build(turn, (), view, tools, model, patience=0)
 
-    async def _moment(self, turn: Turn, steps: Sequence[Step], view: View, model: str) -> _Moment:
+    async def _get_snapshot(self, turn: Turn, steps: Sequence[Step], view: View, model: str) -> _Snapshot:
         if not turn.id:  # a preview opens no turn; it shows the session as it is now
-            return await self._look_around(turn, view, model)
-        key = (turn.id, sum(isinstance(step, _WAKES) for step in steps))
-        moment = self._moments.get(key)
-        if moment is None:
-            moment = await self._look_around(turn, view, model, steps)
-            self._moments[key] = moment
-            while len(self._moments) > _OPEN_TURNS:
-                self._moments.popitem(last=False)
+            return await self._take_snapshot(turn, view, model)
+        key = (turn.id, sum(isinstance(step, _WAKING_STEPS) for step in steps))
+        snapshot = self._snapshots.get(key)
+        if snapshot is None:
+            snapshot = await self._take_snapshot(turn, view, model, steps)
+            self._snapshots[key] = snapshot
+            while len(self._snapshots) > _OPEN_TURNS:
+                self._snapshots.popitem(last=False)
         if self._memory is not None and not self._memory.allowed(turn, model):  # withdrawn; applies from this step on
-            return moment.without(_OF_MEMORY)
-        return moment
+            return snapshot.without(_MEMORY_PARTS)
+        return snapshot
 
-    async def _look_around(self, turn: Turn, view: View, model: str, steps: Sequence[Step] = ()) -> _Moment:
+    async def _take_snapshot(self, turn: Turn, view: View, model: str, steps: Sequence[Step] = ()) -> _Snapshot:
         now = self._clock.now()
         spoken = (step.text for step in steps if isinstance(step, Transcribed) and step.label != FILE_LABEL)
         text = "\n".join(filter(None, (*(inbound.text for inbound in turn.inbounds), *spoken)))
-        memories, note, theirs = await asyncio.gather(
+        memories, note, written = await asyncio.gather(
             self._recall(turn, view, model, text), self._load_note(turn), self._features.now(turn, now.timestamp())
         )
         lines, shown = context.memory_lines(memories, self._settings.memory_chars, self._zone)
-        if self._memory is not None and _trusted(shown) < _trusted(memories):
+        if self._memory is not None and _count_trusted(shown) < _count_trusted(memories):
             self._memory.overflowed()
         sent = context.sent_line(turn.inbounds, now, self._zone)
-        note_line, foreign = self._note(turn, note, now.timestamp())
+        note_line, untrusted = self._note(turn, note, now.timestamp())
         parts = (
             ("clock", "\n".join(filter(None, (context.clock_line(now, self._zone), sent)))),
-            (_MEMORIES, context.listed("Memories", lines)),
+            (_MEMORIES, context.titled_list("Memories", lines)),
             ("working memory", note_line),
-            *theirs.parts,
-            ("waiting work", context.listed("Waiting work", context.waiting_lines(view.parked))),
+            *written.parts,
+            ("waiting work", context.titled_list("Waiting work", context.waiting_lines(view.parked))),
             ("assessment", LINES[assess(text)]),
         )
         news = tuple(await self._memory.news(turn)) if self._memory is not None and turn.inbounds else ()
         block = context.block([part for _, part in parts])
-        return _Moment(parts, block, now.timestamp(), (*foreign, *theirs.foreign), news, tuple(shown))
+        return _Snapshot(parts, block, now.timestamp(), (*untrusted, *written.untrusted), news, tuple(shown))
 
     async def _recall(self, turn: Turn, view: View, model: str, text: str) -> Sequence[Memory]:
         if self._memory is None or not (text and self._settings.recall_limit and self._memory.allowed(turn, model)):
@@ -269,19 +276,21 @@ class PromptBuilder:
         heading = Entry(0, "user", "Working note:", HOB_LABEL, source, now)
         return "", (heading, Entry(0, "user", note.text, note.label, source, now))
 
-    def _past(self, turn: Turn, view: View, keep: int | None, at: float) -> tuple[Summary | None, list[Entry]]:
+    def _visible_history(
+        self, turn: Turn, view: View, keep: int | None, at: float
+    ) -> tuple[Summary | None, list[Entry]]:
         """Return the summary and the history, as the sender of this turn may see them."""
         history = pair(select(view, self._settings, keep))
         if not all(inbound.label.trusted for inbound in turn.inbounds):
             return view.summary, history
-        return age_summary(view.summary, history, at, self._settings), age(history, at, self._settings)
+        return expire_summary(view.summary, history, at, self._settings), age(history, at, self._settings)
 
     def _system(self, files: tuple[BootstrapFile, ...], audience: Audience, room: int, small: bool) -> SystemText:
         known = self._systems.get((audience, room, small))
         if known is None or known[0] is not files:
             if len(self._systems) >= _MAX_SYSTEMS:
                 self._systems.clear()
-            text = build_system(files, audience, self._settings, room, begin if small else shorten)
+            text = build_system(files, audience, self._settings, room, keep_beginning if small else shorten)
             known = self._systems[audience, room, small] = (files, text)
         return known[1]
 
@@ -291,7 +300,7 @@ class PromptBuilder:
         """Return all tools if they take at most a third of the prompt; a small model gets few."""
         maximum, room = len(tools), limits.prompt // 3
         if limits.small:
-            maximum, room = self._settings.small_tools, limits.prompt // _TOOLS
+            maximum, room = self._settings.small_tools, limits.prompt // _SMALL_TOOLS_DIVISOR
         elif (section := self._tool_section(tools, False)).tokens <= room:
             return tools, section
         tools = choose_tools(tools, steps, maximum, room)
@@ -305,33 +314,33 @@ class PromptBuilder:
         return known[1]
 
     def _conversation(
-        self, foreign: list[Entry], summary: list[Entry], history: list[Entry], own: list[Entry], moment: _Moment
+        self, untrusted: list[Entry], summary: list[Entry], history: list[Entry], own: list[Entry], snapshot: _Snapshot
     ) -> list[SectionSize]:
         return [
-            _measure("not accepted", foreign, True),
+            _measure("not accepted", untrusted, True),
             _measure("summary", summary, True),
             _measure("history", history, True),
             _measure("this turn", own, False),
-            *(SectionSize(name, count_bytes(text), estimate_tokens(text), False) for name, text in moment.parts),
+            *(SectionSize(name, count_bytes(text), estimate_tokens(text), False) for name, text in snapshot.parts),
         ]
 
 
-def _trusted(memories: Sequence[Memory]) -> int:
+def _count_trusted(memories: Sequence[Memory]) -> int:
     return sum(memory.label.trusted for memory in memories)
 
 
-def _begins(steps: Sequence[Step]) -> bool:
+def _is_first_request(steps: Sequence[Step]) -> bool:
     """Whether no model was asked since the turn began or woke."""
-    last = next((step for step in reversed(steps) if isinstance(step, (ModelAsked, *_WAKES))), None)
+    last = next((step for step in reversed(steps) if isinstance(step, (ModelAsked, *_WAKING_STEPS))), None)
     return not isinstance(last, ModelAsked)
 
 
-def _length_of(own: Sequence[Entry]) -> int:
+def _message_chars(own: Sequence[Entry]) -> int:
     """Return the number of characters people wrote in this turn."""
     return sum(len(entry.text) for entry in own if entry.role == "user" and entry.label != HOB_LABEL)
 
 
-def _shortened(model: str, length: int) -> tuple[Remark, ...]:
+def _shortened_remark(model: str, length: int) -> tuple[Remark, ...]:
     return (Remark(Sentence.MESSAGE_SHORTENED, (("model", model), ("length", str(length)))),)
 
 
@@ -346,13 +355,13 @@ def _measure(name: str, entries: Sequence[Entry], cached: bool) -> SectionSize:
     return SectionSize(name, size, sum(map(cost, entries)), cached)
 
 
-def _foreign_entries(files: Sequence[BootstrapFile], settings: AgentSettings, room: int) -> list[Entry]:
+def _untrusted_entries(files: Sequence[BootstrapFile], settings: AgentSettings, room: int) -> list[Entry]:
     """Return entries of unaccepted files, in at most `room` tokens. Headings by Hob stay outside the marks."""
     entries: list[Entry] = []
     for file in files:
         source = f"file {file.name} {file.hash}"
-        text = limited(shorten(file.text, settings.file_chars), room // len(files))
-        entries.append(Entry(0, "user", FOREIGN.format(name=file.name), HOB_LABEL, source, 0.0))
+        text = limit_tokens(shorten(file.text, settings.file_chars), room // len(files))
+        entries.append(Entry(0, "user", UNACCEPTED_HEADING.format(name=file.name), HOB_LABEL, source, 0.0))
         entries.append(Entry(0, "user", text, file.label, source, 0.0))
     return entries
 
@@ -363,4 +372,4 @@ def _summary_entry(summary: Summary | None, room: int) -> list[Entry]:
         return []
     turn = f"summary {summary.upto}"
     heading = Entry(0, "user", "Summary of the conversation so far:", HOB_LABEL, turn, 0.0)
-    return [heading, Entry(summary.upto, "user", limited(summary.text, room), summary.label, turn, 0.0)]
+    return [heading, Entry(summary.upto, "user", limit_tokens(summary.text, room), summary.label, turn, 0.0)]

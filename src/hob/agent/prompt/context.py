@@ -77,7 +77,7 @@ def block(sections: Sequence[str]) -> str:
     return f"<context>\n{body}\n</context>" if body else ""
 
 
-def listed(title: str, lines: Sequence[str]) -> str:
+def titled_list(title: str, lines: Sequence[str]) -> str:
     """Return a titled list, or ""."""
     return "\n".join([f"{title}:", *lines]) if lines else ""
 

@@ -119,11 +119,11 @@ def _fit_own(entries: list[Entry], room: int) -> list[Entry]:
     for cap in _CAPS:
         if sum(map(cost, capped)) <= room:
             return capped
-        capped = [_cap(entry, cap) for entry in entries]  # each time from the whole, so that the marks count all
+        capped = [_cap_entry(entry, cap) for entry in entries]  # each time from the whole, so that the marks count all
     return capped if sum(map(cost, capped)) <= room else _drop_middle(capped, entries, room)
 
 
-def _cap(entry: Entry, cap: int) -> Entry:
+def _cap_entry(entry: Entry, cap: int) -> Entry:
     if len(entry.text) <= cap and not entry.images and all(len(call.arguments) <= cap for call in entry.calls):
         return entry
     calls = tuple(

@@ -27,7 +27,7 @@ class ReadBackTool:
 
     async def call(self, call: ToolCall, context: CallContext) -> ToolResult:
         """Return the text, never trusted. Raises ToolFailed if the number refers to nothing, and StoreErrors."""
-        number = _number_of(call)
+        number = _parse_number(call)
         session = context.turn.session
         text, origin = await (self._summary(session) if number == THE_SUMMARY else self._round(session, number))
         return ToolResult(call.id, text, Label(origin, Trust.UNTRUSTED))
@@ -42,10 +42,10 @@ class ReadBackTool:
         entries = await self._past.load_round(session, number)
         if not entries:
             raise ToolFailed(f"there is nothing at {number} in this conversation; give the number of a stub")
-        return "\n\n".join(filter(None, map(_written, entries))), _origin_of(entries)
+        return "\n\n".join(filter(None, map(_render_entry, entries))), _origin_of(entries)
 
 
-def _number_of(call: ToolCall) -> int:
+def _parse_number(call: ToolCall) -> int:
     try:
         value = json.loads(call.arguments)
         number = int(value["number"])
@@ -62,7 +62,7 @@ def _origin_of(entries: Sequence[Entry]) -> Origin:
     return origins.pop() if len(origins) == 1 else Origin.TOOL
 
 
-def _written(entry: Entry) -> str:
+def _render_entry(entry: Entry) -> str:
     calls = (f"[called {call.name} {call.arguments}]" for call in entry.calls)
     head = f"[result of {entry.call}]" if entry.role == "tool" else ""
     return "\n".join(filter(None, (head, entry.text, *calls)))

@@ -90,7 +90,7 @@ def render(messages: list[ModelMessage], entries: Iterable[Entry], marks: Marks)
     for entry in entries:
         text = entry.text
         if entry.role != "tool":
-            images = _show(messages, images)
+            images = _flush_images(messages, images)
         if entry.role == "assistant":
             _add_assistant(messages, AssistantMessage(text, entry.calls, entry.continuation))
             continue
@@ -101,10 +101,10 @@ def render(messages: list[ModelMessage], entries: Iterable[Entry], marks: Marks)
             images += entry.images
         else:
             add_user(messages, UserMessage(text, entry.images))
-    _show(messages, images)
+    _flush_images(messages, images)
 
 
-def _show(messages: list[ModelMessage], images: tuple[Image, ...]) -> tuple[Image, ...]:
+def _flush_images(messages: list[ModelMessage], images: tuple[Image, ...]) -> tuple[Image, ...]:
     if images:
         add_user(messages, UserMessage(SHOWN, images))
     return ()

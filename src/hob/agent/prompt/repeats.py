@@ -12,30 +12,30 @@ from hob.core.ids import CallId
 from hob.core.models import Entry
 from hob.core.tools import ToolCall
 
-_WORTH_IT = 400  # characters
+_MIN_CHARS = 400  # characters
 
 
 def without_repeats(*parts: Sequence[Entry]) -> tuple[list[Entry], ...]:
     """Shorten repeated results in the parts of one conversation, in order."""
     calls: dict[CallId, ToolCall] = {}
     known: set[tuple[str, str, str]] = set()
-    return tuple([_shown(entry, calls, known) for entry in part] for part in parts)
+    return tuple([_shorten_repeat(entry, calls, known) for entry in part] for part in parts)
 
 
-def _shown(entry: Entry, calls: dict[CallId, ToolCall], known: set[tuple[str, str, str]]) -> Entry:
+def _shorten_repeat(entry: Entry, calls: dict[CallId, ToolCall], known: set[tuple[str, str, str]]) -> Entry:
     if entry.calls:
         calls.update({call.id: call for call in entry.calls})
-    if entry.role != "tool" or entry.call not in calls or len(entry.text) < _WORTH_IT or entry.images:
+    if entry.role != "tool" or entry.call not in calls or len(entry.text) < _MIN_CHARS or entry.images:
         return entry
     call = calls[entry.call]
-    key = (call.name, _plain(call.arguments), entry.text)
+    key = (call.name, _sorted_keys(call.arguments), entry.text)
     if key not in known:
         known.add(key)
         return entry
     return replace(entry, text=f"[the same {len(entry.text):,} characters as {call.name} gave for this call above]")
 
 
-def _plain(arguments: str) -> str:
+def _sorted_keys(arguments: str) -> str:
     """Normalise the order of keys."""
     try:
         return json.dumps(json.loads(arguments), sort_keys=True)

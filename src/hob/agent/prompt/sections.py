@@ -21,7 +21,7 @@ class WrittenSections:
     """Written sections: trusted parts by name, and entries of untrusted text, each after a heading of Hob's."""
 
     parts: tuple[tuple[str, str], ...] = ()
-    foreign: tuple[Entry, ...] = ()
+    untrusted: tuple[Entry, ...] = ()
 
 
 _NOTHING = WrittenSections()
@@ -57,24 +57,24 @@ class FeatureSections:
 
 async def _write(sections: Sequence[PromptSection], turn: Turn, at: float, room: int | None = None) -> WrittenSections:
     parts: list[tuple[str, str]] = []
-    foreign: list[Entry] = []
+    untrusted: list[Entry] = []
     written = await asyncio.gather(*(section.write(turn) for section in sections))
     for section, found in zip(sections, written, strict=True):
         if found is None or not found[0]:
             continue
         text, label = found
         if room is not None:
-            text = limited(text, room)
+            text = limit_tokens(text, room)
         if label.trusted:
             parts.append((section.name, text))
         else:
             source = f"{turn.id} {section.name}"
-            foreign.append(Entry(0, "user", f"{section.name}:", HOB_LABEL, source, at))
-            foreign.append(Entry(0, "user", text, label, source, at))
-    return WrittenSections(tuple(parts), tuple(foreign))
+            untrusted.append(Entry(0, "user", f"{section.name}:", HOB_LABEL, source, at))
+            untrusted.append(Entry(0, "user", text, label, source, at))
+    return WrittenSections(tuple(parts), tuple(untrusted))
 
 
-def limited(text: str, tokens: int) -> str:
+def limit_tokens(text: str, tokens: int) -> str:
     """Shorten the text to at most this many tokens."""
     while estimate_tokens(text) > tokens:
         text = shorten(text, min(len(text) * tokens // estimate_tokens(text), len(text) - 1))

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from enum import StrEnum
 
-from hob.agent.prompt.tokens import count_bytes, estimate_tokens, share, shorten
+from hob.agent.prompt.tokens import count_bytes, estimate_tokens, fair_cap, shorten
 from hob.agent.sessions import is_group, is_subagent
 from hob.agent.settings import AgentSettings
 from hob.core.content.files import BootstrapFile
@@ -111,7 +111,7 @@ def audience_of(turn: Turn) -> Audience:
 
 def unaccepted(files: tuple[BootstrapFile, ...], audience: Audience) -> tuple[BootstrapFile, ...]:
     """Return this audience's files that the owner has not accepted, as the model may see them."""
-    found = (_readable(file) for file in files if file.name in _FILES[audience] and not file.label.trusted)
+    found = (_visible_file(file) for file in files if file.name in _FILES[audience] and not file.label.trusted)
     return tuple(file for file in found if file.text)
 
 
@@ -128,7 +128,7 @@ def build_system(
     """
     parts = [("identity", IDENTITY.strip())]
     shown = [
-        _readable(file) if file.label.trusted else replace(file, text=NOT_ACCEPTED.format(name=file.name))
+        _visible_file(file) if file.label.trusted else replace(file, text=NOT_ACCEPTED.format(name=file.name))
         for file in files
         if file.name in _FILES[audience]
     ]
@@ -138,7 +138,7 @@ def build_system(
     while True:
         cap = min(
             settings.file_chars,
-            share([min(len(text), settings.file_chars) for text in texts.values()], total),
+            fair_cap([min(len(text), settings.file_chars) for text in texts.values()], total),
         )
         cut = [(name, f"# {name}\n\n{cut_text(text, cap)}") for name, text in texts.items()]
         if total < 10 or sum(estimate_tokens(text) + 1 for _, text in cut) <= left:
@@ -150,7 +150,7 @@ def build_system(
     return SystemText(text, sections, estimate_tokens(text))
 
 
-def _readable(file: BootstrapFile) -> BootstrapFile:
+def _visible_file(file: BootstrapFile) -> BootstrapFile:
     """Return the file as the model sees it: without comments; empty if only headings are left."""
     text = re.sub(_COMMENT, "", file.text) if "<!--" in file.text else file.text
     lines = [line.rstrip() for line in text.strip().splitlines()]

@@ -29,7 +29,7 @@ def shorten(text: str, limit: int) -> str:
     return text[:head] + mark + text[len(text) - tail :]
 
 
-def begin(text: str, limit: int) -> str:
+def keep_beginning(text: str, limit: int) -> str:
     """Shorten to `limit` characters: the first lines, and a mark that says how long the text is."""
     if len(text) <= limit:
         return text
@@ -40,7 +40,7 @@ def begin(text: str, limit: int) -> str:
     return (kept.rpartition("\n")[0].rstrip() or kept) + mark
 
 
-def share(lengths: list[int], total: int) -> int:
+def fair_cap(lengths: list[int], total: int) -> int:
     """Return the cap per text at which all fit into `total`: short texts stay whole, long ones become equal."""
     left, count = total, len(lengths)
     for length in sorted(lengths):

@@ -28,7 +28,9 @@ def age(entries: Sequence[Entry], now: float, settings: AgentSettings) -> list[E
     return hide(entries, _first_fresh(entries, now, settings))
 
 
-def age_summary(summary: Summary | None, since: Sequence[Entry], now: float, settings: AgentSettings) -> Summary | None:
+def expire_summary(
+    summary: Summary | None, since: Sequence[Entry], now: float, settings: AgentSettings
+) -> Summary | None:
     """Replace an untrusted summary by a stub once a turn `since` has expired: what it summarises is older."""
     if summary is None or summary.label.trusted or not _first_fresh(since, now, settings):
         return summary

@@ -61,11 +61,11 @@ def select(view: View, settings: AgentSettings, keep: int | None = None) -> tupl
     """Return the entries to show: at least the last `window`, at most `keep` if given."""
     entries = view.entries
     if keep is not None:
-        return entries[_forward(entries, max(0, len(entries) - keep)) :]
+        return entries[_skip_results(entries, max(0, len(entries) - keep)) :]
     before = max(0, view.total - len(entries))  # entries that were not loaded
     start = slide(view.total, settings.compact_above + settings.window, settings.window) - before
     if start <= 0:
-        return entries[_forward(entries, 0) :]
+        return entries[_skip_results(entries, 0) :]
     return entries[back_to_safe(entries, start, settings.window) :]
 
 
@@ -87,7 +87,7 @@ def back_to_safe(entries: Sequence[Entry], start: int, reach: int) -> int:
     for place in range(start, -1, -1):
         if is_safe(entries, place):
             return place
-    return _forward(entries, 0)
+    return _skip_results(entries, 0)
 
 
 def is_safe(entries: Sequence[Entry], place: int) -> bool:
@@ -102,7 +102,7 @@ def is_opening(entries: Sequence[Entry], place: int) -> bool:
     return entries[place].role == "user" and entries[place].turn != entries[place - 1].turn
 
 
-def _forward(entries: Sequence[Entry], start: int) -> int:
+def _skip_results(entries: Sequence[Entry], start: int) -> int:
     """The first place from `start` on that is no result of a call before it."""
     while start < len(entries) and entries[start].role == "tool":
         start += 1

@@ -10,8 +10,8 @@ from hob.core.tools import ToolSpec
 UNREADABLE = "$unreadable"
 """Key that holds arguments nothing could parse; journalled arguments are always a JSON object."""
 
-_KEPT = 2_000  # characters of unreadable arguments that are shown to the model again
-_BRIEF = 120  # characters of a one-line description
+_MAX_UNREADABLE_CHARS = 2_000  # characters of unreadable arguments that are shown to the model again
+_MAX_LINE_CHARS = 120  # characters of a one-line description
 
 _TYPES: Mapping[str, tuple[type, ...]] = {
     "string": (str,),
@@ -24,7 +24,7 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
 }
 
 
-def tidy(raw: str, *, repair: bool = True) -> str:
+def normalize_arguments(raw: str, *, repair: bool = True) -> str:
     """Return the arguments as the text of a JSON object.
 
     A JSON object is returned unchanged, byte for byte. With `repair` broken JSON is repaired; never use that for a
@@ -36,19 +36,19 @@ def tidy(raw: str, *, repair: bool = True) -> str:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
-        value = _repaired(text) if repair else None
-        return _written(value) if isinstance(value, dict) and value else _unreadable(raw)
+        value = _repair(text) if repair else None
+        return _dump(value) if isinstance(value, dict) and value else _wrap_unreadable(raw)
     if isinstance(value, dict):
         return raw
     if value is None:
         return "{}"
     if isinstance(value, str) and value.strip() != text:  # encoded twice: a JSON text inside a JSON string
-        return tidy(value, repair=repair)
-    return _unreadable(raw)
+        return normalize_arguments(value, repair=repair)
+    return _wrap_unreadable(raw)
 
 
 def load_arguments(arguments: str) -> dict[str, Any] | None:
-    """Parse arguments returned by `tidy`; None if they were unreadable."""
+    """Parse arguments returned by `normalize_arguments`; None if they were unreadable."""
     value: dict[str, Any] = json.loads(arguments)
     return None if UNREADABLE in value else value
 
@@ -93,8 +93,8 @@ def brief_arguments(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> 
 
 def brief_line(text: str) -> str:
     """Return the text in one line, shortened if it is long."""
-    line = " ".join(text[: 8 * _BRIEF].split())
-    return line if len(line) <= _BRIEF else line[: _BRIEF - 1] + "…"
+    line = " ".join(text[: 8 * _MAX_LINE_CHARS].split())
+    return line if len(line) <= _MAX_LINE_CHARS else line[: _MAX_LINE_CHARS - 1] + "…"
 
 
 def brief_result(text: str, *, last: bool) -> str:
@@ -108,7 +108,7 @@ def nearest(name: str, known: Sequence[str]) -> list[str]:
     return close_names(name, known, likeness=0.5)
 
 
-def _repaired(text: str) -> Any:
+def _repair(text: str) -> Any:
     import json_repair  # only broken arguments need it
 
     try:
@@ -117,12 +117,12 @@ def _repaired(text: str) -> Any:
         return None
 
 
-def _written(value: Any) -> str:
+def _dump(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"))  # ASCII, so that no unpaired surrogate reaches the database
 
 
-def _unreadable(raw: str) -> str:
-    return _written({UNREADABLE: raw[:_KEPT]})
+def _wrap_unreadable(raw: str) -> str:
+    return _dump({UNREADABLE: raw[:_MAX_UNREADABLE_CHARS]})
 
 
 def _type_text(schema: Mapping[str, Any]) -> str:
@@ -148,7 +148,7 @@ def _value_problems(value: Any, schema: Any, path: str) -> list[str]:
         return []
     kinds = schema.get("type", ())
     kinds = (kinds,) if isinstance(kinds, str) else tuple(kinds)
-    if kinds and not any(_is_a(value, kind) for kind in kinds):
+    if kinds and not any(_has_type(value, kind) for kind in kinds):
         return [f"{path} must be {' or '.join(kinds)}, not {type(value).__name__}"]
     if "enum" in schema and value not in schema["enum"]:
         return [f"{path} must be one of {', '.join(json.dumps(choice) for choice in schema['enum'])}"]
@@ -163,7 +163,7 @@ def _value_problems(value: Any, schema: Any, path: str) -> list[str]:
     return []
 
 
-def _is_a(value: Any, kind: str) -> bool:
+def _has_type(value: Any, kind: str) -> bool:
     wanted = _TYPES.get(kind)
     if wanted is None:
         return True

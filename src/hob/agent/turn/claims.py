@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 from hob.core.tools import Effect
 
-ABOUT = "unbacked claim"
+ABOUT_CLAIM = "unbacked claim"
 """The `about` of a note on such a claim."""
-_LONGEST = 160  # characters of a claim that are shown
-_NARRATIVE = 8  # sentences; in a longer text "I sent it" is a story
+_MAX_CLAIM_CHARS = 160  # characters of a claim that are shown
+_NARRATIVE_SENTENCES = 8  # sentences; in a longer text "I sent it" is a story
 
 
 class Claim(NamedTuple):
@@ -107,7 +107,7 @@ def find_unbacked(reply: str, asked: str, done: Collection[frozenset[Effect]]) -
 
     `done` holds the effects of each tool that succeeded; `asked` is the text the reply answers.
     """
-    if not _hint().search(reply):
+    if not _hint_pattern().search(reply):
         return None
     if _compiled(_WORDING).search(asked) or _compiled(_LOOKING_BACK).search(asked.strip()):
         return None
@@ -118,18 +118,18 @@ def find_unbacked(reply: str, asked: str, done: Collection[frozenset[Effect]]) -
 
 
 def _claims(reply: str) -> Iterator[Claim]:
-    sentences = tuple(_sentences(_own_words(reply)))
+    sentences = tuple(_sentences(_strip_quotes(reply)))
     for sentence in sentences:
         if sentence.endswith("?") or _compiled(_NOT_HERE).search(sentence):
             continue
         for action, patterns in _patterns().items():
             perfect, past = patterns
-            if perfect.search(sentence) or (len(sentences) <= _NARRATIVE and past.search(sentence)):
-                yield Claim(sentence[:_LONGEST], _EFFECTS[action])
+            if perfect.search(sentence) or (len(sentences) <= _NARRATIVE_SENTENCES and past.search(sentence)):
+                yield Claim(sentence[:_MAX_CLAIM_CHARS], _EFFECTS[action])
                 break
 
 
-def _own_words(reply: str) -> str:
+def _strip_quotes(reply: str) -> str:
     """Return the text without code, quotations and drafted letters."""
     text = re.sub("\u2019", "'", reply)
     text = re.sub(r"```.*?(?:```|\Z)|`[^`\n]*`", " ", text, flags=re.DOTALL)
@@ -151,7 +151,7 @@ def _compiled(pattern: str, flags: int = re.IGNORECASE) -> re.Pattern[str]:
 
 
 @cache
-def _hint() -> re.Pattern[str]:
+def _hint_pattern() -> re.Pattern[str]:
     """A cheap test that rules out most replies."""
     further = "reminder|calendar|appointment|termin|erinnerung|raus|created|written|removed"
     return _compiled("|".join((*_ENGLISH.values(), *_GERMAN.values(), further)))

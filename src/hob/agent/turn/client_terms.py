@@ -14,7 +14,7 @@ from hob.core.turns import Turn, WaitsFor
 
 ABOUT_FORM, ABOUT_CHOICE = "form", "tool choice"
 """The `about` of notes on them in the journal."""
-MAX_TRIES = 3
+MAX_FORMAT_ATTEMPTS = 3
 """Replies in the wrong format that are accepted before the turn fails."""
 WAIT_SECONDS = 3_600.0
 """Time a client has to deliver a tool's result."""
@@ -58,7 +58,7 @@ class WithClientTools:
         return await self._tools.call(call, context)
 
 
-def formed(text: str, form: Mapping[str, Any]) -> tuple[str, str]:
+def parse_reply(text: str, form: Mapping[str, Any]) -> tuple[str, str]:
     """Return the JSON in a text, without code fences, and what is wrong with it."""
     text = text.strip()
     if text.startswith("```"):
@@ -72,17 +72,17 @@ def formed(text: str, form: Mapping[str, Any]) -> tuple[str, str]:
     elif not isinstance(value, dict):
         return text, "it is no JSON object"
     else:
-        problems = [*problems_of(value, form), *_unknown(value, form)] if form else []
+        problems = [*problems_of(value, form), *_unknown_keys(value, form)] if form else []
     return text, "; ".join(problems[:8])
 
 
-def _unknown(value: Mapping[str, Any], form: Mapping[str, Any]) -> list[str]:
+def _unknown_keys(value: Mapping[str, Any], form: Mapping[str, Any]) -> list[str]:
     if form.get("additionalProperties", True) is not False:
         return []
     return [f"{name} is not in the schema" for name in value if name not in form.get("properties", {})]
 
 
-def cut_at(text: str, stop: tuple[str, ...]) -> str:
+def cut_at_stop_word(text: str, stop: tuple[str, ...]) -> str:
     """Return the text before the first of these stop words."""
     places = [place for word in stop if (place := text.find(word)) >= 0]
     return text[: min(places)] if places else text

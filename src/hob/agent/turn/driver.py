@@ -8,16 +8,16 @@ from typing import assert_never
 
 from hob.agent.commands.model_names import chosen_name
 from hob.agent.turn.client_terms import terms_of, tools_of_turn
-from hob.agent.turn.dependencies import StepOutcome, Stopwatch, TurnDependencies
-from hob.agent.turn.ending import finish_of
+from hob.agent.turn.dependencies import Stopwatch, TurnDependencies
+from hob.agent.turn.ending import build_finish
 from hob.agent.turn.loops import LoopRules
-from hob.agent.turn.model_call import ask, out_of_time
-from hob.agent.turn.questions import receive_answers, with_question
-from hob.agent.turn.recordings import write_down
+from hob.agent.turn.model_call import ask_model, out_of_time
+from hob.agent.turn.questions import add_questions, receive_answers
+from hob.agent.turn.recordings import transcribe_recordings
 from hob.agent.turn.run_state import Record, TurnRun, Unsaved
 from hob.agent.turn.tool_calls import ToolCalls, publish_skipped_call
 from hob.agent.turn.turn import (
-    WITHDRAWING,
+    RETRACTING_NOTES,
     AskModel,
     CallState,
     Park,
@@ -25,8 +25,8 @@ from hob.agent.turn.turn import (
     Say,
     TurnRules,
     WriteSteps,
-    answer_of,
     decide,
+    substitute_result,
 )
 from hob.core.errors import StoreError
 from hob.core.events.hooks import AfterTurn, BeforeTurn
@@ -47,8 +47,8 @@ _UNSAVED_TURNS = 256  # turns with unwritten steps that are remembered; far more
 class Driver:
     """Implements the port `Turns`."""
 
-    def __init__(self, parts: TurnDependencies) -> None:
-        self._parts = parts
+    def __init__(self, deps: TurnDependencies) -> None:
+        self._deps = deps
         # Steps that a failed write (a full disk) kept from the journal. They are written when the turn runs again, so
         # that no completed call is forgotten, and kept until then, because that run may fail or be cancelled too.
         self._unsaved: OrderedDict[TurnId, Unsaved] = OrderedDict()
@@ -67,37 +67,37 @@ class Driver:
                 _absorb_cancellation()
                 if run is None:
                     run = await self._begin(turn, control)
-                return await self._stopped(run, reason or "")
+                return await self._finish_stopped(run, reason or "")
         except StoreError:
             if run is not None:
-                self._keep(turn.id, run.record.unsaved())
+                self._remember_unsaved(turn.id, run.record.unsaved())
             raise
 
-    def _keep(self, turn: TurnId, unsaved: Unsaved) -> None:
+    def _remember_unsaved(self, turn: TurnId, unsaved: Unsaved) -> None:
         self._unsaved[turn] = unsaved
         self._unsaved.move_to_end(turn)
         while len(self._unsaved) > _UNSAVED_TURNS:  # The oldest may have ended otherwise, and never run again.
             self._unsaved.popitem(last=False)
 
     async def _begin(self, turn: Turn, control: Control) -> TurnRun:
-        parts = self._parts
-        steps, session = await asyncio.gather(parts.journal.load_steps(turn.id), parts.sessions.get(turn.session))
-        record = Record(parts.journal, turn, steps)
+        deps = self._deps
+        steps, session = await asyncio.gather(deps.journal.load_steps(turn.id), deps.sessions.get(turn.session))
+        record = Record(deps.journal, turn, steps)
         unsaved = self._unsaved.get(turn.id)
         if unsaved is not None:
             record.resume(unsaved)
         named = next((inbound.model for inbound in reversed(turn.inbounds) if inbound.model), None)
-        model = chosen_name(parts.model, named or session.model, parts.default_model)
-        watch = Stopwatch.start(parts.clock)
-        return TurnRun(parts, turn, control, record, session, model, watch, joined=list(turn.joined))
+        model = chosen_name(deps.model, named or session.model, deps.default_model)
+        watch = Stopwatch.start(deps.clock)
+        return TurnRun(deps, turn, control, record, session, model, watch, joined=list(turn.joined))
 
     async def _perform(self, run: TurnRun) -> Outcome:
         await run.record.flush()  # steps an earlier run could not write
         self._unsaved.pop(run.turn.id, None)
         await receive_answers(run)
-        await write_down(run)
-        if run.parts.hooks:
-            await self._before(run)
+        await transcribe_recordings(run)
+        if run.deps.hooks:
+            await self._run_before_hooks(run)
         rules = self._rules(run.turn)
         while True:
             command = decide(run.record.state, rules)
@@ -108,15 +108,15 @@ class Driver:
                     return await self._park(run, Parked(command.on, command.until, command.line))
                 case WriteSteps(steps):
                     for step in steps:
-                        self._show(run, step)
+                        self._publish_step(run, step)
                         run.record.add(step)
                 case AskModel(not_before):
-                    if not_before is not None and run.parts.clock.now().timestamp() < not_before:
-                        return await self._park(run, self._later(run, not_before))
+                    if not_before is not None and run.deps.clock.now().timestamp() < not_before:
+                        return await self._park(run, self._parked_until(run, not_before))
                     if run.seconds_left <= 0:
                         run.record.add(out_of_time(run))
                     else:
-                        await ask(run)
+                        await ask_model(run)
                 case RunTools(items):
                     await self._run_tools(run, items)
                     rules = self._rules(run.turn)  # a call may have opened tools
@@ -124,8 +124,8 @@ class Driver:
                     assert_never(command)
 
     def _rules(self, turn: Turn) -> TurnRules:
-        settings, terms = self._parts.settings, terms_of(turn)
-        specs, theirs = tools_of_turn(self._parts.toolset, turn).specs(), {tool.name for tool in terms.tools}
+        settings, terms = self._deps.settings, terms_of(turn)
+        specs, theirs = tools_of_turn(self._deps.toolset, turn).specs(), {tool.name for tool in terms.tools}
         return TurnRules(
             max_rounds=settings.max_rounds,
             window=settings.window,
@@ -137,25 +137,25 @@ class Driver:
             loops=LoopRules(settings.loop_warning, settings.loop_critical, settings.loop_breaker),
         )
 
-    async def _before(self, run: TurnRun) -> None:
-        decided = await run.parts.hooks.decide(BeforeTurn(run.turn, run.model))
+    async def _run_before_hooks(self, run: TurnRun) -> None:
+        decided = await run.deps.hooks.decide(BeforeTurn(run.turn, run.model))
         if decided.denied is not None and not run.record.steps:
-            text = say(Sentence.HOOK_DENIED, run.parts.settings.language, detail=decided.denied)
+            text = say(Sentence.HOOK_DENIED, run.deps.settings.language, detail=decided.denied)
             run.record.add(Stopped("hook", text))
         elif decided.model is not None:
             run.model = decided.model
 
     async def _park(self, run: TurnRun, parked: Parked) -> Parked:
         await run.record.flush()
-        parked = await with_question(run, parked)
+        parked = await add_questions(run, parked)
         text = "" if parked.question else parked.line  # questions are published once they are stored
-        run.parts.notices.publish(Progress(run.turn.trace, run.turn.session, "parked", parked.on.value, text))
+        run.deps.notices.publish(Progress(run.turn.trace, run.turn.session, "parked", parked.on.value, text))
         return parked
 
-    def _later(self, run: TurnRun, until: float) -> Parked:
+    def _parked_until(self, run: TurnRun, until: float) -> Parked:
         waiting = run.record.state.waiting
         detail = waiting.reason if waiting is not None else ""
-        line = say(Sentence.WAITS_FOR_MODEL, run.parts.settings.language, detail=detail)
+        line = say(Sentence.WAITS_FOR_MODEL, run.deps.settings.language, detail=detail)
         return Parked(WaitsFor.TIME, until, line)
 
     async def _run_tools(self, run: TurnRun, items: tuple[CallState, ...]) -> None:
@@ -170,7 +170,7 @@ class Driver:
             return
         turn = replace(run.turn, joined=tuple(run.joined))  # joined messages count for policy too
         begun = frozenset(item.call.id for item in items if item.intent is not None)
-        calls = ToolCalls(run.parts, turn, run.model, begun, lambda: run.control.is_shutting_down)
+        calls = ToolCalls(run.deps, turn, run.model, begun, lambda: run.control.is_shutting_down)
         intents: list[ToolIntended] = []
         for item in items:
             prepared = await calls.prepare(item, record.state.trust)
@@ -182,91 +182,90 @@ class Driver:
             return
         await record.flush()
         if len(intents) == 1:
-            self._take(run, await calls.perform(intents[0], record.state.trust, run.seconds_left))
+            outcome = await calls.perform(intents[0], record.state.trust, run.seconds_left)
+            record.add(outcome.step, outcome.event)
         else:
-            await self._run_at_once(run, calls, intents)
+            await self._run_concurrently(run, calls, intents)
 
-    async def _run_at_once(self, run: TurnRun, calls: ToolCalls, intents: list[ToolIntended]) -> None:
+    async def _run_concurrently(self, run: TurnRun, calls: ToolCalls, intents: list[ToolIntended]) -> None:
         """Run the calls concurrently and journal each result as it arrives, so that a crash loses only the others."""
-        places, gate = asyncio.Semaphore(run.parts.settings.parallel_tools), asyncio.Lock()
+        places, gate = asyncio.Semaphore(run.deps.settings.parallel_tools), asyncio.Lock()
         missing = len(intents)
-        trouble: list[StoreError] = []
+        errors: list[StoreError] = []
 
         async def perform(intent: ToolIntended) -> None:
             nonlocal missing
             async with places:
-                self._take(run, await calls.perform(intent, run.record.state.trust, run.seconds_left))
+                outcome = await calls.perform(intent, run.record.state.trust, run.seconds_left)
+                run.record.add(outcome.step, outcome.event)
             missing -= 1
-            if missing and not trouble:
+            if missing and not errors:
                 try:
                     async with gate:
                         await run.record.flush()
                 except StoreError as error:  # The other calls continue; their results are kept for the next run.
-                    trouble.append(error)
+                    errors.append(error)
 
         async with asyncio.TaskGroup() as group:
             for intent in intents:
                 group.create_task(perform(intent))
-        if trouble:
-            raise trouble[0]
+        if errors:
+            raise errors[0]
 
-    def _show(self, run: TurnRun, step: Step) -> None:
+    def _publish_step(self, run: TurnRun, step: Step) -> None:
         """Publish results of calls that never ran, and the retraction of a discarded reply."""
-        if isinstance(step, Noted) and step.about in WITHDRAWING:
+        if isinstance(step, Noted) and step.about in RETRACTING_NOTES:
             run.streamed.clear()
-            run.parts.notices.publish(Retracted(run.turn.trace, run.turn.session))
+            run.deps.notices.publish(Retracted(run.turn.trace, run.turn.session))
         calls = {item.call.id: item for item in run.record.state.calls}
         if isinstance(step, ToolReceived) and (item := calls.get(step.result.call)) and item.intent is None:
-            publish_skipped_call(run.parts, run.turn, item.call, step.status)
+            publish_skipped_call(run.deps, run.turn, item.call, step.status)
 
-    def _take(self, run: TurnRun, happened: StepOutcome) -> None:
-        run.record.add(happened.step, happened.event)
-
-    async def _stopped(self, run: TurnRun, reason: str) -> Outcome:
+    async def _finish_stopped(self, run: TurnRun, reason: str) -> Outcome:
         """Return the outcome of a turn that a person stopped, possibly while it was finishing."""
         if run.finish is not None:  # The finish was already being written; writing it again changes nothing.
             return await self._settle(run, run.finish)
         await run.record.resync()
-        return await self._end(run, self._stop(run, reason))
+        return await self._end(run, self._close_calls(run, reason))
 
-    def _stop(self, run: TurnRun, reason: str) -> Say:
+    def _close_calls(self, run: TurnRun, reason: str) -> Say:
         """Close the running calls with an unknown outcome and return the closing command."""
         record = run.record
         for item in record.state.calls:
             if item.open and item.intent is not None:
                 text = f"{item.call.name} was stopped by the user while it ran; it may have taken effect."
-                record.add(answer_of(item.call.id, text, "cancelled"))
+                record.add(substitute_result(item.call.id, text, "cancelled"))
         record.add(Cancelled(reason))
-        text = say_stopped(reason, run.parts.settings.language)
+        text = say_stopped(reason, run.deps.settings.language)
         return Say(text, OutboundKind.NOTICE, TurnState.CANCELLED, reason)
 
     async def _end(self, run: TurnRun, command: Say) -> Outcome:
-        run.finish = finish_of(run, command)
+        run.finish = build_finish(run, command)
         return await self._settle(run, run.finish)
 
     async def _settle(self, run: TurnRun, finish: Finish) -> Outcome:
         """Commit the finish, publish it, then start the background work."""
-        await run.parts.journal.finish(finish)
+        await run.deps.journal.finish(finish)
         ids = tuple(inbound.id for inbound in (*run.turn.inbounds, *run.joined))
         steered = tuple(step.inbound for step in run.record.steps if isinstance(step, Steered))
         inbounds = tuple(dict.fromkeys((*ids, *steered)))
         trace, session = run.turn.trace, finish.session
-        run.parts.notices.publish(
+        run.deps.notices.publish(
             Settled(trace, session, finish.turn, finish.state, finish.reply, finish.kind, inbounds)
         )
-        await self._afterwards(run, finish)
+        await self._start_follow_up(run, finish)
         return Finished(finish.state, finish.reason)
 
-    async def _afterwards(self, run: TurnRun, finish: Finish) -> None:
-        if run.parts.background_tasks is not None:
-            run.parts.background_tasks(self._tidy(run, finish))
+    async def _start_follow_up(self, run: TurnRun, finish: Finish) -> None:
+        if run.deps.background_tasks is not None:
+            run.deps.background_tasks(self._follow_up(run, finish))
             return
         try:
-            await self._tidy(run, finish)
+            await self._follow_up(run, finish)
         except asyncio.CancelledError:  # The turn has ended; only the follow-up work is cancelled.
             _absorb_cancellation()
 
-    async def _tidy(self, run: TurnRun, finish: Finish) -> None:
+    async def _follow_up(self, run: TurnRun, finish: Finish) -> None:
         """Run follow-up work: after-turn hooks and compaction. A shutdown cancels it."""
         try:
             await self._look_back(run, finish)
@@ -274,14 +273,14 @@ class Driver:
             log.warning("tidying after turn %s failed: %s", finish.turn, error)
 
     async def _look_back(self, run: TurnRun, finish: Finish) -> None:
-        compactor = run.parts.compactor
-        if run.parts.hooks:
-            await run.parts.hooks.decide(AfterTurn(run.turn, finish.state, finish.reply))
+        compactor = run.deps.compactor
+        if run.deps.hooks:
+            await run.deps.hooks.decide(AfterTurn(run.turn, finish.state, finish.reply))
         if compactor is None or finish.state is not TurnState.DONE or run.view is None:
             return
         view = run.view
         view = replace(view, entries=view.entries + finish.entries, total=view.total + len(finish.entries))
-        model = chosen_name(run.parts.model, run.session.model, run.parts.default_model)
+        model = chosen_name(run.deps.model, run.session.model, run.deps.default_model)
         if run.record.state.shortened:
             keep = min(run.record.state.keep or 0, view.total // 2)  # few long messages overflow as well as many
             await compactor.compact(run.turn.session, reason="overflow", model=model, keep=keep)

@@ -20,18 +20,18 @@ from hob.core.steps import Said
 from hob.core.trust.labels import Label, Origin, SenderClass
 from hob.core.turns import Finish
 
-_PROVOKED = frozenset({ModelFault.FILTERED, ModelFault.BAD_REQUEST, ModelFault.CONTEXT_OVERFLOW})
+_PROVOKED_FAULTS = frozenset({ModelFault.FILTERED, ModelFault.BAD_REQUEST, ModelFault.CONTEXT_OVERFLOW})
 """Faults the turn's own text may have provoked; shown again, it would provoke them again."""
 
 _QUESTION_CHARS = 500
 
 
-def finish_of(run: TurnRun, say: Say) -> Finish:
+def build_finish(run: TurnRun, say: Say) -> Finish:
     """Return everything the last transaction writes."""
     record, turn = run.record, run.turn
     if record.state.said is None:
         record.add(Said(say.text, say.kind, say.reason))
-    steps, events = record.rest()
+    steps, events = record.pending()
     outbounds = _outbounds(run, say)
     return Finish(
         turn=turn.id,
@@ -44,7 +44,7 @@ def finish_of(run: TurnRun, say: Say) -> Finish:
         reason=say.reason,
         reply=say.text,
         kind=say.kind,
-        hidden=say.state is TurnState.FAILED and say.reason in _PROVOKED,
+        hidden=say.state is TurnState.FAILED and say.reason in _PROVOKED_FAULTS,
     )
 
 
@@ -54,12 +54,12 @@ def _entries(run: TurnRun, say: Say) -> tuple[Entry, ...]:
         label = Label(Origin.MODEL, run.record.state.trust)
         entries.append(Entry(0, "assistant", clean("".join(run.streamed)), label, run.turn.id, run.watch.at))
     closing = closing_entry(run.turn, say.state, say.reason, run.watch.at)
-    if closing is not None and say.reason in _PROVOKED - {ModelFault.FILTERED}:
-        closing = _question(run, closing)
+    if closing is not None and say.reason in _PROVOKED_FAULTS - {ModelFault.FILTERED}:
+        closing = _excerpt_entry(run, closing)
     return (*entries, closing) if entries and closing is not None else tuple(entries)
 
 
-def _question(run: TurnRun, closing: Entry) -> Entry:
+def _excerpt_entry(run: TurnRun, closing: Entry) -> Entry:
     """Return the entry for a hidden turn: only the beginning of its messages, which did not provoke the failure."""
     inbounds = run.turn.inbounds
     words = shorten("\n".join(inbound.text for inbound in inbounds), _QUESTION_CHARS)
@@ -74,14 +74,14 @@ def _outbounds(run: TurnRun, say: Say) -> tuple[Outbound, ...]:
     turn, previews = run.turn, run.record.state.trust.value == "trusted"
     addresses = dict.fromkeys(inbound.origin for inbound in (*turn.inbounds, *run.joined))
     told = [(to, text, say.kind) for to, text in _chunks(run, addresses, say.text)]
-    told += [(to, text, OutboundKind.NOTICE) for to, text in _notes(run)]
+    told += [(to, text, OutboundKind.NOTICE) for to, text in _remark_chunks(run)]
     return tuple(
         Outbound(outbox_id(turn.id, place), to, text, kind, turn.id, turn.trace, place, previews)
         for place, (to, text, kind) in enumerate(told)
     )
 
 
-def _notes(run: TurnRun) -> Iterable[tuple[Address, str]]:
+def _remark_chunks(run: TurnRun) -> Iterable[tuple[Address, str]]:
     """Return the turn's remarks, addressed to the owner only, since they name models and accounts.
 
     Channels that fetch their replies fetch the remarks too.

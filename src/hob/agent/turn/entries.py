@@ -29,14 +29,17 @@ from hob.core.turns import Turn
 
 NOT_ANSWERED = "[No answer was given to this: {reason}.]"
 STOPPED = "[The owner stopped this.]"
-_WHY_NOT = {"": "nothing was heard", ModelFault.NOT_CONFIGURED.value: "no model for it is set (model.transcription)"}
+_TRANSCRIPTION_PROBLEMS = {
+    "": "nothing was heard",
+    ModelFault.NOT_CONFIGURED.value: "no model for it is set (model.transcription)",
+}
 FILE_LABEL = Label(Origin.FILE, Trust.UNTRUSTED)
 PASTED_LABEL = Quoted("").label
 
 
 def opening_entries(turn: Turn, at: float) -> tuple[Entry, ...]:
     """Return the entries of the turn's own messages: text, quoted parts and attachments, each with its label."""
-    return tuple(entry for inbound in turn.inbounds for entry in _of_inbound(turn.id, inbound, at))
+    return tuple(entry for inbound in turn.inbounds for entry in _inbound_entries(turn.id, inbound, at))
 
 
 def step_entries(turn: Turn, steps: Sequence[Step], at: float) -> tuple[Entry, ...]:
@@ -78,14 +81,14 @@ def step_entries(turn: Turn, steps: Sequence[Step], at: float) -> tuple[Entry, .
             case UserAnswered() if step.call not in received:
                 entries.append(_entry(turn.id, "tool", step.text, step.label, at, call=step.call))
             case Steered():
-                said_now = (*said_by(step.text, step.label), *((part.text, part.label) for part in step.quoted))
+                said_now = (*split_message(step.text, step.label), *((part.text, part.label) for part in step.quoted))
                 entries.extend(_entry(turn.id, "user", text, label, at) for text, label in said_now)
-                entries.extend(_attached(turn.id, step, at))
+                entries.extend(_attachment_entries(turn.id, step, at))
             case Transcribed():
                 told = (
                     f"] {step.text}"
                     if step.text
-                    else f", not written down: {_WHY_NOT.get(step.problem, step.problem)}]"
+                    else f", not written down: {_TRANSCRIPTION_PROBLEMS.get(step.problem, step.problem)}]"
                 )
                 entries.append(_entry(turn.id, "user", f"[spoken{told}", step.label, at))
             case Noted():
@@ -100,7 +103,7 @@ def entries_of(turn: Turn, steps: Sequence[Step], at: float) -> tuple[Entry, ...
     return opening_entries(turn, at) + step_entries(turn, steps, at)
 
 
-def said_by(text: str, label: Label) -> tuple[tuple[str, Label], ...]:
+def split_message(text: str, label: Label) -> tuple[tuple[str, Label], ...]:
     """Split a message into labelled parts: text the owner pasted is untrusted, and so is a long message as a whole."""
     if label != OWNER_LABEL or not holds_pasted(text):
         return ((text, label),)
@@ -123,25 +126,25 @@ def closing_entry(turn: Turn, state: TurnState, reason: str, at: float) -> Entry
     return _entry(turn.id, "user", text, HOB_LABEL, at)
 
 
-def _of_inbound(turn: str, inbound: Inbound, at: float) -> Iterator[Entry]:
+def _inbound_entries(turn: str, inbound: Inbound, at: float) -> Iterator[Entry]:
     # earlier messages, as the client reports them
     before = [part for part in inbound.quoted if part.label.origin is Origin.CLIENT]
     for part in before:
         yield _entry(turn, "user", part.text, part.label, at)
-    for text, label in said_by(inbound.text, inbound.label):
+    for text, label in split_message(inbound.text, inbound.label):
         yield _entry(turn, "user", text, label, at)
     for part in inbound.quoted:
         if part.text and part not in before:
             yield _entry(turn, "user", part.text, part.label, at)
-    yield from _attached(turn, inbound, at)
+    yield from _attachment_entries(turn, inbound, at)
 
 
-def _attached(turn: str, message: Inbound | Steered, at: float) -> Iterator[Entry]:
+def _attachment_entries(turn: str, message: Inbound | Steered, at: float) -> Iterator[Entry]:
     for attachment in message.attachments:
-        yield _of_attachment(turn, attachment, message.label if attachment.voice else FILE_LABEL, at)
+        yield _attachment_entry(turn, attachment, message.label if attachment.voice else FILE_LABEL, at)
 
 
-def _of_attachment(turn: str, attachment: Attachment, label: Label, at: float) -> Entry:
+def _attachment_entry(turn: str, attachment: Attachment, label: Label, at: float) -> Entry:
     name = " ".join(attachment.name.split())[:80] or "no name"
     size = f", {attachment.size} bytes" if attachment.size else ""
     text = f"[attachment: {name}, {attachment.media_type}{size}]"

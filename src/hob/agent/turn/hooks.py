@@ -58,7 +58,7 @@ class HookDecision:
     model: str | None = None
 
 
-_NOTHING = HookDecision()
+_NO_DECISION = HookDecision()
 
 
 class Hooks:
@@ -77,17 +77,17 @@ class Hooks:
 
     async def decide(self, event: HookEvent) -> HookDecision:
         """Ask each hook. Never raises."""
-        decided = _NOTHING
+        decided = _NO_DECISION
         for hook in self._hooks:
             match await self._ask(hook, event):
                 case Deny(reason):
                     return replace(decided, denied=reason or "no reason given")
                 case Replace(arguments):
                     decided = replace(decided, arguments=dict(arguments))
-                    event = _replaced(event, arguments)
+                    event = _with_arguments(event, arguments)
                 case UseModel(model):
                     decided = replace(decided, model=model)
-                    event = _remodelled(event, model)
+                    event = _with_model(event, model)
                 case _:
                     pass
         return decided
@@ -102,7 +102,7 @@ class Hooks:
             return Proceed()
 
 
-def _replaced(event: HookEvent, arguments: Mapping[str, Any]) -> HookEvent:
+def _with_arguments(event: HookEvent, arguments: Mapping[str, Any]) -> HookEvent:
     if not isinstance(event, BeforeTool):
         return event
     import json  # hooks that replace arguments are rare
@@ -110,7 +110,7 @@ def _replaced(event: HookEvent, arguments: Mapping[str, Any]) -> HookEvent:
     return replace(event, call=replace(event.call, arguments=json.dumps(dict(arguments), default=str)))
 
 
-def _remodelled(event: HookEvent, model: str) -> HookEvent:
+def _with_model(event: HookEvent, model: str) -> HookEvent:
     match event:
         case BeforeTurn():
             return replace(event, model=model)

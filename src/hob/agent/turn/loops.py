@@ -14,10 +14,10 @@ from hob.core.ids import digest
 from hob.core.tools import ToolCall
 from hob.core.values import dataclass
 
-KEPT = 64
+MAX_HISTORY = 64
 """Number of recent calls that are compared."""
 
-_BACK_AND_FORTH = 4  # two different calls are no pattern yet
+_MIN_PING_PONG = 4  # two different calls are no pattern yet
 
 _VOLATILE = re.compile(
     r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"  # UUID
@@ -83,21 +83,21 @@ def find_loop(history: Sequence[SeenCall], name: str, signature: str, rules: Loo
     """Return the worst finding about this call, given the calls before it."""
     if not history:
         return None
-    stuck = _without_progress(history)
+    stuck = _count_without_progress(history)
     if stuck >= rules.breaker:
         return LoopFinding("no_progress", Level.BREAKER, name, stuck, "no_progress")
     return (
-        _unknown_tool(history, name, rules)
-        or _ping_pong(history, signature, name, rules)
-        or _repeat(history, signature, name, rules)
+        _find_unknown_tool(history, name, rules)
+        or _find_ping_pong(history, signature, name, rules)
+        or _find_repeat(history, signature, name, rules)
     )
 
 
-def _repeat(history: Sequence[SeenCall], signature: str, name: str, rules: LoopRules) -> LoopFinding | None:
+def _find_repeat(history: Sequence[SeenCall], signature: str, name: str, rules: LoopRules) -> LoopFinding | None:
     same = [item for item in history if item.signature == signature]
     if not same:
         return None
-    unchanged = _tail(same)
+    unchanged = _count_unchanged(same)
     poll = same[-1].poll
     detector = "known_poll_no_progress" if poll else "generic_repeat"
     about = f"{detector}:{signature}"
@@ -107,7 +107,7 @@ def _repeat(history: Sequence[SeenCall], signature: str, name: str, rules: LoopR
     return LoopFinding(detector, Level.WARNING, name, count, about) if count >= rules.warning else None
 
 
-def _tail(same: Sequence[SeenCall]) -> int:
+def _count_unchanged(same: Sequence[SeenCall]) -> int:
     count = 0
     for item in reversed(same):
         if item.outcome != same[-1].outcome:
@@ -116,7 +116,7 @@ def _tail(same: Sequence[SeenCall]) -> int:
     return count
 
 
-def _ping_pong(history: Sequence[SeenCall], signature: str, name: str, rules: LoopRules) -> LoopFinding | None:
+def _find_ping_pong(history: Sequence[SeenCall], signature: str, name: str, rules: LoopRules) -> LoopFinding | None:
     if len(history) < 2 or history[-1].signature == history[-2].signature:
         return None
     pair = (history[-1], history[-2])
@@ -127,7 +127,7 @@ def _ping_pong(history: Sequence[SeenCall], signature: str, name: str, rules: Lo
         if item.signature != pair[n % 2].signature or item.outcome != pair[n % 2].outcome:
             break
         count += 1
-    if count < _BACK_AND_FORTH:
+    if count < _MIN_PING_PONG:
         return None
     about = "ping_pong:" + ":".join(sorted(item.signature for item in pair))
     if count >= rules.critical:
@@ -135,14 +135,14 @@ def _ping_pong(history: Sequence[SeenCall], signature: str, name: str, rules: Lo
     return LoopFinding("ping_pong", Level.WARNING, name, count, about) if count >= rules.warning else None
 
 
-def _unknown_tool(history: Sequence[SeenCall], name: str, rules: LoopRules) -> LoopFinding | None:
+def _find_unknown_tool(history: Sequence[SeenCall], name: str, rules: LoopRules) -> LoopFinding | None:
     count = sum(item.unknown for item in history if item.name == name)
     if count < rules.warning:
         return None
     return LoopFinding("unknown_tool", Level.CRITICAL, name, count, f"unknown_tool:{name}")
 
 
-def _without_progress(history: Sequence[SeenCall]) -> int:
+def _count_without_progress(history: Sequence[SeenCall]) -> int:
     """Count the calls at the end that only repeated an earlier call and its result."""
     known: set[tuple[str, str]] = set()
     count = 0

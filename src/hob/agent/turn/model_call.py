@@ -6,20 +6,20 @@ from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 
 from hob.agent.budget.accounting import stream_in_turn
-from hob.agent.budget.budget import HeldAmount
+from hob.agent.budget.budget import Reservation
 from hob.agent.commands.model_names import real_name
 from hob.agent.ports import can_route
 from hob.agent.prompt.system import Prompt
 from hob.agent.prompt.window import load_limit
 from hob.agent.remarks import remarks_of, render
-from hob.agent.sessions import reset_due, resets
-from hob.agent.turn.arguments import tidy
+from hob.agent.sessions import can_reset, reset_due
+from hob.agent.turn.arguments import normalize_arguments
 from hob.agent.turn.client_terms import tools_of_turn
 from hob.agent.turn.dependencies import Stopwatch
-from hob.agent.turn.recordings import write_down
+from hob.agent.turn.recordings import transcribe_recordings
 from hob.agent.turn.run_state import TurnRun, request_hash
 from hob.agent.turn.tool_calls import clean
-from hob.agent.turn.turn import WAITABLE
+from hob.agent.turn.turn import TRANSIENT_FAULTS
 from hob.core.errors import BudgetExceeded, ModelError, ModelFault
 from hob.core.events.hooks import AfterModel, BeforeModel
 from hob.core.events.notices import Delta, Progress, Retracted
@@ -42,37 +42,37 @@ from hob.core.translation.sentences import Sentence, say, span
 from hob.core.trust.labels import SenderClass
 from hob.core.turns import View
 
-_LOOK_SECONDS = 1.0  # polling interval for joining messages while the model is silent for long
-_FIRST_WAIT, _LONGEST_WAIT = 30.0, 900.0  # seconds background work waits if the server names no time
+_POLL_SECONDS = 1.0  # polling interval for joining messages while the model is silent for long
+_FIRST_WAIT_SECONDS, _MAX_WAIT_SECONDS = 30.0, 900.0  # seconds background work waits if the server names no time
 
 
-async def ask(run: TurnRun) -> None:
+async def ask_model(run: TurnRun) -> None:
     """Make one model call, from building the prompt to journalling the reply or failure."""
-    record, parts = run.record, run.parts
+    record, deps = run.record, run.deps
     if record.steps:
         await run.steer()
-        await write_down(run)  # of messages that just joined
-    watch, heard = Stopwatch.start(parts.clock), _StreamState()
+        await transcribe_recordings(run)  # of messages that just joined
+    watch, state = Stopwatch.start(deps.clock), _StreamState()
     try:
-        run.requested_model = run.requested_model or await real_name(parts.model, run.model)
-        prompt = await _build(run)
-        route = await _choose(run, prompt.request)
+        run.requested_model = run.requested_model or await real_name(deps.model, run.model)
+        prompt = await _build_prompt(run)
+        route = await _choose_route(run, prompt.request)
     except ModelError as error:  # no model connected, server unreachable, or the prompt cannot fit
-        _fail(run, run.requested_model or run.model, watch, error, heard)
+        _record_failure(run, run.requested_model or run.model, watch, error, state)
         return
     if route is None:
         return
     estimate = prompt.input_estimate
     run.requested_model, run.prompt_tokens = route.request.first, estimate
-    await record.settle()
+    await record.flush_costs()
     try:
-        async with parts.budget.reserved(run.turn, route.request, estimate, run.joined) as held:
+        async with deps.budget.reserved(run.turn, route.request, estimate, run.joined) as held:
             request = held.request
             run.requested_model, models = request.first, request.models
-            news = (*prompt.remarks, *await _outlined(run), *route.remarks, *held.remarks)
+            news = (*prompt.remarks, *await _outline_remarks(run), *route.remarks, *held.remarks)
             for remark in news:  # published now, so that they survive a lost reply
-                _tell(run, heard, remark)
-            told = heard.take()
+                _publish_remark(run, state, remark)
+            told = state.take()
             parts_of = tuple((part.name, part.bytes, part.tokens, part.cached) for part in prompt.sections)
             recalled = tuple(RecalledMemory(each.id, each.relevance, each.parts) for each in prompt.memories)
             record.add(
@@ -93,32 +93,32 @@ async def ask(run: TurnRun) -> None:
     except BudgetExceeded as error:
         record.add(Stopped("budget", str(error)))
         return
-    await _stream_answer(run, held, heard)
+    await _stream_answer(run, held, state)
 
 
-async def _outlined(run: TurnRun) -> list[Remark]:
+async def _outline_remarks(run: TurnRun) -> list[Remark]:
     """Tell the owner, once a session, that no model could write the session's summary."""
     summary = run.view.summary if run.view is not None else None
     senders = {inbound.sender.cls for inbound in (*run.turn.inbounds, *run.joined)}
     if summary is None or summary.model or senders != {SenderClass.OWNER}:
         return []
-    news = await run.parts.budget.ledger.note_once(f"outline {run.turn.session}", 0.0)
+    news = await run.deps.budget.ledger.note_once(f"outline {run.turn.session}", 0.0)
     return [Remark(Sentence.SUMMARY_OUTLINED)] if news else []
 
 
-async def _choose(run: TurnRun, request: ModelRequest) -> Route | None:
+async def _choose_route(run: TurnRun, request: ModelRequest) -> Route | None:
     """Choose the request's route from the turn's model, the hooks and the router; None if a hook denied the call.
 
     A turn continues with the models it began with; a hook's choice holds for one call. Raises ModelError.
     """
-    parts, model, by_hook = run.parts, run.parts.model, False
+    deps, model, by_hook = run.deps, run.deps.model, False
     request = replace(request, thinking=run.session.thinking)
     if can_route(model):  # the prompt was built for the resolved model; the request carries the chosen name
         request = replace(request, model=run.model, models=run.chain)
-    if parts.hooks:
-        decided = await parts.hooks.decide(BeforeModel(run.turn, request))
+    if deps.hooks:
+        decided = await deps.hooks.decide(BeforeModel(run.turn, request))
         if decided.denied is not None:
-            run.record.add(_denied(run, decided.denied))
+            run.record.add(_stopped_by_hook(run, decided.denied))
             return None
         if decided.model is not None:
             request, by_hook = replace(request, model=decided.model, models=()), True
@@ -130,15 +130,15 @@ async def _choose(run: TurnRun, request: ModelRequest) -> Route | None:
     return route
 
 
-async def _build(run: TurnRun) -> Prompt:
-    settings, state = run.parts.settings, run.record.state
+async def _build_prompt(run: TurnRun) -> Prompt:
+    settings, state = run.deps.settings, run.record.state
     if run.view is None:
         run.view = await _load_view(run)
-    return await run.parts.prompts.build(
+    return await run.deps.prompts.build(
         run.turn,
         run.record.steps,
         run.view,
-        tools_of_turn(run.parts.toolset, run.turn).specs(),
+        tools_of_turn(run.deps.toolset, run.turn).specs(),
         run.requested_model or run.model,
         keep=state.keep,
         patience=settings.background_patience_seconds if state.background else settings.patience_seconds,
@@ -147,52 +147,52 @@ async def _build(run: TurnRun) -> Prompt:
 
 async def _load_view(run: TurnRun) -> View:
     """Load the session's history; empty if the session is due for a reset."""
-    parts, session = run.parts, run.turn.session
-    view = await parts.transcript.load_view(session, load_limit(parts.settings))
-    if not resets(parts.settings) or run.record.steps or not view.entries:
+    deps, session = run.deps, run.turn.session
+    view = await deps.transcript.load_view(session, load_limit(deps.settings))
+    if not can_reset(deps.settings) or run.record.steps or not view.entries:
         return view
-    known = await parts.sessions.get(session)
+    known = await deps.sessions.get(session)
     # `updated` is already the arrival of this message; the last entry is what counts.
-    reason = reset_due(replace(known, updated=view.entries[-1].at), parts.clock.now(), parts.settings)
+    reason = reset_due(replace(known, updated=view.entries[-1].at), deps.clock.now(), deps.settings)
     if reason is None:
         return view
-    await parts.sessions.reset(session, reason)
-    return await parts.transcript.load_view(session, load_limit(parts.settings))
+    await deps.sessions.reset(session, reason)
+    return await deps.transcript.load_view(session, load_limit(deps.settings))
 
 
-async def _stream_answer(run: TurnRun, held: HeldAmount, state: "_StreamState") -> None:
+async def _stream_answer(run: TurnRun, held: Reservation, state: "_StreamState") -> None:
     """Stream the reply and journal it, or the reason for its absence."""
-    watch, request = Stopwatch.start(run.parts.clock), held.request
+    watch, request = Stopwatch.start(run.deps.clock), held.request
     try:
-        reply = _checked(await _listen(run, held, watch, state), request.first)
+        reply = _check_reply(await _stream(run, held, watch, state), request.first)
     except BudgetExceeded as error:  # the failed attempts left nothing for another
-        _fail(run, request.first, watch, ModelError(ModelFault.BUDGET, str(error), cost=0), state)
+        _record_failure(run, request.first, watch, ModelError(ModelFault.BUDGET, str(error), cost=0), state)
         run.record.add(Stopped("budget", str(error)))
         return
     except ModelError as error:
         if error.fault is ModelFault.CONTEXT_OVERFLOW:
-            now = run.parts.clock.now().timestamp()
-            await run.parts.context_room.learn(request.first, run.prompt_tokens, request.max_tokens, str(error), now)
-        _fail(run, request.first, watch, error, state)
+            now = run.deps.clock.now().timestamp()
+            await run.deps.context_room.learn(request.first, run.prompt_tokens, request.max_tokens, str(error), now)
+        _record_failure(run, request.first, watch, error, state)
         if error.fault is ModelFault.TIMEOUT:
             await run.steer()  # messages that arrived meanwhile are a reason to ask again
         return
-    if run.parts.hooks:
-        decided = await run.parts.hooks.decide(AfterModel(run.turn, reply))
+    if run.deps.hooks:
+        decided = await run.deps.hooks.decide(AfterModel(run.turn, reply))
         if decided.denied is not None:
             state.reply = reply
-            _fail(
+            _record_failure(
                 run,
                 request.first,
                 watch,
                 ModelError(ModelFault.FILTERED, translatable("{model}: denied by a hook", model=request.first)),
                 state,
             )
-            run.record.add(_denied(run, decided.denied))
+            run.record.add(_stopped_by_hook(run, decided.denied))
             return
     if reply.calls:  # the round's entry holds its text
         run.streamed.clear()
-    cost = run.parts.budget.cost_of_reply(request.first, reply)
+    cost = run.deps.budget.cost_of_reply(request.first, reply)
     model = reply.model or request.first
     event = watch.event(run.turn, EventKind.MODEL, reply.ref or model, "ok", reply.usage, cost)
     run.record.add(
@@ -231,12 +231,12 @@ class _StreamState:
         return self.before
 
 
-def _tell(run: TurnRun, state: _StreamState, remark: Remark) -> None:
+def _publish_remark(run: TurnRun, state: _StreamState, remark: Remark) -> None:
     """Publish the remark and keep it for the step, unless this turn has already shown it."""
-    line = render(remark, run.parts.settings.language)
+    line = render(remark, run.deps.settings.language)
     if line and line not in state.remarks and line not in remarks_of(run.record.steps):
         state.remarks.append(line)
-        run.parts.notices.publish(Progress(run.turn.trace, run.turn.session, "remark", text=line))
+        run.deps.notices.publish(Progress(run.turn.trace, run.turn.session, "remark", text=line))
 
 
 def _with_remarks(event: TimelineEvent, state: _StreamState) -> TimelineEvent:
@@ -244,18 +244,18 @@ def _with_remarks(event: TimelineEvent, state: _StreamState) -> TimelineEvent:
     return replace(event, text="\n".join(told)) if told else event
 
 
-async def _listen(run: TurnRun, held: HeldAmount, watch: Stopwatch, state: _StreamState) -> ModelReply:
+async def _stream(run: TurnRun, held: Reservation, watch: Stopwatch, state: _StreamState) -> ModelReply:
     """Return the reply, publishing its pieces as they arrive. Raises ModelError, BudgetExceeded."""
     trace, session = run.turn.trace, run.turn.session
     run.streamed.clear()
-    publish, monotonic = run.parts.notices.publish, run.parts.clock.monotonic
+    publish, monotonic = run.deps.notices.publish, run.deps.clock.monotonic
 
     def event_of(ref: str, status: str) -> TimelineEvent:
         return watch.event(run.turn, EventKind.MODEL, ref, status)
 
     async with (
-        _watched(run) as watchdog,
-        aclosing(stream_in_turn(run.parts.budget, run.parts.model, held, event_of)) as events,
+        _watch_silence(run) as watchdog,
+        aclosing(stream_in_turn(run.deps.budget, run.deps.model, held, event_of)) as events,
     ):
         async for event in events:
             watchdog.last = monotonic()
@@ -271,7 +271,7 @@ async def _listen(run: TurnRun, held: HeldAmount, watch: Stopwatch, state: _Stre
                 case CallStarted(name):
                     publish(Progress(trace, session, "call", name))
                 case Remark():
-                    _tell(run, state, event)
+                    _publish_remark(run, state, event)
                 case _:
                     pass
     if state.reply is None:
@@ -291,7 +291,7 @@ class _Watchdog:
 
 
 @asynccontextmanager
-async def _watched(run: TurnRun) -> AsyncIterator[_Watchdog]:
+async def _watch_silence(run: TurnRun) -> AsyncIterator[_Watchdog]:
     """Watch a model call: report a long silence, and cancel the call after a longer one.
 
     A silent call is cancelled early if a message arrived that may join the turn; the sender of any other message is
@@ -299,7 +299,7 @@ async def _watched(run: TurnRun) -> AsyncIterator[_Watchdog]:
     ModelError(TIMEOUT).
     """
     loop = asyncio.get_running_loop()
-    clock, settings = run.parts.clock, run.parts.settings
+    clock, settings = run.deps.clock, run.deps.settings
     watchdog = _Watchdog(clock.monotonic())
     last_moment = watchdog.last + run.seconds_left
     error: BaseException | None = None
@@ -326,7 +326,7 @@ async def _watched(run: TurnRun) -> AsyncIterator[_Watchdog]:
                         for inbound in run.control.followups()[told:]:
                             _notice_silence(run, silent, Sentence.BEHIND_SILENCE, inbound.trace)
                             told += 1
-                        bound = min(settings.idle_seconds, silent + _LOOK_SECONDS)
+                        bound = min(settings.idle_seconds, silent + _POLL_SECONDS)
                     await clock.sleep(max(0.001, min(watchdog.last + bound, last_moment) - now))
 
             timer = group.create_task(watch())
@@ -345,12 +345,12 @@ async def _watched(run: TurnRun) -> AsyncIterator[_Watchdog]:
 
 
 def _notice_silence(run: TurnRun, silent: float, sentence: Sentence, trace: TraceId | None = None) -> None:
-    language = run.parts.settings.language
+    language = run.deps.settings.language
     text = say(sentence, language, wait=span(round(silent), language))
-    run.parts.notices.publish(Progress(trace or run.turn.trace, run.turn.session, "waiting", run.requested_model, text))
+    run.deps.notices.publish(Progress(trace or run.turn.trace, run.turn.session, "waiting", run.requested_model, text))
 
 
-def _checked(reply: ModelReply, asked: str) -> ModelReply:
+def _check_reply(reply: ModelReply, asked: str) -> ModelReply:
     """Return the reply with calls ready to be journalled. Raises ModelError if it contains no answer."""
     who = reply.ref or asked
     if reply.stop is Stop.FILTER:
@@ -373,27 +373,27 @@ def _checked(reply: ModelReply, asked: str) -> ModelReply:
         id = call.id if call.id and call.id not in ids else CallId(f"{call.id or 'call'}_{place}")
         ids.add(id)
         whole = reply.stop is not Stop.LENGTH  # repairing a truncated answer would complete its last argument wrongly
-        calls.append(ToolCall(id, clean(call.name), tidy(clean(call.arguments), repair=whole)))
+        calls.append(ToolCall(id, clean(call.name), normalize_arguments(clean(call.arguments), repair=whole)))
     return replace(reply, calls=tuple(calls))
 
 
-def _fail(run: TurnRun, model: str, watch: Stopwatch, error: ModelError, state: _StreamState) -> None:
+def _record_failure(run: TurnRun, model: str, watch: Stopwatch, error: ModelError, state: _StreamState) -> None:
     record, turn = run.record, run.turn
     if state.shown:
         run.streamed.clear()
-        run.parts.notices.publish(Retracted(turn.trace, turn.session))
+        run.deps.notices.publish(Retracted(turn.trace, turn.session))
     retry_at = None
-    if error.fault in WAITABLE:
+    if error.fault in TRANSIENT_FAULTS:
         wait = error.retry_after
         if wait is None:
-            wait = min(_LONGEST_WAIT, _FIRST_WAIT * 2**record.state.waits)
-        retry_at = run.parts.clock.now().timestamp() + wait
+            wait = min(_MAX_WAIT_SECONDS, _FIRST_WAIT_SECONDS * 2**record.state.waits)
+        retry_at = run.deps.clock.now().timestamp() + wait
     if state.reply is not None:
-        usage, cost = state.reply.usage, run.parts.budget.cost_of_reply(model, state.reply)
+        usage, cost = state.reply.usage, run.deps.budget.cost_of_reply(model, state.reply)
     else:
         usage, cost = error.usage, error.cost
         if usage is not None and cost is None:
-            cost = run.parts.budget.cost_of(model, usage)
+            cost = run.deps.budget.cost_of(model, usage)
     fault, told = error.fault.value, tuple(state.remarks)
     step = ModelFailed(fault, clean(str(error)), error.attempts, retry_at, error.retry_after, usage, cost, told)
     record.add(step, _with_remarks(watch.event(turn, EventKind.MODEL, model, fault, usage, cost), state))
@@ -403,10 +403,10 @@ def _fail(run: TurnRun, model: str, watch: Stopwatch, error: ModelError, state: 
 
 def out_of_time(run: TurnRun) -> Stopped:
     """Return the step that ends a run which exceeded its time limit."""
-    settings = run.parts.settings
+    settings = run.deps.settings
     text = say(Sentence.RUN_TIMEOUT, settings.language, wait=span(round(settings.run_seconds), settings.language))
     return Stopped("run_timeout", text)
 
 
-def _denied(run: TurnRun, reason: str) -> Stopped:
-    return Stopped("hook", say(Sentence.HOOK_DENIED, run.parts.settings.language, detail=reason))
+def _stopped_by_hook(run: TurnRun, reason: str) -> Stopped:
+    return Stopped("hook", say(Sentence.HOOK_DENIED, run.deps.settings.language, detail=reason))

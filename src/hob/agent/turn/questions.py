@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from hob.agent.turn.run_state import TurnRun
-from hob.agent.turn.turn import CallState, answer_of
+from hob.agent.turn.turn import CallState, substitute_result
 from hob.core.content.plain_form import chosen, options_of
 from hob.core.ids import OutboxId
 from hob.core.messages import FETCHED_CHANNELS, Button, Inbound, Outbound, OutboundKind
@@ -20,65 +20,65 @@ from hob.core.turns import Parked, WaitsFor
 
 async def receive_answers(run: TurnRun) -> None:
     """Add the answers given since the turn was parked. Raises StoreErrors."""
-    left = iter(_unread(run))
+    left = iter(_unread_messages(run))
     for item in run.record.state.calls:
         if item.blocked:
-            step = await _answer_to(run, item, left)
+            step = await _find_answer(run, item, left)
             if step is not None:
                 run.record.add(step)
 
 
-async def with_question(run: TurnRun, parked: Parked) -> Parked:
+async def add_questions(run: TurnRun, parked: Parked) -> Parked:
     """Add the full questions and their recipients to a parked outcome."""
     if parked.on not in (WaitsFor.APPROVAL, WaitsFor.ANSWER):
         return parked
     texts: list[str] = []
     outbounds: list[Outbound] = []
     for item in run.record.state.calls:
-        text = await _text(run, item) if item.blocked else ""
+        text = await _question_text(run, item) if item.blocked else ""
         if text:
             texts.append(text)
             outbounds.extend(_outbounds(run, item, text))
     return Parked(parked.on, parked.until, parked.line, "\n\n".join(texts), tuple(outbounds))
 
 
-def _unread(run: TurnRun) -> Iterator[Inbound]:
+def _unread_messages(run: TurnRun) -> Iterator[Inbound]:
     taken = {step.inbound for step in run.record.steps if isinstance(step, Steered | UserAnswered)}
     return (inbound for inbound in run.turn.joined if inbound.id not in taken)
 
 
-async def _answer_to(run: TurnRun, item: CallState, left: Iterator[Inbound]) -> Step | None:
+async def _find_answer(run: TurnRun, item: CallState, left: Iterator[Inbound]) -> Step | None:
     if item.question is not None:
-        return _reply(item, left)
+        return _answer_from_message(item, left)
     if item.awaited is None:
-        return await _decision(run, item)
-    late = run.parts.late_results
+        return await _find_decision(run, item)
+    late = run.deps.late_results
     result = None if late is None else await late.find(run.turn.id, item.call.id)
     if result is None:
         until = item.awaited.until
-        if until is None or run.parts.clock.now().timestamp() < until:
+        if until is None or run.deps.clock.now().timestamp() < until:
             return None
-        return answer_of(item.call.id, "No result came in time.", "timeout")
-    return ToolReceived(replace(result, text=run.parts.mask(result.text)), status="error" if result.is_error else "ok")
+        return substitute_result(item.call.id, "No result came in time.", "timeout")
+    return ToolReceived(replace(result, text=run.deps.mask(result.text)), status="error" if result.is_error else "ok")
 
 
-def _reply(item: CallState, left: Iterator[Inbound]) -> Step | None:
+def _answer_from_message(item: CallState, left: Iterator[Inbound]) -> Step | None:
     inbound = next(left, None)
     if inbound is None:
         return None
     asked = "" if item.question is None or item.question.again else item.question.question
-    return UserAnswered(item.call.id, inbound.id, chosen(asked, inbound.text), _label_of(inbound))
+    return UserAnswered(item.call.id, inbound.id, chosen(asked, inbound.text), _answer_label(inbound))
 
 
-async def _decision(run: TurnRun, item: CallState) -> Step | None:
-    approvals = run.parts.approvals
+async def _find_decision(run: TurnRun, item: CallState) -> Step | None:
+    approvals = run.deps.approvals
     return None if approvals is None or item.approval is None else await approvals.find_answer(item.approval)
 
 
-async def _text(run: TurnRun, item: CallState) -> str:
+async def _question_text(run: TurnRun, item: CallState) -> str:
     if item.question is not None:
         return item.question.question
-    approvals = run.parts.approvals
+    approvals = run.deps.approvals
     return "" if approvals is None or item.approval is None else await approvals.render_question(item.approval.approval)
 
 
@@ -112,7 +112,7 @@ def _buttons(item: CallState) -> tuple[Button, ...]:
     return tuple(Button(option, option) for option in options_of(question))
 
 
-def _label_of(inbound: Inbound) -> Label:
+def _answer_label(inbound: Inbound) -> Label:
     """Return the label of an answer; one that contains pasted text is untrusted as a whole, since it is a single
     result.
     """

@@ -10,17 +10,17 @@ from hob.core.messages import Attachment, Inbound
 from hob.core.steps import Transcribed
 from hob.core.trust.labels import HOB_LABEL
 
-_LARGEST_RECORDING = 25_000_000
+_MAX_RECORDING_BYTES = 25_000_000
 """Bytes; the limit of the usual services."""
 
 
-async def write_down(run: TurnRun) -> None:
+async def transcribe_recordings(run: TurnRun) -> None:
     """Transcribe each recording without a transcript. Raises StoreErrors; other failures are reported to the model."""
     done = {(step.inbound, step.blob) for step in run.record.steps if isinstance(step, Transcribed)}
     for inbound in (*run.turn.inbounds, *run.joined):
         for file in inbound.attachments:
             if is_recording(file) and (inbound.id, file.blob) not in done:
-                step = await _written_down(run, inbound, file)
+                step = await _transcribe(run, inbound, file)
                 if step is not None:
                     run.record.add(step)
                     await run.record.flush()
@@ -31,14 +31,14 @@ def is_recording(file: Attachment) -> bool:
     return file.blob is not None and (file.voice or file.media_type.startswith("audio/"))
 
 
-async def _written_down(run: TurnRun, inbound: Inbound, file: Attachment) -> Transcribed | None:
-    transcribe, blob = run.parts.transcribe, file.blob
+async def _transcribe(run: TurnRun, inbound: Inbound, file: Attachment) -> Transcribed | None:
+    transcribe, blob = run.deps.transcribe, file.blob
     if transcribe is None or blob is None:
         return None
     fault = ModelFault.CONTEXT_OVERFLOW.value
-    if file.size <= _LARGEST_RECORDING:
+    if file.size <= _MAX_RECORDING_BYTES:
         try:
-            audio = await run.parts.blobs.load(blob)
+            audio = await run.deps.blobs.load(blob)
             made = await transcribe(audio, file.media_type, run.turn.session, inbound.sender.cls)
         except ModelError as error:
             fault = error.fault.value
@@ -46,5 +46,5 @@ async def _written_down(run: TurnRun, inbound: Inbound, file: Attachment) -> Tra
             fault = "erased"
         else:
             label = inbound.label if file.voice else FILE_LABEL
-            return Transcribed(inbound.id, blob, run.parts.mask(made.text.strip()), label, made.model)
+            return Transcribed(inbound.id, blob, run.deps.mask(made.text.strip()), label, made.model)
     return Transcribed(inbound.id, blob, "", HOB_LABEL, problem=fault)

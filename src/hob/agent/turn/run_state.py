@@ -41,7 +41,7 @@ class Record:
         self._journal = journal
         self._turn = turn
         self._saved = 0
-        self._under_way = (0, 0)
+        self._in_flight = (0, 0)
         self._events: list[TimelineEvent] = []
         self._load(steps)
 
@@ -59,13 +59,13 @@ class Record:
         if event is not None:
             self._events.append(event)
 
-    def rest(self) -> tuple[tuple[Step, ...], tuple[TimelineEvent, ...]]:
+    def pending(self) -> tuple[tuple[Step, ...], tuple[TimelineEvent, ...]]:
         """Return the steps and events that are not written yet."""
         return tuple(self.steps[self._saved :]), tuple(self._events)
 
     def unsaved(self) -> Unsaved:
         """Return what a later run needs after a failed write."""
-        steps, events = self.rest()
+        steps, events = self.pending()
         reports = tuple(step for step in steps if not isinstance(step, ModelAsked | ToolIntended))
         return Unsaved(self._saved, reports, events)
 
@@ -81,22 +81,22 @@ class Record:
         """Write all pending steps, and the request the model is about to get. Raises StoreErrors; then nothing was
         written.
         """
-        steps, events = self.rest()
+        steps, events = self.pending()
         if not steps and not events:
             return
-        self._under_way = (len(steps), len(events))
+        self._in_flight = (len(steps), len(events))
         await self._journal.append(self._turn.id, steps, events, request)
-        self._note_saved()
+        self._mark_saved()
 
-    def _note_saved(self) -> None:
-        steps, events = self._under_way
-        self._under_way = (0, 0)
+    def _mark_saved(self) -> None:
+        steps, events = self._in_flight
+        self._in_flight = (0, 0)
         self._saved += steps  # more may have been added meanwhile
         del self._events[:events]
 
-    async def settle(self) -> None:
+    async def flush_costs(self) -> None:
         """Write the cost of the last model call, so that its reservation is released. Raises StoreErrors."""
-        if any(isinstance(step, ModelReplied | ModelFailed) for step in self.rest()[0]):
+        if any(isinstance(step, ModelReplied | ModelFailed) for step in self.pending()[0]):
             await self.flush()
 
     async def steer(self, offered: Collection[InboundId]) -> tuple[Inbound, ...]:
@@ -115,8 +115,8 @@ class Record:
         """
         await self._journal.append(self._turn.id, ())
         written = await self._journal.load_steps(self._turn.id)
-        if len(written) == self._saved + self._under_way[0]:
-            self._note_saved()  # steps added during the write are still pending
+        if len(written) == self._saved + self._in_flight[0]:
+            self._mark_saved()  # steps added during the write are still pending
         elif len(written) != self._saved:
             self._events.clear()
             self._load(written)
@@ -130,7 +130,7 @@ class TurnRun:
     `chain` holds the models a route of this turn chose, so that the turn continues with them.
     """
 
-    parts: TurnDependencies
+    deps: TurnDependencies
     turn: Turn
     control: Control
     record: Record
@@ -149,14 +149,14 @@ class TurnRun:
     @property
     def seconds_left(self) -> float:
         """Seconds this run may still take."""
-        return self.parts.settings.run_seconds - self.watch.seconds
+        return self.deps.settings.run_seconds - self.watch.seconds
 
     def chunks_for(self, to: Address, text: str) -> tuple[str, ...]:
         """Split the text into chunks this chat accepts, with personal data masked if a stranger reads it."""
         writers = {inbound.sender.cls for inbound in (*self.turn.inbounds, *self.joined) if inbound.origin == to}
         if SenderClass.STRANGER in writers and to.channel != WEBHOOK_CHANNEL:  # webhook senders receive no reply
-            text = self.parts.mask_personal(text)
-        return split_text(text, self.parts.limit_of(to))
+            text = self.deps.mask_personal(text)
+        return split_text(text, self.deps.limit_of(to))
 
     async def steer(self) -> None:
         """Let waiting messages join the turn if the session queue has any."""

@@ -20,7 +20,7 @@ from hob.agent.turn.arguments import (
 from hob.agent.turn.client_terms import tools_of_turn
 from hob.agent.turn.dependencies import StepOutcome, Stopwatch, TurnDependencies
 from hob.agent.turn.hooks import deadline
-from hob.agent.turn.turn import CallState, answer_of, unknown_outcome
+from hob.agent.turn.turn import CallState, substitute_result, unknown_outcome
 from hob.core.errors import AnswerNeeded, OutcomeUnknown, ResultPending, StoreError, ToolFailed, ToolRefused, WrongCall
 from hob.core.events.hooks import AfterTool, BeforeTool
 from hob.core.events.notices import Progress
@@ -35,8 +35,8 @@ from hob.core.turns import Turn
 
 log = logging.getLogger(__name__)
 
-_HEAD, _TAIL = 0.7, 0.25  # shares of the limit that a shortened output keeps from its beginning and its end
-_SHOWN = 500  # characters of a call's arguments that are shown
+_HEAD_SHARE, _TAIL_SHARE = 0.7, 0.25  # shares of the limit that a shortened output keeps from its beginning and its end
+_MAX_SHOWN_CHARS = 500  # characters of a call's arguments that are shown
 
 
 class ToolCalls:
@@ -44,7 +44,7 @@ class ToolCalls:
 
     def __init__(
         self,
-        parts: TurnDependencies,
+        deps: TurnDependencies,
         turn: Turn,
         model: str,
         begun: Collection[CallId],
@@ -52,45 +52,45 @@ class ToolCalls:
     ) -> None:
         """`begun` are calls an earlier process started; `is_shutting_down` tells whether this process is ending."""
         self._begun = begun
-        self._is_cut = is_shutting_down
-        self._parts = parts
-        room = parts.context_room.measure(model, parts.settings, parts.settings.max_tokens)
-        self._maximum = result_characters(room)
+        self._is_shutting_down = is_shutting_down
+        self._deps = deps
+        room = deps.context_room.measure(model, deps.settings, deps.settings.max_tokens)
+        self._max_result_chars = result_characters(room)
         self._turn = turn
-        self._tools = tools_of_turn(parts.toolset, turn)
+        self._tools = tools_of_turn(deps.toolset, turn)
         self._specs = {spec.name: spec for spec in self._tools.specs()}
 
     async def prepare(self, item: CallState, trust: Trust) -> StepOutcome:
         """Return the step before the call: an intent, a result that replaces the call, or a question to the owner."""
         if item.intent is not None:  # A crash followed the intent, and the tool may be called again.
             return StepOutcome(item.intent)
-        watch = Stopwatch.start(self._parts.clock)
+        watch = Stopwatch.start(self._deps.clock)
         call = item.call
         spec = self._specs.get(call.name)
         if spec is None:
-            return self._uncallable(call, watch)
+            return self._reject_unknown(call, watch)
         if item.allowed_by:  # It asked the user something and is repeated with the answer.
             return StepOutcome(ToolIntended(call, spec.restart, item.allowed_by))
-        if problem := _problem(call, spec):
-            return self._answered(call, problem, "bad_arguments", watch)
-        if self._parts.hooks:
-            decided = await self._parts.hooks.decide(BeforeTool(self._turn, call))
+        if problem := _argument_problem(call, spec):
+            return self._reject(call, problem, "bad_arguments", watch)
+        if self._deps.hooks:
+            decided = await self._deps.hooks.decide(BeforeTool(self._turn, call))
             if decided.denied is not None:
-                return self._answered(call, f"Not run: {decided.denied}", "denied", watch, EventKind.POLICY)
+                return self._reject(call, f"Not run: {decided.denied}", "denied", watch, EventKind.POLICY)
             if decided.arguments is not None:
                 call = replace(call, arguments=json.dumps(dict(decided.arguments), default=str))
-        return await self._judged(replace(item, call=call), spec, trust, watch)
+        return await self._judge(replace(item, call=call), spec, trust, watch)
 
     async def perform(self, intent: ToolIntended, trust: Trust, seconds: float) -> StepOutcome:
         """Run the call for at most this many seconds. Always returns a result or a question, whatever the tool does."""
-        call, clock = intent.call, self._parts.clock
+        call, clock = intent.call, self._deps.clock
         spec = self._specs.get(call.name)
         watch = Stopwatch.start(clock)
         if spec is None:  # the tool was removed between a crash and now
-            return self._uncallable(call, watch)
-        self._publish("tool", call.name, shown_arguments(self._parts, call))
+            return self._reject_unknown(call, watch)
+        self._publish("tool", call.name, shown_arguments(self._deps, call))
         try:
-            result, status = await self._walled(call, spec, trust, min(spec.timeout, seconds))
+            result, status = await self._call_tool(call, spec, trust, min(spec.timeout, seconds))
         except AnswerNeeded as question:
             self._publish("tool_done", call.name, "asked")
             event = self._event(watch, EventKind.TOOL, call, "asked")
@@ -101,87 +101,89 @@ class ToolCalls:
             event = self._event(watch, EventKind.TOOL, call, pending.on)
             return StepOutcome(ResultAwaited(call.id, pending.on, until), event)
         result = replace(result, call=call.id, text=self._clean(result.text))
-        if self._parts.hooks:
-            decided = await self._parts.hooks.decide(AfterTool(self._turn, call, result))
+        if self._deps.hooks:
+            decided = await self._deps.hooks.decide(AfterTool(self._turn, call, result))
             if decided.denied is not None:
-                result = answer_of(call.id, f"The result is withheld: {clean(decided.denied)}", status).result
-        told = tuple(self._clean(render(each, self._parts.settings.language)) for each in result.remarks)
+                result = substitute_result(call.id, f"The result is withheld: {clean(decided.denied)}", status).result
+        told = tuple(self._clean(render(each, self._deps.settings.language)) for each in result.remarks)
         for line in told:
             self._publish("remark", "", line)
-        result = replace(await self._sized(result, spec), remarks=())
+        result = replace(await self._shorten(result, spec), remarks=())
         self._publish("tool_done", call.name, status)
         event = self._event(watch, EventKind.TOOL, call, status, result.text)
         return StepOutcome(ToolReceived(result, watch.seconds, status, told), replace(event, label=result.label))
 
-    async def _judged(self, item: CallState, spec: ToolSpec, trust: Trust, watch: Stopwatch) -> StepOutcome:
+    async def _judge(self, item: CallState, spec: ToolSpec, trust: Trust, watch: Stopwatch) -> StepOutcome:
         call = item.call
-        verdict = await self._parts.judge.judge(call, spec, self._turn, trust)
+        verdict = await self._deps.judge.judge(call, spec, self._turn, trust)
         match verdict:
             case Allow(rule):
                 return StepOutcome(ToolIntended(call, spec.restart, rule))
             case Deny(rule, reason):
                 text = f"Not allowed here: {reason}"
-                return self._answered(call, text, "denied", watch, EventKind.POLICY, rule)
+                return self._reject(call, text, "denied", watch, EventKind.POLICY, rule)
             case Ask(rule, reason):
-                if self._parts.approvals is None:
+                if self._deps.approvals is None:
                     text = f"Not run: it needs an approval, and nobody can be asked ({reason})."
-                    return self._answered(call, text, "denied", watch, EventKind.POLICY, rule)
-                approval = await self._parts.approvals.ask(call, reason, self._turn)
+                    return self._reject(call, text, "denied", watch, EventKind.POLICY, rule)
+                approval = await self._deps.approvals.ask(call, reason, self._turn)
                 event = self._event(watch, EventKind.APPROVAL, call, "asked")
                 return StepOutcome(ApprovalAsked(approval, call.id, reason), event)
 
-    async def _walled(self, call: ToolCall, spec: ToolSpec, trust: Trust, seconds: float) -> tuple[ToolResult, str]:
-        clock = self._parts.clock
+    async def _call_tool(self, call: ToolCall, spec: ToolSpec, trust: Trust, seconds: float) -> tuple[ToolResult, str]:
+        clock = self._deps.clock
         began = clock.monotonic()
         try:
             async with deadline(clock, seconds):
-                context = CallContext(self._turn, trust, self._maximum, call.id in self._begun, self._is_cut)
+                context = CallContext(
+                    self._turn, trust, self._max_result_chars, call.id in self._begun, self._is_shutting_down
+                )
                 result = await self._tools.call(call, context)
                 return result, "error" if result.is_error else "ok"
         except OutcomeUnknown:
             return unknown_outcome(call).result, "unknown_outcome"
         except WrongCall as error:
-            return answer_of(call.id, f"{call.name} failed: {error}", "error").result, "error"
+            return substitute_result(call.id, f"{call.name} failed: {error}", "error").result, "error"
         except ToolFailed as error:
-            return _failed(call, f"{call.name} failed: {error}"), "error"
+            return _error_result(call, f"{call.name} failed: {error}"), "error"
         except ToolRefused as error:
-            return _failed(call, f"{call.name} refused: {error}"), "denied"
+            return _error_result(call, f"{call.name} refused: {error}"), "denied"
         except (AnswerNeeded, ResultPending):
             raise
         except asyncio.CancelledError:
             task = asyncio.current_task()
             if task is not None and task.cancelling():
                 raise
-            return _failed(call, f"{call.name} was interrupted from within."), "error"
+            return _error_result(call, f"{call.name} was interrupted from within."), "error"
         except Exception as error:  # the wall around foreign tools
             name = call.name
             if isinstance(error, TimeoutError) and clock.monotonic() - began >= seconds:
                 text = (
                     f"{call.name} did not finish within {seconds:g} seconds and was stopped; it may have taken effect."
                 )
-                return _failed(call, text), "timeout"
+                return _error_result(call, text), "timeout"
             log.warning("tool %s failed", name, exc_info=error)
-            return _failed(call, f"{name} failed: {type(error).__name__}: {error}"), "error"
+            return _error_result(call, f"{name} failed: {type(error).__name__}: {error}"), "error"
 
-    async def _sized(self, result: ToolResult, spec: ToolSpec) -> ToolResult:
+    async def _shorten(self, result: ToolResult, spec: ToolSpec) -> ToolResult:
         """Shorten the result to the limits of the tool and the model; the full text is kept as a blob."""
-        text, cap = result.text, min(spec.output_cap, self._maximum)
+        text, cap = result.text, min(spec.output_cap, self._max_result_chars)
         if len(text) <= cap:
             return result
         where = ""
         rest = result.rest
         if rest is None:
             try:
-                rest = await self._parts.blobs.put(text.encode(), "text/plain; charset=utf-8")
+                rest = await self._deps.blobs.put(text.encode(), "text/plain; charset=utf-8")
             except StoreError as error:
                 log.warning("the whole output of %s is not kept: %s", spec.name, error)
         if rest is not None:
             where = f"; all of it: read blob:{rest}"
-        head, tail = int(cap * _HEAD), int(cap * _TAIL)
+        head, tail = int(cap * _HEAD_SHARE), int(cap * _TAIL_SHARE)
         mark = f"\n[… {len(text) - head - tail} of {len(text)} characters left out{where} …]\n"
         return replace(result, text=text[:head] + mark + text[len(text) - tail :], rest=rest)
 
-    def _answered(
+    def _reject(
         self,
         call: ToolCall,
         text: str,
@@ -190,11 +192,11 @@ class ToolCalls:
         kind: EventKind = EventKind.TOOL,
         rule: str = "",
     ) -> StepOutcome:
-        publish_skipped_call(self._parts, self._turn, call, status)
+        publish_skipped_call(self._deps, self._turn, call, status)
         event = self._event(watch, kind, call, rule or status, text)
         if kind is EventKind.POLICY:
             event = replace(event, authorized=False)
-        return StepOutcome(answer_of(call.id, text, status), event)
+        return StepOutcome(substitute_result(call.id, text, status), event)
 
     def _event(self, watch: Stopwatch, kind: EventKind, call: ToolCall, status: str, result: str = "") -> TimelineEvent:
         """Return the call's timeline event: its main argument, and its result on a second line."""
@@ -206,14 +208,14 @@ class ToolCalls:
 
     def _clean(self, text: str) -> str:
         """Clean and mask a tool's text for storage and for the model."""
-        return self._parts.mask(clean(text))
+        return self._deps.mask(clean(text))
 
-    def _uncallable(self, call: ToolCall, watch: Stopwatch) -> StepOutcome:
+    def _reject_unknown(self, call: ToolCall, watch: Stopwatch) -> StepOutcome:
         if isinstance(self._tools, ClosedToolHints) and (way := self._tools.how_to_open(call.name)):
-            return self._answered(call, f"Not run: {way}.", "not_loaded", watch)
-        return self._answered(call, self._unknown(call.name), "unknown_tool", watch)
+            return self._reject(call, f"Not run: {way}.", "not_loaded", watch)
+        return self._reject(call, self._unknown_tool_text(call.name), "unknown_tool", watch)
 
-    def _unknown(self, name: str) -> str:
+    def _unknown_tool_text(self, name: str) -> str:
         close = nearest(name, tuple(self._specs))
         hint = f" Did you mean {' or '.join(close)}?" if close else ""
         if not hint:
@@ -221,18 +223,18 @@ class ToolCalls:
         return f"There is no tool {name!r}.{hint}"
 
     def _publish(self, what: str, name: str, text: str = "") -> None:
-        self._parts.notices.publish(Progress(self._turn.trace, self._turn.session, what, name, text))
+        self._deps.notices.publish(Progress(self._turn.trace, self._turn.session, what, name, text))
 
 
-def publish_skipped_call(parts: TurnDependencies, turn: Turn, call: ToolCall, status: str) -> None:
+def publish_skipped_call(deps: TurnDependencies, turn: Turn, call: ToolCall, status: str) -> None:
     """Publish a call that was not made, and the reason."""
-    for what, text in (("tool", shown_arguments(parts, call)), ("tool_done", status)):
-        parts.notices.publish(Progress(turn.trace, turn.session, what, call.name, text))
+    for what, text in (("tool", shown_arguments(deps, call)), ("tool_done", status)):
+        deps.notices.publish(Progress(turn.trace, turn.session, what, call.name, text))
 
 
-def shown_arguments(parts: TurnDependencies, call: ToolCall) -> str:
+def shown_arguments(deps: TurnDependencies, call: ToolCall) -> str:
     """Return the part of a call's arguments that people see while it runs."""
-    return parts.mask(clean(call.arguments))[:_SHOWN]
+    return deps.mask(clean(call.arguments))[:_MAX_SHOWN_CHARS]
 
 
 def clean(text: str) -> str:
@@ -243,12 +245,12 @@ def clean(text: str) -> str:
     return text if whole == text else whole
 
 
-def _failed(call: ToolCall, text: str) -> ToolResult:
+def _error_result(call: ToolCall, text: str) -> ToolResult:
     # A foreign tool's error text is as untrusted as its results.
     return ToolResult(call.id, text, is_error=True)
 
 
-def _problem(call: ToolCall, spec: ToolSpec) -> str:
+def _argument_problem(call: ToolCall, spec: ToolSpec) -> str:
     """Return what the model must correct before the call can run, or an empty string."""
     arguments = load_arguments(call.arguments)
     if arguments is None:

@@ -14,9 +14,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 from typing import Any
 
-from hob.agent.turn.claims import ABOUT, Claim, find_unbacked
-from hob.agent.turn.client_terms import ABOUT_CHOICE, ABOUT_FORM, MAX_TRIES, NO_TERMS, cut_at, formed
-from hob.agent.turn.loops import KEPT, Level, LoopFinding, LoopRules, SeenCall, find_loop, seen, signature_of
+from hob.agent.turn.claims import ABOUT_CLAIM, Claim, find_unbacked
+from hob.agent.turn.client_terms import (
+    ABOUT_CHOICE,
+    ABOUT_FORM,
+    MAX_FORMAT_ATTEMPTS,
+    NO_TERMS,
+    cut_at_stop_word,
+    parse_reply,
+)
+from hob.agent.turn.loops import MAX_HISTORY, Level, LoopFinding, LoopRules, SeenCall, find_loop, seen, signature_of
 from hob.core.client_terms import ClientTerms
 from hob.core.errors import ModelFault
 from hob.core.ids import CallId, TurnId
@@ -50,12 +57,12 @@ from hob.core.trust.labels import HOB_LABEL, Trust
 from hob.core.turns import Turn, WaitsFor
 from hob.core.values import dataclass
 
-WAITABLE = frozenset({ModelFault.RATE_LIMIT, ModelFault.OVERLOAD, ModelFault.NETWORK})
+TRANSIENT_FAULTS = frozenset({ModelFault.RATE_LIMIT, ModelFault.OVERLOAD, ModelFault.NETWORK})
 """Faults that pass by themselves; background work waits for that."""
 
-MADE = frozenset({"ok", "error", "timeout", "unknown_tool", "not_loaded", "bad_arguments", "denied"})
+COUNTED_STATUSES = frozenset({"ok", "error", "timeout", "unknown_tool", "not_loaded", "bad_arguments", "denied"})
 """Statuses of results that say something about the call itself; the others say why it was not tried."""
-UNCALLABLE = frozenset({"unknown_tool", "not_loaded"})
+UNKNOWN_TOOL_STATUSES = frozenset({"unknown_tool", "not_loaded"})
 """Statuses of calls to a tool the model does not have."""
 
 
@@ -126,7 +133,7 @@ class FoldedTurn:
     said: Said | None = None
     history: tuple[SeenCall, ...] = ()
     warned: frozenset[str] = frozenset()
-    unformed: int = 0
+    format_failures: int = 0
     loop_refusals: int = 0
     words: str = ""
     done: frozenset[str] = frozenset()
@@ -218,17 +225,17 @@ def fold(state: FoldedTurn, step: Step) -> FoldedTurn:  # noqa: C901 - one case 
             return _with_call(state, call_id, lambda old: replace(old, question=step))
         case ResultAwaited(call_id):
             return _with_call(state, call_id, lambda old: replace(old, awaited=step))
-        case UserAnswered(call=call_id) if _asks_again(state, call_id):
-            return _with_call(state, call_id, _again)
+        case UserAnswered(call=call_id) if _repeats_call(state, call_id):
+            return _with_call(state, call_id, _reset_call)
         case UserAnswered(call_id, _, text, label):
             return _with_result(state, ToolReceived(ToolResult(call_id, text, label)))
         case Steered():  # The new message is a reason to retry what failed.
             return replace(state, steered=True, failed=None, words=f"{state.words}\n{step.text}")
         case Transcribed():
             return replace(state, words=f"{state.words}\n{step.text}")
-        case Noted(_, about) if about in WITHDRAWING:
-            unformed = state.unformed + (about == ABOUT_FORM)
-            return replace(state, warned=state.warned | {about}, reply=None, unformed=unformed)
+        case Noted(_, about) if about in RETRACTING_NOTES:
+            format_failures = state.format_failures + (about == ABOUT_FORM)
+            return replace(state, warned=state.warned | {about}, reply=None, format_failures=format_failures)
         case Noted(_, about):
             return replace(state, warned=state.warned | {about}) if about else state
         case Cancelled():
@@ -246,10 +253,10 @@ def decide(state: FoldedTurn, rules: TurnRules) -> Command:
     if state.failed is not None:
         return _after_failure(state, state.failed, rules)
     if any(item.open for item in state.calls):
-        return _next_calls(state, rules)
+        return _continue_calls(state, rules)
     if state.reply is not None and not state.calls:
-        return _answer(state, state.reply, rules)
-    if (note := _warning(state, rules)) is not None:
+        return _after_reply(state, state.reply, rules)
+    if (note := _loop_warning(state, rules)) is not None:
         return WriteSteps((note,))
     if state.rounds >= rules.max_rounds:
         text = say(Sentence.ITERATION_LIMIT, rules.language, rounds=state.rounds)
@@ -275,7 +282,12 @@ def _after_failure(state: FoldedTurn, failed: ModelFailed, rules: TurnRules) -> 
     fault = ModelFault(failed.fault)
     if fault is ModelFault.CONTEXT_OVERFLOW and state.shortened < 2:
         return WriteSteps((Shortened(rules.window // 2 if state.shortened == 0 else 0),))
-    if state.background and fault in WAITABLE and failed.retry_at is not None and state.waits < rules.wait_attempts:
+    if (
+        state.background
+        and fault in TRANSIENT_FAULTS
+        and failed.retry_at is not None
+        and state.waits < rules.wait_attempts
+    ):
         return WriteSteps((Waited(failed.retry_at, failed.fault),))
     sentence = OF_FAULT[fault]
     if fault is ModelFault.RATE_LIMIT and failed.retry_after is not None:
@@ -288,13 +300,13 @@ def _after_failure(state: FoldedTurn, failed: ModelFailed, rules: TurnRules) -> 
     return Say(say(sentence, rules.language, **values), OutboundKind.ERROR, TurnState.FAILED, failed.fault)
 
 
-WITHDRAWING = frozenset({ABOUT, ABOUT_FORM, ABOUT_CHOICE})
+RETRACTING_NOTES = frozenset({ABOUT_CLAIM, ABOUT_FORM, ABOUT_CHOICE})
 """Notes that discard the reply before them and ask the model for another."""
 NO_REPLY = "NO_REPLY"
 """A reply of this word alone means deliberate silence."""
 
 
-def _answer(state: FoldedTurn, reply: ModelReplied, rules: TurnRules) -> Command:
+def _after_reply(state: FoldedTurn, reply: ModelReplied, rules: TurnRules) -> Command:
     text = reply.text
     if text.strip() == NO_REPLY:
         return Say("", OutboundKind.NOTICE, TurnState.SILENT, "the model chose to say nothing")
@@ -302,12 +314,12 @@ def _answer(state: FoldedTurn, reply: ModelReplied, rules: TurnRules) -> Command
     if more and (note := _missing_call(state, rules.terms)) is not None:
         return WriteSteps((note,))
     if rules.terms.form is not None:
-        return _formed(state, text, rules.terms.form, rules)
+        return _formatted_reply(state, text, rules.terms.form, rules)
     if rules.terms.stop:
-        text = cut_at(text, rules.terms.stop)
+        text = cut_at_stop_word(text, rules.terms.stop)
     claim = find_unbacked(text, state.words, [rules.effects.get(name, ALL_EFFECTS) for name in state.done])
-    if claim is not None and ABOUT not in state.warned and more:
-        return WriteSteps((_correction(claim),))
+    if claim is not None and ABOUT_CLAIM not in state.warned and more:
+        return WriteSteps((_correction_note(claim),))
     if reply.stop is Stop.LENGTH:
         text = f"{text.rstrip()}\n\n{say(Sentence.REPLY_CUT, rules.language)}"
     if claim is not None:
@@ -330,31 +342,31 @@ def _missing_call(state: FoldedTurn, terms: ClientTerms) -> Noted | None:
     )
 
 
-def _formed(state: FoldedTurn, text: str, form: Mapping[str, Any], rules: TurnRules) -> Command:
+def _formatted_reply(state: FoldedTurn, text: str, form: Mapping[str, Any], rules: TurnRules) -> Command:
     """Return the reply as JSON in the client's format, or ask for another attempt."""
-    text, problem = formed(text, form)
+    text, problem = parse_reply(text, form)
     if not problem:
         return Say(text, OutboundKind.REPLY, TurnState.DONE)
-    if state.unformed + 1 < MAX_TRIES and state.rounds < rules.max_rounds:
+    if state.format_failures + 1 < MAX_FORMAT_ATTEMPTS and state.rounds < rules.max_rounds:
         told = f"Your answer was not given: {problem}. Answer again, with the JSON alone."
         return WriteSteps((Noted(told, ABOUT_FORM),))
     text = say(Sentence.FORM_UNMET, rules.language, problem=problem)
     return Say(text, OutboundKind.ERROR, TurnState.FAILED, "bad_format")
 
 
-def _correction(claim: Claim) -> Noted:
+def _correction_note(claim: Claim) -> Noted:
     text = (
         f"Your answer was not shown. It says “{claim.words}”, but no tool call of this turn did that. Do it now with a "
         "tool, or answer again and say plainly that it is not done."
     )
-    return Noted(text, ABOUT)
+    return Noted(text, ABOUT_CLAIM)
 
 
-def _next_calls(state: FoldedTurn, rules: TurnRules) -> Command:
+def _continue_calls(state: FoldedTurn, rules: TurnRules) -> Command:
     pending = [item for item in state.calls if item.open]
-    if settled := _settled(state, pending):
+    if settled := _results_without_run(state, pending):
         return WriteSteps(settled)
-    loop = _loop(state, pending, rules)
+    loop = _refuse_loop(state, pending, rules)
     if loop is not None:
         return loop
     first = pending[0]
@@ -369,7 +381,7 @@ def _next_calls(state: FoldedTurn, rules: TurnRules) -> Command:
     return RunTools(tuple(group))
 
 
-def _settled(state: FoldedTurn, pending: list[CallState]) -> tuple[Step, ...]:
+def _results_without_run(state: FoldedTurn, pending: list[CallState]) -> tuple[Step, ...]:
     """Return results of calls that will not run: lost in a crash, refused, or overtaken by a new message."""
     settled: list[Step] = []
     for item in pending:
@@ -379,10 +391,10 @@ def _settled(state: FoldedTurn, pending: list[CallState]) -> tuple[Step, ...]:
             settled.append(unknown_outcome(item.call))
         elif item.answered is not None and not item.answered.allowed:
             text = "The owner did not allow this call." if item.answered.by else "Nobody allowed this call in time."
-            settled.append(answer_of(item.call.id, text, "denied"))
+            settled.append(substitute_result(item.call.id, text, "denied"))
         elif state.steered and item.intent is None and not item.blocked:
             text = "Not run: a new message from the user came first. Read it, then decide whether this is still wanted."
-            settled.append(answer_of(item.call.id, text, "skipped"))
+            settled.append(substitute_result(item.call.id, text, "skipped"))
     return tuple(settled)
 
 
@@ -392,10 +404,10 @@ def unknown_outcome(call: ToolCall) -> ToolReceived:
         f"Hob stopped unexpectedly while {call.name} was running. Whether it took effect is unknown, and "
         "it was not tried again. Find out (without changing anything) before you repeat it."
     )
-    return answer_of(call.id, text, "unknown_outcome")
+    return substitute_result(call.id, text, "unknown_outcome")
 
 
-def answer_of(call: CallId, text: str, status: str) -> ToolReceived:
+def substitute_result(call: CallId, text: str, status: str) -> ToolReceived:
     """Return a result written by Hob in place of the tool's."""
     return ToolReceived(ToolResult(call, text, HOB_LABEL, is_error=True), status=status)
 
@@ -413,7 +425,7 @@ def _park(turn: TurnId, item: CallState, rules: TurnRules) -> Park:
     return Park(WaitsFor.APPROVAL, line)
 
 
-def _loop(state: FoldedTurn, pending: list[CallState], rules: TurnRules) -> Command | None:
+def _refuse_loop(state: FoldedTurn, pending: list[CallState], rules: TurnRules) -> Command | None:
     """Refuse a call that loops; end the turn if one was refused in an earlier round."""
     refused: list[Step] = []
     for item in pending:
@@ -423,24 +435,27 @@ def _loop(state: FoldedTurn, pending: list[CallState], rules: TurnRules) -> Comm
         if found is None or found.level is Level.WARNING:
             continue
         if found.level is Level.BREAKER or state.loop_refusals:
-            text = say(Sentence.LOOP_ENDED, rules.language, detail=_circle(found))
+            text = say(Sentence.LOOP_ENDED, rules.language, detail=_describe_loop(found))
             return Say(text, OutboundKind.ERROR, TurnState.FAILED, "loop")
-        text = f"Refused: {_circle(found)} and nothing changed. Do something else, or tell the user what is in the way."
-        refused.append(answer_of(item.call.id, text, "loop"))
+        circle = _describe_loop(found)
+        text = f"Refused: {circle} and nothing changed. Do something else, or tell the user what is in the way."
+        refused.append(substitute_result(item.call.id, text, "loop"))
     return WriteSteps(tuple(refused)) if refused else None
 
 
-def _warning(state: FoldedTurn, rules: TurnRules) -> Noted | None:
+def _loop_warning(state: FoldedTurn, rules: TurnRules) -> Noted | None:
     if not state.history:
         return None
     last = state.history[-1]
     found = find_loop(state.history, last.name, last.signature, rules.loops)
     if found is None or found.about in state.warned:
         return None
-    return Noted(f"Note: {_circle(found)}. Unless you wait for something, try another way or answer now.", found.about)
+    return Noted(
+        f"Note: {_describe_loop(found)}. Unless you wait for something, try another way or answer now.", found.about
+    )
 
 
-def _circle(found: LoopFinding) -> str:
+def _describe_loop(found: LoopFinding) -> str:
     match found.detector:
         case "ping_pong":
             return f"{found.count} calls went back and forth between the same two"
@@ -456,11 +471,11 @@ def _with_call(state: FoldedTurn, call: CallId, change: Callable[[CallState], Ca
     return replace(state, calls=tuple(change(item) if item.call.id == call else item for item in state.calls))
 
 
-def _asks_again(state: FoldedTurn, call: CallId) -> bool:
+def _repeats_call(state: FoldedTurn, call: CallId) -> bool:
     return any(item.call.id == call and item.question is not None and item.question.again for item in state.calls)
 
 
-def _again(item: CallState) -> CallState:
+def _reset_call(item: CallState) -> CallState:
     """Reset the call so that it runs once more, as it ran before."""
     made = item.intent
     return CallState(item.call) if made is None else CallState(made.call, allowed_by=made.rule)
@@ -470,12 +485,12 @@ def _with_result(state: FoldedTurn, received: ToolReceived) -> FoldedTurn:
     now = _with_call(state, received.result.call, lambda old: replace(old, received=received))
     if received.status == "loop":
         return replace(now, loop_refusals=state.loop_refusals + 1)
-    if received.status not in MADE:
+    if received.status not in COUNTED_STATUSES:
         return now
     made = next((item for item in state.calls if item.call.id == received.result.call), None)
     if made is None:
         return now
     if received.status == "ok" and not received.result.is_error:
         now = replace(now, done=state.done | {made.call.name})
-    item = seen(made.call, received.result.text, unknown=received.status in UNCALLABLE)
-    return replace(now, history=(*state.history, item)[-KEPT:])
+    item = seen(made.call, received.result.text, unknown=received.status in UNKNOWN_TOOL_STATUSES)
+    return replace(now, history=(*state.history, item)[-MAX_HISTORY:])

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 
-from hob.agent.budget.limits import today_since
+from hob.agent.budget.limits import start_of_today
 from hob.agent.sessions import zone_of
 from hob.agent.settings import AgentSettings
 from hob.app.kernel import Kernel
@@ -63,7 +63,7 @@ class ServerSampling:
     async def _left(self, server: str, tokens: int, text: str, maximum: int) -> int:
         """How long the answer may be. Raises SamplingRefused, StoreErrors."""
         estimate = self._model().estimate(text)
-        since = today_since(self._kernel.clock.now(), zone_of(self._kernel.config[AgentSettings].timezone))
+        since = start_of_today(self._kernel.clock.now(), zone_of(self._kernel.config[AgentSettings].timezone))
         ledger = self._kernel.store.ledger
         used = (await ledger.spent(task=TASK, session=_session(server), since=since)).usage
         left = tokens - used.input - used.output - estimate

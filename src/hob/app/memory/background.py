@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from hob.agent.budget.limits import today_since
+from hob.agent.budget.limits import start_of_today
 from hob.agent.sessions import zone_of
 from hob.agent.settings import AgentSettings
 from hob.app.kernel import Kernel
@@ -24,7 +24,7 @@ def make_budget(kernel: Kernel) -> BackgroundBudget:
     """What all of memory's work may ask of models together."""
     zone = zone_of(kernel.config[AgentSettings].timezone)
     tokens = kernel.config[MemorySettings].background_tokens
-    return BackgroundBudget(tokens, kernel.store.ledger, kernel.clock, partial(today_since, timezone=zone))
+    return BackgroundBudget(tokens, kernel.store.ledger, kernel.clock, partial(start_of_today, timezone=zone))
 
 
 def make_background(

@@ -85,7 +85,7 @@ async def probe_model(config: Config, budget: Budget, clock: Clock, name: str, d
     keeps the limits of the budget, and each call stands in its ledger.
     """
     async with open_model_setup(config, clock, ProviderConfigDraft.read(draft) if draft else None) as setup:
-        return await _Trial(setup.model, budget.priced_by(setup.prices), clock).run(name)
+        return await _Trial(setup.model, budget.with_prices(setup.prices), clock).run(name)
 
 
 @dataclass(frozen=True, slots=True)
