@@ -1,4 +1,6 @@
-"""Reading shell commands: what would run, and what of it must be asked about or refused.
+"""Static analysis of shell commands: what would run, and what needs approval or is refused.
 
-It is no boundary: the sandbox is. It keeps the owner from being asked about plain work, and shows what is asked about.
+This is not a security boundary; the sandbox is. The analysis spares the owner questions about ordinary work and
+explains
+the questions that remain.
 """

@@ -1,4 +1,4 @@
-"""From a command text to what was understood of it."""
+"""Entry point of the shell analysis: from command text to simple commands."""
 
 import re
 
@@ -8,18 +8,18 @@ from hob.guard.shell.commands import Analysis, SimpleCommand
 from hob.guard.shell.shell_interpreter import ShellInterpreter, TooManyCommands
 from hob.guard.shell.tree import SyntaxProblem
 
-LONGEST = 65_536  # characters that are read; a longer text is a problem
+LONGEST = 65_536  # characters analysed; longer text is reported as a problem
 
 _MAX_READINGS = 4
 _STRANGE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\xa0\xad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180e\u2000-\u200c\u200e\u200f"
     "\u2028-\u202f\u205f-\u206f\u3000\u3164\ud800-\udfff\ufeff\uffa0\ufff0-\uffff\U000e0000-\U000e0fff]"
-    "|(?<![\u2190-\u2bff\ufe0f\U0001f000-\U0001faff])\u200d"  # outside of emoji
+    "|(?<![\u2190-\u2bff\ufe0f\U0001f000-\U0001faff])\u200d"  # outside emoji
 )
 
 
 def analyse(command: str) -> Analysis:
-    """What the text would run. Pure; never raises; takes time linear in the text, of which 64 kB are read."""
+    """Return every command that the text would run. Pure; never raises; linear in the text, of which 64 kB are read."""
     problems: list[SyntaxProblem] = []
     text = command
     if len(text) > LONGEST:
@@ -52,13 +52,14 @@ def _reading(text: str, choice: int, unset: str) -> ShellInterpreter:
     walker = ShellInterpreter(choice, unset)
     try:
         walker.whole(text)
-    except (TooManyCommands, RecursionError):  # each limit alone leaves room on the stack, all together might not
+    # each limit alone leaves room on the stack; all of them together might not
+    except (TooManyCommands, RecursionError):
         walker.problem("there is too much in it to follow", text)
     return walker
 
 
 def cleaned(text: str) -> tuple[str, list[SyntaxProblem]]:
-    """The text without characters that hide what it says, and a problem for each kind of them."""
+    """Return the text without deceptive characters, and one problem for each kind found."""
     if _STRANGE.search(text) is None:
         return text, []
     kinds = dict.fromkeys(_kind(found[0]) for found in _STRANGE.finditer(text))

@@ -1,21 +1,20 @@
-"""Taking argument lists apart as programs do."""
+"""Argument parsing as programs do it, and tables of program names."""
 
 import posixpath
 import re
 from collections.abc import Collection, Iterator
 
-# What is known of a word: text in which signs stand for what only the shell will know.
-#
-# No argument of a program can contain NUL, and a text with the other control characters used here is cleaned of them
-# before it is read (and told), so a sign is never mistaken for text.
+# Partially known words: text in which marker characters stand for what only the shell will know at run time. No program
+# argument can contain NUL, and the other control characters used here are stripped (and reported) before the text is
+# read, so a marker is never mistaken for text.
 
-ANY = "\x00"  # any text, empty too; unquoted it may even be several words
-STAR = "\x01"  # an unquoted `*`: any part of a file's name
-ONE = "\x02"  # an unquoted `?` or `[...]`: one character of a file's name
+ANY = "\x00"  # any text, possibly empty; unquoted it may even be several words
+STAR = "\x01"  # an unquoted `*`: any part of a file name
+ONE = "\x02"  # an unquoted `?` or `[...]`: one character of a file name
 HOME = "\x03"  # a home directory
 HERE = "\x04"  # the directory in which the command starts
 
-LONGEST = 16_384  # characters of a value that are followed; what grows longer is ANY
+LONGEST = 16_384  # characters tracked in one value; a longer value becomes ANY
 
 _SIGN = re.compile("[\x00-\x04]")
 _SHOWN = {ANY: "…", STAR: "*", ONE: "?", HOME: "~", HERE: "."}
@@ -23,41 +22,41 @@ _GLOB = re.compile(r"\*+|\?|\[[^\]/\n]{1,64}\]")
 
 
 def words(text: str) -> tuple[str, ...]:
-    """The words of a table."""
+    """Split a whitespace-separated table."""
     return tuple(text.split())
 
 
 def is_known(value: str) -> bool:
-    """Is every character of it known?"""
+    """Return whether the value contains no marker."""
     return _SIGN.search(value) is None
 
 
 def shown(value: str) -> str:
-    """The value for people: `…` is what is not known."""
+    """Return the value for display; `…` stands for an unknown part."""
     return _SIGN.sub(lambda sign: _SHOWN[sign[0]], value) if _SIGN.search(value) else value
 
 
 def globbed(text: str) -> str:
-    """Unquoted text with its wildcards as signs."""
+    """Replace the wildcards of unquoted text by markers."""
     if "*" in text or "?" in text or "[" in text:
         return _GLOB.sub(lambda found: STAR if found[0][0] == "*" else ONE, text)
     return text
 
 
 def capped(value: str) -> str:
-    """The value, or ANY when it is too long to be followed."""
+    """Return the value, or ANY if it is too long to track."""
     return value if len(value) <= LONGEST else ANY
 
 
 def joined(directory: str, path: str) -> str:
-    """The path as seen from the directory."""
+    """Resolve the path against the directory."""
     if not path or path[0] in "/" + HOME + ANY:
         return path or directory
     return posixpath.join(directory, path)
 
 
 def pattern(value: str) -> re.Pattern[str] | None:
-    """What the value may turn out to be, or nothing when it has too many unknown parts to say."""
+    """Return a pattern of the possible values, or None if too many parts are unknown."""
     signs = _SIGN.findall(value)
     if len(signs) > 3 or len(value) > 256:
         return None
@@ -66,7 +65,7 @@ def pattern(value: str) -> re.Pattern[str] | None:
 
 
 def may_be(value: str, text: str) -> bool:
-    """May the value turn out to be this text?"""
+    """Return whether the value could be this text."""
     if value == text:
         return True
     if not _SIGN.search(value):
@@ -75,9 +74,9 @@ def may_be(value: str, text: str) -> bool:
     return found is None or found.fullmatch(text) is not None
 
 
-# Names of programs, by what they do.
+# Program names by what the programs do.
 
-# their arguments are text, or they can do nothing but read and print
+# their arguments are text, or they can only read and print
 HARMLESS = frozenset(
     words("""[ alias apropos arch awk basename bat bind break cal cat cksum clear cloc cmp column comm complete
     compopt continue cowsay cut date declare df diff diff3 diffstat dir dircolors dirname dos2unix du echo egrep exa
@@ -90,7 +89,7 @@ HARMLESS = frozenset(
     zcat zdiff zgrep zless : gh glab jira""")
 ) - {"awk", "less"}
 
-# if one of these stands somewhere in the arguments of a program that may run it, it is judged as a command
+# an argument that names one of these starts a nested command if the outer program may run its arguments
 FEARED = frozenset(
     words("""rm rmdir unlink shred srm wipe dd mkfs mke2fs mkswap wipefs blkdiscard parted fdisk sfdisk gdisk sgdisk
     cryptsetup hdparm nvme shutdown reboot halt poweroff init telinit systemctl kill killall pkill insmod modprobe
@@ -98,22 +97,22 @@ FEARED = frozenset(
     truncate curl wget nc ncat socat""")
 ) | {f"mkfs.{kind}" for kind in ("ext2", "ext3", "ext4", "xfs", "btrfs", "vfat", "fat", "ntfs", "f2fs", "exfat")}
 
-# these are also what other programs call their parts: `git init`, `docker kill`, `vagrant halt`
+# also subcommand names of other programs: `git init`, `docker kill`, `vagrant halt`
 SUBCOMMANDS = frozenset({"init", "halt", "reboot", "shutdown", "poweroff", "kill"})
-WHEN = frozenset({"now", *"0123456"})  # what follows them where they are programs
+WHEN = frozenset({"now", *"0123456"})  # what follows these names when they are programs
 
-# what these run is known from their options; a feared name in their arguments is a file, a package, a page
+# what these run follows from their options; a dangerous name among their arguments is a file, a package or a page
 KNOWN = frozenset(
     words("""git tar gtar bsdtar cd pushd mkdir cp mv ln install man tldr info apt apt-get aptitude apk dnf yum pacman
     zypper brew port snap pip pip3 pipx gem cpan cpanm luarocks dpkg rpm pytest set""")
 )
 
-# fetch what others wrote
+# fetch content written by others
 DOWNLOADERS = frozenset(
     {"curl", "wget", "fetch", "aria2c", "http", "https", "httpie", "xh", "lynx", "w3m", "lwp-request"}
 )
 
-# make something readable of what is not
+# turn unreadable data into readable text
 DECODERS = frozenset({"base64", "base32", "xxd", "openssl", "rev", "uudecode", "gpg", "gzip", "gunzip", "zcat", "tr"})
 
 
@@ -121,7 +120,7 @@ Args = tuple[str, ...]
 
 
 def after_options(args: Args, valued: Collection[str] = (), operands: int = 0, assigns: bool = False) -> Args:
-    """What follows the options (of which `valued` take the next argument), some operands and `NAME=value`."""
+    """Return the arguments after options (`valued` ones take the next argument), some operands and `NAME=value` pairs."""
     at = 0
     while at < len(args):
         arg = args[at]
@@ -141,7 +140,7 @@ def after_options(args: Args, valued: Collection[str] = (), operands: int = 0, a
 
 
 def operands(args: Args, valued: Collection[str] = ()) -> list[str]:
-    """The arguments that are neither options nor the values of `valued` ones."""
+    """Return the arguments that are neither options nor values of `valued` options."""
     found: list[str] = []
     at = 0
     while at < len(args):
@@ -158,7 +157,7 @@ def operands(args: Args, valued: Collection[str] = ()) -> list[str]:
 
 
 def values(args: Args, *options: str) -> Iterator[str]:
-    """The values of these options, in whatever way they are attached: `-e x`, `-ex`, `--exec x`, `--exec=x`."""
+    """Yield the values of these options in every notation: `-e x`, `-ex`, `--exec x`, `--exec=x`."""
     for at, arg in enumerate(args):
         if arg == "--":
             return
@@ -173,7 +172,9 @@ def values(args: Args, *options: str) -> Iterator[str]:
 
 
 def has(args: Args, letters: str = "", *options: str) -> bool:
-    """Is one of these one-letter options there, alone or in a cluster, or one of the long ones, perhaps shortened?"""
+    """Return whether one of the options is given: a letter alone or in a cluster, or a long option, possibly
+    abbreviated.
+    """
     for arg in args:
         if arg == "--":
             return False
@@ -187,7 +188,7 @@ def has(args: Args, letters: str = "", *options: str) -> bool:
 
 
 def divided(args: Args, valued: str) -> Args:
-    """The arguments with clusters of one-letter options taken apart; `valued` letters take the rest as their value."""
+    """Split clusters of one-letter options; letters in `valued` take the rest of the cluster as their value."""
     found: list[str] = []
     for arg in args:
         if len(arg) < 3 or arg[0] != "-" or arg[1] == "-":

@@ -7,11 +7,11 @@ from itertools import pairwise
 from hob.guard.shell.arguments import ANY
 from hob.guard.shell.tree import Part, Text, Word
 
-_MAX = 64  # words that one word may become; beyond that it is unknown
+_MAX = 64  # words generated from one word; with more, the word is unknown
 _LONGEST = 2048  # unquoted characters of a word with braces
 _RANGE = re.compile(r"(-?\d{1,6})\.\.(-?\d{1,6})(?:\.\.-?\d{1,6})?|([A-Za-z])\.\.([A-Za-z])")
 
-_Item = str | Part  # one unquoted character, or a part that braces do not divide
+_Item = str | Part  # one unquoted character, or a part that braces do not split
 
 
 class _TooMany(Exception):
@@ -19,7 +19,7 @@ class _TooMany(Exception):
 
 
 def braced(word: Word) -> list[Word]:
-    """The words that a word with an unquoted `{` becomes: often itself."""
+    """Expand a word with an unquoted `{`; return it unchanged if nothing expands."""
     items: list[_Item] = []
     for part in word.parts:
         if type(part) is Text and not part.quoted:
@@ -40,7 +40,7 @@ def braced(word: Word) -> list[Word]:
 
 
 def _expanded(items: list[_Item], depth: int) -> list[list[_Item]]:
-    """All that these items become; the work is bounded by `_MAX` results of bounded depth."""
+    """Return all expansions of the items; both their number and the recursion depth are bounded by `_MAX`."""
     closing = _matching(items)
     at = 0
     while at < len(items):
@@ -57,7 +57,7 @@ def _expanded(items: list[_Item], depth: int) -> list[list[_Item]]:
 
 
 def _matching(items: list[_Item]) -> dict[int, tuple[int, list[int]]]:
-    """Where each opening brace is closed, and its commas."""
+    """Map each opening brace to its closing brace and its commas."""
     found: dict[int, tuple[int, list[int]]] = {}
     stack: list[tuple[int, list[int]]] = []
     for at, item in enumerate(items):
@@ -91,7 +91,7 @@ def _choices(inside: list[_Item], commas: list[int], depth: int) -> list[list[_I
     if len(numbers) > _MAX:
         if found[1] is None or found[0].count("..") > 1:
             raise _TooMany
-        numbers = (*numbers[: _MAX // 2], *numbers[-_MAX // 2 :])  # what is between is like them
+        numbers = (*numbers[: _MAX // 2], *numbers[-_MAX // 2 :])  # the numbers in between behave alike
     return [list(str(number) if found[1] is not None else chr(number)) for number in numbers]
 
 

@@ -1,4 +1,4 @@
-"""Builtins that change what later words mean: directories, variables, positional parameters, `eval`."""
+"""Builtins that change the meaning of later words: directory, variables, positional parameters, `eval`."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 
 class BuiltinEffect(Protocol):
-    """What builtins change."""
+    """The interpreter state that builtins change."""
 
     state: ShellState
 
     @property
     def directory(self) -> str:
-        """Where commands run."""
+        """Return the working directory."""
 
     def read(self, text: str, stdin: CommandInput | None = None, wants_output: bool = False) -> str:
-        """Follow a text."""
+        """Interpret a text; return its output."""
 
 
 Args = tuple[str, ...]
 
 
 def perform(effect: BuiltinEffect, argv: Args, stdin: CommandInput | None) -> str | None:
-    """What the builtin writes, its effects done; None where this is no builtin that changes anything."""
+    """Apply the builtin's effects and return its output, or None if it is not a builtin with effects."""
     found = _BUILTINS.get(argv[0])
     return None if found is None else found(effect, argv, stdin)
 
@@ -120,7 +120,7 @@ def _eval(effect: BuiltinEffect, argv: Args, stdin: CommandInput | None) -> str:
 
 
 def _later(effect: BuiltinEffect, argv: Args, _: CommandInput | None) -> str:
-    """`trap` and `alias`: a text that runs at another time."""
+    """Interpret the deferred text of `trap` and `alias`."""
     args = [arg for arg in argv[1:] if not arg.startswith("-")]
     texts = args[:1] if argv[0] == "trap" else [arg.partition("=")[2] for arg in args]
     for text in texts:

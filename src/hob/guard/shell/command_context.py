@@ -1,4 +1,4 @@
-"""One command and where it stands, as the rules see it."""
+"""Findings, and the command and paths that a rule judges."""
 
 from __future__ import annotations
 
@@ -12,25 +12,24 @@ from hob.guard.shell.arguments import Args
 from hob.guard.shell.commands import SimpleCommand
 from hob.guard.shell.places import PathResolver, ShellPlace
 
-# What was found in a command.
+# Findings.
 
 NO_EFFECTS: frozenset[Effect] = frozenset()
 
 
 class ShellSeverity(IntEnum):
-    """What is to be done about it; the greatest of all findings counts."""
+    """The consequence of a finding; the highest severity of a command counts."""
 
-    PLAIN = 0  # nothing: it is told for its effects
-    ASK = 1  # ask the owner, and deny it to everybody else
-    REFUSE = 2  # never, no matter who asks and whatever is approved
+    PLAIN = 0  # nothing; the finding only reports effects
+    ASK = 1  # ask the owner; deny for everyone else
+    REFUSE = 2  # never allowed, regardless of who asks and what was approved
 
 
 @dataclass(frozen=True, slots=True)
 class ShellFinding:
-    """One thing found: the rule that found it, why it matters, and the piece of text it is about.
+    """A finding: its rule, the reason, and the piece of text it concerns.
 
-    `effects` are what it does beyond running in the sandbox; `hosts` whom it communicates with, as far as the text
-    says.
+    `effects` are effects beyond running in the sandbox; `hosts` are the remote hosts, as far as the text names them.
     """
 
     severity: ShellSeverity
@@ -42,12 +41,12 @@ class ShellFinding:
 
 
 def severity(findings: tuple[ShellFinding, ...]) -> ShellSeverity:
-    """The greatest severity of all; plain where nothing was found."""
+    """Return the highest severity, PLAIN without findings."""
     return max((finding.severity for finding in findings), default=ShellSeverity.PLAIN)
 
 
 class RuleInput(NamedTuple):
-    """What a rule looks at. `refusals` tells what is never to be done of a text that the command runs as a command."""
+    """The input of a rule. `refusals` yields what is refused if the command runs a text as a shell command."""
 
     command: SimpleCommand
     map: PathResolver
@@ -64,23 +63,23 @@ class RuleInput(NamedTuple):
         return self.command.argv[1:]
 
     def place(self, path: str) -> ShellPlace:
-        """What kind of place a path in this command leads to."""
+        """Classify a path as seen from this command."""
         return self.map.place(path, self.command.directory)
 
     def resolve(self, path: str) -> str:
-        """The path without `.` and `..`."""
+        """Return the absolute path without `.` and `..`."""
         return self.map.resolve(path, self.command.directory)
 
     def refuse(self, rule: str, reason: str) -> ShellFinding:
-        """Never."""
+        """Return a REFUSE finding."""
         return ShellFinding(ShellSeverity.REFUSE, rule, reason, self._text())
 
     def ask(self, rule: str, reason: str, effects: frozenset[Effect] = NO_EFFECTS, hosts: Args = ()) -> ShellFinding:
-        """Ask the owner."""
+        """Return an ASK finding."""
         return ShellFinding(ShellSeverity.ASK, rule, reason, self._text(), effects, hosts)
 
     def note(self, rule: str, reason: str, effects: frozenset[Effect], hosts: Args = ()) -> ShellFinding:
-        """Plain, but it has effects."""
+        """Return a PLAIN finding that reports effects."""
         return ShellFinding(ShellSeverity.PLAIN, rule, reason, self._text(), effects, hosts)
 
     def _text(self) -> str:

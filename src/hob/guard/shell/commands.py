@@ -1,4 +1,4 @@
-"""What was understood of a shell text, as values."""
+"""Results of the analysis as values."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -7,7 +7,7 @@ from hob.core.values import dataclass
 from hob.guard.shell.arguments import ANY, Args, operands, shown, values, words
 from hob.guard.shell.tree import SyntaxProblem
 
-# Files that a program runs although the command does not name them, or names them in another way than by path.
+# Files that a program runs although the command names them not at all, or not by path.
 
 _BESIDE = {
     **dict.fromkeys(("make", "gmake"), words("GNUmakefile makefile Makefile")),
@@ -35,7 +35,7 @@ _NAMING = frozenset({"pytest", "py.test", "gradle", "cmake"})
 
 
 def project_files(name: str, args: Args) -> Iterator[str]:
-    """The files, relative to the directory in which it runs; whether they are there is not looked at."""
+    """Yield the files relative to the working directory, whether or not they exist."""
     if name.startswith("python") and "-m" in args[:-1]:
         at = args.index("-m") + 1
         module = args[at].replace(".", "/")
@@ -49,7 +49,7 @@ def project_files(name: str, args: Args) -> Iterator[str]:
 
 
 class Redirection(NamedTuple):
-    """Where a descriptor leads. For here-documents and here-strings `target` is their text."""
+    """The target of a file descriptor. For here-documents and here-strings, `target` is their text."""
 
     operator: str
     target: str
@@ -57,7 +57,7 @@ class Redirection(NamedTuple):
 
 
 class Code(NamedTuple):
-    """A program that stands in the command itself, in another language than the shell's."""
+    """Source code in another language that is part of the command."""
 
     language: str
     text: str
@@ -65,11 +65,11 @@ class Code(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """What a program that runs others will run, as far as its arguments say.
+    """What a program would run, as far as its arguments tell.
 
-    `commands` are argument lists, `shell` texts for a shell with their positional parameters, `code` is in other
-    languages, `scripts` are files. `opaque` says why something that will run is not known. Where it `takes_input`, the
-    program runs what it reads there, in this `language`.
+    `commands` are argument lists, `shell` are shell texts with positional parameters, `code` is in other languages,
+    `scripts` are files. `opaque` says why part of it is unknown. If `takes_input`, the program runs its standard input,
+    which is in `language`.
     """
 
     commands: tuple[tuple[str, ...], ...] = ()
@@ -86,11 +86,13 @@ NOTHING = Runs()
 
 @dataclass(frozen=True, slots=True)
 class SimpleCommand:
-    """One simple command, wherever it stands. In values the signs of `values` mark what is not known.
+    """A simple command at any depth. Markers in values stand for unknown parts (see `arguments`).
 
-    `via` is what it stands in (`sudo`, `sh -c`, `$( )`, …), outermost first; `directory` the one it runs in as far as
-    the text says; `reads` the variables of the environment that its words expand; `fed_by` the programs that write
-    into its input and `stdin` what they write, None where nothing is known to.
+    `via` are the enclosing constructs (`sudo`, `sh -c`, `$( )`, …), outermost first; `directory` is the working
+    directory
+    as far as the text tells; `reads` are the environment variables it expands; `fed_by` are the programs that write to
+    its
+    standard input and `stdin` is what they write, or None if nothing is known to.
     """
 
     name: str
@@ -107,7 +109,7 @@ class SimpleCommand:
     background: bool = False
 
     def line(self) -> str:
-        """The command for people, as it will run: one argument at most 120 characters."""
+        """Return the command for display; arguments are cut at 120 characters."""
         words = [_quoted(shown(arg)) for arg in self.argv]
         named = [f"{name}={_quoted(shown(value))}" for name, value in self.assignments]
         arrows = [f"{at.descriptor}{at.operator}{_quoted(shown(at.target))}" for at in self.redirections]
@@ -116,12 +118,14 @@ class SimpleCommand:
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """A command text as understood.
+    """An analysed command text.
 
-    `commands` holds every simple command at any depth in the order of the text; `others` those that differ when
-    variables have other values than are likely (unset ones being empty, say). `problems` is what was not understood:
-    a text with problems is never plain. `executables` and `scripts` are what an approval has to bind, as
-    `(path, directory)` with the directory the path is relative to.
+    `commands` are all simple commands at any depth, in text order; `others` are those that differ under less likely
+    variable values (for example if unset variables are set). `problems` are parts not understood: a text with problems
+    is
+    never plain. `executables` and `scripts` are what an approval must bind, as `(path, directory)` with the directory
+    that
+    the path is relative to.
     """
 
     text: str
@@ -133,16 +137,16 @@ class Analysis:
 
     @property
     def executables(self) -> tuple[str, ...]:
-        """The programs named, each once: no builtins, no functions of the text itself."""
+        """The distinct programs, without builtins and the text's own functions."""
         names = (command.argv[0] for command in self._bound if command.argv and command.name not in BUILTINS)
         return tuple(dict.fromkeys(shown(name) for name in names if name not in self.functions))
 
     @property
     def scripts(self) -> tuple[tuple[str, str], ...]:
-        """The files that will be run by an interpreter or as programs, with the directory they are relative to.
+        """The files that an interpreter runs or that run as programs, with the directory they are relative to.
 
-        Where something runs that does not stand in the text (`cat FILE | sh`, `sh < FILE`), that is every file which
-        any of its commands names, and those of projects (`make`, `npm run`) in any case.
+        If something outside the text runs (`cat FILE | sh`, `sh < FILE`), these are all files that any of its commands
+        names. Project files (`make`, `npm run`) are always included.
         """
         found: dict[tuple[str, str], None] = {}
         bound = tuple(self._bound)
@@ -161,7 +165,7 @@ class Analysis:
 
     @property
     def targets(self) -> tuple[tuple[str, str], ...]:
-        """The arguments and redirections that may be paths, with the directory they are relative to."""
+        """The arguments and redirection targets that may be paths, with the directory they are relative to."""
         found: dict[tuple[str, str], None] = {}
         for command in self._bound:
             words = (*command.argv[1:], *(each.target for each in command.redirections))
@@ -171,17 +175,17 @@ class Analysis:
 
     @property
     def steered(self) -> bool:
-        """Whether it sets variables for programs."""
+        """Whether the text sets variables for programs."""
         return any(command.assignments or command.name in _SETTING for command in self._bound)
 
     @property
     def _bound(self) -> Iterator[SimpleCommand]:
-        """The commands whose files can be named; in unlikely readings only where the whole command is known."""
+        """The commands whose files can be named; under less likely values only commands that are fully known."""
         yield from self.commands
         yield from (command for command in self.others if not any(ANY in arg for arg in command.argv))
 
     def lines(self) -> tuple[str, ...]:
-        """The commands for people, one line each, indented by what they stand in."""
+        """Return the commands for display, one line each, indented by nesting."""
         return tuple("  " * len(command.via) + command.line() for command in self.commands)
 
 

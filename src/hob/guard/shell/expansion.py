@@ -1,4 +1,4 @@
-"""Words to values in a state: quotes removed, parameters expanded, fields split (POSIX.1-2024, XCU 2.6)."""
+"""Word expansion: parameters, field splitting, quote removal (POSIX.1-2024, XCU 2.6)."""
 
 from __future__ import annotations
 
@@ -24,15 +24,13 @@ from hob.guard.shell.tree import (
     Word,
 )
 
-# What a command's variables and directory may be at one point of it.
-#
-# A variable that is set in one branch only has several possible values; each is followed in a reading of its own
-# (`walking`), so that the worst is found.
+# Possible values of variables and directories at one point of the text.  A variable set in only one branch has several
+# possible values; `ShellInterpreter` follows each in a reading of its own, so that the worst case is found.
 
-Value = str | tuple[str, ...] | None  # a text, an array, or not set
+Value = str | tuple[str, ...] | None  # a text, an array, or unset
 
 _T = TypeVar("_T")
-_MAX = 4  # values of one variable that are followed
+_MAX = 4  # values tracked per variable
 
 GIVEN: dict[str, str] = {
     "HOME": HOME,
@@ -54,28 +52,28 @@ GIVEN: dict[str, str] = {
 
 @dataclass(slots=True)
 class ShellState:
-    """Variables with their possible values, the directory with its own, and the positional parameters."""
+    """Variables and working directory with their possible values, and positional parameters."""
 
     variables: dict[str, tuple[Value, ...]] = field(default_factory=dict)
     directories: tuple[str, ...] = (HERE,)
-    positional: tuple[str, ...] | None = ()  # None: not known
-    functions: dict[str, Function] = field(default_factory=dict)  # of the whole text, in all states alike
+    positional: tuple[str, ...] | None = ()  # None: unknown
+    functions: dict[str, Function] = field(default_factory=dict)  # functions of the whole text, shared by all states
 
     def copy(self) -> ShellState:
-        """A state of its own, for a subshell or a branch."""
+        """Return an independent state for a subshell or a branch."""
         return ShellState(dict(self.variables), self.directories, self.positional, self.functions)
 
     def assign(self, name: str, value: Value) -> None:
-        """It has this value from here on."""
+        """Set the variable to exactly this value."""
         self.variables[name] = (value,)
 
     def restore(self, other: ShellState) -> None:
-        """Become what the other is."""
+        """Take over another state."""
         self.variables, self.directories = dict(other.variables), other.directories
         self.positional = other.positional
 
     def join(self, other: ShellState) -> None:
-        """From here on either this or the other may be the case."""
+        """Merge another possible state into this one."""
         if other.variables != self.variables:
             for name in other.variables.keys() | self.variables.keys():
                 mine, theirs = self.variables.get(name, (None,)), other.variables.get(name, (None,))
@@ -92,9 +90,8 @@ def _either(mine: tuple[_T, ...], theirs: Iterable[_T], unknown: _T) -> tuple[_T
     return found if len(found) <= _MAX else (*found[: _MAX - 1], unknown)
 
 
-# What `${name op argument}` gives (POSIX.1-2024, XCU 2.6.2; bash reference manual, 3.5.3).
-#
-# Where a part of the answer is not known it is ANY.
+# Parameter expansion with operators (POSIX.1-2024, XCU 2.6.2; bash reference manual, 3.5.3).  The result is ANY if any
+# part of it is unknown.
 
 _LONGEST_MATCHED = 256
 _MAX_STARS = 3
@@ -102,7 +99,7 @@ _NUMBERS = re.compile(r"\s*(-?\d{1,6})\s*(?::\s*(-?\d{1,6})\s*)?")
 
 
 def trimmed(value: str, operator: str, glob: str) -> str:
-    """`${value#glob}` and its kin: `#`, `##`, `%`, `%%`."""
+    """Evaluate `${value#glob}` with `#`, `##`, `%` or `%%`."""
     if not is_known(value):
         return _cut(value, operator, glob)
     if len(value) > _LONGEST_MATCHED or glob.count(STAR) > _MAX_STARS or ANY in glob or HOME in glob:
@@ -118,7 +115,7 @@ def trimmed(value: str, operator: str, glob: str) -> str:
 
 
 def _cut(value: str, operator: str, glob: str) -> str:
-    """The usual ways to take a path apart of which a part is not known."""
+    """Handle the usual ways to split a partly unknown path."""
     if operator == "##" and glob == f"{STAR}/" and ANY not in value:
         return value.rpartition("/")[2]
     if operator[0] == "%" and value == HOME and glob[:1] == "/":
@@ -133,7 +130,7 @@ def _cut(value: str, operator: str, glob: str) -> str:
 
 
 def replaced(value: str, operator: str, argument: str) -> str:
-    """`${value/glob/text}` and its kin."""
+    """Evaluate `${value/glob/text}` and its variants."""
     glob, _, text = argument.partition("/")
     if not is_known(value) or not is_known(text) or ANY in glob or HOME in glob:
         return ANY
@@ -148,7 +145,7 @@ def replaced(value: str, operator: str, argument: str) -> str:
 
 
 def substring(value: str, argument: str) -> str:
-    """`${value:offset:length}`."""
+    """Evaluate `${value:offset:length}`."""
     found = _NUMBERS.fullmatch(argument)
     if found is None:
         return ANY
@@ -171,7 +168,7 @@ def substring(value: str, argument: str) -> str:
 
 
 def cased(value: str, operator: str) -> str:
-    """`${value^^}` and its kin."""
+    """Evaluate `${value^^}` and its variants."""
     if not value or not is_known(value[0]):
         return value if is_known(value) else ANY
     change = str.upper if operator[0] == "^" else str.lower
@@ -189,37 +186,37 @@ _SPACES = re.compile(r"[ \t\n]+")
 
 
 class CommandInput(NamedTuple):
-    """What comes in at a command's input, and the programs that write it."""
+    """Standard input of a command, and the programs that write it."""
 
     text: str
     names: tuple[str, ...] = ()
 
 
 class Expander:
-    """Expands words in a state that changes. The walker adds what substitutions run."""
+    """Expands words and updates the state. Subclasses run substitutions."""
 
     def __init__(self, choice: int, unset: str) -> None:
-        self.choice = choice  # which of several possible values of a variable is taken
-        self.unset = unset  # what a variable is that no one has set
+        self.choice = choice  # index of the possible value used for each variable
+        self.unset = unset  # value of variables that the text does not set
         self.state = ShellState()
-        self.widest = 1  # values of one variable
+        self.widest = 1  # largest number of possible values met
         self.met_unset = False
-        self.reads: dict[str, None] = {}  # variables of the environment
-        self.channels: dict[str, CommandInput] = {}  # what can be read from the files of process substitutions
+        self.reads: dict[str, None] = {}  # environment variables expanded
+        self.channels: dict[str, CommandInput] = {}  # contents readable through process substitutions
 
     def capture(self, script: Script) -> CommandInput:
-        """Run a substitution: what it writes."""
+        """Run a command substitution; return its output."""
         raise NotImplementedError
 
     def text(self, word: Word) -> str:
-        """The word as one value, as in assignments and redirections."""
+        """Expand the word to a single value, as in assignments and redirections."""
         parts = word.parts
         if len(parts) == 1 and type(parts[0]) is Text:
             return parts[0].value
         return capped("".join(map(self._joined, parts)))
 
     def fields(self, word: Word) -> list[str]:
-        """The word as arguments: none, one or many."""
+        """Expand the word to arguments: none, one or several."""
         parts = word.parts
         if len(parts) == 1 and type(parts[0]) is Text:
             return [parts[0].value]
@@ -246,7 +243,7 @@ class Expander:
         return [capped(each) for each in found]
 
     def _pieces(self, part: Part) -> tuple[list[str], bool, bool]:
-        """What the part adds, divided into fields; does it begin and end with a blank?"""
+        """Return the fields of a part, and whether it begins and ends with a separator."""
         value = self._expanded(part)
         quoted = not isinstance(part, Parameter | Output) or part.quoted
         if isinstance(value, tuple):
@@ -256,11 +253,12 @@ class Expander:
         return ([value], False, False) if quoted else self._divided(value)
 
     def _divided(self, value: str) -> tuple[list[str], bool, bool]:
-        """The fields of a text; does it begin and end with a blank?"""
+        """Split a text into fields; also return whether it begins and ends with a separator."""
         separators = self._separators()
         if separators == "":
             return ([globbed(value)] if value else []), False, False
-        if separators is not None and not set(separators) & set(" \t\n"):  # each divides, and empty fields stay
+        # each separator splits, and empty fields are kept
+        if separators is not None and not set(separators) & set(" \t\n"):
             ends = value.endswith(tuple(separators))
             pieces = re.split(f"[{re.escape(separators)}]", globbed(value[:-1] if ends else value))
             return (pieces if value else []), False, ends
@@ -341,7 +339,9 @@ class Expander:
         return ANY
 
     def _replaced(self, name: str, operator: str, value: str | None, argument: str) -> str:
-        """`${name:-argument}` and its kin. What is not set is perhaps set by the environment: see `unset`."""
+        """Evaluate `${name:-argument}` and its variants. Variables that are not set here may come from the environment:
+        see `unset`.
+        """
         if operator.endswith("+"):
             return argument if value or (value is None and self.unset) else ""
         if value is not None and (value or operator[0] != ":"):
@@ -352,7 +352,7 @@ class Expander:
         return result
 
     def _element(self, value: tuple[str, ...], part: Parameter) -> Value:
-        """An element of an array, or all of them."""
+        """Return one element of an array, or all of them."""
         if part.name in ("@", "*") or part.subscript in ("@", "*"):
             if part.quoted and "*" in (part.name, part.subscript):
                 separators = self._separators()
@@ -364,7 +364,7 @@ class Expander:
         return value[at] if -len(value) <= at < len(value) else None
 
     def value(self, name: str) -> Value:
-        """What the parameter is in this reading; None where nothing sets it."""
+        """Return the parameter's value in this reading, or None if it is unset."""
         if name in self.state.variables:
             return self._chosen(name)
         if name in ("@", "*"):
@@ -393,7 +393,7 @@ class Expander:
         return places[min(self.choice, len(places) - 1)] or HERE
 
     def assigned(self, item: Assignment) -> Value:
-        """The value that the assignment gives."""
+        """Return the value that an assignment sets."""
         old = self.value(item.name) if item.appends else None
         if item.items is not None:
             fields = tuple(field for word in item.items for field in self.fields(word))
@@ -404,7 +404,7 @@ class Expander:
         return capped((old or "") + new)
 
     def body(self, redirect: Redirect) -> str:
-        """The text of a here-document or here-string."""
+        """Return the text of a here-document or here-string."""
         if redirect.body is None:
             return self.text(redirect.target) + "\n"
         return capped("".join(map(self._joined, redirect.body)))

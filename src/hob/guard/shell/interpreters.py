@@ -1,4 +1,4 @@
-"""What shells and interpreters run: text in an argument, a file, or their input."""
+"""What shells and interpreters run: an argument, a file, or their standard input."""
 
 import re
 from collections.abc import Callable
@@ -14,14 +14,16 @@ _SHELL_VALUED = frozenset({"-o", "+o", "-O", "+O", "--rcfile", "--init-file"})
 
 @dataclass(frozen=True, slots=True)
 class Interpreter:
-    """How an interpreter takes its program: `code` are letters whose value is code, `rest` those with other values."""
+    """How an interpreter takes its program: `code` are option letters that take code, `rest` those that take other
+    values.
+    """
 
     language: str
     code: str = "e"
     rest: str = ""
     long: tuple[str, ...] = ()
     valued: frozenset[str] = frozenset()
-    modules: str = ""  # a letter that names a module to run
+    modules: str = ""  # the letter that names a module to run
 
 
 _LANGUAGES = {
@@ -57,7 +59,7 @@ _STDIN_PLAIN = frozenset({"psql", "mysql", "emacs", "elixir", "scala", "groovy",
 
 
 def interpreted(name: str, args: Args) -> Runs | None:
-    """What the shell or interpreter of this name runs; None where it is neither."""
+    """Return what a shell or interpreter of this name runs, or None if it is neither."""
     if name in SHELLS:
         return _shell(args)
     base = _VERSION.sub("", name)
@@ -70,7 +72,7 @@ def interpreted(name: str, args: Args) -> Runs | None:
 
 
 def shell_runs(text: str, positional: Args = ()) -> Runs:
-    """A text for a shell, as all that runs."""
+    """Return the invocation of a single shell text."""
     return Runs((), ((text, positional),))
 
 
@@ -127,7 +129,7 @@ def _program(spec: Interpreter, args: Args, takes_input: bool) -> Runs:
 
 
 def _cluster(spec: Interpreter, arg: str) -> tuple[str, str]:
-    """What a cluster of one-letter options ends in, and the value that is attached."""
+    """Return the kind of option that ends a cluster of letters, and its attached value."""
     for at in range(1, len(arg)):
         if arg[at] in spec.code:
             return "code", arg[at + 1 :]

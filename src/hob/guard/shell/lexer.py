@@ -1,6 +1,6 @@
-"""Reading words: quotes, escapes, expansions (POSIX.1-2024, XCU 2.2 and 2.6; bash's `$'..'`, braces, substitutions).
+"""Word lexer: quotes, escapes, expansions (POSIX.1-2024, XCU 2.2 and 2.6; bash's `$'..'`, braces, substitutions).
 
-One pass from left to right; nothing is looked at twice except the text of nested backquotes, and nesting is bounded.
+One pass from left to right; only the text of nested backquotes is read twice, and nesting is bounded.
 """
 
 import re
@@ -19,7 +19,7 @@ from hob.guard.shell.tree import (
     Word,
 )
 
-DEEPEST = 32  # levels of nesting that are followed
+DEEPEST = 32  # levels of nesting
 
 _RUN = re.compile(r"[^ \t\n;&|<>()'\"\\$`*?\[{]+")
 _IN_BRACES = re.compile(r"[^ \t\n;&|<>()'\"\\$`*?\[{}]+")
@@ -42,15 +42,15 @@ _ENDS_WORD = frozenset(" \t\n;&|<>()")
 _NAMED_ESCAPES = {"a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 
 
-LENGTH = "length"  # the operator of `${#name}`, as `${name#pattern}` has its sign already
+LENGTH = "length"  # the operator of `${#name}`; `#` itself is that of `${name#pattern}`
 
 
 class LexerError(Exception):
-    """The text cannot be read on from here."""
+    """Raised when the text cannot be read beyond the current position."""
 
 
 class ShellLexer:
-    """A text and how far it was read. The parser adds the reading of commands."""
+    """A text and a read position. The parser adds command syntax."""
 
     def __init__(self, text: str, depth: int = 0) -> None:
         self.text = text
@@ -61,21 +61,23 @@ class ShellLexer:
         self.pending: list[tuple[Redirect, str, bool, bool]] = []
 
     def script_until(self, ends: frozenset[str]) -> Script:
-        """Commands up to one of these, which is not consumed. The parser's part."""
+        """Parse commands up to one of the end words, which is not consumed. Implemented by the parser."""
         raise NotImplementedError
 
     def script_of(self, text: str) -> Script:
-        """The commands of another text. The parser's part."""
+        """Parse the commands of another text. Implemented by the parser."""
         raise NotImplementedError
 
     def deeper(self) -> None:
-        """One level of nesting more; raises Stuck when there are too many."""
+        """Enter one level of nesting. Raises LexerError if there are too many."""
         self.depth += 1
         if self.depth > DEEPEST:
             raise LexerError("it is nested too deeply")
 
     def word(self) -> Word:
-        """The word that begins here; it has no parts where none does. Sets `braced` when it may hold a brace list."""
+        """Read the word at the current position; without one, it has no parts. Sets `braced` if it may contain a brace
+        list.
+        """
         text, start = self.text, self.pos
         self.braced = False
         run = _RUN.match(text, start)
@@ -93,11 +95,11 @@ class ShellLexer:
             else:
                 braced = braced or char == "{"
                 self._piece(char, parts, self.pos == start)
-        self.braced = braced  # words inside of this one have had their say
+        self.braced = braced  # nested words have set it for themselves
         return Word(tuple(parts), text[start : self.pos])
 
     def _goes_on(self, char: str, start: int, parts: list[Part]) -> bool:
-        """Reads a process substitution or an extended pattern, if that is what stands here."""
+        """Read a process substitution or extended pattern here, if there is one."""
         text, pos = self.text, self.pos
         if char in "<>" and text.startswith("(", pos + 1):
             self.pos += 2
@@ -111,7 +113,7 @@ class ShellLexer:
         return False
 
     def _pattern(self) -> None:
-        """Skip an extended pattern `+(a|b)` to its end, parsing the words in it for their errors alone."""
+        """Skip an extended pattern `+(a|b)`; its words are parsed only to report their errors."""
         self.deeper()
         while not self.text.startswith(")", self.pos):
             if self.pos >= len(self.text):
@@ -175,7 +177,7 @@ class ShellLexer:
         self.pos += 1
 
     def _double(self, parts: list[Part]) -> None:
-        """The inside of double quotes, which are always one part at least: "" is a word."""
+        """Read the inside of double quotes. Yields at least one part, as "" is a word."""
         text, before = self.text, len(parts)
         while True:
             run = _IN_DOUBLE.match(text, self.pos)
@@ -192,7 +194,7 @@ class ShellLexer:
             parts.append(Text("", True))
 
     def _within(self, parts: list[Part], escapable: str) -> None:
-        """An escape or expansion where wildcards and blanks mean nothing."""
+        """Read an escape or expansion where wildcards and blanks are literal."""
         char = self.text[self.pos]
         if char == "$":
             self._dollar(parts, True)
@@ -210,7 +212,7 @@ class ShellLexer:
                 self.pos += 1
 
     def body(self) -> tuple[Part, ...]:
-        """The whole text as the body of a here-document whose delimiter was not quoted."""
+        """Read the whole text as the body of a here-document with an unquoted delimiter."""
         parts: list[Part] = []
         while self.pos < len(self.text):
             run = _IN_BODY.match(self.text, self.pos)
@@ -276,7 +278,7 @@ class ShellLexer:
         self.pos = found.end() + 1
 
     def is_sum(self, pos: int) -> bool:
-        """Do the two parentheses that open here close together, as those of arithmetic do?"""
+        """Return whether the two parentheses here close together, as those of arithmetic do."""
         level, last = 0, -1
         for found in _PARENTHESIS.finditer(self.text, pos):
             level += 1 if found[0] == "(" else -1
@@ -286,7 +288,7 @@ class ShellLexer:
         return False
 
     def sum(self, end: str, shows: bool = True) -> ArithmeticExpansion:
-        """Arithmetic up to its end, which is consumed."""
+        """Read arithmetic up to `end` and consume the end."""
         self.deeper()
         parts: list[Part] = []
         level = 0
@@ -309,12 +311,12 @@ class ShellLexer:
         return ArithmeticExpansion(tuple(parts), shows)
 
     def _braces(self, parts: list[Part], quoted: bool) -> None:
-        """`${...}`."""
+        """Read `${...}`."""
         self.deeper()
         text = self.text
         self.pos += 2
         prefix = ""
-        if _PREFIXED.match(text, self.pos):  # a length, or the value of the variable that the name's value names
+        if _PREFIXED.match(text, self.pos):  # a length, or an indirect reference
             prefix = LENGTH if text[self.pos] == "#" else "!"
             self.pos += 1
         name = _PARAMETER.match(text, self.pos)
@@ -354,7 +356,7 @@ class ShellLexer:
         return ANY
 
     def _argument(self, quoted: bool) -> tuple[Part, ...]:
-        """What stands before the closing brace."""
+        """Read the operator's argument up to the closing brace."""
         parts: list[Part] = []
         text, start = self.text, self.pos
         while self.pos < len(text) and text[self.pos] != "}":
@@ -375,7 +377,7 @@ class ShellLexer:
 
 
 def tilde(value: str, first: bool) -> str:
-    """Unquoted text with its `~` as signs; `first` when it begins its word."""
+    """Replace `~` in unquoted text by markers; `first` says whether it begins its word."""
 
     def place(found: re.Match[str]) -> str:
         if not found[1] and not first:
@@ -386,9 +388,9 @@ def tilde(value: str, first: bool) -> str:
 
 
 def unescaped(text: str, zero: bool = False) -> str:
-    """The inside of `$'...'` decoded; like the shell, nothing after a NUL.
+    """Decode the inside of `$'...'`; like the shell, ignore everything after a NUL.
 
-    With `zero`, as `echo -e` and `printf %b` do it: octal numbers have a zero before their three digits.
+    With `zero`, octal numbers have a zero before their three digits, as in `echo -e` and `printf %b`.
     """
     if zero:
         text = _ZERO.sub(r"\\\1", text)
@@ -411,5 +413,5 @@ def unescaped(text: str, zero: bool = False) -> str:
 
 def _character(code: int) -> str:
     if 0 < code < 5 or 0xD800 <= code < 0xE000 or code > 0x10FFFF:
-        return "\ufffd"  # would be taken for a sign, or is no character
+        return "\ufffd"  # would be taken for a marker, or is not a character
     return chr(code)

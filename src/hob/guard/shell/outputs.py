@@ -1,6 +1,6 @@
-"""What a command writes where its words say it already: `echo`, `printf`, decoders, `find`.
+"""Command output that is known from the arguments: `echo`, `printf`, decoders, `find`.
 
-Enough to see through text that is put together or decoded only to be run. Everything else writes ANY.
+Enough to see through text that is assembled or decoded only to be run. Every other command writes ANY.
 """
 
 import base64
@@ -18,7 +18,7 @@ _SETS = {"upper": "A-Z", "lower": "a-z", "digit": "0-9", "alpha": "A-Za-z", "spa
 
 
 def written(argv: tuple[str, ...], stdin: str | None) -> str:
-    """What the command writes to its output; ANY where that is not known."""
+    """Return the command's output, ANY if unknown."""
     name = argv[0].rpartition("/")[2]
     if name in ("command", "type"):
         return _first(argv[2:], "") if argv[1:2] in (("-v",), ("-p",), ("-P",)) else ANY
@@ -151,18 +151,18 @@ _HOOKS = ("pyenv", "rbenv", "nodenv", "direnv", "brew", "opam", "fnm", "zoxide",
 
 
 def _hook(args: tuple[str, ...], _: str) -> str:
-    """Settings of the shell that are there to be evaluated."""
+    """Output of hook programs, which print shell settings to be evaluated."""
     return "" if args[:1] in (("init",), ("hook",), ("env",), ("shellenv",), ("activate",), ("-b",)) else ANY
 
 
 def _find(args: tuple[str, ...], _: str) -> str:
-    """The paths that `find` may print, as one pattern for each place where it begins."""
+    """Return the paths that `find` may print, one pattern per starting point."""
     found = found_paths(args)
     return "\n".join(found) + "\n"
 
 
 def found_paths(args: tuple[str, ...]) -> list[str]:
-    """What `{}` may be: places and names as far as the tests say."""
+    """Return the possible values of `{}`: starting points and names, as far as the tests tell."""
     at = 0
     while at < len(args) and args[at] in ("-H", "-L", "-P"):
         at += 1
@@ -174,7 +174,7 @@ def found_paths(args: tuple[str, ...]) -> list[str]:
     names = [globbed(tests[i + 1]) for i, test in enumerate(tests[:-1]) if test in ("-name", "-iname")]
     negated = "!" in tests or "-not" in tests
     if not names or negated or (len(names) > 1 and not {"-o", "-or"} & set(tests)):
-        # without a name the place itself is found too
+        # without a name, the starting point itself matches too
         return [path for place in places or ["."] for path in (place, f"{place}/{STAR}")] if not names else [
             f"{place}/{STAR}" for place in places or ["."]
         ]  # fmt: skip
@@ -182,7 +182,7 @@ def found_paths(args: tuple[str, ...]) -> list[str]:
 
 
 def files_of(argv: tuple[str, ...], stdin: str | None) -> dict[str, str]:
-    """The files that the command writes beside its output, and what it writes into them."""
+    """Return the files that the command writes besides its output, with their content."""
     name, args = argv[0].rpartition("/")[2], argv[1:]
     if name == "tee":
         return {path: ANY if stdin is None else stdin for path in args if not path.startswith("-")}

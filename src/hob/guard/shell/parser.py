@@ -1,6 +1,6 @@
-"""Parsing shell text: lists, pipelines, compound commands, here-documents (POSIX.1-2024, XCU 2.9 and 2.10, and bash).
+"""Shell parser: lists, pipelines, compound commands, here-documents (POSIX.1-2024, XCU 2.9 and 2.10, and bash).
 
-What it cannot parse it says. The commands before that stand, since a shell runs a text line by line.
+What it cannot parse is reported. The commands before it are kept, because a shell runs a text line by line.
 """
 
 import re
@@ -44,15 +44,15 @@ _NONE: frozenset[str] = frozenset()
 
 
 def parse(text: str, depth: int = 0) -> Parsed:
-    """Read a text. Never raises; takes time linear in its length."""
+    """Parse a text. Never raises; takes time linear in its length."""
     return Parser(text, depth).whole()
 
 
 class Parser(ShellLexer):
-    """Reads commands."""
+    """A recursive-descent parser of commands."""
 
     def whole(self) -> Parsed:
-        """The whole text."""
+        """Parse the whole text."""
         steps: list[Step] = []
         rest = ""
         self._safe = 0
@@ -66,7 +66,7 @@ class Parser(ShellLexer):
         return Parsed(tuple(steps), tuple(self.problems), rest)
 
     def script_until(self, ends: frozenset[str]) -> Script:
-        """Commands up to one of these, which is not consumed."""
+        """Parse commands up to one of the end words, which is not consumed."""
         self.deeper()
         steps: list[Step] = []
         self._steps(ends, steps)
@@ -74,7 +74,7 @@ class Parser(ShellLexer):
         return tuple(steps)
 
     def script_of(self, text: str) -> Script:
-        """The commands of another text, one level deeper."""
+        """Parse the commands of another text, one level deeper."""
         self.deeper()
         inner = Parser(text, self.depth)
         parsed = inner.whole()
@@ -85,7 +85,7 @@ class Parser(ShellLexer):
     # lists
 
     def _steps(self, ends: frozenset[str], steps: list[Step]) -> None:
-        """Commands up to an end or the end of the text, into `steps` as they are complete."""
+        """Parse commands up to an end word or the end of the text; append each to `steps` once it is complete."""
         outermost = self.depth == 0 or not ends
         while not self._at_end(ends):
             chain = self._chain()
@@ -126,7 +126,7 @@ class Parser(ShellLexer):
         return False
 
     def _chain(self) -> list[Step]:
-        """Pipelines joined by `&&` and `||`, and the `&` that may end them."""
+        """Parse pipelines joined by `&&` and `||`, and a final `&`."""
         joined, found = ";", []
         while True:
             found.append((self._pipeline(), joined))
@@ -218,7 +218,7 @@ class Parser(ShellLexer):
         return script
 
     def _branches(self) -> tuple[Script, ...]:
-        """Of an `if`: test and body by turns, then perhaps the body of `else`."""
+        """Parse the branches of an `if`: test and body in turn, then the body of `else` if there is one."""
         scripts = [self._enclosed("then")]
         while True:
             scripts.append(self.script_until(frozenset({"elif", "else", "fi"})))
@@ -290,7 +290,7 @@ class Parser(ShellLexer):
                     break
 
     def _test(self, start: int) -> Node:
-        """`[[ ... ]]`: read for the expansions in it."""
+        """Parse `[[ ... ]]` for the expansions in it."""
         words: list[Word] = []
         while True:
             self._lines()
@@ -327,7 +327,7 @@ class Parser(ShellLexer):
         words: list[Word] = []
         assignments: list[Assignment] = []
         redirects: list[Redirect] = []
-        declares = True  # so do the words before the command's name
+        declares = True  # so do the words before the command name
         while True:
             self._blank()
             pos = self.pos
@@ -369,7 +369,7 @@ class Parser(ShellLexer):
         return Assignment(found[1], value, None, appends or bool(found[2]))
 
     def _words(self, end: str = "") -> list[Word]:
-        """The words up to an end, or of a line."""
+        """Parse the words up to an end word, or of a line."""
         words: list[Word] = []
         while True:
             self._lines() if end else self._blank()
@@ -402,7 +402,7 @@ class Parser(ShellLexer):
     # lines
 
     def _bodies(self) -> None:
-        """Here-documents of the line that has just ended."""
+        """Read the here-documents of the line that has just ended."""
         pending, self.pending = self.pending, []
         for redirect, end, quoted, tabs in pending:
             lines: list[str] = []
@@ -441,7 +441,7 @@ class Parser(ShellLexer):
             self.pos = found.end()
 
     def _lines(self) -> None:
-        """Blanks, comments and newlines."""
+        """Skip blanks, comments and newlines."""
         while True:
             self._blank()
             if not self.text.startswith("\n", self.pos):

@@ -1,6 +1,6 @@
-"""Which place a path leads to: the root, a system directory, a home, the workspace, a build output, a device.
+"""Classification of paths: root, system directory, home, workspace, build output, device.
 
-Paths are compared as they are written; links are the sandbox's concern.
+Paths are compared as written; symbolic links are the sandbox's concern.
 """
 
 import re
@@ -36,7 +36,7 @@ _A_HOME = re.compile(r"/(?:home|Users)/[^/]+|/root(?![^/])")
 
 
 class ShellPlace(StrEnum):
-    """Kinds of places, as far as deleting and writing go."""
+    """Kinds of places, as they matter for deleting and writing."""
 
     ROOT = "the root of the file system"
     SYSTEM = "a system directory"
@@ -59,7 +59,7 @@ OWN = frozenset({ShellPlace.BUILT, ShellPlace.INSIDE, ShellPlace.TEMPORARY, Shel
 
 
 class PathResolver:
-    """Knows where the workspace and the home are."""
+    """Resolves and classifies paths for one workspace and home."""
 
     def __init__(self, cwd: str, workspace: str, home: str = "") -> None:
         self.cwd = cwd
@@ -68,7 +68,7 @@ class PathResolver:
         self.home = home.rstrip("/") or (found[0] if found is not None else "")
 
     def resolve(self, path: str, directory: str) -> str:
-        """The path from the root or from HOME, without `.` and `..`; ANY at its beginning where that is not known."""
+        """Return the path from the root or from HOME, without `.` and `..`; it begins with ANY if that is unknown."""
         whole = joined(directory, path)
         if whole[:1] == HERE:
             whole = self.cwd + whole[1:]
@@ -98,7 +98,7 @@ class PathResolver:
         return self.home + path[1:] if path[0] == HOME and self.home else path
 
     def place(self, path: str, directory: str) -> ShellPlace:
-        """What kind of place the path leads to."""
+        """Classify the path."""
         found = self.resolve(path, directory)
         if found[0] == ANY:
             return ShellPlace.UNKNOWN

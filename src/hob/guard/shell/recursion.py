@@ -1,4 +1,4 @@
-"""Fork bombs: functions that call themselves in parallel, scripts that start themselves, loops that never wait."""
+"""Fork bombs: functions that call themselves in parallel, scripts that start themselves, endless loops that fork."""
 
 import re
 from collections.abc import Sequence
@@ -18,59 +18,59 @@ class _Frame(NamedTuple):
 
 
 class CallGraph:
-    """Which function calls which, and how."""
+    """The functions of a text and their calls."""
 
     def __init__(self) -> None:
-        self.branches = 0  # conditions and loops around, inside of the function
+        self.branches = 0  # enclosing conditions and loops within the function
         self._texts: dict[str, str] = {}
-        self._edges: dict[str, dict[str, bool]] = {}  # caller to callee; does it fork?
+        self._edges: dict[str, dict[str, bool]] = {}  # caller to callee; whether the call forks
         self._frames: list[_Frame] = []
-        self._pipelines: list[bool] = []  # does more than one command of it call a function?
+        self._pipelines: list[bool] = []  # whether more than one of its commands calls a function
         self._loops: dict[str, None] = {}
 
     @property
     def piped(self) -> bool:
-        """Is this in a pipeline?"""
+        """Whether the current command is in a pipeline."""
         return bool(self._pipelines)
 
     def is_within(self, name: str) -> bool:
-        """Is this function being followed?"""
+        """Return whether this function's body is being followed."""
         return any(frame.name == name for frame in self._frames)
 
     def enter(self, name: str, text: str) -> None:
-        """Its body follows."""
+        """Enter a function body."""
         self._texts[name] = text
         self._frames.append(_Frame(name, self.branches))
         self.branches = 0
 
     def leave(self) -> None:
-        """Its body is done."""
+        """Leave the function body."""
         self.branches = self._frames.pop().branches
 
     def enter_pipeline(self, pipeline: Pipeline, functions: dict[str, Function]) -> None:
-        """Its commands follow."""
+        """Enter a pipeline."""
         names = [stage.words[0].literal for stage in pipeline.stages if isinstance(stage, Simple) and stage.words]
         self._pipelines.append(sum(1 for name in names if name in functions or self.is_within(name or "")) > 1)
 
     def leave_pipeline(self) -> None:
-        """Its commands are done."""
+        """Leave the pipeline."""
         self._pipelines.pop()
 
     def add(self, name: str, background: bool) -> None:
-        """A function is called from where we are."""
+        """Record a call of a function from the current one."""
         if self._frames:
             forks = background or any(self._pipelines) or (bool(self._pipelines) and not self.branches)
             edges = self._edges.setdefault(self._frames[-1].name, {})
             edges[name] = edges.get(name, False) or forks
 
     def look_at_loop(self, text: str, inside: Sequence[SimpleCommand]) -> None:
-        """An endless loop runs these."""
+        """Record an endless loop and the commands in it."""
         pauses = any(command.name in _PAUSES and not command.background for command in inside)
         if any(command.background for command in inside) and not pauses:
             self._loops[text] = None
 
     def bombs(self) -> dict[str, None]:
-        """The texts that multiply without end."""
+        """Return the texts that multiply endlessly."""
         found = dict(self._loops)
         for caller, edges in self._edges.items():
             for callee, forks in edges.items():
@@ -89,7 +89,7 @@ class CallGraph:
 
 
 def names_itself(node: Simple) -> bool:
-    """Does the command start the script it stands in?"""
+    """Return whether the command starts the script it is part of."""
     name = node.words[0]
     if _ITSELF.search(name.text):
         return True
@@ -97,7 +97,7 @@ def names_itself(node: Simple) -> bool:
 
 
 def is_endless(node: Block, test: Sequence[SimpleCommand]) -> bool:
-    """Will the loop's test never end it?"""
+    """Return whether the loop's test can never end it."""
     sure = frozenset({":", "true"}) if node.kind == "while" else frozenset({"false"})
     if test:
         return all(command.name in sure or command.argv[:2] in (("[", "1"), ("test", "1")) for command in test)

@@ -1,8 +1,8 @@
-"""From the tree to the simple commands that will run: substitutions, functions, and what programs run in turn.
+"""From the syntax tree to the simple commands that will run: substitutions, functions, nested programs.
 
-A text is read once for each combination of values that matters: where a variable has several possible values, the
-n-th reading takes the n-th of each. One reading takes what is not set as empty, which it is unless the environment
-sets it; another as unknown.
+A text is read once for each relevant combination of values: if variables have several possible values, the n-th reading
+takes the n-th of each. One reading takes unset variables as empty, which they are unless the environment sets them;
+another takes them as unknown.
 """
 
 import re
@@ -19,7 +19,8 @@ from hob.guard.shell.recursion import CallGraph, is_endless, names_itself
 from hob.guard.shell.tree import Block, Function, Node, Pipeline, Redirect, Script, Simple, Step, SyntaxProblem
 from hob.guard.shell.wrappers import runs_of
 
-# Reading what cannot be parsed: every run of words as if it were a command, so that nothing hides behind an error.
+# Fallback for text that cannot be parsed: every run of words is treated as a command, so that nothing hides behind an
+# error.
 
 _BETWEEN = re.compile(r"[;|&(){}`\n]+|\$\(|\b(?:then|do|else)\b")
 _WORD = re.compile(r"[^\s<>]+")
@@ -28,7 +29,7 @@ _EXPANSION = re.compile(r"\$\{?[A-Za-z0-9_@*#?!-]+\}?")
 
 
 def loose(text: str) -> list[tuple[str, ...]]:
-    """Argument lists that the text may hold, with quotes and backslashes left out."""
+    """Return possible argument lists in the text, ignoring quotes and backslashes."""
     found: list[tuple[str, ...]] = []
     for piece in _BETWEEN.split(text, _MAX):
         plain = _EXPANSION.sub(_expanded, re.sub(r"\\\n|['\"\\]", "", piece))
@@ -42,10 +43,10 @@ def _expanded(found: re.Match[str]) -> str:
     return HOME if found[0] in ("$HOME", "${HOME}") else ANY
 
 
-_MAX_COMMANDS = 600  # simple commands that are followed in one reading
+_MAX_COMMANDS = 600  # simple commands followed in one reading
 _MAX_TEXT = 200_000  # characters of nested texts
-_MAX_ITEMS = 12  # values of a loop's variable
-_DEEPEST = 16  # commands and texts inside of each other
+_MAX_ITEMS = 12  # values of a loop variable
+_DEEPEST = 16  # nesting of commands and texts
 _INPUTS = frozenset({"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"})
 
 
@@ -57,16 +58,16 @@ class ShellInterpreter(Expander):
         self.commands: list[SimpleCommand] = []
         self.problems: dict[SyntaxProblem, None] = {}
         self.bombs: dict[str, None] = {}
-        self.files: dict[str, CommandInput] = {}  # what this text itself writes into files
+        self.files: dict[str, CommandInput] = {}  # content of files that the text itself writes
         self.calls = CallGraph()
-        self.followed: set[str] = set()  # functions that were called
+        self.followed: set[str] = set()  # functions called
         self._via: tuple[str, ...] = ()
         self._background = False
         self._depth = 0
         self._text_left = _MAX_TEXT
 
     def whole(self, text: str) -> None:
-        """Follow a text, and the functions that it defines and does not call."""
+        """Follow a text, and the functions that it defines but does not call."""
         self.read(text)
         for name, function in list(self.state.functions.items()):
             if name not in self.followed:
@@ -75,13 +76,13 @@ class ShellInterpreter(Expander):
         self.bombs.update(self.calls.bombs())
 
     def problem(self, reason: str, text: str) -> None:
-        """Note what is not understood."""
+        """Record a part that is not understood."""
         self.problems[SyntaxProblem(reason, text)] = None
 
     # texts and lists
 
     def read(self, text: str, stdin: CommandInput | None = None, wants_output: bool = False) -> str:
-        """Follow a text in the present state; what it writes."""
+        """Interpret a text in the current state; return its output."""
         self._text_left -= len(text)
         if self._text_left < 0 or self._depth >= _DEEPEST:
             self.problem("there is too much in it to follow", text)
@@ -101,7 +102,7 @@ class ShellInterpreter(Expander):
         return out
 
     def script(self, script: Script, stdin: CommandInput | None, wants_output: bool) -> str:
-        """Follow a list of commands; what they write, where it is wanted."""
+        """Follow a list of commands; return their output if wanted."""
         out: list[str] = []
         at = 0
         while at < len(script):
@@ -113,7 +114,7 @@ class ShellInterpreter(Expander):
         return capped("".join(out)) if wants_output else ANY
 
     def _chain(self, chain: Script, stdin: CommandInput | None, wants_output: bool) -> str:
-        """Commands joined by `&&` and `||`: after them, each may have been the last that ran."""
+        """Follow commands joined by `&&` and `||`. Any of them may be the last one that runs."""
         first = chain[0]
         background, before = self._background, self.state.copy() if first.background else None
         self._background = background or first.background
@@ -122,7 +123,7 @@ class ShellInterpreter(Expander):
             after = self.state.copy()
             self.calls.branches += 1
             for step in chain[1:]:
-                if step.joined == "||":  # what stands before may have failed anywhere
+                if step.joined == "||":  # anything before it may have failed
                     self.state.join(after)
                 out += self._step(step, stdin, wants_output)
             self.calls.branches -= 1
@@ -139,7 +140,7 @@ class ShellInterpreter(Expander):
         return self._pipeline(step.pipeline, stdin, wants_output)
 
     def _pipeline(self, pipeline: Pipeline, stdin: CommandInput | None, wants_output: bool) -> str:
-        """Commands that feed each other, each in a subshell of its own; what the last one writes."""
+        """Follow commands joined by pipes, each in its own subshell; return the output of the last one."""
         out, feed = ANY, stdin
         self.calls.enter_pipeline(pipeline, self.state.functions)
         for at, stage in enumerate(pipeline.stages):
@@ -152,7 +153,7 @@ class ShellInterpreter(Expander):
         return out
 
     def capture(self, script: Script) -> CommandInput:
-        """Run a substitution in a subshell: what it writes."""
+        """Run a substitution in a subshell; return its output."""
         before, begun, via = self.state.copy(), len(self.commands), self._via
         self._via = (*via, "$( )")
         out = self.script(script, None, True)
@@ -161,13 +162,13 @@ class ShellInterpreter(Expander):
         return CommandInput(out, self._names_since(begun))
 
     def _names_since(self, begun: int) -> tuple[str, ...]:
-        """The programs followed since then."""
+        """Return the names of the commands recorded since `begun`."""
         return tuple(dict.fromkeys(command.name for command in self.commands[begun:] if command.argv))
 
     # commands
 
     def node(self, node: Node, stdin: CommandInput | None, wants_output: bool) -> str:
-        """Follow one command; what it writes."""
+        """Follow one command; return its output."""
         if isinstance(node, Simple):
             return self._simple(node, stdin, wants_output)
         if isinstance(node, Function):
@@ -194,7 +195,7 @@ class ShellInterpreter(Expander):
             case "test" | "arithmetic":
                 for word in node.words:
                     self.text(word)
-                if node.kind == "arithmetic":  # for other shells these may be two subshells
+                if node.kind == "arithmetic":  # other shells may read these as two subshells
                     for argv in loose(node.text):
                         if argv[0] in FEARED:
                             self.run(argv, node.text, stdin)
@@ -244,7 +245,7 @@ class ShellInterpreter(Expander):
             self.text(node.words[0])
             return self._body(node, stdin, wants_output, node.text.split("((")[1].replace(" ", "").startswith(";;"))
         values = [value for word in node.words for value in self.fields(word)]
-        if len(values) > _MAX_ITEMS:  # of mere numbers, the last stands for those that are left out
+        if len(values) > _MAX_ITEMS:  # if all are numbers, the last stands for those left out
             values[_MAX_ITEMS:] = [values[-1] if all(map(str.isdecimal, values)) else ANY]
         out: list[str] = []
         for value in values:
@@ -292,7 +293,7 @@ class ShellInterpreter(Expander):
     def run(
         self, argv: tuple[str, ...], text: str, stdin: CommandInput | None, via: str = "", wants_output: bool = False
     ) -> str:
-        """Follow a command that another one runs; what it writes."""
+        """Follow a command started by another one; return its output."""
         before = self._via
         if via:
             self._via = (*before, via)
@@ -334,7 +335,7 @@ class ShellInterpreter(Expander):
         return self._follow(runs, argv, stdin, wants_output)
 
     def _follow(self, runs: Runs, argv: tuple[str, ...], stdin: CommandInput | None, wants_output: bool) -> str:
-        """What the program runs; its output where it is one command's."""
+        """Follow what the program runs; return the output if it is that of a single command."""
         if self._depth >= _DEEPEST:
             raise TooManyCommands
         self._depth += 1
@@ -353,7 +354,7 @@ class ShellInterpreter(Expander):
         return out[0] if len(out) == 1 else ANY
 
     def _resolved(self, runs: Runs, stdin: CommandInput | None) -> Runs:
-        """With the texts of scripts that this text itself has written, or that come in at the input."""
+        """Add the texts of scripts that this text itself has written, or that arrive on standard input."""
         shell, code, scripts = list(runs.shell), list(runs.code), []
         opaque, language = runs.opaque, runs.language
         feeds: list[CommandInput] = []
@@ -429,7 +430,7 @@ class ShellInterpreter(Expander):
     # redirections
 
     def _redirections(self, redirects: tuple[Redirect, ...]) -> tuple[tuple[Redirection, ...], CommandInput | None]:
-        """Where descriptors lead, and what comes in at the input."""
+        """Return the redirections, and the standard input they set up."""
         found: list[Redirection] = []
         feed: CommandInput | None = None
         for redirect in redirects:
@@ -444,7 +445,7 @@ class ShellInterpreter(Expander):
         return tuple(found), feed
 
     def _kept(self, redirections: tuple[Redirection, ...], feed: CommandInput) -> str:
-        """Remember what is written into files, as they may be run later on; nothing is left for the output."""
+        """Remember what is written to files, because it may run later. Returns the remaining output, ""."""
         for redirection in redirections:
             if redirection.operator in (">", ">|", ">>") and redirection.descriptor in ("", "1"):
                 old = self.files.get(redirection.target) if redirection.operator == ">>" else None
@@ -454,7 +455,7 @@ class ShellInterpreter(Expander):
 
 
 class TooManyCommands(Exception):
-    """More would run than is followed."""
+    """Raised when more commands would run than are followed."""
 
 
 def _writes(redirections: tuple[Redirection, ...]) -> bool:
@@ -464,6 +465,6 @@ def _writes(redirections: tuple[Redirection, ...]) -> bool:
 
 
 def _one_of(out: list[str]) -> str:
-    """What one of several branches writes: known where only one writes at all."""
+    """Merge the outputs of branches: known only if a single branch writes."""
     some = [each for each in out if each]
     return some[0] if len(some) == 1 else ANY if some else ""

@@ -1,4 +1,4 @@
-"""A shell command as it is written: words, redirections, pipelines, blocks (POSIX.1-2024, XCU chapter 2, and bash)."""
+"""Syntax tree of a shell command: words, redirections, pipelines, blocks (POSIX.1-2024, XCU chapter 2, and bash)."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from hob.core.values import dataclass
 
 
 class Text(NamedTuple):
-    """Text in a word; wildcards and `~` that are not quoted are signs already (`values`)."""
+    """Literal text; unquoted wildcards and `~` are already markers (see `arguments`)."""
 
     value: str
     quoted: bool = False
 
 
 class Parameter(NamedTuple):
-    """`$name` or `${name op argument}`. `subscript` is what stands between square brackets."""
+    """`$name` or `${name op argument}`. `subscript` is the text in square brackets."""
 
     name: str
     operator: str = ""
@@ -40,7 +40,7 @@ class ProcessSubstitution(NamedTuple):
 
 
 class ArithmeticExpansion(NamedTuple):
-    """Arithmetic. Where it does not show, it is an index and stands here for the expansions in it alone."""
+    """Arithmetic. If not `shows`, it is an array index, kept only for the expansions in it."""
 
     parts: tuple[Part, ...]
     shows: bool = True
@@ -50,14 +50,14 @@ Part = Text | Parameter | Output | ProcessSubstitution | ArithmeticExpansion
 
 
 class Word(NamedTuple):
-    """One word. `text` is how it is written; no parts is an empty word."""
+    """A word. `text` is its source; without parts, the word is empty."""
 
     parts: tuple[Part, ...]
     text: str
 
     @property
     def literal(self) -> str | None:
-        """The word where it is one unquoted text without wildcards, as reserved words and names must be."""
+        """The word if it is a single unquoted text without wildcards, as reserved words and names must be; else None."""
         parts = self.parts
         if len(parts) == 1 and type(parts[0]) is Text and not parts[0].quoted:
             return parts[0].value
@@ -75,7 +75,7 @@ class Assignment(NamedTuple):
 
 @dataclass(slots=True)
 class Redirect:
-    """A redirection. `body` is a here-document's text, read when its line has ended."""
+    """A redirection. `body` is a here-document's text, set when its line has ended."""
 
     operator: str
     target: Word
@@ -95,7 +95,7 @@ class Simple:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A compound command. `scripts` are its parts in order: for `if` a test and a body by turns, for loops both."""
+    """A compound command. `scripts` are its parts in order: test and body in turn for `if`, both for loops."""
 
     kind: str  # group subshell if while until for select case test arithmetic
     scripts: tuple[Script, ...]
@@ -107,7 +107,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function's definition."""
+    """A function definition."""
 
     name: str
     body: Node
@@ -127,7 +127,7 @@ class Pipeline:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A pipeline and how it is joined to the one before: `;`, `&&`, `||`, or `&` after one in the background."""
+    """A pipeline and its connection to the previous one: `;`, `&&` or `||`; `background` if `&` follows."""
 
     pipeline: Pipeline
     joined: str
@@ -139,7 +139,7 @@ Script = tuple[Step, ...]
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A text as read. `rest` is what could not be read any more, `problems` says why."""
+    """A parsed text. `rest` is the unparsed remainder, `problems` say why."""
 
     script: Script
     problems: tuple[SyntaxProblem, ...] = ()
@@ -147,7 +147,7 @@ class Parsed:
 
 
 class SyntaxProblem(NamedTuple):
-    """What could not be understood, and the piece of text it is about."""
+    """A part that could not be understood, and the text it concerns."""
 
     reason: str
     text: str

@@ -1,4 +1,4 @@
-"""What is to be said about a command: every rule looks at every simple command that may run."""
+"""Judgement of a command: every rule sees every simple command that may run."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -42,11 +42,11 @@ for _part in _PARTS:
     for _name, _rule in _part.RULES.items():
         _RULES[_name] = (*_RULES.get(_name, ()), _rule)
 
-_DEEPEST = 2  # commands in texts of programs in commands
+_DEEPEST = 2  # nesting of commands within code within commands
 
 
 def judge_command(analysis: Analysis, *, cwd: str, workspace: str, home: str = "") -> tuple[ShellFinding, ...]:
-    """What was found, the worst first; nothing where the command only reads and builds in the workspace.
+    """Return the findings, worst first; none if the command only reads and builds in the workspace.
 
     `cwd`, `workspace` and `home` are absolute paths; an empty `home` is guessed from the others. Never raises.
     """
@@ -71,7 +71,7 @@ def judge_command(analysis: Analysis, *, cwd: str, workspace: str, home: str = "
 
 
 def judged(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """What the rules say about one command."""
+    """Yield the findings of all rules for one command."""
     command = rule_input.command
     if command.redirections:
         yield from deletion.redirected(rule_input)
@@ -102,7 +102,7 @@ def judged(rule_input: RuleInput) -> Iterator[ShellFinding]:
 
 
 def _guessed(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """What is refused of the programs that an unknown name may turn out to be."""
+    """Yield the refusals of the programs that an unknown name may turn out to be."""
     for name in running.guesses(rule_input):
         command = replace(rule_input.command, name=name, argv=(name, *rule_input.args))
         for rule in _RULES.get(name, ()):
@@ -110,7 +110,7 @@ def _guessed(rule_input: RuleInput) -> Iterator[ShellFinding]:
 
 
 def refusals(text: str, rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """What is refused of a text that a program in another language may run as a command."""
+    """Yield the refusals of a text that a program in another language may run as a command."""
     if len(rule_input.command.via) > _DEEPEST or len(text) > 2000:
         return
     inner = analyse(text)

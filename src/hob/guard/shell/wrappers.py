@@ -1,7 +1,7 @@
-"""Programs that run what stands in their arguments: `sudo`, `env`, `xargs`, `find -exec`, `git -c alias.x=!…`.
+"""Programs that run their arguments: `sudo`, `env`, `xargs`, `find -exec`, `git -c alias.x=!…`.
 
-Where the options of such a program are not understood, every later argument that names a feared program is taken for
-the beginning of a command, too.
+If the options of such a program are not understood, every later argument that names a dangerous program is also
+treated as the beginning of a command.
 """
 
 import re
@@ -28,7 +28,7 @@ from hob.guard.shell.commands import NOTHING, Runs
 from hob.guard.shell.interpreters import SHELLS, interpreted, shell_runs
 from hob.guard.shell.outputs import found_paths
 
-_MAX = 8  # commands made of one
+_MAX = 8  # commands generated from one
 
 
 class Prefix(NamedTuple):
@@ -169,7 +169,7 @@ _TEXTS = {
 
 
 def runs_of(argv: Args, stdin: str | None) -> Runs:
-    """What the command runs in turn. NOTHING for programs that run nothing as far as their arguments say."""
+    """Return what the command runs in turn; NOTHING if its arguments show nothing."""
     name, args = argv[0].rpartition("/")[2], argv[1:]
     if not is_known(name):
         return _guessed(name, args, stdin)
@@ -215,7 +215,7 @@ def _after_prefix(prefix: Prefix, args: Args) -> Runs:
 
 
 def _suspected(args: Args) -> tuple[Args, ...]:
-    """Commands that begin somewhere in the arguments."""
+    """Return commands that may begin somewhere in the arguments."""
     found: list[Args] = []
     for at, arg in enumerate(args):
         directory, _, name = arg.rpartition("/")
@@ -234,7 +234,7 @@ def _suspected(args: Args) -> tuple[Args, ...]:
 
 
 def _guessed(name: str, args: Args, stdin: str | None) -> Runs:
-    """A program whose name is not known: whatever it may be that runs others."""
+    """Return what a program of unknown name may run."""
     for shell in ("bash", "eval", "sudo", "env", "python", "xargs"):
         if may_be(name, shell):
             if shell == "bash" and not any(arg[:1] == "-" and "c" in arg for arg in args) and stdin is None:

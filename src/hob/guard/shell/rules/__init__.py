@@ -1,1 +1,1 @@
-"""Rules for shell commands, a module per subject: which are asked about or refused."""
+"""Rules for shell commands, one module per subject: which need approval and which are refused."""

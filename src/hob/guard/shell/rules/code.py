@@ -1,7 +1,7 @@
-"""Programs in other languages that stand in the command: `python -c`, `awk`, `sed`, SQL.
+"""Code in other languages within a command: `python -c`, `awk`, `sed`, SQL.
 
-They are not parsed. A word that can start programs, open connections, delete, or make code out of text is asked
-about; text in quotes is read as a shell command and as a path, and what is refused there is refused here.
+It is not parsed. A word that can start programs, open connections, delete, or turn text into code needs approval;
+quoted text is read as a shell command and as a path, and what is refused there is refused here.
 """
 
 import re
@@ -15,8 +15,8 @@ from hob.guard.shell.commands import Code
 from hob.guard.shell.places import OWN, TOO_MUCH, ShellPlace
 from hob.guard.shell.rules.secrets import mentions
 
-_LONGEST = 16_384  # characters of a program
-_MAX_TEXTS = 40  # quoted texts that are looked at
+_LONGEST = 16_384  # characters of code
+_MAX_TEXTS = 40  # quoted texts examined
 _QUOTED = re.compile(
     r"\"((?:[^\"\\\n]|\\.){1,2000})\"|'((?:[^'\\\n]|\\.){1,2000})'|`([^`\n]{1,2000})`|"
     r"(?:%[wxqQ]?|\bq[qwx]?)\s?(?:\(([^)\n]{1,500})\)|\{([^}\n]{1,500})\}|\[([^\]\n]{1,500})\]|[/|!]([^/|!\n]{1,500})[/|!])"
@@ -62,7 +62,7 @@ _WRITES = re.compile(
     r"createWriteStream|open\s*\(?\s*\w*\s*,\s*['\"]?[>+]|io\.open|mkdir|to_csv|savetxt|\bdump\b"
 )
 _OPENS_TO_WRITE = re.compile(_WRITES.pattern + r"|['\"][rwab+]*[wa+][rwab+]*['\"]")
-# parts that are harmless, though a word in them is not alone
+# harmless parts, although a word in them is not
 _SAFE = re.compile(
     r"\bos\.(?:path\.\w+|getcwd|cpu_count|sep|linesep|name|uname|listdir|walk|scandir|getpid|stat|fspath)\b|\bre\.compile\b|"
     r"\.decode\(\s*(?:['\"](?:utf-?8|ascii|latin-?1)['\"])?\s*\)|\bjson\.(?:load|loads|dump|dumps)\b|\bsys\.exit\b|"
@@ -92,7 +92,7 @@ _VIM = re.compile(
 
 
 def judge_code(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """What the command's programs in other languages may do."""
+    """Judge the code in other languages that the command contains."""
     for code in rule_input.command.runs.code:
         if len(code.text) > _LONGEST:
             yield rule_input.ask("inline-code", "the program in the command is too long to be looked through")
@@ -134,7 +134,7 @@ def _general(rule_input: RuleInput, code: Code) -> Iterator[ShellFinding]:
 
 
 def _quoted(rule_input: RuleInput, text: str, acts: bool) -> Iterator[ShellFinding]:
-    """What its texts in quotes would be as commands, and as paths to delete."""
+    """Judge the quoted texts as commands, and as paths to delete."""
     for found, _ in zip(_QUOTED.finditer(text), range(_MAX_TEXTS), strict=False):
         quoted = next(filter(None, found.groups()), "")
         if acts and " " in quoted.strip():
@@ -194,7 +194,7 @@ _SED_ADDRESS = re.compile(
 
 
 def _sed_commands(text: str) -> Iterator[tuple[str, str]]:
-    """The commands of a sed program with what is dangerous in them; `?` where it is not understood."""
+    """Yield the commands of a sed program with their dangerous arguments; `?` marks what is not understood."""
     at = 0
     for _ in range(500):
         found = _SED_ADDRESS.match(text, at)
@@ -230,7 +230,7 @@ def _sed_commands(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _sections(text: str, at: int) -> int | None:
-    """Where `s/a/b/` ends, seen from after the `s`."""
+    """Return where `s/a/b/` ends, given the position after the `s`."""
     if at >= len(text):
         return None
     delimiter, closed, in_class = text[at], 0, False

@@ -1,4 +1,4 @@
-"""Controlling the system: power, kernel, network filters, accounts, services, processes."""
+"""System control: power, kernel, network filters, accounts, services, processes."""
 
 import re
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ def _always(reason: str) -> Rule:
 
 
 def _unless(reads: str, reason: str, bare: bool = True) -> Rule:
-    """Refused unless all arguments match; `bare` says whether that goes for none at all."""
+    """Refuse unless all arguments match; `bare` says whether no arguments at all are allowed."""
     harmless = re.compile(reads)
 
     def rule(rule_input: RuleInput) -> Iterator[ShellFinding]:
@@ -40,13 +40,13 @@ def _unless(reads: str, reason: str, bare: bool = True) -> Rule:
 
 
 def init(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """`init 0`."""
+    """Judge `init 0`."""
     if rule_input.args != ("--version",):
         yield rule_input.refuse("system-control", "it changes the state of the whole system")
 
 
 def service(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """`systemctl` and its kin."""
+    """Judge `systemctl` and similar service managers."""
     words = operands(rule_input.args, ("-H", "-M", "-p", "-t", "-o", "-n", "-s", "--signal", "--property", "--type"))
     action = words[1] if rule_input.name == "service" and len(words) > 1 else words[0] if words else ""
     if action in _POWER or any(word.startswith(("poweroff.target", "reboot.target", "halt.target")) for word in words):
@@ -59,7 +59,7 @@ def service(rule_input: RuleInput) -> Iterator[ShellFinding]:
 
 
 def bus(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """Messages to system services."""
+    """Judge messages to system services."""
     if re.search("login1|PowerOff|Reboot|Halt|Suspend|systemd1", " ".join(rule_input.args)):
         yield rule_input.refuse("system-control", "it asks the system to stop or change")
     elif not {"introspect", "tree", "list"} & set(rule_input.args):
@@ -67,7 +67,7 @@ def bus(rule_input: RuleInput) -> Iterator[ShellFinding]:
 
 
 def kill(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """All processes, or the first."""
+    """Judge `kill` of all processes or of the first one."""
     args = rule_input.args
     if args[:1] == ("-l",):
         return
@@ -82,7 +82,7 @@ def kill(rule_input: RuleInput) -> Iterator[ShellFinding]:
 
 
 def kill_by_name(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """`pkill`, `killall`."""
+    """Judge `pkill` and `killall`."""
     names = operands(rule_input.args, ("-u", "-U", "-g", "-t", "-s", "--signal", "-G", "--user"))
     everything = any(name in ("", ".", ".*", "^", STAR, f".{STAR}", "[a-z]") for name in names)
     core = any(re.search(r"^\^?(systemd|init|launchd|sshd|dbus|login|Xorg|gnome-shell|kernel)", name) for name in names)
@@ -91,13 +91,13 @@ def kill_by_name(rule_input: RuleInput) -> Iterator[ShellFinding]:
 
 
 def hob(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """Hob itself: its commands are the owner's own word."""
+    """Refuse running Hob itself, because its commands act with the owner's authority."""
     if rule_input.args not in (("--version",), ("-V",), ("--help",), ("-h",)):
         yield rule_input.refuse("own-state", "it would speak to Hob in the owner's name")
 
 
 def table(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """`crontab`."""
+    """Judge `crontab`."""
     if has(rule_input.args, "r"):
         yield rule_input.refuse("system-control", "it deletes all scheduled jobs")
     elif rule_input.args != ("-l",):
@@ -105,7 +105,7 @@ def table(rule_input: RuleInput) -> Iterator[ShellFinding]:
 
 
 def later(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """`at`, `batch`."""
+    """Judge `at` and `batch`."""
     if rule_input.args not in (("-l",), ("-V",)):
         yield rule_input.ask("persistence", "it schedules what runs later, by itself")
 

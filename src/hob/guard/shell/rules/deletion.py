@@ -1,4 +1,4 @@
-"""Deleting, overwriting and moving away what is not the workspace's own output."""
+"""Deleting, overwriting and moving files other than the workspace's own build output."""
 
 import re
 from collections.abc import Iterator
@@ -11,20 +11,20 @@ from hob.guard.shell.places import OWN, TOO_MUCH, ShellPlace
 
 
 def remove(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """`rm`, `unlink`, `rmdir`."""
+    """Judge `rm`, `unlink` and `rmdir`."""
     args = rule_input.args
     deep = has(args, "rR", "--recursive") and rule_input.name == "rm"
     if "--no-preserve-root" in args:
         yield rule_input.refuse("system-deletion", "it asks for the root of the file system to be deleted")
     targets = operands(args)
-    if rule_input.name == "rm" and any(ANY in arg for arg in args):  # an unknown argument may be the option, too
+    if rule_input.name == "rm" and any(ANY in arg for arg in args):  # an unknown argument may be an option
         deep = deep or any(arg == ANY for arg in args)
     for target in targets:
         yield from deletes(rule_input, target, deep)
 
 
 def deletes(rule_input: RuleInput, target: str, deep: bool) -> Iterator[ShellFinding]:
-    """One path is deleted, with all that is below where it goes `deep`."""
+    """Judge the deletion of one path, with everything below it if `deep`."""
     place = rule_input.place(target)
     many = target.rstrip("/").endswith(STAR)
     if place in TOO_MUCH and (deep or many):
@@ -44,7 +44,7 @@ def deletes(rule_input: RuleInput, target: str, deep: bool) -> Iterator[ShellFin
 
 
 def shred(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """Overwriting files so that nothing can bring them back."""
+    """Judge overwriting files beyond recovery."""
     for target in operands(rule_input.args, ("-n", "-s", "--iterations", "--size", "--random-source")):
         if rule_input.place(target) is ShellPlace.DEVICE:
             yield rule_input.refuse("device-destruction", "it overwrites a device")
@@ -55,13 +55,13 @@ def shred(rule_input: RuleInput) -> Iterator[ShellFinding]:
 
 
 def truncate(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """Cutting files off."""
+    """Judge truncating files."""
     for target in operands(rule_input.args, ("-s", "-r", "--size", "--reference")):
         yield from empties(rule_input, target)
 
 
 def empties(rule_input: RuleInput, target: str) -> Iterator[ShellFinding]:
-    """A file loses its content."""
+    """Judge emptying a file."""
     place = rule_input.place(target)
     if place is ShellPlace.DEVICE:
         yield rule_input.refuse("device-destruction", "it overwrites a device")
@@ -70,7 +70,7 @@ def empties(rule_input: RuleInput, target: str) -> Iterator[ShellFinding]:
 
 
 def find(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """`find -delete`, and the files it writes."""
+    """Judge `find -delete`, and the files that `find` writes."""
     args = rule_input.args
     if "-delete" in args:
         for path in found_paths(args):
@@ -80,7 +80,7 @@ def find(rule_input: RuleInput) -> Iterator[ShellFinding]:
 
 
 def move(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """`mv`: what is moved away, and where to."""
+    """Judge `mv`: the sources and the target."""
     paths = operands(rule_input.args, ("-S", "-t", "--suffix", "--target-directory"))
     into = list(values(rule_input.args, "-t", "--target-directory"))
     target = into[0] if into else paths[-1] if paths else ""
@@ -99,15 +99,13 @@ def move(rule_input: RuleInput) -> Iterator[ShellFinding]:
             and target
             and rule_input.place(target) in (ShellPlace.TEMPORARY, ShellPlace.STREAM)
         ):
-            yield rule_input.ask(
-                "deletion", "it moves files to where they are lost"
-            )  # each command has a /tmp of its own
+            yield rule_input.ask("deletion", "it moves files to where they are lost")  # each command has its own /tmp
     if target:
         yield from writes(rule_input, target)
 
 
 def copy(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """`cp`, `ln`, `install`: where to."""
+    """Judge the target of `cp`, `ln` and `install`."""
     paths = operands(rule_input.args, ("-S", "-t", "-m", "-o", "-g", "--suffix", "--target-directory", "--mode"))
     into = list(values(rule_input.args, "-t", "--target-directory"))
     target = into[0] if into else paths[-1] if len(paths) > 1 else ""
@@ -119,7 +117,7 @@ def copy(rule_input: RuleInput) -> Iterator[ShellFinding]:
 
 
 def rsync(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """`rsync --delete` and its kin."""
+    """Judge `rsync --delete` and its variants."""
     paths = operands(
         rule_input.args, ("-e", "--rsh", "--exclude", "--include", "--filter", "-f", "--bwlimit", "--rsync-path")
     )
@@ -138,7 +136,7 @@ def rsync(rule_input: RuleInput) -> Iterator[ShellFinding]:
 
 
 def unpack(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """Archives: where they are unpacked, and whether what was packed is deleted."""
+    """Judge where archives are unpacked, and whether the packed files are deleted."""
     args = rule_input.args
     if has(args, "", "--remove-files"):
         yield rule_input.ask("deletion", "it deletes the files that it packs")
@@ -149,7 +147,7 @@ def unpack(rule_input: RuleInput) -> Iterator[ShellFinding]:
 
 
 def tee(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """Files that are written besides."""
+    """Judge the files that `tee` writes."""
     reads = [target for operator, target, descriptor in rule_input.command.redirections if operator == "<"]
     nothing = reads[-1:] == ["/dev/null"] or (not reads and rule_input.command.stdin == "")
     for target in operands(rule_input.args):
@@ -159,7 +157,7 @@ def tee(rule_input: RuleInput) -> Iterator[ShellFinding]:
 
 
 def dd(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """`dd of=`."""
+    """Judge `dd of=`."""
     for arg in rule_input.args:
         key, _, value = arg.partition("=")
         if key == "of" and value:
@@ -171,7 +169,7 @@ def dd(rule_input: RuleInput) -> Iterator[ShellFinding]:
 
 
 def edit(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """`sed -i` with a program that leaves nothing."""
+    """Judge `sed -i` with a program that leaves nothing."""
     args = rule_input.args
     if not (has(args, "i", "--in-place") or any(arg.startswith("--in-place=") for arg in args)):
         return
@@ -183,7 +181,7 @@ def edit(rule_input: RuleInput) -> Iterator[ShellFinding]:
 
 
 def writes(rule_input: RuleInput, target: str) -> Iterator[ShellFinding]:
-    """A file is written."""
+    """Judge writing a file."""
     place = rule_input.place(target)
     path = rule_input.resolve(target)
     if place is ShellPlace.DEVICE:
@@ -207,7 +205,7 @@ def writes(rule_input: RuleInput, target: str) -> Iterator[ShellFinding]:
 
 
 def redirected(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """Redirections of any command."""
+    """Judge the redirections of any command."""
     command = rule_input.command
     for operator, target, descriptor in command.redirections:
         if operator in ("<<", "<<-", "<<<", "<"):
@@ -215,16 +213,16 @@ def redirected(rule_input: RuleInput) -> Iterator[ShellFinding]:
         if operator in (">&", "<&") and (target.rstrip("-").isdigit() or target == "-"):
             continue
         if operator == "<>" or target.startswith(("/dev/tcp/", "/dev/udp/")):
-            continue  # the network's rules see to that
+            continue  # left to the network rules
         yield from writes(rule_input, target)
-        bare = not command.argv and command.text[:1] in "012>&"  # a block's text begins otherwise
+        bare = not command.argv and command.text[:1] in "012>&"  # the text of a block begins otherwise
         silent = bare or command.name in (":", "true", "false") or command.argv == ("cat", "/dev/null")
         if operator in (">", ">|") and silent and descriptor in ("", "1"):
             yield from empties(rule_input, target)
 
 
 def drop(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """Databases that are dropped."""
+    """Judge dropping databases."""
     if rule_input.name != "redis-cli" or any(
         arg.lower() in ("flushall", "flushdb", "shutdown") for arg in rule_input.args
     ):
@@ -232,7 +230,7 @@ def drop(rule_input: RuleInput) -> Iterator[ShellFinding]:
 
 
 def container(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """`docker` and `podman`: what is deleted, and what reaches out of the container."""
+    """Judge `docker` and `podman`: deletions, and access to the host."""
     rest = after_options(rule_input.args, ("-H", "--host", "-c", "--context", "--config", "--log-level"))
     words = [arg for arg in rest[:4] if not arg.startswith("-")]
     if set(words[:2]) & {"rm", "rmi", "prune", "kill"} or (

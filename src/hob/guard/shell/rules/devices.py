@@ -7,7 +7,7 @@ from hob.core.translation.language import translatable
 from hob.guard.shell.arguments import words
 from hob.guard.shell.command_context import RuleInput, Rules, ShellFinding
 
-# what these do with no other arguments than such is to inform
+# with only such arguments these programs just print information
 _INFORMS = re.compile(
     r"-l|--list|-L|--help|-h|--version|-V|-v|-I|-i|-s|-d|-p|-n|-t|--dump|--verify|--no-act|--info|--detail|--scan|-D|"
     r"list|print|status|info|luksDump|isLuks|id-ctrl|smart-log|get|show|/dev/\S*|/dev"
@@ -19,12 +19,12 @@ sg_format mkswap format diskutil newfs newfs_msdos mkisofs_dev e2fsck fsck bcded
 
 
 def make_file_system(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """`mkfs` in all its forms."""
+    """Judge `mkfs` in all its forms."""
     yield rule_input.refuse("device-destruction", "it makes a new file system where there may be one")
 
 
 def tool(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """A program that changes devices, unless it is asked for information only."""
+    """Refuse a program that changes devices, unless it only prints information."""
     name, args = rule_input.name, rule_input.args
     if name == "diskutil":
         harmless = args[:1] in (("list",), ("info",))
@@ -41,7 +41,7 @@ def tool(rule_input: RuleInput) -> Iterator[ShellFinding]:
 
 
 def dataset(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """`zfs destroy`, `btrfs subvolume delete`."""
+    """Judge `zfs destroy` and `btrfs subvolume delete`."""
     if {"destroy", "delete", "rollback", "wipe"} & set(rule_input.args):
         yield rule_input.refuse("device-destruction", "it destroys a volume")
 

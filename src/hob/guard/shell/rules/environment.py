@@ -43,7 +43,7 @@ _LOCAL_BINS = re.compile(
 
 
 def assignments(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """Assignments, also those of `env` and `export`."""
+    """Judge assignments, including those of `env` and `export`."""
     command = rule_input.command
     pairs = list(command.assignments)
     if command.name in ("env", "export", "declare", "typeset", "readonly", "sudo", "make", "gmake"):
@@ -87,7 +87,7 @@ def _reason(name: str, value: str, program: str, prefix: bool) -> str:
 
 
 def _is_usual(part: str) -> bool:
-    """Is this a usual part of PATH? `/` and an unknown rest is what PATH was before."""
+    """Return whether this is an ordinary part of PATH. `/` with an unknown rest is the previous PATH."""
     if part in ("/" + ANY, ANY):
         return True
     if part.startswith(("/tmp", "/dev", "/var/tmp", "/proc")) or not part or part == HERE:  # noqa: S108 - a value to judge
@@ -101,7 +101,7 @@ def _is_usual(part: str) -> bool:
 
 
 def redefinitions(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """Aliases and other ways to give a known name another meaning."""
+    """Judge aliases and other ways to redefine a known name."""
     if rule_input.name == "alias":
         names = [arg.partition("=")[0] for arg in rule_input.args if "=" in arg]
         if any(name in _COMMON for name in names):
@@ -117,7 +117,7 @@ def redefinitions(rule_input: RuleInput) -> Iterator[ShellFinding]:
 
 
 def shadowed(names: tuple[str, ...]) -> list[str]:
-    """Functions with the name of a known program."""
+    """Return the functions named like a known program."""
     return [name for name in names if name in _COMMON and name not in (":",)]
 
 

@@ -1,4 +1,4 @@
-"""What will run and is not known: computed names, programs from the network, commands hidden in options."""
+"""Unknown code: computed program names, programs from the network, commands hidden in options."""
 
 import re
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from hob.guard.shell.arguments import (
 )
 from hob.guard.shell.command_context import RuleInput, Rules, ShellFinding, ShellSeverity
 
-# What a command may write that later turns or other programs follow: told for its effect, as file tools declare it.
+# Writing a file that later turns or other programs obey is reported as an effect, as file tools declare it.
 
 _READING = (
     HARMLESS | {"git", "less", "awk", "rg", "ag", "fd", "find", "jq", "cd", "rm", "pytest", "mypy", "flake8", "pylint"}
@@ -29,7 +29,7 @@ _PERSISTS = frozenset({Effect.PERSISTS})
 
 
 def executable_config(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """Names in arguments, in redirections and in code that stands in the command."""
+    """Report names of executable configuration in arguments, redirections and inline code."""
     command = rule_input.command
     named = [each.target for each in command.redirections if each.operator[:1] == ">"]
     if command.name not in _READING:
@@ -53,7 +53,7 @@ _ODD = re.compile(r"[^\x00-\x7f]")
 
 
 def unknown(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """The program's name is not known, or looks like another one."""
+    """Judge a program name that is unknown or resembles another."""
     name = rule_input.command.argv[0]
     if is_known(name):
         if _ODD.search(rule_input.name):
@@ -73,7 +73,7 @@ def unknown(rule_input: RuleInput) -> Iterator[ShellFinding]:
 
 
 def guesses(rule_input: RuleInput) -> tuple[str, ...]:
-    """The feared programs that an unknown name may turn out to be."""
+    """Return the dangerous programs that an unknown name may turn out to be."""
     name = rule_input.command.argv[0].rpartition("/")[2]
     if name == ANY:
         return ("rm", "dd", "chmod", "mkfs")[: 4 if any("/dev/" in arg for arg in rule_input.args) else 3]
@@ -83,7 +83,7 @@ def guesses(rule_input: RuleInput) -> tuple[str, ...]:
 
 
 def opaque(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """It runs what is not in the text."""
+    """Judge code that is not part of the text."""
     runs = rule_input.command.runs
     if runs.opaque:
         writers = {*rule_input.command.fed_by, *re.findall(r"[\w.-]+", runs.opaque)}
@@ -105,7 +105,7 @@ def opaque(rule_input: RuleInput) -> Iterator[ShellFinding]:
 
 
 def hidden(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """Commands in options of programs that are not known for running any."""
+    """Judge commands in options of programs not known for running any."""
     runs = rule_input.command.runs
     if rule_input.name not in _HIDES or not runs.shell:
         return
@@ -121,7 +121,7 @@ def hidden(rule_input: RuleInput) -> Iterator[ShellFinding]:
 
 
 def shown_first(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """`less +!command`: what a pager is told to do before anything else."""
+    """Judge `less +!command`: commands that a pager runs at start."""
     for arg in rule_input.args:
         if arg.startswith("+") and ("!" in arg or ("|" in arg and arg[1:2] not in ("/", "?"))):
             yield rule_input.ask(
@@ -130,7 +130,7 @@ def shown_first(rule_input: RuleInput) -> Iterator[ShellFinding]:
 
 
 def injected(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """Text that builtins take for arithmetic or names, and that runs something."""
+    """Judge text that builtins evaluate as arithmetic or names, and that runs something."""
     if rule_input.name in (
         "let",
         "test",
@@ -150,7 +150,7 @@ def injected(rule_input: RuleInput) -> Iterator[ShellFinding]:
 
 
 def is_refused(finding: ShellFinding) -> bool:
-    """Is it never to be done?"""
+    """Return whether the finding is a refusal."""
     return finding.severity is ShellSeverity.REFUSE
 
 

@@ -1,4 +1,4 @@
-"""Deleting what is elsewhere: clusters (kubectl), clouds (aws, gcloud, az), infrastructure (terraform)."""
+"""Deletions elsewhere: clusters (kubectl), clouds (aws, gcloud, az), infrastructure (terraform)."""
 
 import re
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ _COMMUNICATES = frozenset({Effect.COMMUNICATES})
 
 
 def cloud(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """A client of a service that keeps things for the owner."""
+    """Judge the client of a remote service."""
     words = [arg for arg in rule_input.args if not arg.startswith("-")]
     if (
         any(_DELETES.fullmatch(word) for word in words[:4])

@@ -1,4 +1,4 @@
-"""Commands that reach other computers (curl, ssh, mail, publishing packages, …): with whom, and whether they send."""
+"""Commands that reach other computers (curl, ssh, mail, publishing packages, …): which hosts, and whether they send."""
 
 import re
 from collections.abc import Iterator
@@ -32,24 +32,24 @@ _WGET_VALUED = ("-O", "-o", "-P", "-t", "-T", "-U", "-e", "-i", "--header", "-a"
 
 
 def host_of(text: str) -> str:
-    """The host that a URL or `user@host:path` names, or nothing."""
+    """Return the host of a URL or `user@host:path`, or ""."""
     found = _URL.match(text)
     return shown((found[1] or found[2] or "").strip("[]")) if found is not None else ""
 
 
 def hosts_of(texts: list[str]) -> Args:
-    """The hosts of these addresses, with and without a scheme."""
+    """Return the hosts of these addresses, with or without a scheme."""
     found = (host_of(text) or ((bare := _BARE.match(text)) and bare[0]) or "" for text in texts)
     return tuple(dict.fromkeys(host for host in found if host))
 
 
 def is_local(hosts: Args) -> bool:
-    """Are all of them this computer? Not where there are none."""
+    """Return whether there are hosts and all of them are this computer."""
     return bool(hosts) and all(_LOCAL.fullmatch(host) for host in hosts)
 
 
 def curl(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """`curl`."""
+    """Judge `curl`."""
     args = divided(rule_input.args, "oHdAuXTFebcwmKxEzDrC")
     urls = [*operands(args, _CURL_VALUED), *values(args, "--url"), *_elsewhere(args)]
     hosts = hosts_of(urls)
@@ -74,14 +74,14 @@ def curl(rule_input: RuleInput) -> Iterator[ShellFinding]:
 
 
 def _elsewhere(args: Args) -> Iterator[str]:
-    """Where `curl` connects instead of to the host that the address names."""
+    """Yield the hosts that `curl` connects to instead of the URL's."""
     yield from values(args, *_CURL_PROXIES)
     for each in values(args, "--resolve", "--connect-to"):  # HOST:PORT:ADDRESS…
         yield each.split(":", 2)[-1]
 
 
 def wget(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """`wget`."""
+    """Judge `wget`."""
     args = divided(rule_input.args, "OoPtTUeiawQARDl")
     urls = operands(args, _WGET_VALUED)
     body = [*values(args, "--post-data", "--body-data"), *values(args, "--post-file", "--body-file")]
@@ -94,7 +94,7 @@ def wget(rule_input: RuleInput) -> Iterator[ShellFinding]:
 
 
 def client(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """Other programs that fetch by address: `http`, `aria2c`, `lynx`."""
+    """Judge other programs that fetch URLs: `http`, `aria2c`, `lynx`."""
     words = operands(rule_input.args, ("-o", "-d", "-a", "-A", "--auth"))
     sends = any(re.search(r"[\w-](:?=@?|@)", word) and "://" not in word for word in words) and rule_input.name in (
         "http",
@@ -126,7 +126,7 @@ def _talks(rule_input: RuleInput, urls: list[str], hosts: Args, files: bool, bod
 
 
 def socket(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """`nc`, `socat`, `telnet`: connections that carry anything."""
+    """Judge raw connections: `nc`, `socat`, `telnet`."""
     words = operands(rule_input.args, ("-w", "-p", "-s", "-i", "-X", "-x", "-e", "-c"))
     hosts = hosts_of(words) or tuple(words[:1])
     probes = has(rule_input.args, "z") and not has(rule_input.args, "lec")
@@ -150,7 +150,7 @@ def socket(rule_input: RuleInput) -> Iterator[ShellFinding]:
 
 
 def shell(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """`ssh`."""
+    """Judge `ssh`."""
     args = rule_input.args
     named = operands(args, words("-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w -B"))
     host = (named[0].rpartition("@")[2],) if named else ()
@@ -163,7 +163,7 @@ def shell(rule_input: RuleInput) -> Iterator[ShellFinding]:
 
 
 def copy(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """`scp`, `rsync`, `sftp`, to another computer or from it."""
+    """Judge copies to or from another computer: `scp`, `rsync`, `sftp`."""
     named = operands(
         rule_input.args, words("-c -F -i -J -l -o -P -S -e --rsh --exclude --include --filter -f --bwlimit -b -p")
     )
@@ -179,7 +179,7 @@ def copy(rule_input: RuleInput) -> Iterator[ShellFinding]:
 
 
 def lookup(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """`dig`, `ping`: names that are asked for can carry data."""
+    """Judge `dig` and `ping`: the names they look up can carry data."""
     words = [
         word
         for word in operands(rule_input.args, ("-t", "-c", "-W", "-i", "-p", "-s", "-q", "-w"))
@@ -195,7 +195,7 @@ def lookup(rule_input: RuleInput) -> Iterator[ShellFinding]:
 
 
 def tls(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """`openssl s_client`."""
+    """Judge `openssl s_client`."""
     if set(rule_input.args[:1]) & {"s_client", "s_server"}:
         yield rule_input.ask("raw-socket", "it opens a connection that can carry anything", SENDS)
 
@@ -209,7 +209,7 @@ def _asks(reason: str) -> Rule:
 
 
 def devices(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """`/dev/tcp/host/port` in redirections and arguments."""
+    """Judge `/dev/tcp/host/port` in redirections and arguments."""
     for text in (*(at.target for at in rule_input.command.redirections), *rule_input.args):
         if "/dev/tcp/" in text or "/dev/udp/" in text:
             if rule_input.name in ("echo", "printf", "grep", "rg", "git") and text in rule_input.args:
@@ -220,7 +220,7 @@ def devices(rule_input: RuleInput) -> Iterator[ShellFinding]:
 
 
 def share(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """Programs that hand files to a service: `aws s3 cp`, `gh gist create`, `rclone copy`."""
+    """Judge uploads to services: `aws s3 cp`, `gh gist create`, `rclone copy`."""
     words = " ".join(rule_input.args)
     if re.search(_SHARES[rule_input.name], words):
         yield rule_input.ask("sending", "it sends files to a service", SENDS)

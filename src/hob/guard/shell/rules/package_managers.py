@@ -1,4 +1,4 @@
-"""Installing packages (pip, npm, cargo, apt, …): whom it talks to, and that their code runs."""
+"""Installing packages (pip, npm, cargo, apt, …): the hosts contacted, and that foreign code runs."""
 
 import re
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ _CRATES = ("index.crates.io", "static.crates.io")
 _GO = ("proxy.golang.org", "sum.golang.org")
 _DEBIAN = ("deb.debian.org", "archive.ubuntu.com")
 
-# the words with which each manager fetches and runs code, and where it fetches from
+# the actions with which each manager fetches and runs code, and the hosts it fetches from
 _MANAGERS: dict[str, tuple[str, tuple[str, ...]]] = {
     "pip": ("install download wheel", _PYPI),
     "pip3": ("install download wheel", _PYPI),
@@ -79,7 +79,7 @@ _INDEXES = (
 
 
 def manager(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """A package manager."""
+    """Judge a package manager."""
     args = after_options(
         rule_input.args,
         ("-C", "--prefix", "-w", "--workspace", "--cwd", "--dir", "-F", "--filter", "--directory", "--project"),
@@ -110,7 +110,7 @@ def _fetches(rule_input: RuleInput, registry: tuple[str, ...]) -> Iterator[Shell
 
 
 def python_module(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """`python -m pip install`."""
+    """Judge `python -m pip install`."""
     args = rule_input.args
     if args[:2] in (("-m", "pip"), ("-m", "uv"), ("-m", "pipx")) and {"install", "download", "wheel"} & set(args[2:]):
         yield from _fetches(rule_input, _PYPI)

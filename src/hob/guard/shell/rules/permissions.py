@@ -1,4 +1,4 @@
-"""Rights and users: chmod, chown, setuid, sudo, chroot."""
+"""Permissions and users: chmod, chown, setuid, sudo, chroot."""
 
 import re
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ _OPEN = re.compile(
 
 
 def mode(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """`chmod`."""
+    """Judge `chmod`."""
     args = rule_input.args
     words = [arg for arg in args if not re.fullmatch(r"-[RcfvhHLP]+|--[a-z-]+(=.*)?", arg)]
     deep = has(args, "R", "--recursive")
@@ -41,7 +41,7 @@ def mode(rule_input: RuleInput) -> Iterator[ShellFinding]:
 
 
 def owner(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """`chown`, `chgrp`."""
+    """Judge `chown` and `chgrp`."""
     places = {rule_input.place(target) for target in operands(rule_input.args)[1:]}
     if places & TOO_MUCH and has(rule_input.args, "R", "--recursive"):
         yield rule_input.refuse("system-control", "it gives files of the system to somebody else")

@@ -1,4 +1,4 @@
-"""Commands that read secrets: keys, passwords, `.env`, the environment."""
+"""Reading secrets: keys, passwords, `.env`, the environment."""
 
 import re
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from hob.guard.policy.places import is_hidden_file
 from hob.guard.shell.arguments import ANY, HERE, HOME, ONE, STAR, Args, operands, shown
 from hob.guard.shell.command_context import Rule, RuleInput, Rules, ShellFinding
 
-# a name at the beginning of a part of a path: after a slash, or where an option's value or a path begins
+# a name that begins a path component: after a slash, or where an option value or a path begins
 _BEGIN = r"(?:^|[/=@:,\s\"'(\x03])"
 _SECRET = re.compile(
     _BEGIN + r"(?:\.ssh|\.aws|\.azure|\.gnupg|\.gpg|\.kube|\.netrc|_netrc|\.git-credentials|\.pgpass|\.my\.cnf|\.npmrc|"
@@ -56,7 +56,7 @@ _EXAMPLES = (
 
 
 def mentions(text: str) -> str:
-    """The name of a secret place in the text, or nothing."""
+    """Return the name of a secret location in the text, or ""."""
     if _HINT.search(text) is None:
         return ""
     found = _OWN.search(text) or _SECRET.search(text)
@@ -64,13 +64,13 @@ def mentions(text: str) -> str:
 
 
 def _key_file(text: str) -> str:
-    """The name of a file that usually holds a key, as the file tools know it."""
+    """Return the file's name if it usually holds a key, by the rule of the file tools, or ""."""
     name = re.split(r"[/=@:]", text)[-1]
     return shown(name) if is_hidden_file(name) else ""
 
 
 def _globbed(text: str) -> str:
-    """The name that a pattern may match: `~/.s?h/id_*`."""
+    """Return a secret name that the pattern may match, as in `~/.s?h/id_*`, or ""."""
     for part in re.split(r"[/=@:]", text):
         if (STAR in part or ONE in part) and part.strip(f"{STAR}{ONE}./{HOME}{HERE}") and len(part) < 40:
             wanted = re.compile(
@@ -83,7 +83,7 @@ def _globbed(text: str) -> str:
 
 
 def read(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """Secret places named in the arguments or redirections of any command."""
+    """Judge secret locations named in the arguments or redirections of any command."""
     command = rule_input.command
     args = _paths(rule_input)
     targets = [at.target for at in command.redirections if at.operator in ("<", "<>")]
@@ -105,10 +105,10 @@ def read(rule_input: RuleInput) -> Iterator[ShellFinding]:
 
 
 def _paths(rule_input: RuleInput) -> Args:
-    """The arguments that may be paths."""
+    """Return the arguments that may be paths."""
     command, args = rule_input.command, rule_input.args
     if command.name in _SAYS:
-        # text, not files: but a wildcard lists names
+        # text, not files; but a wildcard lists names
         return tuple(
             arg for arg in args if STAR in arg or (command.name == "git" and " " not in arg and "\n" not in arg)
         )
@@ -130,7 +130,7 @@ def _paths(rule_input: RuleInput) -> Args:
 
 
 def variables(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """Variables of the environment that hold secrets."""
+    """Judge environment variables that hold secrets."""
     for name in rule_input.command.reads:
         if (_WORDS.search(name) or name in _SOCKETS) and rule_input.name not in ("[", "test", "unset", "export"):
             yield rule_input.ask("secret-reading", translatable("it uses the secret in ${name}", name=name))
@@ -146,7 +146,7 @@ def _dumps(*bare: Args) -> Rule:
 
 
 def env(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """`env` without a command."""
+    """Judge `env` without a command."""
     if (
         not rule_input.command.runs.commands
         and not rule_input.command.runs.shell
@@ -156,21 +156,21 @@ def env(rule_input: RuleInput) -> Iterator[ShellFinding]:
 
 
 def printenv(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """`printenv` without a name, or with a secret one."""
+    """Judge `printenv` without a name, or with a secret one."""
     names = operands(rule_input.args)
     if not names or any(_WORDS.search(name) or ANY in name for name in names):
         yield rule_input.ask("environment-dump", "it prints the environment, which may hold secrets")
 
 
 def processes(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """`ps e`, which shows the environment of every process."""
+    """Judge `ps e`, which shows the environment of every process."""
     chosen = any(arg.startswith("-") and arg[1:2] in "opC" for arg in rule_input.args)
     if not chosen and any(re.fullmatch(r"[a-zA-Z]*e[a-zA-Z]*|-E|.*environ.*", arg) for arg in rule_input.args[:2]):
         yield rule_input.ask("environment-dump", "it prints the environment of processes")
 
 
 def declared(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """`export -p`, `declare -x`."""
+    """Judge `export -p` and `declare -x`."""
     names = [arg for arg in rule_input.args if not arg.startswith(("-", "+"))]
     functions = any(arg.startswith("-") and set(arg) & set("fF") for arg in rule_input.args)
     if not names and not rule_input.command.assignments and not functions:
@@ -178,7 +178,7 @@ def declared(rule_input: RuleInput) -> Iterator[ShellFinding]:
 
 
 def service_manager(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """Programs that hand out stored secrets."""
+    """Judge programs that print stored secrets."""
     words = " ".join(rule_input.args)
     if re.search(_KEEPERS[rule_input.name], words):
         yield rule_input.ask("secret-reading", "it hands out stored secrets")

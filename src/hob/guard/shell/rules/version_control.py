@@ -1,4 +1,4 @@
-"""Version control: what cannot be brought back from history, and settings that run commands."""
+"""Version control: irrecoverable changes, and settings that run commands."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -106,7 +106,7 @@ _LOST: dict[str, _Lost] = {
 
 
 def git(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """`git` in all its parts."""
+    """Judge `git`."""
     args = rule_input.args
     rest = after_options(args, _GLOBAL)
     action, more = rest[0] if rest else "", rest[1:]
@@ -139,7 +139,7 @@ def git(rule_input: RuleInput) -> Iterator[ShellFinding]:
 
 
 def other(rule_input: RuleInput) -> Iterator[ShellFinding]:
-    """Mercurial, Subversion, Jujutsu and others."""
+    """Judge Mercurial, Subversion, Jujutsu and others."""
     words = set(rule_input.args)
     lost = {"strip", "purge", "rollback", "--clean", "-C", "--force", "abandon", "delete", "rm", "obliterate", "prune"}
     if words & lost or ("revert" in words and words & {"-R", "--all", "-a", "--recursive", "."}):
