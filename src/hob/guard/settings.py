@@ -1,4 +1,4 @@
-"""What the owner sets about permission: modes, lists of tools, tiers, when an approval expires."""
+"""Settings for permissions: modes, tool lists, risk tiers, expiry of approvals."""
 
 from hob.core.settings import setting
 from hob.core.translation.language import translatable
@@ -8,7 +8,7 @@ from hob.guard.policy.tool_lists import GROUPS, PROFILES, group_of
 
 
 def _group_problem(entry: str) -> str:
-    """An unknown group would deny nothing."""
+    """Reject unknown groups, which would deny nothing."""
     if (name := group_of(entry)) in ("", "all", *GROUPS):
         return ""
     return translatable("there is no group of tools {name}, only {known}", name=name, known=", ".join(("all", *GROUPS)))
@@ -16,7 +16,7 @@ def _group_problem(entry: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ToolRules:
-    """Which tools may be used in some circumstance."""
+    """Tools that may or may not be used in one situation."""
 
     allow: list[str] = setting(
         [], "Tools that may be used: names, name*, group:NAME; not set: all.", problem=_group_problem

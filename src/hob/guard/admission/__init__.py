@@ -1,1 +1,1 @@
-"""Who may come in: people and their addresses, policies of chats, pairing, limits, what a message may hold. No I/O."""
+"""Admission of messages: people and their addresses, chat policies, pairing, limits, allowed contents. No I/O."""

@@ -1,4 +1,4 @@
-"""Limits of what Hob does for one sender in a time: by app, and in all."""
+"""Rate limits for the actions Hob performs for one sender, per app and in total."""
 
 from collections import OrderedDict, deque
 from collections.abc import Hashable
@@ -7,20 +7,20 @@ from hob.core.clock import Clock
 from hob.core.values import dataclass
 from hob.guard.admission.settings import ActionLimits
 
-# How often: sliding windows in monotonic time, kept in memory and bounded.
+# Sliding windows in monotonic time, in memory and bounded.
 
 _MAX_KEYS = 10_000
 
 
 class Windows:
-    """Counts what each key did in the last `seconds`. What is refused is not counted."""
+    """Counts events per key in the last `seconds`. Refused events are not counted."""
 
     def __init__(self, seconds: float = 60.0) -> None:
         self._seconds = seconds
         self._times: OrderedDict[Hashable, deque[float]] = OrderedDict()
 
     def wait(self, key: Hashable, maximum: int, now: float) -> float:
-        """Seconds until the key may do it (again); 0.0: now."""
+        """Return the seconds until the key may proceed; 0.0 means now."""
         times = self._times.get(key)
         if times is None:
             return 0.0 if maximum > 0 else self._seconds
@@ -30,11 +30,11 @@ class Windows:
         return max(times[-maximum] + self._seconds - now, 0.0) if maximum > 0 else self._seconds
 
     def count(self, key: Hashable, now: float) -> int:
-        """Note that the key did it; how often it did so in the window."""
+        """Count an event; return the number of events in the window."""
         times = self._times.get(key)
         if times is None:
             times = self._times[key] = deque()
-            if len(self._times) > _MAX_KEYS:  # the sender silent for longest is forgotten
+            if len(self._times) > _MAX_KEYS:  # drop the key that has been idle longest
                 self._times.popitem(last=False)
         self._times.move_to_end(key)
         self._expire(times, now)
@@ -42,14 +42,14 @@ class Windows:
         return len(times)
 
     def take(self, key: Hashable, maximum: int, now: float) -> float:
-        """Count it if the key may do it; seconds until it may if not."""
+        """Count an event if the key may proceed; return the seconds to wait otherwise."""
         wait = self.wait(key, maximum, now)
         if not wait:
             self.count(key, now)
         return wait
 
     def forget(self, key: Hashable) -> None:
-        """Begin to count this key afresh."""
+        """Reset the key's count."""
         self._times.pop(key, None)
 
     def _expire(self, times: deque[float], now: float) -> None:
@@ -59,7 +59,7 @@ class Windows:
 
 @dataclass(frozen=True, slots=True)
 class RateLimited:
-    """Why an action has to wait, and for how many seconds. `alert` says that the owner should hear of it, once."""
+    """Why an action has to wait, and for how many seconds. If `alert`, notify the owner (once)."""
 
     reason: str
     wait: float
@@ -67,9 +67,9 @@ class RateLimited:
 
 
 class ActionRates:
-    """Limits for calls that act on the world: send, persist, cannot be undone. Calls that only read are not asked for.
+    """Limits for actions that affect the world: sending, persisting, irreversible changes. Read-only calls are exempt.
 
-    More than `spike` actions within a minute stop all actions of that sender for `cooldown_seconds`.
+    More than `spike` actions within a minute block all actions of that sender for `cooldown_seconds`.
     """
 
     def __init__(self, limits: ActionLimits, clock: Clock) -> None:
@@ -79,14 +79,14 @@ class ActionRates:
         self._resting: dict[str, float] = {}
 
     def take(self, sender: str, app: str) -> RateLimited | None:
-        """Count one action of this sender, a person's id or an address; or why it may not be done now."""
+        """Count one action of this sender (a person id or an address), or return why it must wait."""
         found = self.refuse(sender, app)
         if found is None:
             self.count(sender, app)
         return found
 
     def refuse(self, sender: str, app: str) -> RateLimited | None:
-        """Why this sender's next action may not be done now; it is not counted."""
+        """Return why this sender's next action must wait, or None. Does not count it."""
         now = self._clock.monotonic()
         wait = self._resting.get(sender, 0.0) - now
         if wait > 0:
@@ -101,7 +101,7 @@ class ActionRates:
         return None
 
     def count(self, sender: str, app: str) -> None:
-        """It is done."""
+        """Count an action."""
         now = self._clock.monotonic()
         self._windows.count((sender, app), now)
         self._windows.count(sender, now)

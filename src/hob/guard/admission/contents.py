@@ -1,5 +1,4 @@
-"""What a message may hold: no characters that deceive, no files of a kind that was not asked for, no words of others
-that pass for its sender's."""
+"""Sanitizing message contents: deceptive characters, unwanted kinds of files, forwarded words passing as the sender's."""
 
 from dataclasses import replace
 
@@ -15,7 +14,7 @@ _MAX_FILE_NAME = 150
 
 
 def clean_contents(inbound: Inbound, settings: AdmissionSettings) -> Inbound:
-    """The message as it may be shown to models and people, with a note of Hob's where something was changed."""
+    """Return the message safe to show to models and people, with a note from Hob if something was changed."""
     inbound = _apart(inbound)
     text = neutralise(inbound.text)
     quoted = [(part, neutralise(part.text)) for part in inbound.quoted]
@@ -37,7 +36,7 @@ def clean_contents(inbound: Inbound, settings: AdmissionSettings) -> Inbound:
 
 
 def _apart(inbound: Inbound) -> Inbound:
-    """The message with what was forwarded in its text beside it, as what somebody else said."""
+    """Move forwarded text out of the message into a quote of an unknown sender."""
     own, others = split_forwarded(inbound.text)
     if not others:
         return inbound
@@ -46,7 +45,7 @@ def _apart(inbound: Inbound) -> Inbound:
 
 
 def one_line(text: str, maximum: int) -> str:
-    """A name as it can stand anywhere: one line, no characters that deceive, not too long."""
+    """Return a name on one line, without deceptive characters, at most `maximum` characters long."""
     if text.isprintable() and len(text) <= maximum:
         return text
     cleaned = " ".join(neutralise(text).text.split())
@@ -69,7 +68,7 @@ def _files(files: tuple[Attachment, ...], settings: AdmissionSettings) -> tuple[
         elif not fits(file.media_type, kinds):
             reason = "its kind is not taken"
         if reason:
-            # name and kind are the sender's words, and this note is Hob's: neither goes into it
+            # name and type are the sender's words and this note is Hob's, so they are left out
             left_out.append(f"a file left out ({reason})")
         else:
             kept.append(named if named.name != file.name else file)

@@ -1,4 +1,4 @@
-"""What admission notices, as values: to be written down, and some of it told to the owner."""
+"""Events of admission: recorded, and some of them reported to the owner."""
 
 from collections.abc import Mapping
 from enum import StrEnum, auto
@@ -10,7 +10,7 @@ from hob.core.values import dataclass
 
 
 class Line(StrEnum):
-    """One sentence that Hob itself says of, or to, people who are not let in. No model has a part in it."""
+    """A sentence Hob itself says about or to people who are not admitted. No model is involved."""
 
     PAIRING = auto()
     NOT_ADMITTED = auto()
@@ -49,20 +49,20 @@ ENGLISH: Mapping[Line, str] = {
 
 
 def say_line(line: Line, language: str, **values: object) -> str:
-    """The sentence in this language, or in English where it is not known."""
+    """Return the sentence in this language, or in English if the language is unknown."""
     return translate(ENGLISH[line], language).format(**values)
 
 
 @dataclass(frozen=True, slots=True)
 class PairingAsked:
-    """Somebody unknown was told a code. It must be stored, and the owner should hear of it."""
+    """An unknown sender was given a code. It must be stored, and the owner notified."""
 
     request: PairingRequest
 
 
 @dataclass(frozen=True, slots=True)
 class PassphraseTried:
-    """Somebody tried the passphrase: `right`, `wrong` or `too_often`."""
+    """A sender tried the passphrase: `right`, `wrong` or `too_often`."""
 
     address: SenderAddress
     outcome: str
@@ -70,7 +70,7 @@ class PassphraseTried:
 
 @dataclass(frozen=True, slots=True)
 class SlowedDown:
-    """Somebody writes faster than they may; told once until they stop."""
+    """A sender exceeded the message rate; reported once until they stop."""
 
     address: SenderAddress
     wait: float
@@ -78,7 +78,7 @@ class SlowedDown:
 
 @dataclass(frozen=True, slots=True)
 class LoopEnded:
-    """Somebody, most likely a machine, was left in silence. The owner should hear of it."""
+    """A sender, most likely a machine, is ignored for a while. Notify the owner."""
 
     address: SenderAddress
     seconds: float
@@ -86,7 +86,7 @@ class LoopEnded:
 
 @dataclass(frozen=True, slots=True)
 class TurnedAway:
-    """Somebody may not come in, for this reason; told once an hour."""
+    """A sender was refused, for this reason; reported once an hour."""
 
     address: SenderAddress
     reason: str
@@ -94,7 +94,7 @@ class TurnedAway:
 
 @dataclass(frozen=True, slots=True)
 class Scanned:
-    """The scanner found something. `action` is what was done: `flag`, `block`, or `ask`: the owner is to hear of it."""
+    """The scanner found something. `action` is what was done: `flag`, `block`, or `ask`, which notifies the owner."""
 
     inbound: Inbound
     action: str

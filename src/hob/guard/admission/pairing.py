@@ -1,4 +1,4 @@
-"""Pairing: the code with which a stranger asks to be let in, how long it is and lasts; the owner approves it."""
+"""Pairing: a stranger asks to be admitted with a short-lived code, and the owner approves it."""
 
 import re
 import secrets
@@ -17,14 +17,14 @@ from hob.guard.audit.entries import of_action
 from hob.store.audit.audit import AuditEntry
 from hob.store.people import StoredPeople
 
-# The owner's hand on who comes in: every change goes into the store first, then to the gate.
+# Every change is stored first and then applied to the running admission rules.
 
 _ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,39}")
 _MAX_NAME = 100
 
 
 class PairingService:
-    """People and requests, in the store and for the gate. Nothing but the owner's own commands may call its changes."""
+    """People and pairing requests, stored and in memory. Only the owner's own commands may call its changes."""
 
     def __init__(self, store: StoredPeople, clock: Clock) -> None:
         self._store = store
@@ -32,24 +32,24 @@ class PairingService:
         self.pairing = Pairing(clock)
 
     async def load(self) -> None:
-        """Read what is stored; before the gate takes its first message."""
+        """Read what is stored. Call before the first message is judged."""
         self.people.renew(await self._store.persons())
         self.pairing.renew(await self._store.requests())
 
     def pending(self) -> tuple[PairingRequest, ...]:
-        """Who asks to be let in, oldest first."""
+        """Return the pending requests, oldest first."""
         return self.pairing.pending()
 
     async def keep(self, request: PairingRequest) -> None:
-        """Store a request that the gate has made."""
+        """Store a request made by admission."""
         await self._store.ask(request)
 
     async def link(self, address: str, person: str, name: str = "") -> Person:
-        """This address is that person's from now on. Raises InvalidRequest."""
+        """Link the address to the person. Raises InvalidRequest."""
         return await self._link(_address(address), _person_id(person), one_line(name, _MAX_NAME), "people.link")
 
     async def unlink(self, address: str) -> SenderAddress:
-        """It is no one's any more. Raises NotFound, InvalidRequest."""
+        """Remove the address from its person. Raises NotFound, InvalidRequest."""
         found = _address(address)
         if not await self._store.unlink(found, _told("people.unlink", found)):
             raise NotFound(
@@ -59,29 +59,29 @@ class PairingService:
         return found
 
     async def forget(self, person: str) -> None:
-        """No one is that person any more. Raises NotFound, InvalidRequest for the owner."""
+        """Remove the person with all addresses. Raises NotFound, InvalidRequest for the owner."""
         id = _person_id(person)
         await self._store.forget(id, _told("people.forget", id))
         self.people.renew(await self._store.persons())
 
     async def erase(self, person: Person | None, addresses: tuple[SenderAddress, ...]) -> None:
-        """No one is that person any more, nor has anybody asked from there; the audit log tells it without a name."""
+        """Remove the person and any requests from these addresses; the audit log records it without a name."""
         entry = of_action("people.erase", "done", SenderClass.OWNER, target="")
         await self._store.erase(person.id if person else None, addresses, entry)
         await self.load()
 
     async def approve(self, code: str, person: str = "", name: str = "") -> Person:
-        """Let in anyone who was told this code, as this person; without one, as somebody new. Raises NotFound."""
+        """Admit the sender who holds this code, as this person or as a new one. Raises NotFound."""
         request = self._request(code)
         name = one_line(name, _MAX_NAME)
         if person:
             return await self._link(request.address, _person_id(person), name, "pairing.approve")
-        # their own word for themselves makes no one of them who is there already
+        # the name they chose for themselves never makes them an existing person
         id, name = self._free_id(name or request.name), name or request.name
         return await self._link(request.address, id, name, "pairing.approve")
 
     async def deny(self, code: str) -> PairingRequest:
-        """Anyone who was told this code gets no further one. Raises NotFound."""
+        """Refuse the sender who holds this code; they get no further code. Raises NotFound."""
         request = self._request(code)
         await self._store.deny(request, _told("pairing.deny", request.address))
         self.pairing.settle(request.address, denied=True)
@@ -139,15 +139,15 @@ def _person_id(text: str) -> str:
 
 
 ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
-"""Without 0 and O, 1 and I, which are read one for the other."""
+"""Without 0 and O, 1 and I, which are easily confused."""
 CODE_LENGTH = 8
 LIFETIME = 3600.0
 MAX_PENDING = 3
-"""Of one account. A fourth person gets no code, so no one can flush the codes of others."""
+"""Per account. A fourth person gets no code, so that nobody can flush the codes of others."""
 
 
 class Pairing:
-    """The open requests. Lifetimes are measured, not read off the wall clock, while this process runs."""
+    """The open requests. While this process runs, lifetimes are measured with the monotonic clock."""
 
     def __init__(self, clock: Clock, requests: Iterable[PairingRequest] = ()) -> None:
         self._clock = clock
@@ -157,7 +157,7 @@ class Pairing:
         self.renew(requests)
 
     def renew(self, requests: Iterable[PairingRequest]) -> None:
-        """Add requests of an earlier process, those that were denied among them."""
+        """Add the requests of an earlier process, including denied ones."""
         wall, now = self._clock.now().timestamp(), self._clock.monotonic()
         for request in requests:
             if request.denied:
@@ -168,9 +168,9 @@ class Pairing:
                 self._untold.add(request.code)
 
     def ask(self, address: SenderAddress, name: str) -> PairingRequest | None:
-        """A new request; None where one is open already, was denied, or the account has no room for more.
+        """Create a request; None if one is open already, was denied, or the account has too many.
 
-        One of an earlier process is given again, once: whether they heard its code then is not known.
+        A request of an earlier process is returned once more, because the sender may never have received its code.
         """
         pending = self.pending()
         untold = next((each for each in pending if each.address == address and each.code in self._untold), None)
@@ -186,18 +186,18 @@ class Pairing:
         return request
 
     def pending(self) -> tuple[PairingRequest, ...]:
-        """What waits for the owner, oldest first."""
+        """Return the pending requests, oldest first."""
         now = self._clock.monotonic()
         self._open = {code: (request, until) for code, (request, until) in self._open.items() if until > now}
         return tuple(request for request, _ in self._open.values())
 
     def find(self, code: str) -> PairingRequest | None:
-        """The open request with this code, in any case and with any spaces or dashes between."""
+        """Find the open request with this code; case, spaces and dashes are ignored."""
         wanted = "".join(sign for sign in code.upper() if sign.isalnum())
         return next((request for request in self.pending() if request.code == wanted), None)
 
     def settle(self, address: SenderAddress, *, denied: bool) -> None:
-        """The owner has answered, by code or by linking the address."""
+        """Close the request after the owner has answered it or linked the address."""
         self._open = {code: each for code, each in self._open.items() if each[0].address != address}
         (self._denied.add if denied else self._denied.discard)(address)
 

@@ -1,4 +1,4 @@
-"""The passphrase that lets a sender in, and for how long."""
+"""The passphrase that admits a sender for a limited time."""
 
 import hashlib
 import hmac
@@ -14,12 +14,12 @@ from hob.guard.admission.actions import Windows
 COMMAND = "/pass"
 SHORTEST = 8
 _HOUR = 3600.0
-_MAX_TRIES = 5  # of one sender in an hour
-_MAX_TRIES_HERE = 20  # of all senders of an account: many accounts guess no faster than a few
+_MAX_TRIES = 5  # of one sender per hour
+_MAX_TRIES_HERE = 20  # of all senders of an account per hour, so that many accounts guess no faster than a few
 
 
 class PassphraseAttempt(Enum):
-    """What came of a try."""
+    """Result of an attempt."""
 
     RIGHT = auto()
     WRONG = auto()
@@ -27,7 +27,7 @@ class PassphraseAttempt(Enum):
 
 
 class Passphrase:
-    """Whom the passphrase lets in, and for how long. Only a hash of it is kept; comparing always takes equally long."""
+    """Senders admitted by passphrase. Keeps only a hash and compares in constant time."""
 
     def __init__(self, passphrase: str, hours: float, clock: Clock) -> None:
         if len(passphrase) < SHORTEST:
@@ -44,11 +44,11 @@ class Passphrase:
         self._until: dict[SenderAddress, float] = {}
 
     def is_try(self, text: str) -> bool:
-        """Whether the message is one, right or wrong. Such a message is never stored."""
+        """Return whether the message is an attempt, right or wrong. Such a message is never stored."""
         return text.strip().partition(" ")[0].lower() == COMMAND
 
     def attempt(self, address: SenderAddress, text: str) -> PassphraseAttempt:
-        """Let the sender in if the text says the passphrase."""
+        """Admit the sender if the text contains the passphrase."""
         now = self._clock.monotonic()
         here = (address.channel, address.account)
         if self._tries.wait(address, _MAX_TRIES, now) or self._tries.wait(here, _MAX_TRIES_HERE, now):
@@ -62,7 +62,7 @@ class Passphrase:
         return PassphraseAttempt.RIGHT
 
     def lets_in(self, address: SenderAddress) -> bool:
-        """Whether this sender has said it, not too long ago."""
+        """Return whether the sender's admission is still valid."""
         return self._until.get(address, 0.0) > self._clock.monotonic()
 
     def _hashed(self, text: str) -> bytes:

@@ -1,4 +1,4 @@
-"""People and lists of senders, looked up by address; a person's session."""
+"""People and sender lists, looked up by address, and the session of a person."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -9,13 +9,13 @@ from hob.core.trust.people import Person, SenderAddress
 
 
 class People:
-    """The owner and those they let in. Only the owner links an address to a person."""
+    """The owner and the people they admitted. Only the owner links an address to a person."""
 
     def __init__(self, persons: Iterable[Person] = ()) -> None:
         self.renew(persons)
 
     def renew(self, persons: Iterable[Person]) -> None:
-        """From now on it is these."""
+        """Replace all people."""
         self._persons = tuple(persons)
         self._by_address = {address: person for person in self._persons for address in person.addresses}
 
@@ -23,22 +23,22 @@ class People:
         return iter(self._persons)
 
     def find(self, address: SenderAddress) -> Person | None:
-        """Who writes from there."""
+        """Find the person with this address."""
         return self._by_address.get(address) or (self._by_address.get(address.anywhere()) if address.account else None)
 
 
 class SenderList:
-    """Addresses as the settings list them; `channel:*` is everybody on a channel."""
+    """Addresses from the settings; `channel:*` means everybody on a channel."""
 
     def __init__(self, entries: Sequence[str]) -> None:
         self._listed = frozenset(map(SenderAddress.parse, entries))
 
     def names(self, address: SenderAddress) -> bool:
-        """Whether this very address is listed."""
+        """Return whether this very address is listed."""
         return address in self._listed or address.anywhere() in self._listed
 
     def opens(self, address: SenderAddress) -> bool:
-        """Whether everybody on its channel is listed."""
+        """Return whether everybody on its channel is listed."""
         everybody = SenderAddress(address.channel, "*", address.account)
         return everybody in self._listed or everybody.anywhere() in self._listed
 
@@ -47,19 +47,19 @@ class SenderList:
 
 
 def address_of(inbound: Inbound) -> SenderAddress:
-    """Where the sender writes from."""
+    """Return the sender's address."""
     return SenderAddress.of(inbound.origin.channel, inbound.sender.id, inbound.origin.account)
 
 
 def group_of(origin: Address) -> SenderAddress:
-    """A group, spelt as in the settings."""
+    """Return the group's address, spelled as in the settings."""
     return SenderAddress.of(origin.channel, origin.chat, origin.account)
 
 
 def person_session(inbound: Inbound, people: People) -> SessionKey | None:
-    """The one conversation with anyone who wrote this directly; None for groups, threads and people who are not known.
+    """Return the key of the direct conversation with this person; None for groups, threads and unknown people.
 
-    Strangers never share one, nor does anybody on a channel that proves no sender: their class tells them apart.
+    Strangers never share one, nor does anybody on an unauthenticated channel; their sender class tells them apart.
     """
     if inbound.group or inbound.origin.thread or inbound.origin.channel in FETCHED_CHANNELS:
         return None

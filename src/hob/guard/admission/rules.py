@@ -1,7 +1,7 @@
-"""Admission: one message in, one decision out, by rule and from what is in memory.
+"""Admission rules: one message in, one decision out, from memory alone.
 
-A message passes, in this order: is it Hob's own, who is it, may they write here, do two machines talk to each other,
-how often, what is in it. The first objection decides. Nothing waits, nothing is read, no model is asked.
+A message is checked in this order: Hob's own message, sender, chat, loops between machines, rate, contents. The first
+objection decides. There is no waiting, no I/O and no model.
 """
 
 import hashlib
@@ -37,22 +37,22 @@ from hob.guard.admission.people import People, SenderList, address_of, group_of
 from hob.guard.admission.settings import AdmissionPolicy, AdmissionSettings, DmPolicy, GroupPolicy, policy_of
 from hob.guard.screening.scanner.settings import ScannerAction
 
-# Two machines that answer each other for ever: noticed, and left in silence.
+# Loops between two machines that keep answering each other: detected, then ignored.
 
-_QUICK = 3.0  # seconds in which no person reads and answers, time after time
-_MAX_QUICK = 6  # such answers in a row
-_MAX_SAME = 4  # times the same sentence comes back, each after something of ours
-_SENTENCE = 20  # characters; people say "yes" and "go on" often
+_QUICK = 3.0  # seconds; faster than a person reads and answers time after time
+_MAX_QUICK = 6  # consecutive quick answers
+_MAX_SAME = 4  # repetitions of a sentence, each after a message of ours
+_SENTENCE = 20  # characters; shorter ones such as "yes" and "go on" repeat naturally
 _REMEMBERED = 8
-_REST = 60.0  # of the first silence; each further one is twice as long, up to an hour
+_REST = 60.0  # seconds of the first mute; each further one is twice as long, up to an hour
 _MAX_REST = 3600.0
-_CALM = 600.0  # after so long without a message all is forgotten
+_CALM = 600.0  # seconds of silence after which the exchange is forgotten
 _MAX_CHATS = 10_000
 
 
 @dataclass(slots=True)
 class _Exchange:
-    answered: float = 0.0  # what we said then is what they last answered
+    answered: float = 0.0  # when we sent the message that they last answered
     heard: float = 0.0
     quick: int = 0
     words: deque[bytes] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
@@ -61,21 +61,21 @@ class _Exchange:
 
 
 class LoopGuard:
-    """Watches who answers how fast, and with what. Times are monotonic."""
+    """Detects senders that answer too fast or repeat themselves. Times are monotonic."""
 
     def __init__(self) -> None:
         self._said: OrderedDict[str, float] = OrderedDict()
         self._talks: OrderedDict[tuple[str, str], _Exchange] = OrderedDict()
 
     def note_sent(self, to: Address, now: float) -> None:
-        """Hob has sent something to this chat."""
+        """Note that Hob sent something to this chat."""
         self._said[to.key()] = now
         self._said.move_to_end(to.key())
         if len(self._said) > _MAX_CHATS:
             self._said.popitem(last=False)
 
     def note_received(self, origin: Address, sender: str, text: str, now: float) -> float:
-        """How many seconds this sender is to be left alone in this chat; 0.0 where nothing seems odd."""
+        """Return the seconds for which to ignore this sender in this chat; 0.0 if nothing is suspicious."""
         talk = self._talk(origin, sender, now)
         if now < talk.muted_until:
             return talk.muted_until - now
@@ -112,13 +112,13 @@ class LoopGuard:
         return talk
 
 
-# Whether a message in a group is for Hob.
+# Whether a group message addresses Hob.
 
 
 def is_meant(inbound: Inbound, trigger: str, names: Sequence[str]) -> bool:
-    """By the platform's own mention, by the word it has to begin with, or by a name.
+    """Return whether the message addresses Hob: by the platform's mention, the trigger word, or a name.
 
-    Where a trigger is set, a mention does as well; a name in the middle of a sentence does not.
+    With a trigger, a platform mention also counts, but a name within a sentence does not.
     """
     if inbound.mentioned or begins_with(inbound.text, trigger):
         return True
@@ -126,17 +126,17 @@ def is_meant(inbound: Inbound, trigger: str, names: Sequence[str]) -> bool:
 
 
 def begins_with(text: str, trigger: str) -> bool:
-    """Whether the text begins with this word, in any case."""
+    """Return whether the text begins with this word, ignoring case."""
     return bool(trigger) and _beginning(trigger).match(text) is not None
 
 
 def without_trigger(text: str, trigger: str) -> str:
-    """The text after the word it begins with; all of it where it does not, or where nothing follows."""
+    """Return the text after its trigger word; the whole text if there is none or nothing follows it."""
     match = _beginning(trigger).match(text) if trigger else None
     return text if match is None else text[match.end() :] or text
 
 
-@cache  # there are as many as channels in the settings
+@cache  # as many entries as channels in the settings
 def _beginning(trigger: str) -> re.Pattern[str]:
     return re.compile(rf"\s{{0,8}}{re.escape(trigger)}(?![\w-])[\s,:;.!]{{0,8}}", re.IGNORECASE)
 
@@ -159,14 +159,14 @@ _OF_TRY = {
 }
 
 _TERMINAL = "local"
-_TOLD_AGAIN = 3600.0  # seconds after which somebody who is turned away again is told of again
+_TOLD_AGAIN = 3600.0  # seconds before a refused sender is reported again
 
 Tell = Callable[[AdmissionEvent], None]
-"""Told what happened, at once; it may not wait."""
+"""Receives events. Called synchronously; must not block."""
 
 
 def _class_of(inbound: Inbound) -> SenderClass:
-    """Of somebody on a channel that is the owner's: who holds a token was classed by it."""
+    """Return the sender class on one of the owner's own channels; token holders were classified by their token."""
     return inbound.sender.cls if inbound.sender.id.startswith(TOKEN_SENDER) else SenderClass.OWNER
 
 
@@ -174,12 +174,12 @@ class Scans(Protocol):
     """A content scanner."""
 
     def look(self, text: str, cls: SenderClass) -> tuple[ScannerAction, tuple[str, ...]]:
-        """What is done about a text of this sender class, and what kinds of attempts there are signs of."""
+        """Return the action for a text of this sender class, and the kinds of attempts found."""
 
 
 @dataclass(frozen=True, slots=True)
 class AdmissionParts:
-    """What admission needs beside its settings. `internal` are Hob's own sources, whose senders it has classed."""
+    """Dependencies of admission. `internal` are Hob's own channels, whose senders are already classified."""
 
     clock: Clock
     people: People
@@ -207,21 +207,21 @@ class AdmissionRules:
         self._loops = LoopGuard()
 
     def is_me(self, address: SenderAddress) -> None:
-        """What this address writes is Hob's own: its account on a channel."""
+        """Register an account of Hob's own, whose messages are ignored."""
         self._own.add(address)
 
     def note_sent(self, to: Address) -> None:
-        """Hob has sent something there. Without being told, two machines that answer each other are not noticed."""
+        """Note that Hob sent something to this chat. Loops are only detected if this is called."""
         self._loops.note_sent(to, self._parts.clock.monotonic())
 
     def admit(self, inbound: Inbound) -> Admitted | Refused:
-        """Judge by rule; no model, no I/O."""
+        """Judge a message by rule, without model or I/O."""
         channel = inbound.origin.channel
         if channel in self._parts.internal:
             return Admitted(inbound.sender, inbound.sender.cls.value)
         if channel in FETCHED_CHANNELS:
             return self._of_token(inbound) or self._looked_over(inbound, _class_of(inbound), inbound.label)
-        if channel == WEBHOOK_CHANNEL:  # who may send there, as whom and how often, its settings say
+        if channel == WEBHOOK_CHANNEL:  # its settings say who may send, as whom and how often
             return self._looked_over(inbound, inbound.sender.cls, inbound.label)
         address = address_of(inbound)
         if not address.id:
@@ -237,7 +237,7 @@ class AdmissionRules:
         if objection:
             return self._away(address, objection, speak=not inbound.group)
         if not self._is_meant(inbound, policy, known, address):
-            return Refused("Hob is not meant")  # an everyday case: no one is told
+            return Refused("Hob is not meant")  # an everyday case, so it is not reported
         if refused := self._too_much(inbound, known, address):
             return refused
         if not inbound.group and (refused := self._answered(inbound, policy, known, address)):
@@ -247,14 +247,14 @@ class AdmissionRules:
         return self._looked_over(inbound, cls, self._label(inbound, cls))
 
     def _of_token(self, inbound: Inbound) -> Refused | None:
-        """What is too much of those who hold a token of the owner's; the owner is never slowed down."""
+        """Limit the rate of token holders; the owner is never slowed down."""
         cls = _class_of(inbound)
         return None if cls is SenderClass.OWNER else self._too_much(inbound, cls, address_of(inbound))
 
-    # who
+    # sender
 
     def _known(self, address: SenderAddress) -> SenderClass:
-        """As whom the owner knows this address; who only says to be the owner is one of those that are known."""
+        """Classify the sender; on unauthenticated channels, someone claiming to be the owner is only a member."""
         person = self._parts.people.find(address)
         if person is not None:
             return SenderClass.MEMBER if address.channel in self._settings.unauthenticated else person.cls
@@ -263,12 +263,14 @@ class AdmissionRules:
         return SenderClass.MEMBER if listed else SenderClass.STRANGER
 
     def _label(self, inbound: Inbound, cls: SenderClass) -> Label:
-        """A person's words are as trusted as the person; what a channel says it has from elsewhere stays untrusted."""
+        """Return the label: a person's words are trusted like the person; text a channel fetched elsewhere stays
+        untrusted.
+        """
         if inbound.label.origin in _PEOPLE:
             return _SENDERS[cls]
         return Label(inbound.label.origin, Trust.UNTRUSTED)
 
-    # where
+    # chat
 
     def _objection_of_group(
         self, inbound: Inbound, policy: AdmissionPolicy, known: SenderClass, _: SenderAddress
@@ -311,7 +313,7 @@ class AdmissionRules:
     def _answered(
         self, inbound: Inbound, policy: AdmissionPolicy, known: SenderClass, address: SenderAddress
     ) -> Refused | None:
-        """What admission itself answers: a try at the passphrase, and somebody unknown who has to be paired first."""
+        """Handle what admission answers itself: passphrase attempts, and unknown senders who must pair first."""
         word = self._parts.passphrase
         if word is not None and word.is_try(inbound.text):
             tried = word.attempt(address, inbound.text)
@@ -326,11 +328,11 @@ class AdmissionRules:
         self._tell(PairingAsked(request))
         return Refused("pairing: a code was given", self._say(Line.PAIRING, code=request.code))
 
-    # how often
+    # rate
 
     def _too_much(self, inbound: Inbound, known: SenderClass, address: SenderAddress) -> Refused | None:
         now = self._parts.clock.monotonic()
-        owner = known is SenderClass.OWNER  # never left in silence, however quick
+        owner = known is SenderClass.OWNER  # never ignored, however quick
         if not owner and (wait := self._loops.note_received(inbound.origin, address.id, inbound.text, now)):
             self._tell(LoopEnded(address, wait))
             return Refused(f"two machines seem to answer each other; silent for {wait:.0f} s")
@@ -358,7 +360,7 @@ class AdmissionRules:
                 line = self._say(Line.SLOW_DOWN, seconds=f"{wait:.0f}")
         return Refused(f"too many messages within a minute; the next one in {wait:.0f} s", line)
 
-    # what
+    # contents
 
     def _looked_over(self, inbound: Inbound, cls: SenderClass, label: Label) -> Admitted | Refused:
         cleaned = clean_contents(replace(inbound, label=label, sender=replace(inbound.sender, cls=cls)), self._settings)
@@ -367,7 +369,7 @@ class AdmissionRules:
         if inbound.origin.channel != _TERMINAL:  # what is typed there is the owner's own; what is piped in is not
             texts.insert(0, inbound.text)
         if scanner is not None and texts:
-            # the text as it came: what was taken out of it is a finding too
+            # scan the original text: what was removed from it is a finding too
             action, families = scanner.look("\n".join(texts), cls)
             if action is not ScannerAction.NONE:
                 self._tell(Scanned(cleaned, action.value, families))

@@ -26,7 +26,7 @@ _MEDIA = [
 
 
 class DmPolicy(StrEnum):
-    """What becomes of unknown people who write to Hob directly."""
+    """How to treat unknown people who write to Hob directly."""
 
     PAIRING = "pairing"
     ALLOWLIST = "allowlist"
@@ -48,7 +48,7 @@ _GROUP = ("", *(policy.value for policy in GroupPolicy))
 
 @dataclass(frozen=True, slots=True)
 class ChannelAdmission:
-    """What is different on one channel; what is left empty is as everywhere."""
+    """Differences on one channel; an empty field means the same as everywhere."""
 
     dm_policy: str = setting("", "As admission.dm_policy; not set: the same.", one_of=_DM)
     group_policy: str = setting("", "As admission.group_policy; not set: the same.", one_of=_GROUP)
@@ -58,7 +58,7 @@ class ChannelAdmission:
 
 @dataclass(frozen=True, slots=True)
 class ActionLimits:
-    """How often one sender may make Hob act on the world. What only reads is not counted."""
+    """How often one sender may make Hob act on the world. Read-only calls are not counted."""
 
     apps: dict[str, int] = setting(
         {"mail": 3, "calendar": 10}, "Most actions a minute for one sender, by app.", at_least=0
@@ -122,7 +122,7 @@ class AdmissionSettings:
 
 @dataclass(frozen=True, slots=True)
 class AdmissionPolicy:
-    """What holds at one account of one channel."""
+    """The admission policy of one account of one channel."""
 
     dm: DmPolicy
     group: GroupPolicy
@@ -131,7 +131,7 @@ class AdmissionPolicy:
 
 
 def policy_of(settings: AdmissionSettings, origin: Address) -> AdmissionPolicy:
-    """What holds where this message came from: the account's word, else the channel's, else everybody's."""
+    """Return the policy for the message's origin: the account's setting, else the channel's, else the general one."""
     at = [settings.channels.get(f"{origin.channel}@{origin.account}"), settings.channels.get(origin.channel)]
     here = [each for each in at if each is not None]
     return AdmissionPolicy(

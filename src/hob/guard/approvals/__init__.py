@@ -1,1 +1,1 @@
-"""Questions to the owner: what they show, what they bind, how they are answered."""
+"""Approval questions to the owner: their content, what they bind, and their answers."""

@@ -1,4 +1,4 @@
-"""Answers to questions for approval: how they are written (`approve:ID`, yes, no), and who may give them."""
+"""Answers to approval questions: their syntax (`approve:ID`, yes, no), and who may give them."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -13,12 +13,12 @@ from hob.core.values import dataclass
 from hob.store.approvals import Approval
 
 NEVER_ANSWERS = frozenset({"mail", "email", "imap", "sms", "webhook", "webhooks", "stdin", "rss", "cron", "kafka"})
-"""Channels on which anybody may write in anybody's name."""
+"""Channels on which the sender can be forged."""
 
 AUTHENTICATING = frozenset(
     {"local", "api", "web", "telegram", "signal", "whatsapp", "slack", "discord", "matrix", "msteams"}
 )
-"""Channels that know who writes."""
+"""Channels that authenticate the sender."""
 
 _ANSWER = re.compile(
     r"/?(approve|allow|deny)[ \t]*[: \t][ \t]*(a_[0-9a-z]{1,32})(?:[ \t]+(once|session|always))?[.!]?", re.IGNORECASE
@@ -39,9 +39,9 @@ class ApprovalScope(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ApprovalReply:
-    """What somebody answered; `id` is None for a bare yes or no, and whatever was written where an id should be.
+    """An answer; `id` is None for a bare yes or no, and otherwise whatever was written in place of an id.
 
-    `typed` is the id as it was written.
+    `typed` is the id as written.
     """
 
     allowed: bool
@@ -51,11 +51,12 @@ class ApprovalReply:
 
 
 def parse_answer(text: str) -> ApprovalReply | None:
-    """The answer that a message is, alone and whole; None for everything else.
+    """Parse a message that is nothing but an answer; return None for everything else.
 
-    `approve:ID`, `deny:ID`, with `session` or `always` behind it, or a bare yes or no (ja, nein). Nothing that could be
-    said for another reason counts: no "ok", no "sure", no thumb. What is written as such an answer and names no
-    question is one all the same, to a question that is not there: no one else can make anything of it.
+    `approve:ID` or `deny:ID`, optionally followed by `session` or `always`, or a bare yes or no (ja, nein). Nothing
+    ambiguous counts: no "ok", no "sure", no thumb. Text in the form of an answer that names no question is still an
+    answer,
+    to a question that does not exist: it has no other meaning.
     """
     text = text.strip(" \t\r\n")
     found = _ANSWER.fullmatch(text)
@@ -73,14 +74,16 @@ def parse_answer(text: str) -> ApprovalReply | None:
 
 
 def _plain(id: str) -> str:
-    """An id as it was made: its alphabet has no o, i or l, so what looks like them is a digit."""
+    """Normalise an id: its alphabet lacks o, i and l, so these stand for the digits they resemble."""
     return "a_" + id[2:].lower().translate(str.maketrans("oil", "011"))
 
 
 def may_answer(inbound: Inbound, further: Collection[str] = (), *, scoped: bool = False) -> str:
-    """Why this message cannot answer a question; empty where it can.
+    """Return why this message cannot answer a question, or "" if it can.
 
-    `further` are channels that the owner says authenticate; `scoped`: it came by a token that is valid for one chat.
+    `further` are additional channels that the owner considers authenticated; `scoped` means the message came with a
+    token
+    that is valid for one chat only.
     """
     channel = inbound.origin.channel
     if inbound.sender.cls is not SenderClass.OWNER:
@@ -97,10 +100,11 @@ def may_answer(inbound: Inbound, further: Collection[str] = (), *, scoped: bool 
 def choose(
     answer: ApprovalReply, inbound: Inbound, waiting: Sequence[Approval], *, in_doubt: bool = False
 ) -> ApprovalId | None:
-    """The question of the message's session that it answers; None where that is not beyond doubt.
+    """Return the id of the session's question that is answered, or None if that is uncertain.
 
-    `waiting` are the open ones. A bare word counts in a direct chat with exactly one of them, asked before the word was
-    written, and is `in_doubt` where a question of the model's stands or anybody has said anything since.
+    `waiting` are the open ones. A bare word counts only in a direct chat with exactly one of them, asked before the
+    word
+    was written. `in_doubt` says that a question of the model is open, or that someone has written since.
     """
     if answer.id is not None:
         return answer.id

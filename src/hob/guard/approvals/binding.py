@@ -1,8 +1,7 @@
-"""Binding an approval: directories, targets and programs as they stand now, so that a changed one voids it.
+"""Binding of approvals: the current directory, targets and programs, so that changing one of them voids the approval.
 
-Files that are named to be run are bound by their hashes, the directory and the targets by what they are: none can be
-replaced by a link. What a program finds by itself (imports, included makefiles, what variables name) is bound by the
-state of the whole folder.
+Files named to be run are bound by their hashes, the directory and targets by their identity: none can be replaced by a
+link. What a program finds by itself (imports, included makefiles, variables) is bound by the state of the whole folder.
 """
 
 import asyncio
@@ -22,25 +21,25 @@ from hob.store.approvals import Bound
 
 _BLOCK = 1 << 20
 _MAX_FILES = 256
-_UNKNOWN = "…"  # as a reading of a command shows what only the shell will know
+_UNKNOWN = "…"  # how the shell analysis displays what only the shell will know
 _WILD = re.compile(r"[*?\[]")
 _MAX_ENTRIES = 20_000
 _MAX_TARGETS = 256
 _AT, _TREE = "at:", "tree:"
 UNHELD = "too many files"
-"""Stands for the state of a folder that is too large to be held."""
+"""Recorded instead of the state of a folder that is too large to hash."""
 MISSING = "missing"
-"""Stands for the hash of a file that is not there, or is no plain file."""
+"""Recorded instead of the hash of a missing or irregular file."""
 
 
 class Unbindable(Exception):
-    """What would run cannot be known, or not all of it be looked at, before it runs. The text says which."""
+    """Raised when what would run cannot be known or fully read in advance. The message says why."""
 
 
 class Binder:
-    """Finds and hashes the files.
+    """Finds and hashes the files that an approval depends on.
 
-    `search` are the folders in which programs are looked for, in order; `specs` say what the tools' arguments are.
+    `search` are the folders searched for programs, in order; `specs` describe the tools' arguments.
     """
 
     def __init__(
@@ -51,7 +50,9 @@ class Binder:
         self._search = tuple(search)
 
     async def bind(self, call: ToolCall) -> Bound:
-        """What an approval for this call is bound to, as things stand now. What cannot be bound is never the same."""
+        """Return what an approval of this call is bound to now. For an unbindable call the result never equals another
+        one.
+        """
         analysis = self.read(call)
         if analysis is None:
             return Bound()
@@ -72,7 +73,7 @@ class Binder:
         return (*_hashes(files), *places, *trees)
 
     def _folders(self, analysis: ToolCallAnalysis, files: Sequence[str]) -> Iterator[str]:
-        """Where programs find by themselves what they run; none where the system's own programs run alone."""
+        """Yield the folders in which programs find code by themselves; none if only system programs run."""
         scripts = [path for path in files if not self._is_systems(path)]
         if scripts or any(reading.steered for reading in analysis.read_commands):
             yield analysis.directory
@@ -83,7 +84,7 @@ class Binder:
         return os.path.dirname(path) in self._search or "/" not in path or path.startswith(("/dev/", "/proc/"))  # noqa: PTH120
 
     async def find_unbindable(self, call: ToolCall) -> str:
-        """Why no leave for this call could be bound to what would run; empty where one can."""
+        """Return why an approval of this call could not be bound, or "" if it can."""
         analysis = self.read(call)
         if analysis is not None and analysis.read_commands:
             try:
@@ -93,11 +94,11 @@ class Binder:
         return ""
 
     def read(self, call: ToolCall) -> ToolCallAnalysis | None:
-        """The call as the guard reads it."""
+        """Analyse the call as the guard does."""
         return read_call(call, self._specs().get(call.name) or ToolSpec(call.name, "", {}), self._reader, Sandbox())
 
     def files(self, analysis: ToolCallAnalysis) -> tuple[str, ...]:
-        """Every program and script that its commands name, each once; wildcards as they are now. Raises Unbindable."""
+        """Return the distinct programs and scripts that the call names, with wildcards expanded. Raises Unbindable."""
         found: dict[str, None] = {}
         for path in self._named(analysis):
             if _UNKNOWN in path:
@@ -125,7 +126,7 @@ class Binder:
         return name
 
     def _path(self, name: str, *above: str) -> str:
-        """The path of a name that is relative to the first folder, which is relative to the next."""
+        """Resolve a name relative to the first folder, which is relative to the next."""
         for folder in above:
             if not name.startswith(("/", "~")):
                 name = f"{folder}/{name}"
@@ -133,31 +134,31 @@ class Binder:
 
 
 def _matching(path: str) -> Iterator[str]:
-    """What a wildcard stands for now, and what it would in the folders below, where `find` looks too."""
+    """Expand a wildcard, also in the folders below, where `find` looks too."""
     deep = re.sub(r"/\*(?=/|$)", "/**", path)
     return iglob(deep, recursive=True, include_hidden=True)  # noqa: PTH207 - Path.glob refuses some that shells take
 
 
 def requester_of(turn: Turn) -> str:
-    """Who wants it done: everybody who speaks in the turn, by channel and id."""
+    """Return everybody who speaks in the turn, as channel and id."""
     inbounds = (*turn.inbounds, *turn.joined)
     return ", ".join(dict.fromkeys(f"{each.origin.channel}:{each.sender.id}" for each in inbounds))
 
 
 def held(bound: Bound, *, later: bool = False) -> dict[str, str]:
-    """What an approval holds by; one for `later` calls too holds by what was named to be run, and no more."""
+    """Return what an approval is bound to; for `later` calls only the files named to be run."""
     return {path: seen for path, seen in bound.files if not (later and path.startswith((_AT, _TREE)))}
 
 
 def unheld(bound: Bound) -> tuple[str, ...]:
-    """The folders whose state could not be bound."""
+    """Return the folders whose state could not be bound."""
     return tuple(path.removeprefix(_TREE) for path, seen in bound.files if path.startswith(_TREE) and seen == UNHELD)
 
 
 def _identity(path: str) -> str:
-    """What stands at a path: where links lead, and which folder it is."""
+    """Return the identity of a path: its real path and, for a folder, its inode."""
     try:
-        real = os.path.realpath(path)  # links are what this is about
+        real = os.path.realpath(path)  # links are the point of this check
     except (OSError, ValueError):
         return MISSING
     try:
@@ -168,7 +169,7 @@ def _identity(path: str) -> str:
 
 
 def _state(folder: str) -> str:
-    """A hash over everything below a folder; it changes with every change. What git keeps for itself does not count."""
+    """Hash the metadata of everything below a folder; any change alters it. Git's own data is ignored."""
     sealed, count = hashlib.sha256(), 0
     waiting = [folder]
     while waiting:
@@ -186,7 +187,7 @@ def _state(folder: str) -> str:
                 return UNHELD
             try:
                 seen = each.stat(follow_symlinks=False)
-            except OSError:  # gone meanwhile
+            except OSError:  # deleted meanwhile
                 continue
             folders = stat.S_ISDIR(seen.st_mode)
             if folders:
@@ -201,7 +202,7 @@ def _hashes(paths: Sequence[str]) -> tuple[tuple[str, str], ...]:
 
 
 def _hash(path: str) -> str:
-    """The SHA-256 of what stands in a file, links followed; pipes and devices are not opened to be read."""
+    """Hash a file's content (SHA-256), following links; pipes and devices are not read."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(handle, "rb") as file:

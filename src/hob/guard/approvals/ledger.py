@@ -1,8 +1,8 @@
-"""The ledger of approvals: asked, answered, used once, expired, and void when what they were about has changed.
+"""The approval ledger: questions from asking through answer and single use to expiry, void if their subject changes.
 
-An approval is bound to the session, the tool, the exact arguments, the directory, who wants it, and the files that
-would run. All of that is looked at again when it is used. Silence expires to a refusal: after so many seconds by the
-wall clock, in which Hob need not have run, and after as many in which it ran, should that clock have been set back.
+An approval is bound to the session, the tool, the exact arguments, the directory, the requester, and the files that
+would run. All of this is checked again on use. Without an answer a question expires to a refusal, by the wall clock
+(also while Hob is not running) or, in case that clock is set back, after the same time of running.
 """
 
 from collections.abc import Awaitable, Callable
@@ -31,30 +31,30 @@ from hob.store.approvals import Approval, Bound, StoredApprovals
 from hob.store.database.state_moves import IllegalMove
 from hob.store.decisions import PolicyDecisions
 
-_MAX_ECHOED = 60  # characters of what somebody took for an id
+_MAX_ECHOED = 60  # characters echoed of a mistyped id
 
 _ASKED_EARLIER = translatable("an earlier version of Hob asked, and what it showed may not be what would be done now")
 
 Differ = Callable[[ToolCall], Awaitable[str]]
-"""What a call would change, as a unified diff; empty where it changes no file. Changes nothing and never raises."""
+"""Returns the unified diff that a call would produce, "" if it changes no file. Changes nothing; never raises."""
 
 
 Refusal = Callable[[ToolCall, Turn], Awaitable[str]]
-"""Why the tool would refuse a call whatever anybody allows; empty where it would not. Does nothing and never raises."""
+"""Returns why the tool would refuse a call even if approved, "" if it would not. Changes nothing; never raises."""
 
 
 async def no_difference(_call: ToolCall) -> str:
-    """Where nothing can tell what a call would change."""
+    """Return no diff."""
     return ""
 
 
 async def nothing_refused(_call: ToolCall, _turn: Turn) -> str:
-    """Where nothing can tell what a tool would refuse."""
+    """Return no refusal."""
     return ""
 
 
 class ApprovalOutcome(StrEnum):
-    """What came of an answer."""
+    """Result of answering a question."""
 
     TAKEN = "taken"
     NOT_ALLOWED = "not_allowed"
@@ -64,9 +64,9 @@ class ApprovalOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What came of an answer: the question as it stands now, and a line for the answerer where it was not taken.
+    """The result of an answer: the question's current state, and a line for the answerer if it was not accepted.
 
-    `UNCLEAR` means that the message is no answer to anything and goes on as a message.
+    `UNCLEAR` means that the message is no answer and continues as an ordinary message.
     """
 
     outcome: ApprovalOutcome
@@ -76,14 +76,14 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class _End:
-    """When a question or an approval ends: by the monotonic clock of this run or the wall clock, the first."""
+    """When a question or approval ends: by this run's monotonic clock or the wall clock, whichever comes first."""
 
     running: float
     wall: float
 
 
 class ApprovalLedger:
-    """Implements the agent's `StoredApprovals`, and looks after questions from asking to use."""
+    """Implements the agent's `StoredApprovals`: the life cycle of questions from asking to use."""
 
     def __init__(
         self,
@@ -96,7 +96,7 @@ class ApprovalLedger:
         language: str = "en",
         refusal: Refusal = nothing_refused,
     ) -> None:
-        """People are asked, and told what came of their answers, in this language."""
+        """`language` is that of questions and replies."""
         self._approvals = approvals
         self._decisions = decisions
         self._clock = clock
@@ -106,13 +106,13 @@ class ApprovalLedger:
         self._language = language
         self._refusal = refusal
         self._ends: dict[ApprovalId, _End] = {}
-        self._ended: list[ApprovalId] = []  # of which no one was told yet
+        self._ended: list[ApprovalId] = []  # expired but not reported yet
         self._loaded = False
 
     # asking
 
     async def ask(self, call: ToolCall, reason: str, turn: Turn) -> ApprovalId:
-        """Ask once per turn and call; asking again gives the same id. Raises StoreErrors."""
+        """Store a question, once per turn and call; asking again returns the same id. Raises StoreErrors."""
         bound = await self._binder.bind(call)
         requester = requester_of(turn)
         at = self._clock.now().timestamp()
@@ -156,17 +156,17 @@ class ApprovalLedger:
         )
 
     async def _rule(self, call: ToolCall, turn: Turn) -> str:
-        """The rule that asked: the last decision about this very call."""
+        """Return the rule that asked: that of the last decision about this call."""
         decided = await self._decisions.find(turn.id, command_hash(call))
         return next((each.rule for each in reversed(decided) if each.call == call.id and each.verdict == "ask"), "")
 
     async def render_question(self, approval: ApprovalId) -> str:
-        """The question as a chat shows it; a line in its place where it is gone. Raises StoreErrors."""
+        """Return the question as shown in chats, or a line saying that it no longer exists. Raises StoreErrors."""
         found = await self._approvals.find(approval)
         return self.text(found) if found is not None else self._not_open(approval, None)
 
     async def find_answer(self, question: ApprovalAsked) -> ApprovalAnswered | None:
-        """What was answered, or that no one answered in time; None while the question stands. Raises StoreErrors."""
+        """Return the answer or the expiry of a question, None while it is open. Raises StoreErrors."""
         await self._expire()
         found = await self._approvals.find(question.approval)
         if found is not None and found.state is ApprovalState.OPEN:
@@ -175,11 +175,11 @@ class ApprovalLedger:
         return ApprovalAnswered(question.approval, question.call, allowed, found.by if found is not None else "")
 
     def text(self, approval: Approval) -> str:
-        """The question as a chat shows it, with how to answer."""
+        """Return the question as shown in chats, with instructions for answering."""
         return brief(approval.shown, approval.id, self._settings.shown, self._language)
 
     def scopes(self, approval: Approval) -> tuple[ApprovalScope, ...]:
-        """How far an approval may reach here. More than once is offered only where trusted words led there."""
+        """Return the permitted scopes. More than `once` is offered only if no untrusted text was involved."""
         return tuple(ApprovalScope) if may_be_granted(approval.rule) else (ApprovalScope.ONCE,)
 
     # answering
@@ -193,7 +193,7 @@ class ApprovalLedger:
         in_doubt: bool = False,
         scoped: bool = False,
     ) -> Answered:
-        """Take an answer that came as a message; `waiting` are its session's open questions. Raises StoreErrors."""
+        """Accept an answer sent as a message; `waiting` are its session's open questions. Raises StoreErrors."""
         id = choose(answer, inbound, waiting, in_doubt=in_doubt)
         if id is None:
             return Answered(ApprovalOutcome.UNCLEAR)
@@ -208,11 +208,11 @@ class ApprovalLedger:
         return await self.settle(id, answer, f"{inbound.origin.channel}:{inbound.sender.id}")
 
     def _is_cut(self, approval: Approval) -> bool:
-        """Whether a chat shows less than all of the question."""
+        """Return whether chats show the question only in part."""
         return approval.state is ApprovalState.OPEN and len(approval.shown) > self._settings.shown
 
     async def settle(self, id: ApprovalId, answer: ApprovalReply, by: str) -> Answered:
-        """Answer a question as the owner, who is known already: from the command line, a button. Raises StoreErrors."""
+        """Answer a question as the authenticated owner, from the command line or a button. Raises StoreErrors."""
         await self._expire()
         asked = await self._approvals.find(id)
         if asked is None or asked.state is not ApprovalState.OPEN:
@@ -234,7 +234,7 @@ class ApprovalLedger:
     # using
 
     async def check(self, call: ToolCall, turn: Turn, asked: Ask, *, tainted: bool) -> Verdict:
-        """What becomes of a question: leave for this very call, which is used up now, a refusal, or `asked` itself.
+        """Resolve a question: an approval for this very call (which is used up), a refusal, or `asked` itself.
 
         Raises StoreErrors.
         """
@@ -253,7 +253,7 @@ class ApprovalLedger:
                 case ApprovalState.OPEN:
                     return asked
                 case ApprovalState.USED:
-                    pass  # approval is for one time
+                    pass  # an approval is used only once
         if not tainted and may_be_granted(asked.rule) and (granted := await self._granted(call, turn)) is not None:
             return granted
         if why := await self._refusal(call, turn):
@@ -283,9 +283,9 @@ class ApprovalLedger:
         return Allow(f"approval.{approval.id}")
 
     async def _is_what_was_shown(self, approval: Approval, call: ToolCall, bound: Bound) -> bool:
-        """Whether what an earlier Hob showed, which kept no values, is what would be done now: every line of the call.
+        """Return whether a question of an earlier release, which kept no values, showed exactly this call.
 
-        That Hob did not bind what commands find by themselves, so these are never the same.
+        That release did not bind what commands find by themselves, so calls with such bindings never match.
         """
         if held(bound, later=True) or approval.bound is None or approval.bound.directory != bound.directory:
             return False
@@ -303,10 +303,10 @@ class ApprovalLedger:
             (Allow(f"granted.{each.id}") for each in fit if not find_change(each.bound, bound, later=True)), None
         )
 
-    # ending
+    # expiry
 
     async def load(self) -> None:
-        """Go on with what stood when Hob last ran. Raises StoreErrors."""
+        """Restore the open questions of the previous run. Raises StoreErrors."""
         for each in await self._approvals.standing():
             left = each.remaining if each.remaining is not None else max(0.0, each.expires - each.asked)
             until = each.expires if each.answered is None else each.answered + self._settings.use_seconds
@@ -314,14 +314,14 @@ class ApprovalLedger:
         self._loaded = True
 
     def reconfigure(self, settings: ApprovalSettings) -> None:
-        """New questions and answers stand for as long as these say."""
+        """Apply new lifetimes to new questions and answers."""
         self._settings = settings
 
     def _end(self, seconds: float, until: float) -> _End:
         return _End(self._clock.monotonic() + seconds, until)
 
     async def expire_due(self) -> tuple[ApprovalId, ...]:
-        """End what has stood its time; all that ended since the last call. For now and then. Raises StoreErrors."""
+        """Expire what is due; return everything that expired since the last call. Call regularly. Raises StoreErrors."""
         await self._expire()
         ended, self._ended = tuple(self._ended), []
         return ended
@@ -336,21 +336,21 @@ class ApprovalLedger:
                 self._ended.append(id)
 
     async def note(self) -> None:
-        """Note how long everything still stands; every minute or so, and at the end. Raises StoreErrors."""
+        """Save the remaining lifetimes. Call about once a minute and on shutdown. Raises StoreErrors."""
         now = self._clock.monotonic()
         if self._ends:
             await self._approvals.note_remaining({id: max(0.0, end.running - now) for id, end in self._ends.items()})
 
     @property
     def next_end(self) -> float | None:
-        """When (monotonic seconds) the next question ends at the latest; None while none stands."""
+        """The latest end of the next question to expire, in monotonic seconds; None without questions."""
         return min((end.running for end in self._ends.values()), default=None)
 
     async def _void(self, id: ApprovalId, why: str) -> None:
         try:
             await self._approvals.expire(id, why, of_approval)
         except IllegalMove:
-            return  # answered with no, or used, in the meantime
+            return  # denied or used in the meantime
 
 
 def _again(asked: Ask) -> Ask:
@@ -389,7 +389,7 @@ def _why_not_open(id: str, asked: Approval | None) -> str:
 
 
 def find_change(then: Bound | None, now: Bound, *, later: bool = False) -> str:
-    """What is other than it was; empty where nothing is. An approval for `later` calls too holds by less."""
+    """Describe what changed since the approval, "" if nothing did. An approval for `later` calls is bound to less."""
     if then is None:
         return "what it was bound to was erased"
     if then.directory != now.directory:

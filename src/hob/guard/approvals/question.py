@@ -1,4 +1,4 @@
-"""What a question for approval consists of, as values: they are stored with it, and said in the reader's language."""
+"""The content of an approval question as values: stored with it, and rendered in the reader's language."""
 
 import re
 from collections.abc import Mapping
@@ -13,9 +13,9 @@ _IN_PATCH = re.compile(r"^(?:\*\*\* (?:Add|Update|Delete) File: |\+\+\+ )(.+)", 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """A call that needs approval. `commands` are the parsed commands of a shell text, `diff` what a write would change.
+    """A call that needs approval. `commands` are parsed from shell text, `diff` is what a write would change.
 
-    `unheld` are folders whose files are too many to be watched until the answer.
+    `unheld` are folders with too many files to detect changes until the answer.
     """
 
     tool: str
@@ -29,19 +29,19 @@ class Question:
 
     @property
     def subject(self) -> str:
-        """What it is about, in one line: the command, the path, the recipient."""
+        """The subject in one line: the command, the path, the recipient."""
         if isinstance(self.arguments, str):
             return _first_line(self.arguments)
         found = {name: _about(name, value) for name, value in self.arguments.items()}
         return next((found[name] for name in _SUBJECTS if found.get(name)), next(filter(None, found.values()), ""))
 
     def is_command_an_argument(self) -> bool:
-        """Whether its only command is one of the arguments as it stands."""
+        """Return whether the only command is literally one of the arguments."""
         values = () if isinstance(self.arguments, str) else self.arguments.values()
         return len(self.commands) == 1 and any(value == self.commands[0] for value in values)
 
     def values(self) -> dict[str, Any]:
-        """The question as JSON."""
+        """Return the question as JSON values."""
         return {
             "tool": self.tool,
             "arguments": self.arguments,
@@ -55,7 +55,7 @@ class Question:
 
     @classmethod
     def load(cls, values: Mapping[str, Any]) -> "Question":
-        """What `values` gave."""
+        """Restore a question from `values`."""
         reason = values["reason"]
         return cls(
             tool=values["tool"],

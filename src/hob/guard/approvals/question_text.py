@@ -1,8 +1,8 @@
-"""The text of a question for approval: exactly what would be done, and nothing that only looks so.
+"""Rendering of approval questions: exactly what would be done, protected against spoofing.
 
-Every line that comes from the call stands behind a bar, so that no text in it can pass for a line of Hob's. Characters
-that do not print, turn the direction of writing or look like nothing are written out, and so are long runs of blanks.
-What is too long is cut with the number of characters that are missing, never silently, and no chat takes a yes to it.
+Every line that comes from the call follows a bar, so that no text in it can pass for a line of Hob's. Invisible
+characters, text direction changes and long runs of blanks are spelled out. Long text is cut with the number of missing
+characters, never silently, and chats accept no approval of a question that was cut.
 """
 
 import json
@@ -19,7 +19,7 @@ from hob.guard.policy.addresses import ascii_form
 from hob.guard.policy.reasons import without_rule
 
 BAR = "│ "
-"""Before every line of a question that a call brings along."""
+"""Prefix of every line that comes from the call."""
 _PLAIN = frozenset("\n\t")
 TOO_LONG = "It is too long to be approved in a chat; `hob approvals show {id}`, then `hob approvals allow {id}`."
 _SIGNS = {" ": "␣", "\t": "⇥"}
@@ -27,29 +27,30 @@ _BLANKS = re.compile(r"\t{9,}|[ \t]{81,}")
 
 
 class LineKind(Enum):
-    """What a line of a question is."""
+    """Kinds of lines in a question."""
 
     HEAD = auto()
     TEXT = auto()
     ADDED = auto()
     REMOVED = auto()
     PLACE = auto()
-    """Where in a file the lines after it are."""
+    """The position in a file of the following lines."""
 
 
 _KINDS = {"+": LineKind.ADDED, "-": LineKind.REMOVED, "@": LineKind.PLACE}
 
 
 def show(question: Question, language: str = "en") -> str:
-    """The whole question: why it is asked, for whom, the exact arguments, and what they come to."""
+    """Return the whole question: the reason, the requester, the exact arguments, and their consequences."""
     return "\n".join(line for line, _ in lines_of(question, language))
 
 
 def lines_of(question: Question, language: str = "en") -> Iterator[tuple[str, LineKind]]:
-    """The lines of the whole question, each with its kind.
+    """Yield the lines of the whole question with their kinds.
 
-    Parsed commands and the difference are shown beside the arguments, never instead of them. A single command that is
-    an argument as it stands is not shown twice. Arguments that are no object are shown as they are.
+    Parsed commands and the diff are shown in addition to the arguments, never instead. A single command that is
+    literally
+    an argument is not shown twice. Arguments that are not a JSON object are shown unparsed.
     """
     head, *rest = _call_lines(question, language)
     yield head, LineKind.HEAD
@@ -70,7 +71,7 @@ def _call_lines(question: Question, language: str) -> Iterator[str]:
     for folder in question.unheld:
         told = "Files in {directory} may change before you answer: there are too many to keep a copy."
         yield say(language, told, directory=visible(folder))
-    if question.commands and not question.is_command_an_argument():  # before a text that may be as long as it likes
+    if question.commands and not question.is_command_an_argument():  # before text of arbitrary length
         yield say(language, "It would run:")
         yield from (BAR + _spaced(visible(command)) for command in question.commands)
     if isinstance(question.arguments, str):
@@ -82,7 +83,7 @@ def _call_lines(question: Question, language: str) -> Iterator[str]:
 
 
 def brief(shown: str, id: ApprovalId, limit: int, language: str = "en") -> str:
-    """The question in at most about this many characters, with how to answer, and with what was left out."""
+    """Return the question in about `limit` characters, with instructions for answering and what was left out."""
     if len(shown) <= limit:
         return f"{shown}\n{say(language, 'Answer with approve:{id} or deny:{id}.', id=id)}"
     head, tail = int(limit * 0.75), int(limit * 0.2)
@@ -99,7 +100,7 @@ def brief(shown: str, id: ApprovalId, limit: int, language: str = "en") -> str:
 
 
 def visible(text: str) -> str:
-    """The text in one line, with everything that would not be seen written out."""
+    """Return the text on one line, with every invisible character spelled out."""
     return "".join(char if char not in _PLAIN and _seen(char) else _written(char) for char in text)
 
 
@@ -118,13 +119,13 @@ def _argument(name: str, value: Any, language: str) -> Iterable[str]:
 
 
 def _barred(text: str) -> Iterable[str]:
-    # only "\n" divides lines: what else terminals and chats take for a line's end is written out
+    # only " " separates lines: other characters that terminals and chats take for line ends are spelled out
     for line in text.split("\n"):
         yield BAR + _spaced("".join(char if _seen(char) or char == "\t" else _written(char) for char in line))
 
 
 def _spaced(line: str) -> str:
-    """The line without blanks that would push the rest of it out of sight."""
+    """Return the line without runs of blanks that would push its rest out of sight."""
     return _BLANKS.sub(lambda run: f"⟨{len(run[0])} {''.join(_SIGNS[each] for each in sorted(set(run[0])))}⟩", line)
 
 
@@ -133,7 +134,7 @@ def _seen(char: str) -> bool:
         return char.isprintable()
     if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"):
         return False
-    # marks that stand on nothing, fillers that are letters by name only, and selectors
+    # combining marks without a base, fillers that only count as letters, and variation selectors
     return char not in "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0" and not "\ufe00" <= char <= "\ufe0f"
 
 

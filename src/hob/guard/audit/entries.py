@@ -1,7 +1,8 @@
-"""What goes into the audit log, in one form: who was let in, what was decided, who allowed it, who was slowed down.
+"""Audit log entries in one form: admissions, decisions, approvals, rate limits.
 
-The fields that stay for ever are words of ours: kinds, outcomes, rules, classes, ids. Whatever names a person, or may
-hold what somebody wrote, is the detail, and goes when it is erased.
+The fields that are kept for ever contain only Hob's own words: kinds, outcomes, rules, classes, ids. Anything that
+names
+a person or may contain what someone wrote is in the detail, which is erasable.
 """
 
 import json
@@ -23,7 +24,7 @@ from hob.store.decisions import PolicyDecision
 
 
 class AuditKind(StrEnum):
-    """What an entry is about."""
+    """The subject of an entry."""
 
     DECISION = "decision"
     APPROVAL = "approval"
@@ -36,11 +37,11 @@ class AuditKind(StrEnum):
 
 
 HOB = "hob"
-"""Who did it where no one asked for it."""
+"""The actor of entries that nobody asked for."""
 
 
 def of_decision(decision: PolicyDecision, sender: SenderClass, trace: str = "") -> AuditEntry:
-    """A verdict on a call. Its arguments are told by their hash alone."""
+    """Entry for a verdict on a call. Records only the hash of its arguments."""
     detail = _detail(call=decision.call, hash=decision.hash, reason=decision.reason)
     return AuditEntry(
         AuditKind.DECISION, decision.tool, decision.verdict, decision.rule, sender, decision.turn, trace, detail,
@@ -49,7 +50,7 @@ def of_decision(decision: PolicyDecision, sender: SenderClass, trace: str = "") 
 
 
 def of_approval(approval: Approval, outcome: str = "") -> AuditEntry:
-    """A question (`open`), its answer, its use or its end. What was shown is told by the hash it is bound to."""
+    """Entry for an approval question (`open`), its answer, its use or its end. Records only the hash of what was shown."""
     detail = _detail(
         id=approval.id,
         call=approval.call,
@@ -66,22 +67,22 @@ def of_approval(approval: Approval, outcome: str = "") -> AuditEntry:
 
 
 def of_authentication(where: str, outcome: str, who: str = "") -> AuditEntry:
-    """A login (`api`, `passphrase`, `pairing`) that succeeded or did not: `right`, `wrong`, `too_often`."""
+    """Entry for a login (`api`, `passphrase`, `pairing`): `right`, `wrong`, `too_often`."""
     return AuditEntry(AuditKind.AUTHENTICATION, where, outcome, detail=_detail(who=who))
 
 
 def of_action(name: str, outcome: str, sender: SenderClass | str, *, turn: str = "", target: str = "") -> AuditEntry:
-    """A sensitive action, done or failed: settings changed, people linked, content erased, a backup restored."""
+    """Entry for a sensitive action, done or failed: settings changed, people linked, content erased, a backup restored."""
     return AuditEntry(AuditKind.ACTION, name, outcome, sender=sender, turn=turn, detail=_detail(target=target))
 
 
 def of_rate(app: str, outcome: str, sender: SenderClass, who: str = "") -> AuditEntry:
-    """A limit of actions was met: `slowed_down`, `cooled_down`."""
+    """Entry for a rate limit on actions: `slowed_down`, `cooled_down`."""
     return AuditEntry(AuditKind.RATE, app, outcome, sender=sender, detail=_detail(who=who))
 
 
 def of_admission(event: AdmissionEvent) -> AuditEntry:
-    """What admission decided."""
+    """Entry for a decision of admission."""
     stranger = SenderClass.STRANGER
     match event:
         case PairingAsked(request):

@@ -1,1 +1,1 @@
-"""What may be done: stages from a call and its context to a verdict."""
+"""Permission policy: stages that turn a call and its context into a verdict."""

@@ -1,8 +1,7 @@
-"""Addresses in one form each, so that two are the same exactly where they lead to the same place.
+"""Normalised addresses: two are equal exactly if they lead to the same place.
 
-What has no plain form has none here: a spelling that two programs could read differently is never taken for anything.
-Mail addresses are the dot-atoms of RFC 5322 (ASCII), host names those of RFC 1123 after IDNA (RFC 3490), telephone
-numbers E.164.
+A spelling that two programs might read differently has no normal form and matches nothing. Mail addresses are the
+dot-atoms of RFC 5322 (ASCII), host names those of RFC 1123 after IDNA (RFC 3490), telephone numbers E.164.
 """
 
 import posixpath
@@ -27,7 +26,7 @@ _SCRIPTS = ("LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC")
 
 
 class TargetKind(StrEnum):
-    """What an address is."""
+    """Kinds of addresses."""
 
     MAIL = "mail"
     PHONE = "phone"
@@ -38,14 +37,14 @@ class TargetKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A normalised address. Two that are equal lead to the same place, those of another kind never do."""
+    """A normalised address. Equal ones lead to the same place; addresses of different kinds are never equal."""
 
     kind: TargetKind
     value: str
 
 
 def mail(text: str) -> Target | None:
-    """A mail address, perhaps as `Name <address>`; plus-addressing is kept, since it may lead elsewhere."""
+    """Parse a mail address, also as `Name <address>`. Plus-addressing is kept, because it may lead elsewhere."""
     text = text.strip()
     if (named := _NAMED_MAIL.fullmatch(text)) is not None:
         text = named[1]
@@ -58,7 +57,7 @@ def mail(text: str) -> Target | None:
 
 
 def phone(text: str, country: str = "") -> Target | None:
-    """A telephone number with its country; a national one only where the country (its digits) is known."""
+    """Parse a telephone number; a national one only if its country code (digits) is given."""
     text = text.strip()
     found = _PHONE.fullmatch(text)
     if found is None:
@@ -74,13 +73,13 @@ def phone(text: str, country: str = "") -> Target | None:
 
 
 def handle(text: str) -> Target | None:
-    """`@name`, `#room` or `@name:server`, as chat platforms write them; ASCII, case ignored."""
+    """Parse `@name`, `#room` or `@name:server` as chat platforms write them; ASCII, case-insensitive."""
     lowered = text.strip().lower()
     return Target(TargetKind.HANDLE, lowered) if _HANDLE.fullmatch(lowered) and not lowered.endswith(".") else None
 
 
 def host(text: str) -> Target | None:
-    """A host by name or IPv4 address, with the port where it is not that of the web."""
+    """Parse a host name or IPv4 address, with the port unless it is a default web port."""
     name, colon, port = text.strip().partition(":")
     if colon and not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
         return None
@@ -91,7 +90,7 @@ def host(text: str) -> Target | None:
 
 
 def host_of(url: str) -> Target | None:
-    """The host a web address leads to; nothing where programs might disagree about it."""
+    """Return the host of a URL, or None if programs might disagree about it."""
     if not is_plain_url(url):
         return None
     try:
@@ -105,7 +104,7 @@ def host_of(url: str) -> Target | None:
 
 
 def is_plain_url(url: str) -> bool:
-    """Whether this is a web address that every program reads the same way: no user part, no backslash, no space."""
+    """Return whether every program reads this URL the same way: no user part, no backslash, no space."""
     if any(char.isspace() or not char.isprintable() or char in '\\<>"' for char in url):
         return False
     try:
@@ -118,10 +117,10 @@ def is_plain_url(url: str) -> bool:
 
 
 def host_name(text: str) -> str:
-    """The name in ASCII and lower case, without the dot at its end; empty where it is none or mixes alphabets."""
+    """Return the name in ASCII and lower case without a final dot; "" if it is invalid or mixes scripts."""
     name = text.removesuffix(".").lower()
     if not name.isascii():
-        # U+3002 divides labels for some programs only
+        # only some programs take U+3002 for a dot
         if (
             "\u3002" in name
             or unicodedata.normalize("NFKC", name).lower() != name
@@ -141,13 +140,13 @@ def host_name(text: str) -> str:
 
 
 def _mixed(label: str) -> bool:
-    """Whether letters of alphabets that look alike stand side by side."""
+    """Return whether similar-looking scripts are mixed."""
     names = [unicodedata.name(char, "") for char in label if char.isalpha()]
     return len({script for script in _SCRIPTS for name in names if name.startswith(script)}) > 1
 
 
 def recipient(text: str, country: str = "") -> Target | None:
-    """Whatever kind of address this is, the most telling kind first."""
+    """Parse an address of any kind, trying the most specific kind first."""
     text = text.strip()
     if not text or not text.isprintable():
         return None
@@ -160,9 +159,9 @@ def recipient(text: str, country: str = "") -> Target | None:
 
 
 def path(text: str, *, base: str, home: str) -> str:
-    """The absolute path without `.`, `..` and doubled slashes; empty for what can be no path.
+    """Return the absolute path without `.`, `..` and double slashes, or "" if the text cannot be a path.
 
-    Links are not followed: who opens the file has to.
+    Links are not followed; whoever opens the file must do so.
     """
     name = text
     if name[:5].lower() == "file:":
@@ -177,13 +176,13 @@ def path(text: str, *, base: str, home: str) -> str:
 
 
 def is_within(inner: str, outer: str) -> bool:
-    """Whether a normalised path is this folder or lies in it; differences of case count for nothing."""
+    """Return whether a normalised path is this folder or inside it, ignoring case."""
     inner, outer = inner.casefold(), outer.rstrip("/").casefold()
     return inner == outer or inner.startswith(outer + "/")
 
 
 def ascii_form(text: str) -> str:
-    """A host name or mail address with letters beyond ASCII, as machines write it; empty where nothing is to tell."""
+    """Return the ASCII form of an internationalised host name or mail address, or "" if there is none."""
     if text.isascii():
         return ""
     before, at, name = text.rpartition("@")

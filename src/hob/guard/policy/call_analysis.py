@@ -1,4 +1,4 @@
-"""Analysing a call: its arguments read for what they are, and the acts that follow from them and its effects."""
+"""Analysis of a tool call: its arguments by role, and the acts that follow from them and the tool's effects."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -35,11 +35,13 @@ _TIERS: Mapping[Act, Tier] = {
 
 @dataclass(frozen=True, slots=True)
 class CommandReading:
-    """A command as the analysis understood it.
+    """A command as the shell analysis understood it.
 
-    `lines` show people what will run, `programs` and `scripts` (with the directory they are relative to) are what an
-    approval has to bind, and so are `targets`: all other words that may be paths, likewise. `steered`: it sets
-    variables, by which programs find what they run.
+    `lines` are shown to people. An approval must bind `programs`, `scripts` (with the directory they are relative to)
+    and
+    `targets`, the other words that may be paths, likewise. `steered` means that it sets variables, which influence
+    which
+    files programs use.
     """
 
     findings: tuple[ShellFinding, ...] = ()
@@ -51,11 +53,11 @@ class CommandReading:
 
 
 ReadCommand = Callable[[str, str], CommandReading]
-"""Reads a command that runs in a directory. Pure; never raises."""
+"""Analyses a command that runs in a directory. Pure; never raises."""
 
 
 def unread(command: str, _directory: str) -> CommandReading:
-    """Where nothing reads commands, each is asked about."""
+    """Require approval for every command. Used where no shell analysis is available."""
     return CommandReading((ShellFinding(ShellSeverity.ASK, "unread", "nothing here can read commands", command),))
 
 
@@ -73,11 +75,13 @@ def _nowhere(_call: ToolCall) -> Collection[str]:
 
 @dataclass(frozen=True, slots=True)
 class ArgumentReader:
-    """What is needed to read calls.
+    """Dependencies of call analysis.
 
-    `secrets` finds values that are known to be secret, `personal` what is personal (cards, accounts, passwords).
-    `resolve` gives the real paths that a call of the file tools would reach, links followed; it never raises. They
-    count beside the paths as they are written. `stands` tells whether there is a file at a path.
+    `secrets` finds known secret values, `personal` finds personal data (cards, accounts, passwords). `resolve` returns
+    the
+    real paths that a file tool's call would reach, following links, and never raises; they count in addition to the
+    paths
+    as written. `stands` tells whether a file exists at a path.
     """
 
     places: Places
@@ -91,15 +95,16 @@ class ArgumentReader:
 
 @dataclass(frozen=True, slots=True)
 class ToolCallAnalysis:
-    """A call as the rules see it. `complete`: its roles know every argument, so it is clear where all of it leads.
+    """A call as the rules see it. `complete`: its roles cover every argument, so all its destinations are known.
 
-    A tool without roles, or a call with an argument that they do not know, is never exempt: it is unknown where
-    it leads.
+    A tool without roles, or a call with an argument not covered by them, is never exempt, because its destinations are
+    unknown.
 
-    `paths` and `sources` are normalised; a recipient that is no plain address is None, `people` are the same as written
-    where they may be names. `body` is all text that leaves.
-    `names`, `amounts` and `things` are as they were written; `plain` are further texts, times and numbers left out.
-    `replaces`: it writes where a file stands already.
+    `paths` and `sources` are normalised. A recipient is None if it is not a plain address; `people` are the same
+    recipients
+    as written if they may be names. `body` is all text that leaves. `names`, `amounts` and `things` are as written;
+    `plain`
+    are other texts except times and numbers. `replaces` means that it writes where a file already exists.
     """
 
     tool: str
@@ -133,17 +138,17 @@ class ToolCallAnalysis:
 
     @property
     def tier(self) -> Tier:
-        """The declared tier, or the one its acts amount to where that is higher."""
+        """The declared tier, or that of its acts if higher."""
         return max((self.spec.tier, *(_TIERS.get(act, Tier.HIGH_RISK) for act in self.acts)))
 
     @property
     def findings(self) -> tuple[ShellFinding, ...]:
-        """What is noticed about its commands."""
+        """The findings about its commands."""
         return tuple(finding for reading in self.read_commands for finding in reading.findings)
 
     @property
     def risk(self) -> str:
-        """What makes it risky, in words; empty where nothing does."""
+        """The main risk in words, "" if there is none."""
         found = next((each for each in self.findings if each.severity is not ShellSeverity.PLAIN), None)
         if found is not None:
             return translatable(RISK, reason=found.reason, rule=found.rule)
@@ -151,40 +156,40 @@ class ToolCallAnalysis:
 
     @property
     def risks(self) -> tuple[str, ...]:
-        """All that makes it risky, without the names of rules."""
+        """All risks in words, without rule names."""
         found = [each.reason for each in self.findings if each.severity is not ShellSeverity.PLAIN]
         files = [translatable("{path} usually holds keys", path=path) for path in self.secret_files]
         return tuple(dict.fromkeys((*found, *files)))
 
     @property
     def does(self) -> str:
-        """What it would do, in the words of its tool; empty where the tool has none."""
+        """What the call would do, in the tool's words; "" if the tool has none."""
         if self.reading is None or not self.reading.says:
             return ""
         says = self.reading.says
         values = {name: _short(self.arguments.get(name)) for name in _PLACE.findall(says)}
-        if {"{", "}"} & set(_PLACE.sub("", says)):  # a plug-in's, which is no message with places
+        if {"{", "}"} & set(_PLACE.sub("", says)):  # a plug-in's text, which is not a message with placeholders
             return _PLACE.sub(lambda found: values[found[1]], says)
         return translatable(says, **values)
 
     @property
     def invites_nobody(self) -> bool:
-        """Whether it could invite people, and clearly invites no one."""
+        """Whether it could invite people but clearly invites nobody."""
         return self.reading is not None and self.reading.invites and self.complete and not self.recipients
 
     @property
     def reads_private(self) -> bool:
-        """Whether it shows what is the owner's."""
+        """Whether it shows the owner's private data."""
         return Effect.READS_PRIVATE in self.spec.effects
 
     @property
     def secret_files(self) -> tuple[str, ...]:
-        """Files it touches whose names say that they hold keys or passwords."""
+        """Files it touches whose names suggest keys or passwords."""
         return tuple(path for path in (*self.paths, *self.sources) if is_secret_file(path))
 
 
 def read_call(call: ToolCall, spec: ToolSpec, reader: ArgumentReader, sandbox: Sandbox) -> ToolCallAnalysis | None:
-    """What the call comes to; None where its arguments are no JSON object."""
+    """Analyse a call; None if its arguments are not a JSON object."""
     arguments = json_object(call.arguments or "{}")
     if arguments is None:
         return None
@@ -207,7 +212,7 @@ def _strings(arguments: Mapping[str, Any], names: Iterable[str]) -> Iterable[str
 
 
 def _short(value: Any) -> str:
-    """An argument within a sentence."""
+    """Shorten an argument for use in a sentence."""
     values = value if isinstance(value, list) else [value]
     text = ", ".join("-" if each is None else " ".join(str(each).split()) for each in values) or "-"
     return text if len(text) <= _LONGEST_SAID else f"{text[:_LONGEST_SAID]}…"
@@ -259,14 +264,14 @@ def _read(analysis: ToolCallAnalysis, reading: ArgumentRole, reader: ArgumentRea
 def _read_commands(
     commands: Sequence[str], inputs: Sequence[str], directory: str, read: ReadCommand
 ) -> tuple[CommandReading, ...]:
-    """The commands, and what is typed into them where one of them may run it: a shell is noticed for that."""
+    """Analyse the commands, and the text typed into them if one of them may run it, as a shell would."""
     found = tuple(read(command, directory) for command in commands)
     noticed = any(finding.severity is not ShellSeverity.PLAIN for reading in found for finding in reading.findings)
     return (*found, *(read(text, directory) for text in inputs)) if noticed else found
 
 
 def _typed(lines: Sequence[str]) -> Iterable[CommandReading]:
-    """What a shell that runs already makes of words that it was given before."""
+    """Report words whose meaning in a running shell depends on what was typed before."""
     for text in lines:
         if (found := _REMEMBERED.search(text)) is not None:
             reason = "what it does depends on what was typed before"
@@ -274,7 +279,7 @@ def _typed(lines: Sequence[str]) -> Iterable[CommandReading]:
 
 
 class _Arguments:
-    """Takes texts out of arguments; `odd` once something was no text where one belongs."""
+    """Reads texts from arguments; sets `odd` if one that should be text was not."""
 
     def __init__(self, arguments: Mapping[str, Any]) -> None:
         self._arguments = arguments
@@ -290,7 +295,7 @@ class _Arguments:
         return tuple(found)
 
     def values(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Texts and numbers, as texts."""
+        """Return texts and numbers, as texts."""
         found: list[str] = []
         for name in names:
             value = self._arguments.get(name)
@@ -301,12 +306,14 @@ class _Arguments:
         return tuple(found)
 
     def addresses(self, names: Iterable[str]) -> tuple[str, ...]:
-        """A text may hold several, with commas or semicolons between; quoted names are no plain addresses."""
+        """Return addresses; a text may contain several, separated by commas or semicolons. Quoted names are not plain
+        addresses.
+        """
         texts = [text.replace(";", ",") for text in self.texts(names)]
         return tuple(each for text in texts for each in text.split(",") if each.strip() or "," not in text)
 
     def hosts(self, names: Iterable[str]) -> tuple[tuple[str, ...], bool]:
-        """The hosts asked for, and whether the network is asked for at all."""
+        """Return the requested hosts, and whether network access is requested at all."""
         named: list[str] = []
         online = False
         for name in names:
@@ -321,7 +328,7 @@ class _Arguments:
 
 
 def texts_in(value: Any, depth: int = 0) -> Iterable[str]:
-    """Every text in the arguments, names too."""
+    """Yield every text in the arguments, including names."""
     if isinstance(value, str):
         yield value
     elif depth > 32:
@@ -349,12 +356,12 @@ def _acts(analysis: ToolCallAnalysis, sandbox: Sandbox, places: Places) -> Itera
         yield Act.FINAL
     if Effect.COMMUNICATES in effects and not analysis.invites_nobody:
         yield Act.FETCH if reading is not None and _only_fetches(reading) else Act.SEND
-    if Effect.EXECUTES in effects:  # somewhere that is not Hob's sandbox: it may do whatever a program can
+    if Effect.EXECUTES in effects:  # outside Hob's sandbox: it may do anything a program can
         yield from (Act.RUN, Act.FINAL, Act.SEND)
     configures = reading is not None and (reading.configures or bool(reading.keys))
     if Effect.PERSISTS in effects or configures:
         yield Act.CONFIGURE if configures else Act.PERSIST
-    if any(analysis.scripts):  # a browser may connect somewhere for the mere name of a host
+    if any(analysis.scripts):  # a browser may connect somewhere merely because a host is named
         yield Act.ONLINE
     yield from _acts_on_files(analysis, places)
 

@@ -1,4 +1,4 @@
-"""Reading commands with the shell analysis."""
+"""Connects call analysis to the shell analysis."""
 
 from hob.guard.policy.call_analysis import CommandReading, ReadCommand
 from hob.guard.policy.places import Places
@@ -7,7 +7,7 @@ from hob.guard.shell.verdict import judge_command
 
 
 def command_reader(places: Places) -> ReadCommand:
-    """Reads commands as they would run on this machine."""
+    """Return a function that analyses commands as they would run on this machine."""
 
     def read(command: str, directory: str) -> CommandReading:
         analysis = analyse(command)

@@ -1,4 +1,4 @@
-"""All that a decision rests on besides the call itself."""
+"""The circumstances of a decision, besides the call itself."""
 
 from collections.abc import Callable
 from dataclasses import field
@@ -15,13 +15,14 @@ def _nowhere(_host: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Sandbox:
-    """Where commands run. `plain` is the owner's explicit wish to run them unconfined where there is no sandbox.
+    """The execution environment of commands. `plain` is the owner's explicit wish to run them unconfined if there is no
+    sandbox.
 
-    `versioned`: the tree they may write is versioned around each command. `exposed`: nothing keeps a command from
-    changing what later turns, or programs outside, execute or follow in that tree. `reaches` tells whether the
-    owner's settings let commands reach a host, `online` whether they let them reach any: one that runs
-    already may. `late`: what makes git run something is taken back only when the command has ended. `missing` tells why
-    nothing confines commands here.
+    `versioned`: the writable tree is versioned around each command. `exposed`: nothing prevents a command from changing
+    what later turns or outside programs execute or obey in that tree. `reaches` tells whether the settings let commands
+    reach a host, `online` whether they let them reach any, which a running one may already do. `late`: changes to what
+    git
+    runs are undone only when the command has ended. `missing` tells why nothing confines commands here.
     """
 
     confined: bool = True
@@ -36,9 +37,9 @@ class Sandbox:
 
 @dataclass(frozen=True, slots=True)
 class Private:
-    """Words of the owner's that a turn has before it.
+    """Private text of the owner's that the turn has read.
 
-    `names` tell where they were read: files by path, else the tool. What always stands in the prompt has none.
+    `names` tell where it was read: the path of a file, else the tool. Text that is always part of the prompt has none.
     """
 
     names: tuple[str, ...] = ()
@@ -47,15 +48,17 @@ class Private:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Whose turn it is, what it has seen, and how its session is set.
+    """Whose turn it is, what it has seen, and how its session is configured.
 
-    `sender` is the least known of those who speak in it, `named` what the owner's own words of it name. `group`: others
-    read the answer. `model` is the reference of the model that made the call, `depth` how
-    many agents lie between it and a person's message. `answerable`: somebody will see a question. `searched` are
-    addresses that the search provider gave in this turn; `private` is what it has before it that is
-    the owner's alone; `written` are files that earlier tainted turns changed, which the owner was not told of;
-    `reached` are hosts that a command of this turn was approved to reach;
-    `untrusted_sources` names, for people, what of others it has before it, as far as that is known.
+    `sender` is the least known of the speakers, `named` is what the owner's own words name. `group`: others read the
+    answer. `model` made the call, `depth` is the number of agents between it and a person's message. `answerable`:
+    somebody
+    will see a question. `searched` are addresses that the search provider returned in this turn; `private` is the
+    private
+    text it has read; `written` are files that earlier tainted turns changed without the owner being told; `reached` are
+    hosts that an approved command of this turn reaches; `untrusted_sources` describes, for people, the foreign text it
+    has
+    read, as far as known.
     """
 
     sender: SenderClass = SenderClass.STRANGER
@@ -78,5 +81,5 @@ class Context:
 
     @property
     def tainted(self) -> bool:
-        """Whether something in it may be the word of others."""
+        """Whether it contains text of untrusted origin."""
         return self.trust is not Trust.TRUSTED

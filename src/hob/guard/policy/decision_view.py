@@ -1,10 +1,10 @@
-"""A decision of the policy as values."""
+"""A policy decision as values."""
 
 from typing import TypedDict
 
 
 class StageAnswer(TypedDict):
-    """What one stage of the policy said."""
+    """The answer of one stage of the policy."""
 
     stage: str
     verdict: str

@@ -1,9 +1,9 @@
-"""Exemptions by the owner's own words: a receiver, a file or an address that stands in them literally.
+"""Exemptions by the owner's own words: a recipient, file or address that they contain literally.
 
-Nothing is searched for. The words are cut into the largest pieces that may be addresses, each piece gets its one form
-(`hob.guard.policy.addresses`), and only equal forms count: `example.com` does not stand in `evil-example.com`, nor
-`user@example.com` in `user@example.com.evil`. What somebody pasted is not the owner's words as far as it shows: quoted
-lines, blocks of code, forwarded mail, very long messages. A sentence that forbids something names nothing.
+There is no substring search. The words are split into the largest pieces that may be addresses, each piece is
+normalised (`hob.guard.policy.addresses`), and only equal forms match: `example.com` is not in `evil-example.com`, nor
+`user@example.com` in `user@example.com.evil`. Pasted text is not the owner's own as far as it can be recognised: quoted
+lines, code blocks, forwarded mail, very long messages. A sentence that forbids something names nothing.
 """
 
 import re
@@ -25,7 +25,7 @@ _FORBIDS = re.compile(
     r"|\b(?:nicht|nie|niemals|kein\w*|ohne|außer|statt|anstatt)\b",
     re.IGNORECASE,
 )
-_NORWAY = re.compile(r"(?<=[\w-]\.)no\b")  # the end of an address, and no word
+_NORWAY = re.compile(r"(?<=[\w-]\.)no\b")  # the end of an address, not a word
 _EDGE = re.compile(r"[\s<>\"“”„«»()\[\],;]+")
 _URL_EDGE = re.compile(r"[\s<>\"“”„«»]+")
 _HTTP = re.compile(r"https?://", re.IGNORECASE)
@@ -45,7 +45,7 @@ _NUMBER_OF = re.compile(r"(?:\bid|\bids|\bnumber|\bno\.|\bnr\.?|\bnummer)\W{0,3}
 _PAIRS = (("'", "'"), ("`", "`"), ("*", "*"), ("\u2018", "\u2019"))
 _QUOTES = frozenset("\"'`\u2018\u2019\u201c\u201d\u201e\u00ab\u00bb")
 _WORD = re.compile(r"[^\W_]+(?:['\u2019.-][^\W_]+)*")
-# Endings that are countries and files alike: in words they name a file.
+# Top-level domains that are also file extensions: in words they name a file.
 _FILE_ENDINGS = frozenset({
     "bz", "cab", "cat", "cc", "md", "mk", "ml", "mm", "mov", "pl", "pm", "ps", "pub", "py", "rs", "sh", "so", "st",
     "tf", "ts", "vb", "zip",
@@ -53,7 +53,7 @@ _FILE_ENDINGS = frozenset({
 
 
 def own_words(text: str) -> str:
-    """What of a message its sender wrote for this occasion; nothing of one that is too long for that."""
+    """Return the part of a message that its sender wrote for this occasion; "" if it is too long for that."""
     if len(text) > LONGEST:
         return ""
     own = "\n".join(part for part, pasted in split_pasted(text) if not pasted)
@@ -73,17 +73,19 @@ class Named:
     paths: frozenset[str] = frozenset()
     people: Mapping[Target, str] = field(default_factory=dict)
     contacts: Mapping[str, int] = field(default_factory=dict)
-    """How many stored addresses those of them have whom the owner let in, by name."""
+    """Number of stored addresses of each admitted person mentioned, by name."""
     words: frozenset[str] = frozenset()
     amounts: frozenset[Decimal] = frozenset()
     own: str = ""
 
     def called(self, name: str) -> bool:
-        """Whether this name of a person, a room, a place or a thing stands there as a name.
+        """Return whether the words contain this name of a person, room, place or thing, used as a name.
 
-        A single word counts where it is written like one: with a capital or a digit within a sentence, in quotes,
-        behind `#` or `@`, beside "channel", or like a file; a number behind "id". So an account called "please" is
-        named by nobody's politeness, and a file called 13 by no time of day.
+        A single word counts only if it is written like a name: with a capital or a digit within a sentence, in quotes,
+        after
+        `#` or `@`, next to "channel", or like a file; a number only after "id". So an account called "please" is not
+        named by
+        politeness, nor a file called 13 by a time of day.
         """
         bare = name.strip().lstrip("#@")
         if not bare or not bare.isprintable():
@@ -93,18 +95,18 @@ class Named:
         )
 
     def amount(self, amount: str) -> bool:
-        """Whether this sum of money stands there."""
+        """Return whether the words contain this amount of money."""
         found = list(_sums(amount))
         return len(found) == 1 and found[0] in self.amounts
 
     def worded(self, text: str) -> bool:
-        """Whether a text consists of these words alone, so that it carries nothing that they do not."""
+        """Return whether a text consists only of these words, so that it carries nothing else."""
         return all(found[0].casefold() in self.words for found in _WORD.finditer(text)) and len(text) <= len(self.own)
 
     def recipient(self, target: Target | None, channel: str = "", here: str = "") -> bool:
-        """Whether this address, or the one person it belongs to, is named.
+        """Return whether this address, or the one person it belongs to, is named.
 
-        A handle means something on its platform only: that has to be named too, unless the talk is `here`, on it.
+        A handle is valid on one platform only, which must be named too unless the conversation is `here`, on it.
         """
         if target is None:
             return False
@@ -117,9 +119,9 @@ class Named:
         return channel.casefold() in (here.casefold(), *self.words)
 
     def person(self, name: str, channel: str = "", here: str = "") -> bool:
-        """Whether this is the name of one whom the owner let in, stands there as a name, and leads to one address.
+        """Return whether this is the name of an admitted person, used as a name, and leads to one address.
 
-        Of one with several the channel has to be named too, unless the talk is `here`, on it.
+        If the person has several, the channel must be named too unless the conversation is `here`, on it.
         """
         wanted = name.strip().casefold()
         for known, addresses in self.contacts.items():
@@ -128,15 +130,15 @@ class Named:
         return False
 
     def host(self, target: Target | None) -> bool:
-        """Whether this host is named by itself; an address in the web names itself alone."""
+        """Return whether this host is named by itself; a URL names only itself."""
         return target is not None and target in self.targets
 
     def url(self, url: str) -> bool:
-        """Whether this address stands there byte for byte."""
+        """Return whether the words contain this URL byte for byte."""
         return url in self.urls and is_plain_url(url)
 
     def path(self, path: str) -> bool:
-        """Whether this normalised path is named; what is named covers nothing in it."""
+        """Return whether this normalised path is named; a named folder does not cover its contents."""
         return bool(path) and path in self.paths
 
 
@@ -151,7 +153,9 @@ def read_words(
     country: str = "",
     contacts: Mapping[str, tuple[str, ...]] | None = None,
 ) -> Named:
-    """What these messages of the owner name. `contacts` are stored addresses by name, `country` its calling code."""
+    """Collect what these messages of the owner name. `contacts` are stored addresses by name, `country` is a calling
+    code.
+    """
     words = "\n".join(filter(None, map(own_words, texts)))
     if not words:
         return NOTHING
@@ -183,7 +187,7 @@ def read_words(
 
 
 def urls_in(text: str) -> frozenset[str]:
-    """Every address in the web that stands in a text that is no one's words: what a search gave."""
+    """Return every URL in a text without an author, such as a search result."""
     found = (
         url for start in _HTTP.finditer(text) for url in _spellings(_URL_EDGE.split(text[start.start() :][:2_000])[0])
     )
@@ -204,7 +208,9 @@ def _is_name(name: str, text: str, found: re.Match[str]) -> bool:
 
 
 def _amounts(words: str) -> frozenset[Decimal]:
-    """The sums of money: numbers beside a currency, or all numbers where none has one. Accounts are no sums."""
+    """Return amounts of money: numbers next to a currency, or all numbers if there is none. Account numbers do not
+    count.
+    """
     text = _ACCOUNT.sub(" ", words)
     found = list(_AMOUNT.finditer(text))
     money = [
@@ -214,7 +220,7 @@ def _amounts(words: str) -> frozenset[Decimal]:
 
 
 def _sums(text: str) -> Iterator[Decimal]:
-    """The numbers in a text; of `1.200` and `1,200` the three digits are thousands."""
+    """Yield the numbers in a text; in `1.200` and `1,200` the separator marks thousands."""
     for each in _AMOUNT.finditer(_ACCOUNT.sub(" ", text)):
         plain = re.sub(r"[' \u00a0\u202f]", "", each[0])
         whole, sep, part = plain, "", ""
@@ -226,7 +232,7 @@ def _sums(text: str) -> Iterator[Decimal]:
 
 
 def _addresses(token: str) -> Iterable[Target]:
-    """Every kind of address the whole piece may be, of which one at most will be right."""
+    """Yield the piece as every kind of address that it may be; at most one will be right."""
     bare = _PREFIX.sub("", token, count=1) if _PREFIX.match(token) else token
     readers: tuple[Callable[[str], Target | None], ...] = (mail, handle)
     for read in readers:
@@ -246,7 +252,7 @@ def _is_host(name: str) -> bool:
 
 
 def _bare(token: str) -> str:
-    """The piece without the marks of its sentence: pairs around it, what ends it."""
+    """Return the piece without punctuation: paired marks around it, and what ends a sentence."""
     token = token.rstrip(".:!?…。、")
     for opening, closing in _PAIRS:
         if len(token) > 2 and token.startswith(opening) and token.endswith(closing):
@@ -255,7 +261,7 @@ def _bare(token: str) -> str:
 
 
 def _spellings(token: str) -> Iterable[str]:
-    """The piece as it is, and without the marks that may belong to the sentence."""
+    """Yield the piece as written, and without trailing characters that may be punctuation."""
     token = token[token.find("http") :] if token[:1] in "(['*`_\u2018" else token
     while token:
         yield token
@@ -267,9 +273,9 @@ def _spellings(token: str) -> Iterable[str]:
 def _people(
     words: str, contacts: Mapping[str, tuple[str, ...]], country: str
 ) -> tuple[dict[Target, str], dict[str, int]]:
-    """The addresses of those named who have exactly one of a kind, and how many each has whose name is there.
+    """Return the addresses of the people named who have exactly one of a kind, and each named person's address count.
 
-    Of names within one another the longest counts.
+    Of overlapping names the longest counts.
     """
     text = " ".join(found[0].casefold() for found in _WORD.finditer(words))
     found: dict[Target, str] = {}

@@ -1,4 +1,4 @@
-"""Why a call would be allowed, asked about or refused: every stage's word, without doing anything."""
+"""Explanation of why a call would be allowed, asked about or refused: the answer of every stage, without side effects."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -38,9 +38,9 @@ RISK_WORDS: Mapping[Tier, str] = {
 def explain(
     policy: Policy, reader: ArgumentReader, context: Context, tool: str, arguments: str, spec: ToolSpec | None = None
 ) -> tuple[PolicyDecisionTrace, ToolCallAnalysis | None]:
-    """The decision about a call of this tool with these arguments (JSON), and how the call was read.
+    """Return the decision about a call with these arguments (JSON), and its analysis.
 
-    Without a spec the tool is taken at its worst, as every tool is that declares nothing.
+    Without a spec the worst is assumed, as for every tool that declares nothing.
     """
     call = ToolCall(CallId("explain"), tool, arguments)
     analysis = read_call(call, spec or ToolSpec(tool, "", {}), reader, context.sandbox)
@@ -50,7 +50,7 @@ def explain(
 
 
 def arguments_from(text: str, roles: ArgumentRole | None) -> str:
-    """The arguments as JSON: as they are where they are an object, else as the one that this tool is mostly about."""
+    """Return the arguments as JSON: unchanged if they are an object, else as the tool's main argument."""
     if text.lstrip().startswith("{") or not text or roles is None:
         return text
     kinds = (roles.commands, roles.paths, roles.urls, roles.recipients, roles.keys, roles.patches)
@@ -59,7 +59,7 @@ def arguments_from(text: str, roles: ArgumentRole | None) -> str:
 
 
 def explanation(decided: PolicyDecisionTrace, analysis: ToolCallAnalysis | None) -> Iterable[str]:
-    """The decision for people, one line each; the names of rules are for programs, see `decision_view`."""
+    """Return the decision for people, one line each. Programs use `decision_view`, which has the rule names."""
     sentence = sentence_about(decided.rule, type(decided.verdict).__name__.lower())
     yield translatable("{verdict}: {sentence}", verdict=_said(decided.verdict), sentence=sentence)
     if decided.trail and not isinstance(decided.verdict, Allow):
@@ -75,7 +75,7 @@ def explanation(decided: PolicyDecisionTrace, analysis: ToolCallAnalysis | None)
         )
         if not analysis.complete:
             yield translatable("Hob cannot tell exactly what it would touch, so your words cannot allow it in advance")
-    if decided.trail:  # a call that cannot be read gets to no stage
+    if decided.trail:  # a call that cannot be parsed reaches no stage
         yield Translatable("  {stage:45} {said}", {"stage": translatable("rules"), "said": translatable("result")})
     for stage, verdict in decided.trail:
         values = {

@@ -1,7 +1,7 @@
-"""Hard rules: what is always refused; no setting, no mode and no approval lifts it.
+"""Hard rules: refusals that no setting, mode or approval can lift.
 
 Hob's own state, secrets, the settings of the guard and the sandbox themselves, and commands that destroy disks or
-devices, bomb the machine or control the system (found by the shell analysis).
+devices, exhaust the machine or control the system (found by the shell analysis).
 """
 
 import re
@@ -19,16 +19,16 @@ PROTECTED_SETTINGS = (
     *("sandbox", "policy", "approvals", "guard", "admission", "scanner", "masking", "audit", "security"),
     *("gateway", "store", "channels"),
 )
-"""Settings, with all below them, that only the owner changes, by hand."""
+"""Settings, including everything below them, that only the owner changes, by hand."""
 
 _SPEAKS_TO_HOB = re.compile(r"\bhob\.sock\b|-m[ \t]*['\"]?hob\b(?!-)|\b(?:from|import)[ \t]+hob\b|\bhob_home\b")
-"""Ways to Hob's commands and doors beside the program `hob` itself, which the shell analysis finds."""
+"""Ways to reach Hob's own interfaces other than the program `hob`, which the shell analysis finds."""
 
 _KEY = re.compile(r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*", re.ASCII)
 
 
 class HardRules:
-    """The first stage. A call that it refuses is not looked at further."""
+    """The first stage."""
 
     def __init__(self, places: Places) -> None:
         self._places = places
@@ -36,7 +36,7 @@ class HardRules:
         self._spellings = tuple(each.casefold() for each in own if len(each) > 3)
 
     def __call__(self, analysis: ToolCallAnalysis, context: Context, policy: PolicySettings) -> Verdict | None:
-        """A refusal, or nothing."""
+        """Return a refusal or None."""
         if analysis.secret:
             return Deny("hard.secrets", "the arguments hold a secret of yours, and secrets are given to no tool")
         for where in self._touched(analysis):
@@ -63,14 +63,14 @@ class HardRules:
         if analysis.directory:
             yield analysis.directory
         if analysis.reading is None:
-            # A tool no one described: whatever looks like a path may be one.
+            # a tool without roles: anything that looks like a path may be one
             for each in texts_in(analysis.arguments):
                 if each.startswith(("/", "~", "file:", "..")) and len(each) < 1024 and "\n" not in each:
                     yield path(each, base=self._places.base, home=self._places.home)
 
 
 def is_protected(key: str) -> bool:
-    """Whether a setting, by its dotted name, is one of the guard's own, or may be: any name that is not plain."""
+    """Return whether a setting, by its dotted name, belongs to the guard. Irregular names count as protected."""
     if _KEY.fullmatch(key) is None:
         return True
     plain = key.casefold().replace("-", "_")

@@ -1,4 +1,4 @@
-"""A call that is only supposed: the guard, the turn it would be made in, and the decision as values."""
+"""Hypothetical calls: the guard, the imagined turn, and the decision as values."""
 
 from collections.abc import Sequence
 from dataclasses import field
@@ -17,7 +17,7 @@ from hob.guard.policy.policy import Policy, PolicyDecisionTrace
 
 @dataclass(frozen=True, slots=True)
 class Guarding:
-    """The guard as this home has it, and the tools that there are."""
+    """The guard of this home, and the available tools."""
 
     policy: Policy
     reader: ArgumentReader
@@ -39,7 +39,7 @@ class Supposed:
 
 
 def context_of(guarding: Guarding, supposed: Supposed) -> Context:
-    """The circumstances that are supposed."""
+    """Return the context of the imagined turn."""
     settings, places = guarding.policy.settings, guarding.reader.places
     words = [supposed.words] if supposed.sender is SenderClass.OWNER else []
     tainted = supposed.tainted or supposed.sender is not SenderClass.OWNER
@@ -56,7 +56,7 @@ def context_of(guarding: Guarding, supposed: Supposed) -> Context:
 
 
 def decision_view(decided: PolicyDecisionTrace, analysis: ToolCallAnalysis | None) -> DecisionView:
-    """The decision as values."""
+    """Return the decision as values."""
     verdict = decided.verdict
     return {
         "verdict": type(verdict).__name__.lower(),

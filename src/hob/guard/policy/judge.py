@@ -1,4 +1,4 @@
-"""The judge: gathers what a decision rests on, lets the policy decide, and writes down every verdict."""
+"""The judge: collects what a decision depends on, applies the policy, and records every verdict."""
 
 import logging
 from collections import OrderedDict
@@ -32,15 +32,15 @@ from hob.store.decisions import PolicyDecision
 log = logging.getLogger(__name__)
 
 _WRITING = frozenset({Act.WRITE, Act.RUN, Act.FINAL, Act.PERSIST})
-_KEPT = 64  # turns whose words are kept read
+_KEPT = 64  # turns whose words stay cached
 
 
 @dataclass(frozen=True, slots=True)
 class PolicyInput:
-    """What the judge cannot see in a turn itself; see `Context` for what each means.
+    """What the judge cannot see in the turn itself; see `Context` for the meanings.
 
-    `reachable`: the owner can be asked although no one waits for this turn. `contacts` are stored addresses by name.
-    `untrusted_sources` is what of others stands before the model, beside the turn's own messages.
+    `reachable`: the owner can be asked although nobody waits for this turn. `contacts` are stored addresses by name.
+    `untrusted_sources` is foreign text that the model sees besides the turn's own messages.
     """
 
     mode: Mode = Mode.GUARDED
@@ -54,38 +54,38 @@ class PolicyInput:
     contacts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     untrusted_sources: tuple[str, ...] = ()
     voice_texts: tuple[str, ...] = ()
-    """What the owner said in voice messages of the turn."""
+    """What the owner said in the turn's voice messages."""
 
 
 class PolicyInputs(Protocol):
-    """Knows how a turn's session is set and what the turn has done so far."""
+    """Knows the configuration of a turn's session and what the turn has done so far."""
 
     async def policy_input(self, turn: Turn, spec: ToolSpec) -> PolicyInput:
-        """The situation now, as far as it matters for such a tool. Raises StoreErrors."""
+        """Return the current situation as far as it matters for this tool. Raises StoreErrors."""
 
 
 class TaintedWrites(Protocol):
-    """Remembers which turns may have written what others wanted."""
+    """Remembers tainted turns that may have written files."""
 
     async def note(self, turn: TurnId) -> None:
-        """This tainted turn is about to change files, or may. Durable when it returns. Raises StoreErrors."""
+        """Record that this tainted turn may change files. Durable on return. Raises StoreErrors."""
 
     async def files(self) -> Sequence[str]:
-        """Some files that such turns did change, the newest first. Raises StoreErrors."""
+        """Return some files that such turns changed, newest first. Raises StoreErrors."""
 
     async def clear(self) -> None:
-        """The owner has been told of them and does not mind. Raises StoreErrors."""
+        """Forget them, because the owner was told and agreed. Raises StoreErrors."""
 
 
 class Records(Protocol):
-    """Keeps decisions."""
+    """Stores decisions."""
 
     async def add(self, decision: PolicyDecision, *entries: AuditEntry) -> None:
-        """Keep one, and what the audit log tells of it; durable when this returns. Raises StoreErrors."""
+        """Store a decision with its audit entries; durable on return. Raises StoreErrors."""
 
 
 class PolicyJudge:
-    """Implements `Judge`: labels and arguments decide, and nothing is done of which no record could be kept."""
+    """Implements `Judge`: labels and arguments decide, and nothing is done that could not be recorded."""
 
     def __init__(
         self,
@@ -111,7 +111,7 @@ class PolicyJudge:
         try:
             policy_input = await self._situations.policy_input(turn, spec)
             context = replace(self._context(turn, trust, policy_input), reached=self._reached.get(turn.id, frozenset()))
-            # a question that was answered holds although no one could be asked any more
+            # an answered question stays valid even if nobody could be asked now
             analysis = read_call(call, spec, self._reader, context.sandbox)
             if self._foreign is not None and analysis is not None and not context.tainted and may_send(analysis):
                 context = replace(context, written=tuple(await self._foreign.files()))
@@ -166,7 +166,7 @@ class PolicyJudge:
         )
 
     def _note_reached(self, turn: TurnId, hosts: tuple[str, ...]) -> None:
-        """A command of this turn was approved that reaches these hosts: another may reach them too."""
+        """Remember the hosts of an approved command: further commands of this turn may reach them too."""
         self._reached[turn] = self._reached.pop(turn, frozenset()).union(hosts)
         if len(self._reached) > _KEPT:
             self._reached.popitem(last=False)
@@ -191,7 +191,7 @@ class PolicyJudge:
 
 
 def _foreign_sources(inbounds: tuple[Inbound, ...]) -> Iterator[str]:
-    """What of others came with these messages."""
+    """Yield descriptions of the foreign text in these messages."""
     for inbound in inbounds:
         if not inbound.label.trusted:
             yield translatable("what {name} wrote", name=inbound.sender.name or inbound.sender.id)
@@ -202,13 +202,13 @@ def _foreign_sources(inbounds: tuple[Inbound, ...]) -> Iterator[str]:
 
 
 def _is_own_words(inbound: Inbound) -> bool:
-    """Whether the owner wrote this, for this turn: nothing Hob made itself counts, no matter whose label it bears."""
+    """Return whether the owner wrote this for this turn; nothing made by Hob counts, whatever its label."""
     by_owner = inbound.sender.cls is SenderClass.OWNER and inbound.label.origin is Origin.OWNER
     return by_owner and inbound.label.trusted and not inbound.hops and not inbound.background
 
 
 def _is_present(inbound: Inbound) -> bool:
-    """Whether the owner waits for the turn and so will see a question."""
+    """Return whether the owner is waiting for the turn and so would see a question."""
     return inbound.sender.cls is SenderClass.OWNER and not inbound.background and not inbound.hops
 
 

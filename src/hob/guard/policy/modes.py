@@ -1,7 +1,7 @@
-"""Permission modes and autonomy: how much may be done without asking in a trusted context.
+"""Permission modes and autonomy: what is allowed without asking in a trusted context.
 
-`TABLE` is the one place that says so; the page in the documentation is written from it. What a tainted context, a
-sender who is not the owner, or a hard rule adds only makes it stricter.
+`TABLE` is the single source, and the documentation page is generated from it. Tainted contexts, senders other than the
+owner, and hard rules only make it stricter.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ class Mode(StrEnum):
 
 
 class Autonomy(StrEnum):
-    """How much a session does by itself, least first."""
+    """How much a session does on its own, least first."""
 
     SUPERVISED = "supervised"
     CAUTIOUS = "cautious"
@@ -26,7 +26,7 @@ class Autonomy(StrEnum):
 
 
 class Act(StrEnum):
-    """What a call comes to, as far as its effects and arguments tell. One call may be several."""
+    """What a call does, judging by its effects and arguments. One call may do several."""
 
     READ = "read"
     FETCH = "fetch"
@@ -41,7 +41,7 @@ class Act(StrEnum):
 
 
 class ModeVerdict(StrEnum):
-    """What the table says of an act, mildest first."""
+    """The table's answer for an act, mildest first."""
 
     YES = "yes"
     NAMED = "named"
@@ -84,5 +84,5 @@ TABLE: Mapping[Act, Mapping[Mode, _Row]] = {
 
 
 def look_up(act: Act, mode: Mode, autonomy: Autonomy) -> ModeVerdict:
-    """What the table says."""
+    """Return the table's entry."""
     return TABLE[act][mode][list(Autonomy).index(autonomy)]

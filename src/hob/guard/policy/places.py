@@ -1,4 +1,4 @@
-"""Closed places: folders no one may touch, names of files that hold keys (`.env`), files that later turns follow."""
+"""Special paths: closed folders, names of key files (`.env`), and files that later turns obey."""
 
 import re
 from collections.abc import Sequence
@@ -45,13 +45,13 @@ _RUN_BY_REPOSITORY = re.compile(
 )
 _CONFIGURING = ("hooks",)
 EXECUTABLE_CONFIG_FOLDERS = ("skills", "operations", "memory", *_CONFIGURING)
-"""Folders of the workspace whose files Hob follows or runs."""
+"""Folders of the workspace whose files Hob obeys or runs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Absolute paths. Relative names start at `base`; `closed` are further files and folders that no one may touch,
-    and what is written to those of `outgoing` leaves the machine.
+    """The absolute paths that rules refer to. Relative names start at `base`; `closed` are additional closed files and
+    folders, and what is written below `outgoing` leaves the machine.
     """
 
     state: str
@@ -62,32 +62,33 @@ class Places:
     outgoing: tuple[str, ...] = ()
 
     def path(self, text: str) -> str:
-        """The normalised path; empty for what can be none."""
+        """Normalise a path; "" if the text cannot be one."""
         return path(text, base=self.base, home=self.home)
 
     def is_state(self, where: str) -> bool:
-        """Whether it is Hob's own state directory, or holds it."""
+        """Return whether this is, contains or lies in Hob's own state directory."""
         return bool(where) and (is_within(where, self.state) or is_within(self.state, where))
 
     def is_closed(self, where: str) -> bool:
-        """Whether it is a place of secrets or of the system that no tool has any business in."""
+        """Return whether this is a place of secrets or of the system that tools have no business in."""
         own = (f"{self.home}/{name}" for name in _CLOSED_IN_HOME)
         return any(is_within(where, each) for each in (*self.closed, *_CLOSED, *own))
 
     def is_executable_config(self, where: str) -> bool:
-        """Whether what stands there is taken as instruction later: by Hob, by other agents, by git or a shell."""
+        """Return whether later turns, other agents, git or shells take this file's content as instructions."""
         folders = (f"{self.workspace}/{each}" for each in EXECUTABLE_CONFIG_FOLDERS)
         return is_executable_config_name(where) or any(is_within(where, each) for each in folders)
 
     def is_outgoing(self, where: str) -> bool:
-        """Whether what is written there leaves the machine."""
+        """Return whether what is written here leaves the machine."""
         return any(is_within(where, each) for each in self.outgoing)
 
     def is_reported_change(self, where: str) -> bool:
-        """Whether the owner has to hear that a command changed it.
+        """Return whether the owner must be told if a command changed this.
 
-        That is what others follow, but for what git keeps in its own folder: all of that it changes itself, day by day,
-        and only hooks and settings make it run something.
+        That is executable configuration, except what git keeps in its own folder: git changes that itself all the time,
+        and
+        only hooks and settings make it run something.
         """
         for folder in _REPOSITORIES:
             inside = where.rpartition(f"/{folder}/")[2] if f"/{folder}/" in where else ""
@@ -96,28 +97,28 @@ class Places:
         return self.is_executable_config(where)
 
     def is_configuration(self, where: str) -> bool:
-        """Whether it is code that Hob itself will run."""
+        """Return whether this is code that Hob itself will run."""
         return any(is_within(where, f"{self.workspace}/{each}") for each in _CONFIGURING)
 
 
 def is_executable_config_name(where: str) -> bool:
-    """Whether a file of this path is usually followed, wherever it lies: by agents, git, shells, editors, builders."""
+    """Return whether agents, git, shells, editors or build tools usually obey a file of this name, wherever it is."""
     plain = where.casefold()
     return plain.rpartition("/")[2] in _CONFIG_NAMES or any(f"/{each}/" in f"/{plain}/" for each in _CONFIG_FOLDERS)
 
 
 def names_executable_config(text: str) -> bool:
-    """Whether a program's text names such a file."""
+    """Return whether a program's text names such a file."""
     return _CONFIG_IN_TEXT.search(text) is not None
 
 
 def is_secret_file(where: str) -> bool:
-    """Whether a file of this name usually holds keys or passwords."""
+    """Return whether a file of this name usually holds keys or passwords."""
     return SECRET_NAME.fullmatch(where.rpartition("/")[2]) is not None
 
 
 def is_hidden_file(name: str) -> bool:
-    """Whether commands are shown an empty file in the place of one of this name; most `.pem` files are certificates."""
+    """Return whether commands see an empty file in place of one of this name; most `.pem` files are certificates."""
     return SECRET_NAME.fullmatch(name) is not None and not (name.endswith(".pem") and "key" not in name)
 
 
@@ -132,7 +133,7 @@ _LETTERS = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"a": b"\a", b"b": b"\b", b"f
 
 
 def unquoted(name: str) -> str:
-    """A name as git writes it in a diff: in quotes, with the escapes of C, where it holds odd characters."""
+    """Decode a file name as git writes it in a diff: quoted with C escapes if it contains special characters."""
     if len(name) < 2 or not (name.startswith('"') and name.endswith('"')):
         return name.strip('"')
     plain = name[1:-1].encode("utf-8", "replace")
@@ -144,7 +145,7 @@ def _character(escape: bytes) -> bytes:
 
 
 def patched_files(patch: str) -> Sequence[str]:
-    """The names of the files that a patch changes, in either form."""
+    """Return the files that a patch changes, in either patch format."""
     found: list[str] = []
     for each in _PATCHED.finditer(patch):
         name = unquoted(each[1].partition("\t")[0].strip())

@@ -1,8 +1,8 @@
-"""The policy: stages in a row, each a pure function from a call and its context to a verdict or nothing.
+"""The policy: a series of stages, each a pure function from a call and its context to a verdict or None.
 
-Every stage is asked and the strictest verdict counts, the earliest stage's where several are equally strict; so no
-order of settings can loosen what another one forbids. What comes out names the rule that decided, and keeps the trail.
-A question of a tainted turn can be answered for one time only, whichever stage has it.
+All stages are asked and the strictest verdict wins, the earliest stage's among equals, so no order of settings can
+loosen what another one forbids. The result names the deciding rule and keeps the trail. In a tainted turn a question
+can only be approved once, whichever stage raised it.
 """
 
 from collections.abc import Callable, Mapping
@@ -28,19 +28,19 @@ _GRANTABLE = frozenset(f"mode.{act}" for act in Act if act not in (Act.PERSIST, 
 
 @dataclass(frozen=True, slots=True)
 class PolicyDecisionTrace:
-    """The verdict and how it came about: what each stage said, in order; None where it had nothing to say."""
+    """The verdict and the answers of all stages, in order; None if a stage had no opinion."""
 
     verdict: Verdict
     trail: tuple[tuple[str, Verdict | None], ...] = ()
 
     @property
     def rule(self) -> str:
-        """The rule that decided."""
+        """The deciding rule."""
         return self.verdict.rule
 
 
 def strictness(verdict: Verdict) -> int:
-    """0 for approval, 1 for a question, 2 for one that can be answered for one time only, 3 for a refusal."""
+    """Rank a verdict: 0 allow, 1 ask, 2 ask with approval for one time only, 3 deny."""
     match verdict:
         case Allow():
             return 0
@@ -51,9 +51,9 @@ def strictness(verdict: Verdict) -> int:
 
 
 def may_be_granted(rule: str) -> bool:
-    """Whether the owner may give leave for a session or for ever where this rule asked.
+    """Return whether a question of this rule may be approved for a session or for ever.
 
-    Only where trusted words led there: never in a tainted turn, never for what persists or changes settings.
+    Never in a tainted turn, and never for acts that persist or change settings.
     """
     return rule in _GRANTABLE
 
@@ -66,7 +66,7 @@ class Policy:
         self.stages: tuple[tuple[str, Stage], ...] = (("hard rules", hard), *STAGES)
 
     def decide(self, analysis: ToolCallAnalysis, context: Context) -> PolicyDecisionTrace:
-        """The verdict on one call."""
+        """Return the verdict on one call."""
         trail = tuple((name, stage(analysis, context, self.settings)) for name, stage in self.stages)
         said = [verdict for _, verdict in trail if verdict is not None]
         strictest = max(said, key=strictness, default=Allow("nothing.against"))
@@ -77,27 +77,27 @@ class Policy:
 
 
 def without_anybody(verdict: Verdict) -> Verdict:
-    """The verdict where no one can be asked: a question is refused then."""
+    """Turn a question into a refusal, because nobody can be asked."""
     if not isinstance(verdict, Ask):
         return verdict
     return Deny("unattended", f"nobody can be asked now, and it needs approval: {verdict.reason}")
 
 
 def profile(analysis: ToolCallAnalysis, context: Context, policy: PolicySettings) -> Verdict | None:
-    """The profile and the lists that hold everywhere."""
+    """Stage: the profile and the general lists."""
     if ToolList(PROFILES[policy.profile]).refuses(analysis.tool):
         return Deny(f"profile.{policy.profile}", f"{analysis.tool} is not in the profile {policy.profile}")
     return _listed("tools", ToolRules(policy.allow, policy.deny), analysis, "by the settings")
 
 
 def provider(analysis: ToolCallAnalysis, context: Context, policy: PolicySettings) -> Verdict | None:
-    """What the provider, or this very model, may use."""
+    """Stage: tools allowed for the model's provider or this very model."""
     names = (context.model.partition("/")[0], context.model)
     return _first(policy.providers, names, "provider", analysis, f"to {context.model}")
 
 
 def group(analysis: ToolCallAnalysis, context: Context, policy: PolicySettings) -> Verdict | None:
-    """What may be used where others read the answer; what is private is read there only if its owner names it."""
+    """Stage: tools allowed in groups, where others read the answer; private data only if its owner names it."""
     if not context.group:
         return None
     names = ("*", context.channel, f"{context.channel}:{context.chat}")
@@ -109,7 +109,7 @@ def group(analysis: ToolCallAnalysis, context: Context, policy: PolicySettings) 
 
 
 def sandbox(analysis: ToolCallAnalysis, context: Context, policy: PolicySettings) -> Verdict | None:
-    """Commands run confined, or by the owner's explicit wish and after a question each time."""
+    """Stage: commands run confined, or unconfined by the owner's explicit wish after a question each time."""
     if Act.RUN not in analysis.acts:
         return None
     if analysis.reading is not None and analysis.reading.runs:
@@ -124,14 +124,14 @@ def sandbox(analysis: ToolCallAnalysis, context: Context, policy: PolicySettings
 
 
 def depth(analysis: ToolCallAnalysis, context: Context, policy: PolicySettings) -> Verdict | None:
-    """What agents that other agents started may use."""
+    """Stage: tools allowed for agents started by other agents."""
     if context.depth > policy.depth:
         return Deny("depth", f"no agent acts more than {policy.depth} agents away from a person's message")
     return _listed("depth", policy.subagents, analysis, "to an agent of an agent") if context.depth else None
 
 
 def sender(analysis: ToolCallAnalysis, context: Context, policy: PolicySettings) -> Verdict | None:
-    """The coarse rule by who speaks: tiers, what is private, and commands that need the owner's approval."""
+    """Stage: the coarse rule by sender: tiers, private data, and commands that need the owner's approval."""
     who = context.sender
     if (refused := _first(policy.senders, (who.value,), "sender", analysis, f"for a {who}")) is not None:
         return refused
@@ -161,12 +161,12 @@ def sender(analysis: ToolCallAnalysis, context: Context, policy: PolicySettings)
 
 
 def mode(analysis: ToolCallAnalysis, context: Context, policy: PolicySettings) -> Verdict | None:
-    """The table of modes and autonomy, for each act of the call."""
+    """Stage: the table of modes and autonomy, for each act of the call."""
     worst: Verdict | None = None
     for act in Act:
         if act in analysis.acts:
             said = _of_table(act, analysis, context)
-            # of several that are fine the last tells the most: to run a command is more than to read
+            # the last permitted act is the most telling: running a command is more than reading
             if worst is None or isinstance(worst, Allow) or strictness(said) > strictness(worst):
                 worst = said
     return worst
@@ -213,7 +213,7 @@ def _listed(rule: str, rules: ToolRules, analysis: ToolCallAnalysis, where: str)
 def _first(
     table: Mapping[str, ToolRules], names: tuple[str, ...], rule: str, analysis: ToolCallAnalysis, where: str
 ) -> Verdict | None:
-    """The first refusal of the entries of these names: each can only narrow what the others leave."""
+    """Return the first refusal among the entries of these names; each can only narrow the others."""
     for name in names:
         if name in table and (refused := _listed(rule, table[name], analysis, where)) is not None:
             return refused

@@ -1,4 +1,4 @@
-"""Rate limits of actions for one sender: looked at before a call is allowed, counted when it is."""
+"""Rate limits for one sender's actions: checked before a call is allowed, counted when it is."""
 
 from collections.abc import Awaitable, Callable
 
@@ -13,13 +13,13 @@ from hob.guard.policy.modes import Act
 _ACTS = frozenset({Act.SEND, Act.PERSIST, Act.FINAL, Act.CONFIGURE})
 
 Alert = Callable[[str, str, RateLimited, SenderClass], Awaitable[None]]
-"""Told once of a spike: the sender, the app, why, and whose class it is. Raises StoreErrors."""
+"""Receives a spike, once: sender, app, reason, and the sender's class. Raises StoreErrors."""
 
 
 class ToolRateLimit:
-    """The limits of `ActionRates` for calls. A turn acts for the least known of those who speak in it.
+    """`ActionRates` applied to calls. A turn counts for the least known of its speakers.
 
-    `who_is` names a sender: a person over all their addresses. Commands in the sandbox are no actions in this sense.
+    `who_is` maps a sender to a person across all their addresses. Sandboxed commands do not count as actions.
     """
 
     def __init__(self, rates: ActionRates, who_is: Callable[[Inbound], str], alert: Alert) -> None:
@@ -28,7 +28,7 @@ class ToolRateLimit:
         self._alert = alert
 
     async def refuse(self, analysis: ToolCallAnalysis, turn: Turn) -> Deny | None:
-        """Why this has to wait; None where it need not. Raises StoreErrors."""
+        """Return why this call must wait, or None. Raises StoreErrors."""
         if not _acts(analysis):
             return None
         sender = _sender(turn)
@@ -41,7 +41,7 @@ class ToolRateLimit:
         return Deny("rate", found.reason)
 
     def count(self, analysis: ToolCallAnalysis, turn: Turn) -> None:
-        """It was allowed."""
+        """Count an allowed call."""
         if _acts(analysis):
             self._rates.count(self._who(_sender(turn)), _app(analysis))
 
@@ -54,7 +54,7 @@ def _acts(analysis: ToolCallAnalysis) -> bool:
 
 
 def _app(analysis: ToolCallAnalysis) -> str:
-    """What a tool belongs to, which its name begins with."""
+    """Return the app of a tool: the first part of its name."""
     return analysis.tool.partition("_")[0]
 
 

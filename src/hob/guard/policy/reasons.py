@@ -1,13 +1,13 @@
-"""Why a call was judged as it was, as people read it. Light: a question is shown where nothing is judged."""
+"""Reasons for judgements as people read them. Importing this is cheap, for code that only shows questions."""
 
 from hob.core.translation.language import Translatable, translatable
 
 RISK = "{reason} ({rule})"
-"""What a rule of the shell found, as a reason."""
+"""A finding of a shell rule, as a reason."""
 
 
 def without_rule(reason: str) -> str:
-    """What was found, for people: without the name of the rule of the shell that found it."""
+    """Remove the name of the shell rule from a reason."""
     if not isinstance(reason, Translatable):
         return reason
     values = {name: without_rule(each) if isinstance(each, str) else each for name, each in reason.values.items()}
@@ -15,12 +15,12 @@ def without_rule(reason: str) -> str:
 
 
 def tainted(reason: str, why: str) -> Translatable:
-    """A reason that counts because of what the turn has read."""
+    """Combine a reason with what the turn has read."""
     return translatable("{reason}, and {why}", reason=reason, why=why)
 
 
 def without_taint(reason: str) -> str:
-    """What the call itself would do or lacks: neither the rule of the shell nor what the turn has read."""
+    """Return what the call itself would do or lacks, without the shell rule and without what the turn has read."""
     bare = without_rule(reason)
     if isinstance(bare, Translatable) and {*bare.values} == {"reason", "why"}:
         return str(bare.values["reason"])

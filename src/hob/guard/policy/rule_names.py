@@ -1,6 +1,6 @@
-"""The names of the rules and what each says, for people. A decision is stored with its rule's name alone.
+"""Names of the rules, and a sentence for each. A decision is stored with the rule's name alone.
 
-So nothing of a call's arguments stands in a table that cannot be erased.
+So no argument of a call ends up in a table that cannot be erased.
 """
 
 from collections.abc import Mapping
@@ -64,18 +64,18 @@ MODES: Mapping[str, str] = {
     "ask": translatable("In the conversation's mode Hob asks you first."),
     "deny": translatable("In the conversation's mode Hob may not do it."),
 }
-"""What a conversation's mode says of a call, by the verdict."""
+"""What a conversation's mode says about a call, by verdict."""
 
 
 def sentence_about(rule: str, verdict: str) -> str:
-    """Why this rule's verdict (`allow`, `ask`, `deny`) was given, for people."""
+    """Return why this rule gave this verdict (`allow`, `ask`, `deny`), for people."""
     if not rule.startswith("mode."):
         return sentence_of(rule)
     return MODES["named" if verdict == "allow" and rule.endswith(".named") else verdict]
 
 
 def sentence_of(rule: str) -> str:
-    """What a rule says; that of the rule it is part of where it has no sentence of its own."""
+    """Return the sentence of a rule, or that of the rule it is part of."""
     name = rule
     while name:
         if name in RULES:

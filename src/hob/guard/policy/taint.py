@@ -1,7 +1,7 @@
-"""Effects in a tainted context: what could send data out, cannot be undone or persists needs the owner's approval.
+"""Tainted contexts: what could send data out, is irreversible or persists needs the owner's approval.
 
-The one way round is that the owner's own words of this turn name, literally, the recipient, host or path. Nothing here
-looks at what the model says, so it holds even if the model does whatever an attacker wants.
+The only exemption is that the owner's own words of this turn literally name the recipient, host or path. Nothing here
+depends on what the model says, so it holds even if the model obeys an attacker.
 """
 
 import re
@@ -19,14 +19,16 @@ from hob.guard.policy.modes import Act
 from hob.guard.policy.reasons import tainted
 from hob.guard.settings import PolicySettings
 
-# Whether a text repeats a passage of another: a net under mishaps, since words can always be put differently.
+# Detection of repeated passages: a safety net against mishaps, because text can always be rephrased.
 
 _WORD = re.compile(r"\w+")
-_RUN = 6  # words in a row that are no coincidence
+_RUN = 6  # consecutive words that cannot be a coincidence
 
 
 def shares(text: str, private: str) -> bool:
-    """Whether some words in a row, or a whole short private text, stand in both; case and marks count for nothing."""
+    """Return whether the texts share some consecutive words or a whole short private text, ignoring case and
+    punctuation.
+    """
     passages = _passages(private)
     return bool(passages) and not passages.isdisjoint(_runs(text, len(next(iter(passages)))))
 
@@ -52,7 +54,7 @@ _ENCODED = re.compile(r"[A-Za-z0-9+/=_%-]{120,}")
 
 
 def taint(analysis: ToolCallAnalysis, context: Context, policy: PolicySettings) -> Verdict | None:
-    """The stage: the first thing that needs approval, or nothing."""
+    """Stage: return the first question, or None."""
     if context.tainted:
         return next(iter(_needs(analysis, context)), None)
     if context.written and may_send(analysis):
@@ -62,7 +64,7 @@ def taint(analysis: ToolCallAnalysis, context: Context, policy: PolicySettings) 
 
 
 def may_send(analysis: ToolCallAnalysis) -> bool:
-    """Whether it is a command that has the network, or a script in a browser."""
+    """Return whether this is a command with network access, or a script in a browser."""
     return bool(analysis.commands or analysis.scripts) and not analysis.acts.isdisjoint({Act.ONLINE, Act.SEND})
 
 
@@ -130,7 +132,7 @@ def _unnamed(analysis: ToolCallAnalysis) -> str:
 
 
 def _tainted(reason: str, context: Context) -> str:
-    """The reason, and that the turn has read what others wrote: what that was, as far as it is known."""
+    """Return the reason, and what foreign text the turn has read, as far as known."""
     why = translatable("this conversation holds text that is not yours")
     if context.untrusted_sources:
         what = context.untrusted_sources[0]
@@ -141,12 +143,12 @@ def _tainted(reason: str, context: Context) -> str:
 
 
 def names_paths(analysis: ToolCallAnalysis, context: Context) -> bool:
-    """Whether the owner's words name every file it changes, and it is clear which these are."""
+    """Return whether the owner's words name every file it changes, and these files are known."""
     return analysis.complete and bool(analysis.paths) and all(map(context.named.path, analysis.paths))
 
 
 def names_what_is_final(analysis: ToolCallAnalysis, context: Context) -> bool:
-    """Whether the owner's words name what cannot be undone: files that it changes, or whom something is sent to."""
+    """Return whether the owner's words name what cannot be undone: the changed files, or the recipients."""
     if analysis.paths:
         return names_paths(analysis, context)
     if not analysis.things:
@@ -157,14 +159,14 @@ def names_what_is_final(analysis: ToolCallAnalysis, context: Context) -> bool:
 
 
 def _is_worded(analysis: ToolCallAnalysis, context: Context) -> bool:
-    """Whether all that it would write is what the owner's words say, and it is sent to no one."""
+    """Return whether everything it would write consists of the owner's words and goes to nobody."""
     goes = analysis.recipients or analysis.sent_to or analysis.names or analysis.sources
     texts = (analysis.body, *analysis.plain)
     return analysis.complete and not goes and bool(analysis.body) and all(map(context.named.worded, texts))
 
 
 def names_recipients(analysis: ToolCallAnalysis, context: Context) -> bool:
-    """Whether the owner's words name everybody and every host that something would go to."""
+    """Return whether the owner's words name every recipient and host."""
     if not analysis.complete or analysis.hosts or analysis.online or analysis.commands:
         return False
     named, there = context.named, bool(analysis.recipients or analysis.sent_to or analysis.names)
@@ -178,7 +180,7 @@ def names_recipients(analysis: ToolCallAnalysis, context: Context) -> bool:
 
 
 def private_in(analysis: ToolCallAnalysis, context: Context) -> str:
-    """What of the body is private although the owner's words did not ask to send it; empty where nothing is."""
+    """Describe private content that the owner's words did not ask to send, or return ""."""
     for source in analysis.sources:
         if not context.named.path(source):
             return translatable("the file {path}", path=source)
@@ -196,7 +198,7 @@ def private_in(analysis: ToolCallAnalysis, context: Context) -> str:
 
 
 def private_text(text: str, personal: Iterable[str], context: Context) -> str:
-    """What in a text that leaves is private; empty where nothing is seen to be."""
+    """Describe private content in a text that leaves, or return ""."""
     said = context.named.words
     if any(value.casefold() not in said for value in personal):
         return "personal data"
@@ -212,9 +214,9 @@ def private_text(text: str, personal: Iterable[str], context: Context) -> str:
 
 
 def _unnamed_link(text: str, context: Context) -> str:
-    """An address in the web within a text that leaves, which the owner's words do not hold; empty where none is.
+    """Return a link in outgoing text that the owner's words do not contain, or "".
 
-    Who reads the text takes it for the owner's: others would have their links sent in the owner's name.
+    Readers take the text for the owner's: an attacker's links would be sent in the owner's name.
     """
     for found in _LINK.finditer(text):
         link = found[0].rstrip(".,;:!?)]}'\"")
@@ -225,7 +227,7 @@ def _unnamed_link(text: str, context: Context) -> str:
 
 
 def _unnamed_url(analysis: ToolCallAnalysis, context: Context) -> str:
-    """An address that no one trusted gave; empty where all may be fetched."""
+    """Return a URL that no trusted source gave, or "" if all may be fetched."""
     if analysis.reading is not None and analysis.reading.searches and analysis.complete:
         return ""
     if not analysis.complete or not analysis.urls:
@@ -237,13 +239,13 @@ def _unnamed_url(analysis: ToolCallAnalysis, context: Context) -> str:
 
 
 def _carried(analysis: ToolCallAnalysis, context: Context) -> str:
-    """What of an address that only its host was named for holds private things; empty where nothing does."""
+    """Describe private content in URLs of which only the host was named, or return ""."""
     made = [url for url in analysis.urls if not (context.named.url(url) or url in context.searched)]
     return _private_among(map(unquote_plus, made), analysis, context)
 
 
 def _told(analysis: ToolCallAnalysis, context: Context) -> str:
-    """What a server elsewhere would learn of private things by what it is asked; empty where nothing is."""
+    """Describe private content that a remote server would learn from the arguments, or return ""."""
     if analysis.reading is None or not analysis.reading.remote:
         return ""
     asked = (text for name, value in analysis.arguments.items() for text in _free(name, value, analysis))
@@ -251,18 +253,18 @@ def _told(analysis: ToolCallAnalysis, context: Context) -> str:
 
 
 def _free(name: str, value: Any, analysis: ToolCallAnalysis) -> Iterable[str]:
-    """The texts of an argument, but for one of the few that its schema allows."""
+    """Yield the texts of an argument, unless it is one of the values that the schema enumerates."""
     declared = analysis.spec.schema.get("properties", {}).get(name)
     choices = declared.get("enum") if isinstance(declared, Mapping) else None
     return () if isinstance(choices, list) and value in choices else texts_in(value)
 
 
 def _private_among(texts: Iterable[str], analysis: ToolCallAnalysis, context: Context) -> str:
-    """What texts that the owner did not give may hold of private things; empty where nothing."""
+    """Describe private content that may be in texts the owner did not give, or return ""."""
     made = tuple(texts)
     if not made:
         return ""
     for each in context.private:
-        if each.names:  # in whatever disguise, and a few letters at a time
+        if each.names:  # in any disguise, even a few letters at a time
             return translatable("what was read from {path}", path=each.names[0])
     return private_text(" ".join(made), analysis.personal, context)

@@ -1,4 +1,4 @@
-"""Lists of tools that may be used, and of those that may not: names, `*` in them, and groups."""
+"""Allow and deny lists of tools: names, `*` patterns, and groups."""
 
 import re
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "configuration": ("config*", "gateway*", "skills*", "skill_*", "hooks*", "policy*"),
     "talk": ("ask_user", "report_progress", "load_tools"),
 }
-"""What `group:NAME` stands for, besides `group:all`."""
+"""The tools of `group:NAME`; `group:all` is everything."""
 
 PROFILES: Mapping[str, tuple[str, ...]] = {
     "minimal": ("group:talk", "recall"),
@@ -34,20 +34,20 @@ PROFILES: Mapping[str, tuple[str, ...]] = {
     "coding": ("group:talk", "group:files", "group:runtime", "group:web", "group:memory", "group:sessions"),
     "full": (),
 }
-"""Named lists of what may be used; an empty one allows everything."""
+"""Named allow lists; an empty one allows everything."""
 
 _GROUP = "group:"
 
 
 @dataclass(frozen=True, slots=True)
 class ToolList:
-    """What may be used, everything where `allow` is empty, and what may not, which counts first."""
+    """Tools that may be used (all, if `allow` is empty) and tools that may not, which take precedence."""
 
     allow: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()
 
     def refuses(self, tool: str) -> str:
-        """The entry that keeps this tool from being used, `allow` where it is in none; empty where it may be used."""
+        """Return the entry that excludes this tool, `allow` if none lists it, "" if it may be used."""
         for pattern in self.deny:
             if _matches(pattern, tool):
                 return pattern
@@ -57,7 +57,7 @@ class ToolList:
 
 
 def group_of(entry: str) -> str:
-    """The name of the group that an entry stands for; empty where it is a tool's name or pattern."""
+    """Return the group that an entry stands for; "" if it is a tool name or pattern."""
     entry = entry.strip().casefold()
     return entry.removeprefix(_GROUP) if entry.startswith(_GROUP) else ""
 
