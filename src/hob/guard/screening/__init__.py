@@ -1,1 +1,1 @@
-"""Looking texts over: known secrets, attempts to steer Hob, forwarded words."""
+"""Screening of texts: known secrets, sensitive data for models, attempts to steer Hob."""

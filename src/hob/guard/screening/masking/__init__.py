@@ -1,1 +1,1 @@
-"""Known secrets, taken out of every text before it leaves or is stored; personal data only where that helps."""
+"""Masking of known secrets in every text before it leaves or is stored, and of personal data where that helps."""

@@ -1,4 +1,4 @@
-"""Known secrets: grow while Hob runs, since references are read when they are first needed."""
+"""The secrets known so far. The set grows while Hob runs, because references are resolved on first use."""
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -8,13 +8,13 @@ from hob.core.settings import Secret
 from hob.guard.screening.masking.mask import Mask, MaskStream
 
 AT_HAND = ("", "env", "file")
-"""References that cost nothing to read; keyrings and commands may ask the owner something."""
+"""References that are cheap to resolve; keyrings and commands may prompt the owner."""
 _SECRET_WORDS = ("KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "CREDENTIALS", "PAT")
 _NO_SECRETS = ("KEYRING", "KEYBOARD", "KEYMAP", "PUBLIC", "FILE", "PATH", "DIR", "ID", "NAME", "URL", "SOCK", "TYPE")
 
 
 class KnownSecrets:
-    """The mask of all secrets known so far. Give out the object itself: what it learns counts everywhere at once."""
+    """The mask of all secrets known so far. Share the object itself, so that new secrets apply everywhere."""
 
     __slots__ = ("_mask", "_values")
 
@@ -23,25 +23,25 @@ class KnownSecrets:
         self._mask = Mask(self._values)
 
     def __call__(self, text: str) -> str:
-        """The text with each known secret masked."""
+        """Mask each known secret in the text."""
         return self._mask(text)
 
     @property
     def learned(self) -> int:
-        """How many values are known: a text that was masked when there were fewer may hold one that is known now."""
+        """Number of known values. A text masked when it was smaller may contain a secret that is known now."""
         return len(self._values)
 
     def stream(self) -> MaskStream:
-        """For a text that comes in pieces; knows what is known now."""
+        """Return a masker for text that arrives in pieces, with the secrets known now."""
         return self._mask.stream()
 
     @property
     def skipped(self) -> tuple[str, ...]:
-        """Names of secrets that are too short or too plain to be masked."""
+        """Names of secrets too short or too ordinary to be masked."""
         return self._mask.skipped
 
     def learn(self, values: Mapping[str, str]) -> None:
-        """More secrets, by name. A former value of a name stays masked: it may still be good, or be in old texts."""
+        """Add secrets by name. A name's previous values stay masked: they may still be valid or occur in old texts."""
         new = {name: value for name, value in values.items() if value and value not in self._values.values()}
         if new:
             for name, value in new.items():
@@ -49,7 +49,7 @@ class KnownSecrets:
             self._mask = Mask(self._values)
 
     def watch(self, secrets: Iterable[tuple[str, Secret]]) -> None:
-        """Learn each value of these, by name, as soon as it is read."""
+        """Learn each secret's value as soon as it is read."""
         for name, secret in secrets:
             secret.on_read(lambda value, name=name: self.learn({name: value}))  # type: ignore[misc]
 
@@ -62,7 +62,9 @@ class KnownSecrets:
 
 
 def readable_values(secrets: Iterable[tuple[str, Secret]], *, ask: bool = False) -> dict[str, str]:
-    """What these secrets are; references that lead nowhere are left out, those that may ask only read with `ask`."""
+    """Return the values of these secrets, without unresolvable references; with `ask`, also those that may prompt the
+    owner.
+    """
     found: dict[str, str] = {}
     for name, secret in secrets:
         if ask or secret.reference.partition(":")[0] in AT_HAND:
@@ -72,11 +74,11 @@ def readable_values(secrets: Iterable[tuple[str, Secret]], *, ask: bool = False)
 
 
 def values_in(environ: Mapping[str, str]) -> dict[str, str]:
-    """What variables hold whose names say that it is secret: `ANTHROPIC_API_KEY`, `GITHUB_TOKEN`."""
+    """Return the environment variables with secret-sounding names: `ANTHROPIC_API_KEY`, `GITHUB_TOKEN`."""
     return {name: value for name, value in environ.items() if value and is_secret_name(name)}
 
 
 def is_secret_name(name: str) -> bool:
-    """Whether a variable of this name holds a secret, and no place or name of one."""
+    """Return whether a variable of this name holds a secret, rather than the location or name of one."""
     words = name.upper().split("_")
     return words[-1] not in _NO_SECRETS and "PUBLIC" not in words and any(word in _SECRET_WORDS for word in words)

@@ -1,4 +1,4 @@
-"""Logs: no known secret and no personal data in any line, traceback or argument."""
+"""Log masking: no known secret and no personal data in any line, traceback or argument."""
 
 import logging
 from collections.abc import Callable, Iterator
@@ -6,14 +6,13 @@ from contextlib import contextmanager
 
 from hob.core.screening.kinds import PII
 
-# Personal data: masked in logs, diagnostics, public exports and messages to strangers, nowhere else.
-#
-# Never in memory, never in a call's arguments: an assistant that forgets phone numbers is of no use.
+# Personal data is masked in logs, diagnostics, public exports and messages to strangers, and nowhere else.  It is never
+# masked in memory or in a call's arguments: an assistant that forgets phone numbers is useless.
 
 
 def mask_personal(text: str) -> str:
-    """The text without addresses, phone, card and other personal numbers."""
-    from hob.core.screening.detectors import find  # loading takes some hundredths of a second
+    """Remove addresses, telephone, card and other personal numbers from the text."""
+    from hob.core.screening.detectors import find  # importing this takes some hundredths of a second
 
     found = find(text, PII)
     for finding in reversed(found):
@@ -22,7 +21,7 @@ def mask_personal(text: str) -> str:
 
 
 class MaskingFormatter(logging.Formatter):
-    """Formats as another does, then masks what came out, so that nothing in a record is forgotten."""
+    """Formats with another formatter, then masks the result, so that no part of a record is missed."""
 
     def __init__(self, inner: logging.Formatter, mask: Callable[[str], str]) -> None:
         super().__init__()
@@ -30,14 +29,14 @@ class MaskingFormatter(logging.Formatter):
         self._mask = mask
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line without secrets."""
+        """Return the masked line."""
         line = self._mask(self._inner.format(record))
         return line if getattr(record, "own", False) else mask_personal(line)
 
 
 @contextmanager
 def masked_logs(mask: Callable[[str], str]) -> Iterator[None]:
-    """Mask what every handler of the root logger writes while the block is open."""
+    """Mask the output of every handler of the root logger within the block."""
     changed = [(handler, handler.formatter) for handler in logging.getLogger().handlers]
     for handler, inner in changed:
         handler.setFormatter(MaskingFormatter(inner or logging.Formatter(), mask))

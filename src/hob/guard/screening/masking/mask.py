@@ -1,9 +1,8 @@
-"""Taking known secrets out of texts: exact, so nothing else is touched, and fast enough for every text there is.
+"""Masking of known secrets: exact, so nothing else is touched, and fast enough for every text.
 
-A text that is there as a whole is also read as `unfolding` does; in one that comes in pieces only forms are found.
-Every form of a secret is at least `gram + step - 1` characters long, so wherever one lies, one of the places that are
-looked at (each `step`-th) falls into the last of them. A text without secrets costs one lookup per step, however
-many secrets there are.
+A complete text is also searched in unfolded form (see `unfolded`); in a text that arrives in pieces only the listed
+forms are found. Every form of a secret has at least `gram + step - 1` characters, so one of the positions probed (every
+`step`-th) hits one of its last grams. A text without secrets costs one lookup per step, however many secrets there are.
 """
 
 import base64
@@ -15,10 +14,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from urllib.parse import quote, quote_plus
 
-# The forms in which a secret may turn up: as it is, and as programs write it down.
+# The forms in which a secret may occur: as it is, and as programs encode it.
 
 SHORTEST = 8
-"""Shorter values are no secrets worth the name; masking them would spoil ordinary texts."""
+"""Shorter values are hardly secret, and masking them would damage ordinary text."""
 _PROSE = 16
 _LINE = 16
 _FEWEST_SIGNS = 4
@@ -26,7 +25,7 @@ _PLACEHOLDERS = frozenset({"sk-no-key-required", "no-key-required", "your-api-ke
 
 
 def is_maskable(value: str) -> bool:
-    """Whether it can be told from ordinary words: long enough, and no placeholder such as `lm-studio`."""
+    """Return whether the value differs from ordinary words: long enough, and not a placeholder such as `lm-studio`."""
     value = value.strip()
     if len(value) < SHORTEST or len(set(value)) < _FEWEST_SIGNS or value.lower() in _PLACEHOLDERS:
         return False
@@ -35,7 +34,7 @@ def is_maskable(value: str) -> bool:
 
 
 def forms_of(value: str) -> frozenset[str]:
-    """The value, its lines, and what JSON, URLs, HTML, hex, base64 and base32 (in all positions) make of it."""
+    """Return the value, its lines, and their JSON, URL, HTML, hex, base64 and base32 encodings (at every offset)."""
     found: set[str] = set()
     for text in {value, value.strip(), *_lines(value)}:
         found.update(_written(text))
@@ -48,7 +47,7 @@ def forms_of(value: str) -> frozenset[str]:
 
 
 def _lines(value: str) -> Iterator[str]:
-    """Of a key in a block each line is one too: it is shown with something before it, or alone."""
+    """Yield the lines of a multi-line key, because each may be shown alone or with a prefix."""
     lines = value.strip().splitlines()
     if len(lines) > 1:
         yield from (line.strip() for line in lines if len(line.strip()) >= _LINE and "-----" not in line)
@@ -59,7 +58,7 @@ def _written(text: str) -> Iterator[str]:
     for ascii_only in (True, False):
         inner = json.dumps(text, ensure_ascii=ascii_only)[1:-1]
         yield inner
-        yield json.dumps(inner, ensure_ascii=ascii_only)[1:-1]  # JSON in JSON, as in a call's arguments
+        yield json.dumps(inner, ensure_ascii=ascii_only)[1:-1]  # nested JSON, as in a call's arguments
         yield inner.replace("/", "\\/")
     yield html.escape(text)
     yield html.escape(text, quote=False)
@@ -78,7 +77,7 @@ def _lower_escapes(coded: str) -> str:
 
 
 def _base64_cores(data: bytes) -> Iterator[str]:
-    """The signs that depend on the value alone, whatever stands before and after it (RFC 4648)."""
+    """Yield the characters that depend only on the value, whatever precedes and follows it (RFC 4648)."""
     for before in range(3):
         coded = base64.b64encode(bytes(before) + data).decode()
         first = -(-before * 8 // 6)
@@ -91,13 +90,11 @@ def _base32_cores(data: bytes) -> Iterator[str]:
         yield coded[-(-before * 8 // 5) : (before + len(data)) * 8 // 5]
 
 
-# Ways to write a secret that no list of forms can hold, since anything may stand between its signs.
-#
-# Line ends (`base64`, `xxd -p` and `fold` wrap what they write), colours and characters without width, an escape for
-# each sign. Each is looked for only where the text shows a trace of it. What `xxd`, `od` and `hexdump` write is in
-# `dumps`.
+# Spellings that no list of forms can cover, because anything may come between the characters of the secret: line ends
+# (`base64`, `xxd -p` and `fold` wrap their output), colours and zero-width characters, an escape for each character.
+# Each is tried only if the text shows a trace of it. Output of `xxd`, `od` and `hexdump` is handled by `dumped`.
 
-# Reading what `xxd`, `od` and `hexdump` write: lines of columns, each of them some bytes in hex, octal or as signs.
+# Hex dumps by `xxd`, `od` and `hexdump`: lines of columns, each with some bytes in hex, octal or as characters.
 
 _XXD = re.compile(r"[0-9a-f]{8,16}: ((?:[0-9a-f]+ )+)", re.IGNORECASE)
 _OTHERS = re.compile(r"(?:[0-9a-f]{6,16})?((?: {1,9}[0-9a-f]{2,16})+) *(?:$| [|>])", re.IGNORECASE)
@@ -109,12 +106,12 @@ Read = Callable[[str], str]
 
 
 def shows_dump(text: str) -> bool:
-    """Whether there may be one: its lines begin with where they are, or there are many blanks."""
+    """Return whether the text may contain a dump: lines that begin with an offset, or many blanks."""
     return "\n00" in text or text.startswith("00") or text.count(" ") * 4 > len(text)
 
 
 def dumped(text: str) -> Iterator[Sequence[tuple[int, int, str]]]:
-    """Each way to read the dump in a text: its lines, the line ends between them, and what they mean."""
+    """Yield each way to decode the dump in a text: its rows and the line ends between them, with what they mean."""
     rows: list[tuple[int, str]] = []
     start = 0
     for line in text.split("\n"):
@@ -133,7 +130,7 @@ def dumped(text: str) -> Iterator[Sequence[tuple[int, int, str]]]:
 
 
 def _may_be_row(line: str) -> bool:
-    if line[:1] == " ":  # without the place
+    if line[:1] == " ":  # without an offset
         return line[1:2] not in ("", " ") or line[3:4] not in ("", " ")
     return line[:6].isalnum() and _OFFSET.match(line.replace(":", " ", 1)) is not None
 
@@ -161,7 +158,7 @@ def _octal(row: str) -> str:
 
 
 def _signs(row: str) -> str:
-    """`od -c`: a sign or an escape at the right end of each four."""
+    """Decode `od -c`: a character or an escape at the right end of each four columns."""
     offset = _OFFSET.match(row)
     cells = row[offset.end() :] if offset else row
     if cells[::_CELL].strip():
@@ -176,23 +173,23 @@ def _bytes(digits: str) -> str:
 
 
 def _text(data: bytes) -> str:
-    return data.replace(b"\0", b"").decode("latin-1")  # without zeros UTF-16 reads as ASCII does
+    return data.replace(b"\0", b"").decode("latin-1")  # without zero bytes UTF-16 reads like ASCII
 
 
 Span = tuple[int, int]
 Piece = tuple[int, int, str]
-"""From where to where in a text something stands, and what it means."""
+"""Start and end of a piece of text, and what it means."""
 Find = Callable[[str], list[Span]]
 
-_SOLID = 12  # signs without a blank, at the end of a line or the beginning of the next: it may be one word
-_MARGIN = re.compile(r"\s*(?:\d+[:|\t] ?|> ?)?\s*")  # also the number of a line, or that it is quoted
+_SOLID = 12  # characters without a blank, ending a line or beginning the next one, that may be one word
+_MARGIN = re.compile(r"\s*(?:\d+[:|\t] ?|> ?)?\s*")  # also a line number or quote mark
 _MARGINAL = frozenset(" \t>0123456789")
 _UNICODE = 0x110000
-_TRAILING = " \t\r\\"  # a backslash: of a line end in JSON in JSON
-# colours and the like (ECMA-48, 5.4), and what takes no room
+_TRAILING = " \t\r\\"  # a backslash is part of a line end in nested JSON
+# terminal sequences such as colours (ECMA-48, 5.4), and zero-width characters
 _HIDDEN = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|[\0\xad\u034f\u200b-\u200f\u2060-\u2064\ufe00-\ufe0f\ufeff]")
 _WIDTHLESS = "\xad\u034f\u200b\u200c\u200d\u200e\u200f\u2060\u2061\u2062\u2063\u2064\ufe0e\ufe0f\ufeff"
-_ESCAPES = tuple(  # each begins with what is looked for fast
+_ESCAPES = tuple(  # each is preceded by the string that is cheap to search for
     (sign, re.compile(pattern), base)
     for sign, pattern, base in (
         ("%", r"%([0-9A-Fa-f]{2})", 16),
@@ -206,13 +203,13 @@ _ESCAPES = tuple(  # each begins with what is looked for fast
 
 
 def unfolded(text: str, find: Find) -> Iterator[Span]:
-    """Where secrets stand once the text is read so; `find` tells where they stand in a text as it is."""
+    """Yield the spans of secrets in the unfolded text; `find` searches a plain text."""
     if "\0" in text or "\x1b" in text or (not text.isascii() and any(sign in text for sign in _WIDTHLESS)):
         yield from _found(text, ((each.start(), each.end(), "") for each in _HIDDEN.finditer(text)), find)
     for sign, pattern, base in _ESCAPES:
         if sign in text and pattern.search(text):
             yield from _found(text, _unescaped(text, pattern, base), find)
-    for end in ("\n", "\\n"):  # the second in JSON
+    for end in ("\n", "\\n"):  # the second one in JSON
         if end in text:
             yield from _wrapped(text, end, find)
     if shows_dump(text):
@@ -221,7 +218,7 @@ def unfolded(text: str, find: Find) -> Iterator[Span]:
 
 
 def _found(text: str, pieces: Iterable[Piece], find: Find) -> Iterator[Span]:
-    """Secrets in the text with these pieces read, as spans of the text as it stands."""
+    """Yield the spans, in the original text, of secrets found after decoding these pieces."""
     plain: list[str] = []
     begins: list[int] = []
     places: list[tuple[int, int, bool]] = []
@@ -251,9 +248,9 @@ def _unescaped(text: str, pattern: re.Pattern[str], base: int) -> Iterator[Piece
 
 
 def _wrapped(text: str, end: str, find: Find) -> Iterator[Span]:
-    """Lines of which each may go on in the next: the one ends, or the other begins, with a long word."""
+    """Search text whose lines may be wrapped: one ends, or the next begins, with a long word."""
     lines = text.split(end)
-    words: list[str] = []  # those that go on, each set apart from the next
+    words: list[str] = []  # joined words, each separated from the next
     breaks: list[int] = []
     before, open_end, whole = "", False, False
     for at, line in enumerate(lines):
@@ -286,22 +283,23 @@ def _margin(line: str) -> int:
 
 
 MASKED = "[secret removed]"
-"""What stands in the place of a secret. It means the same in JSON, in URLs and to people."""
+"""Replacement for a secret. Safe within JSON and URLs, and readable."""
 _LONGEST_GRAM = 8
 _LONGEST_STEP = 16
 _HEAD = 4
 _REMEMBERED, _REMEMBERED_LENGTH = 200, 8_000
-"""So many texts without a secret are known again, those that are longer by their SHA-256: a prompt is looked through
-several times a turn, and a page that looks again is mostly told the same."""
+"""Number of clean texts remembered, longer ones by their SHA-256: a prompt is searched several times a turn, and a page
+that polls usually gets the same text.
+"""
 
 
 class Mask:
-    """Masks the secrets it was made of. Immutable; call it with a text, or `stream` for one that comes in pieces."""
+    """Masks a fixed set of secrets. Immutable; call it with a text, or use `stream` for one that arrives in pieces."""
 
     __slots__ = ("_clean", "_forms", "_gram", "_grams", "_heads", "_longest", "_step", "skipped")
 
     def __init__(self, secrets: Mapping[str, str]) -> None:
-        """Of secrets by name. What cannot be told from ordinary words is left alone and named in `skipped`."""
+        """`secrets` are values by name. Values like ordinary words are not masked; their names are in `skipped`."""
         usable = {value for value in secrets.values() if is_maskable(value)}
         self.skipped = tuple(sorted(name for name, value in secrets.items() if value not in usable))
         forms = sorted({form for value in usable for form in forms_of(value)})
@@ -313,7 +311,7 @@ class Mask:
         self._heads = frozenset(form[:length] for form in forms for length in range(1, _HEAD + 1))
         grams: dict[str, list[tuple[int, str]]] = {}
         for form in forms:
-            last = len(form) - self._gram  # a key's end is its own, its beginning its vendor's
+            last = len(form) - self._gram  # the end of a key is unique, its beginning is often the vendor's prefix
             for offset in range(last - self._step + 1, last + 1):
                 grams.setdefault(form[offset : offset + self._gram], []).append((offset, form))
         self._grams = grams
@@ -323,7 +321,7 @@ class Mask:
         return bool(self._forms)
 
     def __call__(self, text: str) -> str:
-        """The text with each secret masked; the same object if there is none."""
+        """Mask each secret in the text; return the same object if there is none."""
         if not self._forms:
             return text
         seen = text if len(text) <= _REMEMBERED_LENGTH else sha256(text.encode("utf-8", "surrogatepass")).digest()
@@ -340,7 +338,7 @@ class Mask:
         return text
 
     def find(self, text: str) -> list[Span]:
-        """Where forms of secrets lie, in order; those that overlap are one."""
+        """Return the spans of known forms in order, overlapping ones merged."""
         size, grams = self._gram, self._grams
         if len(text) < size or not grams:
             return []
@@ -354,11 +352,11 @@ class Mask:
         return merge(found)
 
     def stream(self) -> "MaskStream":
-        """For one text that comes in pieces."""
+        """Return a masker for one text that arrives in pieces."""
         return MaskStream(self)
 
     def open_at(self, text: str) -> int:
-        """Where at the end of the text a secret may have begun that goes on; the text's length if none has."""
+        """Return where an incomplete secret may begin at the end of the text; the text's length if none does."""
         for at in range(max(0, len(text) - self._longest + 1), len(text)):
             if text[at : at + _HEAD] in self._heads:
                 rest = text[at:]
@@ -369,7 +367,7 @@ class Mask:
 
 
 class MaskStream:
-    """Masks a text that comes in pieces. Only what may be the beginning of a secret is held back."""
+    """Masks a text that arrives in pieces, holding back only what may be the beginning of a secret."""
 
     __slots__ = ("_held", "_mask", "_told")
 
@@ -377,16 +375,16 @@ class MaskStream:
         self._mask = mask
         self._held = ""
         self._told = 0
-        """How much of what is held belongs to a secret that was masked already, and may begin another."""
+        """How much of the held text belongs to a secret already masked; it may also begin another one."""
 
     def feed(self, piece: str) -> str:
-        """What can be shown now."""
+        """Add a piece; return the text that can be released."""
         text = self._held + piece
         keep = self._mask.open_at(text)
         return self._show(text, keep)
 
     def finish(self) -> str:
-        """What was held back and turned out to be none."""
+        """Return the text held back."""
         return self._show(self._held, len(self._held))
 
     def _show(self, text: str, keep: int) -> str:
@@ -406,7 +404,7 @@ class MaskStream:
 
 
 def merge(found: Iterable[Span]) -> list[Span]:
-    """The spans in order, those that overlap as one."""
+    """Sort the spans and merge overlapping ones."""
     merged: list[Span] = []
     for start, end in sorted(found):
         if merged and start < merged[-1][1]:

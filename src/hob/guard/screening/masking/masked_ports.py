@@ -1,4 +1,4 @@
-"""Masking at the ports: known secrets are taken out of messages that come in and of blobs that are kept."""
+"""Ports with masking: known secrets are removed from incoming messages and from stored blobs."""
 
 from dataclasses import replace
 
@@ -10,7 +10,7 @@ from hob.guard.screening.masking.known_secrets import KnownSecrets
 
 
 class MaskedAdmission:
-    """Implements `Admission` over another, which sees the message as it came: a passphrase is a secret too."""
+    """Implements `Admission` around another one, which sees the unmasked message because a passphrase is a secret too."""
 
     def __init__(self, admission: Admission, known: KnownSecrets) -> None:
         self._admission = admission
@@ -35,9 +35,9 @@ class MaskedAdmission:
 
 
 class MaskedBlobs:
-    """Implements `Blobs` over others: texts are kept without secrets, anything else as it is.
+    """Implements `Blobs` around another one: texts are stored masked, anything else unchanged.
 
-    A copy of a file that is to be put back is no text: it has to be the file.
+    A copy of a file that is to be restored is not stored as text: it must stay identical.
     """
 
     def __init__(self, blobs: Blobs, known: KnownSecrets) -> None:

@@ -1,4 +1,4 @@
-"""A model whose answers hold no known secret, and which is told none."""
+"""A model that is never told a known secret and whose answers contain none."""
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
@@ -23,16 +23,18 @@ from hob.guard.screening.masking.known_secrets import KnownSecrets
 
 
 class MaskedModel:
-    """Implements `Model` over another. Before anything is journalled, shown or hashed, so that all see the same."""
+    """Implements `Model` around another one. It is applied before journalling, display and hashing, so that all see the
+    same.
+    """
 
     def __init__(self, model: Model, known: KnownSecrets) -> None:
         self._model = model
         self._known = known
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent]:
-        """The answer without secrets. What may be the beginning of one is held back until it is known to be none."""
+        """Stream the masked answer. Text that may begin a secret is held back until it is known not to."""
         text, reasoning = self._known.stream(), self._known.stream()
-        # every model's stream is an asynchronous generator; closing it ends the request
+        # every model's stream is an async generator; closing it ends the request
         stream = cast(AsyncGenerator[ModelEvent, None], self._model.stream(self._asked(request)))
         try:
             async with aclosing(stream) as events:
@@ -50,7 +52,7 @@ class MaskedModel:
                         yield self._answered(cast(ModelReply, event))
                     else:
                         yield event
-        except ModelError as error:  # a provider may quote what it was sent
+        except ModelError as error:  # a provider may quote the request
             error.args = (self._known(str(error)),)
             raise
 
@@ -72,7 +74,7 @@ class MaskedModel:
     def _answered(self, reply: ModelReply) -> ModelReply:
         known, sealed = self._known, reply.continuation
         if sealed is not None and known(sealed.data) is not sealed.data:
-            sealed = None  # changed, its provider would refuse it; without it the turn goes on
+            sealed = None  # the provider would reject an altered one; the turn continues without it
         return replace(
             reply,
             text=known(reply.text),
@@ -88,7 +90,7 @@ class MaskedModel:
 
 
 class MaskedRouting(MaskedModel):
-    """Implements `Routes` and `CanName` too, over a model that does."""
+    """Also implements `Routes` and `CanName`, around a model that does."""
 
     async def route(self, request: ModelRequest) -> Route:
         try:
@@ -102,7 +104,7 @@ class MaskedRouting(MaskedModel):
 
 
 class MaskedRouter(MaskedRouting):
-    """Implements `ChecksNames` and `HasAliases` too, over a model that does."""
+    """Also implements `ChecksNames` and `HasAliases`, around a model that does."""
 
     async def check_ref(self, name: str) -> str | None:
         reason = await cast(ChecksNames, self._model).check_ref(name)
@@ -114,7 +116,7 @@ class MaskedRouter(MaskedRouting):
 
 
 def masked_model(model: Model, known: KnownSecrets) -> Model:
-    """This model without secrets; it can all that this one can."""
+    """Wrap the model with masking; the wrapper supports the same protocols."""
     if not (isinstance(model, Routes) and isinstance(model, CanName)):
         return MaskedModel(model, known)
     names = isinstance(model, ChecksNames) and isinstance(model, HasAliases)

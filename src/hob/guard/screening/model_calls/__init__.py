@@ -1,1 +1,1 @@
-"""What models are told and what they answer, looked over: the prompt guard and the sanitizer."""
+"""Screening of model calls: the prompt guard for requests, the sanitizer for answers."""

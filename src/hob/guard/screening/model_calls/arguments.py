@@ -1,17 +1,17 @@
-"""The texts inside of a call's arguments."""
+"""Transformation of the texts in a call's arguments."""
 
 import json
 from collections.abc import Callable
 from typing import Any
 
 Change = Callable[[str, str], str]
-"""Given the name a text stands under (or nothing) and the text; gives the text as it is to be."""
+"""Maps the name of a text (or "") and the text to the new text."""
 
 
 def change_texts(arguments: str, change: Change) -> str:
-    """The arguments with every text in them changed: names, texts and whole numbers of JSON, or all of what is none.
+    """Change every text in the arguments: names, strings and integers of the JSON, or the whole if it is not JSON.
 
-    Arguments in which nothing changes stay as they were, to the byte.
+    If nothing changes, the arguments are returned unchanged, byte for byte.
     """
     try:
         value = json.loads(arguments)
@@ -23,7 +23,7 @@ def change_texts(arguments: str, change: Change) -> str:
 
 
 class _Changing:
-    """Walks a JSON value and remembers whether anything became another."""
+    """Walks a JSON value and records whether anything changed."""
 
     __slots__ = ("_change", "touched")
 

@@ -1,11 +1,11 @@
-"""What goes to a model on somebody else's machine, without what its owner does not want to go there.
+"""The prompt guard: keeps sensitive data out of requests to models on other people's machines.
 
-All of a request is looked over: system text, every message, the arguments of earlier calls. What was looked over is
-remembered by its hash, so a turn pays for what is new. What is taken out stands in the request as a placeholder and is
-put back in the answer: the model works with the placeholder, its owner sees the value.
+The whole request is scanned: system text, every message, the arguments of earlier calls. Results are cached by hash, so
+a turn pays only for new text. Redacted values are replaced by placeholders in the request and restored in the answer:
+the model works with the placeholder, the owner sees the value.
 
-A password that is found by the word before it would be missed where it stands alone, as in an answer that repeats it
-once it was put back. So such values are remembered, while Hob runs, and taken out wherever they stand.
+A password that is recognised by the word before it would be missed elsewhere, as in an answer that repeats it after
+restoration. Such values are remembered while Hob runs and redacted wherever they occur.
 """
 
 import hashlib
@@ -37,12 +37,11 @@ from hob.guard.screening.model_calls.arguments import change_texts
 from hob.guard.screening.model_calls.screened import DENIED, Screened, refusal
 from hob.guard.screening.model_calls.settings import PromptGuardSettings, ScreeningAction
 
-# Values taken out of a text and put back: `[EMAIL-kdmfbaopce]` stands for an address.
-#
-# The letters are a keyed hash of the value. So a value has the same placeholder in every request (the provider's prompt
-# cache holds), and no one who lacks the key can make one up. A text that holds something of that shape has it taken out
-# and put back like any value: what was in a text never becomes another value. The letters are no digits, so that no
-# detector takes a placeholder for anything.
+# Reversible redaction: `[EMAIL-kdmfbaopce]` stands for an address.  The letters are a keyed hash of the value, so a
+# value has the same placeholder in every request (which keeps the provider's prompt cache valid), and nobody without
+# the key can forge one. Text that looks like a placeholder is itself redacted and restored like any value, so text
+# never turns into another value. The hash uses letters instead of digits, so that no detector mistakes a placeholder
+# for something.
 
 SHAPE = re.compile(r"\[[A-Z_]{2,16}-[a-p]{10}\]")
 _UNFINISHED = re.compile(r"\[(?:[A-Z_]{0,16}|[A-Z_]{2,16}-[a-p]{0,10})$")
@@ -54,7 +53,7 @@ _NONE: Mapping[str, str] = {}
 
 
 class Placeholders:
-    """Takes values out. `restore` grows with every text: what to put back for which placeholder."""
+    """Redacts values. `restore` maps each placeholder used so far to its value."""
 
     def __init__(self, key: bytes) -> None:
         self._key = key
@@ -62,8 +61,9 @@ class Placeholders:
         self.restore: dict[str, str] = {}
 
     def take_out(self, text: str, findings: Iterable[SensitiveFinding], others: Mapping[str, str] = _NONE) -> str:
-        """The text with placeholders for the findings, for `others` (values found elsewhere, with their kinds) and for
-        what looks like a placeholder."""
+        """Replace the findings, the `others` (values found elsewhere, with their kinds) and whatever looks like a
+        placeholder.
+        """
         found = [*findings, *_quoted(text), *_mentioned(text, others)]
         if not found:
             return text
@@ -75,7 +75,7 @@ class Placeholders:
         return "".join((*parts, text[at:]))
 
     def of(self, value: str, kind: str) -> str:
-        """The placeholder of this value; the first kind it was found as names it."""
+        """Return the placeholder of this value, named after the kind as which it was first found."""
         placeholder = self._known.get(value)
         if placeholder is None:
             label = kind.upper() if kind in _NAMES or kind == _TEXT else "CUSTOM"
@@ -103,21 +103,21 @@ def _mentioned(text: str, values: Mapping[str, str]) -> list[SensitiveFinding]:
 
 
 def put_back(text: str, restore: Mapping[str, str]) -> str:
-    """The text with the values for their placeholders; what is no placeholder of ours stays."""
+    """Replace placeholders by their values; unknown placeholders are kept."""
     if "[" not in text:
         return text
     return SHAPE.sub(lambda match: restore.get(match.group(), match.group()), text)
 
 
 class Restorer:
-    """Puts values back into a text that comes in pieces, cut anywhere. Holds back 28 characters at most."""
+    """Restores values in a text that arrives in arbitrary pieces. Holds back at most 28 characters."""
 
     def __init__(self, restore: Mapping[str, str]) -> None:
         self._restore = restore
         self._held = ""
 
     def feed(self, piece: str) -> str:
-        """What can be shown now."""
+        """Add a piece; return the text that can be released."""
         if not self._held and "[" not in piece:
             return piece
         text = self._held + piece
@@ -128,12 +128,12 @@ class Restorer:
         return put_back(text[:at], self._restore)
 
     def finish(self) -> str:
-        """What was held back: no placeholder after all."""
+        """Return the text held back, which was not a placeholder."""
         held, self._held = self._held, ""
         return held
 
 
-_MAX_SCANS = 4_096  # texts whose findings are remembered; a session has some hundreds
+_MAX_SCANS = 4_096  # texts whose findings are cached; a session has some hundreds
 _MAX_KNOWN = 256
 _ORDER = tuple(ScreeningAction)
 _BY_CONTEXT = frozenset({SensitiveKind.PASSWORD, SensitiveKind.SECRET, SensitiveKind.BEARER})
@@ -145,7 +145,7 @@ _NOTE = (
 
 
 class PromptGuard:
-    """Screens requests. `key` is a secret of the home: placeholders are made with it."""
+    """Screens requests. `key` is a secret of the home, used for placeholders."""
 
     def __init__(self, settings: PromptGuardSettings, key: bytes) -> None:
         if not key:
@@ -168,7 +168,7 @@ class PromptGuard:
 
     @property
     def active(self) -> bool:
-        """Whether it looks for anything; if not, leave it out."""
+        """Whether it looks for anything; if not, it can be omitted."""
         return any(
             action is not ScreeningAction.OFF
             for kind, action in self._actions.items()
@@ -176,9 +176,9 @@ class PromptGuard:
         )
 
     def screen(self, request: ModelRequest) -> Screened:
-        """The request as it may be sent to a model that is not local.
+        """Return the request as it may be sent to a model that is not local.
 
-        Raises ModelError (FILTERED), which names what was found and where but never the value.
+        Raises ModelError (FILTERED), which names what was found and where, but never the value.
         """
         found: dict[str, str] = {}
         fresh: set[str] = set()
@@ -202,10 +202,10 @@ class PromptGuard:
             request = self._redact(request, placeholders)
         return Screened(request, action, kinds, placeholders.restore, remarks)
 
-    # looking
+    # detection
 
     def _look(self, request: ModelRequest) -> Iterator[tuple[str, bool, str, tuple[SensitiveFinding, ...]]]:
-        """Every text in which something was found: its place, whether it is new in this request, and what."""
+        """Yield every text with findings: its place, whether it is new in this request, and the findings."""
         for place, new, text in _texts(request):
             findings = self._scan(text)
             if findings:
@@ -217,7 +217,7 @@ class PromptGuard:
                         yield "the arguments of a call", False, text, findings
 
     def _scan(self, text: str) -> tuple[SensitiveFinding, ...]:
-        """What is in the text that anything is to be done about."""
+        """Return the findings in the text that require an action."""
         if not text:
             return ()
         name = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
@@ -255,7 +255,7 @@ class PromptGuard:
         return found
 
     def _scan_named(self, name: str, text: str) -> tuple[SensitiveFinding, ...]:
-        """As `_scan`, with the name before the text: it may be what tells a password."""
+        """Like `_scan`, but with the name before the text, because it may identify a password."""
         before = len(name) + 2
         findings = self._scan(f"{name}: {text}" if name else text)
         if not name:
@@ -270,7 +270,7 @@ class PromptGuard:
             if len(self._known) > _MAX_KNOWN:
                 self._known.popitem(last=False)
 
-    # taking out
+    # redaction
 
     def _redact(self, request: ModelRequest, placeholders: Placeholders) -> ModelRequest:
         system = self._take_out(request.system, placeholders)
@@ -302,7 +302,7 @@ class PromptGuard:
 
 
 async def restored(events: AsyncIterator[ModelEvent], restore: Mapping[str, str]) -> AsyncGenerator[ModelEvent]:
-    """The events with values for placeholders, in text, reasoning and calls. Leave it out where `restore` is empty."""
+    """Restore values in text, reasoning and calls of the events. Omit it if `restore` is empty."""
     text, reasoning = Restorer(restore), Restorer(restore)
     async with aclosing(cast("AsyncGenerator[ModelEvent]", events)) as source:
         async for event in source:
@@ -325,7 +325,7 @@ async def restored(events: AsyncIterator[ModelEvent], restore: Mapping[str, str]
 
 
 def restore_reply(reply: ModelReply, restore: Mapping[str, str]) -> ModelReply:
-    """The whole answer with values for placeholders. What the provider wants back sealed stays as it is."""
+    """Restore values in the whole answer. The provider's sealed continuation is not changed."""
     calls = tuple(
         replace(call, arguments=change_texts(call.arguments, lambda _, text: put_back(text, restore)))
         for call in reply.calls
@@ -350,6 +350,6 @@ def _plain(value: str) -> str:
 
 
 def _is_telling(value: str) -> bool:
-    """Whether it is like no word, so that taking it out everywhere takes out nothing else."""
+    """Return whether the value is unlike any word, so that redacting it everywhere affects nothing else."""
     strange = any(not sign.isalpha() for sign in value) and any(sign.isalpha() for sign in value)
     return len(value) >= 8 and strange and not any(sign.isspace() for sign in value)

@@ -1,4 +1,4 @@
-"""What comes back from a model, before anybody sees it."""
+"""The sanitizer: cleans model answers before anyone sees them."""
 
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Collection
@@ -18,23 +18,22 @@ from hob.guard.screening.model_calls.arguments import change_texts
 from hob.guard.screening.model_calls.settings import ImagePolicy as ImageRule
 from hob.guard.screening.model_calls.settings import SanitizerSettings
 
-# Stages of cleaning a text that comes in pieces. Each holds back what it cannot judge yet, and no more than it says.
-#
-# What a stage gives for all pieces together, `finish` included, does not depend on how the text was cut.
+# Streaming stages. Each holds back only what it cannot judge yet, within the limit it documents.  The total output of a
+# stage, including `finish`, does not depend on how the text was split.
 
 
 class Stage(Protocol):
-    """One change to a text on its way."""
+    """A transformation of streamed text."""
 
     def feed(self, piece: str) -> str:
-        """What may go on now."""
+        """Add a piece; return the text that can be released."""
 
     def finish(self) -> str:
-        """What is left when nothing more comes."""
+        """Return the rest at the end of the text."""
 
 
 def unfinished(text: str, words: Collection[str]) -> int:
-    """Where the end of the text may be the beginning of one of these words; its length if it is none."""
+    """Return where the text may end with the beginning of one of these words; the text's length if it does not."""
     longest = max(map(len, words)) - 1
     for at in range(max(0, len(text) - longest), len(text)):
         if any(word.startswith(text[at:]) for word in words):
@@ -46,9 +45,9 @@ _OPEN, _CLOSED = ("<think>", "<thinking>"), ("</think>", "</thinking>")
 
 
 class Thoughts:
-    """Takes a `<think>` block off the beginning of a text; what was in it is collected in `reasoning`.
+    """Removes a `<think>` block at the beginning of a text and collects it in `reasoning`.
 
-    Holds back eleven characters. A block anywhere else is what the text is about and stays.
+    Holds back eleven characters. A block elsewhere is part of the content and stays.
     """
 
     def __init__(self) -> None:
@@ -57,7 +56,7 @@ class Thoughts:
         self.reasoning = ""
 
     def feed(self, piece: str) -> str:
-        """What may go on now."""
+        """Add a piece; return the text that can be released."""
         if self._state == "text":
             return piece
         text = self._held + piece
@@ -90,7 +89,7 @@ class Thoughts:
         return ""
 
     def finish(self) -> str:
-        """What is left when nothing more comes."""
+        """Return the rest at the end of the text."""
         held, self._held = self._held, ""
         if self._state == "thinking":
             self.reasoning += held
@@ -107,13 +106,13 @@ _MAYBE_MARKS = re.compile(rf"(?:{_MARK}\s{{0,4}}+){{0,8}}+(?:<[\w|/\uff5c\u2581]
 
 
 class EndMarks:
-    """Takes the marks off the end of a text with which a model ends its turn. Holds back what may be such an end."""
+    """Removes the end-of-turn marks of models from the end of a text. Holds back what may be such an end."""
 
     def __init__(self) -> None:
         self._held = ""
 
     def feed(self, piece: str) -> str:
-        """What may go on now."""
+        """Add a piece; return the text that can be released."""
         if not self._held and "<" not in piece:
             return piece
         text = self._held + piece
@@ -125,15 +124,15 @@ class EndMarks:
         return text[:at]
 
     def finish(self) -> str:
-        """What is left when nothing more comes."""
+        """Return the rest at the end of the text."""
         held, self._held = self._held, ""
         return _MARKS.sub("", held)
 
 
 class Images:
-    """Shows the address of an image instead of the image, unless its host is one that `own_words` names.
+    """Replaces an image by its address, unless `own_words` name its host.
 
-    An answer could carry data away in the address of an image, which a program that shows it would load at once.
+    An answer could exfiltrate data in an image address, which a client would load immediately.
     """
 
     _BEGINNINGS = ("![", "<img")
@@ -149,13 +148,13 @@ class Images:
         self._held = ""
 
     def feed(self, piece: str) -> str:
-        """What may go on now."""
+        """Add a piece; return the text that can be released."""
         if not self._held and "!" not in piece and "<" not in piece:
             return piece
         return self._go_through(self._held + piece, whole=False)
 
     def finish(self) -> str:
-        """What is left when nothing more comes."""
+        """Return the rest at the end of the text."""
         return self._go_through(self._held, whole=True)
 
     def _go_through(self, text: str, *, whole: bool) -> str:
@@ -181,7 +180,7 @@ class Images:
 
     @staticmethod
     def _may_go_on(text: str, at: int) -> bool:
-        """Whether what follows can still make an image of it."""
+        """Return whether further text can still complete an image."""
         if text[at] == "<":
             return ">" not in text[at:]
         end = text.find("]", at)
@@ -206,9 +205,9 @@ class Images:
 
 
 class Redaction:
-    """Takes out what detectors find. Text goes on in lines, or in pieces of some hundred characters.
+    """Removes what the detectors find. Releases text line by line, or in pieces of some hundred characters.
 
-    Holds back 16,000 characters at most, inside of a key block; 4,000 in a word without end; 700 otherwise.
+    Holds back at most 16,000 characters within a key block, 4,000 in an endless word, 700 otherwise.
     """
 
     _STEP, _REACH, _CONTEXT = 500, 200, 60
@@ -217,24 +216,24 @@ class Redaction:
     def __init__(self, kinds: frozenset[str]) -> None:
         self._kinds = kinds
         self._held = ""
-        self._before = ""  # what went on last: a name that tells what the value after it is
+        self._before = ""  # the text released last, which may name the value after it
 
     def feed(self, piece: str) -> str:
-        """What may go on now."""
+        """Add a piece; return the text that can be released."""
         self._held += piece
         if "\n" not in piece and len(self._held) < self._STEP:
             return ""
         return self._release(whole=False)
 
     def finish(self) -> str:
-        """What is left when nothing more comes."""
+        """Return the rest at the end of the text."""
         return self._release(whole=True)
 
     def _release(self, *, whole: bool) -> str:
         text, start = self._before + self._held, len(self._before)
         found = list(find(text, self._kinds))
         end = len(text) if whole else self._end(text, start, found)
-        if end < len(text):  # cut off from what follows, it may be something else
+        if end < len(text):  # separated from what follows, it may be something else
             found = [each for each in merge([*found, *find(text[:end], self._kinds)]) if each.start < end]
         parts: list[str] = []
         at = start
@@ -249,7 +248,7 @@ class Redaction:
         return "".join(parts)
 
     def _end(self, text: str, start: int, found: list[SensitiveFinding]) -> int:
-        """Up to where nothing that comes later can make a finding of anything."""
+        """Return the position up to which further text cannot change the findings."""
         end = text.rfind("\n") + 1
         if end <= start:
             end = max(text.rfind(sign, start, len(text) - self._REACH) for sign in " \t") + 1
@@ -265,26 +264,26 @@ class Redaction:
 
 
 def removed(kind: str) -> str:
-    """What stands in the place of what was taken out."""
+    """Return the replacement for a removed value."""
     return f"[{kind.replace('_', ' ')} removed]"
 
 
 class LengthLimit:
-    """Ends a text after `most` characters."""
+    """Cuts a text after `maximum` characters."""
 
     def __init__(self, maximum: int, suffix: str) -> None:
         self._left = maximum
         self._suffix = suffix
 
     def feed(self, piece: str) -> str:
-        """What may go on now."""
+        """Add a piece; return the text that can be released."""
         if self._left < 0:
             return ""
         self._left -= len(piece)
         return piece if self._left >= 0 else piece[: self._left] + self._suffix
 
     def finish(self) -> str:
-        """What is left when nothing more comes."""
+        """Return the rest at the end of the text."""
         return ""
 
 
@@ -292,9 +291,9 @@ _BEAT = Beat()
 
 
 class Sanitizer:
-    """Cleans answers as they come. What is to be withheld or taken out is shown to no one first.
+    """Cleans answers as they stream. Nothing that is to be withheld or removed is ever shown.
 
-    With patterns in `deny` that means that nothing of an answer is shown before all of it is there.
+    With `deny` patterns, nothing of an answer is shown before it is complete.
     """
 
     def __init__(self, settings: SanitizerSettings) -> None:
@@ -304,15 +303,15 @@ class Sanitizer:
 
     @property
     def active(self) -> bool:
-        """Whether it does anything; if not, leave it out."""
+        """Whether it does anything; if not, it can be omitted."""
         settings = self._settings
         images = settings.images is not ImageRule.KEEP
         return bool(self._deny or self._kinds or settings.artefacts or images or settings.max_chars)
 
     async def clean(self, request: ModelRequest, events: AsyncIterator[ModelEvent]) -> AsyncGenerator[ModelEvent]:
-        """The events of the answer to this request. Raises ModelError (FILTERED) where `deny` finds something.
+        """Clean the events of the answer to this request. Raises ModelError (FILTERED) on a `deny` match.
 
-        Its usage is told even then: the reply comes without its words, then the error.
+        Usage is reported even then: the reply arrives without its text, followed by the error.
         """
         cleaning = _Cleaning(self._stages(request), self._kinds)
         async with aclosing(cast("AsyncGenerator[ModelEvent]", events)) as source:
@@ -357,7 +356,7 @@ class Sanitizer:
 
 
 class _Cleaning:
-    """One answer on its way through the stages."""
+    """One answer passing through the stages."""
 
     def __init__(self, stages: tuple[Stage, ...], kinds: frozenset[str]) -> None:
         self._stages = stages
@@ -369,7 +368,7 @@ class _Cleaning:
         self._reasoning: list[str] = []
 
     def text(self, event: TextDelta) -> list[ModelEvent]:
-        """What is shown of a piece of text."""
+        """Return the events to show for a piece of text."""
         self._came += len(event.text)
         piece = event.text
         for stage in self._stages:
@@ -381,7 +380,7 @@ class _Cleaning:
         return events
 
     def thought(self, event: ReasoningDelta) -> list[ModelEvent]:
-        """What is shown of a piece of reasoning."""
+        """Return the events to show for a piece of reasoning."""
         if self._aside is None:
             self._reasoning.append(event.text)
             return [event]
@@ -390,16 +389,16 @@ class _Cleaning:
         return [ReasoningDelta(piece)] if piece else []
 
     def _thought_of(self) -> list[ModelEvent]:
-        """What a stage took for reasoning."""
+        """Return the events for what a stage moved to reasoning."""
         if self._thoughts is None or not self._thoughts.reasoning:
             return []
         taken, self._thoughts.reasoning = self._thoughts.reasoning, ""
         return self.thought(ReasoningDelta(taken))
 
     def reply(self, reply: ModelReply) -> list[ModelEvent]:
-        """The end: what was held back, and the whole answer, which is what was shown."""
+        """Return the final events: the text held back, and the whole answer, which equals what was shown."""
         events: list[ModelEvent] = []
-        if self._came != len(reply.text):  # it came in no pieces, or in others
+        if self._came != len(reply.text):  # it arrived whole, or in other pieces
             events += self.text(TextDelta(reply.text[self._came :] if self._came else reply.text))
         if not self._reasoning and reply.reasoning:
             self.thought(ReasoningDelta(reply.reasoning))

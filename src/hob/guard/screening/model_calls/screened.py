@@ -1,4 +1,4 @@
-"""A request after the prompt guard: what may be sent, or why none of it may."""
+"""The result of the prompt guard: a request that may be sent, or the reason why not."""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -18,7 +18,7 @@ DENIED = "deny_words"
 class Screened:
     """A request as it may be sent, and what was found in it.
 
-    Implements the providers' `ScreenedRequest`. `action` is the most that had to be done.
+    Implements the providers' `ScreenedRequest`. `action` is the strictest action taken.
     """
 
     request: ModelRequest
@@ -36,9 +36,9 @@ class Screened:
 
 
 def refusal(kinds: tuple[str, ...], place: str = "", *, stays: bool = False) -> ModelError:
-    """Why a request goes to no one: what was found, where, and what its owner can do.
+    """Return the error for a request that is not sent: what was found, where, and how to resolve it.
 
-    `stays`: a local model might have had it, but none is known.
+    `stays`: only a local model may read the request, and none is configured.
     """
     what, rule = describe(kinds), "[prompt_guard]"
     if DENIED in kinds:

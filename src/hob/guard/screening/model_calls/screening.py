@@ -1,6 +1,6 @@
-"""Prompt guard and sanitizer as one thing, each made when it is first needed.
+"""Prompt guard and sanitizer combined, each created on first use.
 
-Their patterns cost tens of milliseconds to compile, which a command that asks no model never pays.
+Their patterns take tens of milliseconds to compile; commands that ask no model never pay for it.
 """
 
 from collections.abc import AsyncIterator, Callable

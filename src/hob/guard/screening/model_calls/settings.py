@@ -1,4 +1,4 @@
-"""Settings of what is looked over. Loads nothing but the standard library."""
+"""Settings of prompt guard and sanitizer. Imports only the standard library."""
 
 from enum import StrEnum
 
@@ -12,7 +12,7 @@ _KINDS = tuple(kind.value for kind in SensitiveKind)
 
 
 class ScreeningAction(StrEnum):
-    """What is done about a finding, from the least to the most."""
+    """Action for a finding, mildest first."""
 
     OFF = "off"
     WARN = "warn"
@@ -22,7 +22,7 @@ class ScreeningAction(StrEnum):
 
 
 class ImagePolicy(StrEnum):
-    """What is done about images in answers that would be loaded from elsewhere."""
+    """Treatment of images in answers that would be loaded from elsewhere."""
 
     KEEP = "keep"
     DEFUSE = "defuse"

@@ -1,1 +1,1 @@
-"""Texts that try to steer an assistant: found by scored rules. A net, never the boundary. No I/O."""
+"""Detection of texts that try to steer an assistant, by scored rules. A safety net, not the boundary. No I/O."""

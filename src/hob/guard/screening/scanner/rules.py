@@ -1,10 +1,11 @@
-"""What attempts to steer an assistant look like, as data.
+"""Patterns of attempts to steer an assistant, as data.
 
-Phrases are words in order with at most so many words between, in one sentence: `"ignore|forget 4 @earlier 3 @orders"`.
-A word ending in `*` stands for all that begin so, `_` joins words that follow each other, `@` names a list below. Signs
-are patterns for what is no language; a test counts their steps. Both are read as `reading.plain` writes a text.
+Phrases are words in order, within one sentence, with a maximum number of words in between:
+`"ignore|forget 4 @earlier 3 @orders"`. A word ending in `*` matches every word that begins so, `_` joins consecutive
+words, `@` names a list below. Signs are regular expressions for what is not language; a test limits their steps. Both
+are matched against text normalised by `scanner.plain`.
 
-Scores: 1.0 is suspicious by itself, less needs company. Families follow the OWASP cheat sheet on prompt injection,
+Scores: 1.0 is suspicious alone, less needs company. Families follow the OWASP cheat sheet on prompt injection,
 https://cheatsheetseries.owasp.org/cheatsheets/LLM_Prompt_Injection_Prevention_Cheat_Sheet.html.
 """
 
@@ -35,7 +36,7 @@ class Phrase:
 
 @dataclass(frozen=True, slots=True)
 class Sign:
-    """A pattern of one family, tried only where one of `needs` stands in the text."""
+    """A regular expression of one family, tried only if the text contains one of `needs`."""
 
     family: str
     score: float
@@ -73,7 +74,7 @@ WORDS: Mapping[str, str] = {
 }
 
 PHRASES: tuple[Phrase, ...] = (
-    # orders that put orders aside
+    # instructions that override instructions
     Phrase(OVERRIDE, 1.0, "@leave 5 @earlier 3 @orders"),
     Phrase(OVERRIDE, 1.0, "@leave 3 @orders 1 you 1 were|have 1 given|told|been"),
     Phrase(OVERRIDE, 1.0, "@leave 4 everything|all|what 1 you|u 1 were|have|ve 1 told|given|been"),
@@ -93,7 +94,7 @@ PHRASES: tuple[Phrase, ...] = (
     Phrase(OVERRIDE, 1.0, "vorherig*|bisherig*|obig*|früher* 1 @regeln 3 ungültig|aufgehoben|hinfällig|nicht_mehr"),
     Phrase(OVERRIDE, 0.6, "neue|neuer|neues 0 anweisung|anweisungen|aufgabe|auftrag|ziel"),
     Phrase(OVERRIDE, 0.8, "gehorch* 3 mir"),
-    # somebody else's voice
+    # impersonation
     Phrase(ROLE, 0.8, "system|admin|administrator|security 0 override"),
     Phrase(ROLE, 1.0, "you 0 are|re 1 dan|root|jailbroken|unrestricted|unfiltered"),
     Phrase(ROLE, 1.0, "do|does 0 anything 0 now"),
@@ -104,10 +105,10 @@ PHRASES: tuple[Phrase, ...] = (
     Phrase(ROLE, 0.7, "ich_bin 1 dein|deine|der|die 0 administrator*|entwickler*|admin|besitzer*|betreiber*"),
     Phrase(ROLE, 0.6, "root_access|grant 2 owner_rights|admin_rights|full_access"),
     Phrase(ROLE, 0.6, "i 1 order|command|authorise|authorize 0 you"),
-    # calls that no tool made
+    # forged tool calls
     Phrase(TOOL, 0.7, "call|invoke|use 0 the 0 tool|function"),
     Phrase(TOOL, 0.7, "your 0 exec|shell|terminal|bash|mail 0 tool"),
-    # ends of quotes that have not ended
+    # premature ends of quotes
     Phrase(
         DELIMITER, 0.8, "end_of 1 untrusted|external|quoted|quote|tool|document|retrieved|user|context|input|message"
     ),
@@ -116,14 +117,14 @@ PHRASES: tuple[Phrase, ...] = (
     Phrase(DELIMITER, 0.5, "owner|user 2 says|agreed|agrees|approved|has_approved|now_wants|confirmed|answer"),
     Phrase(DELIMITER, 0.6, "instructions|instruction|notes|note|message 0 for|to 1 assistant|ai|model|agent|bot|llm"),
     Phrase(DELIMITER, 0.6, "dear|hello|hey|attention 0 ai|assistant|llm|chatbot|language_model"),
-    # data carried away in an address
+    # exfiltration in an address
     Phrase(IMAGE, 0.7, "@attach 10 @carrier 16 @talk"),
     Phrase(IMAGE, 1.0, "@attach 3 @talk 12 @carrier"),
     Phrase(IMAGE, 1.0, "image|link|url|address 6 followed_by|ending_in|containing 6 @talk"),
     Phrase(
         IMAGE, 1.0, "füg*|häng*|setz*|bau* 10 bild|adresse|link|url 14 chatverlauf|verlauf|passw*|schlüssel|gespräch"
     ),
-    # what the model was told, and what it keeps
+    # extraction of the prompt and of memory
     Phrase(PROMPT, 0.8, "@show 4 your|the 2 system|initial|hidden|original|secret 0 prompt|instructions|message|rules"),
     Phrase(PROMPT, 1.0, "@show 6 your 1 system|initial|hidden|original 0 prompt|instructions|message"),
     Phrase(PROMPT, 0.8, "@show 1 above|preceding 0 prompt|text|instructions"),
@@ -145,7 +146,7 @@ PHRASES: tuple[Phrase, ...] = (
     Phrase(PROMPT, 0.8, "@show 2 environment 0 variables 3 values"),
     Phrase(PROMPT, 0.4, "including|with 0 the 0 @secrets"),
     Phrase(PROMPT, 1.0, "@zeig 6 passwörter|api-schlüssel|api-keys|zugangsdaten|geheimnisse|kennwörter"),
-    # harm
+    # harmful instructions
     Phrase(ATTACK, 1.0, "@erase 0 @whole 3 @stored"),
     Phrase(ATTACK, 1.0, "@erase 0 the 0 whole|entire|complete 2 @stored"),
     Phrase(ATTACK, 1.0, "wipe|destroy|erase|nuke 2 repo|repository|disk|drive|server|home_directory|database"),
@@ -181,7 +182,7 @@ _PRIVATE_FILES = (".ssh/id_", ".aws/cred", "/etc/shadow", ".hob/secr", ".gnupg/"
 
 SIGNS: tuple[Sign, ...] = (
     Sign(OVERRIDE, 0.6, ("<!--",), r"<!--[^>]{0,20}\b(?:assistant|ai|llm|agent|model|bot)\b"),
-    # the marks with which models are told who speaks
+    # role markers of model prompts
     Sign(
         ROLE,
         1.0,

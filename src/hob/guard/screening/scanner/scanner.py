@@ -1,7 +1,7 @@
 """The content scanner: how much a text looks like an attempt to steer an assistant.
 
-It is a net under mishaps and clumsy attacks, never the boundary: who knows it can write around it. What an attacker
-may not reach is kept by labels and effects. Its cost is linear in the text.
+It is a safety net against mishaps and clumsy attacks, not the boundary: anyone who knows it can evade it. What an
+attacker must not reach is protected by labels and effects. Its cost is linear in the text.
 """
 
 import base64
@@ -21,13 +21,13 @@ from hob.core.values import dataclass
 from hob.guard.screening.scanner.rules import ENCODED, INVISIBLE, PHRASES, SIGNS, WORDS, Phrase, Sign
 from hob.guard.screening.scanner.settings import ScannerAction, ScannerSettings
 
-# A text as a model would read it: what is spelt oddly, spaced out or written with look-alikes becomes plain.
+# Normalisation: odd spelling, spacing and look-alike letters become plain text, as a model would read it.
 
 _INVISIBLE_SIGNS = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff"
     "\U000e0000-\U000e01ef]"
 )
-# The letters of other scripts that are most often put for Latin ones (https://www.unicode.org/reports/tr39/).
+# Letters of other scripts most often used in place of Latin ones (https://www.unicode.org/reports/tr39/).
 _ALIKE = str.maketrans("аеорсухѕіјԁһкмтвнгԛԝɡоνορικτυχαεγӏⅼ", "aeopcyxsijdhkmtbhrqwgovopiktuxaeyll")
 _DIGITS = str.maketrans("013457@$", "oieastas")
 _LEET = re.compile(r"(?<![a-z0-9@$])(?=[a-z]{0,20}[013457@$][a-z])[a-z0-9@$]{4,20}(?![a-z0-9@$])")
@@ -37,7 +37,9 @@ _GAPS = re.compile(r"\n{2,1000}+")
 
 
 def plain(text: str) -> str:
-    """The text in lower case, one space between words, at most one empty line, look-alikes as the letters meant."""
+    """Return the text in lower case, with single spaces, at most one empty line, and look-alikes as the intended
+    letters.
+    """
     if not text.isascii():
         text = unicodedata.normalize("NFKC", _INVISIBLE_SIGNS.sub("", text))
     text = text.lower()
@@ -51,7 +53,7 @@ def plain(text: str) -> str:
 
 
 def _is_mixed(text: str) -> bool:
-    """Whether words mix scripts: Latin letters beside Cyrillic or Greek ones."""
+    """Return whether words mix scripts: Latin letters next to Cyrillic or Greek ones."""
     return _MIXED.search(text) is not None
 
 
@@ -62,27 +64,27 @@ def _unleet(word: str) -> str:
     return word.translate(_DIGITS) if sum(sign.isalpha() for sign in word) >= 3 else word
 
 
-# Texts inside of texts: what decodes to something readable is read too.
+# Encoded texts: whatever decodes to readable text is scanned too.
 
-_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{20,1500}+={0,2}+")  # longer ones come in pieces; all their borders fit
+_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{20,1500}+={0,2}+")  # longer ones match in pieces, cut at multiples of four
 _FOLDED = re.compile(r"\n(?<=[A-Za-z0-9+/]{16}\n)(?=[A-Za-z0-9+/=]{2})")
 _HEX = re.compile(r"(?<![0-9A-Za-z])(?:(?:0x|\\x)?[0-9A-Fa-f]{2}[ :,]?+){12,150}")
 _NOT_HEX = re.compile(r"0x|\\x|[^0-9A-Fa-f]")
 _PERCENT = re.compile(r"%[0-9A-Fa-f]{2}")
 _ESCAPES = re.compile(r"(?:\\(?:u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2})){4,60}")
 _ENTITY = re.compile(r"&#(?:x[0-9A-Fa-f]{1,6}|[0-9]{1,7});?+")
-_FEW = 3  # encoded signs; addresses have one or two
-_SHORTEST = 20  # characters of base64 that hold an order
-# words of orders, turned by 13 letters, or read backwards
+_FEW = 3  # encoded characters; ordinary addresses have one or two
+_SHORTEST = 20  # characters of base64 that can hold an instruction
+# words of instructions in ROT13, or reversed
 _TURNED = tuple(codecs.encode(word, "rot13") for word in ("ignore", "instruction", "previous", "password", "disregard"))
 _BACKWARDS = tuple(word[::-1] for word in ("ignore", "instructions", "previous", "delete all", "password", "system"))
 _TAGS = re.compile(r"[\U000e0020-\U000e007e]{2,1500}+")
-_FLAG = "\U0001f3f4"  # with letters as tags behind it, it is the flag of a part of a country
+_FLAG = "\U0001f3f4"  # followed by tag letters, it is the flag of a region
 _SELECTORS = re.compile(r"[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2,1500}+")
 
 
 def decoded_texts(text: str) -> Iterator[str]:
-    """Readable texts that are encoded in this one. Together about as long as the text, for each way of encoding."""
+    """Yield readable texts encoded in this one; for each encoding about as long as the text in total."""
     for word in _FOLDED.sub("", text.replace("\r\n", "\n")).split():
         if len(word) >= _SHORTEST:
             for piece in _BASE64.finditer(word):
@@ -106,7 +108,7 @@ _ESCAPED = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|x([0-9A-Fa-f]{2}))")
 
 
 def hidden_texts(text: str) -> Iterator[str]:
-    """What stands in the text without being seen: letters written as tags, bytes as variation selectors."""
+    """Yield invisible text: letters as tag characters, bytes as variation selectors."""
     if text.isascii():
         return
     for row in _TAGS.finditer(text):
@@ -119,7 +121,7 @@ def hidden_texts(text: str) -> Iterator[str]:
 
 
 def _selected(code: int) -> int:
-    """Sixteen selectors stand for the first bytes, the others for the rest."""
+    """Decode a variation selector: the first sixteen are a separate range."""
     return code - 0xFE00 if code < 0xE0100 else (code - 0xE0100 + 16) & 0xFF
 
 
@@ -127,7 +129,7 @@ def _from_base64(word: str) -> bytes:
     body = word.rstrip("=").replace("-", "+").replace("_", "/")
     try:
         return base64.b64decode(body + "=" * (-len(body) % 4))
-    except (binascii.Error, ValueError):  # one sign too many
+    except (binascii.Error, ValueError):  # one character too many
         return b""
 
 
@@ -147,16 +149,16 @@ def _readable(data: bytes) -> Iterator[str]:
         yield text
 
 
-# Finding words in order: one pass over the text, however many phrases there are.
+# Phrase search: one pass over the text, regardless of the number of phrases.
 
 _TOKEN = re.compile(r"\w{1,60}+(?:['\u2019.-]\w{1,60}+){0,3}|[.!?;](?=\s|$)|\n\n")
 _BREAKS = frozenset({".", "!", "?", ";", "\n\n"})
-_STEM = 3  # letters that every stem has at least
+_STEM = 3  # minimum letters of a stem
 
 
 @dataclass(frozen=True, slots=True)
 class PhraseMatch:
-    """A phrase in a text, from character to character."""
+    """A phrase found in a text, with its character range."""
 
     phrase: Phrase
     start: int
@@ -164,11 +166,11 @@ class PhraseMatch:
 
 
 Place = tuple[int, int]
-"""The first token and the one after the last."""
+"""Index of the first token, and of the one after the last."""
 
 
 class _Vocabulary:
-    """Which lists of words a token is in. Each list has a number."""
+    """Maps a token to the word lists that contain it. Each list has a number."""
 
     def __init__(self) -> None:
         self.numbers: dict[str, int] = {}
@@ -177,7 +179,7 @@ class _Vocabulary:
         self.rows: defaultdict[str, list[tuple[tuple[str, ...], int]]] = defaultdict(list)
 
     def number_of(self, group: str) -> int:
-        """The number of a list as a phrase writes it."""
+        """Return the number of a word list as written in a phrase."""
         if group not in self.numbers:
             number = self.numbers[group] = len(self.numbers)
             for word in self._expand(group):
@@ -185,7 +187,7 @@ class _Vocabulary:
         return self.numbers[group]
 
     def look_up(self, word: str) -> tuple[list[int], list[tuple[tuple[str, ...], int]]]:
-        """The lists that this word is in, and the rows of words that it begins, with their lists."""
+        """Return the lists that contain this word, and the multi-word entries that it begins, with their lists."""
         stems = [number for stem, number in self.stems.get(word[:_STEM], ()) if word.startswith(stem)]
         return self.words.get(word, []) + stems, self.rows.get(word, [])
 
@@ -205,7 +207,7 @@ class _Vocabulary:
 
 @dataclass(frozen=True, slots=True)
 class _Order:
-    """A phrase ready to be looked for: its lists, and the most words before each of them but the first."""
+    """A prepared phrase: its lists, and the maximum number of words before each of them but the first."""
 
     phrase: Phrase
     groups: tuple[int, ...]
@@ -224,7 +226,7 @@ def _prepared() -> tuple[_Vocabulary, tuple[_Order, ...]]:
 
 
 def find_phrases(text: str) -> Iterator[PhraseMatch]:
-    """The phrases in this text, each once."""
+    """Yield the phrases in this text, each once."""
     tokens = list(_TOKEN.finditer(text))
     words = [token.group() for token in tokens]
     vocabulary, orders = _prepared()
@@ -238,7 +240,7 @@ def find_phrases(text: str) -> Iterator[PhraseMatch]:
 
 
 def _places(words: Sequence[str], vocabulary: _Vocabulary) -> dict[int, list[Place]]:
-    """Where words of each list stand, in order."""
+    """Return the positions of the words of each list, in order."""
     known = {word: found for word in set(words) if any(found := vocabulary.look_up(word))}
     places: defaultdict[int, list[Place]] = defaultdict(list)
     for at, word in enumerate(words):
@@ -254,7 +256,7 @@ def _places(words: Sequence[str], vocabulary: _Vocabulary) -> dict[int, list[Pla
 
 
 def _find(order: _Order, places: dict[int, list[Place]], breaks: set[int]) -> Place | None:
-    """The first place where the lists follow each other closely enough, with no end of a sentence between."""
+    """Return the first position where the lists follow each other closely enough within a sentence."""
     reached = {end: start for start, end in places[order.groups[0]]}
     for group, gap in zip(order.groups[1:], order.gaps, strict=True):
         further: dict[int, int] = {}
@@ -274,8 +276,8 @@ def _find(order: _Order, places: dict[int, list[Place]], breaks: set[int]) -> Pl
 
 __all__ = ["ContentScanner", "ScannerAction", "ScannerFinding", "ScannerReport"]
 
-_MAX_DEPTH = 3  # encodings within encodings
-_TALKED_ABOUT = 0.3  # the part of a score that counts where somebody quotes what they talk about
+_MAX_DEPTH = 3  # nested encodings
+_TALKED_ABOUT = 0.3  # weight of a score if the text is quoted as the subject of discussion
 _QUOTED = re.compile(
     r"\"[^\"\n]{1,200}\"|“[^”\n]{1,200}”|„[^“\n]{1,200}“|«[^»\n]{1,200}»|`[^`\n]{1,200}`|(?<!\w)'[^'\n]{1,200}'(?!\w)"
 )
@@ -292,7 +294,7 @@ _BETWEEN = re.compile(r"(?<=[A-Za-z])[\u00ad\u200b\u2060\ufeff](?=[A-Za-z])")
 
 @dataclass(frozen=True, slots=True)
 class ScannerFinding:
-    """One sign of an attempt. `excerpt` is what it was seen in, short; `quoted`: somebody talks about it."""
+    """A sign of an attempt. `excerpt` is where it was found, shortened; `quoted` means the text is being discussed."""
 
     family: str
     score: float
@@ -302,13 +304,13 @@ class ScannerFinding:
 
 @dataclass(frozen=True, slots=True)
 class ScannerReport:
-    """What was found. `score` believes people who quote what they talk about; `strict` does not."""
+    """The result of a scan. `score` discounts quotations; `strict` does not."""
 
     findings: tuple[ScannerFinding, ...] = ()
 
     @property
     def score(self) -> float:
-        """The sum of the best signs, at full weight unless they are talked about."""
+        """The sum of the best signs, discounted for quotations."""
         return sum(_best(self.findings, believing=True))
 
     @property
@@ -318,13 +320,13 @@ class ScannerReport:
 
     @property
     def families(self) -> tuple[str, ...]:
-        """What kinds of attempts there are signs of, most telling first."""
+        """The kinds of attempts, most significant first."""
         ordered = sorted(self.findings, key=lambda finding: -finding.score)
         return tuple(dict.fromkeys(finding.family for finding in ordered))
 
 
 def _best(findings: Iterable[ScannerFinding], *, believing: bool) -> Iterator[float]:
-    """Each sign once: the same words found by the same rule again are no more telling."""
+    """Yield each sign once: repetitions of the same words under the same rule add nothing."""
     best: dict[tuple[str, str], float] = {}
     for finding in findings:
         score = finding.score * (_TALKED_ABOUT if believing and finding.quoted else 1.0)
@@ -334,18 +336,18 @@ def _best(findings: Iterable[ScannerFinding], *, believing: bool) -> Iterator[fl
 
 
 class ContentScanner:
-    """Looks texts over and says what is to be done about them."""
+    """Scans texts and decides on the action."""
 
     def __init__(self, settings: ScannerSettings | None = None) -> None:
         self._settings = settings or ScannerSettings()
 
     def look(self, text: str, cls: SenderClass) -> tuple[ScannerAction, tuple[str, ...]]:
-        """What is done about a text of this sender class, and what kinds of attempts there are signs of."""
+        """Return the action for a text of this sender class, and the kinds of attempts found."""
         report = self.scan(text)
         return self.action_of(report, cls), report.families
 
     def scan(self, text: str) -> ScannerReport:
-        """Every sign of an attempt in this text, and in what is encoded or hidden in it."""
+        """Return every sign of an attempt in this text, and in what it encodes or hides."""
         found = list(_read(text))
         found += _invisible(text)
         for inner in hidden_texts(text):
@@ -355,13 +357,13 @@ class ContentScanner:
         return ScannerReport(tuple(found))
 
     def action_of(self, report: ScannerReport, cls: SenderClass) -> ScannerAction:
-        """What is done about such a text of this sender class. Strangers are not believed to be quoting."""
+        """Return the action for a text of this sender class. Strangers get no discount for quotations."""
         score = report.strict if cls is SenderClass.STRANGER else report.score
         return self._settings.action_of(cls) if score >= self._settings.threshold else ScannerAction.NONE
 
 
 def _read(text: str) -> Iterator[ScannerFinding]:
-    """The signs in the text as it reads."""
+    """Yield the signs in the text as written."""
     read = plain(text)
     hits = [(seen.phrase.family, seen.phrase.score, seen.start, seen.end) for seen in find_phrases(read)]
     hits += [
@@ -381,7 +383,7 @@ def _read(text: str) -> Iterator[ScannerFinding]:
 
 @cache
 def _compiled(sign: Sign) -> re.Pattern[str]:
-    return re.compile(sign.pattern)  # few of them are ever needed
+    return re.compile(sign.pattern)  # most of them are never needed
 
 
 def _invisible(text: str) -> Iterator[ScannerFinding]:

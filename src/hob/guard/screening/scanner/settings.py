@@ -1,4 +1,4 @@
-"""What is done about texts that look like an attempt to steer Hob. Loads nothing but the standard library."""
+"""Settings for texts that look like an attempt to steer Hob. Imports only the standard library."""
 
 from enum import StrEnum
 
@@ -8,7 +8,7 @@ from hob.core.values import dataclass
 
 
 class ScannerAction(StrEnum):
-    """What is done about a suspicious text, from the least to the most."""
+    """Action for a suspicious text, mildest first."""
 
     NONE = "none"
     FLAG = "flag"
@@ -34,5 +34,5 @@ class ScannerSettings:
     )
 
     def action_of(self, cls: SenderClass) -> ScannerAction:
-        """What is done about such a text of this sender class."""
+        """Return the action for such a text of this sender class."""
         return {SenderClass.OWNER: self.owner, SenderClass.MEMBER: self.member}.get(cls, self.stranger)
