@@ -1,4 +1,6 @@
-"""Sanitizing message contents: deceptive characters, unwanted kinds of files, forwarded words passing as the sender's."""
+"""Sanitizing message contents: deceptive characters, unwanted kinds of files, forwarded words passing as the
+sender's.
+"""
 
 from dataclasses import replace
 

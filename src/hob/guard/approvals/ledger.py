@@ -321,7 +321,9 @@ class ApprovalLedger:
         return _End(self._clock.monotonic() + seconds, until)
 
     async def expire_due(self) -> tuple[ApprovalId, ...]:
-        """Expire what is due; return everything that expired since the last call. Call regularly. Raises StoreErrors."""
+        """Expire what is due; return everything that expired since the last call. Call regularly. Raises
+        StoreErrors.
+        """
         await self._expire()
         ended, self._ended = tuple(self._ended), []
         return ended

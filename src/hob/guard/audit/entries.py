@@ -50,7 +50,9 @@ def of_decision(decision: PolicyDecision, sender: SenderClass, trace: str = "") 
 
 
 def of_approval(approval: Approval, outcome: str = "") -> AuditEntry:
-    """Entry for an approval question (`open`), its answer, its use or its end. Records only the hash of what was shown."""
+    """Entry for an approval question (`open`), its answer, its use or its end. Records only the hash of what
+    was shown.
+    """
     detail = _detail(
         id=approval.id,
         call=approval.call,
@@ -72,7 +74,9 @@ def of_authentication(where: str, outcome: str, who: str = "") -> AuditEntry:
 
 
 def of_action(name: str, outcome: str, sender: SenderClass | str, *, turn: str = "", target: str = "") -> AuditEntry:
-    """Entry for a sensitive action, done or failed: settings changed, people linked, content erased, a backup restored."""
+    """Entry for a sensitive action, done or failed: settings changed, people linked, content erased, a backup
+    restored.
+    """
     return AuditEntry(AuditKind.ACTION, name, outcome, sender=sender, turn=turn, detail=_detail(target=target))
 
 

@@ -1,4 +1,6 @@
-"""Explanation of why a call would be allowed, asked about or refused: the answer of every stage, without side effects."""
+"""Explanation of why a call would be allowed, asked about or refused: the answer of every stage, without side
+effects.
+"""
 
 import json
 from collections.abc import Iterable, Mapping

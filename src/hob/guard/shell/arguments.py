@@ -120,7 +120,9 @@ Args = tuple[str, ...]
 
 
 def after_options(args: Args, valued: Collection[str] = (), operands: int = 0, assigns: bool = False) -> Args:
-    """Return the arguments after options (`valued` ones take the next argument), some operands and `NAME=value` pairs."""
+    """Return the arguments after options (`valued` ones take the next argument), some operands and `NAME=value`
+    pairs.
+    """
     at = 0
     while at < len(args):
         arg = args[at]

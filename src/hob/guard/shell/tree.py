@@ -57,7 +57,9 @@ class Word(NamedTuple):
 
     @property
     def literal(self) -> str | None:
-        """The word if it is a single unquoted text without wildcards, as reserved words and names must be; else None."""
+        """The word if it is a single unquoted text without wildcards, as reserved words and names must be; else
+        None.
+        """
         parts = self.parts
         if len(parts) == 1 and type(parts[0]) is Text and not parts[0].quoted:
             return parts[0].value

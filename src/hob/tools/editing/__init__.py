@@ -1,1 +1,1 @@
-"""Changing files: whole or not at all, each change noted first."""
+"""Changing files atomically, with every change recorded first."""

@@ -1,4 +1,4 @@
-"""Files replaced whole or not at all: a new file beside the old one takes its name when it is on disk.
+"""Atomic file replacement: a new file beside the old one takes its name once it is on disk.
 
 Everything here blocks and is called in threads.
 """
@@ -16,21 +16,21 @@ from hob.tools.filesystem.names import check_new_name
 from hob.tools.filesystem.paths import Moved, Place, Roots
 
 LARGEST_EDITED = 64 << 20
-"""Bytes of a file that is changed: what it was is kept, to be undone."""
+"""Maximum bytes of a file that can be changed, because its previous content is kept for undo."""
 
 NOTHING = ""
-"""The hash of no file."""
+"""The hash of a nonexistent file."""
 
 _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-_MODE = 0o1777  # a program with another's rights (setuid) does not keep them when it is written again
+_MODE = 0o1777  # setuid and setgid are not kept on rewriting
 _ATTRIBUTES = ("user.", "system.posix_acl_access", "security.selinux")
 _NO_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.EMLINK, errno.EXDEV}
 
 
 @dataclass(frozen=True, slots=True)
 class ExistingFile:
-    """A place before a change: the file's bytes and permissions, or None where nothing is."""
+    """A place before a change: the file's bytes and permissions, or None if nothing exists."""
 
     place: Place
     data: bytes | None
@@ -38,16 +38,16 @@ class ExistingFile:
 
     @property
     def hash(self) -> str:
-        """Of the bytes; empty for no file."""
+        """Hash of the bytes; "" for no file."""
         return NOTHING if self.data is None else digest(self.data)
 
 
 class Changed(ToolFailed):
-    """The file was changed by somebody else."""
+    """Raised when somebody else has changed the file."""
 
 
 def load(roots: Roots, spelled: str, *, secrets: bool = False) -> ExistingFile:
-    """What stands at a place that is to be changed. Raises ToolRefused where nothing may be, ToolFailed."""
+    """Load the file at a place to be changed. Raises ToolRefused if changes are not allowed there, ToolFailed."""
     seen, place = roots.look(spelled)
     check_writable(roots, place)
     if seen is None:
@@ -65,9 +65,9 @@ def load(roots: Roots, spelled: str, *, secrets: bool = False) -> ExistingFile:
 
 
 def check_writable(roots: Roots, place: Place) -> None:
-    """Raises ToolRefused where tools may not write: in roots that are lent for reading, and in git's own files.
+    """Raise ToolRefused where tools must not write: in read-only roots, and in git's own files.
 
-    Who writes into `.git` decides what git runs the next time anybody calls it, outside of every sandbox.
+    Writing into `.git` determines what git runs the next time anybody calls it, outside any sandbox.
     """
     if not place.root.writable:
         raise ToolRefused(f"{place.spelled} may be read, not written: {place.root.name} is read only. {roots.line()}")
@@ -78,7 +78,7 @@ def check_writable(roots: Roots, place: Place) -> None:
 
 
 def missing_folders(roots: Roots, place: Place) -> tuple[str, ...]:
-    """The folders that must be made before a file can be at this place, outermost first."""
+    """Return the folders that must be created before a file can be at this place, outermost first."""
     for n in range(len(place.parts) - 1, -1, -1):
         with suppress(FileNotFoundError, Moved), roots.folder(place, place.parts[:n]):
             return tuple("/".join((place.top, *place.parts[:m])) for m in range(n + 1, len(place.parts)))
@@ -86,10 +86,11 @@ def missing_folders(roots: Roots, place: Place) -> tuple[str, ...]:
 
 
 def replace(roots: Roots, path: str, data: bytes, *, was: str, mode: int | None, part: str) -> None:
-    """Put these bytes at this real path, where a file of hash `was` must stand.
+    """Replace the file at this real path, which must have hash `was`.
 
-    The file keeps its permissions, owner and attributes, or gets `mode`; `part` names the new file until it is whole.
-    Raises Changed, ToolFailed; then all is as it was, but for folders that were made.
+    It keeps permissions, owner and attributes, or gets `mode`; `part` is the temporary name of the new file. Raises
+    Changed,
+    ToolFailed; then nothing has changed except for created folders.
     """
 
     def act(place: Place) -> None:
@@ -112,7 +113,7 @@ def replace(roots: Roots, path: str, data: bytes, *, was: str, mode: int | None,
 
 
 def remove(roots: Roots, path: str, *, was: str) -> None:
-    """Take away the file at this real path, where one of hash `was` must stand. Raises Changed, ToolFailed."""
+    """Remove the file at this real path, which must have hash `was`. Raises Changed, ToolFailed."""
 
     def act(place: Place) -> None:
         _check_same(place, path)
@@ -125,7 +126,7 @@ def remove(roots: Roots, path: str, *, was: str) -> None:
 
 
 def remove_part(roots: Roots, path: str, part: str) -> bool:
-    """Take away what a crash left of writing this path; whether there was anything."""
+    """Remove the temporary file that a crash left for this path; return whether there was one."""
 
     def act(place: Place) -> bool:
         with roots.folder(place) as folder:
@@ -142,7 +143,7 @@ def remove_part(roots: Roots, path: str, part: str) -> bool:
 
 
 def remove_folders(roots: Roots, paths: Sequence[str]) -> None:
-    """Take away those of these folders, outermost first, that are empty."""
+    """Remove those of these folders that are empty; they are given outermost first."""
 
     def act(place: Place) -> None:
         with roots.folder(place) as folder:
@@ -182,7 +183,7 @@ def _make_folders(roots: Roots, place: Place) -> None:
 
 
 def _put_beside(folder: int, name: str, data: bytes, part: str, mode: int | None) -> os.stat_result | None:
-    """Write the new file under its provisional name; what stands under the true name now."""
+    """Write the new file under its temporary name; return the status of the existing file."""
     try:
         old = os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
@@ -205,7 +206,7 @@ def _put_beside(folder: int, name: str, data: bytes, part: str, mode: int | None
 
 
 def _keep_owner(folder: int, name: str, handle: int, old: os.stat_result) -> None:
-    """Give the new file the owner, group and attributes of the old one, as far as this process may."""
+    """Copy owner, group and attributes of the old file to the new one, as far as permitted."""
     new = os.fstat(handle)
     if (new.st_uid, new.st_gid) != (old.st_uid, old.st_gid):
         for user in (old.st_uid, -1):
@@ -225,7 +226,7 @@ def _keep_owner(folder: int, name: str, handle: int, old: os.stat_result) -> Non
 
 
 def _take_name(folder: int, part: str, place: Place, *, new: bool) -> None:
-    if new:  # a link, unlike a rename, never takes the place of a file that somebody else made meanwhile
+    if new:  # unlike a rename, a link never replaces a file that somebody else created meanwhile
         try:
             os.link(part, place.name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
         except FileExistsError as error:
@@ -243,7 +244,7 @@ def _sync(folder: int) -> None:
     try:
         os.fsync(handle)
     except OSError as error:
-        if error.errno != errno.EINVAL:  # some file systems cannot
+        if error.errno != errno.EINVAL:  # some file systems do not support it
             raise
     finally:
         os.close(handle)

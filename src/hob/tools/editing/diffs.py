@@ -1,4 +1,4 @@
-"""What changes, as a unified diff that people can trust their eyes with."""
+"""Unified diffs in which people can trust what they see."""
 
 import unicodedata
 from difflib import unified_diff
@@ -7,11 +7,11 @@ from hob.core.translation.language import joined, translatable
 from hob.tools.documents.text import decode, lines_of
 
 _UNSEEN = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp"})
-_MAX_LINES = 20_000  # the comparison grows with the square where little is alike
+_MAX_LINES = 20_000  # comparison time is quadratic if little is alike
 
 
 def unified(before: str | None, after: str | None, name: str, goal: str = "") -> str:
-    """The change from one text to the other as a patch; None is no file. Empty if there is no change."""
+    """Return a change of text as a patch, "" if there is none; None means no file."""
     old, new = lines_of(before or ""), lines_of(after or "")
     sides = (
         "/dev/null" if before is None else _side("a", name),
@@ -31,7 +31,9 @@ def _side(letter: str, name: str) -> str:
 
 
 def diff(before: bytes | None, after: bytes | None, name: str, goal: str = "") -> str:
-    """The same of files' bytes, for people: what they could not see is spelled out, what is no text is counted."""
+    """Return a change of a file's bytes for people: invisible characters are spelled out, binary data is only
+    counted.
+    """
     old, new = decode(before or b""), decode(after or b"")
     if old is None or new is None:
         sizes = [_size(each) for each in (before, after)]
@@ -57,7 +59,7 @@ def _size(data: bytes | None) -> str:
 
 
 def is_whole(before: bytes | None, after: bytes | None) -> bool:
-    """Whether `diff` of these shows every line that changes: not where they are no texts, or too long."""
+    """Return whether `diff` shows every changed line, which it does not for binary or too long content."""
     texts = [decode(each or b"") for each in (before, after)]
     return (
         all(each is not None for each in texts)
@@ -66,7 +68,7 @@ def is_whole(before: bytes | None, after: bytes | None) -> bool:
 
 
 def visible(text: str) -> str:
-    """The text with everything that hides or turns round what people see written as an escape."""
+    """Return the text with everything invisible or misleading, such as direction changes, as escapes."""
     if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
         return text
     return "".join(

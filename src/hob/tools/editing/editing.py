@@ -1,4 +1,4 @@
-"""The tools that change files: `write`, `edit`, `apply_patch`; and what they would do, told without doing it."""
+"""The tools that change files (`write`, `edit`, `apply_patch`), and previews of their effects."""
 
 import asyncio
 from collections.abc import Sequence
@@ -20,16 +20,16 @@ from hob.tools.filesystem.paths import Place, Roots
 from hob.tools.filesystem.read import SeenFile
 from hob.tools.registry.declaration import arguments_of, implements
 
-# Hunks put into a text. Each must fit one place; the line numbers models give are a hint at most.
+# Applying hunks. Each must match exactly one place; line numbers given by models are only a hint.
 
-_MAX_TRIMMED = 2  # lines of context at either end that need not fit, as with `patch --fuzz=2`
-_LEFT = 2  # lines with something in them that must fit all the same
+_MAX_TRIMMED = 2  # lines of context at either end that need not match, as with `patch --fuzz=2`
+_LEFT = 2  # nonblank lines that must match nevertheless
 
 
 def apply(text: str, hunks: Sequence[Hunk], name: str) -> tuple[str, tuple[str, ...]]:
-    """The text (plain line ends) with the hunks put in, in their order, and remarks on those that did not fit exactly.
+    """Apply the hunks in order to a text with plain line ends; return it with remarks on inexact matches.
 
-    Raises ToolFailed where one fits no place, or several.
+    Raises ToolFailed if a hunk matches no place or several.
     """
     lines = text.split("\n")
     ended = not lines[-1]
@@ -55,7 +55,7 @@ def apply(text: str, hunks: Sequence[Hunk], name: str) -> tuple[str, tuple[str, 
 
 
 class _Placed:
-    """Where one hunk belongs."""
+    """Finds the place of one hunk."""
 
     def __init__(self, lines: Sequence[str], hunk: Hunk, at: int, shift: int, name: str) -> None:
         self._lines = lines
@@ -65,7 +65,9 @@ class _Placed:
         self._name = name
 
     def find(self) -> tuple[int, int, list[str], str]:
-        """The first line, how many lines are replaced, by which, and what did not fit. Raises ToolFailed."""
+        """Return the first line, the number of lines replaced, the new lines, and what did not match. Raises
+        ToolFailed.
+        """
         hunk = self._hunk
         if not hunk.old:
             return self._insertion(), 0, list(hunk.new), ""
@@ -77,7 +79,7 @@ class _Placed:
                 if len(finds) > 1:
                     finds = self._as_numbered(finds, head) if not (head or tail) else []
                     if not finds:
-                        break  # several places, and nothing says which
+                        break  # several places and nothing to distinguish them
                 if finds:
                     start, shift = finds[0]
                     theirs = self._lines[start : start + len(old)]
@@ -103,7 +105,9 @@ class _Placed:
         return found
 
     def _as_numbered(self, finds: list[tuple[int, str]], head: int) -> list[tuple[int, str]]:
-        """Of several places the first below the anchor, or the one on the named line, moved as the hunk before was."""
+        """Choose among several places: the first below the anchor, or the one at the given line, shifted as the last
+        hunk was.
+        """
         if self._hunk.anchors:
             return finds[:1]
         if not self._hunk.line:
@@ -113,7 +117,7 @@ class _Placed:
         return there if len(there) == 1 else []
 
     def _insertion(self) -> int:
-        """Lines that replace none: at the named line, after the anchor, or at the end."""
+        """Return where lines are inserted that replace none: at the given line, after the anchor, or at the end."""
         if self._hunk.anchors:
             return self._at
         if self._hunk.line:
@@ -152,7 +156,7 @@ class _Placed:
 
 
 def _trimmings(hunk: Hunk) -> list[tuple[int, int]]:
-    """How many lines of context to leave out at the beginning and the end, fewest first."""
+    """Return numbers of context lines to ignore at the beginning and the end, fewest first."""
     head = _context(hunk.old, hunk.new)
     tail = _context(hunk.old[head:][::-1], hunk.new[head:][::-1])
     pairs = [(h, t) for h in range(min(head, _MAX_TRIMMED) + 1) for t in range(min(tail, _MAX_TRIMMED) + 1)]
@@ -173,28 +177,28 @@ def _context(old: Sequence[str], new: Sequence[str]) -> int:
     return count
 
 
-_LARGEST = 8 << 20  # bytes of a text in which passages are looked for
+_LARGEST = 8 << 20  # maximum bytes of a text that can be edited
 
 
 @dataclass(frozen=True, slots=True)
 class EditPlan:
-    """What a call would change, and what to tell of it: nothing that was read, so that the answer can be trusted."""
+    """What a call would change, and a summary without any file content, so that it can be trusted."""
 
     changes: tuple[Planned, ...]
     summary: str
 
     def diff(self) -> str:
-        """The changes, for people to read."""
+        """Return the changes for people."""
         return "".join(each.diff() for each in self.changes)
 
     @property
     def shows_all(self) -> bool:
-        """Whether the diff holds everything that would be written."""
+        """Whether the diff contains everything that would be written."""
         return all(is_whole(each.found.data, each.after) for each in self.changes)
 
 
 class EditTools:
-    """Changes files, each call all or nothing, each change noted first."""
+    """The editing tools: each call is all or nothing, and each change is recorded first."""
 
     def __init__(self, roots: Roots, noted: NotedChanges, seen: SeenFile) -> None:
         self._roots = roots
@@ -234,7 +238,7 @@ class EditTools:
         return await self._carry_out(await asyncio.to_thread(self._patched, patch), call, context)
 
     async def plan(self, call: ToolCall) -> EditPlan | None:
-        """What this call would do; None if it is no call of these tools. Raises ToolFailed, ToolRefused as it would."""
+        """Return what this call would do, None if it is not one of these tools. Raises as the call would."""
         match call.name:
             case "write":
                 return await asyncio.to_thread(self._written, **arguments_of(self.write, call))
@@ -245,7 +249,7 @@ class EditTools:
         return None
 
     def places(self, call: ToolCall) -> tuple[Place, ...]:
-        """The places this call would write to. Raises ToolFailed, ToolRefused."""
+        """Return the places this call would write to. Raises ToolFailed, ToolRefused."""
         match call.name:
             case "write":
                 paths = [arguments_of(self.write, call)["path"]]
@@ -363,7 +367,7 @@ class EditTools:
 
 
 class _State:
-    """Files as they would be after the first part of a patch."""
+    """The state of files after the first part of a patch."""
 
     def __init__(self, roots: Roots) -> None:
         self._roots = roots
@@ -371,7 +375,7 @@ class _State:
         self._after: dict[str, tuple[bytes | None, int | None]] = {}
 
     def look(self, spelled: str) -> tuple[str, bytes | None, int]:
-        """The real path, what would stand there now, and the permissions of what stands there."""
+        """Return the real path, its content so far, and the permissions of the existing file."""
         path = self._roots.find(spelled).path
         if path not in self._found:
             self._found[path] = load(self._roots, spelled)
@@ -382,7 +386,7 @@ class _State:
         self._after[path] = (data, mode)
 
     def changes(self) -> tuple[Planned, ...]:
-        """What differs in the end: first what is written, then what is taken away."""
+        """Return the resulting changes, writes before removals."""
         planned = [Planned(self._found[path], data, mode) for path, (data, mode) in self._after.items()]
         planned = [each for each in planned if each.after != each.found.data]
         return tuple(sorted(planned, key=lambda each: each.after is None))

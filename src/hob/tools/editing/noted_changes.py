@@ -1,4 +1,4 @@
-"""Changes to files, each noted before it is made, all of a call or none."""
+"""File changes, recorded before they are made, all of a call or none."""
 
 import asyncio
 import os
@@ -18,7 +18,7 @@ from hob.tools.undo.changes import FileChangesPort
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """One file to be changed: what is there and what shall be; None is no file. Without a mode it keeps its own."""
+    """A file to change: its current state and its new content, None for no file. Without a mode it keeps its own."""
 
     found: ExistingFile
     after: bytes | None
@@ -31,16 +31,16 @@ class Planned:
 
     @property
     def new_hash(self) -> str:
-        """Of the bytes that shall be there."""
+        """Hash of the new content."""
         return NOTHING if self.after is None else digest(self.after)
 
     def diff(self) -> str:
-        """The change, for people to read."""
+        """Return the change for people."""
         return diff(self.found.data, self.after, self.path)
 
 
 class NotedChanges:
-    """The only way files are changed: old bytes to a blob, a note of each change, then the changes, all or none."""
+    """The only way to change files: store old contents, record each change, then make the changes, all or none."""
 
     def __init__(self, roots: Roots, blobs: Blobs, changes: FileChangesPort, clock: Clock) -> None:
         self._roots = roots
@@ -51,7 +51,7 @@ class NotedChanges:
         """Held while files are changed."""
 
     async def make(self, planned: Sequence[Planned], turn: TurnId, call: CallId) -> None:
-        """Make these changes. Raises Changed, ToolFailed, StoreFull; then those made already are taken back."""
+        """Make these changes. Raises Changed, ToolFailed, StoreFull; changes already made are then reverted."""
         async with self.lock:
             notes = [await self._note(each, turn, call) for each in planned]
             await self._changes.add(notes)
@@ -99,5 +99,5 @@ def _taken_back(roots: Roots, planned: Planned, note: FileChange) -> bool:
 
 
 def part_name(note: FileChange) -> str:
-    """What the new file is called until it is whole; it lies beside its goal."""
+    """Return the temporary name of the new file, in the same folder."""
     return f".hob-{note.id}.part"

@@ -1,4 +1,4 @@
-"""Patches in the two forms models write: unified diffs, and the envelope `*** Begin Patch` of OpenAI's coding models.
+"""Patch parser for the two forms models write: unified diffs, and OpenAI's envelope `*** Begin Patch`.
 
 Unified: https://www.gnu.org/software/diffutils/manual/html_node/Detailed-Unified.html, with git's lines for new,
 deleted and renamed files. The envelope: https://cookbook.openai.com/examples/gpt4-1_prompting_guide
@@ -16,11 +16,11 @@ from hob.tools.filesystem.names import unquoted
 _HEADER = re.compile(r"@@ -(\d+)(?:,(\d+))? \+\d+(?:,(\d+))? @@ ?(.*)")
 _NOTHING = "/dev/null"
 _BETWEEN = ("diff ", "index ", "rename ", "new file", "deleted file", "similarity ", "old mode", "new mode", "-- ")
-"""Beginnings of lines between two files of a diff."""
+"""Prefixes of lines between two files of a diff."""
 
 
 class PatchAction(StrEnum):
-    """What a patch does to one file."""
+    """What a patch does to a file."""
 
     CREATE = "create"
     UPDATE = "update"
@@ -29,10 +29,11 @@ class PatchAction(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Hunk:
-    """One change: the lines as they were and as they shall be, without line ends.
+    """A change: old and new lines, without line ends.
 
-    `kept` says of each old line whether it stays. `line` is where it should be (0: not said), `anchors` are lines that
-    stand before it, `at_end` says that it is the file's end. `unended` are the sides whose last line has no line end.
+    `line` is the expected line number (0 if not given), `anchors` are lines that precede it, `at_end` means the end of
+    the
+    file. `unended` are the sides whose last line has no line end.
     """
 
     old: tuple[str, ...]
@@ -45,7 +46,7 @@ class Hunk:
 
 @dataclass(frozen=True, slots=True)
 class FilePatch:
-    """What is done to one file; with `goal` it bears that name afterwards."""
+    """What a patch does to one file; with `goal` it is renamed."""
 
     path: str
     action: PatchAction
@@ -55,7 +56,7 @@ class FilePatch:
 
 @dataclass(slots=True)
 class _Open:
-    """A hunk while its lines are read."""
+    """A hunk while it is being read."""
 
     line: int = 0
     anchors: list[str] = field(default_factory=list)
@@ -66,7 +67,7 @@ class _Open:
     last: str = " "
 
     def take(self, line: str) -> bool:
-        """Add a line of the hunk; whether it is one."""
+        """Add a line of the hunk; return whether it is one."""
         if line.startswith("\\"):  # \ No newline at end of file
             self.unended |= {"-": {"old"}, "+": {"new"}}.get(self.last, {"old", "new"})
             return True
@@ -87,7 +88,7 @@ class _Open:
 
 
 def parse(patch: str) -> tuple[FilePatch, ...]:
-    """What the patch does, file by file. Raises ToolFailed with the line that is not understood."""
+    """Parse a patch file by file. Raises ToolFailed with the line that is not understood."""
     lines = patch.replace("\r\n", "\n").strip("\n").split("\n")
     while lines and not lines[0].strip():
         lines.pop(0)
@@ -174,7 +175,7 @@ def _unified(lines: Sequence[str]) -> Iterator[FilePatch]:
         elif line.startswith("rename to ") and moved:
             moved["to"] = unquoted(line.removeprefix("rename to "))
             below = [each[:4] for each in lines[n : n + 2]]
-            if below[:1] != ["--- "] and below != ["inde", "--- "]:  # nothing but the name changes
+            if below[:1] != ["--- "] and below != ["inde", "--- "]:  # only the name changes
                 yield FilePatch(moved["from"], PatchAction.UPDATE, (), moved["to"])
                 moved = {}
         elif line.startswith(("GIT binary patch", "Binary files ")):
@@ -197,16 +198,16 @@ def _hunks(lines: Sequence[str], n: int) -> tuple[tuple[Hunk, ...], int]:
         old, new = (int(header[2] or 1), int(header[3] or 1)) if header else (-1, -1)
         hunk = _Open(line=int(header[1]) if header else 0)
         if old == 0:
-            hunk.line += 1  # nothing is there before: the lines come after the one that is named
+            hunk.line += 1  # the old side is empty: the lines follow the given one
         n += 1
         while n < len(lines) and not _ends_hunk(lines, n):
             if lines[n] == "-- " and (len(hunk.old), len(hunk.new)) == (old, new):
-                break  # what follows is the signature of a mail
+                break  # the signature of a mail follows
             if not hunk.take(lines[n]):
                 raise _unknown(n + 1, lines[n])
             n += 1
         while header and hunk.last == "" and len(hunk.old) > old and not (hunk.old[-1] or hunk.new[-1]):
-            hunk.old.pop()  # models and mail add empty lines after a hunk
+            hunk.old.pop()  # models and mail programs add empty lines after a hunk
             hunk.new.pop()
         hunks.append(hunk.closed())
     if not hunks:
@@ -215,7 +216,9 @@ def _hunks(lines: Sequence[str], n: int) -> tuple[tuple[Hunk, ...], int]:
 
 
 def _ends_hunk(lines: Sequence[str], n: int) -> bool:
-    """A removed `-- x` looks like the head of a file: that is followed by `+++` and a hunk."""
+    """Return whether a line ends the hunk. A removed line `-- x` resembles a file header, but that is followed by
+    `+++`.
+    """
     if lines[n].startswith("--- "):
         return [line[:3] for line in lines[n + 1 : n + 3]] == ["+++", "@@ "]
     return lines[n].startswith(("@@", *_BETWEEN[:-1]))

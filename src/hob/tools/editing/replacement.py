@@ -1,9 +1,11 @@
-"""A passage of a text replaced by another. It need not fit to the letter, but it must fit one place only.
+"""Replacing a passage of a text. It need not match literally, but it must match exactly one place.
 
-The passage is looked for as it is; then with typographic quotes, dashes and spaces taken for plain ones; then by whole
-lines without the spaces at their ends; then by whole lines that are all indented by the same more or less. The first
-way that finds anything decides: several finds are an error, never a choice. Where the passage differs from the file,
-only what the model changed is changed: the file keeps its own quotes, spaces and indentation everywhere else.
+The passage is searched literally; then with typographic quotes, dashes and spaces treated as plain ones; then by whole
+lines ignoring trailing spaces; then by whole lines with a constant difference in indentation. The first method that
+finds
+anything decides, and several matches are an error. Where the passage differs from the file, only what the model changed
+is
+changed: the file keeps its own quotes, spaces and indentation everywhere else.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -23,9 +25,9 @@ _FOLD = str.maketrans(
         **dict.fromkeys("\u00a0\u2002\u2003\u2007\u2009\u202f\u3000", " "),
     }
 )
-_SHOWN = 1_200  # characters of the file shown where nothing fits
-_SEARCHED = 20_000  # lines looked at for the nearest passage
-_COMPARED = 4_000_000  # pairs of characters compared to learn what changed within a passage
+_SHOWN = 1_200  # characters of the file shown if nothing matches
+_SEARCHED = 20_000  # lines searched for the most similar passage
+_COMPARED = 4_000_000  # pairs of characters compared to find the changes within a passage
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +47,9 @@ class _Find:
 
 
 def edit(text: str, old: str, new: str, *, everywhere: bool = False) -> Edited:
-    """Replace `old` by `new` in a text with plain line ends. Raises ToolFailed where no or several places fit.
+    """Replace `old` by `new` in a text with plain line ends. Raises ToolFailed if none or several places match.
 
-    With `everywhere` all places are replaced that fit to the letter, or but for quotes, dashes and spaces.
+    With `everywhere`, all places are replaced that match literally or except for quotes, dashes and spaces.
     """
     old, new = old.replace("\r\n", "\n"), new.replace("\r\n", "\n")
     if not old:
@@ -80,9 +82,9 @@ def edit(text: str, old: str, new: str, *, everywhere: bool = False) -> Edited:
 
 
 def fit_lines(theirs: Sequence[str], old: Sequence[str]) -> str | None:
-    """The indentation that the old lines lack or (with a leading `-`) have too much; None if they are other lines.
+    """Return the indentation that the old lines lack or (with a leading `-`) have in excess; None if the lines differ.
 
-    Spaces at the ends of lines do not count.
+    Trailing spaces are ignored.
     """
     shift: str | None = None
     for mine, file in zip(old, theirs, strict=True):
@@ -104,14 +106,14 @@ def fit_lines(theirs: Sequence[str], old: Sequence[str]) -> str | None:
 
 
 def shifted(line: str, shift: str) -> str:
-    """The line indented as `fit_lines` found it to be in the file."""
+    """Return the line with the indentation that `fit_lines` found."""
     if not shift or not line.strip():
         return line
     return line.removeprefix(shift[1:]) if shift.startswith("-") else shift + line
 
 
 def merged(theirs: Sequence[str], old: Sequence[str], new: Sequence[str], shift: str) -> list[str]:
-    """The file's own lines with the changes that lead from the old lines to the new ones."""
+    """Return the file's own lines with the changes from the old lines to the new ones."""
     lines: list[str] = []
     for kind, i1, i2, j1, j2 in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if kind == "equal":
@@ -126,7 +128,8 @@ def _exact(text: str, old: str, new: str) -> list[_Find]:
 
 
 def _folded(text: str, old: str, new: str) -> list[_Find]:
-    at_places = _places(text.translate(_FOLD), old.translate(_FOLD))  # one character for one: places stay the same
+    # one character replaces one, so positions stay the same
+    at_places = _places(text.translate(_FOLD), old.translate(_FOLD))
     changes = _changes(old, new) if at_places else []
     finds = []
     for at in at_places:
@@ -136,7 +139,7 @@ def _folded(text: str, old: str, new: str) -> list[_Find]:
 
 
 def _changes(old: str, new: str) -> list[tuple[int, int, str | None]]:
-    """The old text in pieces: from, to, and what stands there in the new one; None where it stays."""
+    """Split the old text into pieces: start, end, and the replacement, None if unchanged."""
     head = len(commonprefix((old, new)))  # noqa: RUF071  # characters are meant
     tail = len(commonprefix((old[head:][::-1], new[head:][::-1])))  # noqa: RUF071
     middle, given = old[head : len(old) - tail], new[head : len(new) - tail]
@@ -149,7 +152,7 @@ def _changes(old: str, new: str) -> list[tuple[int, int, str | None]]:
 
 
 def _apart(finds: Sequence[_Find]) -> list[_Find]:
-    """Those that do not overlap, from the first on."""
+    """Return the matches that do not overlap, from the first on."""
     apart: list[_Find] = []
     for find in finds:
         if not apart or find.start >= apart[-1].end:
@@ -158,7 +161,7 @@ def _apart(finds: Sequence[_Find]) -> list[_Find]:
 
 
 def _places(text: str, old: str) -> list[int]:
-    """Where the passage begins; places that overlap are all told, so that none is chosen by chance."""
+    """Return where the passage begins, including overlapping matches, so that none is chosen by chance."""
     found: list[int] = []
     at = text.find(old)
     while at >= 0 and len(found) < 10_000:
@@ -188,7 +191,7 @@ def _by_lines(text: str, old: str, new: str, *, indented: bool) -> list[_Find]:
             continue
         made = "\n".join(merged(theirs, wanted, given, shift)) + ("\n" if new.endswith("\n") else "")
         end = starts[below] - (0 if old.endswith("\n") else 1)
-        if end > len(text):  # the last line has no end, and gets none
+        if end > len(text):  # the last line has no line end and gets none
             end, made = len(text), made.removesuffix("\n")
         finds.append(_Find(starts[top], end, made))
     return finds
@@ -216,7 +219,7 @@ def _indent(line: str) -> str:
 
 
 def _nearest(text: str, old: str) -> str:
-    """The passage that is most like the wanted one, for the model to see what it got wrong."""
+    """Describe the most similar passage, which shows the model its mistake."""
     lines = lines_of(text)[:_SEARCHED]
     sought = [line.strip() for line in old.split("\n") if line.strip()]
     if not sought or not lines:

@@ -1,4 +1,4 @@
-"""The tools that change files, as models and the guard are told of them."""
+"""Specs of the tools that change files."""
 
 from hob.core.argument_roles import ArgumentRole
 from hob.core.tools import Effect, Tier, ToolSpec

@@ -1,8 +1,8 @@
-"""Which commands ran and what they changed, on disk before it happens, so that a killed Hob knows it afterwards.
+"""The log of commands and their changes, written before they happen, so that it survives the end of Hob.
 
-Each command is noted with a snapshot of the folders it may change before it begins, and again when it has ended; what
-differs was its doing. Where several run at once, the one that began last is taken for the one that changed something.
-What makes git run something outside of the sandbox is taken back at once (`repositories`).
+Before a command begins and after it has ended, a snapshot of the folders it may change is recorded; the difference is
+attributed to it. If several run at once, a change is attributed to the one that began last. Whatever would make git run
+something outside the sandbox is reverted at once (see `repositories`).
 """
 
 import asyncio
@@ -23,12 +23,12 @@ from hob.tools.undo.snapshots.snapshots import TURNS_KEPT, Snapshots
 
 _MAX_NAMES = 4
 LOST = "lost"
-"""The end of a command that Hob did not live to see."""
+"""How a command ended that was running when Hob was killed."""
 
 
 @dataclass(slots=True)
 class CommandEffects:
-    """What a command changed, by path, and which changes were taken back at once."""
+    """What a command changed, by path, and which changes were reverted at once."""
 
     changed: dict[str, Difference] = field(default_factory=dict)
     taken_back: list[str] = field(default_factory=list)
@@ -36,13 +36,13 @@ class CommandEffects:
 
 @dataclass(slots=True)
 class _Open:
-    """A command that runs, as far as is known."""
+    """A command that is still running, as far as known."""
 
     begun: Begun
     trees: tuple[Path, ...]
     effects: CommandEffects = field(default_factory=CommandEffects)
     protected_paths: frozenset[str] = frozenset()
-    """What it cannot change, each with a slash behind it. No one knows that of a command which a killed Hob started."""
+    """What it cannot change, each followed by a slash. Empty for commands started by a killed Hob."""
 
     @property
     def key(self) -> str:
@@ -50,36 +50,37 @@ class _Open:
 
 
 class CommandRows(Protocol):
-    """Keeps commands and what they changed; durable when a method returns. Its methods raise StoreErrors."""
+    """Stores commands and their changes; durable when a method returns. Its methods raise StoreErrors."""
 
     async def begin(self, begun: Begun, marks: Mapping[Path, str]) -> None:
-        """A command is about to start, which may change these folders as their snapshots have them."""
+        """Record a starting command, and the snapshots of the folders it may change."""
 
     async def change(self, span: Span) -> None:
-        """Something was changed."""
+        """Record a change."""
 
     async def end(self, turn: TurnId, call: CallId, how: str) -> None:
-        """It has ended in this way."""
+        """Record how the command ended."""
 
     async def running(self) -> tuple[tuple[Begun, Mapping[Path, str]], ...]:
-        """Those that have not ended, oldest first, with the latest snapshots of their folders."""
+        """Return the commands that have not ended, oldest first, with the latest snapshots of their folders."""
 
     async def find(self, process: str, session: SessionKey) -> Begun | None:
-        """The command that ran in the background by this id, if it was this session's."""
+        """Return the background command with this id, if it belongs to this session."""
 
     async def spans(self, turn: TurnId) -> tuple[Span, ...]:
-        """What the commands of this turn changed, oldest first."""
+        """Return the changes made by the commands of this turn, oldest first."""
 
     async def newest(self, turns: int) -> tuple[Span, ...]:
-        """What the commands of the last turns that changed anything changed."""
+        """Return the command changes of the last turns that made any."""
 
 
 class CommandLog:
-    """Keeps them. Its methods raise OSError and StoreErrors where the disk does not take them.
+    """Records commands and attributes changes to them. Its methods raise OSError and StoreErrors on storage failures.
 
-    Before anything else it recovers: the end of what ran when Hob was killed is noted. What is `protected`, below each
-    folder, a sandbox keeps from `confined` commands if it was there, and folders also if it was not: where it changes,
-    that was somebody else.
+    On first use it recovers: commands that were running when Hob was killed are recorded as ended. `protected` names
+    below
+    each folder cannot be changed by `confined` commands if they existed (folders even if not), so changes there are not
+    attributed to them.
     """
 
     def __init__(self, rows: CommandRows, snapshots: Snapshots, protected: Collection[str] = ()) -> None:
@@ -93,9 +94,10 @@ class CommandLog:
         self._reported: frozenset[str] | None = None
 
     async def unrecoverable(self, trees: Sequence[Path]) -> frozenset[str]:
-        """What commands could destroy for good in these folders, by path, as far as is known without looking again.
+        """Return the paths in these folders that commands could destroy irrecoverably, as far as known without a new
+        look.
 
-        Once somebody has asked, `begin` lets no command start while there is more than was told.
+        After this was called, `begin` refuses to start a command if there are more.
         """
         async with self._lock:
             self._reported = await asyncio.to_thread(self._unrecoverable, trees)
@@ -107,9 +109,9 @@ class CommandLog:
         return frozenset(str(path) for path in found if os.path.lexists(path))
 
     async def begin(self, begun: Begun, trees: Sequence[Path], *, confined: bool = False) -> None:
-        """A command is about to start, which may change these folders.
+        """Record a command that is about to start and may change these folders.
 
-        Raises ToolFailed where one is not there, or more could be lost in them than `unrecoverable` has told.
+        Raises ToolFailed if a folder does not exist, or more could be lost than `unrecoverable` returned.
         """
         await self.recover()
         async with self._lock:
@@ -125,19 +127,21 @@ class CommandLog:
             self._open[opened.key] = opened
 
     async def end(self, turn: TurnId, call: CallId, how: str) -> CommandEffects:
-        """It has ended in this way; what it did."""
+        """Record how the command ended; return what it changed."""
         async with self._lock:
             return await self._end(_key(turn, call), how)
 
     async def settle(self) -> None:
-        """Note what those that still run have changed until now."""
+        """Record what running commands have changed so far."""
         await self.recover()
         async with self._lock:
             for tree in {tree for each in self._open.values() for tree in each.trees}:
                 await self._mark(tree)
 
     async def recover(self) -> int:
-        """Note the end of what ran when Hob was killed; how many there were. Once is enough."""
+        """Record the end of commands that ran when Hob was killed; return their number. Does nothing after the first
+        call.
+        """
         async with self._lock:
             if self._recovered:
                 return 0
@@ -154,29 +158,29 @@ class CommandLog:
             return len(lost)
 
     async def spans(self, turn: TurnId) -> tuple[Span, ...]:
-        """What the commands of this turn changed, oldest first."""
+        """Return the changes made by the commands of this turn, oldest first."""
         await self.recover()
         return await self._rows.spans(turn)
 
     def running(self, turn: TurnId) -> tuple[Begun, ...]:
-        """The commands of this turn that have not ended."""
+        """Return the commands of this turn that have not ended."""
         return tuple(each.begun for each in self._open.values() if each.begun.turn == turn)
 
     async def find(self, process: str, session: SessionKey) -> Begun | None:
-        """The command that ran in the background by this id, if it was this session's."""
+        """Return the background command with this id, if it belongs to this session."""
         await self.recover()
         return await self._rows.find(process, session)
 
     async def note(self, turn: TurnId, tree: Path, before: Snapshot, after: Snapshot) -> None:
-        """Keep that a turn changed a folder from the one snapshot to the other."""
+        """Record that a turn changed a folder from one snapshot to another."""
         async with self._lock:
             await self._rows.change(Span(turn, tree, before.id, after.id, after.taken))
             self._marks[tree] = after
 
     async def prune(self, turns: int = TURNS_KEPT) -> int:
-        """Forget what was in the folders before the last turns that changed them, which then cannot be undone any more.
+        """Forget snapshots older than the last turns that changed something; these changes can no longer be undone.
 
-        Returns the bytes that gave back.
+        Returns the bytes freed.
         """
         await self.recover()
         async with self._lock:
@@ -185,14 +189,14 @@ class CommandLog:
             return await asyncio.to_thread(self.snapshots.prune, needed)
 
     async def _mark(self, tree: Path) -> None:
-        """Take a snapshot; what is different since the last one was done by the newest that runs in this folder."""
+        """Take a snapshot; changes since the last one are attributed to the newest command running in this folder."""
         last = self._marks.get(tree)
         try:
             now = await asyncio.to_thread(self.snapshots.take, tree)
         except ToolFailed:
             if last is None:
                 raise
-            return  # the folder itself is gone: what was in it cannot be put back there
+            return  # the folder itself is gone, so its contents cannot be restored in it
         self._marks[tree] = now
         running = [each for each in self._open.values() if tree in each.trees]
         if last is None or not running or last.id == now.id:
@@ -218,10 +222,10 @@ class CommandLog:
                     yield f"{tree / name}/"
 
     def _take_back(self, tree: Path, found: Sequence[SnapshotChange], protected_paths: frozenset[str]) -> list[str]:
-        """Undo what would run something; the paths for which that could be done."""
+        """Revert changes that would run something; return the paths reverted."""
         own = [each for each in found if not f"{tree / each.path}/".startswith(tuple(protected_paths))]
         done: list[str] = []
-        for marks in (False, True):  # what makes a folder a repository may stay where nothing evil is left in it
+        for marks in (False, True):  # what makes a folder a repository may stay if nothing harmful is left in it
             some = [each for each in own if is_mark(each) is marks]
             unwanted = [each for each in some if runs_something(tree, each, self.snapshots.content)]
             done += [str(tree / each.path) for each in self.snapshots.restore(tree, unwanted) if each.done]
@@ -231,7 +235,7 @@ class CommandLog:
         ended = self._open[key]
         try:
             for tree in ended.trees:
-                with suppress(ToolFailed):  # it is not there any more, nor is it known what was in it
+                with suppress(ToolFailed):  # the folder or its earlier contents are unknown
                     await self._mark(tree)
         finally:
             del self._open[key]

@@ -1,4 +1,4 @@
-"""Output of commands as readable text: escapes removed, whole or piece by piece."""
+"""Command output as readable text: control sequences removed, at once or as a stream."""
 
 import codecs
 import re
@@ -7,18 +7,18 @@ from typing import Protocol
 
 from hob.core.clock import Clock
 
-# Control sequences, and strings for the terminal itself (ECMA-48, 5.4 and 5.6).
+# Control sequences and control strings (ECMA-48, 5.4 and 5.6).
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])")
 _OVERWRITTEN = re.compile(r"[^\n]*\r(?=[^\n])")
 _ERASED = re.compile(r"[^\n\x08]\x08")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _LINE = re.compile(r"[^\r\n]*[\r\n]?")
 _EVERY = 0.1  # seconds between two pieces of live output
-_MAX_LIVE = 2_000  # characters of one
+_MAX_LIVE = 2_000  # characters of one piece
 
 
 def readable(data: bytes) -> str:
-    """The text as it would stand in a terminal: no colours, and of a line written over again the last state."""
+    """Return the text as a terminal would finally show it, without colours; an overwritten line in its last state."""
     text = data.decode("utf-8", "replace")
     if text.isprintable():
         return text
@@ -30,19 +30,19 @@ def readable(data: bytes) -> str:
 
 
 class StreamFilter(Protocol):
-    """Takes out of a text that comes in pieces what must not be shown."""
+    """Removes what must not be shown from streamed text."""
 
     def feed(self, piece: str) -> str:
-        """What can be shown now."""
+        """Add a piece; return the text that can be shown."""
 
     def finish(self) -> str:
-        """What was held back."""
+        """Return the text held back."""
 
 
 class CommandOutputStream:
-    """Passes on what a command writes while it runs: at most ten times a second, and of a flood the newest.
+    """Passes on live output, at most ten times a second; of excessive output only the newest part.
 
-    Where it leaves something out, it goes on at the beginning of a line, so that no half of a secret is shown.
+    After a gap it continues at the beginning of a line, so that no partial secret is shown.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class CommandOutputStream:
         self._last = float("-inf")
 
     def feed(self, piece: bytes) -> None:
-        """Take the next piece."""
+        """Add a piece."""
         text = self._waiting + self._decoder.decode(piece[-4 * _MAX_LIVE :])
         if len(piece) > 4 * _MAX_LIVE or len(text) > _MAX_LIVE:
             text = _LINE.sub("", text[-_MAX_LIVE:], count=1)
@@ -65,7 +65,7 @@ class CommandOutputStream:
             self.flush()
 
     def flush(self) -> None:
-        """Pass on what has not been yet, but for what may be the beginning of a secret."""
+        """Pass on pending text, except what may be the beginning of a secret."""
         if self._waiting:
             self._last = self._clock.monotonic()
             text = readable(self._waiting.encode())
@@ -73,7 +73,7 @@ class CommandOutputStream:
             self._pass_on(text if self._stream_filter is None else self._stream_filter.feed(text))
 
     def end(self) -> None:
-        """Pass on all the rest."""
+        """Pass on the rest."""
         self.flush()
         if self._stream_filter is not None:
             self._pass_on(self._stream_filter.finish())

@@ -1,6 +1,6 @@
-"""The tools `exec` and `process`: their default timeout, foreground and background, noted so they can be undone.
+"""The tools `exec` and `process`: foreground and background commands, logged so that they can be undone.
 
-Whether a command may run at all is the guard's to say, by its text; nothing here judges it.
+Whether a command may run at all is decided by the guard.
 """
 
 import asyncio
@@ -39,13 +39,13 @@ from hob.tools.undo.snapshots.entries import Difference
 log = logging.getLogger(__name__)
 
 OnOutput = Callable[[CallContext, ToolCall, str], None]
-"""Is given what a command writes while it runs."""
+"""Receives live output of a command."""
 
-_LONGEST_WAIT = 50  # seconds of one poll: a call of its own has 60
-_EARLY = 0.3  # seconds in which a command in the background may fail at once, or say its first words
+_LONGEST_WAIT = 50  # seconds of one poll; the call itself may take 60
+_EARLY = 0.3  # seconds to wait for early failure or first output of a background command
 _MAX_NAMES = 10
 _MAX_NAMED = 4
-_MEMORY = 1 << 20  # bytes of output held in memory, before a file is used
+_MEMORY = 1 << 20  # bytes of output held in memory before a file is used
 _GIT_CONFIG = re.compile(rb"config file \S*\.git/config\S*: (?:Device or resource busy|Read-only file system)")
 _GIT_CONFIG_WHY = (
     "[.git/config is closed to commands, since git runs what it says: ask the owner to set it. For one commit give "
@@ -61,44 +61,45 @@ _WORDS: Mapping[EndReason, str] = {
 
 
 FindExecutableConfig = Callable[[Mapping[str, Difference]], Sequence[str]]
-"""Of the files that a command changed, by path, those that others follow outside of the sandbox."""
+"""Returns which of the changed files, by path, are executable configuration outside the sandbox."""
 GiveCredentials = Callable[[CallContext, Sequence[str]], tuple[JobCredential, ...]]
-"""Those that a call may use at these hosts. Raises NotConfigured."""
+"""Returns the credentials that a call may use at these hosts. Raises NotConfigured."""
 Warn = Callable[[Remark], Awaitable[None]]
-"""Tells the owner at once."""
+"""Notifies the owner at once."""
 OnHostDecision = Callable[[CallContext, HostDecision], Coroutine[Any, Any, None]]
-"""Hears which hosts a command was let reach, and which not."""
+"""Receives decisions about hosts that a command asked to reach."""
 
 
 def no_executable_config(_changed: Mapping[str, Difference]) -> Sequence[str]:
-    """Where nothing knows what others follow."""
+    """Report no executable configuration."""
     return ()
 
 
 async def ignore_warning(_remark: Remark) -> None:
-    """Where no one can be told."""
+    """Discard the warning."""
 
 
 async def ignore_host_decision(_context: CallContext, _decision: HostDecision) -> None:
-    """Where no one notes which hosts commands reach."""
+    """Discard the decision."""
 
 
 def no_credentials(_context: CallContext, _hosts: Sequence[str]) -> tuple[JobCredential, ...]:
-    """Where there are none."""
+    """Provide no credentials."""
     return ()
 
 
 def ignore_output(_context: CallContext, _call: ToolCall, _text: str) -> None:
-    """Show no one what commands write while they run."""
+    """Discard the live output."""
 
 
 @dataclass(frozen=True, slots=True)
 class CommandAccess:
     """What commands may reach.
 
-    `hosts` are the rules of the owner's settings. What is written to folders of `outgoing` leaves the machine, so only
-    a command with the network may. A command sees empty files in the place of those that hold keys, but for those of
-    `key_files` that it opens.
+    `hosts` are the rules of the owner's settings. Content of `outgoing` folders leaves the machine, so only commands
+    with
+    network access may write there. Key files appear empty to commands, except those that a command opens by
+    `key_files`.
     """
 
     hosts: tuple[str, ...] = ()
@@ -112,10 +113,10 @@ NO_ACCESS = CommandAccess()
 
 @dataclass(frozen=True, slots=True)
 class CommandCallbacks:
-    """Who hears what commands do.
+    """Callbacks for what commands do.
 
-    `on_output` is given nothing that `stream_filter` takes out. The owner is told of changed files of
-    `find_executable_config`: beside the answer, or by `warn` where no answer follows.
+    `on_output` receives only what `stream_filter` lets through. The owner is told of changed files that
+    `find_executable_config` returns: along with the answer, or by `warn` if there is none.
     """
 
     on_output: OnOutput = ignore_output
@@ -129,10 +130,10 @@ NO_CALLBACKS = CommandCallbacks()
 
 
 class CommandTools:
-    """Runs commands for a model, by the tools `exec` and `process`.
+    """The tools `exec` and `process`.
 
-    `tasks` take note when what runs in the background ends. A command in the background may fail within
-    `early_seconds`, or say its first words: then the answer tells.
+    `tasks` runs the watchers of background commands. If a background command fails or writes something within
+    `early_seconds`, the answer includes that.
     """
 
     def __init__(
@@ -155,7 +156,7 @@ class CommandTools:
         self._tasks = tasks
         self._access = access
         self._callbacks = callbacks
-        self._stream_filters: dict[str, StreamFilter | None] = {}  # by what runs in the background
+        self._stream_filters: dict[str, StreamFilter | None] = {}  # by id of the background command
         self._early_seconds = early_seconds
         self._key_inodes: set[int] = set()
         self.toolset = Tools(self.exec, self.process)
@@ -224,7 +225,9 @@ class CommandTools:
         return ToolOutput(self._polled(id, polled))
 
     async def unrecoverable(self) -> frozenset[str]:
-        """What commands could destroy for good, by path. Where more comes to light, the next one does not start."""
+        """Return what commands could destroy irrecoverably, by path. The next command does not start if there is more
+        by then.
+        """
         return await self._log.unrecoverable([root.path.resolve() for root in self._roots.roots if root.writable])
 
     async def _job(
@@ -251,7 +254,7 @@ class CommandTools:
         )
 
     def _check_network(self, network: bool, only: Sequence[str]) -> None:
-        """Raises ToolFailed where a command cannot have it, or not these hosts."""
+        """Raise ToolFailed if the command cannot have network access, or not these hosts."""
         if network and not (self._access.hosts or self._access.outgoing):
             raise ToolFailed("commands have no network here: the owner has allowed no hosts (sandbox.hosts).")
         if network and self._access.hosts and not self._processes.backend.filters_network:
@@ -262,14 +265,14 @@ class CommandTools:
                 raise ToolFailed(f"the owner has not allowed commands to reach {host} (sandbox.hosts).")
 
     def _hidden(self, command: str, directory: str, roots: Sequence[JobRoot]) -> tuple[Path, ...]:
-        """The files that hold keys, but for those that the settings give by name or the command opens."""
+        """Return the key files to hide, except those given by the settings or opened by the command."""
         if not self._processes.backend.hides_files:
             return ()
         given = {root.path for root in roots}
         known = frozenset(self._key_inodes)
         key_files = self._access.key_files
         found = {path for root in given for path in find_secret_files(root, key_files.is_one, known)} - given
-        if self._processes.backend.name == "landlock":  # where a command may give them another name
+        if self._processes.backend.name == "landlock":  # commands can rename them there
             self._key_inodes |= {path.stat(follow_symlinks=False).st_ino for path in found if path.exists()}
         opens = bool(found) and key_files.opens(command, directory)
         return tuple(sorted(path for path in found if not (opens and path.name in command)))
@@ -321,7 +324,7 @@ class CommandTools:
     async def _text(
         self, finished: JobFinished, whole: "tempfile.SpooledTemporaryFile[bytes]"
     ) -> tuple[str, BlobId | None]:
-        """What it wrote, and where it was long, all of it as a blob to read on in."""
+        """Return the output; if it was long, also a blob with all of it."""
         if not finished.left_out:
             return readable(finished.output) or "(no output)", None
         whole.seek(0)
@@ -366,13 +369,13 @@ class CommandTools:
         try:
             for remark in remarks:
                 await self._callbacks.warn(remark)
-        except StoreError as error:  # the command has run; it is in the log at least
+        except StoreError as error:  # the command has run; at least the log has it
             log.warning("the owner is not told: %s: %s", remarks, error)
 
     async def _ended(self, begun: Begun, how: str) -> CommandEffects:
         try:
             return await self._log.end(begun.turn, begun.call, how)
-        except (OSError, StoreError) as error:  # the command has run: that its changes are not noted comes second
+        except (OSError, StoreError) as error:  # the command has run; failing to record its changes is secondary
             log.warning("what the command of %s changed is not noted: %s", begun.call, error)
             return CommandEffects()
 
@@ -380,7 +383,7 @@ class CommandTools:
         state = "running" if polled.finished is None else _how(polled.finished)
         missed = f"[… {polled.missed:,} bytes before this are not kept …]\n" if polled.missed else ""
         news = readable(polled.news)
-        if polled.missed:  # from a whole line on, so that no half of a secret is shown
+        if polled.missed:  # continue at a complete line, so that no partial secret is shown
             news = news.partition("\n")[2]
         if process not in self._stream_filters:
             kept = {
@@ -413,7 +416,7 @@ class CommandTools:
 
 
 def _is_owners(context: CallContext) -> bool:
-    """Whether the owner speaks in the turn, and so is told what is beside its answer."""
+    """Return whether the owner speaks in the turn, and so receives remarks with the answer."""
     turn = context.turn
     return any(
         each.sender.cls is SenderClass.OWNER and not each.group and not each.background
@@ -433,7 +436,7 @@ def _how(finished: JobFinished, seconds: float = 0.0) -> str:
 
 
 def _names(effects: CommandEffects) -> str:
-    """The first of the files that it changed; folders that were made hold some of them."""
+    """Describe the first files that it changed; created folders stand for some of them."""
     changed = [f"{path} ({what})" if what is not Difference.CHANGED else path for path, what in effects.changed.items()]
     said = f"; changed: {_first(changed, _MAX_NAMES)}" if changed else ""
     taken = _first(effects.taken_back, _MAX_NAMES)

@@ -1,7 +1,8 @@
-"""Running git where commands of a model may have written: it runs nothing that a repository names.
+"""Running git in repositories that commands of a model may have written, without running anything they configure.
 
-Hooks, monitors, filters, pagers and helpers come from settings, so a repository with settings that may run something is
-left alone. https://git-scm.com/docs/git-config
+Hooks, monitors, filters, pagers and helpers come from settings, so repositories with settings that may run something
+are
+refused. https://git-scm.com/docs/git-config
 """
 
 import asyncio
@@ -30,7 +31,7 @@ _PASSED = ("HOME", "PATH", "USER", "SSH_AUTH_SOCK", "XDG_CONFIG_HOME", "SSL_CERT
 
 
 class GitFailed(InvalidRequest):
-    """git refused."""
+    """Raised when git reports an error."""
 
     def __init__(self, status: int, detail: str) -> None:
         super().__init__(detail)
@@ -38,7 +39,7 @@ class GitFailed(InvalidRequest):
 
 
 class Programs:
-    """Runs git, and GitHub's `gh`, in a folder; there is no terminal to ask for a password."""
+    """Runs git and GitHub's `gh` in a folder, without a terminal for password prompts."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._environ = {
@@ -62,9 +63,9 @@ class Programs:
         lines: int | None = None,
         first: Callable[[], object] = lambda: None,
     ) -> str:
-        """What git says; `text` is given to it. Raises InvalidRequest, with git's own words where it refuses.
+        """Run git with `text` as input; return its output. Raises InvalidRequest with git's message if it fails.
 
-        After so many `lines`, where they are limited, it is not heard any more. `first` is done in the same thread.
+        Reads at most `lines` lines, if given. `first` is called in the same thread before.
         """
 
         def before() -> None:
@@ -76,7 +77,7 @@ class Programs:
     async def run(
         self, root: Path, *command: str, text: str = "", seconds: float = SECONDS, fine: Sequence[int] = (0,)
     ) -> str:
-        """What a program says. Raises InvalidRequest, NotFound where it is not installed."""
+        """Run a program; return its output. Raises InvalidRequest, NotFound if it is not installed."""
         return await self._run(root, command, text, seconds, fine)
 
     async def _run(
@@ -96,7 +97,7 @@ class Programs:
             before()
             return _run_process(root, command, environ, text, seconds, running, lines)
 
-        try:  # in a thread: a process of asyncio's costs twice as much
+        try:  # in a thread: an asyncio process costs twice as much
             status, said = await asyncio.to_thread(run_in_thread)
         except FileNotFoundError:
             raise NotFound(translatable("{program} is not installed here", program=command[0])) from None
@@ -114,7 +115,7 @@ class Programs:
 
 
 def _check(root: Path) -> None:
-    """Raises InvalidRequest where git is not to be run."""
+    """Raise InvalidRequest if git must not be run here."""
     folder = root / ".git"
     if folder.is_symlink() or folder.is_file():
         raise InvalidRequest(translatable("{folder} leads elsewhere; this repository is left alone", folder=folder))
@@ -137,7 +138,7 @@ def _run_process(
     running: list[int],
     lines: int | None,
 ) -> tuple[int, str]:
-    """Give it the text and hear what it says, as far as anybody would read that. `running` has its pid meanwhile.
+    """Run a process with this input and read its output. While it runs, `running` contains its pid.
 
     Raises TimeoutError, InvalidRequest.
     """
@@ -163,7 +164,7 @@ def _run_process(
 
 
 def _read_output(process: subprocess.Popen[bytes], until: float, lines: int | None) -> tuple[str, bool]:
-    """What it says, and whether it may have more to say."""
+    """Return the output, and whether there may be more."""
     assert process.stdout is not None  # noqa: S101 - a pipe
     poll = select.poll()
     poll.register(process.stdout, select.POLLIN | select.POLLHUP)

@@ -1,8 +1,9 @@
-"""What a command put into repositories so that git or Mercurial would run something, later and outside of the sandbox.
+"""Detection of changes that would make git or Mercurial run something later, outside the sandbox.
 
-No one needs to start a hook for that: `git status`, which editors and prompts call by themselves, runs `core.fsmonitor`
-of the settings, looks for them where `.git/commondir` says, and goes into repositories within repositories. Only
-settings that are known to run nothing may come from a command.
+This does not even require starting a hook: `git status`, which editors and prompts run automatically, runs
+`core.fsmonitor` from the settings, looks for them where `.git/commondir` points, and enters nested repositories.
+Commands
+may only introduce settings known to run nothing.
 
 https://git-scm.com/docs/git-config, https://git-scm.com/docs/gitrepository-layout
 """
@@ -31,15 +32,15 @@ _HARMLESS = re.compile(
 _PLAIN_ADDRESS = re.compile(r"(?!-)(?!.*::).*", re.DOTALL)
 
 Content = Callable[[SnapshotEntry], bytes | None]
-"""What a file held; None where it is not known."""
+"""Returns a file's earlier content, None if unknown."""
 
 
 def runs_something(tree: Path, change: SnapshotChange, content: Content) -> bool:
-    """Whether this change below the folder `tree` makes git or Mercurial run something that did not run before."""
+    """Return whether this change below the folder `tree` makes git or Mercurial run something new."""
     if change.after is None:
         return False
     place = tree / change.path
-    name, folder = place.name.casefold(), place.parent  # some file systems do not tell cases apart
+    name, folder = place.name.casefold(), place.parent  # some file systems are case-insensitive
     if name in _SETTINGS and is_repository(folder):
         return _gains(change, content, _git_settings)
     if name == "hgrc" and folder.name == ".hg":
@@ -54,30 +55,30 @@ def runs_something(tree: Path, change: SnapshotChange, content: Content) -> bool
 
 
 def settings_that_run(repository: Path) -> list[str]:
-    """The settings of this repository (its `.git`) that may run something, or lead to others that may."""
+    """Return the settings of this repository (its `.git`) that may run something, or refer to others that may."""
     found = [_start_of(path) for name in _SETTINGS if (path := repository / name).is_file() and not path.is_symlink()]
     linked = [name for name in (*_SETTINGS, "commondir") if (repository / name).is_symlink()]
     return [*linked, *(key for text in found for key, _ in _harmful(_git_settings(text)))]
 
 
 def is_mark(change: SnapshotChange) -> bool:
-    """Whether this file, where it was not before, makes what lies beside it a repository."""
+    """Return whether this new file turns its folder into a repository."""
     return Path(change.path).name.casefold() == "head" and change.before is None
 
 
 def is_repository(folder: Path) -> bool:
-    """Whether git would look for a repository's settings here, or would with one file more."""
+    """Return whether git would look for repository settings here, or would with one more file."""
     return folder.name.casefold() == ".git" or any(lexists(folder / name) for name in ("HEAD", "commondir"))
 
 
 def _leads_away(folder: Path, text: bytes | None) -> bool:
-    """Whether settings and hooks are taken from elsewhere than a worktree's own repository."""
+    """Return whether settings and hooks come from somewhere other than a worktree's own repository."""
     own = [folder.parent.name, folder.parent.parent.name] == ["worktrees", ".git"]
     return not own or text not in (b"../..\n", b"../..")
 
 
 def _waits(folder: Path) -> bool:
-    """Whether settings or hooks that run something lie here already: the file that was added makes them count."""
+    """Return whether the folder already contains settings or hooks that the new file would activate."""
     for name in _SETTINGS:
         settings = folder / name
         if settings.is_symlink() or (settings.is_file() and any(_harmful(_git_settings(_start_of(settings))))):
@@ -88,7 +89,7 @@ def _waits(folder: Path) -> bool:
 
 
 def _gains(change: SnapshotChange, content: Content, read: Callable[[str], Iterator[tuple[str, str]]]) -> bool:
-    """Whether settings came that may run something. Those that were there before stay the owner's own business."""
+    """Return whether settings were added that may run something. Earlier settings are the owner's own business."""
     assert change.after is not None  # noqa: S101 - what was removed was asked about before
     if change.after.kind is not EntryKind.FILE or change.after.stamp.size > _LARGEST:
         return True
@@ -107,7 +108,7 @@ def _harmful(settings: Iterator[tuple[str, str]]) -> Iterator[tuple[str, str]]:
 
 
 def _git_settings(text: str) -> Iterator[tuple[str, str]]:
-    """Each setting as git understands it; what is written in an unusual way comes as a line that no one knows."""
+    """Yield the settings as git understands them; unusual syntax yields an unknown setting."""
     section = ""
     for line in text.split("\n"):
         stripped = line.strip()
@@ -123,7 +124,7 @@ def _git_settings(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _hg_settings(text: str) -> Iterator[tuple[str, str]]:
-    """As of a clone of git, if there are only addresses. https://www.mercurial-scm.org/doc/hgrc.5.html"""
+    """Yield the settings as for git remotes, if they are only addresses. https://www.mercurial-scm.org/doc/hgrc.5.html"""
     section = ""
     for line in text.split("\n"):
         stripped = line.strip()

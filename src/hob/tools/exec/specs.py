@@ -1,4 +1,4 @@
-"""The tools that run commands, as models and the guard are told of them, and how long a command may run at most."""
+"""Tool specs for running commands, and the maximum run time."""
 
 from hob.core.argument_roles import ArgumentRole
 from hob.core.tools import Effect, ToolSpec
@@ -8,7 +8,7 @@ EXECUTING = frozenset(
 )
 
 LONGEST_SECONDS = 1800
-"""For which a command may ask; `sandbox.cpu_seconds` and `agent.run_seconds` limit it too."""
+"""The longest timeout that a command may request; `sandbox.cpu_seconds` and `agent.run_seconds` limit it too."""
 
 EXEC = ToolSpec(
     name="exec",

@@ -1,6 +1,6 @@
-"""Input typed into a running command: whole lines, as they stand, so that what was judged is what is read.
+"""Input typed into a running command: complete lines without editing keys, so that what was judged is what is read.
 
-Typed in pieces, or with keys that edit a line, a shell would read another command than anybody has seen.
+Typed in pieces, or with editing keys, a shell could read another command than the one that was judged.
 """
 
 from hob.core.errors import ToolFailed
@@ -12,7 +12,7 @@ _KEYS = "a line is typed as it stands, without keys that edit it. Ctrl-C is \\u0
 
 
 def check_typed(data: str, *, end: bool) -> None:
-    """Whether this may be typed; `end` closes the line too. Raises ToolFailed, which says how it should be."""
+    """Check that this may be typed; `end` also closes the line. Raises ToolFailed, which explains the correct form."""
     if not data or data in KEYS:
         return
     if any(sign < " " and sign not in "\n\t" for sign in data) or "\x7f" in data:

@@ -1,1 +1,1 @@
-"""Files and folders below the roots: found, listed, searched, read."""
+"""File tools within the roots: find, list, search, read."""

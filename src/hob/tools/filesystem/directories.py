@@ -1,7 +1,7 @@
-"""Folders opened by names that no symbolic link can bend, no matter who changes the tree meanwhile.
+"""Opening folders by path safely: no symbolic link is followed, even if the tree is changed concurrently.
 
-Linux has one call for it, openat2 (https://man7.org/linux/man-pages/man2/openat2.2.html, from 5.6 on). Elsewhere, and
-where a container's filter refuses that call, the names are walked one by one without following links.
+Linux has a system call for it, openat2 (https://man7.org/linux/man-pages/man2/openat2.2.html, since 5.6). Elsewhere, or
+if a container's filter refuses that call, the path is walked one name at a time without following links.
 """
 
 import ctypes
@@ -13,11 +13,11 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-_OPENAT2 = 437  # the same on every architecture of Linux that Python runs on, Alpha aside
+_OPENAT2 = 437  # the same on every Linux architecture that Python supports, except Alpha
 _NO_MAGICLINKS, _NO_SYMLINKS, _BENEATH = 0x02, 0x04, 0x08
 
 FOLDER = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_RDONLY)
-"""Opens a folder as a place to start from; to list or to sync it, open `.` in it."""
+"""Flags that open a folder as a starting point; to list or sync it, open `.` in it."""
 
 OpenFolder = Callable[[int, Sequence[str]], int]
 
@@ -27,7 +27,7 @@ class _OpenHow(ctypes.Structure):
 
 
 def open_root(path: str) -> int:
-    """A descriptor of the folder with this absolute path, in which no part is a link. Raises OSError."""
+    """Open the folder at this absolute path, which must not contain links. Raises OSError."""
     top = os.open("/", FOLDER)
     try:
         return open_folder(top, [part for part in path.split("/") if part])
@@ -36,9 +36,9 @@ def open_root(path: str) -> int:
 
 
 def open_folder(root: int, parts: Sequence[str]) -> int:
-    """A descriptor of the folder that these names lead to beneath `root`. Raises OSError: ELOOP and ENOTDIR for links.
+    """Open the folder at this path beneath `root`. Raises OSError: ELOOP and ENOTDIR for links.
 
-    No part may be `..` or hold a slash; such a name is refused with EINVAL.
+    A part that is `..` or contains a slash is refused with EINVAL.
     """
     if any(part in ("", ".", "..") or "/" in part for part in parts):
         raise OSError(errno.EINVAL, "a part of a way is one plain name")
@@ -46,7 +46,7 @@ def open_folder(root: int, parts: Sequence[str]) -> int:
 
 
 def walk(root: int, parts: Sequence[str]) -> int:
-    """What `open_folder` does where the kernel has no call for it."""
+    """Implement `open_folder` where the kernel has no call for it."""
     here = os.dup(root)
     for part in parts:
         try:
@@ -94,9 +94,9 @@ def _by_kernel() -> OpenFolder | None:
 
 
 def real_path(descriptor: int) -> str | None:
-    """The path that this descriptor has now, by the kernel's word; None where it cannot be known or there is none."""
+    """Return the current path of a descriptor according to the kernel; None if unknown or deleted."""
     if sys.platform == "darwin":
-        import fcntl  # has F_GETPATH on this system alone
+        import fcntl  # F_GETPATH exists only here
 
         with suppress(OSError):
             return os.fsdecode(fcntl.fcntl(descriptor, fcntl.F_GETPATH, b"\0" * 1024).rstrip(b"\0"))

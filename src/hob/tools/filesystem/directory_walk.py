@@ -1,6 +1,6 @@
-"""A folder's tree, walked from descriptor to descriptor: no link is followed, so no one can bend the way.
+"""Walking a directory tree by descriptors: no link is followed, so the walk cannot be redirected.
 
-This module and what it imports are loaded by the program that searches, too, and stay light.
+This module and its imports are also loaded by the search program and must stay light.
 """
 
 import os
@@ -13,7 +13,7 @@ from hob.core.values import dataclass
 from hob.tools.filesystem.ignore_rules import ALWAYS, LARGEST_IGNORE_FILE, NAME, IgnoreRule, is_ignored, read_rules
 
 NEVER = ("/proc", "/sys", "/dev")
-"""Folders whose files are no files."""
+"""Folders whose entries are not real files."""
 
 _LIST = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -21,7 +21,7 @@ _DEEPEST = 100
 
 
 def files_of(closed: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Device and number of each of these files, and of every file beneath those that are folders."""
+    """Yield device and inode of each of these files, and of all files beneath those that are folders."""
     for path in closed:
         if path in NEVER:
             continue
@@ -36,15 +36,15 @@ def files_of(closed: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 
 def is_beneath(closed: Sequence[str], path: str) -> bool:
-    """Whether a real path is one of these or lies beneath one."""
+    """Return whether a real path is one of these or beneath one."""
     return any(path.startswith(each) and path[len(each) : len(each) + 1] in ("", "/") for each in closed)
 
 
 @dataclass(frozen=True, slots=True)
 class DirectoryEntry:
-    """Something in the tree. `parts` lead to it from where the walk began; `folder` is a descriptor of what holds it.
+    """An entry of the tree. `parts` is its path from the start of the walk; `folder` is a descriptor of its parent.
 
-    The descriptor is good until the next entry is asked for.
+    The descriptor is valid until the next entry is requested.
     """
 
     parts: tuple[str, ...]
@@ -58,14 +58,14 @@ class DirectoryEntry:
         return self.parts[-1]
 
     def look(self) -> os.stat_result | None:
-        """What it is by now; None if it is gone."""
+        """Return its current status, None if it is gone."""
         try:
             return os.stat(self.name, dir_fd=self.folder, follow_symlinks=False)
         except OSError:
             return None
 
     def read(self, maximum: int, check: Callable[[os.stat_result], bool] = lambda found: True) -> bytes | None:
-        """The bytes of a plain file that is no larger and passes the check; None otherwise."""
+        """Read a regular file no larger than `maximum` that passes the check; return None otherwise."""
         seen = self.look()
         if seen is None or not stat.S_ISREG(seen.st_mode) or seen.st_size > maximum or not check(seen):
             return None
@@ -81,10 +81,11 @@ class DirectoryEntry:
 
 @dataclass(frozen=True, slots=True)
 class DirectoryWalk:
-    """How a tree is walked. `path` is the real path of where it begins; `closed` tells real paths that are left out.
+    """Parameters of a walk. `path` is the real path of the start; `closed` tells which real paths to skip.
 
-    What `.gitignore` excludes is left out too (`rules` are those from above) unless `everything` is wanted; git's own
-    folders always are.
+    What `.gitignore` excludes is skipped too (`rules` are those from above) unless `everything` is wanted; git's own
+    folders
+    are always skipped.
     """
 
     path: str
@@ -93,10 +94,10 @@ class DirectoryWalk:
     rules: tuple[IgnoreRule, ...] = ()
     depth: int = _DEEPEST
     above: tuple[str, ...] = field(default=())
-    """The parts that the rules begin above."""
+    """The path of the start relative to where the rules apply."""
 
     def entries(self, descriptor: int) -> Iterator[DirectoryEntry]:
-        """Everything beneath the folder, sorted by name, folders before what is in them."""
+        """Yield everything beneath the folder, sorted by name, folders before their contents."""
         yield from self._in(descriptor, (), self.rules)
 
     def _in(self, folder: int, parts: tuple[str, ...], rules: tuple[IgnoreRule, ...]) -> Iterator[DirectoryEntry]:

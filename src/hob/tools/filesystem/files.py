@@ -1,4 +1,4 @@
-"""The file tools together: what a program opens to give them to a model."""
+"""All file tools combined into one toolset."""
 
 import asyncio
 import stat
@@ -27,7 +27,7 @@ _KINDS: Mapping[int, str] = {stat.S_IFREG: "file", stat.S_IFDIR: "folder"}
 
 
 class ListingTools:
-    """Finds files and text in them."""
+    """Tools that list and search files."""
 
     def __init__(self, roots: Roots, ripgrep: Path | None = None) -> None:
         self._roots = roots
@@ -87,9 +87,9 @@ def _within(limit: int) -> int:
 
 
 class FileTools:
-    """Files within these roots: a toolset, what its calls would do, and the way back.
+    """File tools for these roots: a toolset, previews of calls, and undo.
 
-    `label_of` tells what may be trusted; without it nothing is. `ripgrep` searches where it is given.
+    `label_of` returns a file's trust label; without it, nothing is trusted. `ripgrep` is used for searching if given.
     """
 
     def __init__(
@@ -124,26 +124,28 @@ class FileTools:
         )
 
     async def diff_of(self, call: ToolCall) -> str:
-        """What a call would change, as a unified diff for people; empty where it changes nothing.
+        """Return what a call would change as a unified diff for people; "" if nothing.
 
-        Raises ToolFailed, ToolRefused where the call would.
+        Raises ToolFailed, ToolRefused if the call would.
         """
         plan = await self.plan_of(call)
         return "" if plan is None else plan.diff()
 
     async def plan_of(self, call: ToolCall) -> EditPlan | None:
-        """What a call would change; None where it is none that changes files. Raises as the call would."""
+        """Return what a call would change; None if it does not change files. Raises as the call would."""
         return await self._editing.plan(call)
 
     async def check(self, call: ToolCall) -> None:
-        """Raises ToolRefused where the call would be refused, ToolFailed where it would fail. Does nothing."""
+        """Raise ToolRefused if the call would be refused, ToolFailed if it would fail. Has no effect."""
         for place in self.places(call):
             if call.name in ("read", "grep") and not (call.name == "read" and self.roots.holds_secrets(place.spelled)):
                 self.roots.check_shown(place)
         await self.plan_of(call)
 
     def places(self, call: ToolCall) -> tuple[Place, ...]:
-        """Where a call would read or write, links followed, for the judge. Raises ToolFailed, ToolRefused."""
+        """Return the places a call would read or write, links followed, for the judge. Raises ToolFailed,
+        ToolRefused.
+        """
         reader = self._readers.get(call.name)
         if reader is None:
             return self._editing.places(call)

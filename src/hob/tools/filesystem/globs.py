@@ -1,7 +1,7 @@
-"""Patterns of names with `*`, `?`, `[a-z]`, `{a,b}` and `**`, matched in linear time, no matter who wrote them.
+"""Path patterns with `*`, `?`, `[a-z]`, `{a,b}` and `**`, matched in linear time whatever the pattern.
 
-Each part of a path is matched by a regular expression of atomic groups, which try nothing twice; `**` is walked over as
-in any glob: only the last one met is ever tried again.
+Each path component is matched by a regular expression of atomic groups, which never backtrack; for `**`, as in any glob
+matcher, only the last one met is retried.
 """
 
 import re
@@ -16,23 +16,23 @@ _MAX_CHOICES = 64
 _LONGEST = 1_000
 
 _Part = re.Pattern[str] | None
-"""Of one part of a path; None stands for `**`."""
+"""Pattern of a path component; None stands for `**`."""
 
 
 class Glob:
-    """One pattern over the parts of a path beneath some folder. Raises WrongCall for one that is none."""
+    """A pattern for paths beneath a folder. Raises WrongCall if it is invalid."""
 
     def __init__(self, pattern: str, *, ignore_case: bool = False) -> None:
         flags = re.DOTALL | (re.IGNORECASE if ignore_case else 0)
         self._choices = [_compiled(choice, flags) for choice in _expanded(pattern)]
 
     def matches(self, parts: Sequence[str]) -> bool:
-        """Whether the whole path fits."""
+        """Return whether the whole path matches."""
         return any(_fits(choice, parts) for choice in self._choices)
 
 
 def fixed_beginning(pattern: str) -> tuple[str, str]:
-    """The folders that the pattern names without any choice, and the rest of it."""
+    """Split off the leading folders without wildcards; return them and the rest of the pattern."""
     parts = pattern.split("/")
     count = 0
     while count < len(parts) - 1 and not _MAGIC.search(parts[count]):
@@ -62,14 +62,16 @@ def _compiled(pattern: str, flags: int) -> tuple[_Part, ...]:
             parts.append(_part(part, flags))
         elif not parts or parts[-1] is not None:
             parts.append(None)
-    if parts and parts[-1] is None:  # everything beneath, not the folder itself
+    if parts and parts[-1] is None:  # everything beneath the folder, but not the folder itself
         parts.append(_part("*", flags))
     return tuple(parts)
 
 
 @lru_cache(maxsize=2_000)
 def _part(pattern: str, flags: int) -> re.Pattern[str]:
-    """The expression of one part. After a star the shortest way to what follows is as good as any, and the only one."""
+    """Compile one component. After a star, the shortest match of what follows is as good as any, so no other is
+    tried.
+    """
     pieces: list[str] = [""]
     n = 0
     while n < len(pattern):
@@ -92,12 +94,12 @@ def _part(pattern: str, flags: int) -> re.Pattern[str]:
     if not rest:
         return re.compile(first, flags)
     middle = "".join(f"(?>.*?{piece})" for piece in rest[:-1])
-    # what follows the last star has a fixed length and stands at the very end
+    # what follows the last star has a fixed length and is at the very end
     return re.compile(f"{first}{middle}.*{rest[-1]}", flags)
 
 
 def _class_end(pattern: str, start: int) -> int:
-    """Where the brackets close; a `]` right after they open belongs into them. -1 if they never do."""
+    """Return where the brackets close, -1 if they do not; a `]` right after the opening belongs to the class."""
     start += pattern[start : start + 1] in ("!", "^")
     return pattern.find("]", start + 1)
 

@@ -1,7 +1,7 @@
-"""Text searched beneath a folder: by ripgrep where it is installed, else by a program of our own.
+"""Text search beneath a folder, by ripgrep if installed, else by a search program of our own.
 
-Either runs as a process, with the folder as a descriptor: a pattern that never ends is ended with it, and what is
-searched is the very folder that was judged.
+Either one runs as a process on a folder descriptor: a pattern that takes too long is stopped with it, and the folder
+searched is exactly the one that was judged.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ from hob.tools.filesystem.paths import Place, Roots
 from hob.tools.filesystem.search import BAD_PATTERN, LARGEST_SEARCHED, LONGEST, FileSearch
 
 SECONDS = 20.0
-"""After which the search is ended and what was found is shown."""
+"""Seconds after which the search stops and shows what it has found."""
 
 Mode = Literal["lines", "files", "counts"]
 
@@ -38,12 +38,12 @@ T = TypeVar("T")
 _MAGIC = re.compile(r"([*?{}\[\]\\])")
 
 Hit = tuple[str, int, str, bool]
-"""A file, the number of a line, the line, and whether it fits (or surrounds one that does)."""
+"""A file, a line number, the line, and whether it matches (or surrounds a match)."""
 
 
 @dataclass(frozen=True, slots=True)
 class GrepQuery:
-    """What the model asked for. A pattern that is no regular expression is searched as plain text (`literal`)."""
+    """A search request. A pattern that is not a valid regular expression is searched as plain text (`literal`)."""
 
     pattern: str
     path: str = "."
@@ -56,18 +56,18 @@ class GrepQuery:
 
     @property
     def globs(self) -> tuple[str, ...]:
-        """All of which a file must fit."""
+        """The globs that a file must all match."""
         by_name = self.glob.removeprefix("./") if "/" in self.glob else f"**/{self.glob}"
         return (by_name,) if self.glob else ()
 
 
 def find_ripgrep() -> Path | None:
-    """Where it is, if it is where systems install it: what lies elsewhere may be anybody's."""
+    """Return ripgrep from a system location; programs elsewhere may be anybody's."""
     return next((path for place in _PLACES if os.access(path := Path(place), os.X_OK)), None)
 
 
 async def grep(roots: Roots, wanted: GrepQuery, ripgrep: Path | None, seconds: float = SECONDS) -> str:
-    """The lines that fit, file by file. Raises ToolFailed, ToolRefused."""
+    """Return the matching lines, file by file. Raises ToolFailed, ToolRefused."""
     if not wanted.pattern:
         raise ToolFailed("the pattern is empty.")
     for pattern in wanted.globs:
@@ -89,7 +89,7 @@ async def grep(roots: Roots, wanted: GrepQuery, ripgrep: Path | None, seconds: f
 
 
 class _Found:
-    """What was found so far, as it will be shown."""
+    """Collects hits in the form to be shown."""
 
     def __init__(self, wanted: GrepQuery, name: str) -> None:
         self._wanted = wanted
@@ -102,7 +102,7 @@ class _Found:
         self.remarks: list[str] = []
 
     def add(self, hit: Hit) -> bool:
-        """Take a line; whether more are wanted."""
+        """Add a line; return whether more are wanted."""
         path, number, line, fits = hit
         mode, limit = self._wanted.mode, self._wanted.limit
         new = path not in self._files
@@ -122,7 +122,7 @@ class _Found:
         return True
 
     def text(self) -> str:
-        """All of it."""
+        """Return the formatted result."""
         match self._wanted.mode:
             case "lines":
                 lines = self._lines
@@ -134,7 +134,7 @@ class _Found:
 
 
 def _open(roots: Roots, spelled: str) -> tuple[int, Place, str]:
-    """A descriptor of the folder or file, and the file's name."""
+    """Return a descriptor of the folder or file, its place, and the file's name."""
     seen, place = roots.look(spelled)
     if seen is not None and stat.S_ISDIR(seen.st_mode):
         return (*roots.open_listing(spelled), "")
@@ -145,7 +145,7 @@ def _open(roots: Roots, spelled: str) -> tuple[int, Place, str]:
 async def _by_hand(
     roots: Roots, wanted: GrepQuery, descriptor: int, place: Place, name: str, found: _Found, seconds: float
 ) -> str:
-    """Search with a program of our own; why the pattern is no regular expression, or nothing."""
+    """Search with our own program; return why the pattern is not a regular expression, or ""."""
     search = FileSearch(
         descriptor=descriptor,
         path=place.path,
@@ -162,7 +162,7 @@ async def _by_hand(
         closed=roots.forbidden,
         secret="" if roots.secret is None else roots.secret.pattern,
     )
-    # isolated (-I): neither the folder nor the environment of the caller decides what is imported
+    # isolated (-I): neither the folder nor the caller's environment decides what is imported
     command = (sys.executable, "-I", "-m", "hob.tools.filesystem.search")
     async with _running(command, descriptor, "/", json.dumps(asdict(search)).encode()) as process:
         async for line in _lines(process):
@@ -185,7 +185,7 @@ async def _by_hand(
 async def _by_ripgrep(
     ripgrep: Path, roots: Roots, wanted: GrepQuery, descriptor: int, place: Place, found: _Found
 ) -> bool:
-    """Search with ripgrep; False where it does not know what the pattern means."""
+    """Search with ripgrep; return False if it does not understand the pattern."""
     globs = [Glob(pattern) for pattern in wanted.globs]
     closed: dict[str, bool] = {}
 
@@ -227,7 +227,7 @@ def _ripgrep_command(ripgrep: Path, roots: Roots, wanted: GrepQuery, place: Plac
 
 
 def _hit(event: Mapping[str, Any]) -> Hit | None:
-    """One line of ripgrep's output (https://docs.rs/grep-printer/latest/grep_printer/struct.JSON.html)."""
+    """Parse a line of ripgrep's output (https://docs.rs/grep-printer/latest/grep_printer/struct.JSON.html)."""
     if event["type"] not in ("match", "context"):
         return None
     data = event["data"]

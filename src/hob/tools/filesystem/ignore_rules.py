@@ -1,4 +1,4 @@
-"""Which folders and files a file search skips: `.git`, and what `.gitignore` names, as git reads it."""
+"""Files and folders that searches skip: `.git`, and what `.gitignore` excludes, interpreted as git does."""
 
 from collections.abc import Sequence
 
@@ -8,17 +8,17 @@ from hob.tools.filesystem.globs import Glob
 
 NAME = ".gitignore"
 LARGEST_IGNORE_FILE = 500_000
-"""Bytes of such a file that are read."""
+"""Bytes read of such a file."""
 
 ALWAYS = frozenset({".git"})
-"""Names of folders that no search or list looks into, whoever searches: ripgrep too."""
+"""Names of folders that no search or listing enters, not even ripgrep's."""
 
 _MAX_RULES = 5_000
 
 
 @dataclass(frozen=True, slots=True)
 class IgnoreRule:
-    """One line. `depth` is how many folders above it lie: its pattern is over the parts below these."""
+    """A line of `.gitignore`. Its pattern applies to the path components after the first `depth`."""
 
     glob: Glob
     depth: int
@@ -28,7 +28,7 @@ class IgnoreRule:
 
 
 def read_rules(text: str, depth: int) -> tuple[IgnoreRule, ...]:
-    """The rules of one file that lies this many folders below where the paths begin."""
+    """Parse one file located `depth` folders below where the paths begin."""
     rules = []
     for line in text.splitlines()[:_MAX_RULES]:
         rule = _rule(line, depth)
@@ -38,7 +38,7 @@ def read_rules(text: str, depth: int) -> tuple[IgnoreRule, ...]:
 
 
 def is_ignored(rules: Sequence[IgnoreRule], parts: Sequence[str], *, folder: bool) -> bool:
-    """Whether the last rule that fits excludes this path. A folder above it that is excluded is not asked about."""
+    """Return whether the last matching rule excludes this path. Excluded parent folders are not considered."""
     for rule in reversed(rules):
         if rule.folders_only and not folder:
             continue
@@ -59,7 +59,7 @@ def _rule(line: str, depth: int) -> IgnoreRule | None:
     folders_only = line.endswith("/")
     line = line.rstrip("/") if folders_only else line
     anchored = "/" in line
-    # git knows no braces: they stand for themselves
+    # git has no braces, so they are literal
     pattern = line.lstrip("/").replace("{", "[{]") if "\\{" not in line else line.lstrip("/")
     if not pattern:
         return None

@@ -1,4 +1,4 @@
-"""Trees shown to the model: what lies in a folder, which files fit a pattern. Blocking; called in threads."""
+"""Listings for the model: entries of a folder, and files that match a pattern. Blocking; called in threads."""
 
 import os
 from contextlib import suppress
@@ -13,14 +13,14 @@ from hob.tools.filesystem.names import shown
 from hob.tools.filesystem.paths import Moved, Place, Roots
 
 MAX_VISITED = 100_000
-"""Entries of a tree that are looked at."""
+"""Maximum entries of a tree examined."""
 
 MAX_LISTED = 1_000
-"""Entries of a folder that are shown."""
+"""Maximum entries of a folder shown."""
 
 
 def list_folder(roots: Roots, spelled: str, depth: int, *, everything: bool) -> str:
-    """The folder's entries, a line each. Raises ToolFailed, ToolRefused."""
+    """Return the folder's entries, one per line. Raises ToolFailed, ToolRefused."""
     descriptor, place = roots.open_listing(spelled)
     try:
         walk = _walk_of(roots, place, everything=everything or depth == 1, depth=depth)
@@ -34,7 +34,7 @@ def list_folder(roots: Roots, spelled: str, depth: int, *, everything: bool) -> 
 
 
 def find_files(roots: Roots, pattern: str, spelled: str, limit: int, *, everything: bool) -> str:
-    """The files beneath a folder that fit, newest first; what a link leads to is found under its own name.
+    """Return the matching files beneath a folder, newest first. Links are not followed.
 
     Raises ToolFailed, ToolRefused.
     """
@@ -66,13 +66,13 @@ def find_files(roots: Roots, pattern: str, spelled: str, limit: int, *, everythi
 
 
 def start_of(pattern: str, spelled: str) -> tuple[str, str]:
-    """The folder where files that fit may lie, and the pattern beneath it."""
+    """Return the folder that may contain matches, and the pattern relative to it."""
     fixed, rest = fixed_beginning(pattern.removeprefix("./"))
     return (fixed if fixed.startswith(("/", "~")) else _joined(spelled, fixed)), rest
 
 
 def rules_above(roots: Roots, place: Place) -> tuple[tuple[str, int], ...]:
-    """The texts of the `.gitignore` files above a place in its root, and how many parts lie above each."""
+    """Return the texts of the `.gitignore` files above a place in its root, with the depth of each."""
     found = []
     for n in range(len(place.parts)):
         with suppress(OSError, Moved), roots.folder(place, place.parts[:n]) as folder:

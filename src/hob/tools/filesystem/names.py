@@ -1,4 +1,4 @@
-"""Names of files as people and models spell them, and the nearest ones that exist."""
+"""File names as people and models write them, and suggestions of similar existing names."""
 
 import os
 import re
@@ -15,12 +15,12 @@ from hob.core.errors import WrongCall
 _ESCAPE = re.compile(rb"\\([0-7]{1,3}|.)")
 _LETTERS = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"a": b"\a", b"b": b"\b", b"f": b"\f", b"v": b"\v"}
 _LONGEST = 4095  # PATH_MAX without its NUL
-_LISTED = 5_000  # entries of a folder looked at for a similar name
-_SPACES = str.maketrans(dict.fromkeys("\u00a0\u202f\u2007", " "))  # in the names of macOS's screenshots, for one
+_LISTED = 5_000  # entries of a folder examined for a similar name
+_SPACES = str.maketrans(dict.fromkeys("\u00a0\u202f\u2007", " "))  # used in the names of macOS screenshots, for example
 
 
 def plain_name(spelled: str, home: Path | None) -> str:
-    """The name without `file://` and `~`. Raises WrongCall for what can be no name of a file."""
+    """Resolve `file://` and `~`. Raises WrongCall if the text cannot be a file name."""
     name = spelled
     if name[:5].lower() == "file:":
         url = urlsplit(name)
@@ -43,14 +43,14 @@ def plain_name(spelled: str, home: Path | None) -> str:
 
 
 def check_new_name(name: str) -> None:
-    """Raises WrongCall for the name of a new file that would look like another: control and direction characters."""
+    """Raise WrongCall if the name of a new file contains invisible characters: control and direction characters."""
     for char in name:
         if unicodedata.category(char) in ("Cc", "Cf", "Zl", "Zp"):
             raise WrongCall(f"{name!r} holds the character {char!r}, which nobody would see; leave it out.")
 
 
 def same_name(folder: str, name: str) -> str | None:
-    """The one entry of this folder that reads the same: composed otherwise (NFC, NFD), or with other spaces."""
+    """Return the only entry of this folder that reads the same: with another composition (NFC, NFD) or other spaces."""
     if name.isascii() and " " not in name:
         return None
     wanted = _folded(name)
@@ -61,7 +61,7 @@ def same_name(folder: str, name: str) -> str | None:
 
 
 def nearest_names(folder: str, name: str, entries: Iterable[str]) -> str:
-    """A sentence with the entries of this folder that are most like the name, or some of them where none is."""
+    """Return a sentence with the entries most similar to the name, or with some entries if none is similar."""
     known = {shown(entry).lower(): shown(entry) for entry in islice(entries, _LISTED)}
     if close := get_close_matches(shown(name).lower(), known, n=3, cutoff=0.6):
         return f"{folder} holds {' and '.join(known[each] for each in close)}."
@@ -71,7 +71,7 @@ def nearest_names(folder: str, name: str, entries: Iterable[str]) -> str:
 
 
 def shown(name: str) -> str:
-    """A file's name as text that can be stored and shown: bytes that are no UTF-8 and controls stand as escapes."""
+    """Return a file name as displayable text; invalid UTF-8 and control characters become escapes."""
     if name.isascii() and name.isprintable():
         return name
     text = os.fsencode(name).decode("utf-8", "backslashreplace")
@@ -83,7 +83,7 @@ def _folded(name: str) -> str:
 
 
 def unquoted(name: str) -> str:
-    """A name as git writes it in a diff: in quotes, with the escapes of C, where it holds odd characters."""
+    """Decode a file name as git writes it in a diff: quoted with C escapes if it contains special characters."""
     if len(name) < 2 or not (name.startswith('"') and name.endswith('"')):
         return name
     return _ESCAPE.sub(_unescaped, name[1:-1].encode("utf-8", "surrogateescape")).decode("utf-8", "replace")

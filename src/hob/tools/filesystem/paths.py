@@ -1,8 +1,8 @@
-"""Where tools may go: names are led to real places beneath the roots, and opened so that nothing can come between.
+"""Path containment: names are resolved to real places beneath the roots, and opened without race conditions.
 
-A name is resolved twice. First by hand, link by link, to learn the real path and to judge it; nothing outside of the
-roots is looked at on the way, so that not even the existence of a file can be learned. Then the kernel opens that real
-path and refuses links altogether: if somebody has put one there meanwhile, opening fails and all begins again.
+A name is resolved twice. First manually, link by link, to find and judge the real path; nothing outside the roots is
+inspected, so that not even the existence of a file is revealed. Then the kernel opens that real path and refuses links
+altogether: if a link has appeared meanwhile, opening fails and the process is repeated.
 """
 
 import errno
@@ -25,7 +25,7 @@ from hob.tools.filesystem.names import nearest_names, plain_name, same_name
 T = TypeVar("T")
 
 _MAX_LINKS = 40
-_TRIES = 20  # how often a tree that is being changed is resolved again
+_TRIES = 20  # attempts in a tree that keeps changing
 _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NOCTTY
 _LIST = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _CHANGED = {errno.ELOOP, errno.ENOTDIR, errno.EXDEV, errno.ESTALE, errno.ENXIO}
@@ -33,7 +33,7 @@ _CHANGED = {errno.ELOOP, errno.ENOTDIR, errno.EXDEV, errno.ESTALE, errno.ENXIO}
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """A folder that tools may see, with everything beneath it. `name` is what people and models call it."""
+    """A folder that tools may see with everything beneath it. `name` is its name for people and models."""
 
     name: str
     path: Path
@@ -42,7 +42,7 @@ class Root:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a name leads, links followed: the parts beneath `top`, a root's real path. Nothing need be there."""
+    """Where a name leads, links followed: the path beneath `top`, a root's real path. It need not exist."""
 
     spelled: str
     root: Root
@@ -56,20 +56,22 @@ class Place:
 
     @property
     def name(self) -> str:
-        """The last part; empty for a root itself."""
+        """The last component; "" for a root itself."""
         return self.parts[-1] if self.parts else ""
 
 
 class Moved(Exception):
-    """The tree changed between looking and opening."""
+    """Raised when the tree changed between inspection and opening."""
 
 
 class Roots:
-    """Containment: the roots, what in them is never touched, and the only ways to open what lies beneath them.
+    """The roots, what is forbidden within them, and the only ways to open what is beneath them.
 
-    Relative names start at `base`, which lies in a root; `~` is `home`. `forbidden` are files and folders that no tool
-    ever sees, even within a root: the state directory, files with secrets. Where roots lie in one another, the
-    innermost decides. What stands in files of `secret` names is never shown, wherever they lie.
+    Relative names start at `base`, which is in a root; `~` is `home`. `forbidden` are files and folders that no tool
+    ever
+    sees, even within a root: the state directory, files with secrets. Of nested roots, the innermost applies. Contents
+    of
+    files with `secret` names are never shown, wherever they are.
     """
 
     def __init__(
@@ -93,9 +95,9 @@ class Roots:
         self._passage = self._plain | {above for path in named for above in _upwards(path)}
 
     def find(self, spelled: str) -> Place:
-        """Where this name leads. Raises ToolRefused for what lies outside or is never touched, ToolFailed for nonsense.
+        """Resolve this name. Raises ToolRefused for places outside or forbidden, ToolFailed for invalid names.
 
-        A name that leads to nothing is found too if its place is within a root.
+        Also succeeds for a name that does not exist, if its place is within a root.
         """
         name = plain_name(spelled, self._home)
         path = self._resolve(spelled, name if name.startswith("/") else f"{self._base}/{name}")
@@ -109,28 +111,28 @@ class Roots:
         return place
 
     def is_forbidden(self, path: str) -> bool:
-        """Whether this real path is never touched."""
+        """Return whether this real path is forbidden."""
         return is_beneath(self.forbidden, path)
 
     def holds_secrets(self, path: str) -> bool:
-        """Whether a file of this name usually holds keys or passwords."""
+        """Return whether a file of this name usually holds keys or passwords."""
         return self.secret is not None and self.secret.fullmatch(path.rpartition("/")[2]) is not None
 
     def check_shown(self, place: Place) -> None:
-        """Raises ToolRefused where what stands in this file is not shown."""
+        """Raise ToolRefused if this file's content must not be shown."""
         if self.holds_secrets(place.path):
             why = "usually holds keys or passwords, so it is closed to the file tools"
             raise ToolRefused(f"{place.spelled} {why}. To read it, name it: the owner is asked.")
 
     def is_forbidden_file(self, found: os.stat_result) -> bool:
-        """Whether this file is another name, a hard link, of one that is never touched."""
+        """Return whether this file is another name (hard link) of a forbidden one."""
         return found.st_nlink > 1 and (found.st_dev, found.st_ino) in files_of(self.forbidden)
 
     @contextmanager
     def folder(self, place: Place, parts: Sequence[str] | None = None) -> Iterator[int]:
-        """A descriptor of the folder that the place lies in: what is done by name in it is done to the place.
+        """Open the folder that contains the place, for operations by name.
 
-        `parts` lead to another folder beneath the same root. Raises Moved if the tree has changed, and OSErrors.
+        `parts` is another folder beneath the same root. Raises Moved if the tree has changed, and OSErrors.
         """
         top = open_root(place.top)
         try:
@@ -146,22 +148,22 @@ class Roots:
             os.close(descriptor)
 
     def open_file(self, spelled: str, *, secrets: bool = False) -> tuple[int, os.stat_result, Place]:
-        """A descriptor to read a plain file by. Raises ToolFailed, ToolRefused; devices and pipes are not opened.
+        """Open a regular file for reading. Raises ToolFailed, ToolRefused; devices and pipes are not opened.
 
-        With `secrets` the name does not matter: no one is shown what stands there.
+        With `secrets`, any name is accepted, because the content is not shown to anyone.
         """
         return self.with_retries(spelled, partial(self._open_file, secrets=secrets))
 
     def open_listing(self, spelled: str) -> tuple[int, Place]:
-        """A descriptor to list a folder by. Raises ToolFailed, ToolRefused."""
+        """Open a folder for listing. Raises ToolFailed, ToolRefused."""
         return self.with_retries(spelled, self._open_listing)
 
     def look(self, spelled: str) -> tuple[os.stat_result | None, Place]:
-        """What is there, unopened; None if nothing is. Raises ToolFailed, ToolRefused."""
+        """Return the status of a name without opening it, None if nothing exists. Raises ToolFailed, ToolRefused."""
         return self.with_retries(spelled, self._look)
 
     def with_retries(self, spelled: str, act: Callable[[Place], T]) -> T:
-        """Do this with the place of a name; again if the tree changed meanwhile. System errors become ToolFailed."""
+        """Call `act` with the resolved place; retry if the tree changed meanwhile. System errors become ToolFailed."""
         for _ in range(_TRIES):
             place = self.find(spelled)
             try:
@@ -176,7 +178,7 @@ class Roots:
         raise ToolFailed(f"{spelled} is being changed by somebody right now; try again.")
 
     def line(self) -> str:
-        """One line that tells which roots there are."""
+        """Return one line that describes the roots."""
         parts = []
         for top, root in sorted(self._tops, key=lambda each: self.roots.index(each[1])):
             start = "; relative names start here" if top == _real(Path(self._base)) else ""
@@ -184,7 +186,7 @@ class Roots:
         return f"Tools may see: {', '.join(parts) or 'nothing'}."
 
     def missing(self, place: Place) -> ToolFailed:
-        """The error for a name that leads to nothing, with the nearest names that are there."""
+        """Return the error for a nonexistent name, with the most similar existing names."""
         said = f"There is no {place.spelled}."
         if not place.spelled.startswith(("/", "~", "file:")) and ".." not in place.spelled:
             elsewhere = (f"{top}/{place.spelled}" for top, _ in self._tops)
@@ -214,7 +216,7 @@ class Roots:
             found = os.fstat(descriptor)
             if (found.st_dev, found.st_ino) != (seen.st_dev, seen.st_ino):
                 raise Moved
-            if tells and real_path(descriptor) != place.path:  # whose second name was taken away has lost this one
+            if tells and real_path(descriptor) != place.path:  # a hard link removed meanwhile shows the remaining name
                 raise Moved
             if self.is_forbidden_file(seen) or self.is_forbidden_file(found):
                 raise ToolRefused(f"{place.spelled} is another name of a file that is closed to tools.")
@@ -246,7 +248,7 @@ class Roots:
         return found, place
 
     def _resolve(self, spelled: str, path: str) -> str:
-        """The real path: links are followed by hand, within the roots and on the way to them only."""
+        """Resolve to the real path; links are followed manually, only within the roots and on the way to them."""
         todo = path.split("/")[::-1]
         here: list[str] = []
         links, missing = 0, False
@@ -303,7 +305,7 @@ def _check_plain(found: os.stat_result, place: Place) -> None:
 
 
 def _target(path: str) -> str | None:
-    """Where a link leads; None for what is no link."""
+    """Return where a link points, None if it is not a link."""
     try:
         return os.readlink(path)  # noqa: PTH115  # hot: a Path costs more than the call
     except OSError as error:
@@ -325,6 +327,6 @@ def _real(path: Path) -> str:
 
 
 def _upwards(path: str) -> list[str]:
-    """The path and all folders above it."""
+    """Yield the path and all its parents."""
     parts = path.split("/")
     return ["/".join(parts[:n]) for n in range(2, len(parts) + 1)]

@@ -1,4 +1,4 @@
-"""The tool `read`: how much of a file it shows, by lines."""
+"""The tool `read`: files, folders and blobs, page by page."""
 
 import asyncio
 import os
@@ -23,12 +23,12 @@ from hob.tools.filesystem.paths import Place, Roots
 from hob.tools.filesystem.specs import READ
 from hob.tools.registry.declaration import ToolOutput, implements
 
-# A text shown page by page: numbered lines, none longer than a model can use, and where to read on.
+# Paging: numbered lines, none longer than a model can use, and where to continue.
 
 PAGE = 20_000
-"""Characters of a page."""
+"""Characters per page."""
 
-_REMARKS = 1_000  # characters that stay for what is told below a page
+_REMARKS = 1_000  # characters reserved for remarks below a page
 LONGEST_LINE = 2_000
 MAX_LINES = 2_000
 _CHUNK = 1 << 20
@@ -36,9 +36,9 @@ _CHUNK = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Which part of a text is wanted: lines from `offset` (1 is the first, -1 the last), or characters from `at`.
+    """The requested part of a text: lines from `offset` (1 is the first, -1 the last), or characters from `at`.
 
-    `room` is how many characters of it are shown.
+    `room` is the number of characters to show.
     """
 
     offset: int = 1
@@ -48,7 +48,7 @@ class Part:
 
 
 def page(text: str, part: Part, remarks: str = "") -> str:
-    """This part of a text with plain line ends. `remarks` are told below it. Raises ToolFailed beyond its end."""
+    """Return this part of a text with plain line ends, with `remarks` below it. Raises ToolFailed beyond its end."""
     if part.at is not None:
         return _characters(text, part.at, part.room, remarks)
     if not text:
@@ -67,7 +67,7 @@ def page(text: str, part: Part, remarks: str = "") -> str:
 
 
 def page_of_large(descriptor: int, size: int, part: Part) -> str:
-    """The same of a file too large to be loaded; it is read in pieces, up to the page's end. Raises ToolFailed."""
+    """Return a part of a file too large to load, reading only up to the page's end. Raises ToolFailed."""
     if part.at is not None:
         data = os.pread(descriptor, part.room * 4, part.at)
         text = data.decode("utf-8", "replace")[: part.room]
@@ -83,7 +83,7 @@ def page_of_large(descriptor: int, size: int, part: Part) -> str:
 
 
 def _numbered(lines: Iterator[tuple[int, str]], first: int, part: Part) -> tuple[str, int]:
-    """The lines with their numbers, up to a page, and the number of the last; `lines` gives each with its place."""
+    """Return up to one page of numbered lines, and the number of the last; `lines` yields each with its position."""
     parts: list[str] = []
     room, number = part.room, first
     for at, line in lines:
@@ -130,7 +130,7 @@ def _count_lines(descriptor: int) -> int:
 
 
 def _lines_of_large(descriptor: int, first: int) -> Iterator[tuple[int, str]]:
-    """Lines from this one on, with the byte at which each begins; of a longer one than a chunk the beginning."""
+    """Yield the lines from this one on with their byte offsets; of a line longer than a chunk only its beginning."""
     at, line = 0, 1
     while line < first:
         data = os.pread(descriptor, _CHUNK, at)
@@ -172,42 +172,42 @@ def _below(remarks: str) -> str:
 FILE_LABEL = Label(Origin.FILE, Trust.UNTRUSTED)
 
 BLOB = "blob:"
-"""Before the id of a blob, where a path is asked for."""
+"""Prefix of a blob id used as a path."""
 
 LabelOf = Callable[[str, str], Label]
-"""The label of a file, by its real path and the SHA-256 of its bytes."""
+"""Returns the trust label of a file by its real path and SHA-256."""
 
-_WHOLE = 8 << 20  # bytes of a file that is loaded; of a larger one only the page that is shown
-_MAX_SHOWN = 5 << 20  # bytes of a picture; https://docs.anthropic.com/en/docs/build-with-claude/vision
+_WHOLE = 8 << 20  # bytes of a file that is loaded; of a larger one only the requested page is read
+_MAX_SHOWN = 5 << 20  # bytes of an image; https://docs.anthropic.com/en/docs/build-with-claude/vision
 _TURNS = 64
 
 
 def untrusted(_path: str, _hash: str) -> Label:
-    """The label of files of unknown origin: anybody may have written them."""
+    """Return the label of files of unknown origin."""
     return FILE_LABEL
 
 
 class SeenFile:
-    """What turns have read and written: a file's hash by its real path, for the last turns."""
+    """File hashes that the last turns have seen, by real path."""
 
     def __init__(self) -> None:
         self._turns: OrderedDict[TurnId, dict[str, str]] = OrderedDict()
 
     def note(self, turn: TurnId, path: str, hash_: str) -> None:
-        """Remember how the turn saw this file."""
+        """Remember the hash with which the turn saw this file."""
         self._turns.setdefault(turn, {})[path] = hash_
         self._turns.move_to_end(turn)
         while len(self._turns) > _TURNS:
             self._turns.popitem(last=False)
 
     def find(self, turn: TurnId, path: str) -> str | None:
-        """The hash of the file as the turn saw it last; None if it has not."""
+        """Return the hash the turn saw last, None if it has not seen the file."""
         return self._turns.get(turn, {}).get(path)
 
 
 @dataclass(frozen=True, slots=True)
 class _Loaded:
-    """What stands at a path: a file's bytes, or a text to be shown as it is."""
+    """Loaded content: a file's bytes, or a text to show as is."""
 
     path: str
     name: str
@@ -242,7 +242,7 @@ class ReadTool:
         at: int = -1,
         raw: bool = False,
     ) -> ToolOutput:
-        # `at` and `raw` are explained in the outputs for which they are of use
+        # `at` and `raw` are explained in the outputs where they apply
         room = min(PAGE, context.maximum - _REMARKS)
         part = Part(offset, min(max(limit, 1), MAX_LINES), None if at < 0 else at, room)
         if path.startswith(BLOB):
@@ -260,7 +260,7 @@ class ReadTool:
             raise self._roots.missing(place)
         if stat.S_ISDIR(seen.st_mode):
             return _Loaded(place.path, place.name, text=list_folder(self._roots, path, 1, everything=True))
-        # by its own name the owner was asked about it; not by another one, such as a link
+        # the owner was asked about it by this name; not by another one, such as a link
         descriptor, found, place = self._roots.open_file(path, secrets=self._roots.holds_secrets(path))
         with os.fdopen(descriptor, "rb") as file:
             if found.st_size > _WHOLE:

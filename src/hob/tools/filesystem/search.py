@@ -1,8 +1,9 @@
-"""Searching text in files by a process of its own, with a time limit and a largest file.
+"""The search program: a separate process with a time limit and a maximum file size.
 
-The folder comes as a descriptor, everything else as one JSON object on the standard input; every find goes out at once
-as a line of JSON, `[path, line, text, whether it fits or surrounds what fits]`, so that nothing found is lost when time
-is up. A file larger than `LARGEST_SEARCHED` is passed over.
+The folder is passed as a descriptor and everything else as one JSON object on standard input. Each hit is written at
+once
+as a line of JSON, `[path, line, text, whether it matches or surrounds a match]`, so that nothing is lost at the time
+limit. Files larger than `LARGEST_SEARCHED` are skipped.
 """
 
 import json
@@ -20,22 +21,22 @@ from hob.tools.filesystem.globs import Glob
 from hob.tools.filesystem.ignore_rules import read_rules
 
 LARGEST_SEARCHED = 10 << 20
-"""Bytes of a file that is searched."""
+"""Maximum bytes of a searched file."""
 
 BAD_PATTERN = 2
-"""The exit status where the pattern is no regular expression."""
+"""Exit status if the pattern is not a regular expression."""
 
 LONGEST = 400
-"""Characters of a line that are shown."""
+"""Characters shown of a line."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileSearch:
-    """What to look for, and where: beneath a folder's descriptor, or in the one file that is called `name`.
+    """What to search for and where: beneath a folder's descriptor, or in the single file called `name`.
 
-    A file must fit all `globs`. `rules` are the texts of `.gitignore` files and how many of the parts `above` lie over
-    them. `closed` are real paths left out, under whatever other names (hard links) their files are met; `secret` is a
-    pattern of names left out.
+    A file must match all `globs`. `rules` are the texts of `.gitignore` files with the number of parts of `above` they
+    apply
+    to. `closed` are real paths skipped under any name (also hard links); `secret` is a pattern of names to skip.
     """
 
     descriptor: int
@@ -55,9 +56,9 @@ class FileSearch:
 
 
 def main() -> int:
-    """Search and write; the exit status."""
+    """Search and print the hits; return the exit status."""
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)  # ends the process in the midst of a match, as no exception could
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)  # ends the process even during a match, unlike an exception
     search = FileSearch(**json.load(sys.stdin))
     signal.setitimer(signal.ITIMER_REAL, search.seconds)
     try:
@@ -75,12 +76,12 @@ def main() -> int:
 
 
 def find_lines(text: str, expression: re.Pattern[str], context: int) -> Iterator[tuple[int, str, bool]]:
-    """The lines of a text in which something fits, and those around them, each once."""
+    """Yield the matching lines of a text and those around them, each once."""
     lines = text.split("\n")
     if lines and not lines[-1]:
         lines.pop()
-    done = 0  # lines already given
-    waiting = 0  # lines still to give after the last that fits
+    done = 0  # number of lines already yielded
+    waiting = 0  # number of lines still to yield after the last match
     for n, line in enumerate(lines):
         if expression.search(line.removesuffix("\r")):
             for before in range(max(done, n - context), n):
@@ -93,7 +94,7 @@ def find_lines(text: str, expression: re.Pattern[str], context: int) -> Iterator
 
 
 def _files(search: FileSearch) -> Iterator[tuple[str, str]]:
-    """Names and texts of the files to be searched."""
+    """Yield names and texts of the files to search."""
     if search.name:
         text = _text(os.pread(search.descriptor, LARGEST_SEARCHED + 1, 0))
         if text is not None:

@@ -1,4 +1,4 @@
-"""The file tools that look, as models and the guard are told of them."""
+"""Specs of the file tools that only read."""
 
 from hob.core.argument_roles import ArgumentRole
 from hob.core.tools import Effect, Restart, Tier, ToolSpec

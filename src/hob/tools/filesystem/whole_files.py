@@ -1,4 +1,4 @@
-"""Files read or made as a whole, up to a size: pictures, sound, downloads, attachments."""
+"""Reading and creating complete files up to a size: images, sound, downloads, attachments."""
 
 import os
 
@@ -7,7 +7,7 @@ from hob.tools.filesystem.paths import Roots
 
 
 def read_whole(roots: Roots, name: str, maximum: int) -> bytes:
-    """All of a file. Raises ToolFailed, also where it has more than `most` bytes, and ToolRefused."""
+    """Read a whole file. Raises ToolFailed, also if it has more than `maximum` bytes, and ToolRefused."""
     descriptor, found, _ = roots.open_file(name)
     with os.fdopen(descriptor, "rb") as file:
         if found.st_size > maximum:
@@ -16,7 +16,7 @@ def read_whole(roots: Roots, name: str, maximum: int) -> bytes:
 
 
 def write_new(roots: Roots, name: str, data: bytes) -> None:
-    """Make a file that is not there yet. Raises ToolFailed, ToolRefused."""
+    """Create a file that must not exist yet. Raises ToolFailed, ToolRefused."""
     place = roots.find(name)
     if not place.root.writable or not place.name:
         raise ToolFailed(f"{name} cannot be written")
@@ -32,7 +32,7 @@ def write_new(roots: Roots, name: str, data: bytes) -> None:
 
 
 def free_name(roots: Roots, name: str) -> str:
-    """This name, or with a number where it is taken. Raises ToolFailed, ToolRefused."""
+    """Return this name, with a number appended if it is taken. Raises ToolFailed, ToolRefused."""
     stem, dot, ending = name.rpartition(".")
     for number in range(2, 1_000):
         if roots.look(name)[0] is None:

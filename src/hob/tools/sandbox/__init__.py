@@ -1,1 +1,1 @@
-"""Running commands where they can do no harm: backends, limits, a filtered network, and undoing what they changed."""
+"""Sandboxed commands: backends, limits, a filtered network, running processes."""

@@ -1,4 +1,4 @@
-"""The variables a command sees: made from a list of what is allowed, never from what is there less some names."""
+"""Environment variables of commands, built from an allow list rather than by removing names."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -12,7 +12,7 @@ USER = "hob"
 
 _KEPT = re.compile(r"LANG|LANGUAGE|LC_[A-Z]+|TERM|COLORTERM|TZ|NO_COLOR|FORCE_COLOR|COLUMNS|LINES")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-# What opens doors (agents, buses, keys) or changes what the programs that build the sandbox do (loaders).
+# Access to agents, buses and keys, or control over the programs that set up the sandbox (loaders).
 _NEVER = re.compile(
     r"""(LD|DYLD|HOB|SSH|DBUS|GPG|XDG|SUDO|DOCKER|PODMAN|CONTAINER|KRB5|VAULT|KUBE|AWS|AZURE|GOOGLE_APPLICATION)_\w*
         |KRB5CCNAME|KUBECONFIG
@@ -24,7 +24,7 @@ _NEVER = re.compile(
 
 
 def refused_name(name: str) -> str:
-    """Why no command may be given a variable of this name; empty where it may."""
+    """Return why no command may get a variable of this name, or ""."""
     if not _NAME.fullmatch(name):
         return f"{name!r} is no name of a variable"
     if _NEVER.fullmatch(name):
@@ -33,9 +33,9 @@ def refused_name(name: str) -> str:
 
 
 def shared_environ(outer: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:
-    """What of the owner's environment commands see: language, terminal, time zone, and the variables named in settings.
+    """Return the owner's variables that commands see: language, terminal, time zone, and those named in settings.
 
-    Raises NotConfigured for a name that opens doors: those of keys, agents, buses and loaders.
+    Raises NotConfigured for names that give access: keys, agents, buses and loaders.
     """
     kept = {name: value for name, value in outer.items() if _KEPT.fullmatch(name)}
     for name in names:
@@ -47,12 +47,14 @@ def shared_environ(outer: Mapping[str, str], names: Iterable[str]) -> dict[str, 
 
 
 def search_path(toolchains: Iterable[Path]) -> tuple[str, ...]:
-    """Where programs are looked for, in order: nowhere that an earlier command could have written to."""
+    """Return the folders searched for programs, in order; none of them writable by earlier commands."""
     return (*map(str, toolchains), *SYSTEM_PATH.split(":"))
 
 
 def job_environ(shared: Mapping[str, str], own: Mapping[str, str], home: Path, path: Iterable[Path]) -> dict[str, str]:
-    """The whole environment of one command. Raises ToolFailed for a variable that a command may not set for itself."""
+    """Return the complete environment of a command. Raises ToolFailed for variables that a command may not set
+    itself.
+    """
     for name, value in own.items():
         if problem := refused_name(name):
             raise ToolFailed(f"{problem}; set it inside the command instead.")
@@ -64,7 +66,7 @@ def job_environ(shared: Mapping[str, str], own: Mapping[str, str], home: Path, p
 
 
 def proxy_environ(port: int) -> dict[str, str]:
-    """What makes programs use the proxy. Names are resolved by it, so nothing else needs to leave."""
+    """Return the variables that make programs use the proxy, which also resolves names."""
     url = f"http://127.0.0.1:{port}"
     local = "localhost,127.0.0.1,::1"
     names = {"HTTP_PROXY": url, "HTTPS_PROXY": url, "ALL_PROXY": url, "NO_PROXY": local}

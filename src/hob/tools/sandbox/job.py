@@ -1,4 +1,4 @@
-"""The values of the sandbox: what is run, what it sees, what it may use, and how it ended."""
+"""Sandbox values: what is run, what it sees, what it may use, and how it ended."""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -13,9 +13,9 @@ MIB = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class JobRoot:
-    """A folder that a command sees, at its own path.
+    """A folder visible to a command at its own path.
 
-    The path is absolute and goes through no symbolic link: one would lead elsewhere as soon as somebody changed it.
+    The path is absolute and without symbolic links, which could be redirected.
     """
 
     path: Path
@@ -24,11 +24,13 @@ class JobRoot:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much a command may use. Sizes are in bytes.
+    """Resource limits of a command. Sizes are in bytes.
 
-    Memory and CPU are counted per process, and for all processes of a command together where a control group is to be
-    had. `scratch` is the room in /tmp; `written` and `output` are what all of its processes may write, to disk and to
-    their outputs, before the command is stopped.
+    Memory and CPU are limited per process, and for all processes of a command together where control groups are
+    available.
+    `scratch` is the space in /tmp; `written` and `output` are what all its processes may write, to disk and to their
+    outputs,
+    before the command is stopped.
     """
 
     memory: int = 4096 * MIB
@@ -51,12 +53,15 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class SandboxJob:
-    """One command to be run.
+    """A command to run.
 
-    `folder` lies in one of the roots. `hosts` are rules (see `HostRules`); without any there is no network. `environ`
-    is added to the sandbox's own. With a window it gets a terminal of its own instead of pipes. `keeps`: what it
-    downloads into the caches is there for later commands. `hidden` are files in whose place it sees empty ones, where
-    the backend can do that. `credentials` are secrets that it uses at hosts and never holds.
+    `folder` is inside one of the roots. `hosts` are rules (see `HostRules`); without any there is no network. `environ`
+    is
+    added to the sandbox's own. With a window the command gets a terminal instead of pipes. `keeps`: its downloads stay
+    in the
+    caches for later commands. `hidden` files appear empty to it, if the backend can do that. `credentials` are secrets
+    that
+    it uses at hosts but never holds.
     """
 
     argv: tuple[str, ...]
@@ -85,9 +90,8 @@ class EndReason(StrEnum):
 class JobFinished:
     """How a command ended.
 
-    `status` is its exit status, 128 plus the signal's number where a signal ended it. `output` is what it wrote to both
-    of its outputs, its middle left out where it was long: `left_out` counts those bytes, `gap` is where they are
-    missing. `seconds` is wall time.
+    `status` is the exit status, or 128 plus the signal's number. `output` is what it wrote to both outputs, without the
+    middle if it was long: `left_out` counts those bytes, `gap` is their position. `seconds` is wall time.
     """
 
     reason: EndReason
@@ -99,5 +103,5 @@ class JobFinished:
 
     @property
     def signal(self) -> int:
-        """The signal that ended it; 0 where it was none."""
+        """The signal that ended it, or 0."""
         return self.status - 128 if 128 < self.status <= 192 else 0

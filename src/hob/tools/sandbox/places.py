@@ -1,4 +1,4 @@
-"""What of the system a command sees on its empty root: programs, and the part of /etc without which they do not run."""
+"""What commands see of the system on their empty root: programs, and the part of /etc that programs need."""
 
 import hashlib
 import os
@@ -12,7 +12,7 @@ SYSTEM_FOLDERS = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty")
 PROGRAMS = ("/usr", "/nix/store", "/gnu/store")
 
-# Only what everybody may know: no keys (/etc/ssl/private, /etc/pki/tls/private), no accounts, no mounts, no services.
+# Public files only: no keys (/etc/ssl/private, /etc/pki/tls/private), no accounts, no mounts, no services.
 ETC = (
     *("alternatives", "bash.bashrc", "bash_completion.d", "ca-certificates", "ca-certificates.conf", "crypto-policies"),
     *("debian_version", "default/locale", "fonts", "gai.conf", "host.conf", "inputrc", "ImageMagick-6"),
@@ -27,23 +27,24 @@ ETC = (
 
 
 def system_links() -> Iterator[tuple[str, str]]:
-    """Folders that are symbolic links into /usr here: where they lead, and their names."""
+    """Yield target and name of system folders that are symbolic links into /usr."""
     for name in SYSTEM_FOLDERS:
         if Path(name).is_symlink():
             yield str(Path(name).readlink()), name
 
 
 def system_binds() -> Iterator[str]:
-    """Folders of programs that exist here, shown read-only."""
+    """Yield the existing program folders, which are mounted read-only."""
     yield from (name for name in PROGRAMS if Path(name).is_dir())
     yield from (name for name in SYSTEM_FOLDERS if Path(name).is_dir() and not Path(name).is_symlink())
 
 
 def write_etc(folder: Path, written: Mapping[str, str]) -> None:
-    """Make this name lead to the /etc of commands: copies of what is listed above, and the files written for them.
+    """Point `folder` at an /etc for commands: copies of the files listed above, and the files in `written`.
 
-    One mount of a copy instead of one for each name, since a mount costs a fifth of a millisecond. What runs keeps the
-    folder that it began with, so one that fits stays, and the one before it. Raises OSError.
+    Mounting one copy is cheaper than mounting each name, as a mount takes a fifth of a millisecond. Running commands
+    keep the
+    folder they started with, so the current one and its predecessor are kept. Raises OSError.
     """
     made = folder.with_name(f"{folder.name}-{_fingerprint(written)}")
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix="new-", ignore_cleanup_errors=True) as temporary:
@@ -55,7 +56,7 @@ def write_etc(folder: Path, written: Mapping[str, str]) -> None:
         before = folder.readlink().name if folder.is_symlink() else ""
         if before == made.name:
             return
-        if not before and folder.exists():  # as Hob made it once
+        if not before and folder.exists():  # made by an older Hob
             folder.rename(Path(temporary, "old"))
         link = Path(temporary, "link")
         link.symlink_to(made.name)
@@ -66,7 +67,7 @@ def write_etc(folder: Path, written: Mapping[str, str]) -> None:
 
 
 def _fingerprint(written: Mapping[str, str]) -> str:
-    """Another one where a file of the machine's, or one that is written, is another."""
+    """Hash the metadata of the copied files, and the written texts."""
     found = hashlib.sha256(repr(sorted(written.items())).encode())
     for name in ETC:
         source = Path("/etc", name)
@@ -82,7 +83,7 @@ def _fill(folder: Path, written: Mapping[str, str]) -> None:
     for name in ETC:
         source, target = Path("/etc", name), folder / name
         target.parent.mkdir(parents=True, exist_ok=True)
-        with suppress(OSError, shutil.Error):  # what cannot be read here is missing there
+        with suppress(OSError, shutil.Error):  # unreadable files are left out
             if source.is_dir():
                 shutil.copytree(source, target, symlinks=True, copy_function=_copy_public)
             else:
@@ -93,7 +94,7 @@ def _fill(folder: Path, written: Mapping[str, str]) -> None:
 
 
 def _copy_public(source: str, target: str) -> None:
-    """Copy a file that everybody may read (as root, Hob could read keys that lie about), or a link to a program's."""
+    """Copy a file readable by everybody (root could also read private keys), or a link to a program's file."""
     path = Path(source)
     if path.is_symlink() and str(path.readlink()).startswith(("/usr/", "../usr/")):
         Path(target).symlink_to(path.readlink())
@@ -101,26 +102,26 @@ def _copy_public(source: str, target: str) -> None:
         shutil.copyfile(source, target)
 
 
-# The kernel guards much of /proc by owner alone: for a Hob that runs as root its files stay writable inside of a user
-# namespace, and /proc/sys/kernel/core_pattern is a way to run programs outside. So root's are shown read-only.
+# The kernel protects much of /proc by owner only: if Hob runs as root, these files stay writable inside a user
+# namespace, and /proc/sys/kernel/core_pattern is a way to run programs outside. So they are mounted read-only.
 _KERNEL_OF_ROOT = ("acpi", "asound", "driver", "fs", "mtrr", "scsi", "sys", "tty")
 _KERNEL_HIDDEN = ("keys", "key-users")
 
 
 def kernel_read_only() -> Iterator[str]:
-    """What of /proc is shown read-only."""
+    """Yield the parts of /proc mounted read-only."""
     if os.geteuid() == 0:
         yield from (place for name in _KERNEL_OF_ROOT if Path(place := f"/proc/{name}").exists())
 
 
 def kernel_hidden() -> Iterator[str]:
-    """What of /proc is not shown."""
+    """Yield the hidden parts of /proc."""
     yield from (place for name in _KERNEL_HIDDEN if Path(place := f"/proc/{name}").exists())
 
 
 @contextmanager
 def devices_restored() -> Iterator[None]:
-    """The machine's devices keep their permissions, which commands of a Hob that runs as root could have changed."""
+    """Restore the permissions of devices, which commands could change if Hob runs as root."""
     modes = {device: device.stat().st_mode & 0o7777 for device in map(Path, _DEVICES)} if os.geteuid() == 0 else {}
     try:
         yield
@@ -131,12 +132,12 @@ def devices_restored() -> Iterator[None]:
 
 
 def passwd(user: str, uid: int, gid: int, home: Path) -> str:
-    """The accounts a command sees: its own, and no one."""
+    """Return the accounts a command sees: its own and nobody."""
     return f"{user}:x:{uid}:{gid}::{home}:/bin/sh\nnobody:x:65534:65534::/:/usr/sbin/nologin\n"
 
 
 def group(user: str, gid: int) -> str:
-    """The groups a command sees."""
+    """Return the groups a command sees."""
     return f"{user}:x:{gid}:\nnogroup:x:65534:\n"
 
 

@@ -1,4 +1,4 @@
-"""Commands that outlive the call that started them: named, listened to, written to, and ended with Hob."""
+"""Background commands: named, polled, written to, and ended with Hob."""
 
 import secrets
 from collections.abc import AsyncIterator
@@ -19,7 +19,7 @@ MAX_REMEMBERED = 64
 
 @dataclass(frozen=True, slots=True)
 class Polled:
-    """What a command wrote since it was last asked, how much before that was lost, and its end where it has ended."""
+    """A command's output since the last poll, the bytes lost before it, and how it ended, if it has."""
 
     news: bytes
     missed: int
@@ -28,7 +28,7 @@ class Polled:
 
 @dataclass(frozen=True, slots=True)
 class ListedProcess:
-    """One command in the list. `owner` is its starter, by the name they gave."""
+    """A command in the list. `owner` is the owner's name."""
 
     id: str
     owner: str
@@ -46,9 +46,9 @@ class _Entry:
 
 
 class Processes:
-    """The commands of one Hob. Each belongs to an owner (a session), and only that one finds it.
+    """The commands of one Hob. Each belongs to an owner (a session), and only that one can find it.
 
-    No later Hob gives a command an id that an earlier one gave.
+    Ids are unique across restarts.
     """
 
     def __init__(self, backend: Backend, clock: Clock, limits: Limits, records: ProcessRecords | None = None) -> None:
@@ -61,14 +61,14 @@ class Processes:
         self._count = 0
 
     def new_id(self) -> str:
-        """An id for the next command, for a caller that writes it down before the command starts."""
+        """Return an id for the next command, for callers that record it before the command starts."""
         self._count += 1
         return f"p{self._run}-{self._count}"
 
     async def run(
         self, job: SandboxJob, *, seconds: float, stdin: bytes = b"", callbacks: OutputCallbacks | None = None
     ) -> JobFinished:
-        """Run a command to its end, or for so many seconds; it has no id. Raises NotConfigured and ToolFailed."""
+        """Run a command without an id, to its end or for `seconds` at most. Raises NotConfigured and ToolFailed."""
         return await run(
             self.backend, job, self._clock, limits=self._limits, seconds=seconds, stdin=stdin, callbacks=callbacks,
             records=self._records,
@@ -83,7 +83,9 @@ class Processes:
         interactive: bool = True,
         callbacks: OutputCallbacks | None = None,
     ) -> tuple[str, RunningCommand]:
-        """Start a command; its id and itself. Raises NotConfigured and ToolFailed, also where too many run already."""
+        """Start a command; return its id and itself. Raises NotConfigured and ToolFailed, also if too many are
+        running.
+        """
         if self.running >= MAX_RUNNING:
             raise ToolFailed(f"{MAX_RUNNING} commands run already. End one that is no longer needed.")
         began = self._clock.monotonic()
@@ -98,40 +100,40 @@ class Processes:
 
     @property
     def running(self) -> int:
-        """How many run now, no matter who started them."""
+        """Number of running commands of all owners."""
         return sum(entry.running.running for entry in self._entries.values())
 
     def __contains__(self, name: str) -> bool:
         return name in self._entries
 
     def find(self, name: str, owner: str) -> RunningCommand:
-        """The command of this id. Raises NotFound, also where it is another's."""
+        """Return the command of this id. Raises NotFound, also if it belongs to another owner."""
         entry = self._entries.get(name)
         if entry is None or entry.owner != owner:
             raise NotFound(translatable("There is no command {name}.", name=name))
         return entry.running
 
     async def poll(self, name: str, owner: str, seconds: float = 0.0) -> Polled:
-        """What it wrote meanwhile; waits so long for its end. Raises NotFound."""
+        """Return the new output, waiting up to `seconds` for the command's end. Raises NotFound."""
         running = self.find(name, owner)
         finished = await running.wait(seconds) if seconds > 0 or not running.running else None
         news, missed = running.output.take_news()
         return Polled(news, missed, finished)
 
     def write(self, name: str, owner: str, data: bytes, *, end: bool = False) -> None:
-        """Give it this to read. Raises NotFound and ToolFailed."""
+        """Write to the command's input. Raises NotFound and ToolFailed."""
         self.find(name, owner).write(data, end=end)
 
     def resize(self, name: str, owner: str, window: Window) -> None:
-        """Its terminal has another size. Raises NotFound."""
+        """Change the size of its terminal. Raises NotFound."""
         self.find(name, owner).resize(window)
 
     async def stop(self, name: str, owner: str) -> JobFinished:
-        """End it. Raises NotFound."""
+        """Stop the command. Raises NotFound."""
         return await self.find(name, owner).stop(EndReason.STOPPED)
 
     def list(self, owner: str) -> tuple[ListedProcess, ...]:
-        """The owner's commands, also those that ended lately."""
+        """Return the owner's commands, including recently ended ones."""
         now = self._clock.monotonic()
         return tuple(
             ListedProcess(
@@ -146,14 +148,14 @@ class Processes:
         )
 
     async def close(self) -> None:
-        """End all of them at once."""
+        """Kill all commands."""
         for entry in self._entries.values():
             if entry.running.running:
                 await entry.running.stop(grace=0)
         self._entries.clear()
 
     def _forget(self) -> None:
-        """Those that ended longest ago are forgotten first; no one who still runs is."""
+        """Forget the oldest ended commands; running ones are kept."""
         ended = [name for name, entry in self._entries.items() if not entry.running.running]
         for name in ended[: max(0, len(self._entries) - MAX_REMEMBERED)]:
             del self._entries[name]
@@ -161,7 +163,7 @@ class Processes:
 
 @asynccontextmanager
 async def open_processes(backend: Backend, clock: Clock, limits: Limits) -> AsyncIterator[Processes]:
-    """The commands of one Hob; all that still run are ended with the block."""
+    """Manage the commands of one Hob; those still running are killed at the end of the block."""
     processes = Processes(backend, clock, limits)
     try:
         yield processes

@@ -1,4 +1,4 @@
-"""Which folders a command may be given at all, and opening them so that no one can swap them meanwhile."""
+"""Folders that commands may be given, and opening them safely against replacement."""
 
 import os
 import stat
@@ -11,15 +11,15 @@ from hob.core.translation.language import translatable
 from hob.core.values import dataclass
 from hob.tools.sandbox.job import JobRoot, SandboxJob
 
-# Not even a folder inside of these: devices, the kernel, the running system's sockets and settings.
+# Not even folders inside these: devices, the kernel, the running system's sockets and settings.
 _SYSTEM = ("/proc", "/sys", "/dev", "/run", "/var/run", "/boot", "/etc")
-# What is inside may be given, the whole may not.
+# Folders inside these are allowed, but not the whole.
 _WHOLE = (
     *("/", "/bin", "/home", "/lib", "/lib32", "/lib64", "/media", "/mnt", "/opt", "/root", "/sbin", "/srv"),
     *("/tmp", "/usr", "/usr/local", "/var", "/var/lib", "/var/tmp"),  # noqa: S108 - they are refused
     *("/Users", "/System", "/Library", "/private"),
 )
-# Where people keep what opens doors, in their home.
+# Places in a home that hold credentials.
 _PRIVATE = (
     *(".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".netrc", ".password-store", ".pki", ".mozilla"),
     *(".config/gcloud", ".config/gh", ".config/op", ".config/google-chrome", ".config/chromium", ".config/systemd"),
@@ -29,12 +29,12 @@ _PRIVATE = (
 
 
 def private_places(home: Path) -> tuple[Path, ...]:
-    """What of an owner's home no command may see."""
+    """Return the places of the owner's home that no command may see."""
     return tuple(home / name for name in _PRIVATE)
 
 
 def check_root(root: JobRoot, forbidden: Iterable[Path]) -> None:
-    """Raises NotConfigured where this folder may not be given: the system's, or with something private in it."""
+    """Raise NotConfigured if this folder must not be given: it belongs to the system or contains something private."""
     path = root.path
     if not path.is_absolute() or ".." in path.parts:
         raise NotConfigured(
@@ -60,9 +60,9 @@ def check_root(root: JobRoot, forbidden: Iterable[Path]) -> None:
 
 
 def checked_root(name: str, owner: Path, *, writable: bool, forbidden: tuple[Path, ...]) -> JobRoot:
-    """A folder of the settings, links followed; the folder that Hob was started in means nothing.
+    """Return a folder from the settings, with links resolved; relative paths are refused.
 
-    Raises NotConfigured for one that commands cannot be given.
+    Raises NotConfigured for folders that commands cannot be given.
     """
     path = owner / name[2:] if name == "~" or name.startswith("~/") else Path(name)
     if not path.is_absolute():
@@ -77,10 +77,11 @@ def checked_root(name: str, owner: Path, *, writable: bool, forbidden: tuple[Pat
 
 
 def open_place(path: Path) -> int:
-    """A descriptor of this folder or file, which stands for it from now on (O_PATH; the caller closes it).
+    """Open a folder or file as a fixed reference (O_PATH); the caller closes it.
 
-    Every part of the path is opened from the one before, and none may be a symbolic link: else a command that can write
-    next to a root could have the next command given any folder of the machine. Raises ToolFailed.
+    Each part of the path is opened relative to the one before, and none may be a symbolic link; otherwise a command
+    that can
+    write next to a root could redirect the next command to any folder of the machine. Raises ToolFailed.
     """
     place = os.open("/", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
@@ -90,7 +91,7 @@ def open_place(path: Path) -> int:
 
 
 def open_below(folder: int, relative: str) -> int | None:
-    """A descriptor of what is there below an open folder, symbolic links not followed; None where it is not there."""
+    """Open a path below an open folder without following symbolic links; None if it does not exist."""
     try:
         return _open_below(folder, Path(relative).parts, Path(relative))
     except ToolFailed:
@@ -99,7 +100,7 @@ def open_below(folder: int, relative: str) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class ProtectedMount:
-    """A folder or file below a root, to be mounted over itself: read-only, or `writable` but never moved."""
+    """A folder or file below a root to mount over itself: read-only, or `writable` but immovable."""
 
     name: str
     place: int
@@ -107,11 +108,10 @@ class ProtectedMount:
 
 
 def open_protected_mounts(folder: int, names: Iterable[str], keep: Callable[[int], int]) -> Iterator[ProtectedMount]:
-    """What keeps these names below an open folder as they are, outer ones first; `keep` hears of every descriptor.
+    """Yield mounts that protect these names below an open folder, outer ones first; `keep` receives every descriptor.
 
-    All folders above a name are held too: else one could be moved, and another put into its place. Names that end in a
-    slash are folders and are made where they are missing. A file where a folder was looked for (`.git` of a worktree)
-    is kept in its stead.
+    All parent folders are mounted too, because one could otherwise be moved and replaced. Names that end in a slash are
+    folders and are created if missing. A file in place of a folder (`.git` of a worktree) is protected instead.
     """
     held: set[str] = set()
     for name in names:
@@ -154,7 +154,7 @@ def _open_below(folder: int, parts: Sequence[str], path: Path) -> int:
 
 
 def effective_roots(job: SandboxJob) -> tuple[JobRoot, ...]:
-    """The roots without those that lie inside of another one which allows as much, outer ones first."""
+    """Return the roots, outer ones first, without those inside another one that grants as much."""
     kept: list[JobRoot] = []
     for root in sorted(job.roots, key=lambda root: (len(root.path.parts), not root.writable)):
         if not any(root.path.is_relative_to(other.path) and other.writable >= root.writable for other in kept):
@@ -163,7 +163,7 @@ def effective_roots(job: SandboxJob) -> tuple[JobRoot, ...]:
 
 
 def check_job(job: SandboxJob, forbidden: Sequence[Path]) -> None:
-    """Raises NotConfigured for a root that cannot be given, ToolFailed for a folder that is in none."""
+    """Raise NotConfigured for a root that cannot be given, ToolFailed for a folder outside all roots."""
     for root in job.roots:
         check_root(root, forbidden)
     if ".." in job.folder.parts or not any(job.folder.is_relative_to(root.path) for root in job.roots):

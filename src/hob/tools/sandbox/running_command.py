@@ -1,4 +1,4 @@
-"""A running command: how much of its output is kept, its input, and how it is ended with all it started."""
+"""A running command: its buffered output, its input, and ending it with everything it started."""
 
 import asyncio
 import fcntl
@@ -19,20 +19,20 @@ from hob.tools.sandbox.job import MIB, EndReason, JobFinished, Limits, SandboxJo
 from hob.tools.sandbox.launcher.launcher import Backend, Launch
 from hob.tools.sandbox.network.hosts import Decided, HostDecision
 
-# What a command wrote: its beginning and its end are kept, the middle of a long output is counted and passed on.
+# Output buffer: the beginning and the end are kept; the middle of long output is counted and passed on.
 
 MAX_KEPT = 256 * 1024
-_HEAD = 0.4  # the share that the beginning may have; what matters more stands at the end
+_HEAD = 0.4  # share of the beginning; what matters most is at the end
 
 OutputCallback = Callable[[bytes], None]
 
 
 def ignore(_: object) -> None:
-    """Hear nothing."""
+    """Discard the output."""
 
 
 class CommandOutputBuffer:
-    """Takes pieces as they come. `on_output` is given every piece, also what is not kept."""
+    """Buffers output. `on_output` receives every piece, including those not kept."""
 
     def __init__(self, on_output: OutputCallback = ignore, maximum: int = MAX_KEPT) -> None:
         self.total = 0
@@ -45,7 +45,7 @@ class CommandOutputBuffer:
         self._missed = 0
 
     def feed(self, piece: bytes) -> None:
-        """Take the next piece."""
+        """Add a piece."""
         self.total += len(piece)
         self._on_output(piece)
         self._news += piece
@@ -55,47 +55,48 @@ class CommandOutputBuffer:
         room = self._room - len(self._head)
         self._head += piece[:room]
         self._tail += piece[room:] if room else piece
-        if len(self._tail) > 2 * self._most_tail:  # trimmed seldom, so that small pieces stay cheap
+        if len(self._tail) > 2 * self._most_tail:  # trimmed rarely, so that small pieces stay cheap
             del self._tail[: -self._most_tail]
 
     @property
     def kept(self) -> bytes:
-        """Beginning and end, what lies between left out."""
+        """The beginning and the end, without the middle."""
         return bytes(self._head) + bytes(self._tail[-self._most_tail :])
 
     @property
     def left_out(self) -> int:
-        """How many bytes are missing between the beginning and the end."""
+        """Number of bytes missing in the middle."""
         return self.total - len(self.kept)
 
     @property
     def gap(self) -> int:
-        """Where in what is kept something is left out."""
+        """Position of the missing bytes in `kept`."""
         return len(self._head)
 
     def take_news(self) -> tuple[bytes, int]:
-        """What came since this was last asked, and how many bytes before that were too many to keep."""
+        """Return the output since the last call, and the number of bytes before it that were dropped."""
         news, missed = bytes(self._news), self._missed
         self._news.clear()
         self._missed = 0
         return news, missed
 
 
-GRACE = 2.0  # seconds between asking a command to end and ending it
-_DEAD = 5.0  # seconds within which what was killed is gone
-_AFTER_EXIT = 1.0  # seconds in which the last output must have come, though somebody may hold the pipe open
-_LOOK = 1.0  # seconds between looks at how much was written to disk
+GRACE = 2.0  # seconds between SIGTERM and SIGKILL
+_DEAD = 5.0  # seconds within which killed processes are gone
+_AFTER_EXIT = 1.0  # seconds to wait for the last output after the exit, as another process may hold the pipe open
+_LOOK = 1.0  # seconds between checks of the bytes written to disk
 _MAX_UNREAD = 4 * MIB
-_MAX_DECISIONS = 100  # that are told: a command could ask for hosts without end
+_MAX_DECISIONS = 100  # reported per command, which could ask for hosts endlessly
 _PIECE = 64 * 1024
 _NOT_STARTED = 126
 
 
 @dataclass(frozen=True, slots=True)
 class OutputCallbacks:
-    """Who hears what a command does: each piece of its output, each new decision about its network.
+    """Callbacks for a command's output and network decisions.
 
-    `errors`: its error output is apart, and heard by this; what of its network was refused is told there too.
+    `errors` receives the standard error separately, and refused network access; without it, both are part of the
+    output.
     """
 
     output: OutputCallback = ignore
@@ -104,8 +105,8 @@ class OutputCallbacks:
 
 
 class HostDecisions:
-    """What was decided about a command's network, each told once. Its output tells what was refused: few programs show
-    what a proxy answers them.
+    """Reports each decision about a command's network once. Refusals are added to its output, because few programs show
+    a proxy's answer.
     """
 
     def __init__(self, output: OutputCallback, on_decision: Decided) -> None:
@@ -114,7 +115,7 @@ class HostDecisions:
         self._told: set[HostDecision] = set()
 
     def note(self, decision: HostDecision) -> None:
-        """One more."""
+        """Report a decision unless it is known."""
         if decision in self._told or len(self._told) >= _MAX_DECISIONS:
             return
         self._told.add(decision)
@@ -126,7 +127,7 @@ class HostDecisions:
 
 @dataclass(slots=True)
 class Streams:
-    """Our ends of a command's input and output; with a terminal they are the same. None where there is none."""
+    """Our ends of a command's input and output, the same descriptor for a terminal. None if there is none."""
 
     reading: int | None
     writing: int | None
@@ -134,7 +135,7 @@ class Streams:
 
 
 class RunningCommand(asyncio.SubprocessProtocol):
-    """One command. Made by `start`; ends by itself or by `stop`."""
+    """A running command. Created by `start`; ends by itself or by `stop`."""
 
     def __init__(
         self,
@@ -166,7 +167,7 @@ class RunningCommand(asyncio.SubprocessProtocol):
 
     @property
     def pid(self) -> int:
-        """The process of the program that was started for it."""
+        """The process that was started for it."""
         return self._transport.get_pid() if self._transport is not None else 0
 
     @property
@@ -175,7 +176,7 @@ class RunningCommand(asyncio.SubprocessProtocol):
         return not self._closed.is_set()
 
     async def wait(self, seconds: float | None = None) -> JobFinished | None:
-        """How it ended, once it has; None where it still runs after so many seconds."""
+        """Return how it ended, or None if it is still running after `seconds`."""
         try:
             async with asyncio.timeout(seconds):
                 await self._closed.wait()
@@ -185,7 +186,7 @@ class RunningCommand(asyncio.SubprocessProtocol):
 
     @property
     def finished(self) -> JobFinished:
-        """How it ended, or where it stands."""
+        """How it ended, or its current state."""
         status, reason = self._status, self._reason
         if status is None and not self.running and reason is EndReason.EXITED:
             reason = EndReason.NOT_STARTED
@@ -193,7 +194,7 @@ class RunningCommand(asyncio.SubprocessProtocol):
         return JobFinished(reason, _NOT_STARTED if status is None else status, kept, left_out, self._seconds, gap)
 
     async def stop(self, reason: EndReason = EndReason.STOPPED, grace: float = GRACE) -> JobFinished:
-        """End it: SIGTERM, after the grace SIGKILL. Nothing that it started is left when this returns."""
+        """Stop it with SIGTERM, and SIGKILL after `grace` seconds. On return, nothing that it started is left."""
         if not self._exited.is_set():
             self._reason = reason
             if grace > 0:
@@ -208,7 +209,7 @@ class RunningCommand(asyncio.SubprocessProtocol):
         return self.finished
 
     def write(self, data: bytes, *, end: bool = False) -> None:
-        """Give it this to read, and with `end` nothing more. Raises ToolFailed where it cannot be written to."""
+        """Write to its input; `end` closes the input. Raises ToolFailed if it cannot be written to."""
         if self._streams.writing is None or self._closing or not self.running:
             raise ToolFailed("The command reads nothing more.")
         if len(self._unwritten) + len(data) > _MAX_UNREAD:
@@ -218,11 +219,11 @@ class RunningCommand(asyncio.SubprocessProtocol):
         self._flush()
 
     def resize(self, window: Window) -> None:
-        """The terminal has another size now."""
+        """Change the size of its terminal."""
         if self._streams.terminal and self._streams.writing is not None:
             _set_size(self._streams.writing, window)
 
-    # What the event loop calls.
+    # Callbacks of the event loop.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.SubprocessTransport, transport)
@@ -244,7 +245,7 @@ class RunningCommand(asyncio.SubprocessProtocol):
             self._loop.call_later(_AFTER_EXIT, self.close)
 
     def close(self) -> None:
-        """Give back what was held for it. It has exited, or was never started."""
+        """Release its resources after it has exited or failed to start."""
         if self._closed.is_set():
             return
         self._closed.set()
@@ -255,7 +256,7 @@ class RunningCommand(asyncio.SubprocessProtocol):
             self._transport.close()
 
     def keep(self, after: ExitStack) -> None:
-        """Hold this until the command has ended."""
+        """Hold these resources until the command has ended."""
         self._after = after
 
     def _read(self) -> None:
@@ -266,7 +267,7 @@ class RunningCommand(asyncio.SubprocessProtocol):
             piece = os.read(reading, _PIECE)
         except BlockingIOError:
             return
-        except OSError:  # EIO: no one has the terminal open any more
+        except OSError:  # EIO: the terminal is closed on the other side
             piece = b""
         if not piece:
             self._end_reading()
@@ -278,7 +279,7 @@ class RunningCommand(asyncio.SubprocessProtocol):
             self._end(EndReason.TOO_MUCH_OUTPUT)
 
     def _look(self) -> None:
-        """See now and then how much was written to disk: the kernel limits single files only."""
+        """Check periodically how much was written to disk, as the kernel limits only single files."""
         if self._exited.is_set():
             return
         if sum(map(_written, _below(self.pid))) > self._most_written:
@@ -302,7 +303,7 @@ class RunningCommand(asyncio.SubprocessProtocol):
         except BlockingIOError:
             self._loop.add_writer(writing, self._flush)
             return
-        except OSError:  # it does not read any more
+        except OSError:  # it no longer reads
             self._unwritten.clear()
             self._closing = True
         if self._closing and not self._streams.terminal:
@@ -334,10 +335,9 @@ async def start(
     callbacks: OutputCallbacks | None = None,
     records: ProcessRecords | None = None,
 ) -> RunningCommand:
-    """Start a command, which is in `records` until it ends. With `interactive` it can be written to, else it reads
-    nothing.
+    """Start a command and list it in `records` until it ends. Only with `interactive` it has an input.
 
-    Anyone who starts it ends it: with `stop`, or by waiting for its end. Raises NotConfigured and ToolFailed.
+    The caller must end it with `stop`, or wait for its end. Raises NotConfigured and ToolFailed.
     """
     callbacks = callbacks or OutputCallbacks()
     with ExitStack() as before, ExitStack() as after:
@@ -389,7 +389,7 @@ async def run(
     callbacks: OutputCallbacks | None = None,
     records: ProcessRecords | None = None,
 ) -> JobFinished:
-    """Run a command to its end, or for so many seconds. Nothing of it is left afterwards, also when this is cancelled.
+    """Run a command to its end, or for `seconds` at most. Nothing of it is left afterwards, even if this is cancelled.
 
     Raises NotConfigured and ToolFailed.
     """
@@ -407,7 +407,7 @@ async def run(
 
 
 def _below(pid: int) -> Iterator[int]:
-    """This process and all below it; nothing where the kernel does not tell."""
+    """Yield this process and all its descendants, as far as the kernel tells."""
     yield pid
     for task in Path(f"/proc/{pid}/task").glob("*/children"):
         with suppress(OSError):
@@ -416,7 +416,7 @@ def _below(pid: int) -> Iterator[int]:
 
 
 def _written(pid: int) -> int:
-    """The bytes that a process, and those of its children that have ended, wrote to disk; 0 where it is not told."""
+    """Return the bytes that a process and its ended children wrote to disk; 0 if unknown."""
     try:
         lines = Path(f"/proc/{pid}/io").read_text("ascii").splitlines()
         told = {name: int(value) for name, _, value in (line.partition(": ") for line in lines)}
@@ -426,7 +426,7 @@ def _written(pid: int) -> int:
 
 
 def _open_streams(window: Window | None, interactive: bool, before: ExitStack) -> tuple[Streams, tuple[int, int]]:
-    """Our ends and the command's, which are closed once it has them."""
+    """Open our ends and the command's; the latter are closed once it has them."""
     if window is not None:
         ours, theirs = pty.openpty()
         before.callback(os.close, theirs)

@@ -1,4 +1,4 @@
-"""What all commands of one Hob share: their environment, their limits, their caches, and what they must never see."""
+"""What all commands of one Hob share: environment, limits, caches, protected and forbidden places."""
 
 import shutil
 import tempfile
@@ -14,38 +14,37 @@ from hob.tools.sandbox.roots import checked_root, private_places
 from hob.tools.sandbox.settings import SandboxSettings
 from hob.tools.sandbox.toolchains import FoundTools, find_toolchains
 
-# The HOME of a command: empty, and gone with it.
-#
-# What lies in a home steers programs (~/.gitconfig, ~/.config/pip, ~/.local/bin), so what one command writes there must
-# not meet the next, which may be another person's, or may have network. Only what was downloaded is kept, and apart.
+# A command's HOME is empty and temporary.  Files in a home control programs (~/.gitconfig, ~/.config/pip,
+# ~/.local/bin), so what one command writes there must not affect the next one, which may serve another person or have
+# network access. Only downloads are kept, separately.
 
-# By folder of the caches: where it stands in a home. None of them is in PATH, or read as configuration.
+# Cache folders and their places in a home. None of them is in PATH or read as configuration.
 PACKAGES: Mapping[str, str] = {
     "cargo-registry": ".cargo/registry",
     "cargo-git": ".cargo/git",
     "go": "go/pkg/mod",
     "maven": ".m2/repository",
 }
-"""Without these nothing can be built when there is no network."""
+"""Without these, nothing can be built offline."""
 DOWNLOADS: Mapping[str, str] = {"pip": ".cache/pip", "uv": ".cache/uv", "npm": ".npm/_cacache"}
-"""These save time; their tools cannot do with a cache that is read-only."""
+"""These only save time; their tools cannot use a read-only cache."""
 
 
 def make_caches(folder: Path) -> None:
-    """Make the folders of the caches. Raises OSError."""
+    """Create the cache folders. Raises OSError."""
     for name in (*PACKAGES, *DOWNLOADS):
         (folder / name).mkdir(mode=0o700, parents=True, exist_ok=True)
 
 
 def cache_links(keeps: bool) -> Iterator[tuple[str, str]]:
-    """Names of caches and their places in a home, of a command that may change them, or may only read."""
+    """Yield the names of caches and their places in a home, for commands that may change them or only read."""
     yield from PACKAGES.items()
     if keeps:
         yield from DOWNLOADS.items()
 
 
 def empty_file(state: Path) -> Path:
-    """What stands in the place of a file that a command shall not read. Raises OSError."""
+    """Return the empty file shown in place of hidden ones. Raises OSError."""
     path = state / "empty"
     if not path.exists():
         path.touch(mode=0o444)
@@ -54,14 +53,14 @@ def empty_file(state: Path) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Scratch:
-    """Folders of a command without a file system of its own: its HOME, and what is its /tmp."""
+    """Folders for a command without its own file system: its HOME and its /tmp."""
 
     home: Path
     temporary: Path
 
 
 def make_scratch(state: Path, after: ExitStack) -> Scratch:
-    """Empty ones, which are removed at the end. Raises OSError."""
+    """Create empty folders that are removed at the end. Raises OSError."""
     folder = Path(tempfile.mkdtemp(dir=state, prefix="scratch-"))
     after.callback(shutil.rmtree, folder, ignore_errors=True)
     scratch = Scratch(folder / "home", folder / "tmp")
@@ -70,7 +69,7 @@ def make_scratch(state: Path, after: ExitStack) -> Scratch:
     return scratch
 
 
-# What the clients of Docker and Podman need to find their engine; commands do not see it.
+# What the clients of Docker and Podman need to find their engine; not visible to commands.
 _ENGINE = (
     *("PATH", "HOME", "DOCKER_HOST", "DOCKER_CONTEXT", "DOCKER_CONFIG", "DOCKER_CERT_PATH", "DOCKER_TLS_VERIFY"),
     *("CONTAINER_HOST", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME"),
@@ -81,10 +80,11 @@ _ENGINE = (
 class SandboxEnvironment:
     """Everything about commands that does not change from one to the next.
 
-    `state` is a folder of Hob's own that no command can change, `caches` holds what commands downloaded (see `homes`).
-    `forbidden` are folders that no root may hold or lie in. `protected` are names below a root that a command may not
-    change; one that ends in a slash is a folder, and is made where it is missing. `engine` is the environment of a
-    container engine's client.
+    `state` is a folder of Hob's own that commands cannot change, `caches` holds their downloads. `forbidden` are
+    folders that
+    no root may contain or be in. `protected` are names below a root that commands may not change; one that ends in a
+    slash is
+    a folder, and is created if missing. `engine` is the environment of a container engine's client.
     """
 
     caches: Path
@@ -101,7 +101,7 @@ class SandboxEnvironment:
     engine: Mapping[str, str] = field(default_factory=dict)
 
     def environ_of(self, job: SandboxJob, home: Path) -> dict[str, str]:
-        """The whole environment of a command that runs here and has this home. Raises ToolFailed."""
+        """Return the complete environment of a command with this home. Raises ToolFailed."""
         return job_environ({**self.environ, **self.tools.environ}, job.environ, home, self.tools.path)
 
 
@@ -114,10 +114,10 @@ def sandbox_environment_of(
     owner: Path,
     forbidden: tuple[Path, ...] = (),
 ) -> SandboxEnvironment:
-    """The surroundings that the settings ask for.
+    """Return the environment described by the settings.
 
-    `outer` is the owner's environment and `owner` the owner's home; `caches` and `state` are made where missing.
-    Raises NotConfigured for a folder, a toolchain or a variable that commands cannot be given.
+    `outer` is the owner's environment and `owner` the owner's home; `caches` and `state` are created if missing. Raises
+    NotConfigured for a folder, toolchain or variable that commands cannot be given.
     """
     state.mkdir(mode=0o700, parents=True, exist_ok=True)
     make_caches(caches)
@@ -143,7 +143,7 @@ def sandbox_environment_of(
 
 
 def limits_of(settings: SandboxSettings) -> Limits:
-    """The limits in bytes and seconds."""
+    """Return the limits in bytes and seconds."""
     return Limits(
         memory=settings.memory_mib * MIB,
         scratch=settings.scratch_mib * MIB,
@@ -157,7 +157,9 @@ def limits_of(settings: SandboxSettings) -> Limits:
 
 
 def git_config(name: str, email: str) -> str:
-    """The git configuration of the sandbox: who commits, and trust in folders whose owner looks foreign from inside."""
+    """Return the sandbox's git configuration: the committer, and trust in folders whose owner looks foreign from
+    inside.
+    """
     lines = ["[safe]", "\tdirectory = *", "[user]"]
     for key, value in (("name", name or "Hob"), ("email", email or "hob@localhost")):
         quoted = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")

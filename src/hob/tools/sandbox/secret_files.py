@@ -1,6 +1,6 @@
-"""Files that hold keys or passwords, found below the folders that a command will see, so that it is shown empty ones.
+"""Detection of key and password files below the folders of a command, which then sees empty files instead.
 
-What a repository holds already is no secret from commands, which could read it there: such a file is left as it is.
+Content already in a repository is not secret from commands, which can read it there, so such files are left alone.
 """
 
 import hashlib
@@ -17,8 +17,8 @@ from hob.core.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class KeyFiles:
-    """Which names of files say that they hold keys, and whether a command, in a directory, opens those that it names:
-    then the owner was asked about it.
+    """Tells which file names suggest keys, and whether a command opens those that it names; then the owner was
+    asked.
     """
 
     is_one: Callable[[str], bool]
@@ -27,14 +27,14 @@ class KeyFiles:
 
 NO_KEY_FILES = KeyFiles(lambda _name: False, lambda _command, _directory: False)
 
-_LARGEST = 1 << 20  # bytes of a file that is compared with what a repository holds
+_LARGEST = 1 << 20  # maximum bytes of a file compared with a repository's content
 _REFERENCE = re.compile(rb"[0-9a-f]{40}")
 
 
 def find_secret_files(root: Path, is_secret: Callable[[str], bool], known: Collection[int] = ()) -> Iterator[Path]:
-    """Plain files of secret names below this folder, and those with these inodes, whatever they are called now.
+    """Yield regular files below this folder with secret names, or with these inodes whatever their current names.
 
-    Links are not followed. It looks everywhere: a folder can be renamed.
+    Links are not followed. All folders are searched, because a folder can be renamed.
     """
     waiting = [str(root)]
     while waiting:
@@ -51,7 +51,7 @@ def find_secret_files(root: Path, is_secret: Callable[[str], bool], known: Colle
 
 
 def _is_known(path: Path) -> bool:
-    """Whether git keeps this very content under this name, or the file is git's own and names a commit."""
+    """Return whether git has this very content under this name, or the file is git's own and names a commit."""
     content = _content(path)
     if content is None:
         return False
@@ -61,14 +61,14 @@ def _is_known(path: Path) -> bool:
         if (folder / ".git").is_dir():
             name = os.fsencode(path.relative_to(folder))
             blob = hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).digest()
-            # an entry as it stands in the index: the content's hash, the length of the name, the name
+            # an index entry: the content's hash, the length of the name, the name
             entry = blob + struct.pack(">H", len(name)) + name + b"\0"
             return entry in (_content(folder / ".git" / "index", 64 * _LARGEST) or b"")
     return False
 
 
 def _content(path: Path, maximum: int = _LARGEST) -> bytes | None:
-    """What stands in a plain file that is not too large."""
+    """Return the content of a regular file that is not too large, else None."""
     with suppress(OSError):
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(handle, "rb") as file:

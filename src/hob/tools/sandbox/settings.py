@@ -10,7 +10,7 @@ BACKENDS = ("auto", "bubblewrap", "landlock", "docker", "podman", "sandbox-exec"
 
 
 def host_problem(rule: str, *, addresses: bool = False) -> str:
-    """What is wrong with a rule for hosts, if anything is."""
+    """Return what is wrong with a host rule, or ""."""
     from hob.tools.sandbox.network.hosts import HostRules
 
     try:
@@ -21,7 +21,7 @@ def host_problem(rule: str, *, addresses: bool = False) -> str:
 
 
 def host_or_address_problem(rule: str) -> str:
-    """What is wrong with a rule for hosts that may be an address too, if anything is."""
+    """Return what is wrong with a rule for hosts or addresses, or ""."""
     return host_problem(rule, addresses=True)
 
 

@@ -1,4 +1,4 @@
-"""Tools that live in the owner's home: which folders of theirs a command must see, and nothing else of the home."""
+"""Toolchains in the owner's home: the folders of theirs that commands must see."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -12,7 +12,9 @@ from hob.core.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Toolchain:
-    """Where a toolchain is, relative to the home. Of a pattern in `path`, the highest version is taken."""
+    """A toolchain's locations relative to the home. If a pattern in `path` matches several, the highest version is
+    used.
+    """
 
     folders: tuple[str, ...]
     path: tuple[str, ...]
@@ -22,7 +24,7 @@ class Toolchain:
 TOOLCHAINS: Mapping[str, Toolchain] = {
     "asdf": Toolchain((".asdf",), (".asdf/shims", ".asdf/bin"), {"ASDF_DATA_DIR": ".asdf"}),
     "bun": Toolchain((".bun/bin",), (".bun/bin",)),
-    # not all of ~/.cargo: it holds the credentials of the registry
+    # not all of ~/.cargo, which holds the registry credentials
     "cargo": Toolchain((".cargo/bin", ".rustup"), (".cargo/bin",), {"RUSTUP_HOME": ".rustup"}),
     "conda": Toolchain(("miniconda3", "miniforge3", "anaconda3"), ("mini*3/bin", "anaconda3/bin")),
     "deno": Toolchain((".deno/bin",), (".deno/bin",)),
@@ -38,7 +40,7 @@ TOOLCHAINS: Mapping[str, Toolchain] = {
 
 @dataclass(frozen=True, slots=True)
 class FoundTools:
-    """What commands get of the toolchains: folders to read, places for PATH, variables."""
+    """What commands get: folders to read, entries for PATH, variables."""
 
     folders: tuple[Path, ...] = ()
     path: tuple[Path, ...] = ()
@@ -46,7 +48,7 @@ class FoundTools:
 
 
 def find_toolchains(names: Iterable[str], home: Path) -> FoundTools:
-    """The toolchains of these names, or in these folders, as far as they are there.
+    """Return the existing parts of these toolchains or folders.
 
     Raises NotConfigured for a name that is neither.
     """

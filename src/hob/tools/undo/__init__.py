@@ -1,1 +1,1 @@
-"""What turns changed in files, and how it is put back."""
+"""Undo of what turns changed in files."""

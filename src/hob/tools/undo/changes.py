@@ -1,4 +1,4 @@
-"""What turns change in files: noted before it is done, so that it can be undone whenever the process died."""
+"""The port for file changes of turns, recorded before they are made, so that they can be undone after a crash."""
 
 from collections.abc import Collection
 from typing import Protocol
@@ -8,13 +8,13 @@ from hob.core.undo import FileChange
 
 
 class FileChangesPort(Protocol):
-    """Keeps changes, in the order in which they were made."""
+    """Stores changes in the order in which they were made."""
 
     async def add(self, changes: Collection[FileChange]) -> None:
-        """Keep them, all or none; they are on disk when this returns. Raises StoreError."""
+        """Store all of them or none; durable on return. Raises StoreError."""
 
     async def of(self, turn: TurnId) -> tuple[FileChange, ...]:
-        """What this turn changed."""
+        """Return the changes of this turn."""
 
     async def recent(self, limit: int) -> tuple[TurnId, ...]:
-        """The turns that changed anything, newest first."""
+        """Return the turns that changed something, newest first."""

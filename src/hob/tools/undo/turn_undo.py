@@ -1,8 +1,10 @@
-"""Undoing what a turn changed, by file tools and by commands, in whatever order they came.
+"""Undo of everything a turn changed, by file tools and by commands, in any order.
 
-Each change of a file is a step from one state to another. From the state that is found, the steps are gone back as far
-as they lead; where none leads away from it, somebody else has changed the file since, and it is left alone. A file that
-is as the turn left it is taken for untouched, whatever happened to it meanwhile.
+Each change of a file is a step from one state to another. From the current state, the steps are followed backwards as
+far
+as possible; if no step leads to the current state, somebody else has changed the file since, and it is left alone. A
+file
+that is as the turn left it counts as untouched, whatever happened in between.
 """
 
 import asyncio
@@ -36,7 +38,7 @@ _NEEDED = "what comes back is in it"
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """One change, made at that time or a little before; `blob` keeps what was before where no snapshot does."""
+    """A change made at or shortly before this time; `blob` has the earlier content if no snapshot does."""
 
     at: int
     before: SnapshotEntry | None
@@ -46,7 +48,7 @@ class _Step:
 
 @dataclass(slots=True)
 class _Back:
-    """The way back in one folder: what is to be put back, and what is left as it is. Paths are below the folder."""
+    """The undo plan of one folder: what to restore and what to leave. Paths are relative to the folder."""
 
     tree: Path
     now: Snapshot
@@ -57,10 +59,11 @@ class _Back:
 
 
 class TurnUndo:
-    """Undoes turns that ran commands, and leaves others to `files`, which undoes the file tools' changes.
+    """Undoes turns that ran commands, and delegates the file tools' changes to `files`.
 
-    Undoing may be done again at any time, also after a crash in its midst. It is noted as the change of a turn of its
-    own (`undo_of`), which can be undone in its turn.
+    Undoing is idempotent, also after a crash. It is recorded as changes of a turn of its own (`undo_of`), which can
+    itself be
+    undone.
     """
 
     def __init__(self, log: CommandLog, files: Undo, changed: FileChangesPort, blobs: Blobs) -> None:
@@ -70,11 +73,11 @@ class TurnUndo:
         self._blobs = blobs
 
     async def recover(self) -> None:
-        """From now on what commands changed that ran when Hob was killed is known."""
+        """Record what commands changed that ran when Hob was killed."""
         await self._log.recover()
 
     async def paths(self, turn: TurnId) -> tuple[str, ...]:
-        """The files and folders that this turn changed, whatever became of them since. Raises NotFound."""
+        """Return the files and folders that this turn changed, whatever happened to them since. Raises NotFound."""
         await self._log.settle()
         found = {change.path for change in await self._changed.of(turn)}
         for span in await self._log.spans(turn):
@@ -83,11 +86,13 @@ class TurnUndo:
         return tuple(sorted(found))
 
     def running(self, turn: TurnId) -> tuple[Begun, ...]:
-        """Its commands that still run in the background, and may change files again."""
+        """Return its background commands that are still running and may change files again."""
         return self._log.running(turn)
 
     async def preview(self, turn: TurnId) -> Preview:
-        """What `restore` would do. Raises NotFound where that is not known any more, ToolFailed without its folder."""
+        """Return what `restore` would do. Raises NotFound if that is no longer known, ToolFailed if the folder is
+        missing.
+        """
         ways = await self._ways(turn)
         first = await self._files.preview(turn, besides=_touched(ways))
         parts, done = [first.diff], first.outcome
@@ -105,7 +110,7 @@ class TurnUndo:
         return Preview(joined("", parts), Undone(tuple(restored), tuple(unchanged), tuple(kept)))
 
     async def restore(self, turn: TurnId) -> Undone:
-        """Put back what was there before the turn, where no one has changed it since. Raises as `preview` does."""
+        """Restore the state before the turn, except where somebody has changed it since. Raises as `preview` does."""
         ways = await self._ways(turn)
         done = await self._files.put_back(turn, besides=_touched(ways))
         restored, unchanged, kept = list(done.restored), list(done.unchanged), list(done.kept)
@@ -114,8 +119,8 @@ class TurnUndo:
             restored += [str(way.tree / each.path) for each in told if each.done]
             kept += [Kept(str(way.tree / each.path), each.reason) for each in told if not each.done] + way.kept
             unchanged += way.unchanged
-        await self._files.clear(turn)  # only now: commands may have files of theirs in its folders
-        for way in ways:  # with the folders that went
+        await self._files.clear(turn)  # last, because commands may have files of theirs in these folders
+        for way in ways:  # including the folders just removed
             after = await asyncio.to_thread(self._log.snapshots.take, way.tree)
             if after.id != way.now.id:
                 await self._log.note(undo_of(turn), way.tree, way.now, after)
@@ -166,7 +171,7 @@ class TurnUndo:
         return way
 
     def _keep_folders(self, way: _Back) -> None:
-        """A folder of the turn's own stays where a file of another's comes back into it."""
+        """Keep a folder that the turn created if another's file is restored into it."""
         needed = {str(above) for each in way.wanted if each.before for above in PurePosixPath(each.path).parents}
         stays = [each for each in way.wanted if each.before is None and each.path in needed]
         way.wanted = [each for each in way.wanted if each not in stays]
@@ -185,7 +190,7 @@ class TurnUndo:
 
 
 def _walk_back(now: SnapshotEntry | None, steps: Sequence[_Step]) -> list[_Step]:
-    """The steps that lead from the state before them to this one, the last one first."""
+    """Return the steps that lead to this state, last one first."""
     left = list(steps)
     gone: list[_Step] = []
     while (step := _step_to(now, left)) is not None:
@@ -196,7 +201,7 @@ def _walk_back(now: SnapshotEntry | None, steps: Sequence[_Step]) -> list[_Step]
 
 
 def _step_to(state: SnapshotEntry | None, steps: Iterable[_Step]) -> _Step | None:
-    """The newest step to this state, if there is one to the very same; else to the same content."""
+    """Return the newest step to exactly this state, or else to the same content; None if there is none."""
     newest = [step for step in steps if _same_content(step.after, state)][::-1]
     return next((step for step in newest if _same(step.after, state)), newest[0] if newest else None)
 

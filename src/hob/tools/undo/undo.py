@@ -1,4 +1,4 @@
-"""Undoing what turns changed in files: how many stay undoable, never over a later change, repeatable after a crash."""
+"""Undo of the file tools' changes: never over a later change, and repeatable after a crash."""
 
 import asyncio
 from collections.abc import Collection, Sequence
@@ -19,9 +19,9 @@ _CALL = CallId("undo")
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What undoing a turn would do: the outcome, and a unified diff with a line for what is no text or is kept.
+    """What undoing a turn would do: the outcome, and a unified diff with remarks on binary and kept files.
 
-    `gone` are those of the restored that would not be there any more.
+    `gone` are those of the restored paths that would no longer exist.
     """
 
     diff: str
@@ -32,8 +32,8 @@ class Preview:
 class Undo:
     """Undoes what a turn changed in files, but never what somebody else changed since.
 
-    It may be done again at any time, also after a crash in its midst: what is as before is left alone. The undoing is
-    noted as the change of a turn of its own (`undo_of`), which can be undone in its turn.
+    Idempotent, also after a crash. Undoing is recorded as changes of a turn of its own (`undo_of`), which can itself be
+    undone.
     """
 
     def __init__(self, roots: Roots, blobs: Blobs, changes: FileChangesPort, noted: NotedChanges) -> None:
@@ -43,22 +43,22 @@ class Undo:
         self._noted = noted
 
     async def preview(self, turn: TurnId, *, besides: Collection[str] = ()) -> Preview:
-        """What `restore` would do, or `put_back` besides these."""
+        """Return what `restore` would do, or `put_back` without the paths in `besides`."""
         planned, done = await self._plan(await self._of(turn, besides))
         gone = tuple(each.path for each in planned if each.after is None)
         outcome = Undone(tuple(each.path for each in planned), done.unchanged, done.kept)
         return Preview(joined("", [*(each.diff() for each in planned), *map(kept_line, done.kept)]), outcome, gone)
 
     async def restore(self, turn: TurnId) -> Undone:
-        """Put every file back to what it was before the turn, where no one has changed it since."""
+        """Restore every file to its state before the turn, except where somebody has changed it since."""
         done = await self.put_back(turn)
         await self.clear(turn)
         return done
 
     async def put_back(self, turn: TurnId, *, besides: Collection[str] = ()) -> Undone:
-        """As `restore`, without these files; the folders that were made for the turn's files stay until `clear`."""
+        """Like `restore`, but without these files, and keeping folders created for the turn's files until `clear`."""
         changes = await self._of(turn, besides)
-        half_done = await self._changes.of(undo_of(turn))  # an earlier undoing may have been killed
+        half_done = await self._changes.of(undo_of(turn))  # an earlier undo may have been interrupted
         async with self._noted.lock:
             await asyncio.to_thread(self._tidy, (*changes, *half_done))
         planned, done = await self._plan(changes)
@@ -74,14 +74,14 @@ class Undo:
         return Undone(tuple(restored), done.unchanged, tuple(kept))
 
     async def clear(self, turn: TurnId) -> None:
-        """Remove the folders that were made for this turn's files, as far as they are empty."""
+        """Remove the folders created for this turn's files if they are empty."""
         for change in reversed(await self._changes.of(turn)):
             await asyncio.to_thread(remove_folders, self._roots, change.made)
 
     async def tidy(self, turns: int = 20) -> int:
-        """After a crash: take away half-written files of the last turns; how many there were."""
+        """After a crash, remove partly written files of the last turns; return their number."""
         found = 0
-        async with self._noted.lock:  # nothing is being written, so what is half-written will never be whole
+        async with self._noted.lock:  # nothing is being written now, so partly written files will never be completed
             for turn in await self._changes.recent(turns):
                 found += await asyncio.to_thread(self._tidy, await self._changes.of(turn))
         return found
@@ -122,21 +122,22 @@ class Undo:
 
 
 def kept_line(kept: Kept) -> str:
-    """How a preview tells of a file that would be left as it is."""
+    """Return a preview's line about a file that would be kept."""
     return translatable("# {path} is kept: {reason}\n", path=kept.path, reason=kept.reason)
 
 
 def _before(changes: Sequence[FileChange]) -> tuple[FileVersion | None, dict[str, FileVersion | None]]:
-    """What one file was before these changes of it, and the states the turn itself gave it.
+    """Return a file's state before these changes, and all states that the turn gave it.
 
-    Where somebody else has changed it between two of them, what that left is what it was before.
+    If somebody else changed the file between two of them, the result is what that change left.
     """
     target = changes[-1].before
     own = {_hash(target): target}
     for change in reversed(changes):
         if _hash(change.after) == _hash(target):
             target = change.before
-        elif change is not changes[-1] and _hash(change.before) != _hash(target):  # else it was noted and never made
+        # otherwise it was recorded but never made
+        elif change is not changes[-1] and _hash(change.before) != _hash(target):
             break
         for state in (change.before, change.after):
             own.setdefault(_hash(state), state)

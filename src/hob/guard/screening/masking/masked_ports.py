@@ -10,7 +10,9 @@ from hob.guard.screening.masking.known_secrets import KnownSecrets
 
 
 class MaskedAdmission:
-    """Implements `Admission` around another one, which sees the unmasked message because a passphrase is a secret too."""
+    """Implements `Admission` around another one, which sees the unmasked message because a passphrase is a
+    secret too.
+    """
 
     def __init__(self, admission: Admission, known: KnownSecrets) -> None:
         self._admission = admission

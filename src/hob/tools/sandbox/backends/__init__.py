@@ -1,1 +1,1 @@
-"""Ways to confine a command, and which of them work on this machine."""
+"""Ways to confine a command, and detection of those that work on this machine."""

@@ -1,6 +1,6 @@
-"""bubblewrap: a command in namespaces of its own, on a root that holds only what it is given.
+"""bubblewrap: commands in their own namespaces, on a root that contains only what they are given.
 
-https://github.com/containers/bubblewrap. The order of its arguments matters: later mounts lie over earlier ones.
+https://github.com/containers/bubblewrap. The order of its arguments matters: later mounts cover earlier ones.
 """
 
 import os
@@ -26,19 +26,19 @@ from hob.tools.sandbox.network.proxy import INTERNET, Internet, Proxy
 from hob.tools.sandbox.roots import check_job, effective_roots, open_place, open_protected_mounts
 from hob.tools.sandbox.sandbox_environment import SandboxEnvironment, cache_links, empty_file, git_config
 
-# The two shell scripts around a command: limits that the kernel keeps are set by the shell that becomes the command.
-#
-# They are set outside of the sandbox, where the command's own variables are not seen, but for the number of processes:
-# Linux counts those per user namespace since 5.14, so that limit is set inside of it.
+# Two shell scripts wrap a command, because resource limits are set by a shell that then becomes the command.  They are
+# set outside the sandbox, where the command's own variables are not visible, except for the number of processes: since
+# 5.14 Linux counts these per user namespace, so that limit is set inside.
 
 _SHELL = "/bin/sh"
 
 
 def limited(limits: Limits, alive: int, groups: Sequence[str] = ()) -> tuple[str, ...]:
-    """What stands before a program so that it runs within limits, and in these control groups (`cgroup.procs`).
+    """Return the command prefix that applies the limits and enters the control groups (paths of `cgroup.procs`).
 
-    A watcher in its process group ends the whole group with the descriptor `alive`, the end of a pipe of Hob's: also
-    while the sandbox is still being made, when nothing else binds it to Hob's life.
+    A watcher in its process group kills the whole group when `alive`, the end of a pipe held by Hob, closes; also while
+    the
+    sandbox is still being set up and nothing else ties it to Hob's life.
     """
     lines = [f"(read -r _ </proc/self/fd/{alive}; kill -9 -$$) </dev/null >/dev/null 2>&1 &"]
     lines += [f"echo 0 > {quote(group)} || exit 125" for group in groups]
@@ -48,15 +48,17 @@ def limited(limits: Limits, alive: int, groups: Sequence[str] = ()) -> tuple[str
         f"ulimit -t {_capped(resource.RLIMIT_CPU, limits.cpu_seconds)}",
         f"ulimit -f {_capped(resource.RLIMIT_FSIZE, limits.file) // 512}",
         f"ulimit -n {_capped(resource.RLIMIT_NOFILE, limits.open_files)}",
-        "{ echo 800 > /proc/$$/oom_score_adj; } 2>/dev/null",  # where memory is short, Hob is not the first to go
+        "{ echo 800 > /proc/$$/oom_score_adj; } 2>/dev/null",  # if memory runs out, the command is killed before Hob
         'exec "$@"',
     ]
     return (_SHELL, "-c", "\n".join(lines), "sh")
 
 
 def limited_inside(limits: Limits) -> tuple[str, ...]:
-    """What stands before a command inside of its user namespace. Nothing where the kernel would not count as meant:
-    before 5.14 it counts all the user's processes, and root's it never counts.
+    """Return the command prefix that applies limits within its user namespace.
+
+    Empty where the kernel counts differently: before 5.14 it counts all processes of the user, and it never counts
+    root's.
     """
     if os.geteuid() == 0 or _kernel() < (5, 14):
         return ()
@@ -65,7 +67,7 @@ def limited_inside(limits: Limits) -> tuple[str, ...]:
 
 
 def _capped(kind: int, wanted: int) -> int:
-    """As much as is wanted, or as Hob itself may have: a limit can only go down."""
+    """Return the wanted limit, or Hob's own hard limit if that is lower."""
     _, hard = resource.getrlimit(kind)
     return wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
 
@@ -86,7 +88,7 @@ _SETSID = "/usr/bin/setsid"
 
 @dataclass(frozen=True, slots=True)
 class Bubblewrap:
-    """Commands in namespaces. `program` is bwrap, `options` are those of its options that older versions lack."""
+    """Runs commands in namespaces. `program` is bwrap, `options` are its options that older versions lack."""
 
     name: ClassVar[str] = "bubblewrap"
     is_sandbox: ClassVar[bool] = True
@@ -118,8 +120,9 @@ class Bubblewrap:
 
     @property
     def _pins(self) -> bool:
-        """Whether folders are given as they were opened. By their paths, as older versions take them, a command that
-        runs at the same time can put a link in their place.
+        """Whether folders are mounted from open descriptors. Mounted by path, as in older versions, they could be
+        replaced by
+        a link that a concurrent command creates.
         """
         return "--bind-fd" in self.options
 
@@ -151,7 +154,7 @@ class Bubblewrap:
             arguments += ["--ro-bind-data", fds.data(seen.bundle), CA_FILE]
         arguments += self._given(job, fds)
         arguments += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", str(job.folder)]
-        # read from a descriptor: else the command could read all of them in /proc/1/cmdline
+        # passed by descriptor; otherwise the command could read them all in /proc/1/cmdline
         unseen = ("--args", fds.data(b"".join(os.fsencode(word) + b"\0" for word in arguments)), "--")
         limits = self.sandbox_environment.limits
         return Launch(
@@ -192,7 +195,7 @@ class Bubblewrap:
         return own | (proxy_environ(PORT) if job.hosts else {})
 
     def _system(self, fds: "Descriptors") -> Iterator[str]:
-        """Programs, part of /etc, devices and scratch space."""
+        """Yield mounts of programs, part of /etc, devices and scratch space."""
         for target, link in places.system_links():
             yield from ("--symlink", target, link)
         for place in places.system_binds():
@@ -208,7 +211,7 @@ class Bubblewrap:
         yield from (*self._optional("--perms", permissions), "--tmpfs", place)
 
     def _kernel(self) -> Iterator[str]:
-        """Processes and devices."""
+        """Yield mounts of /proc and /dev."""
         yield from ("--proc", "/proc", "--dev", "/dev")
         for place in places.kernel_read_only():
             yield from ("--ro-bind", place, place)
@@ -216,7 +219,7 @@ class Bubblewrap:
             yield from ("--ro-bind", "/dev/null", place)
 
     def _given(self, job: SandboxJob, fds: "Descriptors") -> Iterator[str]:
-        """A home, the toolchains, the roots, and what of them it may not change."""
+        """Yield mounts of a home, the toolchains, the roots, and what is protected in them."""
         around = self.sandbox_environment
         yield from self._scratch(str(HOME), "0700")
         yield from self._bind(JobRoot(around.caches, job.keeps), fds, _CACHES)
@@ -241,21 +244,21 @@ class Bubblewrap:
         return (kind, str(root.path), str(at))
 
     def _protect(self, root: JobRoot, fds: "Descriptors") -> Iterator[str]:
-        """Mounts over what must stay as it is, and over the folders it is in."""
+        """Yield mounts that protect files, and the folders they are in."""
         for wall in open_protected_mounts(fds.place(root.path), self.sandbox_environment.protected, fds.keep):
             path = root.path / wall.name
             yield from self._mount(JobRoot(path, wall.writable), wall.place, fds, path)
 
 
 class Descriptors:
-    """Descriptors that bwrap is started with; it uses each of them up, so that none is left to the command."""
+    """Descriptors passed to bwrap, which consumes each of them, so that none is left for the command."""
 
     def __init__(self, stack: ExitStack) -> None:
         self._stack = stack
         self.shared: list[int] = []
 
     def share(self, fd: int) -> str:
-        """Pass this one on. Returns its number as an argument."""
+        """Pass on a descriptor. Returns its number as an argument."""
         self.shared.append(fd)
         return str(fd)
 
@@ -268,11 +271,11 @@ class Descriptors:
         return self.share(fd)
 
     def place(self, path: Path) -> int:
-        """An open folder. Raises ToolFailed."""
+        """Open a folder. Raises ToolFailed."""
         return self.keep(open_place(path))
 
     def keep(self, fd: int) -> int:
-        """Close this one when bwrap has been started."""
+        """Close the descriptor once bwrap has started."""
         self._stack.callback(os.close, fd)
         return fd
 
@@ -285,7 +288,7 @@ def _pipe(before: ExitStack, after: ExitStack) -> tuple[int, int]:
 
 
 def _terminal(job: SandboxJob) -> tuple[str, ...]:
-    """The terminal becomes the command's own, so that it can be interrupted by a key."""
+    """Return the command prefix that makes the terminal the command's own, so that keys can interrupt it."""
     return (_SETSID, "-c") if job.window is not None and os.access(_SETSID, os.X_OK) else ()
 
 

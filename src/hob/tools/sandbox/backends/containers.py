@@ -1,7 +1,7 @@
-"""Docker and Podman: every command in a container of its own, thrown away afterwards.
+"""Docker and Podman: each command in a new container, removed afterwards.
 
-https://docs.docker.com/reference/cli/docker/container/run/. The image brings the programs; folders are mounted at
-their own paths. There is no network: a container's cannot be bound to Hob's proxy from outside.
+https://docs.docker.com/reference/cli/docker/container/run/. The image provides the programs; folders are mounted at
+their own paths. There is no network, because a container's network cannot be tied to Hob's proxy from outside.
 """
 
 import csv
@@ -28,7 +28,7 @@ HOME = Path("/home") / USER
 
 @dataclass(frozen=True, slots=True)
 class Containers(SupervisedBackend):
-    """Commands in containers. `name` is docker or podman, `program` its client."""
+    """Runs commands in containers. `name` is docker or podman, `program` its client."""
 
     network_refusal: ClassVar[str] = translatable(
         "Commands in containers have no network. Use bubblewrap for those that need hosts."
@@ -45,7 +45,7 @@ class Containers(SupervisedBackend):
         return supervise(client, Limits(), around.engine, before, after, last=last)
 
     def arguments(self, job: SandboxJob, container: str) -> Iterator[str]:
-        """The client's command line."""
+        """Yield the client's command line."""
         around = self.sandbox_environment
         limits = around.limits
         yield from (

@@ -1,4 +1,4 @@
-"""Which backend this machine can use, found by trying it, with what to do where it cannot."""
+"""Detection of the backends usable on this machine by trying them, with advice if none is."""
 
 import os
 import re
@@ -40,7 +40,7 @@ _ROOT = translatable("Run Hob as an ordinary user.")
 
 @dataclass(frozen=True, slots=True)
 class FoundBackend:
-    """A backend that works here, why it is this one, and what would make it better; `advice` is empty where nothing."""
+    """A working backend, the reason for choosing it, and advice for a better one, if any."""
 
     backend: Backend
     reason: str
@@ -48,7 +48,7 @@ class FoundBackend:
 
 
 class Unusable(Exception):
-    """A backend does not work here. The message says why."""
+    """Raised when a backend does not work here. The message says why."""
 
     def __init__(self, why: str, advice: str) -> None:
         super().__init__(why)
@@ -56,10 +56,12 @@ class Unusable(Exception):
 
 
 def find_backend(name: str, sandbox_environment: SandboxEnvironment, path: str) -> FoundBackend:
-    """The backend of this name, tried once; with `auto` the strongest that works. Programs are looked for on `path`.
+    """Return the backend of this name after trying it; for `auto` the strongest that works. `path` is searched for
+    programs.
 
-    Starts a process and waits for it (some 10 ms). Raises NotConfigured where nothing that confines is to be had:
-    commands run without a sandbox only where `plain` is asked for by name.
+    Starts a process and waits for it (about 10 ms). Raises NotConfigured if nothing can confine commands: they run
+    without a
+    sandbox only if `plain` is requested by name.
     """
     found = _choose(name, sandbox_environment, path)
     if isinstance(found.backend, Bubblewrap | Landlock):
@@ -68,7 +70,7 @@ def find_backend(name: str, sandbox_environment: SandboxEnvironment, path: str) 
 
 
 def try_backend(name: str, path: str, image: str = "") -> FoundBackend:
-    """The same for those who only want to know: what it gives cannot run anything."""
+    """Detect a backend as `find_backend` does, for information only; the result cannot run commands."""
     return _choose(name, SandboxEnvironment(Path(), Path(), image=image), path)
 
 
@@ -146,7 +148,7 @@ def _bubblewrap(sandbox_environment: SandboxEnvironment, path: str) -> Bubblewra
 
 @lru_cache(4)
 def _options(program: str, _stamp: tuple[int, ...]) -> frozenset[str]:
-    """What this file knows, as long as it is the same. Raises Unusable."""
+    """Return the options of this program; cached as long as the file is unchanged. Raises Unusable."""
     options = frozenset(re.findall(r"^\s+(--[a-z-]+)", _run([program, "--help"]).stdout, re.MULTILINE))
     if "--json-status-fd" not in options:
         raise Unusable(translatable("this bubblewrap is older than 0.3.3"), _INSTALL)

@@ -1,10 +1,11 @@
-"""Landlock: a command that may open only what lies below the folders it is given, where namespaces are not to be had.
+"""Landlock: commands may open only what is below their folders. Used where namespaces are unavailable.
 
-https://docs.kernel.org/userspace-api/landlock.html. It is the weaker of the two walls: the command sees which files are
-there, though not what is in them, and nothing below a folder that it may change can be kept from being changed. What
-holds keys it cannot read: such a file's folder is given without the right to read files, and all else in it by itself.
-So what a command makes there it can write, and only the next one can read. A seccomp filter refuses it every socket, so
-it has no network at all, and lets it change modes and times of its own files only.
+https://docs.kernel.org/userspace-api/landlock.html. It is weaker than namespaces: commands can see which files exist,
+though not read them, and nothing below a writable folder can be write-protected. Key files are unreadable: the folder
+of
+such a file is granted without the right to read files, and every other file in it is granted individually. So a command
+can write new files there, but only a later one can read them. A seccomp filter refuses all sockets, so there is no
+network, and limits changes of modes and times to the command's own files.
 """
 
 import ctypes
@@ -27,9 +28,10 @@ from hob.tools.sandbox.roots import effective_roots, open_below, open_place
 from hob.tools.sandbox.sandbox_environment import Scratch, git_config, make_scratch
 
 _CREATE_RULESET, _VERSION = 444, 1
-# include/uapi/linux/landlock.h; the comments say since which version of the interface
+# include/uapi/linux/landlock.h; the comments give the interface version that introduced them
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1, 2, 4, 8
-_CHANGE_NAMES = sum(1 << bit for bit in (4, 5, 7, 8, 9, 10, 12))  # remove and make all but devices, which are 6 and 11
+# remove and make everything but devices, which are 6 and 11
+_CHANGE_NAMES = sum(1 << bit for bit in (4, 5, 7, 8, 9, 10, 12))
 _REFER, _TRUNCATE, _IOCTL_DEVICE = 1 << 13, 1 << 14, 1 << 15  # 2, 3, 5
 _BIND_TCP, _CONNECT_TCP = 1, 2  # 4
 _SCOPE_ABSTRACT_SOCKETS, _SCOPE_SIGNALS = 1, 2  # 6
@@ -45,18 +47,18 @@ _ETC = (
 )
 _KERNEL = ("/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/version", "/proc/sys", "/proc/filesystems")
 _MAX_BESIDE = 400
-"""Each is held open while the command is started, and a process has a thousand descriptors."""
+"""Each is an open descriptor while the command is started, and a process may have about a thousand."""
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty")
 
 
 def landlock_version() -> int:
-    """The version of this kernel's Landlock interface; 0 where it has none."""
+    """Return the kernel's Landlock interface version, 0 if it has none."""
     return max(0, int(ctypes.CDLL(None).syscall(_CREATE_RULESET, None, 0, _VERSION)))
 
 
 @dataclass(frozen=True, slots=True)
 class Landlock(SupervisedBackend):
-    """Commands that may open only what they are given. `version` is that of the kernel's interface."""
+    """Runs commands that may open only what they are given. `version` is the kernel's interface version."""
 
     name: ClassVar[str] = "landlock"
     protects_files: ClassVar[bool] = False
@@ -84,7 +86,7 @@ class Landlock(SupervisedBackend):
         (around.state / "gitconfig").write_text(git_config(around.git_name, around.git_email), "utf-8")
 
     def _rules(self, job: SandboxJob, scratch: Scratch, before: ExitStack) -> Iterator[tuple[int, int]]:
-        """Open places, and what may be done below them."""
+        """Yield open places and the rights below them."""
         around = self.sandbox_environment
         given = [(root.path, _CHANGE if root.writable else _READ) for root in effective_roots(job)]
         given += [(scratch.home, _CHANGE), (scratch.temporary, _CHANGE), (around.state / "gitconfig", _READ)]
@@ -101,7 +103,9 @@ class Landlock(SupervisedBackend):
     def _around(
         self, place: int, access: int, hidden: Sequence[tuple[str, ...]], before: ExitStack
     ) -> Iterator[tuple[int, int]]:
-        """An open place, and below it all but what is hidden. Raises ToolFailed where that is too much."""
+        """Yield rules for an open place and everything below except hidden files. Raises ToolFailed if there are too
+        many.
+        """
         yield self._rule(place, access & ~_READ_FILE if hidden else access, before)
         if not hidden:
             return
@@ -124,8 +128,8 @@ class Landlock(SupervisedBackend):
 
 
 def handled(version: int) -> tuple[int, int, int]:
-    """All rights that this version knows, which a command then has only where a rule gives them: to files, to the
-    network, to processes outside.
+    """Return all rights known to this version, for files, network and outside processes. Commands have only those that
+    a rule grants.
     """
     files = (1 << (13 + (version >= 2) + (version >= 3) + (version >= 5))) - 1
     network = _BIND_TCP | _CONNECT_TCP if version >= 4 else 0

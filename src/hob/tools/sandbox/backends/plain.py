@@ -1,4 +1,4 @@
-"""No sandbox: commands run as Hob does. Only by explicit setting, and the guard then asks before every one."""
+"""No sandbox: commands run with Hob's own rights. Only by explicit setting; the guard then asks before each one."""
 
 from abc import ABC, abstractmethod
 from contextlib import ExitStack
@@ -17,14 +17,14 @@ from hob.tools.sandbox.sandbox_environment import SandboxEnvironment, make_scrat
 
 @dataclass(frozen=True, slots=True)
 class SupervisedBackend(ABC):
-    """A backend whose commands run below Hob's launcher and reach no hosts."""
+    """A backend whose commands run under Hob's launcher, without network access to allowed hosts."""
 
     is_sandbox: ClassVar[bool] = True
     filters_network: ClassVar[bool] = False
     protects_files: ClassVar[bool] = True
     hides_files: ClassVar[bool] = True
     network_refusal: ClassVar[str]
-    """What is said of a command that needs hosts, `{0}` being the backend."""
+    """The error for commands that need hosts."""
 
     sandbox_environment: SandboxEnvironment
 
@@ -38,11 +38,11 @@ class SupervisedBackend(ABC):
 
     @abstractmethod
     def launch(self, job: SandboxJob, before: ExitStack, after: ExitStack) -> Launch:
-        """How a job that was checked is started. Raises NotConfigured or ToolFailed."""
+        """Prepare the start of a checked job. Raises NotConfigured or ToolFailed."""
 
 
 class Plain(SupervisedBackend):
-    """Commands that may do what Hob may do. They still get their own environment, limits and end."""
+    """Runs commands with Hob's rights, but with their own environment and limits, and ends their processes."""
 
     name: ClassVar[str] = "plain"
     is_sandbox = False

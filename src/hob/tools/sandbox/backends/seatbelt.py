@@ -1,4 +1,4 @@
-"""macOS' sandbox-exec: a profile for every command. It is deprecated by Apple and still what macOS has.
+"""macOS sandbox-exec: one profile per command. Deprecated by Apple, but without a replacement.
 
 The language is that of the profiles in /System/Library/Sandbox/Profiles; later rules win.
 """
@@ -38,7 +38,7 @@ _BASE = """(version 1)
 
 
 class Seatbelt(SupervisedBackend):
-    """Commands under a profile."""
+    """Runs commands under a profile."""
 
     name: ClassVar[str] = "sandbox-exec"
     network_refusal = translatable("Commands have no network under sandbox-exec.")
@@ -55,7 +55,7 @@ class Seatbelt(SupervisedBackend):
 
 
 def profile(roots: Sequence[JobRoot], protected: Sequence[str], hidden: Sequence[Path] = ()) -> str:
-    """The profile: nothing is allowed but reading the system, what the roots allow, and no network at all."""
+    """Return the profile: only reading the system and what the roots allow, and no network."""
     closed = "".join(f"\n(deny file-read-data file-write* (literal {_quoted(path)}))" for path in hidden)
     return _BASE + "\n".join(_rules(roots, protected)) + closed + "\n(deny file-write-setugid)\n(deny network*)\n"
 

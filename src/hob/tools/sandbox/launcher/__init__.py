@@ -1,1 +1,1 @@
-"""Starting a confined command and holding on to all that it starts."""
+"""Start of confined commands, and control over everything they start."""

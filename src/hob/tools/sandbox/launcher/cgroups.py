@@ -1,8 +1,8 @@
-"""Control groups: limits for all processes of a command together, where Hob may make such groups.
+"""Control groups: limits for all processes of a command together, where Hob may create groups.
 
-https://docs.kernel.org/admin-guide/cgroup-v2.html, and cgroup-v1/ beside it. With version 2 that needs a part
-of the tree that was delegated to Hob (systemd: `Delegate=yes`), in which Hob first moves into a leaf, since only leaves
-hold processes.
+https://docs.kernel.org/admin-guide/cgroup-v2.html, and cgroup-v1/ beside it. Version 2 requires a part of the tree
+delegated to Hob (systemd: `Delegate=yes`), in which Hob first moves itself into a leaf, because only leaves hold
+processes.
 """
 
 import os
@@ -20,7 +20,7 @@ _OWN = "hob-itself"
 
 
 class ControlGroups:
-    """Where groups may be made: one place with version 2, one for each controller with version 1."""
+    """The places for new groups: one with version 2, one per controller with version 1."""
 
     def __init__(self, places: Sequence[Path]) -> None:
         self.places = tuple(places)
@@ -28,7 +28,8 @@ class ControlGroups:
 
     @contextmanager
     def made(self, limits: Limits) -> Iterator[tuple[str, ...]]:
-        """Groups with these limits, as the files into which a process writes itself. Scratch space counts as memory.
+        """Create groups with these limits; yields the files into which a process writes itself. Scratch space counts as
+        memory.
 
         Raises OSError.
         """
@@ -44,7 +45,7 @@ class ControlGroups:
             self._remove()
 
     def _remove(self) -> None:
-        """The kernel needs a moment after a process' end: what cannot be removed yet is removed the next time."""
+        """Remove ended groups. The kernel needs a moment after a process ends, so the rest is retried next time."""
         for folder in tuple(self._ended):
             try:
                 folder.rmdir()
@@ -65,9 +66,9 @@ def _limit(folder: Path, limits: Limits) -> None:
 
 
 def find_groups(mount: Path = _MOUNT, own: Path = Path("/proc/self/cgroup")) -> ControlGroups | None:
-    """Where this process may make control groups with limits; None where it may not.
+    """Return where this process may create control groups with limits, or None.
 
-    Removes groups that a Hob left behind which runs no more.
+    Removes the groups of a Hob that is no longer running.
     """
     try:
         paths = dict(_paths(own.read_text("utf-8")))
@@ -83,13 +84,15 @@ def find_groups(mount: Path = _MOUNT, own: Path = Path("/proc/self/cgroup")) -> 
 
 
 def _left_behind(folder: Path) -> bool:
-    """Whether its Hob has ended. Another one's may be empty because its command is about to go in."""
+    """Return whether the creating process has ended. A live one's group may be empty because its command is about to
+    enter.
+    """
     process = folder.name.removeprefix(_PREFIX).partition("-")[0]
     return not Path("/proc", process).exists()
 
 
 def _paths(text: str) -> Iterator[tuple[str, str]]:
-    """By controller; that of version 2 goes by the empty name."""
+    """Yield the path of each controller; version 2 has the empty name."""
     for line in text.splitlines():
         _, controllers, path = line.split(":", 2)
         yield from ((name, path) for name in controllers.split(","))
@@ -118,7 +121,7 @@ def _second_version(mount: Path, path: str) -> ControlGroups | None:
 
 
 def _delegate(place: Path) -> None:
-    """Move Hob into a leaf, and let the others have limits. Raises OSError, with everything as it was."""
+    """Move Hob into a leaf and enable limits for the others. Raises OSError with everything restored."""
     leaf = place / _OWN
     leaf.mkdir(exist_ok=True)
     (leaf / "cgroup.procs").write_text(str(os.getpid()), "ascii")

@@ -1,8 +1,8 @@
-"""The launcher: a small process of its own that confines a command with Landlock and seccomp, and outlives it briefly.
+"""The launcher: a small process that confines a command with Landlock and seccomp and briefly outlives it.
 
-It is started with Hob's modules and nothing else loaded (see `helper`). What to do is read from a descriptor as JSON.
-It is the subreaper of all it starts: orphans become its children, so that it can end them. It ends everything when the
-command has ended, when it is told to (a byte on `alive`) and when Hob is gone (the end of `alive`).
+It runs with Hob's modules only (see `helper`) and reads its orders from a descriptor as JSON. It is the subreaper of
+everything it starts: orphans become its children, so that it can kill them. It kills everything when the command has
+ended, when told to (a byte on `alive`), and when Hob is gone (`alive` closes).
 """
 
 import ctypes
@@ -34,7 +34,7 @@ _LINUX = sys.platform == "linux"
 
 
 def main() -> NoReturn:
-    """Run the command that is described on the descriptor, and exit with its status."""
+    """Run the command described on the descriptor and exit with its status."""
     with os.fdopen(int(sys.argv[1]), "rb") as file:
         orders: dict[str, Any] = json.load(file)
     os.set_inheritable(orders["alive"], False)
@@ -57,7 +57,7 @@ def main() -> NoReturn:
 
 
 def _wake_on_signals() -> int:
-    """A descriptor that becomes readable with a signal. SIGTERM is passed on by its reader."""
+    """Return a descriptor that becomes readable on signals. Its reader passes SIGTERM on."""
     reads, writes = os.pipe()
     for end in (reads, writes):
         os.set_blocking(end, False)
@@ -68,25 +68,25 @@ def _wake_on_signals() -> int:
 
 
 def _nothing(*_: object) -> None:
-    """Being woken is enough."""
+    """Do nothing; waking up is enough."""
 
 
 def _forget_streams() -> None:
-    """Only the command holds its input and output, so that their ends are seen."""
+    """Release the standard streams, so that only the command holds them and their ends are noticed."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in range(3):
         os.dup2(nowhere, stream)
 
 
 def _supervisor(ours: socket.socket, orders: dict[str, Any]) -> SyscallSupervisor | None:
-    """Anyone who answers at the command's filter, where it has one that asks. The command waits until this has it."""
+    """Return the supervisor of the command's seccomp filter, if it has one. The command waits until it is received."""
     _, listeners, _, _ = socket.recv_fds(ours, 1, 1)
     machine = find_architecture()
     return SyscallSupervisor(listeners[0], orders["writable"], machine) if listeners and machine is not None else None
 
 
 def _watch(child: int, alive: int, wakes: int, supervisor: SyscallSupervisor | None) -> int:
-    """Wait for the command's end and return its status, or 137 when told to end it."""
+    """Wait for the command to end and return its status, or 137 if told to kill it."""
     poll = select.poll()
     poll.register(alive, select.POLLIN | select.POLLHUP)
     poll.register(wakes, select.POLLIN)
@@ -97,7 +97,7 @@ def _watch(child: int, alive: int, wakes: int, supervisor: SyscallSupervisor | N
         if supervisor is not None and supervisor.listener in ready:
             if ready[supervisor.listener] & select.POLLIN:
                 supervisor.answer()
-            else:  # no one is left who could ask
+            else:  # no process is left that could ask
                 poll.unregister(supervisor.listener)
         if alive in ready:
             return 128 + signal.SIGKILL
@@ -121,7 +121,7 @@ def _reap() -> tuple[int, int] | None:
 
 
 def _end_all(child: int) -> None:
-    """SIGKILL until there is no child. Orphans become this process's children, so no descendant is left then either."""
+    """Send SIGKILL until there is no child. Orphans become this process's children, so no descendant is left either."""
     until = time.monotonic() + 4
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(child, signal.SIGKILL)
@@ -148,7 +148,7 @@ def _signal(pid: int, number: int) -> None:
 
 
 def _below(root: int) -> list[int]:
-    """All processes below this one."""
+    """Return all descendants of a process."""
     if not _LINUX:
         return []
     parents: dict[int, list[int]] = {}
@@ -167,7 +167,7 @@ def _below(root: int) -> list[int]:
 
 
 def _become_command(orders: dict[str, Any], way: socket.socket) -> NoReturn:
-    """In the child: everything is given up that the command shall not have, then it takes over."""
+    """In the child: drop everything the command must not have, then become the command."""
     try:
         os.setsid()
         if orders["terminal"]:
@@ -190,12 +190,12 @@ def _become_command(orders: dict[str, Any], way: socket.socket) -> NoReturn:
 
 
 def _limit(orders: dict[str, Any]) -> None:
-    """A limit can only go down."""
+    """Apply the limits, which can only be lowered."""
     for kind, amount in orders["limits"]:
         _, hard = resource.getrlimit(kind)
         amount = amount if hard == resource.RLIM_INFINITY else min(amount, hard)
         resource.setrlimit(kind, (amount, amount))
-    if _LINUX and os.getuid() != 0:  # all processes of a user count, and root's do not
+    if _LINUX and os.getuid() != 0:  # all processes of a user count together; root's do not count
         count = orders["processes"] + _threads_of_user()
         _, hard = resource.getrlimit(resource.RLIMIT_NPROC)
         count = count if hard == resource.RLIM_INFINITY else min(count, hard)
@@ -214,7 +214,7 @@ def _threads_of_user() -> int:
 
 
 def _restrict(orders: dict[str, Any]) -> None:
-    """Landlock: take all rights away that the kernel knows, and give some back below open places."""
+    """Apply Landlock: handle all rights the kernel knows, and grant some below open places."""
     libc = ctypes.CDLL(None, use_errno=True)
     files, network, scopes = orders["handled"]
     size = 24 if scopes else 16 if network else 8
@@ -227,7 +227,7 @@ def _restrict(orders: dict[str, Any]) -> None:
 
 
 def _program(orders: dict[str, Any], *, supervised: bool) -> bytes:
-    """The filter, made while /proc is readable: no sockets, no signals for Hob, the launcher and who started them."""
+    """Compile the filter while /proc is readable: no sockets, no signals to Hob, the launcher or their ancestors."""
     machine = find_architecture()
     if machine is None:
         raise OSError(errno.ENOSYS, "the sandbox knows no system call filter for this machine")
@@ -237,7 +237,9 @@ def _program(orders: dict[str, Any], *, supervised: bool) -> bytes:
 
 
 def _filter(asking: bytes, refusing: bytes, way: socket.socket) -> None:
-    """Set the filter that asks, and pass on where it does; the other one where somebody listens to an outer filter."""
+    """Install the filter that asks and send its listener; if an outer filter already has a listener, install the other
+    one.
+    """
     machine = find_architecture()
     assert machine is not None  # noqa: S101 - the programs are for it
     call = ctypes.CDLL(None, use_errno=True).syscall
@@ -252,7 +254,7 @@ def _filter(asking: bytes, refusing: bytes, way: socket.socket) -> None:
 
 @contextmanager
 def _as_filter(program: bytes) -> Iterator[int]:
-    """The address of a `struct sock_fprog`."""
+    """Yield the address of a `struct sock_fprog`."""
     buffer = ctypes.create_string_buffer(program, len(program))
     header = ctypes.create_string_buffer(struct.pack("@HP", len(program) // 8, ctypes.addressof(buffer)))
     yield ctypes.addressof(header)

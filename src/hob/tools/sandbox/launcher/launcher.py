@@ -1,4 +1,4 @@
-"""What a backend gives for a job: a program to start, and the processes that it and its children are."""
+"""The interface of backends: a program to start for a job, and control over its processes."""
 
 from collections.abc import Mapping
 from contextlib import ExitStack
@@ -11,24 +11,24 @@ from hob.tools.sandbox.network.hosts import Decided
 
 
 class ProcessTree(Protocol):
-    """A hold on a command and on everything that it started."""
+    """Control over a command and everything that it started."""
 
     async def started(self, pid: int) -> None:
-        """Do what can only be done now that the program runs. Raises ToolFailed."""
+        """Finish setting up once the program runs. Raises ToolFailed."""
 
     def terminate(self, pid: int) -> None:
-        """Ask the command and what it started to end (SIGTERM)."""
+        """Ask the command and its processes to end (SIGTERM)."""
 
     def kill(self, pid: int) -> None:
-        """End all of it, at once (SIGKILL)."""
+        """Kill all of its processes (SIGKILL)."""
 
     def status(self, code: int) -> int | None:
-        """The command's exit status, given the program's; None where the command was never started."""
+        """Return the command's exit status, given the program's; None if the command was never started."""
 
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """A program to start, with exactly these variables and descriptors, in this folder."""
+    """A program to start with exactly these variables and descriptors, in this folder."""
 
     argv: tuple[str, ...]
     environ: Mapping[str, str]
@@ -38,31 +38,32 @@ class Launch:
 
 
 class Backend(Protocol):
-    """One way to confine commands."""
+    """A way to confine commands."""
 
     @property
     def name(self) -> str:
-        """As it is called in the settings."""
+        """Its name in the settings."""
 
     @property
     def is_sandbox(self) -> bool:
-        """Whether it is a sandbox at all."""
+        """Whether it confines commands at all."""
 
     @property
     def filters_network(self) -> bool:
-        """Whether a job can be given hosts."""
+        """Whether jobs can be given hosts."""
 
     @property
     def protects_files(self) -> bool:
-        """Whether a job cannot change what is protected in folders that it may change."""
+        """Whether protected files stay unchanged even in writable folders."""
 
     @property
     def hides_files(self) -> bool:
-        """Whether what is hidden from a job cannot be read by it."""
+        """Whether jobs cannot read hidden files."""
 
     def prepare(self, job: SandboxJob, decided: Decided, before: ExitStack, after: ExitStack) -> Launch:
-        """The program for this job; `decided` hears of each decision about its network.
+        """Return the program for this job; `decided` receives each decision about its network.
 
-        What is needed until it has started is entered into `before`, what must stay until it has ended into `after`.
-        Raises NotConfigured where the owner must act, ToolFailed where the job cannot be run so.
+        Resources needed until it has started are registered in `before`, those needed until it has ended in `after`.
+        Raises
+        NotConfigured if the owner must act, ToolFailed if the job cannot run like this.
         """

@@ -1,7 +1,6 @@
-"""Holding a command that runs in namespaces: all that it starts ends with the namespace's first process.
+"""Control over commands in namespaces: everything they start ends with the first process of the namespace.
 
-bwrap tells on a descriptor which process that is, and with which status the command ended
-(`--json-status-fd`: one JSON object a line).
+bwrap reports that process and the command's exit status on a descriptor (`--json-status-fd`: one JSON object per line).
 """
 
 import asyncio
@@ -21,19 +20,21 @@ _SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True)
 class NetworkAccess:
-    """A way out for a command: the proxy, and the pipe on which the sandbox waits until it stands."""
+    """A command's network access: the proxy, and the pipe on which the sandbox waits until it is ready."""
 
     proxy: Proxy
     pipe: tuple[int, int]
 
     @property
     def waits(self) -> int:
-        """The end that the sandbox reads from."""
+        """The end from which the sandbox reads."""
         return self.pipe[0]
 
 
 class NamespaceReport:
-    """What the program around a command tells on a descriptor: a JSON object a line, `child-pid` and `exit-code`."""
+    """Reports of the program around a command, read from a descriptor: a JSON object per line, `child-pid` and
+    `exit-code`.
+    """
 
     def __init__(self, fd: int) -> None:
         self.fd = fd
@@ -42,11 +43,11 @@ class NamespaceReport:
 
     @property
     def first(self) -> int | None:
-        """The process below which all others are, while it can be signalled: later its number may be another's."""
+        """The ancestor of all others while it can be signalled; later its number may be reused."""
         return None if self._find("exit-code") is not None else self._find("child-pid")
 
     def status(self, code: int) -> int | None:
-        """The command's exit status, given the program's; None where the command was never started."""
+        """Return the command's exit status, given the program's; None if the command was never started."""
         told = self._find("exit-code")
         return 128 - code if told is None and code < 0 else told
 
@@ -64,14 +65,14 @@ class NamespaceReport:
 
 
 class NamespaceTree:
-    """Holds by the first process of the namespace. Closes nothing; the maker of the descriptors does."""
+    """Controls the first process of the namespace. Does not close the descriptors, which belong to their creator."""
 
     def __init__(self, told: NamespaceReport, way: NetworkAccess | None = None) -> None:
         self._told = told
         self._way = way
 
     async def started(self, pid: int) -> None:
-        """Open the way out and let the command begin. Raises ToolFailed."""
+        """Open network access and let the command begin. Raises ToolFailed."""
         del pid
         if self._way is None:
             return
@@ -80,7 +81,7 @@ class NamespaceTree:
         os.write(self._way.pipe[1], b"\0")
 
     def terminate(self, pid: int) -> None:
-        """SIGTERM to the process groups below the first process, which itself only looks after the others."""
+        """Send SIGTERM to the process groups below the first process, which itself only reaps the others."""
         del pid
         first = self._told.first
         if first is None:
@@ -91,17 +92,17 @@ class NamespaceTree:
                 os.killpg(group, signal.SIGTERM)
 
     def kill(self, pid: int) -> None:
-        """SIGKILL to the first process, with which all others end, or to bwrap where there is no other yet."""
+        """Send SIGKILL to the first process, which ends all others, or to bwrap if it does not exist yet."""
         first = self._told.first
         with suppress(ProcessLookupError, PermissionError):
             os.kill(pid if first is None else first, signal.SIGKILL)
 
     def status(self, code: int) -> int | None:
-        """What bwrap told about the command."""
+        """Return the exit status that bwrap reported."""
         return self._told.status(code)
 
     def close(self) -> None:
-        """The way out is shut."""
+        """Close network access."""
         if self._way is not None:
             self._way.proxy.close()
 

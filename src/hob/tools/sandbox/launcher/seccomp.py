@@ -1,10 +1,11 @@
-"""A seccomp filter: the system calls that no sandboxed command has a use for are refused by the kernel itself.
+"""A seccomp filter: the kernel refuses system calls that sandboxed commands have no use for.
 
 The filter is classic BPF over `struct seccomp_data`
-(https://www.kernel.org/doc/html/latest/userspace-api/seccomp_filter.html), written here as data. It is a list of what
-is refused, so that programs no one thought of go on working: the walls are the namespaces (or Landlock), and this
-closes the doors in them. A refused call returns EPERM, or ENOSYS where programs have another way; a call of a foreign
-architecture ends the process, since its numbers mean something else.
+(https://www.kernel.org/doc/html/latest/userspace-api/seccomp_filter.html), written here as data. It lists what is
+refused, so that unforeseen programs keep working: the namespaces (or Landlock) are the walls, and the filter closes
+gaps
+in them. A refused call returns EPERM, or ENOSYS if programs have a fallback; a call of a foreign architecture kills the
+process, because its numbers mean something else.
 """
 
 import errno
@@ -23,7 +24,7 @@ _INSTRUCTION = struct.Struct("=HBBI")
 
 Program = list[tuple[int, int, int, int]]
 
-# By name: the number on x86-64, and on the architectures of the generic table (arm64, riscv64); -1 where there is none.
+# Numbers by name: on x86-64, and on architectures with the generic table (arm64, riscv64); -1 if there is none.
 # arch/x86/entry/syscalls/syscall_64.tbl and include/uapi/asm-generic/unistd.h
 _CALLS: Mapping[str, tuple[int, int]] = {
     "accept": (43, 202),
@@ -142,21 +143,22 @@ _REFUSED = (
     *("sethostname", "setdomainname", "vhangup", "nfsservctl"),
     *("iopl", "ioperm", "modify_ldt", "uselib", "sysfs", "ustat"),
 )
-_MISSING = ("clone3", "io_uring_setup", "io_uring_enter", "io_uring_register", "openat2")  # callers have older ways
+# callers fall back to older calls
+_MISSING = ("clone3", "io_uring_setup", "io_uring_enter", "io_uring_register", "openat2")
 SUPERVISED_CALLS = ("chmod", "fchmod", "fchmodat", "fchmodat2", "utimensat")
-"""Calls that a launcher may be asked to make instead of the command (see `syscall_supervisor`)."""
+"""Calls that the launcher may perform on behalf of the command (see `syscall_supervisor`)."""
 _OF_OWNERS = ("chown", "fchown", "fchownat", "lchown", "file_setattr")
-_OLD_TIMES = ("utime", "utimes", "futimesat")  # libraries make them of utimensat
+_OLD_TIMES = ("utime", "utimes", "futimesat")  # libraries implement them with utimensat
 _ATTRIBUTES = (
     *("setxattr", "lsetxattr", "fsetxattr", "setxattrat"),
     *("removexattr", "lremovexattr", "fremovexattr", "removexattrat"),
 )
 _NEW_NAMESPACES = (0x2000_0000, 0x1000_0000, 0x4000_0000, 0x0002_0000, 0x0800_0000, 0x0400_0000, 0x0200_0000)
 SET_IDS = 0o6000
-_MODES = {"chmod": 1, "fchmod": 1, "fchmodat": 2, "fchmodat2": 2}  # which argument is the mode
+_MODES = {"chmod": 1, "fchmod": 1, "fchmodat": 2, "fchmodat2": 2}  # index of the mode argument
 _NEW_MODES = {"creat": 1, "mknod": 1, "mknodat": 2}
-_OPENING = {"open": (1, 2), "openat": (2, 3)}  # flags and mode
-_CREATES = 0o100 | 0o20000000  # O_CREAT, __O_TMPFILE: else the mode means nothing
+_OPENING = {"open": (1, 2), "openat": (2, 3)}  # indexes of flags and mode
+_CREATES = 0o100 | 0o20000000  # O_CREAT, __O_TMPFILE: without them the mode is ignored
 _TERMINAL_TRICKS = (0x5412, 0x541C)  # TIOCSTI types for the person at the terminal, TIOCLINUX pastes
 _UNIX, _INET, _INET6, _NETLINK = 1, 2, 10, 16
 _STREAM, _SEQPACKET = 1, 5
@@ -164,13 +166,13 @@ _STREAM, _SEQPACKET = 1, 5
 
 @dataclass(frozen=True, slots=True)
 class Architecture:
-    """A machine whose calls are known. `generic` tells which column of numbers it uses."""
+    """A machine with known system calls. `generic` selects the column of numbers."""
 
     audit: int
     generic: bool
 
     def number(self, name: str) -> int:
-        """The call's number; -1 where this machine has no such call."""
+        """Return the call's number, -1 if this machine does not have it."""
         return _CALLS[name][self.generic]
 
 
@@ -182,19 +184,20 @@ ARCHITECTURES: Mapping[str, Architecture] = {
 
 
 def find_architecture() -> Architecture | None:
-    """This machine's; None where no filter can be made for it."""
+    """Return this machine's architecture, or None if no filter is available for it."""
     return ARCHITECTURES.get(platform.machine())
 
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """What is refused beyond the list above.
+    """Refusals in addition to the list above.
 
-    `sockets` false refuses every socket that can reach another process: what stands in for a network namespace.
-    `truncate` false refuses truncate(2), which old versions of Landlock do not see. `spared` are processes that may not
-    be signalled: what stands in for a process namespace. `metadata` false refuses what changes a file's owner, mode,
-    times and attributes, which no version of Landlock sees; with `supervised` the listener at the filter is asked about
-    modes and times.
+    `sockets` false refuses every socket that can reach another process, in place of a network namespace. `truncate`
+    false
+    refuses truncate(2), which old versions of Landlock do not control. `spared` are processes that must not be
+    signalled, in
+    place of a process namespace. `metadata` false refuses changing a file's owner, mode, times and attributes, which no
+    version of Landlock controls; with `supervised`, the filter's listener is asked about modes and times.
     """
 
     sockets: bool = True
@@ -205,7 +208,7 @@ class Filter:
 
 
 def compile_filter(rules: Filter, machine: Architecture) -> bytes:
-    """The filter as the kernel takes it: an array of `struct sock_filter`."""
+    """Compile to the kernel's form: an array of `struct sock_filter`."""
     program: Program = [
         (_LOAD, 0, 0, _ARCHITECTURE),
         (_EQUAL, 1, 0, machine.audit),
@@ -236,7 +239,7 @@ def compile_filter(rules: Filter, machine: Architecture) -> bytes:
 
 
 def _sockets(machine: Architecture) -> Program:
-    """Local and internet sockets, and asking for routes; the rarer families are not all bound to a namespace."""
+    """Allow local and internet sockets and routing queries; not all rarer families are confined to a namespace."""
     routes = [
         (_EQUAL, 0, 3, _NETLINK),
         (_LOAD, 0, 0, _low(2)),
@@ -249,7 +252,7 @@ def _sockets(machine: Architecture) -> Program:
 
 
 def _no_sockets(machine: Architecture) -> Program:
-    """No sockets but connected pairs. A pair of datagram sockets could still be sent to any path, so it is refused."""
+    """Allow only connected socket pairs. A datagram pair could still send to any path, so it is refused."""
     program: Program = []
     for name in ("socket", "connect", "bind", "listen", "accept", "accept4"):
         program += _when(machine, name, [_refuse(errno.EPERM)])
@@ -267,7 +270,7 @@ def _no_sockets(machine: Architecture) -> Program:
 
 
 def _no_set_ids(machine: Architecture) -> Program:
-    """No new file runs as its owner or group: outside of the sandbox that would be the owner's own rights."""
+    """Refuse set-user-ID and set-group-ID files, which would have the owner's rights outside the sandbox."""
     program: Program = []
     for name, argument in _NEW_MODES.items():
         program += _when(machine, name, _without(argument, SET_IDS))
@@ -284,22 +287,22 @@ def _no_metadata(machine: Architecture, *, supervised: bool) -> Program:
         program += _when(machine, name, [(_RETURN, 0, 0, _ASK) if supervised else refused])
     for name in (*_OF_OWNERS, *_OLD_TIMES):
         program += _when(machine, name, [refused])
-    for name in _ATTRIBUTES:  # as of a file system that has none: programs that copy files do without
+    for name in _ATTRIBUTES:  # as on a file system without attributes: programs that copy files cope
         program += _when(machine, name, [_refuse(errno.EOPNOTSUPP)])
     return program
 
 
 def _spare(machine: Architecture, spared: Sequence[int]) -> Program:
-    """No signal for these processes and their groups, nor for everybody."""
+    """Refuse signals to these processes, to their groups, and to everybody."""
     targets = sorted({1, 0xFFFF_FFFF} | set(spared) | {-pid & 0xFFFF_FFFF for pid in spared})
     program: Program = []
     for name in ("kill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "pidfd_open"):
         program += _when(machine, name, _none_of(0, targets))
-    return program + _when(machine, "tkill", [_refuse(errno.EPERM)])  # it names any thread of any process
+    return program + _when(machine, "tkill", [_refuse(errno.EPERM)])  # it can name any thread of any process
 
 
 def _low(argument: int) -> int:
-    """Where the lower half of an argument is; every machine here is little-endian."""
+    """Return the offset of the lower half of an argument; every supported machine is little-endian."""
     return _ARGUMENTS + 8 * argument
 
 
@@ -308,7 +311,7 @@ def _refuse(number: int) -> tuple[int, int, int, int]:
 
 
 def _when(machine: Architecture, name: str, body: Program) -> Program:
-    """The body for this call alone. Each body ends in a verdict on every way through it."""
+    """Apply the body to this call only. Every path through a body must end in a verdict."""
     number = machine.number(name)
     return [] if number < 0 else [(_EQUAL, 0, len(body), number), *body]
 
@@ -321,7 +324,7 @@ def _jump_to_allow(values: Iterable[int]) -> Program:
 
 
 def _none_of(argument: int, values: Iterable[int]) -> Program:
-    """Refused where the argument's lower half, all that the kernel looks at in these calls, is one of the values."""
+    """Refuse if the lower half of the argument, which is all the kernel uses in these calls, is one of the values."""
     program: Program = [(_LOAD, 0, 0, _low(argument))]
     for value in values:
         program += [(_EQUAL, 0, 1, value), _refuse(errno.EPERM)]
@@ -329,7 +332,7 @@ def _none_of(argument: int, values: Iterable[int]) -> Program:
 
 
 def _without(argument: int, bits: int) -> Program:
-    """Refused where the argument has any of the bits."""
+    """Refuse if the argument has any of the bits."""
     return [
         (_LOAD, 0, 0, _low(argument)),
         (_AND, 0, 0, bits),

@@ -1,6 +1,6 @@
-"""Commands below a launcher of Hob's (`launch.py`), where there is no namespace that ends with them.
+"""Commands under Hob's launcher (`launch.py`), where no namespace ends with them.
 
-The launcher adopts whatever the command leaves behind, and ends all of it with the command and when Hob is gone.
+The launcher adopts whatever the command leaves behind, and kills it with the command and when Hob is gone.
 """
 
 import json
@@ -22,9 +22,9 @@ _CODE = "import sys; sys.path.insert(0, sys.argv.pop(1)); from hob.tools.sandbox
 
 @dataclass(frozen=True, slots=True)
 class Confinement:
-    """What the launcher asks of Landlock: the rights it takes away, and rules that give some back below open places.
+    """Landlock orders: the rights to handle, and rules that grant some of them below open places.
 
-    `truncates` tells whether that covers truncate(2) too. Modes and times may be changed below the folders `writable`.
+    `truncates` tells whether that includes truncate(2). Modes and times may be changed below the `writable` folders.
     """
 
     handled: tuple[int, int, int]
@@ -34,28 +34,28 @@ class Confinement:
 
 
 class SupervisedTree:
-    """Holds by the launcher."""
+    """Controls the launcher."""
 
     def __init__(self, told: NamespaceReport, life: int) -> None:
         self._told = told
         self._life = life
 
     async def started(self, pid: int) -> None:
-        """There is nothing left to do."""
+        """Nothing is left to do."""
 
     def terminate(self, pid: int) -> None:
-        """The launcher passes it on."""
+        """Send SIGTERM, which the launcher passes on."""
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGTERM)
 
     def kill(self, pid: int) -> None:
-        """The launcher ends all it has, then itself."""
+        """Tell the launcher to kill everything, then itself."""
         del pid
         with suppress(BlockingIOError, BrokenPipeError):
             os.write(self._life, b"\0")
 
     def status(self, code: int) -> int | None:
-        """What the launcher told about the command; nothing where it could not start it."""
+        """Return the exit status that the launcher reported; None if the command did not start."""
         return self._told.status(code)
 
 
@@ -69,8 +69,9 @@ def supervise(
     prefix: Sequence[str] = (),
     last: Sequence[str] = (),
 ) -> Launch:
-    """The launcher for this job. `prefix` is a program that confines the one after it; `last` is run at the end,
-    however that comes.
+    """Return the launch of this job's launcher.
+
+    `prefix` is a program that confines the one after it; `last` is run at the end in any case.
     """
     alive, life = os.pipe()
     status, tell = os.pipe()

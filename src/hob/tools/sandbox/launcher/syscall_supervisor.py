@@ -1,9 +1,9 @@
-"""What Landlock cannot confine, done for a command by its launcher: changing the modes and times of its own files.
+"""Changes of modes and times of a command's own files, performed by its launcher because Landlock cannot confine them.
 
-Landlock does not see these calls (https://docs.kernel.org/userspace-api/landlock.html, current limitations). So the
+Landlock does not control these calls (https://docs.kernel.org/userspace-api/landlock.html, current limitations). So the
 filter stops each of them and asks the launcher, which is not confined
-(https://man7.org/linux/man-pages/man2/seccomp_unotify.2.html). It opens the file, looks where that is, and changes
-what it has opened: it does not matter what becomes of the names meanwhile.
+(https://man7.org/linux/man-pages/man2/seccomp_unotify.2.html). It opens the file, checks where it is, and changes the
+opened file, so later changes to the names do not matter.
 """
 
 import ctypes
@@ -25,7 +25,7 @@ _LONGEST_PATH, _TIMES = 4096, 32
 
 
 class SyscallSupervisor:
-    """Answers at the descriptor `listener`. Files below the folders `writable` are changed, and no others."""
+    """Answers requests on the descriptor `listener`. Changes files below the `writable` folders only."""
 
     def __init__(self, listener: int, writable: Sequence[str], machine: Architecture) -> None:
         self.listener = listener
@@ -34,7 +34,7 @@ class SyscallSupervisor:
         self._libc = ctypes.CDLL(None, use_errno=True)
 
     def answer(self) -> None:
-        """Do what the next one asks for, or refuse it; where no one asks any more, nothing."""
+        """Perform or refuse the next request; do nothing if the requester is gone."""
         notice = bytearray(_NOTICE.size)
         with suppress(OSError):
             fcntl.ioctl(self.listener, _RECEIVE, notice)
@@ -59,7 +59,9 @@ class SyscallSupervisor:
         return 0
 
     def _place(self, file: int) -> str:
-        """A name for an open file that leads to it alone. Raises PermissionError where it is not the command's own."""
+        """Return a name that refers to exactly this open file. Raises PermissionError if it is not the
+        command's own.
+        """
         name = f"/proc/self/fd/{file}"
         if not any(Path(name).readlink().is_relative_to(folder) for folder in self._writable):
             raise PermissionError(errno.EPERM, "not below a folder that the command may change")
@@ -76,7 +78,7 @@ class SyscallSupervisor:
 
 
 class ChildProcess:
-    """A process that waits for an answer."""
+    """A process waiting for an answer."""
 
     def __init__(self, listener: int, asked: int, pid: int) -> None:
         self._listener = listener
@@ -84,17 +86,18 @@ class ChildProcess:
         self._process = f"/proc/{pid}"
 
     def memory(self, at: int, size: int) -> bytes:
-        """What it has there; less where its memory ends before. Raises OSError, also where it is gone."""
+        """Read its memory; less if it ends before `size`. Raises OSError, also if the process is gone."""
         file = os.open(f"{self._process}/mem", os.O_RDONLY | os.O_CLOEXEC)
         try:
             found = os.pread(file, size, at)
         finally:
             os.close(file)
-        fcntl.ioctl(self._listener, _IS_VALID, struct.pack("=Q", self._asked))  # else it was another of that number
+        # otherwise the process number was reused
+        fcntl.ioctl(self._listener, _IS_VALID, struct.pack("=Q", self._asked))
         return found
 
     def open(self, folder: int, path: int, flags: int, opened: ExitStack) -> int:
-        """The file that it means, by its own folder and its words; without a path, what it has open itself."""
+        """Open the file that it means, relative to its own folder; without a path, its own open file."""
         base = _signed(folder)
         start = f"{self._process}/cwd" if base == _CWD else f"{self._process}/fd/{base}"
         name, end, _ = self.memory(path, _LONGEST_PATH).partition(b"\0") if path else (b"", b"\0", b"")
@@ -108,7 +111,7 @@ class ChildProcess:
 
 
 def _of_mode(name: str, arguments: Sequence[int]) -> tuple[int, int, int, int]:
-    """Folder, path, mode and flags."""
+    """Return folder, path, mode and flags."""
     first, second, third, fourth, *_ = arguments
     match name:
         case "chmod":
@@ -121,7 +124,7 @@ def _of_mode(name: str, arguments: Sequence[int]) -> tuple[int, int, int, int]:
 
 
 def _signed(number: int) -> int:
-    """What the kernel takes of an argument that is an int."""
+    """Interpret an argument as the kernel does an int."""
     low = number & 0xFFFF_FFFF
     return low - (1 << 32) if low >> 31 else low
 

@@ -1,1 +1,1 @@
-"""The only way out of the sandbox: a proxy that filters hosts."""
+"""Network access of the sandbox: a proxy that filters hosts."""

@@ -1,6 +1,6 @@
-"""A certificate authority that lives as long as one command, for the hosts alone that it has a credential for.
+"""A certificate authority that exists for one command and only for the hosts with a credential.
 
-Needs the library `cryptography`. Certificates: RFC 5280; its key never leaves this process.
+Requires the library `cryptography`. Certificates: RFC 5280; its key never leaves this process.
 """
 
 import os
@@ -15,12 +15,12 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from hob.tools.sandbox.network.hosts import host_name
 
-_LIFE = timedelta(days=30)  # a server of tools may run for long
+_LIFE = timedelta(days=30)  # tool servers may run for long
 _EARLY = timedelta(days=1)
 
 
 class RunAuthority:
-    """Makes certificates for these hosts. `pem` is what a command has to trust."""
+    """Issues certificates for these hosts. `pem` is the root that the command must trust."""
 
     def __init__(self, hosts: Iterable[str], now: datetime) -> None:
         self._key = ec.generate_private_key(ec.SECP256R1())
@@ -38,7 +38,7 @@ class RunAuthority:
         self.pem = certificate.public_bytes(serialization.Encoding.PEM)
 
     def context(self, host: str) -> ssl.SSLContext:
-        """What a server of this host speaks TLS with; a client that names another one is refused."""
+        """Return the TLS context for serving this host; clients that name another one are refused."""
         key = ec.generate_private_key(ec.SECP256R1())
         certificate = (
             self._begun(x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, host[:64])]), key.public_key())
@@ -82,7 +82,7 @@ def _usage(*, signs: bool) -> x509.KeyUsage:
 
 
 def _load(context: ssl.SSLContext, pem: bytes) -> None:
-    """Certificate and key from memory: `ssl` reads files only, and a key belongs in none."""
+    """Load certificate and key from memory: `ssl` reads only files, and a key must not be in one."""
     fd = os.memfd_create("hob", os.MFD_CLOEXEC)
     try:
         os.write(fd, pem)

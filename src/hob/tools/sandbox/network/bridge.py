@@ -1,8 +1,10 @@
-"""A listening socket inside of a sandbox's network, made from outside.
+"""A socket listening inside a sandbox's network, created from outside.
 
-A socket belongs for life to the network namespace it was made in, whoever holds it. So a short-lived process enters the
-namespace of a sandbox that has not begun yet, listens on its loopback there, hands the socket to Hob and ends. Nothing
-of Hob's runs in the sandbox, no file is shared with it, and what the sandbox can reach is one port.
+A socket permanently belongs to the network namespace it was created in, whoever holds it. So a short-lived process
+enters
+the namespace of a sandbox that has not begun yet, listens on its loopback, hands the socket to Hob and exits. No part
+of
+Hob runs in the sandbox, no file is shared with it, and all that it can reach is one port.
 """
 
 import array
@@ -24,7 +26,7 @@ _STARTED = "import sys; sys.path.insert(0, sys.argv.pop(1)); from hob.tools.sand
 
 
 async def listen_inside(pid: int) -> socket.socket:
-    """A socket that listens on 127.0.0.1:3128 in the network of this process. Raises ToolFailed."""
+    """Return a socket listening on 127.0.0.1:3128 in the network of this process. Raises ToolFailed."""
     ours, theirs = socket.socketpair()
     try:
         with theirs:
@@ -57,16 +59,16 @@ async def listen_inside(pid: int) -> socket.socket:
 
 
 def helper(code: str) -> tuple[str, ...]:
-    """A Python that runs this code with Hob's modules at hand and nothing else: no site, no variables, 15 ms."""
+    """Return the command of a Python that runs this code with Hob's modules only: no site, no variables, 15 ms."""
     return (sys.executable, "-I", "-S", "-c", code, str(Path(hob.__file__).resolve().parents[1]))
 
 
 def main() -> None:
-    """The process that enters the namespace: `PID FD`, the socket goes to the descriptor."""
+    """Enter the namespace of `PID` and send the listening socket to `FD`."""
     pid, back = sys.argv[1:]
     network = os.open(f"/proc/{pid}/ns/net", os.O_RDONLY | os.O_CLOEXEC)
     libc = ctypes.CDLL(None, use_errno=True)
-    owner = libc.ioctl(network, _NS_GET_USERNS)  # the user namespace whose rights count in that network
+    owner = libc.ioctl(network, _NS_GET_USERNS)  # the user namespace that owns the network
     for namespace in (owner, network):
         if namespace < 0 or libc.setns(namespace, 0) != 0:
             raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))

@@ -1,7 +1,8 @@
-"""Secrets that commands use and never hold: whose they are, and how they are written into a request in flight.
+"""Secrets that commands use but never hold: who may use them, and how they are inserted into requests.
 
-A command sees a placeholder, made anew for each run and as long as the secret. Only the proxy knows what it stands for,
-and writes that into one header of requests to one host. What the host repeats of it is turned back.
+A command sees a placeholder, random for each run and as long as the secret. Only the proxy knows its meaning, and
+inserts
+the secret into one header of requests to one host. Echoes of the secret are turned back into the placeholder.
 """
 
 import base64
@@ -19,14 +20,14 @@ from hob.tools.sandbox.network.hosts import HostRules, host_name
 from hob.tools.sandbox.settings import CredentialSettings
 
 SHORTEST = 12
-"""Characters of a secret: a shorter one would be found by chance in what a host says."""
+"""Minimum characters of a secret: a shorter one could occur by chance in a host's answer."""
 _VALUE = re.compile(r"[!-~]+")
 _MINUTE = 60.0
 
 
 @dataclass(frozen=True, slots=True)
 class JobCredential:
-    """One secret as one command has it. `may` counts a use and tells whether there may be one more now."""
+    """A secret as available to one command. `may` counts a use and returns whether it is within the limit."""
 
     name: str
     host: str
@@ -41,7 +42,7 @@ class JobCredential:
 
 
 class CredentialStore:
-    """The secrets of the settings, given out to those who may use them."""
+    """The secrets from the settings, given to those who may use them."""
 
     def __init__(self, settings: Mapping[str, CredentialSettings], clock: Clock) -> None:
         self._settings = settings
@@ -49,7 +50,7 @@ class CredentialStore:
         self._uses: dict[str, deque[float]] = {name: deque() for name in settings}
 
     def of(self, agent: str, hosts: Sequence[str]) -> tuple[JobCredential, ...]:
-        """Those that this agent may use at hosts it may reach. It may take a moment. Raises NotConfigured."""
+        """Return the secrets that this agent may use at hosts it may reach. May take a moment. Raises NotConfigured."""
         rules = HostRules(hosts)
         return tuple(
             self._given(name, each)
@@ -85,9 +86,9 @@ class CredentialStore:
 
 
 def written(credential: JobCredential, value: str) -> tuple[str, tuple[bytes, bytes]] | None:
-    """The value of a header with the secret in it, and what of it is secret beside what stands for that.
+    """Return the header value with the secret inserted, and the pair of secret and placeholder text.
 
-    None where the placeholder is not in it. Of `Basic` (RFC 7617) what is encoded is looked at.
+    None if it does not contain the placeholder. `Basic` (RFC 7617) credentials are decoded first.
     """
     if credential.placeholder in value:
         return value.replace(credential.placeholder, credential.value), _pair(credential)
@@ -109,7 +110,7 @@ def _pair(credential: JobCredential) -> tuple[bytes, bytes]:
 
 
 class ResponseMask:
-    """Turns secrets in what comes back into what stands for them, which is as long; some bytes are held back."""
+    """Replaces secrets in a response by their placeholders, which have the same length; holds back some bytes."""
 
     def __init__(self, pairs: Sequence[tuple[bytes, bytes]]) -> None:
         self._pairs = pairs
@@ -117,7 +118,7 @@ class ResponseMask:
         self._held = b""
 
     def feed(self, piece: bytes) -> bytes:
-        """The next piece; empty: the end."""
+        """Add a piece, b"" at the end; return the bytes that can be released."""
         held = self._held + piece
         for real, shown in self._pairs:
             held = held.replace(real, shown)

@@ -1,4 +1,4 @@
-"""Which hosts commands may reach: rules by name, groups that belong together, and addresses that never count."""
+"""Hosts that commands may reach: rules by name, groups of related hosts, and addresses that are never allowed."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -24,16 +24,16 @@ PACKAGES = ("pypi", "npm", "crates", "go", "rubygems", "maven", "packagist", "de
 ALL_PACKAGES = "packages"
 
 _LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
-_CLOUDS = frozenset({"168.63.129.16"})  # Azure's host, a public address that only its machines can reach
-# What some Pythons count as the internet's: protocol assignments (RFC 6890), where a cloud's metadata lies.
+_CLOUDS = frozenset({"168.63.129.16"})  # Azure's host service: a public address reachable only from its machines
+# Global in some Python versions: protocol assignments (RFC 6890), where cloud metadata may be.
 _ASSIGNED = IPv4Network("192.0.0.0/24")
-# IPv6 that leads to IPv4 addresses: translation (RFC 6052, 8215), 6to4, Teredo, and the old compatible form.
+# IPv6 that maps to IPv4 addresses: translation (RFC 6052, 8215), 6to4, Teredo, and the old compatible form.
 _TRANSLATED = tuple(map(IPv6Network, ("64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32", "::/96")))
 
 
 @dataclass(frozen=True, slots=True)
 class HostDecision:
-    """What the proxy decided about one connection, and why; or about writing a `credential` into a request."""
+    """The proxy's decision about a connection and the reason; or about inserting a `credential` into a request."""
 
     host: str
     port: int
@@ -46,10 +46,10 @@ Decided = Callable[[HostDecision], None]
 
 
 class HostRules:
-    """Names that may be reached. `*.example.org` means every name below example.org, not itself."""
+    """Names that may be reached. `*.example.org` means every name below example.org, but not itself."""
 
     def __init__(self, rules: Iterable[str], *, addresses: bool = False) -> None:
-        """`addresses`: a rule may be an IP address too. Raises NotConfigured for a rule that is nothing of the kind."""
+        """`addresses`: a rule may also be an IP address. Raises NotConfigured for an invalid rule."""
         self._exact: set[str] = set()
         self._below: set[str] = set()
         for rule in rules:
@@ -61,7 +61,7 @@ class HostRules:
                 (self._below if below else self._exact).add(name)
 
     def allow(self, host: str) -> bool:
-        """Whether this name, as `host_name` gives it, may be reached."""
+        """Return whether this name, normalised by `host_name`, may be reached."""
         if host in self._exact:
             return True
         parts = host.split(".")
@@ -101,7 +101,7 @@ def _expanded(rule: str) -> tuple[str, ...]:
 
 
 def host_name(text: str) -> str:
-    """The name in the form in which names are compared; empty where it is none, and for addresses."""
+    """Normalise a host name for comparison; "" if it is invalid or an address."""
     try:
         name = text.strip().rstrip(".").lower()
         name = name if name.isascii() else name.encode("idna").decode("ascii")
@@ -114,7 +114,7 @@ def host_name(text: str) -> str:
 
 
 def host_or_address(text: str) -> str:
-    """As `host_name`; an address stays one, in its usual form (RFC 5952), without the brackets that IPv6 needs."""
+    """Like `host_name`, but accept an address (IPv6 in brackets) and return it in its usual form (RFC 5952)."""
     bracketed = text.startswith("[") and text.endswith("]")
     try:
         address = ip_address(text[1:-1] if bracketed else text)
@@ -124,20 +124,20 @@ def host_or_address(text: str) -> str:
 
 
 def is_link_local(text: str) -> bool:
-    """Whether an address is one of the link, where clouds keep their metadata; an IPv4 one in IPv6 too."""
+    """Return whether this is a link-local address, where clouds keep their metadata; also for mapped IPv4 ones."""
     address = ip_address(text.partition("%")[0])
     mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
     return (mapped or address).is_link_local
 
 
 def public_address(text: str) -> bool:
-    """Whether an address belongs to the internet, and not to this machine, its network or its cloud."""
+    """Return whether this is an internet address, rather than one of this machine, its network or its cloud."""
     try:
         address: IPv4Address | IPv6Address = ip_address(text.partition("%")[0])
     except ValueError:
         return False
     if isinstance(address, IPv6Address):
-        # an IPv4 address in other clothes is judged as what it is
+        # a mapped IPv4 address is judged as IPv4
         if address.ipv4_mapped is not None:
             address = address.ipv4_mapped
         elif address.is_site_local or any(address in network for network in _TRANSLATED):

@@ -1,7 +1,7 @@
-"""Requests to hosts that a command has a credential for: the proxy is their server, and asks the real one itself.
+"""Interception of requests to hosts with a credential: the proxy acts as the server and forwards to the real one.
 
-One request a connection, in HTTP/1.1 (RFC 9112). What two readers could read in two ways is refused. The real server's
-certificate is verified; the command trusts the proxy's by the authority of its run.
+One request per connection, in HTTP/1.1 (RFC 9112). Anything ambiguous is refused. The real server's certificate is
+verified; the command trusts the proxy's through the authority of its run.
 """
 
 import asyncio
@@ -22,12 +22,12 @@ from hob.tools.sandbox.network.hosts import host_name
 from hob.tools.sandbox.network.proxy import say
 
 CA_FILE = "/run/hob/ca.pem"
-"""Where a command finds whom to trust: the system's authorities and its own."""
+"""The command's CA bundle: the system's authorities and that of its run."""
 _VARIABLES = ("SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "GIT_SSL_CAINFO")
 _BUNDLES = ("/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem")
 _HEAD_SECONDS, _CONNECT_SECONDS, _IDLE_SECONDS = 15.0, 20.0, 300.0
 _PIECE = 64 * 1024
-# what is the connection's own, and what would hide what comes back
+# headers of the connection itself, and those that could hide the response
 _DROPPED = frozenset(
     {"connection", "keep-alive", "proxy-connection", "proxy-authorization", "te", "upgrade", "expect"}
     | {"accept-encoding", "host"}
@@ -35,21 +35,21 @@ _DROPPED = frozenset(
 
 
 class Authority(Protocol):
-    """Makes certificates for one command."""
+    """Issues certificates for one command."""
 
     pem: bytes
 
     def context(self, host: str) -> ssl.SSLContext:
-        """What a server of this host speaks TLS with."""
+        """Return the TLS context for serving this host."""
 
 
 def system_bundle() -> bytes:
-    """Whom this machine trusts (PEM); empty where that is not to be found. Raises OSError."""
+    """Return this machine's CA bundle (PEM), b"" if not found. Raises OSError."""
     return next((Path(name).read_bytes() for name in _BUNDLES if Path(name).is_file()), b"")
 
 
 class RequestRefused(Exception):
-    """The proxy does not pass this on. The message is for the command that asked."""
+    """Raised for a request that is not forwarded. The message is for the requesting command."""
 
     def __init__(self, reason: str, code: str = "400 Bad Request") -> None:
         super().__init__(reason)
@@ -58,7 +58,7 @@ class RequestRefused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class FilledRequest:
-    """The head of a request with the secrets in it, what of it is secret, and whose secrets these are."""
+    """A request head with secrets inserted, pairs of secrets and placeholders, and the credentials used."""
 
     head: bytes
     pairs: tuple[tuple[bytes, bytes], ...]
@@ -66,7 +66,7 @@ class FilledRequest:
 
 
 def fill(head: bytes, host: str, credentials: Sequence[JobCredential]) -> FilledRequest:
-    """The head as it goes to the host. Raises RequestRefused."""
+    """Build the head sent to the host. Raises RequestRefused."""
     try:
         first, *lines = head.decode("latin-1").removesuffix("\r\n\r\n").split("\r\n")
         method, target, version = first.split(" ")
@@ -101,14 +101,14 @@ def fill(head: bytes, host: str, credentials: Sequence[JobCredential]) -> Filled
 
 
 Told = Callable[[str, bool, str], None]
-"""Hears of each use of a credential: its name, whether it was written, why not."""
+"""Receives each use of a credential: its name, whether it was inserted, the reason if not."""
 
 
 class Interception:
     """Implements the proxy's `Interceptor` for one command."""
 
     def __init__(self, credentials: Sequence[JobCredential], trust: Callable[[], ssl.SSLContext]) -> None:
-        """`trust` makes what the real servers are verified with. Raises NotConfigured without the library."""
+        """`trust` makes the context that verifies the real servers. Raises NotConfigured without the library."""
         self._of: dict[str, tuple[JobCredential, ...]] = {}
         for each in credentials:
             self._of[each.host] = (*self._of.get(each.host, ()), each)
@@ -123,28 +123,28 @@ class Interception:
         self._contexts: dict[str, ssl.SSLContext] = {}
 
     def covers(self, host: str) -> bool:
-        """Whether requests to this host are looked at."""
+        """Return whether requests to this host are intercepted."""
         return host in self._of
 
     def holds(self, head: bytes) -> bool:
-        """Whether a placeholder is in there."""
+        """Return whether the text contains a placeholder."""
         return any(each.placeholder.encode() in head for some in self._of.values() for each in some)
 
     @property
     def bundle(self) -> bytes:
-        """Whom the command trusts."""
+        """The CA bundle that the command trusts."""
         return system_bundle() + b"\n" + self._authority.pem
 
     @property
     def environ(self) -> dict[str, str]:
-        """The variables by which a command finds the placeholders, and whom to trust."""
+        """The variables that tell a command the placeholders and the CA bundle."""
         shown = {each.variable: each.placeholder for some in self._of.values() for each in some}
         return {**shown, **dict.fromkeys(_VARIABLES, CA_FILE)}
 
     async def pass_on(
         self, host: str, port: int, address: str, reader: StreamReader, writer: StreamWriter, told: Told
     ) -> None:
-        """Be the host's server for one request. Raises OSError, TimeoutError, IncompleteReadError."""
+        """Serve one request as this host. Raises OSError, TimeoutError, IncompleteReadError."""
         if host not in self._contexts:
             self._contexts[host] = self._authority.context(host)
         async with asyncio.timeout(_HEAD_SECONDS):
@@ -169,7 +169,7 @@ class Interception:
                 await _copy(far_reader, writer, ResponseMask(request.pairs))
                 sending.cancel()
         except* (OSError, TimeoutError):
-            pass  # one of the two sides is gone
+            pass  # one of the sides is gone
         finally:
             far_writer.close()
 
@@ -192,7 +192,7 @@ def _authority() -> Callable[[Iterable[str], datetime], Authority]:
 
 
 async def _copy(source: StreamReader, sink: StreamWriter, mask: ResponseMask | None = None) -> None:
-    """Pass on what comes until it ends."""
+    """Copy until the source ends."""
     while True:
         async with asyncio.timeout(_IDLE_SECONDS):
             piece = await source.read(_PIECE)

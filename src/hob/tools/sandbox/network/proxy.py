@@ -1,7 +1,7 @@
-"""The only way out of the sandbox: an HTTP proxy that opens tunnels and fetches pages from allowed hosts only.
+"""The sandbox's proxy: opens tunnels to, and fetches pages from, allowed hosts only.
 
-CONNECT to port 443 (RFC 9110, 9.3.6) and requests for `http://` URLs on port 80 (RFC 9112, 3.2.2), nothing else.
-The proxy resolves names itself and connects to the very address it has checked, never to one of this machine or its
+CONNECT to port 443 (RFC 9110, 9.3.6) and requests for `http://` URLs on port 80 (RFC 9112, 3.2.2), nothing else. The
+proxy resolves names itself and connects to exactly the address that it has checked, never to one of this machine or its
 network.
 """
 
@@ -17,21 +17,20 @@ from urllib.parse import urlsplit
 from hob.core.values import dataclass
 from hob.tools.sandbox.network.hosts import Decided, HostDecision, HostRules, host_name, is_link_local, public_address
 
-# The server's name in a TLS ClientHello (RFC 8446, 4.1.2; RFC 6066, 3): to whom a tunnel really goes.
-#
-# Many hosts share addresses. A tunnel to an allowed name could speak to another one behind the same address, so the
-# name said in the first message is compared with the one that was allowed.
+# The server name in a TLS ClientHello (RFC 8446, 4.1.2; RFC 6066, 3) shows the real destination of a tunnel.  Many
+# hosts share addresses. A tunnel to an allowed name could address another host behind the same address, so the name in
+# the first message must equal the allowed one.
 
 MAX_HELLO = 5 + 16384 * 2
 _HANDSHAKE, _CLIENT_HELLO, _SERVER_NAME = 22, 1, 0
 
 
 class NotTls(Exception):
-    """The first bytes are no ClientHello."""
+    """Raised if the first bytes are not a ClientHello."""
 
 
 def server_name(data: bytes) -> str | None:
-    """The name in the hello, empty where it has none; None while the message is not all there. Raises NotTls."""
+    """Return the name in the hello, "" if it has none; None while the message is incomplete. Raises NotTls."""
     hello = bytearray()
     at = 0
     while True:
@@ -91,7 +90,7 @@ _HOP = frozenset(
 
 
 class ProxyRefused(Exception):
-    """The proxy does not do this. The message is for the command that asked."""
+    """Raised for a request that the proxy refuses. The message is for the requesting command."""
 
     def __init__(self, reason: str, code: str = "403 Forbidden") -> None:
         super().__init__(reason)
@@ -100,7 +99,7 @@ class ProxyRefused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ProxyRequest:
-    """What a command asks of the proxy: a tunnel, or the head of a request to be passed on with so much body."""
+    """A request to the proxy: a tunnel, or the head of a request to forward with a body of this many bytes."""
 
     host: str
     port: int
@@ -114,9 +113,9 @@ class ProxyRequest:
 
 @dataclass(frozen=True, slots=True)
 class Internet:
-    """What lies outside: how names are resolved, which addresses count, the two ports that are open, whom to trust.
+    """The outside world: name resolution, permitted addresses, the two open ports, trusted certificates.
 
-    `local` are hosts, with a port of each, that may be of this machine's network too.
+    `local` are hosts, each with a port, that may also be in this machine's network.
     """
 
     resolve: Callable[[str, int], Awaitable[list[str]]]
@@ -128,13 +127,13 @@ class Internet:
 
 
 async def resolve_host(host: str, port: int) -> list[str]:
-    """The addresses of a name, as the machine resolves it. Raises OSError."""
+    """Resolve a name as this machine does. Raises OSError."""
     found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return [str(address[0]) for *_, address in found]
 
 
 def reachable(address: str) -> bool:
-    """Whether an address is the internet's, and not this machine's own (to which alone a socket can be bound)."""
+    """Return whether this is an internet address and not this machine's own, which is one a socket can be bound to."""
     if not public_address(address):
         return False
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
@@ -150,13 +149,13 @@ INTERNET = Internet(resolve_host, reachable)
 
 
 class Interceptor(Protocol):
-    """Looks into requests to some hosts."""
+    """Intercepts requests to some hosts."""
 
     def covers(self, host: str) -> bool:
-        """Whether to those of this host."""
+        """Return whether requests to this host are intercepted."""
 
     def holds(self, head: bytes) -> bool:
-        """Whether the head of a request has in it what belongs to one of its hosts alone."""
+        """Return whether a request head contains what may only go to one of its hosts."""
 
     async def pass_on(
         self,
@@ -167,14 +166,14 @@ class Interceptor(Protocol):
         writer: StreamWriter,
         told: Callable[[str, bool, str], None],
     ) -> None:
-        """Be the host's server for one request; the uses of credentials are told: name, whether, why not."""
+        """Serve one request as this host; `told` receives each use of a credential: name, whether, why not."""
 
 
 class Proxy:
-    """One command's way out. `decided` hears of every connection."""
+    """The proxy of one command. `decided` receives the decision about every connection."""
 
     _host = staticmethod(host_name)
-    """Reads the host of a request; empty: it is none that is passed on."""
+    """Normalises the host of a request; "" refuses it."""
 
     def __init__(
         self, rules: HostRules, decided: Decided, internet: Internet = INTERNET, interceptor: Interceptor | None = None
@@ -187,11 +186,11 @@ class Proxy:
         self._open: set[asyncio.Task[None]] = set()
 
     async def serve(self, listening: socket.socket) -> None:
-        """Answer anyone who connects to this socket, until `close`."""
+        """Serve connections to this socket until `close`."""
         self._server = await asyncio.start_server(self._answer, sock=listening, limit=_MAX_HEAD)
 
     def close(self) -> None:
-        """The way out is shut, also for those who are on it."""
+        """Stop serving and drop all connections."""
         if self._server is not None:
             self._server.close()
         for task in self._open:
@@ -209,9 +208,9 @@ class Proxy:
         except ProxyRefused as refusal:
             await say(writer, refusal.code, f"Refused by the sandbox: {refusal}.\n")
         except (OSError, TimeoutError, IncompleteReadError, LimitOverrunError):
-            pass  # one of the two sides is gone, or never was a client of a proxy
+            pass  # one of the sides is gone, or was never a proxy client
         except asyncio.CancelledError:
-            pass  # the way out is shut; asyncio would tell of a connection that ends so as of an error
+            pass  # closed; asyncio would otherwise report the connection's end as an error
         finally:
             self._open.discard(task)
             await _close(writer)
@@ -248,7 +247,7 @@ class Proxy:
     async def _intercepted(
         self, interceptor: Interceptor, request: ProxyRequest, address: str, reader: StreamReader, writer: StreamWriter
     ) -> bool:
-        """Whether this was a request that is looked into. Raises ProxyRefused for a credential that would go astray."""
+        """Return whether the request was intercepted. Raises ProxyRefused for a credential sent to the wrong host."""
         if interceptor.holds(request.head):
             raise self._refused(request, "a credential is written into https requests to its own host only")
         if not (request.tunnel and interceptor.covers(request.host)):
@@ -262,7 +261,7 @@ class Proxy:
         return True
 
     async def _admit(self, request: ProxyRequest) -> str:
-        """The address to connect to. Raises Refused."""
+        """Return the address to connect to. Raises ProxyRefused."""
         host, port = request.host, request.port
         internet = self._internet
         local = (host, port) in internet.local
@@ -284,11 +283,11 @@ class Proxy:
         return address
 
     def _is_too_much(self, passed: int) -> bool:
-        """Whether so many bytes are more than one connection may bring."""
+        """Return whether a connection has transferred too many bytes."""
         return False
 
     async def _hello(self, request: ProxyRequest, reader: StreamReader) -> bytes | None:
-        """The first message in a tunnel, which must be for the host that was allowed; None where it is not."""
+        """Return the first message of a tunnel, or None if it is not for the allowed host."""
         data = b""
         async with asyncio.timeout(_HEAD_SECONDS):
             while True:
@@ -315,7 +314,7 @@ class Proxy:
 
 
 def parse_request(head: bytes, read_host: Callable[[str], str] = host_name) -> ProxyRequest:
-    """What the head of a request asks for. Raises Refused for anything that two readers could read in two ways."""
+    """Parse a request head. Raises ProxyRefused for anything ambiguous."""
     try:
         first, *lines = head.decode("ascii").removesuffix("\r\n\r\n").split("\r\n")
         method, target, version = first.split(" ")
@@ -348,7 +347,7 @@ def _split(netloc: str, port: int | None, read_host: Callable[[str], str]) -> tu
 
 
 def _headers(lines: list[str]) -> tuple[list[str], int]:
-    """The headers that are passed on, and the length of the body that follows."""
+    """Return the headers to forward and the length of the body."""
     kept: list[str] = []
     body: int | None = None
     for line in lines:
@@ -371,9 +370,9 @@ def _headers(lines: list[str]) -> tuple[list[str], int]:
 async def _copy(
     source: StreamReader, sink: StreamWriter, limit: int | None, is_too_much: Callable[[int], bool] = lambda _: False
 ) -> None:
-    """Pass on what comes until it ends; with a limit, no more than that and without ending the other side.
+    """Copy until the source ends; with a limit, at most that much, and without closing the other side.
 
-    Raises OSError where it is too much.
+    Raises OSError if it is too much.
     """
     left = limit
     passed = 0
@@ -395,7 +394,7 @@ async def _copy(
 
 
 async def say(writer: StreamWriter, code: str, text: str) -> None:
-    """Answer with a text instead of what was asked for."""
+    """Answer with a text of the proxy's own."""
     head = f"HTTP/1.1 {code}\r\nContent-Type: text/plain\r\nContent-Length: {len(text)}\r\nConnection: close\r\n\r\n"
     writer.write((head + text).encode("ascii", "replace"))
     with suppress(OSError):
@@ -404,5 +403,5 @@ async def say(writer: StreamWriter, code: str, text: str) -> None:
 
 async def _close(writer: StreamWriter) -> None:
     writer.close()
-    with suppress(OSError, asyncio.CancelledError):  # nothing comes after it
+    with suppress(OSError, asyncio.CancelledError):  # nothing follows
         await writer.wait_closed()

@@ -1,1 +1,1 @@
-"""Taking note of a folder's files before and after a command, and putting back what it changed."""
+"""Snapshots of folders before and after a command, and restoring what it changed."""

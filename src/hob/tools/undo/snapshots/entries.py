@@ -1,4 +1,4 @@
-"""What is noted of a folder: one entry a file, folder or link, and the differences between two such notes."""
+"""Snapshot values: an entry for each file, folder or link, and the differences between two snapshots."""
 
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
@@ -10,7 +10,7 @@ NOT_LOOKED_INTO = "!"
 
 
 class EntryKind(StrEnum):
-    """What a name stands for. Sockets, pipes and devices are noted and never put back."""
+    """Kinds of entries. Sockets, pipes and devices are recorded but never restored."""
 
     FILE = "file"
     FOLDER = "folder"
@@ -20,7 +20,7 @@ class EntryKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """By what the kernel shows that a file is not the one it was. No command can set `ctime` back."""
+    """What identifies a version of a file to the kernel. Commands cannot reset `ctime`."""
 
     inode: int
     size: int
@@ -30,10 +30,10 @@ class Stamp:
 
 @dataclass(frozen=True, slots=True)
 class SnapshotEntry:
-    """One name. Times are in nanoseconds, `content` is the SHA-256 of a file or the target of a link.
+    """A name in a folder. Times are in nanoseconds; `content` is the SHA-256 of a file or the target of a link.
 
-    A file that was not kept (too large, not readable) has a stamp for its content: that shows a change, not what was
-    there. The content of a folder that was not looked into is `NOT_LOOKED_INTO`.
+    A file that was not kept (too large, unreadable) has its stamp as content, which reveals changes but does not allow
+    restoring. The content of a folder that was not examined is `NOT_LOOKED_INTO`.
     """
 
     kind: EntryKind
@@ -43,24 +43,25 @@ class SnapshotEntry:
 
     @property
     def kept(self) -> bool:
-        """Whether it can be put back."""
+        """Whether it can be restored."""
         return self.kind is not EntryKind.OTHER and not self.content.startswith("!")
 
     def same_as(self, other: "SnapshotEntry | None") -> bool:
-        """Whether it is as it was, to its readers."""
+        """Return whether kind, mode and content are the same."""
         return other is not None and self.mode == other.mode and self.holds_the_same_as(other)
 
     def holds_the_same_as(self, other: "SnapshotEntry") -> bool:
-        """Whether it is of the same kind, with the same content."""
+        """Return whether kind and content are the same."""
         return self.kind is other.kind and (self.kind is EntryKind.FOLDER or self.content == other.content)
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A folder at one moment. `entries` go by the path below the folder, `left_out` are folders not looked into.
+    """A folder at one moment. `entries` are keyed by path below the folder; `left_out` are folders not examined.
 
-    `taken` is the wall time in nanoseconds at which it was begun. `unrecoverable` is what would be lost for good: files
-    too large, not readable or too many in all, and folders left out that are no caches.
+    `taken` is the wall time in nanoseconds at its beginning. `unrecoverable` is what would be lost: files too large,
+    unreadable
+    or too many in total, and skipped folders that are not caches.
     """
 
     id: str
@@ -72,7 +73,7 @@ class Snapshot:
 
 
 class Difference(StrEnum):
-    """How a name differs."""
+    """Kinds of differences."""
 
     ADDED = "added"
     CHANGED = "changed"
@@ -81,7 +82,7 @@ class Difference(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SnapshotChange:
-    """One difference. `restorable` tells whether what was there before is kept."""
+    """A difference. `restorable` tells whether the earlier state was kept."""
 
     path: str
     what: Difference
@@ -94,7 +95,7 @@ class SnapshotChange:
 
 
 def changes(before: Snapshot, after: Snapshot) -> tuple[SnapshotChange, ...]:
-    """What is different after, by path."""
+    """Return the differences, sorted by path."""
     return tuple(_changes(before, after))
 
 

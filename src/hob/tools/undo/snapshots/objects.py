@@ -1,4 +1,4 @@
-"""Contents of files, kept once each under their SHA-256."""
+"""Content-addressed storage of file contents by SHA-256."""
 
 import fcntl
 import hashlib
@@ -14,18 +14,18 @@ _CLONE = 0x40049409  # FICLONE of ioctl_ficlone(2)
 
 
 class Damaged(Exception):
-    """A kept content is not there, or not what it was."""
+    """Raised when a stored content is missing or corrupt."""
 
 
 class Objects:
-    """Contents in a folder of Hob's own. Written by renaming, so that one which is there is whole."""
+    """Contents in a folder of Hob's own. Written by renaming, so existing ones are complete."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._known: set[str] = set()
 
     def keep(self, fd: int, size: int) -> str:
-        """Keep what can be read from this descriptor; its SHA-256. Raises OSError."""
+        """Store the content of this descriptor; return its SHA-256. Raises OSError."""
         if size > _PIECE:
             return self._keep_large(fd)
         data = os.read(fd, _PIECE + 1)
@@ -35,7 +35,7 @@ class Objects:
         return self.keep_bytes(data)
 
     def keep_bytes(self, data: bytes) -> str:
-        """Keep this; its SHA-256. Raises OSError."""
+        """Store these bytes; return their SHA-256. Raises OSError."""
         name = hashlib.sha256(data).hexdigest()
         if not self._has(name):
             temporary = self._temporary()
@@ -45,7 +45,7 @@ class Objects:
         return name
 
     def load(self, name: str) -> bytes | None:
-        """A kept content; None where it is not there, or not what was kept."""
+        """Return a stored content; None if missing or corrupt."""
         try:
             data = self._path(name).read_bytes()
         except OSError:
@@ -53,7 +53,7 @@ class Objects:
         return data if hashlib.sha256(data).hexdigest() == name else None
 
     def copy(self, name: str, fd: int) -> None:
-        """Write a kept content to this descriptor. Raises Damaged where it is not what was kept, and OSError."""
+        """Write a stored content to this descriptor. Raises Damaged if it is missing or corrupt, and OSError."""
         digest = hashlib.sha256()
         try:
             with self._path(name).open("rb") as file:
@@ -66,7 +66,7 @@ class Objects:
             raise Damaged(name)
 
     def prune(self, needed: Iterable[str]) -> int:
-        """Forget all other contents; how many bytes that gave back."""
+        """Delete all other contents; return the number of bytes freed."""
         kept = set(needed)
         freed = 0
         for path in self._folder.glob("??/*"):
@@ -82,7 +82,7 @@ class Objects:
         temporary = self._temporary()
         with create_private(temporary) as file:
             try:
-                fcntl.ioctl(file, _CLONE, fd)  # takes no room on the disk, where the file system can do it
+                fcntl.ioctl(file, _CLONE, fd)  # shares disk space, if the file system supports it
             except OSError:
                 while piece := os.read(fd, _PIECE):
                     file.write(piece)
@@ -114,7 +114,7 @@ class Objects:
 
 
 def create_private(path: Path) -> BufferedRandom:
-    """An empty file of its owner's alone, to be written and read. Raises OSError."""
+    """Create an empty file that only its owner can access, open for writing and reading. Raises OSError."""
     return open(os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "w+b")  # noqa: PTH123 - a descriptor
 
 

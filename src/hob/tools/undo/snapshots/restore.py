@@ -1,4 +1,4 @@
-"""Putting back what was there, one name at a time, and never over a later change."""
+"""Restoring earlier states, name by name, and never over a later change."""
 
 import hashlib
 import os
@@ -16,7 +16,7 @@ from hob.tools.undo.snapshots.snapshot_walk import SnapshotLimits, look, open_fo
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """What became of one change: whether it is as before, and if not, why."""
+    """The result for one change: whether the earlier state is there, and if not, why."""
 
     path: str
     done: bool
@@ -29,13 +29,13 @@ _NOT_KEPT = "what was there before was not kept: too large, too much, not readab
 
 
 class NotRestored(Exception):
-    """A name stays as it is. The message says why."""
+    """Raised when a name is left as it is. The message says why."""
 
 
 class SnapshotRestorer:
-    """Undoes changes in a folder. With `dry` it only finds out what it would do.
+    """Undoes changes in a folder. With `dry` it only determines what it would do.
 
-    `gone` are paths below the folder that will not be there any more when it is done.
+    `gone` are paths below the folder that will have been removed by then.
     """
 
     def __init__(self, objects: Objects, bounds: SnapshotLimits, *, dry: bool, gone: Iterable[str] = ()) -> None:
@@ -45,16 +45,17 @@ class SnapshotRestorer:
         self._gone = set(gone)
 
     def run(self, tree: Path, wanted: Sequence[SnapshotChange]) -> Iterator[Restored]:
-        """What becomes of each change: what was added goes, innermost first, then the rest comes, outermost first.
+        """Yield the result of each change: first additions are removed, innermost first, then the rest is restored,
+        outermost first.
 
-        Raises ToolFailed where the folder is not there.
+        Raises ToolFailed if the folder does not exist.
         """
         going = sorted((change for change in wanted if _goes(change)), key=_depth, reverse=True)
         coming = sorted((change for change in wanted if change.before is not None), key=_depth)
         place = open_place(tree)
         try:
             told: dict[str, Restored] = {}
-            remade: set[str] = set()  # folders that would be there by now, were this not a trial
+            remade: set[str] = set()  # folders that would exist by now if this were not a dry run
             for change in going:
                 told[change.path] = self._one(place, change, None)
                 if told[change.path].done:
@@ -89,7 +90,7 @@ class SnapshotRestorer:
         return Restored(change.path, True)
 
     def _put(self, folder: int, name: str, change: SnapshotChange, wanted: SnapshotEntry | None) -> None:
-        """Make a name stand for what is wanted. Raises Stays."""
+        """Bring a name to the wanted state. Raises NotRestored."""
         now = look(folder, name, self._objects, self._bounds)
         if now is None if wanted is None else wanted.same_as(now):
             return
@@ -111,7 +112,7 @@ class SnapshotRestorer:
             self._write(folder, name, wanted, now)
 
     def _check_empty(self, folder: int, name: str, path: str) -> None:
-        """Raises Stays where something would still be in it."""
+        """Raise NotRestored if something would be left in the folder."""
         place = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=folder)
         try:
             left = [each for each in os.listdir(place) if f"{path}/{each}" not in self._gone]  # noqa: PTH208
@@ -132,7 +133,7 @@ class SnapshotRestorer:
     def _make_folder(self, folder: int, name: str, wanted: SnapshotEntry, *, there: bool) -> None:
         if not there:
             os.mkdir(name, 0o700, dir_fd=folder)
-        # by descriptor, which works for folders that cannot be opened for reading, and follows no link
+        # by descriptor, which works for unreadable folders and does not follow links
         place = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=folder)
         try:
             Path(f"/proc/self/fd/{place}").chmod(wanted.mode & 0o1777)
@@ -140,7 +141,7 @@ class SnapshotRestorer:
             os.close(place)
 
     def _write(self, folder: int, name: str, wanted: SnapshotEntry, now: SnapshotEntry | None) -> None:
-        # the same name each time: one that an end of the process left behind goes with the next attempt
+        # always the same name, so that the next attempt removes what a crash left behind
         temporary = f".hob-undo-{hashlib.sha256(os.fsencode(name)).hexdigest()[:16]}"
         with suppress(FileNotFoundError):
             os.unlink(temporary, dir_fd=folder)
@@ -161,13 +162,13 @@ class SnapshotRestorer:
         fd = os.open(temporary, flags, 0o600, dir_fd=folder)
         try:
             self._objects.copy(wanted.content, fd)
-            os.fchmod(fd, wanted.mode & 0o1777)  # nothing comes back as setuid
+            os.fchmod(fd, wanted.mode & 0o1777)  # nothing is restored as setuid
             os.utime(fd, ns=(wanted.stamp.mtime, wanted.stamp.mtime))
         finally:
             os.close(fd)
 
     def _check_still(self, folder: int, name: str, now: SnapshotEntry | None) -> None:
-        """Once more, at the last moment, that nothing has come in between. Raises Stays."""
+        """Check at the last moment that nothing has changed. Raises NotRestored."""
         try:
             status = os.stat(name, dir_fd=folder, follow_symlinks=False)
         except FileNotFoundError:
@@ -180,7 +181,9 @@ class SnapshotRestorer:
 
 
 def _goes(change: SnapshotChange) -> bool:
-    """Whether the name as it is now has to go first: it was added, or a folder and something else changed places."""
+    """Return whether the name must be removed first: it was added, or a folder and something else replaced each
+    other.
+    """
     before, after = change.before, change.after
     if before is None:
         return True

@@ -1,7 +1,7 @@
-"""Looking through a folder that commands may be changing at the same moment.
+"""Scanning a folder that commands may be changing at the same time.
 
-Everything is opened from the folder above it and no symbolic link is followed: a command that swaps a file for a link
-to one outside must not get that one read into a snapshot, from where undoing would hand it over.
+Everything is opened relative to its parent folder and no symbolic link is followed: a command that replaces a file by a
+link to one outside must not get that file into a snapshot, from which undo would hand it over.
 """
 
 import os
@@ -18,22 +18,22 @@ MIB = 1024 * 1024
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _TAG = b"Signature: 8a477f597d28d172789f06886806bc55"  # https://bford.info/cachedir/
-_RACY = 50_000_000  # a file changed in the same tick of the kernel's clock shows no new time: nanoseconds
+_RACY = 50_000_000  # nanoseconds; a file changed within the same tick of the kernel's clock shows no new time
 
-# Folders that tools fill and fill again. What commands change in them cannot be undone.
+# Folders that tools can refill. Changes of commands in them cannot be undone.
 CACHES = frozenset(
     [
         *("node_modules", ".venv", "venv", "__pycache__", ".tox", ".nox", ".gradle", ".next"),
         *(".mypy_cache", ".pytest_cache", ".ruff_cache", ".hypothesis"),
     ]
 )
-# Names of folders whose word is taken for it: a tag alone can be written by anybody into any folder.
+# Folder names for which a cache tag is believed; the tag alone could be written into any folder.
 TAGGED_CACHES = frozenset(["target", ".cache", "cache", ".ccache", "zig-cache", ".zig-cache", ".terraform"])
 
 
 @dataclass(frozen=True, slots=True)
 class SnapshotLimits:
-    """How much is kept. Sizes are in bytes; what is more is noted, and cannot be put back."""
+    """Limits of what is kept. Sizes are in bytes; what exceeds them is recorded but cannot be restored."""
 
     file: int = 256 * MIB
     tree: int = 1024 * MIB
@@ -43,7 +43,7 @@ class SnapshotLimits:
 
 @contextmanager
 def open_folder(root: int, path: str) -> Iterator[int]:
-    """The folder of this path below an open one, no link followed. Raises OSError."""
+    """Open the folder at this path below an open one without following links. Raises OSError."""
     fd = os.dup(root)
     try:
         for part in Path(path).parts:
@@ -56,7 +56,7 @@ def open_folder(root: int, path: str) -> Iterator[int]:
 
 
 class SnapshotWalk:
-    """One look through a folder. What has not changed since `last` is not read again."""
+    """One scan of a folder. What has not changed since `last` is not read again."""
 
     def __init__(self, objects: Objects, bounds: SnapshotLimits, last: Snapshot | None) -> None:
         self.entries: dict[str, SnapshotEntry] = {}
@@ -72,14 +72,14 @@ class SnapshotWalk:
         self._device = 0
 
     def run(self, root: int) -> None:
-        """Look through this open folder. Raises OSError only where it cannot be read itself."""
+        """Scan this open folder. Raises OSError only if it cannot be read itself."""
         self._device = os.fstat(root).st_dev
         self._folder(root, "", 0)
 
     def _folder(self, fd: int, prefix: str, depth: int) -> None:
         with os.scandir(fd) as found:
             for item in found:
-                with suppress(FileNotFoundError):  # gone meanwhile
+                with suppress(FileNotFoundError):  # deleted meanwhile
                     self._name(fd, prefix, item, depth)
 
     def _name(self, fd: int, prefix: str, item: os.DirEntry[str], depth: int) -> None:
@@ -94,7 +94,7 @@ class SnapshotWalk:
 
     def _below(self, fd: int, name: str, path: str, status: os.stat_result, depth: int) -> None:
         below: int | None = None
-        with suppress(OSError):  # not readable, or no folder any more
+        with suppress(OSError):  # unreadable, or no longer a folder
             below = os.open(name, _FOLDER, dir_fd=fd)
         try:
             cache = name in CACHES or (name in TAGGED_CACHES and below is not None and self._is_tagged(below, path))
@@ -125,7 +125,7 @@ class SnapshotWalk:
             self.unrecoverable.add(path)
 
     def _reused(self, path: str, entry: SnapshotEntry) -> SnapshotEntry:
-        """The same value as the last time, where it is the same: comparing snapshots is then comparing identities."""
+        """Return the previous value if it is equal, so that snapshots can be compared by identity."""
         last = self._last.get(path)
         return last if last is not None and last == entry else entry
 
@@ -146,8 +146,9 @@ class SnapshotWalk:
         return read_file(fd, name, self._objects)
 
     def _is_tagged(self, fd: int, path: str) -> bool:
-        """Whether a folder says of itself that it is a cache. One that was looked into before stays looked into: else a
-        command could hide with a tag what the next one does.
+        """Return whether a folder is tagged as a cache. A folder examined before stays examined; otherwise a command
+        could
+        hide its changes by adding a tag.
         """
         if path in self._opened:
             return False
@@ -162,12 +163,12 @@ class SnapshotWalk:
 
 
 def read_file(folder: int, name: str, objects: Objects) -> SnapshotEntry:
-    """A regular file's entry, its content kept. Raises FileNotFoundError."""
+    """Store a regular file and return its entry. Raises FileNotFoundError."""
     try:
         fd = os.open(name, _FILE, dir_fd=folder)
     except FileNotFoundError:
         raise
-    except OSError:  # not readable, or a link now: noted, not kept
+    except OSError:  # unreadable, or replaced by a link: recorded but not kept
         status = os.stat(name, dir_fd=folder, follow_symlinks=False)
         stamp = Stamp(status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
         return SnapshotEntry(EntryKind.FILE, stat.S_IMODE(status.st_mode), stamp, _unrecoverable(stamp))
@@ -183,7 +184,7 @@ def read_file(folder: int, name: str, objects: Objects) -> SnapshotEntry:
 
 
 def look(folder: int, name: str, objects: Objects, bounds: SnapshotLimits) -> SnapshotEntry | None:
-    """What a name in an open folder stands for now, read again; None where it is not there. Raises OSError."""
+    """Return the current entry of a name in an open folder, read anew; None if it does not exist. Raises OSError."""
     try:
         status = os.stat(name, dir_fd=folder, follow_symlinks=False)
         stamp = Stamp(status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)

@@ -1,6 +1,6 @@
-"""Snapshots of the folders that commands may change, so that what a command did can be undone.
+"""Snapshots of the folders that commands may change, so that their changes can be undone.
 
-Not made with git: it would leave out `.git` itself and empty folders, look into the repository's own configuration, and
+Git is not suitable: it would leave out `.git` itself and empty folders, obey the repository's own configuration, and
 convert line ends by attributes that a command can write.
 """
 
@@ -24,28 +24,28 @@ from hob.tools.undo.snapshots.snapshot_walk import SnapshotLimits, SnapshotWalk
 
 _VERSION = 1
 TURNS_KEPT = 100
-"""Turns with commands that changed something, whose snapshots are kept; older ones cannot be undone."""
+"""Number of turns with changes by commands whose snapshots are kept; older ones cannot be undone."""
 
 
 class Snapshots:
-    """Snapshots in a folder of Hob's own, which no command sees. Slow with many files: call it in a thread."""
+    """Snapshots in a folder of Hob's own, invisible to commands. Slow with many files: call it in a thread."""
 
     def __init__(self, folder: Path, clock: Clock, bounds: SnapshotLimits | None = None) -> None:
-        """Makes the folder where it is missing. Raises OSError."""
+        """Creates the folder if it is missing. Raises OSError."""
         self._folder = folder
         self._clock = clock
         self._bounds = bounds or SnapshotLimits()
         for part in ("objects", "trees"):
             (folder / part).mkdir(mode=0o700, parents=True, exist_ok=True)
-        folder.chmod(0o700)  # parents are made as the umask says
+        folder.chmod(0o700)  # parents are created according to the umask
         self._objects = Objects(folder / "objects")
         self._last: dict[Path, Snapshot] = {}
         self._lock = Lock()
 
     def take(self, tree: Path) -> Snapshot:
-        """Take note of a folder as it is now. Only what has changed since the last time is read.
+        """Take a snapshot of a folder. Only what has changed since the last one is read.
 
-        Raises ToolFailed where the folder is not there or leads through a link, OSError where the disk is full.
+        Raises ToolFailed if the folder does not exist or is reached through a link, OSError if the disk is full.
         """
         with self._lock:
             return self._take(tree)
@@ -77,11 +77,11 @@ class Snapshots:
         return snapshot
 
     def latest(self, tree: Path) -> Snapshot | None:
-        """The newest one of this folder that is kept."""
+        """Return the newest stored snapshot of this folder, if any."""
         return self._last.get(tree) or self._load_latest(tree)
 
     def load(self, tree: Path, name: str) -> Snapshot:
-        """A snapshot taken before. Raises NotFound where it is not kept any more."""
+        """Load an earlier snapshot. Raises NotFound if it is no longer stored."""
         last = self._last.get(tree)
         if last is not None and last.id == name:
             return last
@@ -92,28 +92,28 @@ class Snapshots:
             raise NotFound(translatable("The state of {tree} before is not kept any more.", tree=tree)) from error
 
     def restore(self, tree: Path, wanted: Iterable[SnapshotChange]) -> tuple[Restored, ...]:
-        """Put back what was there before these changes; what became of each. What was changed again since stays.
+        """Restore the state before these changes; return the result of each. What was changed again since is kept.
 
-        Doing it twice, or again after half of it, does no harm. Raises ToolFailed where the folder is not there.
+        Idempotent, also after an interruption. Raises ToolFailed if the folder does not exist.
         """
         with self._lock:
             return tuple(SnapshotRestorer(self._objects, self._bounds, dry=False).run(tree, tuple(wanted)))
 
     def preview(self, tree: Path, wanted: Iterable[SnapshotChange], gone: Iterable[str] = ()) -> tuple[Restored, ...]:
-        """What `restore` would do, without doing it, once these paths below the folder are gone."""
+        """Return what `restore` would do once these paths below the folder are gone, without doing it."""
         return tuple(SnapshotRestorer(self._objects, self._bounds, dry=True, gone=gone).run(tree, tuple(wanted)))
 
     def content(self, entry: SnapshotEntry) -> bytes | None:
-        """What a file held; None where it was not kept, or is damaged."""
+        """Return a file's content; None if it was not kept or is corrupt."""
         return self._objects.load(entry.content) if entry.kind is EntryKind.FILE and entry.kept else None
 
     def adopt(self, data: bytes) -> None:
-        """Keep this content too, for putting it back. Raises OSError."""
+        """Store additional content to be restored. Raises OSError."""
         with self._lock:
             self._objects.keep_bytes(data)
 
     def prune(self, keep: Iterable[str]) -> int:
-        """Forget all snapshots but these and each folder's latest; how many bytes of content that gave back."""
+        """Delete all snapshots except these and each folder's latest; return the bytes of content freed."""
         names = set(keep)
         needed: set[str] = set()
         with self._lock:
@@ -123,7 +123,7 @@ class Snapshots:
                     if path.stem not in names and path.stem != latest:
                         path.unlink()
                         continue
-                    with suppress(ValueError, KeyError, IndexError):  # a damaged one needs nothing
+                    with suppress(ValueError, KeyError, IndexError):  # a corrupt one needs nothing
                         rows = json.loads(path.read_text("utf-8"))["rows"]
                         needed.update(row[7] for row in rows if row[1] == EntryKind.FILE)
             return self._objects.prune(needed)
