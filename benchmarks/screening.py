@@ -11,7 +11,7 @@ from benchmarks.rows import Row
 from hob.core.models import AssistantMessage, ModelEvent, ModelReply, ModelRequest, TextDelta, UserMessage
 from hob.core.screening.detectors import find
 from hob.core.screening.kinds import PII, SECRETS
-from hob.guard.screening.model_calls.prompt_guard import PromptGuard, restored
+from hob.guard.screening.model_calls.prompt_guard import PromptGuard, restore_events
 from hob.guard.screening.model_calls.sanitizer import Sanitizer
 from hob.guard.screening.model_calls.settings import PromptGuardSettings, SanitizerSettings, ScreeningAction
 
@@ -45,7 +45,7 @@ def measure(bench: Bench) -> Iterator[Row]:
     ):
         took = asyncio.run(_per_event(_cleaned(wrap), times))
         yield Row(f"{name}, per event", took, "µs", 3, baseline=passed, beside=beside)
-    took = asyncio.run(_per_event(lambda events: restored(events, {"[EMAIL-abcdefghij]": "a@b.de"}), times))
+    took = asyncio.run(_per_event(lambda events: restore_events(events, {"[EMAIL-abcdefghij]": "a@b.de"}), times))
     yield Row("putting values back, per event", took, "µs", 3, baseline=passed, beside=beside)
 
 

@@ -13,7 +13,7 @@ from hob.core.trust.labels import SenderClass, Trust
 from hob.guard.policy.call_analysis import ArgumentReader, read_call
 from hob.guard.policy.commands import command_reader
 from hob.guard.policy.context import Context
-from hob.guard.policy.exemptions import read_words
+from hob.guard.policy.exemptions import parse_owner_words
 from hob.guard.policy.hard_rules import HardRules
 from hob.guard.policy.places import Places
 from hob.guard.policy.policy import Policy, PolicyDecisionTrace
@@ -59,7 +59,7 @@ def call_of(tool: str, **arguments: Any) -> ToolCall:
 
 def context(words: str = "", *, tainted: bool = False, **more: Any) -> Context:
     """The owner's turn in a direct chat, unless something else is said."""
-    named = read_words([words], base=PLACES.base, home=PLACES.home)
+    named = parse_owner_words([words], base=PLACES.base, home=PLACES.home)
     trust = Trust.UNTRUSTED if tainted else Trust.TRUSTED
     plain = Context(sender=SenderClass.OWNER, trust=trust, named=named, channel="local")
     return replace(plain, **more)

@@ -14,7 +14,7 @@ from hob.core.tools import ToolCall, ToolSpec
 from hob.core.trust.labels import OWNER_LABEL, Trust
 from hob.core.turns import Turn
 from hob.guard.approvals.binding import Binder
-from hob.guard.approvals.ledger import ApprovalLedger, Differ, Refusal, no_difference, nothing_refused
+from hob.guard.approvals.ledger import ApprovalLedger, Differ, Refusal, no_diff, no_refusal
 from hob.guard.policy.call_analysis import ArgumentReader
 from hob.guard.policy.commands import command_reader
 from hob.guard.policy.hard_rules import HardRules
@@ -68,8 +68,8 @@ async def open_judge_bench(
     clock: Clock | None = None,
     *,
     load: bool = True,
-    refusal: Refusal = nothing_refused,
-    differ: Differ = no_difference,
+    refusal: Refusal = no_refusal,
+    differ: Differ = no_diff,
     foreign: TaintedWrites | None = None,
     **settings: Any,
 ) -> AsyncIterator[JudgeBench]:

@@ -5,8 +5,8 @@ from typing import Any, Protocol, TypedDict
 
 from hob.core.translation.language import translated
 from hob.guard.approvals.question import Question
-from hob.guard.approvals.question_text import show
-from hob.guard.policy.reasons import without_taint
+from hob.guard.approvals.question_text import render_question
+from hob.guard.policy.reasons import strip_taint
 from hob.store.approvals import Approval, Grant
 from hob.store.store import Store
 
@@ -126,8 +126,8 @@ async def approval_view(store: Store, approval: Approval, scopes: Sequence[str],
         "tool": approval.tool,
         "reason": approval.reason,
         "rule": approval.rule,
-        "shown": show(question, language) if question and language else approval.shown,
-        "why": translated(without_taint(question.reason), language or "en") if question else "",
+        "shown": render_question(question, language) if question and language else approval.shown,
+        "why": translated(strip_taint(question.reason), language or "en") if question else "",
         "question": approval.question,
         "scopes": list(scopes),
         "session": approval.session,

@@ -8,8 +8,8 @@ import pytest
 from hob.core.steps import ApprovalAsked
 from hob.core.translation.language import translated
 from hob.guard.approvals.question import Question
-from hob.guard.approvals.question_text import show
-from hob.guard.policy.rule_names import sentence_of
+from hob.guard.approvals.question_text import render_question
+from hob.guard.policy.rule_names import describe_rule
 from tests.app.asking import say
 from tests.guard.daily.world import office
 
@@ -46,7 +46,9 @@ async def test_reason_is_stored_with_its_values_and_said_in_its_readers_language
                 each for each in await hob.app.store.journal.load_steps(found.turn) if isinstance(each, ApprovalAsked)
             ]
             assert found.question is not None
-            shown.extend((show(Question.load(found.question), "en"), translated(step.reason, "de"), found.reason))
+            shown.extend(
+                (render_question(Question.load(found.question), "en"), translated(step.reason, "de"), found.reason)
+            )
 
         await say(hob, REMEMBER, "deny", see)
     english, german, rule = shown
@@ -54,7 +56,7 @@ async def test_reason_is_stored_with_its_values_and_said_in_its_readers_language
         "remember needs your approval: it would count as your instruction in later conversations, and this conversation"
     )
     assert german.startswith("es würde in späteren Unterhaltungen")
-    assert rule == sentence_of("taint.persists")
+    assert rule == describe_rule("taint.persists")
 
 
 @pytest.mark.bubblewrap

@@ -13,17 +13,17 @@ from hob.cli.table import run
 from hob.cli.trust.policy import explain_call
 from hob.core.errors import InvalidRequest
 from hob.core.trust.labels import SenderClass
-from hob.guard.policy.hypothetical_calls import Guarding, Supposed
+from hob.guard.policy.hypothetical_calls import GuardSetup, HypotheticalTurn
 from hob.guard.policy.modes import Autonomy, Mode
 from hob.tools.mcp.accepted import AcceptedServer, AcceptedTool, save_accepted
 from tests.confined import BACKEND
 from tests.guard.calling import POLICY, READER, SPECS
 
-GUARDING = Guarding(POLICY, READER, tuple(SPECS.values()))
+GUARDING = GuardSetup(POLICY, READER, tuple(SPECS.values()))
 
 
 def test_verdict_stands_first_then_why_and_what_each_stage_said(capsys: pytest.CaptureFixture[str]) -> None:
-    supposed = Supposed(tainted=True, words="write a summary to bob@example.com")
+    supposed = HypotheticalTurn(tainted=True, words="write a summary to bob@example.com")
     explain_call(GUARDING, "mail_send", '{"to": "eve@evil.example", "body": "x"}', supposed)
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("needs your approval: What could send data out needs approval")
@@ -36,7 +36,7 @@ def test_verdict_stands_first_then_why_and_what_each_stage_said(capsys: pytest.C
 
 
 def test_call_that_cannot_be_read_is_refused_with_one_reason_and_no_table(capsys: pytest.CaptureFixture[str]) -> None:
-    explain_call(GUARDING, "nope", "foo", Supposed())
+    explain_call(GUARDING, "nope", "foo", HypotheticalTurn())
     told = capsys.readouterr().out
     assert told.startswith("refused: The arguments are not a JSON object.\njudged in permission mode")
     assert "there is no tool nope here" in told
@@ -44,13 +44,13 @@ def test_call_that_cannot_be_read_is_refused_with_one_reason_and_no_table(capsys
 
 def test_file_tools_have_the_last_word_on_a_path(capsys: pytest.CaptureFixture[str]) -> None:
     """An allowed write to /etc was told as if it would happen."""
-    explain_call(GUARDING, "write", '{"path": "/etc/nothing", "content": "x"}', Supposed(mode=Mode.FULL))
+    explain_call(GUARDING, "write", '{"path": "/etc/nothing", "content": "x"}', HypotheticalTurn(mode=Mode.FULL))
     assert capsys.readouterr().out.splitlines()[-1].endswith("is refused by the tool itself; `hob tools test` tells")
 
 
 def test_risk_of_an_allowed_call_is_told_apart_from_the_verdict(capsys: pytest.CaptureFixture[str]) -> None:
     # "In short: it is risky" under "allowed" read as a second verdict
-    words = Supposed(words="mail bob@example.com")
+    words = HypotheticalTurn(words="mail bob@example.com")
     explain_call(GUARDING, "mail_send", '{"to": "bob@example.com", "body": "x"}', words)
     first, *rest = capsys.readouterr().out.splitlines()
     assert first.startswith("allowed: ")
@@ -75,26 +75,31 @@ def test_tool_of_a_server_is_judged_as_the_owner_accepted_it(
 @pytest.mark.parametrize(
     ("tool", "text", "supposed", "said"),
     [
-        ("exec", "git status", Supposed(), "allowed: "),
-        ("exec", "git status", Supposed(mode=Mode.READ_ONLY), "refused: "),
-        ("exec", "git reset --hard", Supposed(), "needs your approval: "),
-        ("exec", "git reset --hard", Supposed(unattended=True), "refused: No one could be asked"),
-        ("exec", "rm -rf /", Supposed(mode=Mode.FULL), "refused: Commands that destroy disks"),
-        ("read", "notes.md", Supposed(sender=SenderClass.STRANGER), "refused: "),
-        ("read", "notes.md", Supposed(group=True), "needs your approval: Private content of the owner is not read"),
-        ("mail_send", "bob@example.com", Supposed(tainted=True, words="mail bob@example.com"), "allowed: "),
+        ("exec", "git status", HypotheticalTurn(), "allowed: "),
+        ("exec", "git status", HypotheticalTurn(mode=Mode.READ_ONLY), "refused: "),
+        ("exec", "git reset --hard", HypotheticalTurn(), "needs your approval: "),
+        ("exec", "git reset --hard", HypotheticalTurn(unattended=True), "refused: No one could be asked"),
+        ("exec", "rm -rf /", HypotheticalTurn(mode=Mode.FULL), "refused: Commands that destroy disks"),
+        ("read", "notes.md", HypotheticalTurn(sender=SenderClass.STRANGER), "refused: "),
+        (
+            "read",
+            "notes.md",
+            HypotheticalTurn(group=True),
+            "needs your approval: Private content of the owner is not read",
+        ),
+        ("mail_send", "bob@example.com", HypotheticalTurn(tainted=True, words="mail bob@example.com"), "allowed: "),
         (
             "mail_send",
             "bob@example.com",
-            Supposed(SenderClass.MEMBER, words="mail bob@example.com"),
+            HypotheticalTurn(SenderClass.MEMBER, words="mail bob@example.com"),
             "needs your approval: ",
         ),
-        ("read", "[1]", Supposed(), "allowed: "),
-        ("read", "{", Supposed(), "refused: The arguments are not a JSON object"),
+        ("read", "[1]", HypotheticalTurn(), "allowed: "),
+        ("read", "{", HypotheticalTurn(), "refused: The arguments are not a JSON object"),
     ],
 )
 def test_call_is_judged_as_in_the_turn_that_is_supposed(
-    tool: str, text: str, supposed: Supposed, said: str, capsys: pytest.CaptureFixture[str]
+    tool: str, text: str, supposed: HypotheticalTurn, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     explain_call(GUARDING, tool, text, supposed)
     assert capsys.readouterr().out.startswith(said)
@@ -103,12 +108,15 @@ def test_call_is_judged_as_in_the_turn_that_is_supposed(
 @pytest.mark.parametrize(
     ("supposed", "said"),
     [
-        (Supposed(), "allowed: In the conversation's mode Hob may do it without asking."),
-        (Supposed(autonomy=Autonomy.SUPERVISED), "needs your approval: In the conversation's mode Hob asks you first."),
-        (Supposed(mode=Mode.READ_ONLY), "refused: In the conversation's mode Hob may not do it."),
+        (HypotheticalTurn(), "allowed: In the conversation's mode Hob may do it without asking."),
+        (
+            HypotheticalTurn(autonomy=Autonomy.SUPERVISED),
+            "needs your approval: In the conversation's mode Hob asks you first.",
+        ),
+        (HypotheticalTurn(mode=Mode.READ_ONLY), "refused: In the conversation's mode Hob may not do it."),
     ],
 )
-def test_mode_is_told_as_it_decided(supposed: Supposed, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_mode_is_told_as_it_decided(supposed: HypotheticalTurn, said: str, capsys: pytest.CaptureFixture[str]) -> None:
     explain_call(GUARDING, "exec", "git status", supposed)
     assert capsys.readouterr().out.splitlines()[0] == said
 
@@ -116,25 +124,25 @@ def test_mode_is_told_as_it_decided(supposed: Supposed, said: str, capsys: pytes
 def test_tool_without_the_arguments_it_needs_is_not_judged() -> None:
     read = replace(SPECS["read"], schema={"type": "object", "required": ["path"]})
     with pytest.raises(InvalidRequest, match=r"read needs arguments: .*path"):
-        explain_call(replace(GUARDING, specs=(read,)), "read", "", Supposed())
+        explain_call(replace(GUARDING, specs=(read,)), "read", "", HypotheticalTurn())
 
 
 def test_tool_that_is_not_there_is_taken_at_its_worst(capsys: pytest.CaptureFixture[str]) -> None:
-    explain_call(GUARDING, "mcp_thing", "{}", Supposed())
+    explain_call(GUARDING, "mcp_thing", "{}", HypotheticalTurn())
     said = capsys.readouterr().out
     assert said.startswith("needs your approval: ")
     assert "there is no tool mcp_thing here, so the strictest rules were used" in said
 
 
 def test_programs_get_json(capsys: pytest.CaptureFixture[str]) -> None:
-    explain_call(GUARDING, "write", "a.md", Supposed(), as_json=True)
+    explain_call(GUARDING, "write", "a.md", HypotheticalTurn(), as_json=True)
     said = json.loads(capsys.readouterr().out)
     assert (said["verdict"], said["rule"], said["acts"], said["tier"]) == ("allow", "mode.write", ["write"], 1)
     assert said["stages"] == [{"stage": "mode", "verdict": "allow", "rule": "mode.write"}]
 
 
 def test_nothing_in_the_arguments_reaches_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    explain_call(GUARDING, "read", "~/.hob/\x1b[2Kx\u202e", Supposed())
+    explain_call(GUARDING, "read", "~/.hob/\x1b[2Kx\u202e", HypotheticalTurn())
     assert not {"\x1b", "\u202e"} & set(capsys.readouterr().out)
 
 
@@ -166,7 +174,7 @@ def test_command_needs_no_daemon_and_touches_nothing(tmp_path: Path) -> None:
 def test_risk_is_explained_by_what_was_found_alone(
     command: str, found: str, not_found: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    explain_call(GUARDING, "exec", command, Supposed(tainted=True))
+    explain_call(GUARDING, "exec", command, HypotheticalTurn(tainted=True))
     said = capsys.readouterr().out
     assert f"  because {found}" in said
     assert not_found not in said.partition("effects")[2].partition("\n")[0]

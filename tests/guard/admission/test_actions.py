@@ -1,6 +1,6 @@
 """How often Hob may act for one sender."""
 
-from hob.guard.admission.actions import ActionRates, Windows
+from hob.guard.admission.actions import ActionRates, SlidingWindows
 from hob.guard.admission.settings import ActionLimits
 from hob.testing.clock import ManualClock
 
@@ -48,7 +48,7 @@ def test_wall_clock_lengthens_and_shortens_no_limit() -> None:
 
 
 def test_counting_senders_does_not_grow_without_bound() -> None:
-    windows = Windows()
+    windows = SlidingWindows()
     for n in range(20_000):
         windows.take(n, 1, 0.0)
     assert len(windows._times) <= 10_000

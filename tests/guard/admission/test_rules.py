@@ -70,7 +70,7 @@ def test_message_without_a_sender_is_refused() -> None:
 
 def test_hobs_own_messages_are_not_answered() -> None:
     at = admission(dm_policy=DmPolicy.OPEN)
-    at.rules.is_me(SenderAddress.of("telegram", "9"))
+    at.rules.add_own_address(SenderAddress.of("telegram", "9"))
     assert isinstance(at.comes(sender="9"), Refused)
     assert isinstance(at.comes(sender="9", account="second"), Refused)
     assert at.told == []

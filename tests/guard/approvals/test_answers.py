@@ -9,7 +9,7 @@ import pytest
 from hob.core.ids import ApprovalId, CallId, SessionKey, TurnId
 from hob.core.messages import Address, Inbound, Quoted, Sender
 from hob.core.trust.labels import Label, Origin, SenderClass, Trust
-from hob.guard.approvals.answers import ApprovalReply, ApprovalScope, choose, may_answer, parse_answer
+from hob.guard.approvals.answers import ApprovalReply, ApprovalScope, choose_question, may_answer, parse_answer
 from hob.store.approvals import Approval
 from hob.testing.channel import message
 
@@ -132,7 +132,7 @@ def test_channel_of_ones_own_authenticates_if_its_owner_says_so_but_mail_never()
 
 
 def test_bare_word_answers_the_only_question_of_a_direct_chat() -> None:
-    assert choose(ApprovalReply(True), from_owner(), [asked()]) == "a_1"
+    assert choose_question(ApprovalReply(True), from_owner(), [asked()]) == "a_1"
 
 
 @pytest.mark.parametrize(
@@ -149,9 +149,9 @@ def test_bare_word_answers_the_only_question_of_a_direct_chat() -> None:
 def test_bare_word_that_could_mean_something_else_answers_nothing(
     inbound: Inbound, waiting: list[Approval], in_doubt: bool
 ) -> None:
-    assert choose(ApprovalReply(True), inbound, waiting, in_doubt=in_doubt) is None
+    assert choose_question(ApprovalReply(True), inbound, waiting, in_doubt=in_doubt) is None
 
 
 def test_id_says_which_question_anywhere() -> None:
     group = from_owner(group=True, origin=Address("telegram", "group"))
-    assert choose(ApprovalReply(True, ApprovalId("a_2")), group, [asked("a_1"), asked("a_2")]) == "a_2"
+    assert choose_question(ApprovalReply(True, ApprovalId("a_2")), group, [asked("a_1"), asked("a_2")]) == "a_2"

@@ -4,7 +4,7 @@ from hob.core.ids import ApprovalId
 from hob.core.ports.guard import Ask
 from hob.core.translation.language import Translatable, translatable, translate, translated
 from hob.guard.approvals.question import Question
-from hob.guard.approvals.question_text import brief, show
+from hob.guard.approvals.question_text import render_question, shorten_question
 from hob.guard.shell.command_context import ShellSeverity
 from tests.guard.calling import context, verdict
 from tests.guard.shell.catalogue import benign, hostile, judge
@@ -54,7 +54,7 @@ def test_question_is_shown_in_german_whole() -> None:
         directory="/w",
         diff="--- a\n+++ b\n",
     )
-    shown = show(question, "de")
+    shown = render_question(question, "de")
     assert shown.splitlines() == [
         "write braucht deine Erlaubnis: es ist so.",
         "Für telegram:bob.",
@@ -69,5 +69,5 @@ def test_question_is_shown_in_german_whole() -> None:
         "│ +++ b",
     ]
     id = ApprovalId("a_1")
-    assert brief(shown, id, 10_000, "de").endswith("Antworte mit approve:a_1 oder deny:a_1.")
-    assert "Zeichen stehen hier nicht" in brief(shown * 100, id, 600, "de")
+    assert shorten_question(shown, id, 10_000, "de").endswith("Antworte mit approve:a_1 oder deny:a_1.")
+    assert "Zeichen stehen hier nicht" in shorten_question(shown * 100, id, 600, "de")

@@ -8,7 +8,7 @@ from hob.core.ids import ApprovalId, CallId, SessionKey, TurnId, digest
 from hob.core.states import ApprovalState
 from hob.core.trust.labels import SenderClass
 from hob.core.trust.people import PairingRequest, SenderAddress
-from hob.guard.admission.events import LoopEnded, PairingAsked, PassphraseTried, Scanned, SlowedDown, TurnedAway
+from hob.guard.admission.events import LoopDetected, PairingAsked, PassphraseTried, Scanned, SenderRefused, SlowedDown
 from hob.guard.audit.entries import of_action, of_admission, of_approval, of_authentication, of_decision, of_rate
 from hob.store.approvals import Approval
 from hob.store.audit.audit import AuditEntry
@@ -36,8 +36,8 @@ ENTRIES = [
     of_admission(PairingAsked(PairingRequest("ABCD2345", WHO, "Jo", 1.0, 2.0))),
     of_admission(PassphraseTried(WHO, "wrong")),
     of_admission(SlowedDown(WHO, 3.0)),
-    of_admission(LoopEnded(WHO, 3.0)),
-    of_admission(TurnedAway(WHO, "dm_policy")),
+    of_admission(LoopDetected(WHO, 3.0)),
+    of_admission(SenderRefused(WHO, "dm_policy")),
     of_admission(Scanned(INBOUND, "block", ("override",))),
 ]
 

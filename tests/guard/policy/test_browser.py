@@ -11,7 +11,7 @@ from hob.core.tools import Effect
 from hob.core.trust.labels import SenderClass, Trust
 from hob.guard.policy.call_analysis import read_call
 from hob.guard.policy.context import Context, Private, Sandbox
-from hob.guard.policy.exemptions import read_words
+from hob.guard.policy.exemptions import parse_owner_words
 from hob.guard.policy.modes import Autonomy, Mode
 from hob.tools.browser.specs import BROWSER_TOOL
 from tests.guard.calling import POLICY, READER, call_of
@@ -26,7 +26,7 @@ def judged(words: str = "", *, tainted: bool = True, read: tuple[Private, ...] =
     context = Context(
         sender=SenderClass.OWNER,
         trust=Trust.UNTRUSTED if tainted else Trust.TRUSTED,
-        named=read_words([words]),
+        named=parse_owner_words([words]),
         mode=Mode.GUARDED,
         answerable=True,
         private=read,
@@ -90,7 +90,8 @@ def test_owners_profile_is_opened_by_approval_alone(mode: Mode, autonomy: Autono
     analysis = read_call(call, BROWSER_TOOL, READER, Sandbox())
     assert analysis is not None
     trusted = Context(
-        sender=SenderClass.OWNER, trust=Trust.TRUSTED, named=read_words(["open it"]), mode=mode, autonomy=autonomy,
+        sender=SenderClass.OWNER, trust=Trust.TRUSTED, named=parse_owner_words(["open it"]),
+        mode=mode, autonomy=autonomy,
         answerable=True,
     )  # fmt: skip
     for context in (trusted, replace(trusted, trust=Trust.UNTRUSTED)):
@@ -103,7 +104,7 @@ def test_read_only_session_acts_nowhere() -> None:
     analysis = read_call(call_of("browser", **ACT), BROWSER_TOOL, READER, Sandbox())
     assert analysis is not None
     context = Context(
-        sender=SenderClass.OWNER, trust=Trust.TRUSTED, named=read_words(["shop.example"]), mode=Mode.READ_ONLY,
+        sender=SenderClass.OWNER, trust=Trust.TRUSTED, named=parse_owner_words(["shop.example"]), mode=Mode.READ_ONLY,
         answerable=True,
     )  # fmt: skip
     assert isinstance(POLICY.decide(analysis, context).verdict, Deny)

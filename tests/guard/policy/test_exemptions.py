@@ -4,7 +4,7 @@ import pytest
 
 from hob.core.trust.pasted import LONGEST
 from hob.guard.policy.addresses import host, path, recipient
-from hob.guard.policy.exemptions import Named, read_words, urls_in
+from hob.guard.policy.exemptions import OwnerWords, parse_owner_words, urls_in
 
 CONTACTS = {
     "Anna": ("anna@x.example", "+491701234567"),
@@ -13,8 +13,8 @@ CONTACTS = {
 }
 
 
-def named(words: str) -> Named:
-    return read_words([words], base="/work", home="/home/me", country="49", contacts=CONTACTS)
+def named(words: str) -> OwnerWords:
+    return parse_owner_words([words], base="/work", home="/home/me", country="49", contacts=CONTACTS)
 
 
 @pytest.mark.parametrize(
@@ -217,4 +217,4 @@ def test_name_of_somebody_let_in_counts_where_the_words_have_it(
     words: str, name: str, channel: str, reached: bool
 ) -> None:
     people = {**CONTACTS, "Carla": ("12345",), "Dora": ("6",)}
-    assert read_words([words], contacts=people).person(name, channel) is reached
+    assert parse_owner_words([words], contacts=people).person(name, channel) is reached

@@ -13,8 +13,8 @@ from hob.guard.policy.call_analysis import ArgumentReader, read_call
 from hob.guard.policy.context import Context, Private, Sandbox
 from hob.guard.policy.hard_rules import HardRules
 from hob.guard.policy.modes import Act, Autonomy, Mode
-from hob.guard.policy.policy import Policy, may_be_granted
-from hob.guard.policy.rule_names import sentence_of
+from hob.guard.policy.policy import Policy, is_grantable
+from hob.guard.policy.rule_names import describe_rule
 from hob.guard.settings import PolicySettings, ToolRules
 from tests.guard.calling import PLACES, POLICY, READER, SPECS, call_of, context, decide, verdict
 
@@ -99,7 +99,7 @@ def test_tainted_turn_asks_before_anything_that_harms(
 ) -> None:
     found = decide(tool, context(words, tainted=True, mode=Mode.FULL, autonomy=Autonomy.AUTONOMOUS), **arguments)
     assert (type(found.verdict), found.rule) == (Ask, rule)
-    assert not may_be_granted(found.rule)
+    assert not is_grantable(found.rule)
 
 
 def test_tainted_turn_asks_before_it_writes_to_a_folder_that_leaves_the_machine() -> None:
@@ -375,9 +375,9 @@ def test_strictest_stage_decides_and_the_trail_names_all() -> None:
 
 def test_approval_for_more_than_once_is_never_offered_in_a_tainted_turn() -> None:
     given: dict[str, Any] = {"autonomy": Autonomy.SUPERVISED}
-    assert may_be_granted(decide("write", context(**given), path="a.md").rule)
+    assert is_grantable(decide("write", context(**given), path="a.md").rule)
     assert decide("write", context(tainted=True, **given), path="a.md").rule == "mode.write.tainted"
-    assert not may_be_granted("mode.write.tainted")
+    assert not is_grantable("mode.write.tainted")
 
 
 def test_every_rule_has_a_sentence() -> None:
@@ -389,8 +389,8 @@ def test_every_rule_has_a_sentence() -> None:
         "taint.url",
         "profile.minimal",
     ):
-        assert sentence_of(rule)
-    assert sentence_of("no such rule") == ""
+        assert describe_rule(rule)
+    assert describe_rule("no such rule") == ""
 
 
 # What is written otherwise than it is read

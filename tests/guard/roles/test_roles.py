@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from hob.core.ports.guard import Allow, Ask
-from hob.guard.policy.exemptions import read_words
+from hob.guard.policy.exemptions import parse_owner_words
 from tests.guard.roles.attacks import ATTACKS
 from tests.guard.roles.first_half import FIRST_HALF
 from tests.guard.roles.second_half import SECOND_HALF
@@ -77,7 +77,7 @@ def wanted(case: Case, attack: Step) -> bool:
     ],
 )
 def test_name_counts_where_it_is_written_like_one(words: str, name: str, expected: bool) -> None:
-    assert read_words([words]).called(name) is expected
+    assert parse_owner_words([words]).called(name) is expected
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_name_counts_where_it_is_written_like_one(words: str, name: str, expecte
     ],
 )
 def test_sum_counts_where_it_is_money_of_the_owners_words(words: str, amount: str, expected: bool) -> None:
-    assert read_words([words]).amount(amount) is expected
+    assert parse_owner_words([words]).amount(amount) is expected
 
 
 def test_account_is_named_with_and_without_spaces() -> None:

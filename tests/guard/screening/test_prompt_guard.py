@@ -22,7 +22,14 @@ from hob.core.models import (
 from hob.core.screening.kinds import SensitiveFinding
 from hob.core.tools import ToolCall
 from hob.core.translation.sentences import Sentence, say
-from hob.guard.screening.model_calls.prompt_guard import SHAPE, PromptGuard, Restorer, put_back, restore_reply, restored
+from hob.guard.screening.model_calls.prompt_guard import (
+    SHAPE,
+    PromptGuard,
+    Restorer,
+    restore_events,
+    restore_reply,
+    restore_values,
+)
 from hob.guard.screening.model_calls.screened import Screened, refusal
 from hob.guard.screening.model_calls.settings import PromptGuardSettings, ScreeningAction
 
@@ -58,7 +65,7 @@ def test_secret_stays_at_home_and_its_owner_does_not_notice() -> None:
     assert PASSWORD not in everything(screened)
     (mark,) = screened.restore
     assert screened.request.messages[0].text == f"password = {mark}"
-    assert put_back(f"It is {mark}.", screened.restore) == f"It is {PASSWORD}."
+    assert restore_values(f"It is {mark}.", screened.restore) == f"It is {PASSWORD}."
     assert "[PASSWORD-…]" in screened.request.system
 
 
@@ -142,13 +149,14 @@ def test_placeholder_in_a_text_never_becomes_a_value() -> None:
     screened = guarded.screen(request(SECRET, AssistantMessage("ok"), ToolMessage(CallId("c"), forged)))
     shown = screened.request.messages[2].text
     assert mark not in shown
-    assert put_back(shown, screened.restore) == forged
-    assert put_back(f"It said {shown}", screened.restore) == f"It said {forged}"
+    assert restore_values(shown, screened.restore) == forged
+    assert restore_values(f"It said {shown}", screened.restore) == f"It said {forged}"
 
 
 def test_text_that_only_looks_like_a_placeholder_stays() -> None:
     assert (
-        put_back("[EMAIL-abcdefghij] [EMAIL-x] [a]", {"[EMAIL-aaaaaaaaaa]": "x"}) == "[EMAIL-abcdefghij] [EMAIL-x] [a]"
+        restore_values("[EMAIL-abcdefghij] [EMAIL-x] [a]", {"[EMAIL-aaaaaaaaaa]": "x"})
+        == "[EMAIL-abcdefghij] [EMAIL-x] [a]"
     )
 
 
@@ -256,7 +264,7 @@ async def test_values_come_back_in_text_reasoning_and_calls() -> None:
     arguments = json.dumps({"p": f"x{mark}"})
     reply = ModelReply(f"a {mark}", (ToolCall(CallId("c"), "run", arguments),), f"b {mark}", continuation=sealed)
     came = stream(ReasoningDelta(f"b {mark[:4]}"), ReasoningDelta(mark[4:]), TextDelta(f"a {mark}"), reply)
-    events = [event async for event in restored(came, screened.restore)]
+    events = [event async for event in restore_events(came, screened.restore)]
     assert "".join(event.text for event in events if isinstance(event, TextDelta)) == f"a {PASSWORD}"
     assert "".join(event.text for event in events if isinstance(event, ReasoningDelta)) == f"b {PASSWORD}"
     last = events[-1]
@@ -269,7 +277,7 @@ async def test_values_come_back_in_text_reasoning_and_calls() -> None:
 async def test_text_that_only_began_like_a_placeholder_comes_at_the_end() -> None:
     reply = ModelReply("list[INT", reasoning="see [A")
     came = stream(ReasoningDelta("see [A"), TextDelta("list[INT"), reply)
-    events = [event async for event in restored(came, {"[EMAIL-abcdefghij]": "x"})]
+    events = [event async for event in restore_events(came, {"[EMAIL-abcdefghij]": "x"})]
     assert "".join(event.text for event in events if isinstance(event, TextDelta)) == "list[INT"
     assert "".join(event.text for event in events if isinstance(event, ReasoningDelta)) == "see [A"
     assert events[-1] == reply

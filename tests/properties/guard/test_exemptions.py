@@ -6,7 +6,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from hob.guard.policy.addresses import Target, host, host_of, is_plain_url, mail, path, recipient
-from hob.guard.policy.exemptions import Named, read_words
+from hob.guard.policy.exemptions import OwnerWords, parse_owner_words
 
 LETTERS = string.ascii_lowercase + string.digits
 labels = st.text(LETTERS, max_size=8).map("x{}".format)  # no label is a word that forbids
@@ -19,8 +19,8 @@ odd = st.sampled_from(["\u0430", "\u200b", "\u202e", "\uff45", "\u3002", "\u2024
 noise = st.text(max_size=40)
 
 
-def named(*words: str) -> Named:
-    return read_words(words, base="/work", home="/home/me", country="49")
+def named(*words: str) -> OwnerWords:
+    return parse_owner_words(words, base="/work", home="/home/me", country="49")
 
 
 @given(

@@ -5,7 +5,7 @@ import base64
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hob.guard.screening.masking.mask import MASKED, Mask, forms_of, is_maskable, unfolded
+from hob.guard.screening.masking.mask import MASKED, Mask, find_unfolded, forms_of, is_maskable
 
 SIGNS = 'aB3-/+"\\ü% \n'
 VALUES = st.text(SIGNS, min_size=8, max_size=30).filter(is_maskable)
@@ -78,7 +78,7 @@ def test_base64_is_masked_however_its_lines_are_wrapped(
 def test_reading_a_text_otherwise_breaks_nothing(case: tuple[list[str], str]) -> None:
     secrets, text = case
     mask = mask_of(secrets)
-    assert all(0 <= start < end <= len(text) for start, end in unfolded(text, mask.find))
+    assert all(0 <= start < end <= len(text) for start, end in find_unfolded(text, mask.find))
 
 
 @given(VALUES, st.binary(max_size=7), st.binary(max_size=7))

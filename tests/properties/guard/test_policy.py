@@ -13,10 +13,10 @@ from hob.core.tools import ALL_EFFECTS, Effect, Tier, ToolCall, ToolSpec
 from hob.core.trust.labels import SenderClass, Trust
 from hob.guard.policy.call_analysis import read_call
 from hob.guard.policy.context import Context, Private, Sandbox
-from hob.guard.policy.exemptions import read_words
+from hob.guard.policy.exemptions import parse_owner_words
 from hob.guard.policy.hard_rules import HardRules
 from hob.guard.policy.modes import Act, Autonomy, Mode
-from hob.guard.policy.policy import Policy, may_be_granted, strictness
+from hob.guard.policy.policy import Policy, is_grantable, strictness
 from hob.guard.settings import PolicySettings, ToolRules
 from tests.guard.calling import PLACES, READER, SPECS
 
@@ -70,7 +70,7 @@ def contexts(draw: st.DrawFn) -> Context:
     return Context(
         sender=draw(st.sampled_from(SenderClass)),
         trust=draw(st.sampled_from(Trust)),
-        named=read_words([draw(WORDS)], base=PLACES.base, home=PLACES.home),
+        named=parse_owner_words([draw(WORDS)], base=PLACES.base, home=PLACES.home),
         mode=draw(st.sampled_from(Mode)),
         autonomy=draw(st.sampled_from(Autonomy)),
         group=draw(st.booleans()),
@@ -114,7 +114,7 @@ def test_taint_never_loosens(call: tuple[ToolCall, ToolSpec], context: Context, 
     clean = judged(call, replace(context, trust=Trust.TRUSTED), settings)
     tainted = judged(call, replace(context, trust=Trust.UNTRUSTED), settings)
     assert strictness(clean) <= strictness(tainted)
-    assert not (isinstance(tainted, Ask) and may_be_granted(tainted.rule))
+    assert not (isinstance(tainted, Ask) and is_grantable(tainted.rule))
 
 
 @given(calls(), contexts(), settings)
@@ -161,7 +161,7 @@ def test_no_setting_lifts_a_hard_rule(
 def test_names_given_by_the_owner_never_exempt_persistence_or_configuration(
     call: tuple[ToolCall, ToolSpec], context: Context
 ) -> None:
-    everything = read_words([" ".join([*ADDRESSES, *URLS, *FILES])], base=PLACES.base, home=PLACES.home)
+    everything = parse_owner_words([" ".join([*ADDRESSES, *URLS, *FILES])], base=PLACES.base, home=PLACES.home)
     given = replace(context, named=everything, trust=Trust.UNTRUSTED)
     analysis = read_call(*call, READER, given.sandbox)
     assert analysis is not None
@@ -171,7 +171,7 @@ def test_names_given_by_the_owner_never_exempt_persistence_or_configuration(
 
 @given(calls(), contexts())
 def test_words_that_name_nothing_free_nothing(call: tuple[ToolCall, ToolSpec], context: Context) -> None:
-    silent = replace(context, named=read_words([]))
+    silent = replace(context, named=parse_owner_words([]))
     assert strictness(judged(call, silent)) >= strictness(judged(call, context))
     analysis = read_call(*call, READER, context.sandbox)
     assert analysis is not None

@@ -9,15 +9,15 @@ from hypothesis import strategies as st
 from hob.core.models import AssistantMessage, ModelEvent, ModelReply, ModelRequest, TextDelta, UserMessage
 from hob.core.screening.detectors import find
 from hob.core.screening.kinds import SensitiveKind
-from hob.guard.screening.model_calls.prompt_guard import Placeholders, PromptGuard, Restorer, put_back
+from hob.guard.screening.model_calls.prompt_guard import Placeholders, PromptGuard, Restorer, restore_values
 from hob.guard.screening.model_calls.sanitizer import (
-    EndMarks,
-    Images,
+    EndMarkFilter,
+    ImageFilter,
     LengthLimit,
-    Redaction,
+    RedactionFilter,
     Sanitizer,
     Stage,
-    Thoughts,
+    ThinkingFilter,
 )
 from hob.guard.screening.model_calls.settings import PromptGuardSettings, SanitizerSettings, ScreeningAction
 
@@ -49,15 +49,15 @@ def run(stage: Stage, pieces: Iterable[str]) -> str:
 @example("[EMAIL-abcdefghij]", [3])
 def test_masked_values_come_back_however_the_text_is_cut(text: str, places: list[int]) -> None:
     placeholders = Placeholders(KEY)
-    taken = placeholders.take_out(text, find(text, ALL))
-    assert put_back(taken, placeholders.restore) == text
+    taken = placeholders.redact(text, find(text, ALL))
+    assert restore_values(taken, placeholders.restore) == text
     assert run(Restorer(placeholders.restore), cut(taken, places)) == text
 
 
 @given(TEXTS, PLACES)
 def test_putting_back_does_the_same_whole_and_in_pieces(text: str, places: list[int]) -> None:
     restore = {"[EMAIL-abcdefghij]": "[EMAIL-", "[TEXT-aaaaaaaaaa]": "x"}
-    assert run(Restorer(restore), cut(text, places)) == put_back(text, restore)
+    assert run(Restorer(restore), cut(text, places)) == restore_values(text, restore)
 
 
 @given(TEXTS)
@@ -69,7 +69,7 @@ def test_findings_are_in_order_apart_and_inside_of_the_text(text: str) -> None:
 
 @given(TEXTS)
 def test_nothing_is_found_again_in_what_was_cleaned(text: str) -> None:
-    taken = Placeholders(KEY).take_out(text, find(text, ALL))
+    taken = Placeholders(KEY).redact(text, find(text, ALL))
     assert [taken[each.start : each.end] for each in find(taken, ALL)] == []
 
 
@@ -79,7 +79,7 @@ def test_no_value_that_was_found_is_in_the_request(texts: list[str], system: str
     guard = PromptGuard(PromptGuardSettings(secrets=ScreeningAction.REDACT, pii=ScreeningAction.REDACT), KEY)
     screened = guard.screen(ModelRequest("m", system, messages))
     for message, cleaned in zip(messages, screened.request.messages, strict=True):
-        assert put_back(cleaned.text, screened.restore) == message.text
+        assert restore_values(cleaned.text, screened.restore) == message.text
         assert find(cleaned.text, ALL) == ()
     again = guard.screen(ModelRequest("m", system, messages))
     assert again.restore == screened.restore
@@ -88,14 +88,14 @@ def test_no_value_that_was_found_is_in_the_request(texts: list[str], system: str
 
 @given(TEXTS, PLACES)
 def test_stage_gives_the_same_however_the_text_is_cut(text: str, places: list[int]) -> None:
-    for make in (Thoughts, EndMarks, lambda: Images("https://a.b"), lambda: LengthLimit(9, "…")):
+    for make in (ThinkingFilter, EndMarkFilter, lambda: ImageFilter("https://a.b"), lambda: LengthLimit(9, "…")):
         stage: Stage = make()
         assert run(stage, cut(text, places)) == run(make(), [text])
 
 
 @given(TEXTS, PLACES)
 def test_no_finding_is_shown_however_the_answer_is_cut(text: str, places: list[int]) -> None:
-    shown = run(Redaction(ALL), cut(text, places))
+    shown = run(RedactionFilter(ALL), cut(text, places))
     for each in find(text, ALL):
         value = text[each.start : each.end]
         assert shown.count(value) <= text.count(value) - 1 or len(value) < 8

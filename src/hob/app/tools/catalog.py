@@ -28,7 +28,7 @@ from hob.gateway.tools import PageCall, PageCallAnswer, ToolAnswer, ToolTriedAns
 from hob.guard.approvals.question_text import visible
 from hob.guard.audit.entries import of_action
 from hob.guard.policy.explanation import arguments_from, explain, explanation
-from hob.guard.policy.hypothetical_calls import Guarding, Supposed, context_of, decision_view
+from hob.guard.policy.hypothetical_calls import GuardSetup, HypotheticalTurn, decision_view, make_context
 from hob.guard.policy.modes import Autonomy, Mode
 from hob.guard.screening.masking.known_secrets import KnownSecrets
 from hob.store.store import Store
@@ -61,7 +61,7 @@ class OwnerTools:
     def __init__(
         self,
         tools: Groups,
-        guarding: Callable[[], Awaitable[Guarding]],
+        guarding: Callable[[], Awaitable[GuardSetup]],
         store: Store,
         mask: Callable[[str], str],
         page_calls: deque[float],
@@ -96,7 +96,7 @@ class OwnerTools:
         spec = self._spec(name)
         guarding = await self._guarding()
         arguments = _arguments(spec, arguments)
-        context = context_of(guarding, Supposed(words=arguments))
+        context = make_context(guarding, HypotheticalTurn(words=arguments))
         decided, analysis = explain(guarding.policy, guarding.reader, context, name, arguments, spec)
         told = [visible(str(line)) for line in explanation(decided, analysis)]
         view = decision_view(decided, analysis)
@@ -133,12 +133,12 @@ class OwnerTools:
             raise InvalidRequest(translatable("everything is stopped; `/resume` continues it"))
         toolset, spec = self._page_tool(page, page_call.tool)
         guarding, session = await self._guarding(), await self._store.sessions.get(page.session)
-        supposed = Supposed(
+        supposed = HypotheticalTurn(
             tainted=True,
             mode=Mode(session.permission) if session.permission else None,
             autonomy=Autonomy(session.autonomy) if session.autonomy else None,
         )
-        context = context_of(guarding, supposed)
+        context = make_context(guarding, supposed)
         decided, analysis = explain(guarding.policy, guarding.reader, context, spec.name, page_call.arguments, spec)
         told = [visible(str(line)) for line in explanation(decided, analysis)]
         view = {

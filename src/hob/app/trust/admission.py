@@ -16,7 +16,7 @@ from hob.core.ports.accept import Accept, Accepted
 from hob.core.ports.guard import Admitted, Refused
 from hob.core.trust.labels import SenderClass
 from hob.core.trust.people import PairingRequest, SenderAddress
-from hob.guard.admission.events import AdmissionEvent, Line, LoopEnded, PairingAsked, Scanned, say_line
+from hob.guard.admission.events import AdmissionEvent, AdmissionSentence, LoopDetected, PairingAsked, Scanned, say_line
 from hob.guard.admission.pairing import PairingService
 from hob.guard.admission.passphrase import Passphrase
 from hob.guard.admission.rules import AdmissionParts, AdmissionRules, Scans
@@ -77,7 +77,7 @@ class AdmissionController:
         origin = inbound.origin
         channel: object = self._channels.find(origin)
         if isinstance(channel, KnowsItself) and channel.own_id:
-            self._gate.is_me(SenderAddress.of(origin.channel, channel.own_id, origin.account))
+            self._gate.add_own_address(SenderAddress.of(origin.channel, channel.own_id, origin.account))
         decision = self._gate.admit(inbound)
         if isinstance(decision, Admitted) and decision.sender.cls is SenderClass.OWNER:
             alone = not inbound.group and not inbound.hops and origin.channel not in FETCHED_CHANNELS | SELF_MADE
@@ -121,20 +121,20 @@ class AdmissionController:
         match event:
             case PairingAsked(request):
                 key = digest(f"{request.code} {request.address}")[:16]
-                text = self._say(Line.ASKS, who=_who(request))
+                text = self._say(AdmissionSentence.ASKS, who=_who(request))
                 await self._telling.notify(text, "pairing", key=key, sender=str(request.address))
-            case LoopEnded(address, seconds):
-                text = self._say(Line.LOOPED, who=address, seconds=f"{seconds:.0f}")
+            case LoopDetected(address, seconds):
+                text = self._say(AdmissionSentence.LOOPED, who=address, seconds=f"{seconds:.0f}")
                 await self._telling.notify(text, "loop", sender=str(address))
             case Scanned(inbound, action, findings):
                 who = f"{inbound.origin.channel}:{inbound.sender.id}"
                 if action == ScannerAction.ASK:
-                    text = self._say(Line.ATTACKED, who=who, findings=", ".join(findings))
+                    text = self._say(AdmissionSentence.ATTACKED, who=who, findings=", ".join(findings))
                     await self._telling.notify(text, "scanner", sender=who, trace=inbound.trace)
                 else:
                     await self._telling.note(", ".join(findings), f"scanner_{action}", sender=who, trace=inbound.trace)
 
-    def _say(self, line: Line, **values: object) -> str:
+    def _say(self, line: AdmissionSentence, **values: object) -> str:
         return say_line(line, self._language, **values)
 
 

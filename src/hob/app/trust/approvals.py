@@ -21,7 +21,7 @@ from hob.core.translation.language import translatable
 from hob.core.trust.labels import SenderClass
 from hob.core.turns import Turn, WaitsFor
 from hob.guard.approvals.answers import ApprovalReply, ApprovalScope, parse_answer
-from hob.guard.approvals.ledger import Answered, ApprovalLedger, ApprovalOutcome
+from hob.guard.approvals.ledger import AnswerResult, ApprovalLedger, ApprovalOutcome
 from hob.guard.audit.entries import of_action
 from hob.guard.settings import ApprovalSettings
 from hob.store.approvals import Approval, Grant
@@ -159,14 +159,14 @@ class ApprovalService:
         if not await self._store.approvals.revoke(id, of_action("grant.revoke", "done", SenderClass.OWNER, target=id)):
             raise NotFound(translatable("there is no approval {id}; `hob approvals grants` lists them", id=id))
 
-    def _line(self, answered: Answered) -> str:
+    def _line(self, answered: AnswerResult) -> str:
         approval = answered.approval
         if answered.outcome is not ApprovalOutcome.TAKEN or approval is None:
             return answered.line
         line = Line.APPROVAL_ALLOWED if approval.state is ApprovalState.ALLOWED else Line.APPROVAL_DENIED
         return "\n".join(filter(None, (say(line, self._language, tool=approval.tool), answered.line)))
 
-    async def _settled(self, answered: Answered) -> None:
+    async def _settled(self, answered: AnswerResult) -> None:
         self._stands.set()
         if answered.approval is not None:
             await self._wake(answered.approval.turn)

@@ -30,8 +30,8 @@ from hob.core.trust.people import OWNER_ID
 from hob.core.turns import View
 from hob.core.values import dataclass
 from hob.guard.admission.actions import ActionRates, RateLimited
-from hob.guard.admission.events import Line, say_line
-from hob.guard.admission.people import People, address_of
+from hob.guard.admission.events import AdmissionSentence, say_line
+from hob.guard.admission.people import People, sender_address
 from hob.guard.admission.settings import AdmissionSettings
 from hob.guard.approvals.binding import Binder
 from hob.guard.approvals.ledger import ApprovalLedger
@@ -121,7 +121,7 @@ def _who_is(people: People, inbound: Inbound) -> str:
     """The author, over all their addresses."""
     if inbound.origin.channel in FETCHED_CHANNELS:
         return inbound.sender.id if inbound.sender.id.startswith(TOKEN_SENDER) else OWNER_ID
-    address = address_of(inbound)
+    address = sender_address(inbound)
     person = people.find(address)
     return str(address) if person is None else person.id
 
@@ -130,7 +130,7 @@ async def _alert(
     store: Store, notifier: OwnerNotifier, language: str, who: str, app: str, why: RateLimited, cls: SenderClass
 ) -> None:
     await store.audit.add(of_rate(app, "cooled_down", cls, who))
-    await notifier.notify(say_line(Line.RUSHED, language, who=who, reason=why.reason), "spike", sender=who)
+    await notifier.notify(say_line(AdmissionSentence.RUSHED, language, who=who, reason=why.reason), "spike", sender=who)
 
 
 def rules_of(

@@ -12,14 +12,14 @@ from hob.core.trust.labels import SenderClass
 from hob.gateway.policy import ExplainedAnswer, ExplainRequest
 from hob.guard.policy.context import Sandbox
 from hob.guard.policy.explanation import arguments_from, explain, explanation
-from hob.guard.policy.hypothetical_calls import Guarding, Supposed, context_of, decision_view
+from hob.guard.policy.hypothetical_calls import GuardSetup, HypotheticalTurn, decision_view, make_context
 from hob.guard.screening.masking.known_secrets import KnownSecrets
 from hob.tools.mcp.accepted import load_accepted
 from hob.tools.mcp.settings import McpSettings
 from hob.tools.registry.groups import grouped
 
 
-async def guarding_over(config: Config, tool_runtime: LazyToolRuntime, known: KnownSecrets) -> Guarding:
+async def guarding_over(config: Config, tool_runtime: LazyToolRuntime, known: KnownSecrets) -> GuardSetup:
     """The guard with these settings, over these tools."""
     policy, reader = rules_of(config, tool_runtime.made(), lambda text: ("a secret",) if known(text) != text else ())
     try:
@@ -28,7 +28,7 @@ async def guarding_over(config: Config, tool_runtime: LazyToolRuntime, known: Kn
         sandbox = Sandbox(confined=False, versioned=False)
     declared = {spec.name: spec for group in TOOL_GROUPS for spec in group.tools}
     specs = {**grouped(TOOL_GROUPS, [tool_runtime]).named(), **declared}
-    return Guarding(policy, reader, (*specs.values(), *_of_servers(config)), sandbox)
+    return GuardSetup(policy, reader, (*specs.values(), *_of_servers(config)), sandbox)
 
 
 def _of_servers(config: Config) -> Iterator[ToolSpec]:
@@ -54,14 +54,14 @@ class OwnerPolicy:
         guarding = await guarding_over(self._config, self._tool_runtime, self._known)
         spec = next((each for each in guarding.specs if each.name == supposed_call.tool), None)
         arguments = arguments_from(supposed_call.arguments, spec.roles if spec is not None else None)
-        supposed = Supposed(
+        supposed = HypotheticalTurn(
             SenderClass.OWNER,
             supposed_call.tainted,
             supposed_call.mode,
             supposed_call.autonomy,
             words=supposed_call.words,
         )
-        context = context_of(guarding, supposed)
+        context = make_context(guarding, supposed)
         decided, analysis = explain(guarding.policy, guarding.reader, context, supposed_call.tool, arguments, spec)
         told = [str(line) for line in explanation(decided, analysis)]
         return {**decision_view(decided, analysis), "known": spec is not None, "told": told}

@@ -13,7 +13,7 @@ from hob.core.messages import OutboundKind
 from hob.core.states import TurnState
 from hob.core.translation.code_words import STATE_WORDS
 from hob.core.translation.language import translatable
-from hob.guard.policy.rule_names import sentence_of
+from hob.guard.policy.rule_names import describe_rule
 
 KIND_COLOURS = {"inbound": "blue", "outbound": "green", "model": "magenta", "tool": "cyan", "turn": "bold"}
 KIND_WORDS: Mapping[str, str] = {
@@ -127,7 +127,7 @@ def _row(event: Mapping[str, Any], depth: int, *, with_trace: bool) -> str:
 def _told(event: Mapping[str, Any]) -> tuple[str, ...]:
     """What happened, and what is told of it less loudly."""
     kind, name, status = event["kind"], event["name"], event["status"]
-    rule = line(_(sentence_of(status)), 70) if kind == EventKind.POLICY else ""
+    rule = line(_(describe_rule(status)), 70) if kind == EventKind.POLICY else ""
     failed = "" if status == "ok" else paint(rule or status_word(status), "red")
     if kind in (EventKind.INBOUND, EventKind.OUTBOUND):
         here, elsewhere = (

@@ -12,7 +12,7 @@ from hob.config.environment import find_home, process_environment
 from hob.core.translation.code_words import APPROVAL_WORDS, CLASS_WORDS
 from hob.core.translation.language import translatable
 from hob.guard.audit.entries import AuditKind
-from hob.guard.policy.rule_names import sentence_of
+from hob.guard.policy.rule_names import describe_rule
 from hob.store.audit.audit import AuditRow, show_audit, verify_audit
 
 app = App(
@@ -148,7 +148,7 @@ def _show(row: AuditRow) -> None:
     e = row.entry
     outcome = paint(_(OUTCOME_WORDS.get(e.outcome, e.outcome)), "red" if e.outcome in _BAD else "green")
     detail = paint(_("(erased)"), "dim") if row.detail is None else line(_told(row.detail), 100)
-    told = "" if e.rule.startswith("mode.") or not row.detail else line(_(sentence_of(e.rule)), 100)
+    told = "" if e.rule.startswith("mode.") or not row.detail else line(_(describe_rule(e.rule)), 100)
     rule = paint(f"  {told}", "dim") if told else ""
     kind, sender = _(KIND_WORDS.get(e.kind, e.kind)), _(CLASS_WORDS.get(e.sender, e.sender))
     print(f"{row.seq:>6}  {when(e.at)}  {kind:<14} {e.name} {outcome}{rule}  {sender}  {detail}".rstrip())

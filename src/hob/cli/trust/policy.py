@@ -27,7 +27,7 @@ from hob.guard.approvals.question_text import visible
 from hob.guard.policy.call_analysis import ToolCallAnalysis
 from hob.guard.policy.context import Context
 from hob.guard.policy.explanation import arguments_from, explain, explanation
-from hob.guard.policy.hypothetical_calls import Guarding, Supposed, context_of, decision_view
+from hob.guard.policy.hypothetical_calls import GuardSetup, HypotheticalTurn, decision_view, make_context
 from hob.guard.policy.modes import ACTS, Act, Autonomy, Mode, ModeVerdict, look_up
 from hob.guard.policy.policy import PolicyDecisionTrace
 from hob.guard.screening.masking.known_secrets import KnownSecrets, readable_values, values_in
@@ -98,11 +98,11 @@ def explain_(
     json: Annotated[bool, Parameter(negative="", help="Print JSON.")] = False,
 ) -> None:
     """Show how a call would be judged, and by which rule. Runs nothing."""
-    supposed = Supposed(as_, tainted, mode, autonomy, group, unattended, words)
+    supposed = HypotheticalTurn(as_, tainted, mode, autonomy, group, unattended, words)
     explain_call(asyncio.run(_guarding(read_config())), tool, arguments, supposed, as_json=json)
 
 
-async def _guarding(config: Config) -> Guarding:
+async def _guarding(config: Config) -> GuardSetup:
     """The guard with the settings of this home. The tools are opened over an empty one: the owner's stays untouched."""
     environ, clock = process_environment(), SystemClock()
     known = KnownSecrets({**readable_values(config.secrets()), **values_in(environ)})
@@ -115,14 +115,16 @@ async def _guarding(config: Config) -> Guarding:
             return await guarding_over(config, tool_runtime, known)
 
 
-def explain_call(guarding: Guarding, tool: str, text: str, supposed: Supposed, *, as_json: bool = False) -> None:
+def explain_call(
+    guarding: GuardSetup, tool: str, text: str, supposed: HypotheticalTurn, *, as_json: bool = False
+) -> None:
     """Print the decision about a call. `text` holds the arguments as JSON, or the one that matters most as it is."""
     spec = next((each for each in guarding.specs if each.name == tool), None)
     arguments = arguments_from(text, spec.roles if spec is not None else None)
     if spec is not None and not text and (problems := problems_of({}, spec.schema)):
         told = translatable("{tool} needs arguments: {problems}", tool=tool, problems="; ".join(problems))
         raise InvalidRequest(told)
-    context = context_of(guarding, supposed)
+    context = make_context(guarding, supposed)
     decided, analysis = explain(guarding.policy, guarding.reader, context, tool, arguments, spec)
     if as_json:
         print_json(decision_view(decided, analysis))

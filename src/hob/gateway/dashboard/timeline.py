@@ -19,7 +19,7 @@ from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.fields import Nothing, field
 from hob.gateway.http.reply import JsonResponse, etagged, requested_language
 from hob.gateway.routes.views import EventAnswer, TaskAnswer, event_view, task_view, without_content
-from hob.guard.policy.rule_names import sentence_about
+from hob.guard.policy.rule_names import explain_verdict
 from hob.store.decisions import PolicyDecision
 from hob.store.store import Store
 from hob.store.tasks import TaskRow
@@ -367,7 +367,7 @@ def _decision(decision: PolicyDecision) -> DecisionAnswer:
         "allowed": decision.verdict == "allow",
         "verdict": decision.verdict,
         "rule": decision.rule,
-        "sentence": sentence_about(decision.rule, decision.verdict),
+        "sentence": explain_verdict(decision.rule, decision.verdict),
         "reason": decision.reason,
         "call": decision.call,
         "turn": decision.turn,

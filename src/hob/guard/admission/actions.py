@@ -12,7 +12,7 @@ from hob.guard.admission.settings import ActionLimits
 _MAX_KEYS = 10_000
 
 
-class Windows:
+class SlidingWindows:
     """Counts events per key in the last `seconds`. Refused events are not counted."""
 
     def __init__(self, seconds: float = 60.0) -> None:
@@ -75,7 +75,7 @@ class ActionRates:
     def __init__(self, limits: ActionLimits, clock: Clock) -> None:
         self._limits = limits
         self._clock = clock
-        self._windows = Windows()
+        self._windows = SlidingWindows()
         self._resting: dict[str, float] = {}
 
     def take(self, sender: str, app: str) -> RateLimited | None:

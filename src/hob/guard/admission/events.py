@@ -9,7 +9,7 @@ from hob.core.trust.people import PairingRequest, SenderAddress
 from hob.core.values import dataclass
 
 
-class Line(StrEnum):
+class AdmissionSentence(StrEnum):
     """A sentence Hob itself says about or to people who are not admitted. No model is involved."""
 
     PAIRING = auto()
@@ -25,30 +25,32 @@ class Line(StrEnum):
     RUSHED = auto()
 
 
-ENGLISH: Mapping[Line, str] = {
-    Line.PAIRING: (
+ENGLISH: Mapping[AdmissionSentence, str] = {
+    AdmissionSentence.PAIRING: (
         "I do not know you yet. Give this code to the person who runs me: {code}\n"
         "It is good for an hour. They let you in with `hob pairing approve {code}`; then write again."
     ),
-    Line.NOT_ADMITTED: "I only answer people whom the person who runs me has let in.",
-    Line.SLOW_DOWN: "That was too fast for me; this message was not taken. Try again in {seconds} seconds.",
-    Line.PASSED: "Right. You may write to me for {hours} hours.",
-    Line.WRONG_PASS: "That is not it.",
-    Line.TOO_MANY_TRIES: "Too many tries. Wait for an hour, or ask the person who runs me to let you in.",
-    Line.HELD: "This message looks like an attack on me, so it was not taken.",
-    Line.ASKS: (
+    AdmissionSentence.NOT_ADMITTED: "I only answer people whom the person who runs me has let in.",
+    AdmissionSentence.SLOW_DOWN: (
+        "That was too fast for me; this message was not taken. Try again in {seconds} seconds."
+    ),
+    AdmissionSentence.PASSED: "Right. You may write to me for {hours} hours.",
+    AdmissionSentence.WRONG_PASS: "That is not it.",
+    AdmissionSentence.TOO_MANY_TRIES: "Too many tries. Wait for an hour, or ask the person who runs me to let you in.",
+    AdmissionSentence.HELD: "This message looks like an attack on me, so it was not taken.",
+    AdmissionSentence.ASKS: (
         "Somebody I do not know asks to be let in: {who}. The name is only what they say. If you know them, ask them "
         "for their code, then `hob pairing approve CODE`; `hob pairing list` shows who waits."
     ),
-    Line.LOOPED: (
+    AdmissionSentence.LOOPED: (
         "{who} and I seem to be two machines that answer each other; I stay silent there for {seconds} seconds."
     ),
-    Line.ATTACKED: "A message of {who} looks like an attack on me ({findings}), so it was not taken.",
-    Line.RUSHED: "I was made to act too often for {who}: {reason}.",
+    AdmissionSentence.ATTACKED: "A message of {who} looks like an attack on me ({findings}), so it was not taken.",
+    AdmissionSentence.RUSHED: "I was made to act too often for {who}: {reason}.",
 }
 
 
-def say_line(line: Line, language: str, **values: object) -> str:
+def say_line(line: AdmissionSentence, language: str, **values: object) -> str:
     """Return the sentence in this language, or in English if the language is unknown."""
     return translate(ENGLISH[line], language).format(**values)
 
@@ -77,7 +79,7 @@ class SlowedDown:
 
 
 @dataclass(frozen=True, slots=True)
-class LoopEnded:
+class LoopDetected:
     """A sender, most likely a machine, is ignored for a while. Notify the owner."""
 
     address: SenderAddress
@@ -85,7 +87,7 @@ class LoopEnded:
 
 
 @dataclass(frozen=True, slots=True)
-class TurnedAway:
+class SenderRefused:
     """A sender was refused, for this reason; reported once an hour."""
 
     address: SenderAddress
@@ -101,4 +103,4 @@ class Scanned:
     findings: tuple[str, ...]
 
 
-AdmissionEvent = PairingAsked | PassphraseTried | SlowedDown | LoopEnded | TurnedAway | Scanned
+AdmissionEvent = PairingAsked | PassphraseTried | SlowedDown | LoopDetected | SenderRefused | Scanned

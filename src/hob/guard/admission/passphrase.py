@@ -9,7 +9,7 @@ from hob.core.clock import Clock
 from hob.core.errors import NotConfigured
 from hob.core.translation.language import translatable
 from hob.core.trust.people import SenderAddress
-from hob.guard.admission.actions import Windows
+from hob.guard.admission.actions import SlidingWindows
 
 COMMAND = "/pass"
 SHORTEST = 8
@@ -40,10 +40,10 @@ class Passphrase:
         self._hash = self._hashed(passphrase)
         self._seconds = hours * _HOUR
         self._clock = clock
-        self._tries = Windows(_HOUR)
+        self._tries = SlidingWindows(_HOUR)
         self._until: dict[SenderAddress, float] = {}
 
-    def is_try(self, text: str) -> bool:
+    def is_attempt(self, text: str) -> bool:
         """Return whether the message is an attempt, right or wrong. Such a message is never stored."""
         return text.strip().partition(" ")[0].lower() == COMMAND
 
@@ -61,7 +61,7 @@ class Passphrase:
         self._until[address] = now + self._seconds
         return PassphraseAttempt.RIGHT
 
-    def lets_in(self, address: SenderAddress) -> bool:
+    def admits(self, address: SenderAddress) -> bool:
         """Return whether the sender's admission is still valid."""
         return self._until.get(address, 0.0) > self._clock.monotonic()
 

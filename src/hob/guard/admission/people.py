@@ -46,12 +46,12 @@ class SenderList:
         return self.names(address) or self.opens(address)
 
 
-def address_of(inbound: Inbound) -> SenderAddress:
+def sender_address(inbound: Inbound) -> SenderAddress:
     """Return the sender's address."""
     return SenderAddress.of(inbound.origin.channel, inbound.sender.id, inbound.origin.account)
 
 
-def group_of(origin: Address) -> SenderAddress:
+def group_address(origin: Address) -> SenderAddress:
     """Return the group's address, spelled as in the settings."""
     return SenderAddress.of(origin.channel, origin.chat, origin.account)
 
@@ -63,6 +63,6 @@ def person_session(inbound: Inbound, people: People) -> SessionKey | None:
     """
     if inbound.group or inbound.origin.thread or inbound.origin.channel in FETCHED_CHANNELS:
         return None
-    person = people.find(address_of(inbound))
+    person = people.find(sender_address(inbound))
     known = person is not None and person.cls is inbound.sender.cls is not SenderClass.STRANGER
     return SessionKey(f"person:{person.id}") if person is not None and known else None

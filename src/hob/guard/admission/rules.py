@@ -18,22 +18,22 @@ from hob.core.ports.guard import Admitted, Refused
 from hob.core.trust.labels import HOB_LABEL, OWNER_LABEL, Label, Origin, SenderClass, Trust
 from hob.core.trust.people import SenderAddress
 from hob.core.values import dataclass
-from hob.guard.admission.actions import Windows
+from hob.guard.admission.actions import SlidingWindows
 from hob.guard.admission.contents import clean_contents
 from hob.guard.admission.events import (
     AdmissionEvent,
-    Line,
-    LoopEnded,
+    AdmissionSentence,
+    LoopDetected,
     PairingAsked,
     PassphraseTried,
     Scanned,
+    SenderRefused,
     SlowedDown,
-    TurnedAway,
     say_line,
 )
 from hob.guard.admission.pairing import Pairing
 from hob.guard.admission.passphrase import Passphrase, PassphraseAttempt
-from hob.guard.admission.people import People, SenderList, address_of, group_of
+from hob.guard.admission.people import People, SenderList, group_address, sender_address
 from hob.guard.admission.settings import AdmissionPolicy, AdmissionSettings, DmPolicy, GroupPolicy, policy_of
 from hob.guard.screening.scanner.settings import ScannerAction
 
@@ -115,7 +115,7 @@ class LoopGuard:
 # Whether a group message addresses Hob.
 
 
-def is_meant(inbound: Inbound, trigger: str, names: Sequence[str]) -> bool:
+def addresses_hob(inbound: Inbound, trigger: str, names: Sequence[str]) -> bool:
     """Return whether the message addresses Hob: by the platform's mention, the trigger word, or a name.
 
     With a trigger, a platform mention also counts, but a name within a sentence does not.
@@ -153,15 +153,15 @@ _SENDERS = {
 }
 _PEOPLE = frozenset({Origin.OWNER, Origin.MEMBER, Origin.STRANGER})
 _OF_TRY = {
-    PassphraseAttempt.RIGHT: Line.PASSED,
-    PassphraseAttempt.WRONG: Line.WRONG_PASS,
-    PassphraseAttempt.TOO_OFTEN: Line.TOO_MANY_TRIES,
+    PassphraseAttempt.RIGHT: AdmissionSentence.PASSED,
+    PassphraseAttempt.WRONG: AdmissionSentence.WRONG_PASS,
+    PassphraseAttempt.TOO_OFTEN: AdmissionSentence.TOO_MANY_TRIES,
 }
 
 _TERMINAL = "local"
 _TOLD_AGAIN = 3600.0  # seconds before a refused sender is reported again
 
-Tell = Callable[[AdmissionEvent], None]
+AdmissionListener = Callable[[AdmissionEvent], None]
 """Receives events. Called synchronously; must not block."""
 
 
@@ -193,7 +193,9 @@ class AdmissionParts:
 class AdmissionRules:
     """Implements `Admission`."""
 
-    def __init__(self, settings: AdmissionSettings, parts: AdmissionParts, report: Tell = lambda event: None) -> None:
+    def __init__(
+        self, settings: AdmissionSettings, parts: AdmissionParts, report: AdmissionListener = lambda event: None
+    ) -> None:
         self._settings = settings
         self._parts = parts
         self._tell = report
@@ -201,12 +203,12 @@ class AdmissionRules:
         self._denied = SenderList(settings.deny)
         self._groups = SenderList(settings.groups)
         self._own: set[SenderAddress] = set()
-        self._rates = Windows()
+        self._rates = SlidingWindows()
         self._slowed: set[SenderAddress] = set()
-        self._turned_away = Windows(_TOLD_AGAIN)
+        self._turned_away = SlidingWindows(_TOLD_AGAIN)
         self._loops = LoopGuard()
 
-    def is_me(self, address: SenderAddress) -> None:
+    def add_own_address(self, address: SenderAddress) -> None:
         """Register an account of Hob's own, whose messages are ignored."""
         self._own.add(address)
 
@@ -223,7 +225,7 @@ class AdmissionRules:
             return self._of_token(inbound) or self._looked_over(inbound, _class_of(inbound), inbound.label)
         if channel == WEBHOOK_CHANNEL:  # its settings say who may send, as whom and how often
             return self._looked_over(inbound, inbound.sender.cls, inbound.label)
-        address = address_of(inbound)
+        address = sender_address(inbound)
         if not address.id:
             return self._away(address, "the sender has no id")
         if address in self._own or address.anywhere() in self._own:
@@ -249,7 +251,7 @@ class AdmissionRules:
     def _of_token(self, inbound: Inbound) -> Refused | None:
         """Limit the rate of token holders; the owner is never slowed down."""
         cls = _class_of(inbound)
-        return None if cls is SenderClass.OWNER else self._too_much(inbound, cls, address_of(inbound))
+        return None if cls is SenderClass.OWNER else self._too_much(inbound, cls, sender_address(inbound))
 
     # sender
 
@@ -259,7 +261,7 @@ class AdmissionRules:
         if person is not None:
             return SenderClass.MEMBER if address.channel in self._settings.unauthenticated else person.cls
         word = self._parts.passphrase
-        listed = self._allowed.names(address) or (word is not None and word.lets_in(address))
+        listed = self._allowed.names(address) or (word is not None and word.admits(address))
         return SenderClass.MEMBER if listed else SenderClass.STRANGER
 
     def _label(self, inbound: Inbound, cls: SenderClass) -> Label:
@@ -275,7 +277,7 @@ class AdmissionRules:
     def _objection_of_group(
         self, inbound: Inbound, policy: AdmissionPolicy, known: SenderClass, _: SenderAddress
     ) -> str:
-        group = group_of(inbound.origin)
+        group = group_address(inbound.origin)
         if policy.group is GroupPolicy.DISABLED:
             return "groups are disabled"
         if policy.group is GroupPolicy.ALLOWLIST and group not in self._groups:
@@ -297,10 +299,10 @@ class AdmissionRules:
     def _is_meant(self, inbound: Inbound, policy: AdmissionPolicy, known: SenderClass, address: SenderAddress) -> bool:
         if inbound.group:
             wanted = policy.mention or bool(policy.trigger)
-            return not wanted or is_meant(inbound, policy.trigger, self._settings.names)
+            return not wanted or addresses_hob(inbound, policy.trigger, self._settings.names)
         if not policy.trigger or self._is_try(inbound) or self._must_pair(policy, known, address):
             return True
-        return is_meant(inbound, policy.trigger, ())
+        return addresses_hob(inbound, policy.trigger, ())
 
     def _must_pair(self, policy: AdmissionPolicy, known: SenderClass, address: SenderAddress) -> bool:
         opened = policy.dm is DmPolicy.OPEN or self._allowed.opens(address)
@@ -308,14 +310,14 @@ class AdmissionRules:
 
     def _is_try(self, inbound: Inbound) -> bool:
         word = self._parts.passphrase
-        return word is not None and word.is_try(inbound.text)
+        return word is not None and word.is_attempt(inbound.text)
 
     def _answered(
         self, inbound: Inbound, policy: AdmissionPolicy, known: SenderClass, address: SenderAddress
     ) -> Refused | None:
         """Handle what admission answers itself: passphrase attempts, and unknown senders who must pair first."""
         word = self._parts.passphrase
-        if word is not None and word.is_try(inbound.text):
+        if word is not None and word.is_attempt(inbound.text):
             tried = word.attempt(address, inbound.text)
             self._tell(PassphraseTried(address, tried.name.lower()))
             hours = f"{self._settings.passphrase_hours:g}"
@@ -326,7 +328,7 @@ class AdmissionRules:
         if request is None:
             return self._away(address, "pairing: asked already, denied, or too many ask at once", speak=False)
         self._tell(PairingAsked(request))
-        return Refused("pairing: a code was given", self._say(Line.PAIRING, code=request.code))
+        return Refused("pairing: a code was given", self._say(AdmissionSentence.PAIRING, code=request.code))
 
     # rate
 
@@ -334,7 +336,7 @@ class AdmissionRules:
         now = self._parts.clock.monotonic()
         owner = known is SenderClass.OWNER  # never ignored, however quick
         if not owner and (wait := self._loops.note_received(inbound.origin, address.id, inbound.text, now)):
-            self._tell(LoopEnded(address, wait))
+            self._tell(LoopDetected(address, wait))
             return Refused(f"two machines seem to answer each other; silent for {wait:.0f} s")
         wait = self._rates.wait(address, self._settings.messages_per_minute, now)
         account = (address.channel, address.account)
@@ -357,7 +359,7 @@ class AdmissionRules:
             self._slowed.add(address)
             self._tell(SlowedDown(address, wait))
             if known is not SenderClass.STRANGER:
-                line = self._say(Line.SLOW_DOWN, seconds=f"{wait:.0f}")
+                line = self._say(AdmissionSentence.SLOW_DOWN, seconds=f"{wait:.0f}")
         return Refused(f"too many messages within a minute; the next one in {wait:.0f} s", line)
 
     # contents
@@ -381,13 +383,13 @@ class AdmissionRules:
         return Admitted(cleaned.sender, cls.value, cleaned)
 
     def _held(self) -> str:
-        return "" if self._settings.drop_unauthorized else self._say(Line.HELD)
+        return "" if self._settings.drop_unauthorized else self._say(AdmissionSentence.HELD)
 
     def _away(self, address: SenderAddress, reason: str, *, speak: bool = True) -> Refused:
         if not self._turned_away.take(address, 1, self._parts.clock.monotonic()):
-            self._tell(TurnedAway(address, reason))
+            self._tell(SenderRefused(address, reason))
         silent = self._settings.drop_unauthorized or not speak
-        return Refused(reason, "" if silent else self._say(Line.NOT_ADMITTED))
+        return Refused(reason, "" if silent else self._say(AdmissionSentence.NOT_ADMITTED))
 
-    def _say(self, line: Line, **values: object) -> str:
+    def _say(self, line: AdmissionSentence, **values: object) -> str:
         return say_line(line, self._parts.language, **values)

@@ -97,7 +97,7 @@ def may_answer(inbound: Inbound, further: Collection[str] = (), *, scoped: bool 
     return ""
 
 
-def choose(
+def choose_question(
     answer: ApprovalReply, inbound: Inbound, waiting: Sequence[Approval], *, in_doubt: bool = False
 ) -> ApprovalId | None:
     """Return the id of the session's question that is answered, or None if that is uncertain.

@@ -26,7 +26,7 @@ _WILD = re.compile(r"[*?\[]")
 _MAX_ENTRIES = 20_000
 _MAX_TARGETS = 256
 _AT, _TREE = "at:", "tree:"
-UNHELD = "too many files"
+TOO_MANY_FILES = "too many files"
 """Recorded instead of the state of a folder that is too large to hash."""
 MISSING = "missing"
 """Recorded instead of the hash of a missing or irregular file."""
@@ -145,14 +145,16 @@ def requester_of(turn: Turn) -> str:
     return ", ".join(dict.fromkeys(f"{each.origin.channel}:{each.sender.id}" for each in inbounds))
 
 
-def held(bound: Bound, *, later: bool = False) -> dict[str, str]:
+def bound_files(bound: Bound, *, later: bool = False) -> dict[str, str]:
     """Return what an approval is bound to; for `later` calls only the files named to be run."""
     return {path: seen for path, seen in bound.files if not (later and path.startswith((_AT, _TREE)))}
 
 
-def unheld(bound: Bound) -> tuple[str, ...]:
+def unbound_folders(bound: Bound) -> tuple[str, ...]:
     """Return the folders whose state could not be bound."""
-    return tuple(path.removeprefix(_TREE) for path, seen in bound.files if path.startswith(_TREE) and seen == UNHELD)
+    return tuple(
+        path.removeprefix(_TREE) for path, seen in bound.files if path.startswith(_TREE) and seen == TOO_MANY_FILES
+    )
 
 
 def _identity(path: str) -> str:
@@ -184,7 +186,7 @@ def _state(folder: str) -> str:
                 continue
             count += 1
             if count > _MAX_ENTRIES:
-                return UNHELD
+                return TOO_MANY_FILES
             try:
                 seen = each.stat(follow_symlinks=False)
             except OSError:  # deleted meanwhile

@@ -19,13 +19,13 @@ from hob.core.tools import ToolCall
 from hob.core.translation.language import translatable, translated
 from hob.core.turns import Turn
 from hob.core.values import dataclass
-from hob.guard.approvals.answers import ApprovalReply, ApprovalScope, choose, may_answer
-from hob.guard.approvals.binding import Binder, held, requester_of, unheld
+from hob.guard.approvals.answers import ApprovalReply, ApprovalScope, choose_question, may_answer
+from hob.guard.approvals.binding import Binder, bound_files, requester_of, unbound_folders
 from hob.guard.approvals.question import Question
-from hob.guard.approvals.question_text import BAR, TOO_LONG, brief, show, visible
+from hob.guard.approvals.question_text import BAR, TOO_LONG, render_question, shorten_question, visible
 from hob.guard.audit.entries import of_approval
-from hob.guard.policy.policy import may_be_granted
-from hob.guard.policy.rule_names import sentence_of
+from hob.guard.policy.policy import is_grantable
+from hob.guard.policy.rule_names import describe_rule
 from hob.guard.settings import ApprovalSettings
 from hob.store.approvals import Approval, Bound, StoredApprovals
 from hob.store.database.state_moves import IllegalMove
@@ -43,12 +43,12 @@ Refusal = Callable[[ToolCall, Turn], Awaitable[str]]
 """Returns why the tool would refuse a call even if approved, "" if it would not. Changes nothing; never raises."""
 
 
-async def no_difference(_call: ToolCall) -> str:
+async def no_diff(_call: ToolCall) -> str:
     """Return no diff."""
     return ""
 
 
-async def nothing_refused(_call: ToolCall, _turn: Turn) -> str:
+async def no_refusal(_call: ToolCall, _turn: Turn) -> str:
     """Return no refusal."""
     return ""
 
@@ -63,7 +63,7 @@ class ApprovalOutcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class AnswerResult:
     """The result of an answer: the question's current state, and a line for the answerer if it was not accepted.
 
     `UNCLEAR` means that the message is no answer and continues as an ordinary message.
@@ -92,9 +92,9 @@ class ApprovalLedger:
         clock: Clock,
         settings: ApprovalSettings,
         binder: Binder,
-        differ: Differ = no_difference,
+        differ: Differ = no_diff,
         language: str = "en",
-        refusal: Refusal = nothing_refused,
+        refusal: Refusal = no_refusal,
     ) -> None:
         """`language` is that of questions and replies."""
         self._approvals = approvals
@@ -126,10 +126,10 @@ class ApprovalLedger:
             tool=call.name,
             hash=command_hash(call),
             session=turn.session,
-            reason=sentence_of(rule),
+            reason=describe_rule(rule),
             asked=at,
             expires=at + seconds,
-            shown=show(question, self._language),
+            shown=render_question(question, self._language),
             question=question.values(),
             rule=rule,
             requester=requester,
@@ -152,7 +152,7 @@ class ApprovalLedger:
             directory=bound.directory if readings else "",
             commands=tuple(line for reading in readings for line in reading.lines),
             diff=await self._differ(call),
-            unheld=tuple(unheld(bound)),
+            unheld=tuple(unbound_folders(bound)),
         )
 
     async def _rule(self, call: ToolCall, turn: Turn) -> str:
@@ -176,11 +176,11 @@ class ApprovalLedger:
 
     def text(self, approval: Approval) -> str:
         """Return the question as shown in chats, with instructions for answering."""
-        return brief(approval.shown, approval.id, self._settings.shown, self._language)
+        return shorten_question(approval.shown, approval.id, self._settings.shown, self._language)
 
     def scopes(self, approval: Approval) -> tuple[ApprovalScope, ...]:
         """Return the permitted scopes. More than `once` is offered only if no untrusted text was involved."""
-        return tuple(ApprovalScope) if may_be_granted(approval.rule) else (ApprovalScope.ONCE,)
+        return tuple(ApprovalScope) if is_grantable(approval.rule) else (ApprovalScope.ONCE,)
 
     # answering
 
@@ -192,17 +192,19 @@ class ApprovalLedger:
         *,
         in_doubt: bool = False,
         scoped: bool = False,
-    ) -> Answered:
+    ) -> AnswerResult:
         """Accept an answer sent as a message; `waiting` are its session's open questions. Raises StoreErrors."""
-        id = choose(answer, inbound, waiting, in_doubt=in_doubt)
+        id = choose_question(answer, inbound, waiting, in_doubt=in_doubt)
         if id is None:
-            return Answered(ApprovalOutcome.UNCLEAR)
+            return AnswerResult(ApprovalOutcome.UNCLEAR)
         why = may_answer(inbound, self._settings.channels, scoped=scoped)
         if why:
             line = translated(why, self._language)
-            return Answered(ApprovalOutcome.UNCLEAR if answer.id is None else ApprovalOutcome.NOT_ALLOWED, line=line)
+            return AnswerResult(
+                ApprovalOutcome.UNCLEAR if answer.id is None else ApprovalOutcome.NOT_ALLOWED, line=line
+            )
         if answer.allowed and (asked := await self._approvals.find(id)) is not None and self._is_cut(asked):
-            return Answered(
+            return AnswerResult(
                 ApprovalOutcome.NOT_ALLOWED, asked, translated(translatable(TOO_LONG, id=id), self._language)
             )
         return await self.settle(id, answer, f"{inbound.origin.channel}:{inbound.sender.id}")
@@ -211,22 +213,22 @@ class ApprovalLedger:
         """Return whether chats show the question only in part."""
         return approval.state is ApprovalState.OPEN and len(approval.shown) > self._settings.shown
 
-    async def settle(self, id: ApprovalId, answer: ApprovalReply, by: str) -> Answered:
+    async def settle(self, id: ApprovalId, answer: ApprovalReply, by: str) -> AnswerResult:
         """Answer a question as the authenticated owner, from the command line or a button. Raises StoreErrors."""
         await self._expire()
         asked = await self._approvals.find(id)
         if asked is None or asked.state is not ApprovalState.OPEN:
-            return Answered(ApprovalOutcome.NOT_OPEN, asked, self._not_open(answer.typed or id, asked))
+            return AnswerResult(ApprovalOutcome.NOT_OPEN, asked, self._not_open(answer.typed or id, asked))
         scope = answer.scope if answer.allowed and answer.scope in self.scopes(asked) else ApprovalScope.ONCE
         seconds = self._settings.use_seconds
         taken = await self._approvals.answer(id, answer.allowed, by, scope=scope, remaining=seconds, record=of_approval)
         if taken is None:
             asked = await self._approvals.find(id)
-            return Answered(ApprovalOutcome.NOT_OPEN, asked, self._not_open(id, asked))
+            return AnswerResult(ApprovalOutcome.NOT_OPEN, asked, self._not_open(id, asked))
         self._ends[id] = self._end(seconds, self._clock.now().timestamp() + seconds)
         once = translatable("This approval is for one time only: {rule}", rule=_why_once(asked.rule))
         line = "" if scope is answer.scope else translated(once, self._language)
-        return Answered(ApprovalOutcome.TAKEN, taken, line)
+        return AnswerResult(ApprovalOutcome.TAKEN, taken, line)
 
     def _not_open(self, id: str, asked: Approval | None) -> str:
         return translated(_why_not_open(id, asked), self._language)
@@ -254,7 +256,7 @@ class ApprovalLedger:
                     return asked
                 case ApprovalState.USED:
                     pass  # an approval is used only once
-        if not tainted and may_be_granted(asked.rule) and (granted := await self._granted(call, turn)) is not None:
+        if not tainted and is_grantable(asked.rule) and (granted := await self._granted(call, turn)) is not None:
             return granted
         if why := await self._refusal(call, turn):
             return Deny("approval.useless", why)
@@ -287,10 +289,10 @@ class ApprovalLedger:
 
         That release did not bind what commands find by themselves, so calls with such bindings never match.
         """
-        if held(bound, later=True) or approval.bound is None or approval.bound.directory != bound.directory:
+        if bound_files(bound, later=True) or approval.bound is None or approval.bound.directory != bound.directory:
             return False
         question = await self._question(call, approval.reason, approval.requester, bound)
-        return _lines_of_call(show(question)) == _lines_of_call(approval.shown)
+        return _lines_of_call(render_question(question)) == _lines_of_call(approval.shown)
 
     async def _granted(self, call: ToolCall, turn: Turn) -> Verdict | None:
         grants = await self._approvals.grants(command_hash(call))
@@ -367,7 +369,7 @@ def _lines_of_call(shown: str) -> list[str]:
 def _why_once(rule: str) -> str:
     if rule.startswith("taint.") or rule.endswith(".tainted"):
         return translatable("this conversation holds text that is not yours")
-    return sentence_of(rule)
+    return describe_rule(rule)
 
 
 def _why_not_open(id: str, asked: Approval | None) -> str:
@@ -396,9 +398,9 @@ def find_change(then: Bound | None, now: Bound, *, later: bool = False) -> str:
         return "what it was bound to was erased"
     if then.directory != now.directory:
         return "the directory is another"
-    before, after = (held(each, later=later) for each in (then, now))
+    before, after = (bound_files(each, later=later) for each in (then, now))
     if before == after:
         return ""
-    if held(then, later=True) != held(now, later=True):
+    if bound_files(then, later=True) != bound_files(now, later=True):
         return "a program or script has changed since"
     return "the directory, a file that it names or what its programs find there has changed since"

@@ -16,7 +16,7 @@ from hob.core.ids import ApprovalId
 from hob.core.translation.language import say, translated
 from hob.guard.approvals.question import Question
 from hob.guard.policy.addresses import ascii_form
-from hob.guard.policy.reasons import without_rule
+from hob.guard.policy.reasons import strip_rule
 
 BAR = "│ "
 """Prefix of every line that comes from the call."""
@@ -40,7 +40,7 @@ class LineKind(Enum):
 _KINDS = {"+": LineKind.ADDED, "-": LineKind.REMOVED, "@": LineKind.PLACE}
 
 
-def show(question: Question, language: str = "en") -> str:
+def render_question(question: Question, language: str = "en") -> str:
     """Return the whole question: the reason, the requester, the exact arguments, and their consequences."""
     return "\n".join(line for line, _ in lines_of(question, language))
 
@@ -62,7 +62,7 @@ def lines_of(question: Question, language: str = "en") -> Iterator[tuple[str, Li
 
 
 def _call_lines(question: Question, language: str) -> Iterator[str]:
-    reason = visible(translated(without_rule(question.reason), language))
+    reason = visible(translated(strip_rule(question.reason), language))
     yield say(language, "{tool} needs your approval: {reason}.", tool=visible(question.tool), reason=reason)
     if question.requester and question.requester != "local:owner":
         yield say(language, "For {who}.", who=visible(question.requester))
@@ -82,7 +82,7 @@ def _call_lines(question: Question, language: str) -> Iterator[str]:
             yield from _argument(name, value, language)
 
 
-def brief(shown: str, id: ApprovalId, limit: int, language: str = "en") -> str:
+def shorten_question(shown: str, id: ApprovalId, limit: int, language: str = "en") -> str:
     """Return the question in about `limit` characters, with instructions for answering and what was left out."""
     if len(shown) <= limit:
         return f"{shown}\n{say(language, 'Answer with approve:{id} or deny:{id}.', id=id)}"

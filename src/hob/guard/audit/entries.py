@@ -11,12 +11,12 @@ from enum import StrEnum
 from hob.core.trust.labels import SenderClass
 from hob.guard.admission.events import (
     AdmissionEvent,
-    LoopEnded,
+    LoopDetected,
     PairingAsked,
     PassphraseTried,
     Scanned,
+    SenderRefused,
     SlowedDown,
-    TurnedAway,
 )
 from hob.store.approvals import Approval
 from hob.store.audit.audit import AuditEntry
@@ -98,10 +98,10 @@ def of_admission(event: AdmissionEvent) -> AuditEntry:
         case SlowedDown(address, wait):
             detail = _detail(who=str(address), seconds=round(wait, 1))
             return AuditEntry(AuditKind.RATE, "messages", "slowed_down", detail=detail)
-        case LoopEnded(address, seconds):
+        case LoopDetected(address, seconds):
             detail = _detail(who=str(address), seconds=round(seconds, 1))
             return AuditEntry(AuditKind.RATE, "loop", "cooled_down", detail=detail)
-        case TurnedAway(address, reason):
+        case SenderRefused(address, reason):
             return AuditEntry(AuditKind.ADMISSION, "message", "turned_away", reason, detail=_detail(who=str(address)))
         case Scanned(inbound, action, findings):
             detail = _detail(who=f"{inbound.origin.channel}:{inbound.sender.id}", findings=", ".join(findings))

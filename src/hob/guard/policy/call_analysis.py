@@ -56,20 +56,20 @@ ReadCommand = Callable[[str, str], CommandReading]
 """Analyses a command that runs in a directory. Pure; never raises."""
 
 
-def unread(command: str, _directory: str) -> CommandReading:
+def require_approval(command: str, _directory: str) -> CommandReading:
     """Require approval for every command. Used where no shell analysis is available."""
     return CommandReading((ShellFinding(ShellSeverity.ASK, "unread", "nothing here can read commands", command),))
 
 
-def _none(_text: str) -> Collection[str]:
+def _find_nothing(_text: str) -> Collection[str]:
     return ()
 
 
-def _never(_path: str) -> bool:
+def _is_missing(_path: str) -> bool:
     return False
 
 
-def _nowhere(_call: ToolCall) -> Collection[str]:
+def _resolve_nothing(_call: ToolCall) -> Collection[str]:
     return ()
 
 
@@ -85,11 +85,11 @@ class ArgumentReader:
     """
 
     places: Places
-    read_command: ReadCommand = unread
-    secrets: Callable[[str], Collection[str]] = _none
-    personal: Callable[[str], Collection[str]] = _none
-    resolve: Callable[[ToolCall], Collection[str]] = _nowhere
-    stands: Callable[[str], bool] = _never
+    read_command: ReadCommand = require_approval
+    secrets: Callable[[str], Collection[str]] = _find_nothing
+    personal: Callable[[str], Collection[str]] = _find_nothing
+    resolve: Callable[[ToolCall], Collection[str]] = _resolve_nothing
+    stands: Callable[[str], bool] = _is_missing
     country: str = ""
 
 

@@ -5,7 +5,7 @@ from dataclasses import field
 
 from hob.core.trust.labels import SenderClass, Trust
 from hob.core.values import dataclass
-from hob.guard.policy.exemptions import NOTHING, Named
+from hob.guard.policy.exemptions import NO_WORDS, OwnerWords
 from hob.guard.policy.modes import Autonomy, Mode
 
 
@@ -63,7 +63,7 @@ class Context:
 
     sender: SenderClass = SenderClass.STRANGER
     trust: Trust = Trust.UNTRUSTED
-    named: Named = NOTHING
+    named: OwnerWords = NO_WORDS
     mode: Mode = Mode.GUARDED
     autonomy: Autonomy = Autonomy.CAUTIOUS
     group: bool = False

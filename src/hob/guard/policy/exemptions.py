@@ -65,8 +65,8 @@ def _forbids(sentence: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
-    """What the owner's words of a turn name. Made by `read_words`."""
+class OwnerWords:
+    """What the owner's words of a turn name. Made by `parse_owner_words`."""
 
     targets: frozenset[Target] = frozenset()
     urls: frozenset[str] = frozenset()
@@ -142,23 +142,23 @@ class Named:
         return bool(path) and path in self.paths
 
 
-NOTHING = Named()
+NO_WORDS = OwnerWords()
 
 
-def read_words(
+def parse_owner_words(
     texts: Iterable[str],
     *,
     base: str = "/",
     home: str = "/",
     country: str = "",
     contacts: Mapping[str, tuple[str, ...]] | None = None,
-) -> Named:
+) -> OwnerWords:
     """Collect what these messages of the owner name. `contacts` are stored addresses by name, `country` is a calling
     code.
     """
     words = "\n".join(filter(None, map(own_words, texts)))
     if not words:
-        return NOTHING
+        return NO_WORDS
     tokens = [token for token in map(_bare, _EDGE.split(words)) if token and token.isprintable()]
     targets: set[Target] = set()
     for token in tokens:
@@ -174,7 +174,7 @@ def read_words(
     people, known = _people(words, contacts or {}, country)
     named = [token for token in tokens if "/" in token.strip("/") or "." in token.strip(".")] + quoted
     paths = {path(each, base=base, home=home) for each in named if "://" not in each}
-    return Named(
+    return OwnerWords(
         frozenset(targets),
         frozenset(filter(is_plain_url, urls)),
         frozenset(paths - {"", "/"}),

@@ -13,9 +13,9 @@ from hob.core.translation.language import Translatable, joined, translatable
 from hob.guard.policy.call_analysis import ArgumentReader, ToolCallAnalysis, read_call
 from hob.guard.policy.context import Context
 from hob.guard.policy.modes import ACTS, Act
-from hob.guard.policy.policy import Policy, PolicyDecisionTrace, may_be_granted
-from hob.guard.policy.reasons import without_rule
-from hob.guard.policy.rule_names import sentence_about
+from hob.guard.policy.policy import Policy, PolicyDecisionTrace, is_grantable
+from hob.guard.policy.reasons import strip_rule
+from hob.guard.policy.rule_names import explain_verdict
 
 STAGE_NAMES: Mapping[str, str] = {
     "hard rules": "what is always refused",
@@ -62,10 +62,10 @@ def arguments_from(text: str, roles: ArgumentRole | None) -> str:
 
 def explanation(decided: PolicyDecisionTrace, analysis: ToolCallAnalysis | None) -> Iterable[str]:
     """Return the decision for people, one line each. Programs use `decision_view`, which has the rule names."""
-    sentence = sentence_about(decided.rule, type(decided.verdict).__name__.lower())
+    sentence = explain_verdict(decided.rule, type(decided.verdict).__name__.lower())
     yield translatable("{verdict}: {sentence}", verdict=_said(decided.verdict), sentence=sentence)
     if decided.trail and not isinstance(decided.verdict, Allow):
-        yield translatable("  because {reason}", reason=without_rule(decided.verdict.reason))
+        yield translatable("  because {reason}", reason=strip_rule(decided.verdict.reason))
     if analysis is not None:
         acts = joined("; ", [f"it would {ACTS[act]}" for act in Act if act in analysis.acts and act is not Act.RISK])
         risks = analysis.risks if Act.RISK in analysis.acts else ()
@@ -86,7 +86,7 @@ def explanation(decided: PolicyDecisionTrace, analysis: ToolCallAnalysis | None)
         }
         yield Translatable("  {stage:45} {said}", values)
     if isinstance(decided.verdict, Ask):
-        if may_be_granted(decided.rule):
+        if is_grantable(decided.rule):
             yield translatable("you can allow it once, for the conversation or always")
         else:
             yield translatable("you can allow it once")

@@ -10,13 +10,13 @@ from hob.core.values import dataclass
 from hob.guard.policy.call_analysis import ArgumentReader, ToolCallAnalysis
 from hob.guard.policy.context import Context, Sandbox
 from hob.guard.policy.decision_view import DecisionView
-from hob.guard.policy.exemptions import read_words
+from hob.guard.policy.exemptions import parse_owner_words
 from hob.guard.policy.modes import Autonomy, Mode
 from hob.guard.policy.policy import Policy, PolicyDecisionTrace
 
 
 @dataclass(frozen=True, slots=True)
-class Guarding:
+class GuardSetup:
     """The guard of this home, and the available tools."""
 
     policy: Policy
@@ -26,7 +26,7 @@ class Guarding:
 
 
 @dataclass(frozen=True, slots=True)
-class Supposed:
+class HypotheticalTurn:
     """The turn in which the call would be made; `words` are what the owner would have written."""
 
     sender: SenderClass = SenderClass.OWNER
@@ -38,7 +38,7 @@ class Supposed:
     words: str = ""
 
 
-def context_of(guarding: Guarding, supposed: Supposed) -> Context:
+def make_context(guarding: GuardSetup, supposed: HypotheticalTurn) -> Context:
     """Return the context of the imagined turn."""
     settings, places = guarding.policy.settings, guarding.reader.places
     words = [supposed.words] if supposed.sender is SenderClass.OWNER else []
@@ -46,7 +46,7 @@ def context_of(guarding: Guarding, supposed: Supposed) -> Context:
     return Context(
         sender=supposed.sender,
         trust=Trust.UNTRUSTED if tainted else Trust.TRUSTED,
-        named=read_words(words, base=places.base, home=places.home, country=guarding.reader.country),
+        named=parse_owner_words(words, base=places.base, home=places.home, country=guarding.reader.country),
         mode=supposed.mode or Mode(settings.mode),
         autonomy=supposed.autonomy or Autonomy(settings.autonomy),
         group=supposed.group,

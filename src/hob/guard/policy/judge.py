@@ -21,9 +21,9 @@ from hob.guard.approvals.ledger import ApprovalLedger
 from hob.guard.audit.entries import of_decision
 from hob.guard.policy.call_analysis import ArgumentReader, ToolCallAnalysis, read_call
 from hob.guard.policy.context import Context, Private, Sandbox
-from hob.guard.policy.exemptions import NOTHING, Named, read_words
+from hob.guard.policy.exemptions import NO_WORDS, OwnerWords, parse_owner_words
 from hob.guard.policy.modes import Act, Autonomy, Mode
-from hob.guard.policy.policy import Policy, PolicyDecisionTrace, without_anybody
+from hob.guard.policy.policy import Policy, PolicyDecisionTrace, refuse_unattended
 from hob.guard.policy.rate_limits import ToolRateLimit
 from hob.guard.policy.taint import may_send
 from hob.store.audit.audit import AuditEntry
@@ -104,7 +104,7 @@ class PolicyJudge:
         self._approvals = approvals
         self._pace = pace
         self._foreign = foreign
-        self._named: OrderedDict[tuple[str, ...], Named] = OrderedDict()
+        self._named: OrderedDict[tuple[str, ...], OwnerWords] = OrderedDict()
         self._reached: OrderedDict[TurnId, frozenset[str]] = OrderedDict()
 
     async def judge(self, call: ToolCall, spec: ToolSpec, turn: Turn, trust: Trust) -> Verdict:
@@ -121,7 +121,7 @@ class PolicyJudge:
             if isinstance(verdict, Ask) and self._approvals is not None:
                 verdict = await self._approvals.check(call, turn, verdict, tainted=context.tainted)
             if not context.answerable:
-                verdict = without_anybody(verdict)
+                verdict = refuse_unattended(verdict)
             if analysis is not None and self._pace is not None and isinstance(verdict, Allow):
                 self._pace.count(analysis, turn)
             if self._foreign is not None and analysis is not None and isinstance(verdict, Allow):
@@ -150,7 +150,7 @@ class PolicyJudge:
         return Context(
             sender=sender,
             trust=Trust.UNTRUSTED if trust is not Trust.TRUSTED else join(each.label for each in inbounds),
-            named=self._words(inbounds, policy_input) if sender is SenderClass.OWNER else NOTHING,
+            named=self._words(inbounds, policy_input) if sender is SenderClass.OWNER else NO_WORDS,
             mode=policy_input.mode,
             autonomy=policy_input.autonomy,
             group=any(inbound.group for inbound in inbounds),
@@ -171,13 +171,13 @@ class PolicyJudge:
         if len(self._reached) > _KEPT:
             self._reached.popitem(last=False)
 
-    def _words(self, inbounds: tuple[Inbound, ...], policy_input: PolicyInput) -> Named:
+    def _words(self, inbounds: tuple[Inbound, ...], policy_input: PolicyInput) -> OwnerWords:
         own = [inbound for inbound in inbounds if _is_own_words(inbound)]
         key = (*(inbound.id for inbound in own), *policy_input.voice_texts)
         named = self._named.get(key)
         if named is None:
             places = self._reader.places
-            named = read_words(
+            named = parse_owner_words(
                 [*(inbound.text for inbound in own), *policy_input.voice_texts],
                 base=places.base,
                 home=places.home,

@@ -16,7 +16,7 @@ from hob.guard.policy.call_analysis import ToolCallAnalysis
 from hob.guard.policy.context import Context
 from hob.guard.policy.hard_rules import HardRules
 from hob.guard.policy.modes import ACTS, Act, ModeVerdict, look_up
-from hob.guard.policy.taint import names_paths, names_recipients, names_what_is_final, taint
+from hob.guard.policy.taint import names_irreversible_targets, names_paths, names_recipients, taint
 from hob.guard.policy.tool_lists import PROFILES, ToolList
 from hob.guard.settings import PolicySettings, ToolRules
 from hob.guard.shell.command_context import ShellSeverity
@@ -45,12 +45,12 @@ def strictness(verdict: Verdict) -> int:
         case Allow():
             return 0
         case Ask(rule):
-            return 1 if may_be_granted(rule) else 2
+            return 1 if is_grantable(rule) else 2
         case Deny():
             return 3
 
 
-def may_be_granted(rule: str) -> bool:
+def is_grantable(rule: str) -> bool:
     """Return whether a question of this rule may be approved for a session or for ever.
 
     Never in a tainted turn, and never for acts that persist or change settings.
@@ -70,13 +70,13 @@ class Policy:
         trail = tuple((name, stage(analysis, context, self.settings)) for name, stage in self.stages)
         said = [verdict for _, verdict in trail if verdict is not None]
         strictest = max(said, key=strictness, default=Allow("nothing.against"))
-        if context.tainted and isinstance(strictest, Ask) and may_be_granted(strictest.rule):
+        if context.tainted and isinstance(strictest, Ask) and is_grantable(strictest.rule):
             strictest = Ask(f"{strictest.rule}.tainted", strictest.reason)
-        answered = strictest if context.answerable else without_anybody(strictest)
+        answered = strictest if context.answerable else refuse_unattended(strictest)
         return PolicyDecisionTrace(answered, trail if answered is strictest else (*trail, ("unattended", answered)))
 
 
-def without_anybody(verdict: Verdict) -> Verdict:
+def refuse_unattended(verdict: Verdict) -> Verdict:
     """Turn a question into a refusal, because nobody can be asked."""
     if not isinstance(verdict, Ask):
         return verdict
@@ -177,7 +177,7 @@ def _of_table(act: Act, analysis: ToolCallAnalysis, context: Context) -> Verdict
     match look_up(act, kind, context.autonomy):
         case ModeVerdict.YES:
             return Allow(rule)
-        case ModeVerdict.NAMED if act is Act.FINAL and names_what_is_final(analysis, context):
+        case ModeVerdict.NAMED if act is Act.FINAL and names_irreversible_targets(analysis, context):
             return Allow(f"{rule}.named")
         case ModeVerdict.NAMED if act is Act.SEND and names_recipients(analysis, context):
             return Allow(f"{rule}.named")

@@ -6,22 +6,22 @@ RISK = "{reason} ({rule})"
 """A finding of a shell rule, as a reason."""
 
 
-def without_rule(reason: str) -> str:
+def strip_rule(reason: str) -> str:
     """Remove the name of the shell rule from a reason."""
     if not isinstance(reason, Translatable):
         return reason
-    values = {name: without_rule(each) if isinstance(each, str) else each for name, each in reason.values.items()}
+    values = {name: strip_rule(each) if isinstance(each, str) else each for name, each in reason.values.items()}
     return str(values["reason"]) if reason.message == RISK else Translatable(reason.message, values)
 
 
-def tainted(reason: str, why: str) -> Translatable:
+def add_taint(reason: str, why: str) -> Translatable:
     """Combine a reason with what the turn has read."""
     return translatable("{reason}, and {why}", reason=reason, why=why)
 
 
-def without_taint(reason: str) -> str:
+def strip_taint(reason: str) -> str:
     """Return what the call itself would do or lacks, without the shell rule and without what the turn has read."""
-    bare = without_rule(reason)
+    bare = strip_rule(reason)
     if isinstance(bare, Translatable) and {*bare.values} == {"reason", "why"}:
         return str(bare.values["reason"])
     return bare

@@ -67,14 +67,14 @@ MODES: Mapping[str, str] = {
 """What a conversation's mode says about a call, by verdict."""
 
 
-def sentence_about(rule: str, verdict: str) -> str:
+def explain_verdict(rule: str, verdict: str) -> str:
     """Return why this rule gave this verdict (`allow`, `ask`, `deny`), for people."""
     if not rule.startswith("mode."):
-        return sentence_of(rule)
+        return describe_rule(rule)
     return MODES["named" if verdict == "allow" and rule.endswith(".named") else verdict]
 
 
-def sentence_of(rule: str) -> str:
+def describe_rule(rule: str) -> str:
     """Return the sentence of a rule, or that of the rule it is part of."""
     name = rule
     while name:

@@ -16,7 +16,7 @@ from hob.guard.policy.addresses import host_of
 from hob.guard.policy.call_analysis import ToolCallAnalysis, texts_in
 from hob.guard.policy.context import Context
 from hob.guard.policy.modes import Act
-from hob.guard.policy.reasons import tainted
+from hob.guard.policy.reasons import add_taint
 from hob.guard.settings import PolicySettings
 
 # Detection of repeated passages: a safety net against mishaps, because text can always be rephrased.
@@ -84,7 +84,7 @@ def _needs(analysis: ToolCallAnalysis, context: Context) -> Iterable[Ask]:
         out = "the command could send data out" if analysis.commands else "what is written there leaves this machine"
         out = "the script could send data out" if any(analysis.scripts) else out
         yield Ask("taint.network", _tainted(out, context))
-    if Act.FINAL in analysis.acts and not names_what_is_final(analysis, context):
+    if Act.FINAL in analysis.acts and not names_irreversible_targets(analysis, context):
         yield Ask("taint.final", _unnamed(analysis))
     yield from _leaks(analysis, context)
 
@@ -139,7 +139,7 @@ def _tainted(reason: str, context: Context) -> str:
         for other in context.untrusted_sources[1:_MAX_HEARD]:
             what = translatable("{one}, {other}", one=what, other=other)
         why = translatable("this conversation holds text that is not yours: {what}", what=what)
-    return tainted(reason, why)
+    return add_taint(reason, why)
 
 
 def names_paths(analysis: ToolCallAnalysis, context: Context) -> bool:
@@ -147,7 +147,7 @@ def names_paths(analysis: ToolCallAnalysis, context: Context) -> bool:
     return analysis.complete and bool(analysis.paths) and all(map(context.named.path, analysis.paths))
 
 
-def names_what_is_final(analysis: ToolCallAnalysis, context: Context) -> bool:
+def names_irreversible_targets(analysis: ToolCallAnalysis, context: Context) -> bool:
     """Return whether the owner's words name what cannot be undone: the changed files, or the recipients."""
     if analysis.paths:
         return names_paths(analysis, context)

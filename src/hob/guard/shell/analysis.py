@@ -25,7 +25,7 @@ def analyse(command: str) -> Analysis:
     if len(text) > LONGEST:
         problems.append(SyntaxProblem("it is too long to be read", text[:80]))
         text = text[:LONGEST]
-    text, strange = cleaned(text)
+    text, strange = strip_deceptive(text)
     problems.extend(strange)
     first = _reading(text, 0, "")
     more = [_reading(text, choice, "") for choice in range(1, min(first.widest, _MAX_READINGS))]
@@ -58,7 +58,7 @@ def _reading(text: str, choice: int, unset: str) -> ShellInterpreter:
     return walker
 
 
-def cleaned(text: str) -> tuple[str, list[SyntaxProblem]]:
+def strip_deceptive(text: str) -> tuple[str, list[SyntaxProblem]]:
     """Return the text without deceptive characters, and one problem for each kind found."""
     if _STRANGE.search(text) is None:
         return text, []

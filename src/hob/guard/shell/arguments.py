@@ -31,31 +31,31 @@ def is_known(value: str) -> bool:
     return _SIGN.search(value) is None
 
 
-def shown(value: str) -> str:
+def display(value: str) -> str:
     """Return the value for display; `…` stands for an unknown part."""
     return _SIGN.sub(lambda sign: _SHOWN[sign[0]], value) if _SIGN.search(value) else value
 
 
-def globbed(text: str) -> str:
+def mark_wildcards(text: str) -> str:
     """Replace the wildcards of unquoted text by markers."""
     if "*" in text or "?" in text or "[" in text:
         return _GLOB.sub(lambda found: STAR if found[0][0] == "*" else ONE, text)
     return text
 
 
-def capped(value: str) -> str:
+def cap_length(value: str) -> str:
     """Return the value, or ANY if it is too long to track."""
     return value if len(value) <= LONGEST else ANY
 
 
-def joined(directory: str, path: str) -> str:
+def join_path(directory: str, path: str) -> str:
     """Resolve the path against the directory."""
     if not path or path[0] in "/" + HOME + ANY:
         return path or directory
     return posixpath.join(directory, path)
 
 
-def pattern(value: str) -> re.Pattern[str] | None:
+def possible_values(value: str) -> re.Pattern[str] | None:
     """Return a pattern of the possible values, or None if too many parts are unknown."""
     signs = _SIGN.findall(value)
     if len(signs) > 3 or len(value) > 256:
@@ -70,14 +70,14 @@ def may_be(value: str, text: str) -> bool:
         return True
     if not _SIGN.search(value):
         return False
-    found = pattern(value)
+    found = possible_values(value)
     return found is None or found.fullmatch(text) is not None
 
 
 # Program names by what the programs do.
 
 # their arguments are text, or they can only read and print
-HARMLESS = frozenset(
+HARMLESS_PROGRAMS = frozenset(
     words("""[ alias apropos arch awk basename bat bind break cal cat cksum clear cloc cmp column comm complete
     compopt continue cowsay cut date declare df diff diff3 diffstat dir dircolors dirname dos2unix du echo egrep exa
     exit expand export expr eza factor false fgrep figlet file fmt fold free git-lfs grep groups gunzip head help
@@ -90,7 +90,7 @@ HARMLESS = frozenset(
 ) - {"awk", "less"}
 
 # an argument that names one of these starts a nested command if the outer program may run its arguments
-FEARED = frozenset(
+DANGEROUS_PROGRAMS = frozenset(
     words("""rm rmdir unlink shred srm wipe dd mkfs mke2fs mkswap wipefs blkdiscard parted fdisk sfdisk gdisk sgdisk
     cryptsetup hdparm nvme shutdown reboot halt poweroff init telinit systemctl kill killall pkill insmod modprobe
     rmmod sysctl iptables nft swapoff crontab chmod chown chattr setfacl setcap useradd usermod userdel passwd visudo
@@ -98,11 +98,11 @@ FEARED = frozenset(
 ) | {f"mkfs.{kind}" for kind in ("ext2", "ext3", "ext4", "xfs", "btrfs", "vfat", "fat", "ntfs", "f2fs", "exfat")}
 
 # also subcommand names of other programs: `git init`, `docker kill`, `vagrant halt`
-SUBCOMMANDS = frozenset({"init", "halt", "reboot", "shutdown", "poweroff", "kill"})
-WHEN = frozenset({"now", *"0123456"})  # what follows these names when they are programs
+AMBIGUOUS_NAMES = frozenset({"init", "halt", "reboot", "shutdown", "poweroff", "kill"})
+SHUTDOWN_TIMES = frozenset({"now", *"0123456"})  # what follows these names when they are programs
 
 # what these run follows from their options; a dangerous name among their arguments is a file, a package or a page
-KNOWN = frozenset(
+UNDERSTOOD_PROGRAMS = frozenset(
     words("""git tar gtar bsdtar cd pushd mkdir cp mv ln install man tldr info apt apt-get aptitude apk dnf yum pacman
     zypper brew port snap pip pip3 pipx gem cpan cpanm luarocks dpkg rpm pytest set""")
 )
@@ -158,7 +158,7 @@ def operands(args: Args, valued: Collection[str] = ()) -> list[str]:
     return found
 
 
-def values(args: Args, *options: str) -> Iterator[str]:
+def option_values(args: Args, *options: str) -> Iterator[str]:
     """Yield the values of these options in every notation: `-e x`, `-ex`, `--exec x`, `--exec=x`."""
     for at, arg in enumerate(args):
         if arg == "--":
@@ -173,7 +173,7 @@ def values(args: Args, *options: str) -> Iterator[str]:
                 yield arg[2:]
 
 
-def has(args: Args, letters: str = "", *options: str) -> bool:
+def has_option(args: Args, letters: str = "", *options: str) -> bool:
     """Return whether one of the options is given: a letter alone or in a cluster, or a long option, possibly
     abbreviated.
     """
@@ -189,7 +189,7 @@ def has(args: Args, letters: str = "", *options: str) -> bool:
     return False
 
 
-def divided(args: Args, valued: str) -> Args:
+def split_clusters(args: Args, valued: str) -> Args:
     """Split clusters of one-letter options; letters in `valued` take the rest of the cluster as their value."""
     found: list[str] = []
     for arg in args:

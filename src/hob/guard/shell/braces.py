@@ -18,7 +18,7 @@ class _TooMany(Exception):
     pass
 
 
-def braced(word: Word) -> list[Word]:
+def expand_braces(word: Word) -> list[Word]:
     """Expand a word with an unquoted `{`; return it unchanged if nothing expands."""
     items: list[_Item] = []
     for part in word.parts:

@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable
 from typing import Protocol
 
-from hob.guard.shell.arguments import ANY, HOME, is_known, joined
+from hob.guard.shell.arguments import ANY, HOME, is_known, join_path
 from hob.guard.shell.expansion import CommandInput, ShellState
-from hob.guard.shell.outputs import written
+from hob.guard.shell.outputs import known_output
 
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
@@ -38,7 +38,7 @@ def perform(effect: BuiltinEffect, argv: Args, stdin: CommandInput | None) -> st
 def _cd(effect: BuiltinEffect, argv: Args, _: CommandInput | None) -> str:
     places = [arg for arg in argv[1:] if not re.fullmatch("-[LPe@]+|--", arg)]
     place = places[0] if places else HOME
-    target = ANY if place == "-" or place.startswith(("+", "-")) else joined(effect.directory, place)
+    target = ANY if place == "-" or place.startswith(("+", "-")) else join_path(effect.directory, place)
     effect.state.directories = (target if len(target) < 2048 else ANY,)
     return ""
 
@@ -95,7 +95,7 @@ def _printf(effect: BuiltinEffect, argv: Args, _: CommandInput | None) -> str | 
     if argv[1:2] != ("-v",) or len(argv) < 4:
         return None
     if _NAME.fullmatch(argv[2]):
-        effect.state.assign(argv[2], written(("printf", *argv[3:]), None))
+        effect.state.assign(argv[2], known_output(("printf", *argv[3:]), None))
     return ""
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from hob.core.values import dataclass
-from hob.guard.shell.arguments import ANY, Args, operands, shown, values, words
+from hob.guard.shell.arguments import ANY, Args, display, operands, option_values, words
 from hob.guard.shell.tree import SyntaxProblem
 
 # Files that a program runs although the command names them not at all, or not by path.
@@ -41,7 +41,7 @@ def project_files(name: str, args: Args) -> Iterator[str]:
         module = args[at].replace(".", "/")
         yield from (f"{module}.py", f"{module}/__main__.py", f"{module}/__init__.py")
         name, args = args[at], args[at + 1 :]
-    folders = tuple(values(args, *_FOLDER))
+    folders = tuple(option_values(args, *_FOLDER))
     for file in _BESIDE.get(name, ()):
         yield from (f"{folder}/{file}" for folder in folders) if folders else (file,)
     if name in _NAMING:
@@ -110,9 +110,9 @@ class SimpleCommand:
 
     def line(self) -> str:
         """Return the command for display; arguments are cut at 120 characters."""
-        words = [_quoted(shown(arg)) for arg in self.argv]
-        named = [f"{name}={_quoted(shown(value))}" for name, value in self.assignments]
-        arrows = [f"{at.descriptor}{at.operator}{_quoted(shown(at.target))}" for at in self.redirections]
+        words = [_quoted(display(arg)) for arg in self.argv]
+        named = [f"{name}={_quoted(display(value))}" for name, value in self.assignments]
+        arrows = [f"{at.descriptor}{at.operator}{_quoted(display(at.target))}" for at in self.redirections]
         return " ".join((*named, *words, *arrows))
 
 
@@ -139,7 +139,7 @@ class Analysis:
     def executables(self) -> tuple[str, ...]:
         """The distinct programs, without builtins and the text's own functions."""
         names = (command.argv[0] for command in self._bound if command.argv and command.name not in BUILTINS)
-        return tuple(dict.fromkeys(shown(name) for name in names if name not in self.functions))
+        return tuple(dict.fromkeys(display(name) for name in names if name not in self.functions))
 
     @property
     def scripts(self) -> tuple[tuple[str, str], ...]:
@@ -160,7 +160,7 @@ class Analysis:
                 names += [
                     each.target for each in command.redirections if each.operator == "<" and ANY not in each.target
                 ]
-            found.update(((shown(name), shown(command.directory)), None) for name in names)
+            found.update(((display(name), display(command.directory)), None) for name in names)
         return tuple(found)
 
     @property
@@ -170,7 +170,7 @@ class Analysis:
         for command in self._bound:
             words = (*command.argv[1:], *(each.target for each in command.redirections))
             plain = (word for word in words if word and word[0] != "-" and ANY not in word and "\n" not in word)
-            found.update(((shown(word), shown(command.directory)), None) for word in plain)
+            found.update(((display(word), display(command.directory)), None) for word in plain)
         return tuple(found)
 
     @property

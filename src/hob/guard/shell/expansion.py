@@ -8,7 +8,7 @@ from dataclasses import field
 from typing import NamedTuple, TypeVar
 
 from hob.core.values import dataclass
-from hob.guard.shell.arguments import ANY, HERE, HOME, ONE, STAR, capped, globbed, is_known, words
+from hob.guard.shell.arguments import ANY, HERE, HOME, ONE, STAR, cap_length, is_known, mark_wildcards, words
 from hob.guard.shell.lexer import LENGTH
 from hob.guard.shell.tree import (
     ArithmeticExpansion,
@@ -98,7 +98,7 @@ _MAX_STARS = 3
 _NUMBERS = re.compile(r"\s*(-?\d{1,6})\s*(?::\s*(-?\d{1,6})\s*)?")
 
 
-def trimmed(value: str, operator: str, glob: str) -> str:
+def trim(value: str, operator: str, glob: str) -> str:
     """Evaluate `${value#glob}` with `#`, `##`, `%` or `%%`."""
     if not is_known(value):
         return _cut(value, operator, glob)
@@ -129,7 +129,7 @@ def _cut(value: str, operator: str, glob: str) -> str:
     return value[0] if operator[0] == "%" and value[:1] == "/" and glob.endswith(STAR) else ANY
 
 
-def replaced(value: str, operator: str, argument: str) -> str:
+def replace_match(value: str, operator: str, argument: str) -> str:
     """Evaluate `${value/glob/text}` and its variants."""
     glob, _, text = argument.partition("/")
     if not is_known(value) or not is_known(text) or ANY in glob or HOME in glob:
@@ -167,7 +167,7 @@ def substring(value: str, argument: str) -> str:
     return ANY
 
 
-def cased(value: str, operator: str) -> str:
+def change_case(value: str, operator: str) -> str:
     """Evaluate `${value^^}` and its variants."""
     if not value or not is_known(value[0]):
         return value if is_known(value) else ANY
@@ -213,7 +213,7 @@ class Expander:
         parts = word.parts
         if len(parts) == 1 and type(parts[0]) is Text:
             return parts[0].value
-        return capped("".join(map(self._joined, parts)))
+        return cap_length("".join(map(self._joined, parts)))
 
     def fields(self, word: Word) -> list[str]:
         """Expand the word to arguments: none, one or several."""
@@ -240,7 +240,7 @@ class Expander:
                 current = None
         if current is not None:
             found.append(current)
-        return [capped(each) for each in found]
+        return [cap_length(each) for each in found]
 
     def _pieces(self, part: Part) -> tuple[list[str], bool, bool]:
         """Return the fields of a part, and whether it begins and ends with a separator."""
@@ -256,14 +256,14 @@ class Expander:
         """Split a text into fields; also return whether it begins and ends with a separator."""
         separators = self._separators()
         if separators == "":
-            return ([globbed(value)] if value else []), False, False
+            return ([mark_wildcards(value)] if value else []), False, False
         # each separator splits, and empty fields are kept
         if separators is not None and not set(separators) & set(" \t\n"):
             ends = value.endswith(tuple(separators))
-            pieces = re.split(f"[{re.escape(separators)}]", globbed(value[:-1] if ends else value))
+            pieces = re.split(f"[{re.escape(separators)}]", mark_wildcards(value[:-1] if ends else value))
             return (pieces if value else []), False, ends
         split = _SPACES if separators is None else re.compile(f"[{re.escape(separators)}]+")
-        pieces = split.split(globbed(value))
+        pieces = split.split(mark_wildcards(value))
         begins, ends = len(pieces) > 1 and not pieces[0], len(pieces) > 1 and not pieces[-1]
         return [piece for piece in pieces if piece], begins, ends
 
@@ -331,11 +331,11 @@ class Expander:
             case ":":
                 return substring(text, argument) if text else text
             case "#" | "##" | "%" | "%%":
-                return trimmed(text, operator, argument) if text else text
+                return trim(text, operator, argument) if text else text
             case "/" | "//" | "/#" | "/%":
-                return replaced(text, operator, argument) if text else text
+                return replace_match(text, operator, argument) if text else text
             case "^" | "^^" | "," | ",,":
-                return cased(text, operator)
+                return change_case(text, operator)
         return ANY
 
     def _replaced(self, name: str, operator: str, value: str | None, argument: str) -> str:
@@ -401,10 +401,10 @@ class Expander:
         new = self.text(item.value) if item.value is not None else ""
         if isinstance(old, tuple):
             return (*old, new)
-        return capped((old or "") + new)
+        return cap_length((old or "") + new)
 
     def body(self, redirect: Redirect) -> str:
         """Return the text of a here-document or here-string."""
         if redirect.body is None:
             return self.text(redirect.target) + "\n"
-        return capped("".join(map(self._joined, redirect.body)))
+        return cap_length("".join(map(self._joined, redirect.body)))

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from hob.core.values import dataclass
-from hob.guard.shell.arguments import Args, after_options, operands, values
+from hob.guard.shell.arguments import Args, after_options, operands, option_values
 from hob.guard.shell.commands import Code, Runs
 
 SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "rbash", "csh", "tcsh", "yash", "oksh"})
@@ -58,7 +58,7 @@ _VERSION = re.compile(r"[\d.]+\Z")
 _STDIN_PLAIN = frozenset({"psql", "mysql", "emacs", "elixir", "scala", "groovy", "julia", "ipython", "irb", "wish"})
 
 
-def interpreted(name: str, args: Args) -> Runs | None:
+def interpreter_runs(name: str, args: Args) -> Runs | None:
     """Return what a shell or interpreter of this name runs, or None if it is neither."""
     if name in SHELLS:
         return _shell(args)
@@ -71,7 +71,7 @@ def interpreted(name: str, args: Args) -> Runs | None:
     return None if spec is None else _program(spec, args, base not in _STDIN_PLAIN)
 
 
-def shell_runs(text: str, positional: Args = ()) -> Runs:
+def shell_run(text: str, positional: Args = ()) -> Runs:
     """Return the invocation of a single shell text."""
     return Runs((), ((text, positional),))
 
@@ -90,7 +90,7 @@ def _shell(args: Args) -> Runs:
             takes_input = takes_input or "s" in arg
     rest = args[at:]
     if takes_code:
-        return shell_runs(rest[0], rest[1:]) if rest else Runs()
+        return shell_run(rest[0], rest[1:]) if rest else Runs()
     if rest and rest[0] != "-" and not takes_input:
         return Runs(scripts=(rest[0],))
     if args[:1] in (("--version",), ("--help",)):
@@ -141,8 +141,8 @@ def _cluster(spec: Interpreter, arg: str) -> tuple[str, str]:
 
 
 def _awk(args: Args) -> Runs:
-    scripts = tuple(values(args, "-f", "--file", "-E"))
-    code = [Code("awk", text) for text in values(args, "-e", "--source")]
+    scripts = tuple(option_values(args, "-f", "--file", "-E"))
+    code = [Code("awk", text) for text in option_values(args, "-e", "--source")]
     rest = after_options(args, ("-F", "-v", "-f", "-i", "-l", "-E", "-e", "--source", "--file"))
     if not scripts and not code and rest:
         code.append(Code("awk", rest[0]))
@@ -150,8 +150,8 @@ def _awk(args: Args) -> Runs:
 
 
 def _sed(args: Args) -> Runs:
-    scripts = tuple(values(args, "-f", "--file"))
-    code = [Code("sed", text) for text in values(args, "-e", "--expression")]
+    scripts = tuple(option_values(args, "-f", "--file"))
+    code = [Code("sed", text) for text in option_values(args, "-e", "--expression")]
     code += [Code("sed", args[at + 1]) for at, arg in enumerate(args[:-1]) if re.fullmatch("-[nEruzs]+e", arg)]
     rest = operands(args, ("-e", "-f", "-l", "--expression", "--file"))
     if not scripts and not code and rest:
@@ -160,8 +160,8 @@ def _sed(args: Args) -> Runs:
 
 
 def _editor(args: Args) -> Runs:
-    texts = [*values(args, "-c", "--cmd", "-C"), *(arg[1:] for arg in args if arg[:1] == "+" and len(arg) > 1)]
-    scripts = tuple(values(args, "-S", "-s", "-u"))
+    texts = [*option_values(args, "-c", "--cmd", "-C"), *(arg[1:] for arg in args if arg[:1] == "+" and len(arg) > 1)]
+    scripts = tuple(option_values(args, "-S", "-s", "-u"))
     batch = any(re.fullmatch("-[A-Za-z]*[es][A-Za-z]*", arg) for arg in args)
     code = tuple(Code("vim", text) for text in texts)
     return Runs(
@@ -177,19 +177,22 @@ def _line_editor(args: Args) -> Runs:
 
 
 def _sqlite(args: Args) -> Runs:
-    texts = [*values(args, "-cmd"), *operands(args, ("-cmd", "-separator", "-nullvalue", "-init", "-newline"))[1:]]
+    texts = [
+        *option_values(args, "-cmd"),
+        *operands(args, ("-cmd", "-separator", "-nullvalue", "-init", "-newline"))[1:],
+    ]
     return Runs(code=tuple(Code("sqlite", text) for text in texts), takes_input=not texts, language="sqlite")
 
 
 def _debugger(args: Args) -> Runs:
-    texts = tuple(Code("gdb", text) for text in values(args, "-ex", "--eval-command", "-iex", "--ex", "-o"))
+    texts = tuple(Code("gdb", text) for text in option_values(args, "-ex", "--eval-command", "-iex", "--ex", "-o"))
     inner = args[args.index("--args") + 1 :] if "--args" in args else ()
-    return Runs(code=texts, commands=(inner,) if inner else (), scripts=tuple(values(args, "-x", "--command")))
+    return Runs(code=texts, commands=(inner,) if inner else (), scripts=tuple(option_values(args, "-x", "--command")))
 
 
 def _make(args: Args) -> Runs:
-    files = tuple(values(args, "-f", "--file", "--makefile"))
-    code = tuple(Code("make", text) for text in values(args, "--eval", "-E"))
+    files = tuple(option_values(args, "-f", "--file", "--makefile"))
+    code = tuple(Code("make", text) for text in option_values(args, "--eval", "-E"))
     return Runs(code=code, scripts=files, language="make")
 
 

@@ -84,7 +84,7 @@ class ShellLexer:
         if run is not None and (run.end() == len(text) or text[run.end()] in " \t\n;&|)"):
             self.pos = run.end()
             value = run[0]
-            return Word((Text(tilde(value, True) if "~" in value else value),), value)
+            return Word((Text(expand_tilde(value, True) if "~" in value else value),), value)
         parts: list[Part] = []
         braced = False
         while self.pos < len(text):
@@ -153,7 +153,7 @@ class ShellLexer:
             run = _RUN.match(text, self.pos)
             assert run is not None  # noqa: S101 - every other character has its case above
             value = run[0]
-            parts.append(Text(tilde(value, first) if "~" in value else value))
+            parts.append(Text(expand_tilde(value, first) if "~" in value else value))
             self.pos = run.end()
 
     def _escaped(self, parts: list[Part]) -> None:
@@ -266,7 +266,7 @@ class ShellLexer:
             raise LexerError("a quote is not closed")
         if "\\'" in found[0]:
             self.problems.append(SyntaxProblem("shells do not agree where this quote ends", f"$'{found[0]}'"))
-        parts.append(Text(unescaped(found[0]), True))
+        parts.append(Text(unescape(found[0]), True))
         self.pos = found.end() + 1
 
     def _backquoted(self, parts: list[Part], quoted: bool) -> None:
@@ -364,7 +364,7 @@ class ShellLexer:
             run = _IN_BRACES.match(text, self.pos)
             if run is not None:
                 value = run[0]
-                parts.append(Text(tilde(value, self.pos == start) if "~" in value else value, quoted))
+                parts.append(Text(expand_tilde(value, self.pos == start) if "~" in value else value, quoted))
                 self.pos = run.end()
             elif char in _ENDS_WORD or char == "{" or (quoted and char in "'*?["):
                 parts.append(Text(char, quoted))
@@ -376,7 +376,7 @@ class ShellLexer:
         return tuple(parts)
 
 
-def tilde(value: str, first: bool) -> str:
+def expand_tilde(value: str, first: bool) -> str:
     """Replace `~` in unquoted text by markers; `first` says whether it begins its word."""
 
     def place(found: re.Match[str]) -> str:
@@ -387,7 +387,7 @@ def tilde(value: str, first: bool) -> str:
     return _TILDE.sub(place, value)
 
 
-def unescaped(text: str, zero: bool = False) -> str:
+def unescape(text: str, zero: bool = False) -> str:
     """Decode the inside of `$'...'`; like the shell, ignore everything after a NUL.
 
     With `zero`, octal numbers have a zero before their three digits, as in `echo -e` and `printf %b`.

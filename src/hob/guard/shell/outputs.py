@@ -8,8 +8,8 @@ import binascii
 import re
 from collections.abc import Callable
 
-from hob.guard.shell.arguments import ANY, STAR, capped, divided, globbed, is_known, values
-from hob.guard.shell.lexer import unescaped
+from hob.guard.shell.arguments import ANY, STAR, cap_length, is_known, mark_wildcards, option_values, split_clusters
+from hob.guard.shell.lexer import unescape
 
 _DIRECTIVE = re.compile(r"%(?:%|[-+ #0]*(?:\d+|\*)?(?:\.(?:\d+|\*)?)?([sbqdiouxXcfFeEgG]))")
 _CLASS = re.compile(r"\[:(\w+):\]")
@@ -17,13 +17,13 @@ _RANGE = re.compile(r"(.)-(.)", re.DOTALL)
 _SETS = {"upper": "A-Z", "lower": "a-z", "digit": "0-9", "alpha": "A-Za-z", "space": " \t\n"}
 
 
-def written(argv: tuple[str, ...], stdin: str | None) -> str:
+def known_output(argv: tuple[str, ...], stdin: str | None) -> str:
     """Return the command's output, ANY if unknown."""
     name = argv[0].rpartition("/")[2]
     if name in ("command", "type"):
         return _first(argv[2:], "") if argv[1:2] in (("-v",), ("-p",), ("-P",)) else ANY
     found = _WRITERS.get(name)
-    return ANY if found is None else capped(found(argv[1:], ANY if stdin is None else stdin))
+    return ANY if found is None else cap_length(found(argv[1:], ANY if stdin is None else stdin))
 
 
 def _echo(args: tuple[str, ...], _: str) -> str:
@@ -33,7 +33,7 @@ def _echo(args: tuple[str, ...], _: str) -> str:
         args = args[1:]
     text = " ".join(args)
     if "e" in options:
-        text = unescaped(text, zero=True)
+        text = unescape(text, zero=True)
     return text if "n" in options else text + "\n"
 
 
@@ -42,7 +42,7 @@ def _printf(args: tuple[str, ...], _: str) -> str:
         args = args[1:]
     if not args or args[0] == "-v":
         return ""
-    form, rest = unescaped(args[0]), list(args[1:])
+    form, rest = unescape(args[0]), list(args[1:])
     if ANY in form:
         return ANY
     wanted = sum(1 for found in _DIRECTIVE.finditer(form) if found[1])
@@ -61,7 +61,7 @@ def _directive(found: re.Match[str], rest: list[str]) -> str:
         case "s" | "q":
             return value if found[0] in ("%s", "%q") else ANY
         case "b":
-            return unescaped(value, zero=True)
+            return unescape(value, zero=True)
         case "c":
             return value[:1]
         case "d" | "i" | "u" if re.fullmatch(r"-?\d+", value) and len(found[0]) == 2:
@@ -121,7 +121,7 @@ def _tr(args: tuple[str, ...], stdin: str) -> str:
 
 
 def _members(text: str) -> str:
-    text = unescaped(_CLASS.sub(lambda found: _SETS.get(found[1], ""), text))[:512]
+    text = unescape(_CLASS.sub(lambda found: _SETS.get(found[1], ""), text))[:512]
     return _RANGE.sub(
         lambda ends: "".join(map(chr, range(ord(ends[1]), min(ord(ends[2]), ord(ends[1]) + 512) + 1))), text
     )
@@ -157,11 +157,11 @@ def _hook(args: tuple[str, ...], _: str) -> str:
 
 def _find(args: tuple[str, ...], _: str) -> str:
     """Return the paths that `find` may print, one pattern per starting point."""
-    found = found_paths(args)
+    found = find_paths(args)
     return "\n".join(found) + "\n"
 
 
-def found_paths(args: tuple[str, ...]) -> list[str]:
+def find_paths(args: tuple[str, ...]) -> list[str]:
     """Return the possible values of `{}`: starting points and names, as far as the tests tell."""
     at = 0
     while at < len(args) and args[at] in ("-H", "-L", "-P"):
@@ -171,7 +171,7 @@ def found_paths(args: tuple[str, ...]) -> list[str]:
         places.append(args[at])
         at += 1
     tests = args[at:]
-    names = [globbed(tests[i + 1]) for i, test in enumerate(tests[:-1]) if test in ("-name", "-iname")]
+    names = [mark_wildcards(tests[i + 1]) for i, test in enumerate(tests[:-1]) if test in ("-name", "-iname")]
     negated = "!" in tests or "-not" in tests
     if not names or negated or (len(names) > 1 and not {"-o", "-or"} & set(tests)):
         # without a name, the starting point itself matches too
@@ -181,7 +181,7 @@ def found_paths(args: tuple[str, ...]) -> list[str]:
     return [f"{place}/{STAR}/{name}" for place in places or ["."] for name in names[:8]]
 
 
-def files_of(argv: tuple[str, ...], stdin: str | None) -> dict[str, str]:
+def written_files(argv: tuple[str, ...], stdin: str | None) -> dict[str, str]:
     """Return the files that the command writes besides its output, with their content."""
     name, args = argv[0].rpartition("/")[2], argv[1:]
     if name == "tee":
@@ -190,8 +190,8 @@ def files_of(argv: tuple[str, ...], stdin: str | None) -> dict[str, str]:
         return {arg[3:]: ANY if stdin is None else stdin for arg in args if arg.startswith("of=")}
     if name not in ("curl", "wget", "aria2c"):
         return {}
-    args = divided(args, "oOHdAuXTFebcwmKxEz" if name == "curl" else "OoPtTUei")
-    paths = list(values(args, *(("-o", "--output") if name == "curl" else ("-O", "--output-document", "-o"))))
+    args = split_clusters(args, "oOHdAuXTFebcwmKxEz" if name == "curl" else "OoPtTUei")
+    paths = list(option_values(args, *(("-o", "--output") if name == "curl" else ("-O", "--output-document", "-o"))))
     paths += [arg.partition("?")[0].rpartition("/")[2] for arg in args if "/" in arg and not arg.startswith("-")]
     return {path: ANY for path in paths if path and path != "-"}
 

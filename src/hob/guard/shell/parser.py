@@ -7,7 +7,7 @@ import re
 
 from hob.core.translation.language import translatable
 from hob.guard.shell.arguments import ANY
-from hob.guard.shell.braces import braced
+from hob.guard.shell.braces import expand_braces
 from hob.guard.shell.lexer import LexerError, ShellLexer
 from hob.guard.shell.tree import (
     Assignment,
@@ -348,7 +348,7 @@ class Parser(ShellLexer):
             if not words:
                 declares = word.literal in DECLARING
             if self.braced:
-                words.extend(braced(word))
+                words.extend(expand_braces(word))
             else:
                 words.append(word)
         if not (words or assignments or redirects):
@@ -383,7 +383,7 @@ class Parser(ShellLexer):
             word = self.word()
             if self.pos == before:
                 raise LexerError(translatable("{word} stands where a word should", word=self.text[before]))
-            words.extend(braced(word) if self.braced else [word])
+            words.extend(expand_braces(word) if self.braced else [word])
 
     def _redirect(self, found: re.Match[str]) -> Redirect:
         self.pos = found.end()

@@ -7,7 +7,7 @@ import re
 from enum import StrEnum
 from fnmatch import fnmatchcase
 
-from hob.guard.shell.arguments import ANY, HERE, HOME, ONE, STAR, joined, may_be, words
+from hob.guard.shell.arguments import ANY, HERE, HOME, ONE, STAR, join_path, may_be, words
 
 _SYSTEM = frozenset(
     words("""bin boot dev etc home lib lib32 lib64 libx32 lost+found media mnt nix opt proc root run sbin snap srv
@@ -69,7 +69,7 @@ class PathResolver:
 
     def resolve(self, path: str, directory: str) -> str:
         """Return the path from the root or from HOME, without `.` and `..`; it begins with ANY if that is unknown."""
-        whole = joined(directory, path)
+        whole = join_path(directory, path)
         if whole[:1] == HERE:
             whole = self.cwd + whole[1:]
         if self.home and (whole == self.home or whole.startswith(self.home + "/")):

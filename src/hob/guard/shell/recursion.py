@@ -88,7 +88,7 @@ class CallGraph:
         return reached
 
 
-def names_itself(node: Simple) -> bool:
+def starts_itself(node: Simple) -> bool:
     """Return whether the command starts the script it is part of."""
     name = node.words[0]
     if _ITSELF.search(name.text):

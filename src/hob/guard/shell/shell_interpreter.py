@@ -9,15 +9,15 @@ import re
 from dataclasses import replace
 
 from hob.core.translation.language import translatable
-from hob.guard.shell.arguments import ANY, FEARED, HOME, capped
+from hob.guard.shell.arguments import ANY, DANGEROUS_PROGRAMS, HOME, cap_length
 from hob.guard.shell.builtins import perform
 from hob.guard.shell.commands import NOTHING, Code, Redirection, Runs, SimpleCommand
 from hob.guard.shell.expansion import CommandInput, Expander, ShellState
-from hob.guard.shell.outputs import files_of, written
+from hob.guard.shell.outputs import known_output, written_files
 from hob.guard.shell.parser import DECLARING, parse
-from hob.guard.shell.recursion import CallGraph, is_endless, names_itself
+from hob.guard.shell.recursion import CallGraph, is_endless, starts_itself
 from hob.guard.shell.tree import Block, Function, Node, Pipeline, Redirect, Script, Simple, Step, SyntaxProblem
-from hob.guard.shell.wrappers import runs_of
+from hob.guard.shell.wrappers import nested_runs
 
 # Fallback for text that cannot be parsed: every run of words is treated as a command, so that nothing hides behind an
 # error.
@@ -28,7 +28,7 @@ _MAX = 300
 _EXPANSION = re.compile(r"\$\{?[A-Za-z0-9_@*#?!-]+\}?")
 
 
-def loose(text: str) -> list[tuple[str, ...]]:
+def guess_argvs(text: str) -> list[tuple[str, ...]]:
     """Return possible argument lists in the text, ignoring quotes and backslashes."""
     found: list[tuple[str, ...]] = []
     for piece in _BETWEEN.split(text, _MAX):
@@ -95,7 +95,7 @@ class ShellInterpreter(Expander):
             self.problem("text that is not known runs as commands", text)
         out = self.script(parsed.script, stdin, wants_output)
         if parsed.rest:
-            for argv in loose(parsed.rest):
+            for argv in guess_argvs(parsed.rest):
                 self.run(argv, " ".join(argv), stdin)
             out = ANY
         self._depth -= 1
@@ -111,7 +111,7 @@ class ShellInterpreter(Expander):
                 end += 1
             out.append(self._chain(script[at:end], stdin, wants_output))
             at = end
-        return capped("".join(out)) if wants_output else ANY
+        return cap_length("".join(out)) if wants_output else ANY
 
     def _chain(self, chain: Script, stdin: CommandInput | None, wants_output: bool) -> str:
         """Follow commands joined by `&&` and `||`. Any of them may be the last one that runs."""
@@ -196,8 +196,8 @@ class ShellInterpreter(Expander):
                 for word in node.words:
                     self.text(word)
                 if node.kind == "arithmetic":  # other shells may read these as two subshells
-                    for argv in loose(node.text):
-                        if argv[0] in FEARED:
+                    for argv in guess_argvs(node.text):
+                        if argv[0] in DANGEROUS_PROGRAMS:
                             self.run(argv, node.text, stdin)
                 return ""
         self.calls.branches += 1
@@ -272,7 +272,7 @@ class ShellInterpreter(Expander):
         assigned = [(item.name, self.assigned(item)) for item in node.assignments]
         redirections, feed = self._redirections(node.redirects) if node.redirects else ((), None)
         feed = feed or stdin
-        if node.words and names_itself(node) and (self._background or self.calls.piped):
+        if node.words and starts_itself(node) and (self._background or self.calls.piped):
             self.bombs[node.text] = None
         lasting = not argv or node.words[0].literal in DECLARING
         before = {name: self.state.variables.get(name) for name, _ in assigned}
@@ -319,7 +319,7 @@ class ShellInterpreter(Expander):
                 self._record((), text, redirections, assigned, stdin, NOTHING)
             return self._called(argv, function, stdin, wants_output)
         incoming = None if stdin is None else stdin.text
-        runs = runs_of(argv, incoming)
+        runs = nested_runs(argv, incoming)
         if "/" in argv[0] and argv[0].removeprefix("./") in self.files:
             runs = replace(runs, scripts=(argv[0],))
         if runs is not NOTHING:
@@ -328,10 +328,10 @@ class ShellInterpreter(Expander):
         done = perform(self, argv, stdin)
         if done is not None:
             return done
-        for path, content in files_of(argv, incoming).items():
+        for path, content in written_files(argv, incoming).items():
             self.files[path.removeprefix("./")] = CommandInput(content, (argv[0],))
         if runs == NOTHING:
-            return written(argv, incoming) if wants_output else ANY
+            return known_output(argv, incoming) if wants_output else ANY
         return self._follow(runs, argv, stdin, wants_output)
 
     def _follow(self, runs: Runs, argv: tuple[str, ...], stdin: CommandInput | None, wants_output: bool) -> str:
@@ -449,7 +449,7 @@ class ShellInterpreter(Expander):
         for redirection in redirections:
             if redirection.operator in (">", ">|", ">>") and redirection.descriptor in ("", "1"):
                 old = self.files.get(redirection.target) if redirection.operator == ">>" else None
-                text = capped((old.text if old else "") + feed.text)
+                text = cap_length((old.text if old else "") + feed.text)
                 self.files[redirection.target.removeprefix("./")] = CommandInput(text, feed.names)
         return ""
 

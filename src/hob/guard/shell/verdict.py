@@ -57,7 +57,7 @@ def judge_command(analysis: Analysis, *, cwd: str, workspace: str, home: str = "
         found[ShellFinding(ShellSeverity.REFUSE, "fork-bomb", "it starts copies of itself without end", text[:200])] = (
             None
         )
-    for name in environment.shadowed(analysis.functions):
+    for name in environment.find_shadowed(analysis.functions):
         found[
             ShellFinding(
                 ShellSeverity.ASK, "shadowing", translatable("it gives {name} another meaning", name=name), name
@@ -65,12 +65,12 @@ def judge_command(analysis: Analysis, *, cwd: str, workspace: str, home: str = "
         ] = None
     places = PathResolver(cwd, workspace, home)
     for command in (*analysis.commands, *analysis.others):
-        for finding in judged(RuleInput(command, places, refusals)):
+        for finding in judge_simple(RuleInput(command, places, find_refusals)):
             found[finding] = None
     return tuple(sorted(found, key=lambda finding: -finding.severity))
 
 
-def judged(rule_input: RuleInput) -> Iterator[ShellFinding]:
+def judge_simple(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """Yield the findings of all rules for one command."""
     command = rule_input.command
     if command.redirections:
@@ -109,7 +109,7 @@ def _guessed(rule_input: RuleInput) -> Iterator[ShellFinding]:
             yield from filter(running.is_refused, rule(rule_input._replace(command=command)))
 
 
-def refusals(text: str, rule_input: RuleInput) -> Iterator[ShellFinding]:
+def find_refusals(text: str, rule_input: RuleInput) -> Iterator[ShellFinding]:
     """Yield the refusals of a text that a program in another language may run as a command."""
     if len(rule_input.command.via) > _DEEPEST or len(text) > 2000:
         return
@@ -120,6 +120,6 @@ def refusals(text: str, rule_input: RuleInput) -> Iterator[ShellFinding]:
             via=(*rule_input.command.via, *command.via, rule_input.command.name),
             directory=rule_input.command.directory,
         )
-        yield from filter(running.is_refused, judged(rule_input._replace(command=nested)))
+        yield from filter(running.is_refused, judge_simple(rule_input._replace(command=nested)))
     for _ in inner.bombs:
         yield rule_input.refuse("fork-bomb", "it starts copies of itself without end")

@@ -10,23 +10,23 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from hob.guard.shell.arguments import (
+    AMBIGUOUS_NAMES,
     ANY,
-    FEARED,
-    HARMLESS,
-    KNOWN,
-    SUBCOMMANDS,
-    WHEN,
+    DANGEROUS_PROGRAMS,
+    HARMLESS_PROGRAMS,
+    SHUTDOWN_TIMES,
+    UNDERSTOOD_PROGRAMS,
     Args,
     after_options,
     is_known,
     may_be,
     operands,
-    values,
+    option_values,
     words,
 )
 from hob.guard.shell.commands import NOTHING, Runs
-from hob.guard.shell.interpreters import SHELLS, interpreted, shell_runs
-from hob.guard.shell.outputs import found_paths
+from hob.guard.shell.interpreters import SHELLS, interpreter_runs, shell_run
+from hob.guard.shell.outputs import find_paths
 
 _MAX = 8  # commands generated from one
 
@@ -168,14 +168,14 @@ _TEXTS = {
 }
 
 
-def runs_of(argv: Args, stdin: str | None) -> Runs:
+def nested_runs(argv: Args, stdin: str | None) -> Runs:
     """Return what the command runs in turn; NOTHING if its arguments show nothing."""
     name, args = argv[0].rpartition("/")[2], argv[1:]
     if not is_known(name):
         return _guessed(name, args, stdin)
-    if name in HARMLESS:
+    if name in HARMLESS_PROGRAMS:
         return NOTHING
-    found = interpreted(name, args)
+    found = interpreter_runs(name, args)
     if found is None:
         special = _SPECIAL.get(name)
         prefix = _PREFIXES.get(name)
@@ -187,14 +187,14 @@ def runs_of(argv: Args, stdin: str | None) -> Runs:
             found = NOTHING
     if name in _OPTIONS:
         found = replace(found, shell=(*found.shell, *((text, ()) for text in _command_lines(name, args))))
-    if found.commands or name in FEARED or name in KNOWN:
+    if found.commands or name in DANGEROUS_PROGRAMS or name in UNDERSTOOD_PROGRAMS:
         return found
     suspected = _suspected(args)
     return replace(found, commands=suspected) if suspected else found
 
 
 def _command_lines(name: str, args: Args) -> list[str]:
-    found = list(values(args, *_OPTIONS[name]))
+    found = list(option_values(args, *_OPTIONS[name]))
     if name in ("script", "su", "env"):  # -qc TEXT
         found += [args[at + 1] for at, arg in enumerate(args[:-1]) if re.fullmatch("-[a-zA-Z]+[cS]", arg)]
     return found
@@ -224,10 +224,10 @@ def _suspected(args: Args) -> tuple[Args, ...]:
         follows = args[at + 1] if at + 1 < len(args) else ""
         if name in SHELLS:
             begins = follows[:1] == "-" and "c" in follows
-        elif name in SUBCOMMANDS:
-            begins = at > 0 and (follows[:1] == "-" or follows in WHEN)
+        elif name in AMBIGUOUS_NAMES:
+            begins = at > 0 and (follows[:1] == "-" or follows in SHUTDOWN_TIMES)
         else:
-            begins = name in FEARED
+            begins = name in DANGEROUS_PROGRAMS
         if begins:
             found.append(args[at:])
     return tuple(found[:_MAX])
@@ -240,8 +240,8 @@ def _guessed(name: str, args: Args, stdin: str | None) -> Runs:
             if shell == "bash" and not any(arg[:1] == "-" and "c" in arg for arg in args) and stdin is None:
                 continue
             if shell == "eval":
-                return shell_runs(" ".join(args)) if name != ANY else Runs(commands=_suspected(args))
-            return replace(runs_of((shell, *args), stdin), opaque="the name of the program is not known")
+                return shell_run(" ".join(args)) if name != ANY else Runs(commands=_suspected(args))
+            return replace(nested_runs((shell, *args), stdin), opaque="the name of the program is not known")
     return Runs(commands=_suspected(args))
 
 
@@ -250,8 +250,8 @@ def _xargs(args: Args, stdin: str | None) -> Runs:
     inner = after_options(args, valued)
     if not inner:
         return Runs()
-    marks = list(values(args, "-I", "--replace")) or (["{}"] if "-i" in args else [])
-    known = stdin is not None and len(stdin) < 4096 and not any(values(args, "-a", "--arg-file"))
+    marks = list(option_values(args, "-I", "--replace")) or (["{}"] if "-i" in args else [])
+    known = stdin is not None and len(stdin) < 4096 and not any(option_values(args, "-a", "--arg-file"))
     if not marks:
         items = tuple(stdin.replace(ANY + "\n", ANY + " ").split()) if known and stdin else ()
         return Runs(commands=((*inner, *(items or (ANY,))),))
@@ -277,7 +277,7 @@ def _parallel(args: Args, stdin: str | None) -> Runs:
 
 def _find(args: Args, _: str | None) -> Runs:
     found: list[Args] = []
-    paths = found_paths(args)
+    paths = find_paths(args)
     at = 0
     while at < len(args):
         if args[at] in ("-exec", "-execdir", "-ok", "-okdir"):
@@ -306,7 +306,7 @@ def _ssh(args: Args, _: str | None) -> Runs:
     valued = frozenset(words("-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w -B"))
     rest = after_options(args, valued, 1)
     texts = [" ".join(rest)] if rest else []
-    for option in values(args, "-o"):
+    for option in option_values(args, "-o"):
         key, _, value = option.replace(" ", "=", 1).partition("=")
         if key.lower() in ("proxycommand", "localcommand", "knownhostscommand", "remotecommand"):
             texts.append(value)
@@ -326,7 +326,9 @@ def _texts(name: str) -> Callable[[Args, str | None], Runs]:
 
 
 def _tar(args: Args, _: str | None) -> Runs:
-    found = [value.partition("=")[2] for value in values(args, "--checkpoint-action") if value.startswith("exec")]
+    found = [
+        value.partition("=")[2] for value in option_values(args, "--checkpoint-action") if value.startswith("exec")
+    ]
     return Runs(shell=tuple((text, ()) for text in found))
 
 
@@ -340,7 +342,7 @@ _RUNNING_KEYS = re.compile(
 
 def _git(args: Args, _: str | None) -> Runs:
     shell: list[str] = []
-    settings = [text.partition("=")[::2] for text in values(args, "-c")]
+    settings = [text.partition("=")[::2] for text in option_values(args, "-c")]
     rest = after_options(args, ("-c", "-C", "--git-dir", "--work-tree", "--namespace", "--config-env", "--exec-path"))
     action, more = rest[:1], rest[1:]
     if action == ("config",):
@@ -356,16 +358,18 @@ def _git(args: Args, _: str | None) -> Runs:
     elif action == ("bisect",) and more[:1] == ("run",):
         return Runs(commands=(more[1:],) if more[1:] else ())
     elif action == ("rebase",):
-        shell += values(more, "-x", "--exec")
+        shell += option_values(more, "-x", "--exec")
     elif action == ("filter-branch",):
         shell += [more[at + 1] for at, arg in enumerate(more[:-1]) if arg.endswith("-filter")]
     elif action == ("difftool",):
-        shell += values(more, "-x", "--extcmd")
+        shell += option_values(more, "-x", "--extcmd")
     elif action == ("clone",):
-        shell += values(more, "-u")
+        shell += option_values(more, "-u")
     elif action == ("grep",):
-        shell += [value for value in values(more, "-O", "--open-files-in-pager") if value]
-    shell += values(more, "--upload-pack", "--receive-pack", "--exec") if action and action[0] != "rebase" else ()
+        shell += [value for value in option_values(more, "-O", "--open-files-in-pager") if value]
+    shell += (
+        option_values(more, "--upload-pack", "--receive-pack", "--exec") if action and action[0] != "rebase" else ()
+    )
     shell += [arg[5:] for arg in more if arg.startswith("ext::")]
     return Runs(shell=tuple((text, ()) for text in shell if text)) if shell else NOTHING
 

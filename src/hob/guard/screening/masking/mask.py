@@ -1,8 +1,9 @@
 """Masking of known secrets: exact, so nothing else is touched, and fast enough for every text.
 
-A complete text is also searched in unfolded form (see `unfolded`); in a text that arrives in pieces only the listed
-forms are found. Every form of a secret has at least `gram + step - 1` characters, so one of the positions probed (every
-`step`-th) hits one of its last grams. A text without secrets costs one lookup per step, however many secrets there are.
+A complete text is also searched in unfolded form (see `find_unfolded`); in a text that arrives in pieces only the
+listed forms are found. Every form of a secret has at least `gram + step - 1` characters, so one of the positions probed
+(every `step`-th) hits one of its last grams. A text without secrets costs one lookup per step, however many secrets
+there are.
 """
 
 import base64
@@ -37,7 +38,7 @@ def forms_of(value: str) -> frozenset[str]:
     """Return the value, its lines, and their JSON, URL, HTML, hex, base64 and base32 encodings (at every offset)."""
     found: set[str] = set()
     for text in {value, value.strip(), *_lines(value)}:
-        found.update(_written(text))
+        found.update(_encodings(text))
         data = text.encode("utf-8", "surrogatepass")
         found.update((data.hex(), data.hex().upper(), data.hex(":"), data.hex(" ")))
         for core in _base64_cores(data):
@@ -53,7 +54,7 @@ def _lines(value: str) -> Iterator[str]:
         yield from (line.strip() for line in lines if len(line.strip()) >= _LINE and "-----" not in line)
 
 
-def _written(text: str) -> Iterator[str]:
+def _encodings(text: str) -> Iterator[str]:
     yield text
     for ascii_only in (True, False):
         inner = json.dumps(text, ensure_ascii=ascii_only)[1:-1]
@@ -62,12 +63,12 @@ def _written(text: str) -> Iterator[str]:
         yield inner.replace("/", "\\/")
     yield html.escape(text)
     yield html.escape(text, quote=False)
-    for coded in (_quoted(text, ""), _quoted(text, "/"), quote_plus(text, errors="replace")):
+    for coded in (_percent_encoded(text, ""), _percent_encoded(text, "/"), quote_plus(text, errors="replace")):
         yield coded
         yield _lower_escapes(coded)
 
 
-def _quoted(text: str, safe: str) -> str:
+def _percent_encoded(text: str, safe: str) -> str:
     return quote(text, safe=safe, errors="replace")
 
 
@@ -92,7 +93,7 @@ def _base32_cores(data: bytes) -> Iterator[str]:
 
 # Spellings that no list of forms can cover, because anything may come between the characters of the secret: line ends
 # (`base64`, `xxd -p` and `fold` wrap their output), colours and zero-width characters, an escape for each character.
-# Each is tried only if the text shows a trace of it. Output of `xxd`, `od` and `hexdump` is handled by `dumped`.
+# Each is tried only if the text shows a trace of it. Output of `xxd`, `od` and `hexdump` is handled by `decode_dumps`.
 
 # Hex dumps by `xxd`, `od` and `hexdump`: lines of columns, each with some bytes in hex, octal or as characters.
 
@@ -110,7 +111,7 @@ def shows_dump(text: str) -> bool:
     return "\n00" in text or text.startswith("00") or text.count(" ") * 4 > len(text)
 
 
-def dumped(text: str) -> Iterator[Sequence[tuple[int, int, str]]]:
+def decode_dumps(text: str) -> Iterator[Sequence[tuple[int, int, str]]]:
     """Yield each way to decode the dump in a text: its rows and the line ends between them, with what they mean."""
     rows: list[tuple[int, str]] = []
     start = 0
@@ -202,7 +203,7 @@ _ESCAPES = tuple(  # each is preceded by the string that is cheap to search for
 )
 
 
-def unfolded(text: str, find: Find) -> Iterator[Span]:
+def find_unfolded(text: str, find: Find) -> Iterator[Span]:
     """Yield the spans of secrets in the unfolded text; `find` searches a plain text."""
     if "\0" in text or "\x1b" in text or (not text.isascii() and any(sign in text for sign in _WIDTHLESS)):
         yield from _found(text, ((each.start(), each.end(), "") for each in _HIDDEN.finditer(text)), find)
@@ -213,7 +214,7 @@ def unfolded(text: str, find: Find) -> Iterator[Span]:
         if end in text:
             yield from _wrapped(text, end, find)
     if shows_dump(text):
-        for pieces in dumped(text):
+        for pieces in decode_dumps(text):
             yield from _found(text, pieces, find)
 
 
@@ -328,8 +329,8 @@ class Mask:
         if seen in self._clean:
             return text
         spans = self.find(text)
-        if further := list(unfolded(text, self.find)):
-            spans = merge((*spans, *further))
+        if further := list(find_unfolded(text, self.find)):
+            spans = merge_spans((*spans, *further))
         if spans:
             return _replaced(text, spans)
         if len(self._clean) >= _REMEMBERED:
@@ -349,7 +350,7 @@ class Mask:
             for offset, form in grams[text[at : at + size]]
             if offset <= at and text.startswith(form, at - offset)
         ]
-        return merge(found)
+        return merge_spans(found)
 
     def stream(self) -> "MaskStream":
         """Return a masker for one text that arrives in pieces."""
@@ -391,7 +392,9 @@ class MaskStream:
         shown: list[str] = []
         at = 0
         told = max(0, self._told - keep)
-        for start, end in merge([(0, self._told), *self._mask.find(text)] if self._told else self._mask.find(text)):
+        for start, end in merge_spans(
+            [(0, self._told), *self._mask.find(text)] if self._told else self._mask.find(text)
+        ):
             if start >= keep:
                 break
             if start or not self._told:
@@ -403,7 +406,7 @@ class MaskStream:
         return "".join(shown)
 
 
-def merge(found: Iterable[Span]) -> list[Span]:
+def merge_spans(found: Iterable[Span]) -> list[Span]:
     """Sort the spans and merge overlapping ones."""
     merged: list[Span] = []
     for start, end in sorted(found):

@@ -60,7 +60,7 @@ class Placeholders:
         self._known: dict[str, str] = {}
         self.restore: dict[str, str] = {}
 
-    def take_out(self, text: str, findings: Iterable[SensitiveFinding], others: Mapping[str, str] = _NONE) -> str:
+    def redact(self, text: str, findings: Iterable[SensitiveFinding], others: Mapping[str, str] = _NONE) -> str:
         """Replace the findings, the `others` (values found elsewhere, with their kinds) and whatever looks like a
         placeholder.
         """
@@ -102,7 +102,7 @@ def _mentioned(text: str, values: Mapping[str, str]) -> list[SensitiveFinding]:
     return found
 
 
-def put_back(text: str, restore: Mapping[str, str]) -> str:
+def restore_values(text: str, restore: Mapping[str, str]) -> str:
     """Replace placeholders by their values; unknown placeholders are kept."""
     if "[" not in text:
         return text
@@ -125,7 +125,7 @@ class Restorer:
         if at < 0 or _UNFINISHED.match(text, at) is None:
             at = len(text)
         self._held = text[at:]
-        return put_back(text[:at], self._restore)
+        return restore_values(text[:at], self._restore)
 
     def finish(self) -> str:
         """Return the text held back, which was not a placeholder."""
@@ -287,10 +287,10 @@ class PromptGuard:
         return message if text is message.text else replace(message, text=text)
 
     def _redact_call(self, call: ToolCall, placeholders: Placeholders) -> ToolCall:
-        def take_out(name: str, text: str) -> str:
+        def redact(name: str, text: str) -> str:
             return self._take_out(text, placeholders, self._scan_named(name, text))
 
-        arguments = change_texts(call.arguments, take_out)
+        arguments = change_texts(call.arguments, redact)
         return call if arguments is call.arguments else replace(call, arguments=arguments)
 
     def _take_out(
@@ -298,10 +298,10 @@ class PromptGuard:
     ) -> str:
         found = self._scan(text) if findings is None else findings
         wanted = merge([each for each in found if self._actions[each.kind] is ScreeningAction.REDACT])
-        return placeholders.take_out(text, wanted, self._known)
+        return placeholders.redact(text, wanted, self._known)
 
 
-async def restored(events: AsyncIterator[ModelEvent], restore: Mapping[str, str]) -> AsyncGenerator[ModelEvent]:
+async def restore_events(events: AsyncIterator[ModelEvent], restore: Mapping[str, str]) -> AsyncGenerator[ModelEvent]:
     """Restore values in text, reasoning and calls of the events. Omit it if `restore` is empty."""
     text, reasoning = Restorer(restore), Restorer(restore)
     async with aclosing(cast("AsyncGenerator[ModelEvent]", events)) as source:
@@ -327,10 +327,12 @@ async def restored(events: AsyncIterator[ModelEvent], restore: Mapping[str, str]
 def restore_reply(reply: ModelReply, restore: Mapping[str, str]) -> ModelReply:
     """Restore values in the whole answer. The provider's sealed continuation is not changed."""
     calls = tuple(
-        replace(call, arguments=change_texts(call.arguments, lambda _, text: put_back(text, restore)))
+        replace(call, arguments=change_texts(call.arguments, lambda _, text: restore_values(text, restore)))
         for call in reply.calls
     )
-    return replace(reply, text=put_back(reply.text, restore), reasoning=put_back(reply.reasoning, restore), calls=calls)
+    return replace(
+        reply, text=restore_values(reply.text, restore), reasoning=restore_values(reply.reasoning, restore), calls=calls
+    )
 
 
 def _texts(request: ModelRequest) -> Iterator[tuple[str, bool, str]]:

@@ -44,7 +44,7 @@ def unfinished(text: str, words: Collection[str]) -> int:
 _OPEN, _CLOSED = ("<think>", "<thinking>"), ("</think>", "</thinking>")
 
 
-class Thoughts:
+class ThinkingFilter:
     """Removes a `<think>` block at the beginning of a text and collects it in `reasoning`.
 
     Holds back eleven characters. A block elsewhere is part of the content and stays.
@@ -105,7 +105,7 @@ _MARKS = re.compile(rf"(?:{_MARK}\s{{0,4}}+){{1,8}}+$")
 _MAYBE_MARKS = re.compile(rf"(?:{_MARK}\s{{0,4}}+){{0,8}}+(?:<[\w|/\uff5c\u2581]{{0,24}}+)?$")
 
 
-class EndMarks:
+class EndMarkFilter:
     """Removes the end-of-turn marks of models from the end of a text. Holds back what may be such an end."""
 
     def __init__(self) -> None:
@@ -129,7 +129,7 @@ class EndMarks:
         return _MARKS.sub("", held)
 
 
-class Images:
+class ImageFilter:
     """Replaces an image by its address, unless `own_words` name its host.
 
     An answer could exfiltrate data in an image address, which a client would load immediately.
@@ -204,7 +204,7 @@ class Images:
         return False
 
 
-class Redaction:
+class RedactionFilter:
     """Removes what the detectors find. Releases text line by line, or in pieces of some hundred characters.
 
     Holds back at most 16,000 characters within a key block, 4,000 in an endless word, 700 otherwise.
@@ -240,7 +240,7 @@ class Redaction:
         for finding in found:
             if finding.end <= start:
                 continue
-            parts += text[at : max(at, finding.start)], removed(finding.kind)
+            parts += text[at : max(at, finding.start)], removal_mark(finding.kind)
             at = finding.end
         parts.append(text[at:end])
         self._held = text[max(at, end) :]
@@ -263,7 +263,7 @@ class Redaction:
         return max(start, end)
 
 
-def removed(kind: str) -> str:
+def removal_mark(kind: str) -> str:
     """Return the replacement for a removed value."""
     return f"[{kind.replace('_', ' ')} removed]"
 
@@ -341,11 +341,11 @@ class Sanitizer:
 
     def _stages(self, request: ModelRequest) -> tuple[Stage, ...]:
         settings = self._settings
-        stages: list[Stage] = [Thoughts(), EndMarks()] if settings.artefacts else []
+        stages: list[Stage] = [ThinkingFilter(), EndMarkFilter()] if settings.artefacts else []
         if settings.images is not ImageRule.KEEP:
-            stages.append(Images(all_own_words(request)))
+            stages.append(ImageFilter(all_own_words(request)))
         if self._kinds:
-            stages.append(Redaction(self._kinds))
+            stages.append(RedactionFilter(self._kinds))
         if settings.max_chars:
             stages.append(LengthLimit(settings.max_chars, settings.suffix))
         return tuple(stages)
@@ -360,8 +360,8 @@ class _Cleaning:
 
     def __init__(self, stages: tuple[Stage, ...], kinds: frozenset[str]) -> None:
         self._stages = stages
-        self._thoughts = next((stage for stage in stages if isinstance(stage, Thoughts)), None)
-        self._aside = Redaction(kinds) if kinds else None
+        self._thoughts = next((stage for stage in stages if isinstance(stage, ThinkingFilter)), None)
+        self._aside = RedactionFilter(kinds) if kinds else None
         self._kinds = kinds
         self._came = 0
         self._texts: list[str] = []
@@ -431,5 +431,5 @@ class _Cleaning:
         for finding in reversed(find(whole, self._kinds)):
             if finding.end > len(before):
                 start = max(finding.start, len(before))
-                whole = whole[:start] + removed(finding.kind) + whole[finding.end :]
+                whole = whole[:start] + removal_mark(finding.kind) + whole[finding.end :]
         return whole[len(before) :]

@@ -40,10 +40,10 @@ def _sanitizer() -> Callable[[SanitizerSettings], _Cleaning]:
 
 
 @Lazy
-def _restored() -> Callable[[Events, dict[str, str]], Events]:
-    from hob.guard.screening.model_calls.prompt_guard import restored
+def _restore_events() -> Callable[[Events, dict[str, str]], Events]:
+    from hob.guard.screening.model_calls.prompt_guard import restore_events
 
-    return restored
+    return restore_events
 
 
 class ModelScreening:
@@ -60,4 +60,4 @@ class ModelScreening:
     def clean(self, request: ModelRequest, events: Events) -> Events:
         if self._sanitizer().active:
             events = self._sanitizer().clean(request, events)
-        return _restored()(events, dict(request.withheld)) if request.withheld else events
+        return _restore_events()(events, dict(request.withheld)) if request.withheld else events

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from hob.core.translation.language import translatable
-from hob.guard.shell.arguments import STAR, has, operands, words
+from hob.guard.shell.arguments import STAR, has_option, operands, words
 from hob.guard.shell.command_context import Rule, RuleInput, Rules, ShellFinding
 
 _POWER = frozenset(
@@ -86,7 +86,12 @@ def kill_by_name(rule_input: RuleInput) -> Iterator[ShellFinding]:
     names = operands(rule_input.args, ("-u", "-U", "-g", "-t", "-s", "--signal", "-G", "--user"))
     everything = any(name in ("", ".", ".*", "^", STAR, f".{STAR}", "[a-z]") for name in names)
     core = any(re.search(r"^\^?(systemd|init|launchd|sshd|dbus|login|Xorg|gnome-shell|kernel)", name) for name in names)
-    if everything or core or has(rule_input.args, "uU", "--user", "--euid", "--uid") or rule_input.name == "killall5":
+    if (
+        everything
+        or core
+        or has_option(rule_input.args, "uU", "--user", "--euid", "--uid")
+        or rule_input.name == "killall5"
+    ):
         yield rule_input.refuse("system-control", "it ends processes that are not its own")
 
 
@@ -98,7 +103,7 @@ def hob(rule_input: RuleInput) -> Iterator[ShellFinding]:
 
 def table(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """Judge `crontab`."""
-    if has(rule_input.args, "r"):
+    if has_option(rule_input.args, "r"):
         yield rule_input.refuse("system-control", "it deletes all scheduled jobs")
     elif rule_input.args != ("-l",):
         yield rule_input.ask("persistence", "it schedules what runs later, by itself")

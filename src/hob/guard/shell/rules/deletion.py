@@ -4,16 +4,16 @@ import re
 from collections.abc import Iterator
 
 from hob.core.translation.language import translatable
-from hob.guard.shell.arguments import ANY, STAR, after_options, has, operands, shown, values
+from hob.guard.shell.arguments import ANY, STAR, after_options, display, has_option, operands, option_values
 from hob.guard.shell.command_context import RuleInput, Rules, ShellFinding
-from hob.guard.shell.outputs import found_paths
+from hob.guard.shell.outputs import find_paths
 from hob.guard.shell.places import OWN, TOO_MUCH, ShellPlace
 
 
 def remove(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """Judge `rm`, `unlink` and `rmdir`."""
     args = rule_input.args
-    deep = has(args, "rR", "--recursive") and rule_input.name == "rm"
+    deep = has_option(args, "rR", "--recursive") and rule_input.name == "rm"
     if "--no-preserve-root" in args:
         yield rule_input.refuse("system-deletion", "it asks for the root of the file system to be deleted")
     targets = operands(args)
@@ -39,7 +39,7 @@ def deletes(rule_input: RuleInput, target: str, deep: bool) -> Iterator[ShellFin
         return
     elif rule_input.name != "rmdir" or place not in OWN:
         yield rule_input.ask(
-            "deletion", translatable("it deletes {path}, {place}", path=repr(shown(target)), place=place.value)
+            "deletion", translatable("it deletes {path}, {place}", path=repr(display(target)), place=place.value)
         )
 
 
@@ -66,23 +66,23 @@ def empties(rule_input: RuleInput, target: str) -> Iterator[ShellFinding]:
     if place is ShellPlace.DEVICE:
         yield rule_input.refuse("device-destruction", "it overwrites a device")
     elif place not in (ShellPlace.BUILT, ShellPlace.TEMPORARY, ShellPlace.STREAM):
-        yield rule_input.ask("deletion", translatable("it empties {path}", path=repr(shown(target))))
+        yield rule_input.ask("deletion", translatable("it empties {path}", path=repr(display(target))))
 
 
 def find(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """Judge `find -delete`, and the files that `find` writes."""
     args = rule_input.args
     if "-delete" in args:
-        for path in found_paths(args):
+        for path in find_paths(args):
             yield from deletes(rule_input, path, True)
-    for target in values(args, "-fprint", "-fprint0", "-fls", "-fprintf"):
+    for target in option_values(args, "-fprint", "-fprint0", "-fls", "-fprintf"):
         yield from writes(rule_input, target)
 
 
 def move(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """Judge `mv`: the sources and the target."""
     paths = operands(rule_input.args, ("-S", "-t", "--suffix", "--target-directory"))
-    into = list(values(rule_input.args, "-t", "--target-directory"))
+    into = list(option_values(rule_input.args, "-t", "--target-directory"))
     target = into[0] if into else paths[-1] if paths else ""
     if target in ("/dev/null", "/dev/zero"):
         yield rule_input.ask("deletion", "it moves files to where they are lost")
@@ -92,7 +92,7 @@ def move(rule_input: RuleInput) -> Iterator[ShellFinding]:
             yield rule_input.refuse("system-deletion", translatable("it moves away {place}", place=place.value))
         elif place in (ShellPlace.WORKSPACE, ShellPlace.HISTORY, ShellPlace.UNKNOWN, ShellPlace.OUTSIDE):
             yield rule_input.ask(
-                "deletion", translatable("it moves away {path}, {place}", path=repr(shown(source)), place=place.value)
+                "deletion", translatable("it moves away {path}, {place}", path=repr(display(source)), place=place.value)
             )
         elif (
             place is ShellPlace.INSIDE
@@ -107,7 +107,7 @@ def move(rule_input: RuleInput) -> Iterator[ShellFinding]:
 def copy(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """Judge the target of `cp`, `ln` and `install`."""
     paths = operands(rule_input.args, ("-S", "-t", "-m", "-o", "-g", "--suffix", "--target-directory", "--mode"))
-    into = list(values(rule_input.args, "-t", "--target-directory"))
+    into = list(option_values(rule_input.args, "-t", "--target-directory"))
     target = into[0] if into else paths[-1] if len(paths) > 1 else ""
     if not target:
         return
@@ -125,12 +125,14 @@ def rsync(rule_input: RuleInput) -> Iterator[ShellFinding]:
         return
     target = paths[-1]
     local = ":" not in target
-    if has(rule_input.args, "", "--remove-source-files") or any(arg.startswith("--delete") for arg in rule_input.args):
+    if has_option(rule_input.args, "", "--remove-source-files") or any(
+        arg.startswith("--delete") for arg in rule_input.args
+    ):
         place = rule_input.place(target) if local else ShellPlace.OUTSIDE
         if place in TOO_MUCH:
             yield rule_input.refuse("system-deletion", translatable("it deletes what is in {place}", place=place.value))
         elif place not in (ShellPlace.BUILT, ShellPlace.TEMPORARY):
-            yield rule_input.ask("deletion", translatable("it deletes files in {path}", path=repr(shown(target))))
+            yield rule_input.ask("deletion", translatable("it deletes files in {path}", path=repr(display(target))))
     elif local:
         yield from writes(rule_input, target)
 
@@ -138,11 +140,11 @@ def rsync(rule_input: RuleInput) -> Iterator[ShellFinding]:
 def unpack(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """Judge where archives are unpacked, and whether the packed files are deleted."""
     args = rule_input.args
-    if has(args, "", "--remove-files"):
+    if has_option(args, "", "--remove-files"):
         yield rule_input.ask("deletion", "it deletes the files that it packs")
-    if has(args, "P", "--absolute-names") and has(args[:1], "x", "--extract"):
+    if has_option(args, "P", "--absolute-names") and has_option(args[:1], "x", "--extract"):
         yield rule_input.ask("overwriting", "it unpacks files to wherever the archive says")
-    for target in values(args, "-C", "--directory", "-d"):
+    for target in option_values(args, "-C", "--directory", "-d"):
         yield from writes(rule_input, target)
 
 
@@ -152,7 +154,7 @@ def tee(rule_input: RuleInput) -> Iterator[ShellFinding]:
     nothing = reads[-1:] == ["/dev/null"] or (not reads and rule_input.command.stdin == "")
     for target in operands(rule_input.args):
         yield from writes(rule_input, target)
-        if nothing and not has(rule_input.args, "a", "--append"):
+        if nothing and not has_option(rule_input.args, "a", "--append"):
             yield from empties(rule_input, target)
 
 
@@ -171,9 +173,9 @@ def dd(rule_input: RuleInput) -> Iterator[ShellFinding]:
 def edit(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """Judge `sed -i` with a program that leaves nothing."""
     args = rule_input.args
-    if not (has(args, "i", "--in-place") or any(arg.startswith("--in-place=") for arg in args)):
+    if not (has_option(args, "i", "--in-place") or any(arg.startswith("--in-place=") for arg in args)):
         return
-    given = [*values(args, "-e", "--expression")]
+    given = [*option_values(args, "-e", "--expression")]
     files = operands(args, ("-e", "--expression", "-f", "--file", "-l", "--line-length"))
     if any(_LEAVES_NOTHING.fullmatch(program) for program in given or files[:1]):
         for target in files if given else files[1:]:
@@ -186,21 +188,21 @@ def writes(rule_input: RuleInput, target: str) -> Iterator[ShellFinding]:
     path = rule_input.resolve(target)
     if place is ShellPlace.DEVICE:
         yield rule_input.refuse(
-            "device-destruction", translatable("it writes onto the device {path}", path=shown(target))
+            "device-destruction", translatable("it writes onto the device {path}", path=display(target))
         )
     elif place is ShellPlace.KERNEL:
         yield rule_input.refuse(
-            "system-control", translatable("it changes the running system through {path}", path=shown(target))
+            "system-control", translatable("it changes the running system through {path}", path=display(target))
         )
     elif place is ShellPlace.HISTORY:
         yield rule_input.ask("persistence", "it writes version control's own files")
     elif any(part in path for part in _STARTED):
         yield rule_input.ask(
-            "persistence", translatable("what it writes to {path} is run later, by itself", path=repr(shown(target)))
+            "persistence", translatable("what it writes to {path} is run later, by itself", path=repr(display(target)))
         )
     elif place not in OWN and place is not ShellPlace.WORKSPACE:
         yield rule_input.ask(
-            "overwriting", translatable("it writes to {path}, {place}", path=repr(shown(target)), place=place.value)
+            "overwriting", translatable("it writes to {path}, {place}", path=repr(display(target)), place=place.value)
         )
 
 
@@ -234,13 +236,15 @@ def container(rule_input: RuleInput) -> Iterator[ShellFinding]:
     rest = after_options(rule_input.args, ("-H", "--host", "-c", "--context", "--config", "--log-level"))
     words = [arg for arg in rest[:4] if not arg.startswith("-")]
     if set(words[:2]) & {"rm", "rmi", "prune", "kill"} or (
-        "down" in words[:3] and has(rest, "v", "--volumes", "--rmi")
+        "down" in words[:3] and has_option(rest, "v", "--volumes", "--rmi")
     ):
         yield rule_input.ask("deletion", "it deletes containers, images or volumes")
     if words[:1] in (["push"], ["login"]):
         yield rule_input.ask("sending", "it sends to a registry")
-    bound = [*values(rest, "-v", "--volume", "--mount")]
-    mounts = any(shown(each).split(":")[0] in ("/", "/etc", "/root", "/home", "/var/run/docker.sock") for each in bound)
+    bound = [*option_values(rest, "-v", "--volume", "--mount")]
+    mounts = any(
+        display(each).split(":")[0] in ("/", "/etc", "/root", "/home", "/var/run/docker.sock") for each in bound
+    )
     mounts = mounts or any("src=/," in each or "source=/," in each or "docker.sock" in each for each in bound)
     if mounts or any(
         arg.startswith(("--privileged", "--cap-add", "--device", "--pid=host", "--security-opt")) for arg in rest

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from hob.core.translation.language import translatable
-from hob.guard.shell.arguments import ANY, FEARED, HARMLESS, HERE, HOME, words
+from hob.guard.shell.arguments import ANY, DANGEROUS_PROGRAMS, HARMLESS_PROGRAMS, HERE, HOME, words
 from hob.guard.shell.command_context import RuleInput, Rules, ShellFinding
 from hob.guard.shell.commands import BUILTINS
 from hob.guard.shell.interpreters import SHELLS
@@ -29,8 +29,8 @@ _NODE = re.compile(
 )
 _COMMON = (
     BUILTINS
-    | HARMLESS
-    | FEARED
+    | HARMLESS_PROGRAMS
+    | DANGEROUS_PROGRAMS
     | SHELLS
     | frozenset(
         words("""git python python3 pip npm node make cargo go docker ssh sed awk find xargs tar gzip env cp mv mkdir
@@ -116,7 +116,7 @@ def redefinitions(rule_input: RuleInput) -> Iterator[ShellFinding]:
         yield rule_input.ask("shadowing", "it binds commands to keys or words")
 
 
-def shadowed(names: tuple[str, ...]) -> list[str]:
+def find_shadowed(names: tuple[str, ...]) -> list[str]:
     """Return the functions named like a known program."""
     return [name for name in names if name in _COMMON and name not in (":",)]
 

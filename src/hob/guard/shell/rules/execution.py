@@ -8,14 +8,14 @@ from hob.core.translation.language import translatable
 from hob.guard.policy.places import is_executable_config_name, names_executable_config
 from hob.guard.shell.arguments import (
     ANY,
+    DANGEROUS_PROGRAMS,
     DECODERS,
     DOWNLOADERS,
-    FEARED,
-    HARMLESS,
+    HARMLESS_PROGRAMS,
+    display,
     is_known,
     may_be,
-    pattern,
-    shown,
+    possible_values,
     words,
 )
 from hob.guard.shell.command_context import RuleInput, Rules, ShellFinding, ShellSeverity
@@ -23,7 +23,8 @@ from hob.guard.shell.command_context import RuleInput, Rules, ShellFinding, Shel
 # Writing a file that later turns or other programs obey is reported as an effect, as file tools declare it.
 
 _READING = (
-    HARMLESS | {"git", "less", "awk", "rg", "ag", "fd", "find", "jq", "cd", "rm", "pytest", "mypy", "flake8", "pylint"}
+    HARMLESS_PROGRAMS
+    | {"git", "less", "awk", "rg", "ag", "fd", "find", "jq", "cd", "rm", "pytest", "mypy", "flake8", "pylint"}
 ) - {"touch", "pandoc", "iconv"}
 _PERSISTS = frozenset({Effect.PERSISTS})
 
@@ -68,7 +69,7 @@ def unknown(rule_input: RuleInput) -> Iterator[ShellFinding]:
     if name == ANY and not rule_input.args and not rule_input.command.text.startswith(("$", '"$', "`")):
         return
     yield rule_input.ask(
-        "unknown-command", translatable("which program it runs is not known ({name})", name=shown(name))
+        "unknown-command", translatable("which program it runs is not known ({name})", name=display(name))
     )
 
 
@@ -77,9 +78,9 @@ def guesses(rule_input: RuleInput) -> tuple[str, ...]:
     name = rule_input.command.argv[0].rpartition("/")[2]
     if name == ANY:
         return ("rm", "dd", "chmod", "mkfs")[: 4 if any("/dev/" in arg for arg in rule_input.args) else 3]
-    if pattern(name) is None:
+    if possible_values(name) is None:
         return ("rm",)
-    return tuple(sorted(each for each in FEARED if may_be(name, each)))[:12]
+    return tuple(sorted(each for each in DANGEROUS_PROGRAMS if may_be(name, each)))[:12]
 
 
 def opaque(rule_input: RuleInput) -> Iterator[ShellFinding]:
@@ -101,7 +102,7 @@ def opaque(rule_input: RuleInput) -> Iterator[ShellFinding]:
         if not is_known(script.replace("\x03", "").replace("\x04", "")):
             yield rule_input.ask("piped-code", "which script it runs is not known")
         elif script.startswith(("/dev/", "/proc/")):
-            yield rule_input.ask("piped-code", translatable("it runs what {path} gives", path=shown(script)))
+            yield rule_input.ask("piped-code", translatable("it runs what {path} gives", path=display(script)))
 
 
 def hidden(rule_input: RuleInput) -> Iterator[ShellFinding]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from hob.core.tools import Effect
 from hob.core.translation.language import translatable
-from hob.guard.shell.arguments import ANY, Args, divided, has, operands, shown, values, words
+from hob.guard.shell.arguments import ANY, Args, display, has_option, operands, option_values, split_clusters, words
 from hob.guard.shell.command_context import Rule, RuleInput, Rules, ShellFinding
 from hob.guard.shell.rules.deletion import writes
 
@@ -31,15 +31,15 @@ _CURL_PROXIES = words("-x --proxy --preproxy --socks4 --socks4a --socks5 --socks
 _WGET_VALUED = ("-O", "-o", "-P", "-t", "-T", "-U", "-e", "-i", "--header", "-a", "-w", "-Q", "-A", "-R", "-D", "-l")
 
 
-def host_of(text: str) -> str:
+def find_host(text: str) -> str:
     """Return the host of a URL or `user@host:path`, or ""."""
     found = _URL.match(text)
-    return shown((found[1] or found[2] or "").strip("[]")) if found is not None else ""
+    return display((found[1] or found[2] or "").strip("[]")) if found is not None else ""
 
 
-def hosts_of(texts: list[str]) -> Args:
+def find_hosts(texts: list[str]) -> Args:
     """Return the hosts of these addresses, with or without a scheme."""
-    found = (host_of(text) or ((bare := _BARE.match(text)) and bare[0]) or "" for text in texts)
+    found = (find_host(text) or ((bare := _BARE.match(text)) and bare[0]) or "" for text in texts)
     return tuple(dict.fromkeys(host for host in found if host))
 
 
@@ -50,24 +50,24 @@ def is_local(hosts: Args) -> bool:
 
 def curl(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """Judge `curl`."""
-    args = divided(rule_input.args, "oHdAuXTFebcwmKxEzDrC")
-    urls = [*operands(args, _CURL_VALUED), *values(args, "--url"), *_elsewhere(args)]
-    hosts = hosts_of(urls)
+    args = split_clusters(rule_input.args, "oHdAuXTFebcwmKxEzDrC")
+    urls = [*operands(args, _CURL_VALUED), *option_values(args, "--url"), *_elsewhere(args)]
+    hosts = find_hosts(urls)
     if any(each.startswith(("--unix-s", "--abstract-u")) for each in args):
         yield rule_input.ask("raw-socket", translatable("it talks to another program on this machine"), SENDS, hosts)
-    data = [*values(args, *_CURL_DATA)]
-    sent = [*values(args, "-T", "--upload-file")]
-    method = next(iter(values(args, "-X", "--request")), "GET").upper()
-    headers = values(args, "-H", "--header", "-A", "--user-agent", "-e", "--referer", "-b", "--cookie")
+    data = [*option_values(args, *_CURL_DATA)]
+    sent = [*option_values(args, "-T", "--upload-file")]
+    method = next(iter(option_values(args, "-X", "--request")), "GET").upper()
+    headers = option_values(args, "-H", "--header", "-A", "--user-agent", "-e", "--referer", "-b", "--cookie")
     files = sent or [
         each for each in data if re.match(r"[\w-]*@|-$", each) or "=@" in each or "=<" in each or ANY in each
     ]
     files += [each for each in headers if ANY in each]
     yield from _talks(rule_input, urls, hosts, bool(files), bool(data) or method not in ("GET", "HEAD", "OPTIONS"))
-    for target in values(args, "-o", "--output", "--output-dir", "-D", "-c", "--cookie-jar", "--dump-header"):
+    for target in option_values(args, "-o", "--output", "--output-dir", "-D", "-c", "--cookie-jar", "--dump-header"):
         if target != "-":
             yield from writes(rule_input, target)
-    if any(values(args, "-K", "--config")):
+    if any(option_values(args, "-K", "--config")):
         yield rule_input.ask("sending", "what it does is in a file of settings")
     if any(url.startswith(("file:", "gopher:", "dict:", "telnet:", "ldap:", "smtp")) for url in urls):
         yield rule_input.ask("sending", "it uses an unusual protocol")
@@ -75,20 +75,20 @@ def curl(rule_input: RuleInput) -> Iterator[ShellFinding]:
 
 def _elsewhere(args: Args) -> Iterator[str]:
     """Yield the hosts that `curl` connects to instead of the URL's."""
-    yield from values(args, *_CURL_PROXIES)
-    for each in values(args, "--resolve", "--connect-to"):  # HOST:PORT:ADDRESS…
+    yield from option_values(args, *_CURL_PROXIES)
+    for each in option_values(args, "--resolve", "--connect-to"):  # HOST:PORT:ADDRESS…
         yield each.split(":", 2)[-1]
 
 
 def wget(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """Judge `wget`."""
-    args = divided(rule_input.args, "OoPtTUeiawQARDl")
+    args = split_clusters(rule_input.args, "OoPtTUeiawQARDl")
     urls = operands(args, _WGET_VALUED)
-    body = [*values(args, "--post-data", "--body-data"), *values(args, "--post-file", "--body-file")]
-    headers = [*values(args, "--header", "-U", "--user-agent", "--referer")]
-    files = bool([*values(args, "--post-file", "--body-file")]) or any(ANY in each for each in (*body, *headers))
-    yield from _talks(rule_input, urls, hosts_of(urls), files, bool(body))
-    for target in values(args, "-O", "--output-document", "-P", "--directory-prefix", "-o"):
+    body = [*option_values(args, "--post-data", "--body-data"), *option_values(args, "--post-file", "--body-file")]
+    headers = [*option_values(args, "--header", "-U", "--user-agent", "--referer")]
+    files = bool([*option_values(args, "--post-file", "--body-file")]) or any(ANY in each for each in (*body, *headers))
+    yield from _talks(rule_input, urls, find_hosts(urls), files, bool(body))
+    for target in option_values(args, "-O", "--output-document", "-P", "--directory-prefix", "-o"):
         if target != "-":
             yield from writes(rule_input, target)
 
@@ -103,13 +103,13 @@ def client(rule_input: RuleInput) -> Iterator[ShellFinding]:
         "httpie",
     )
     files = any(re.search(r"@\S|=@", word) and "://" not in word for word in words) and sends
-    yield from _talks(rule_input, words, hosts_of(words), files, sends)
+    yield from _talks(rule_input, words, find_hosts(words), files, sends)
 
 
 def _talks(rule_input: RuleInput, urls: list[str], hosts: Args, files: bool, body: bool) -> Iterator[ShellFinding]:
     if not urls and not files:
         return
-    if is_local(hosts) and all(hosts_of([url]) for url in urls if "." in url or "/" in url):
+    if is_local(hosts) and all(find_hosts([url]) for url in urls if "." in url or "/" in url):
         return
     if files:
         yield rule_input.ask(
@@ -128,12 +128,12 @@ def _talks(rule_input: RuleInput, urls: list[str], hosts: Args, files: bool, bod
 def socket(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """Judge raw connections: `nc`, `socat`, `telnet`."""
     words = operands(rule_input.args, ("-w", "-p", "-s", "-i", "-X", "-x", "-e", "-c"))
-    hosts = hosts_of(words) or tuple(words[:1])
-    probes = has(rule_input.args, "z") and not has(rule_input.args, "lec")
+    hosts = find_hosts(words) or tuple(words[:1])
+    probes = has_option(rule_input.args, "z") and not has_option(rule_input.args, "lec")
     local = (
         all(_LOCAL.fullmatch(host) for host in hosts)
         and bool(hosts)
-        and not has(rule_input.args, "lec", "--exec", "--listen")
+        and not has_option(rule_input.args, "lec", "--exec", "--listen")
     )
     if rule_input.name == "socat":
         addresses = [re.split(r"[:,]", word) for word in words]
@@ -154,12 +154,12 @@ def shell(rule_input: RuleInput) -> Iterator[ShellFinding]:
     args = rule_input.args
     named = operands(args, words("-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w -B"))
     host = (named[0].rpartition("@")[2],) if named else ()
-    if has(args, "RDLwW"):
+    if has_option(args, "RDLwW"):
         yield rule_input.ask("raw-socket", "it opens a tunnel", SENDS, host)
     elif rule_input.command.stdin is not None:
         yield rule_input.ask("sending", "it sends what it reads to another computer", SENDS, host)
     elif host:
-        yield rule_input.note("network", f"it runs on {shown(host[0])}", SENDS, host)
+        yield rule_input.note("network", f"it runs on {display(host[0])}", SENDS, host)
 
 
 def copy(rule_input: RuleInput) -> Iterator[ShellFinding]:
@@ -167,7 +167,7 @@ def copy(rule_input: RuleInput) -> Iterator[ShellFinding]:
     named = operands(
         rule_input.args, words("-c -F -i -J -l -o -P -S -e --rsh --exclude --include --filter -f --bwlimit -b -p")
     )
-    remote = [re.match(r"(?:[\w.-]+@)?([\w.-]+):(?!\\)|rsync://([^/:]+)", shown(word)) for word in named]
+    remote = [re.match(r"(?:[\w.-]+@)?([\w.-]+):(?!\\)|rsync://([^/:]+)", display(word)) for word in named]
     hosts = tuple((found[1] or found[2]) for found in remote if found is not None)
     if rule_input.name in ("sftp", "lftp", "ftp", "tftp"):
         hosts = hosts or tuple(word.rpartition("@")[2] for word in named[:1])
@@ -187,7 +187,7 @@ def lookup(rule_input: RuleInput) -> Iterator[ShellFinding]:
     ]
     hosts = tuple(word for word in words if "." in word or ANY in word)
     if any(ANY in word for word in (*words, *rule_input.args)):
-        yield rule_input.ask("sending", "the name that it asks for is made of data", SENDS, tuple(map(shown, hosts)))
+        yield rule_input.ask("sending", "the name that it asks for is made of data", SENDS, tuple(map(display, hosts)))
     elif hosts and not is_local(hosts):
         long = any(len(label) > 40 for host in hosts for label in host.split("."))
         make = rule_input.ask if long else rule_input.note
@@ -203,7 +203,7 @@ def tls(rule_input: RuleInput) -> Iterator[ShellFinding]:
 def _asks(reason: str) -> Rule:
     def rule(rule_input: RuleInput) -> Iterator[ShellFinding]:
         if rule_input.args not in (("--version",), ("--help",)):
-            yield rule_input.ask("sending", reason, SENDS, hosts_of(operands(rule_input.args)))
+            yield rule_input.ask("sending", reason, SENDS, find_hosts(operands(rule_input.args)))
 
     return rule
 
@@ -215,7 +215,7 @@ def devices(rule_input: RuleInput) -> Iterator[ShellFinding]:
             if rule_input.name in ("echo", "printf", "grep", "rg", "git") and text in rule_input.args:
                 continue
             host = text.partition("/dev/")[2].split("/")[1:2]
-            yield rule_input.ask("raw-socket", "the shell itself opens a connection", SENDS, tuple(map(shown, host)))
+            yield rule_input.ask("raw-socket", "the shell itself opens a connection", SENDS, tuple(map(display, host)))
             return
 
 

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 
 from hob.core.tools import Effect
-from hob.guard.shell.arguments import after_options, operands, values
+from hob.guard.shell.arguments import after_options, operands, option_values
 from hob.guard.shell.command_context import RuleInput, Rules, ShellFinding
-from hob.guard.shell.rules.network import hosts_of
+from hob.guard.shell.rules.network import find_hosts
 
 _INSTALLS = frozenset({Effect.COMMUNICATES, Effect.EXECUTES, Effect.WRITES})
 _PYPI = ("pypi.org", "files.pythonhosted.org")
@@ -93,7 +93,7 @@ def manager(rule_input: RuleInput) -> Iterator[ShellFinding]:
 
 
 def _fetches(rule_input: RuleInput, registry: tuple[str, ...]) -> Iterator[ShellFinding]:
-    named = hosts_of(
+    named = find_hosts(
         [
             re.sub(r"^git\+|^(?:[\w.-]+\s*@\s*)(?=\w+:)", "", arg)
             for arg in operands(rule_input.args, _INDEXES)
@@ -101,7 +101,7 @@ def _fetches(rule_input: RuleInput, registry: tuple[str, ...]) -> Iterator[Shell
         ]
     )
     indexes = (
-        hosts_of(list(values(rule_input.args, *_INDEXES)))
+        find_hosts(list(option_values(rule_input.args, *_INDEXES)))
         if rule_input.name not in ("apt", "apt-get", "docker", "conda")
         else ()
     )

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from hob.core.translation.language import translatable
-from hob.guard.shell.arguments import has, is_known, operands
+from hob.guard.shell.arguments import has_option, is_known, operands
 from hob.guard.shell.command_context import Rule, RuleInput, Rules, ShellFinding
 from hob.guard.shell.places import OWN, TOO_MUCH, ShellPlace
 
@@ -17,7 +17,7 @@ def mode(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """Judge `chmod`."""
     args = rule_input.args
     words = [arg for arg in args if not re.fullmatch(r"-[RcfvhHLP]+|--[a-z-]+(=.*)?", arg)]
-    deep = has(args, "R", "--recursive")
+    deep = has_option(args, "R", "--recursive")
     wanted, targets = words[0] if words else "", words[1:]
     for target in targets:
         place = rule_input.place(target)
@@ -43,7 +43,7 @@ def mode(rule_input: RuleInput) -> Iterator[ShellFinding]:
 def owner(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """Judge `chown` and `chgrp`."""
     places = {rule_input.place(target) for target in operands(rule_input.args)[1:]}
-    if places & TOO_MUCH and has(rule_input.args, "R", "--recursive"):
+    if places & TOO_MUCH and has_option(rule_input.args, "R", "--recursive"):
         yield rule_input.refuse("system-control", "it gives files of the system to somebody else")
     else:
         yield rule_input.ask("permission", "it gives files to somebody else")

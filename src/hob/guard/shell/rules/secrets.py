@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from hob.core.translation.language import translatable
 from hob.guard.policy.places import is_hidden_file
-from hob.guard.shell.arguments import ANY, HERE, HOME, ONE, STAR, Args, operands, shown
+from hob.guard.shell.arguments import ANY, HERE, HOME, ONE, STAR, Args, display, operands
 from hob.guard.shell.command_context import Rule, RuleInput, Rules, ShellFinding
 
 # a name that begins a path component: after a slash, or where an option value or a path begins
@@ -60,13 +60,13 @@ def mentions(text: str) -> str:
     if _HINT.search(text) is None:
         return ""
     found = _OWN.search(text) or _SECRET.search(text)
-    return shown(found[0]).strip("/=@:,\"'( \t\n") if found is not None else ""
+    return display(found[0]).strip("/=@:,\"'( \t\n") if found is not None else ""
 
 
 def _key_file(text: str) -> str:
     """Return the file's name if it usually holds a key, by the rule of the file tools, or ""."""
     name = re.split(r"[/=@:]", text)[-1]
-    return shown(name) if is_hidden_file(name) else ""
+    return display(name) if is_hidden_file(name) else ""
 
 
 def _globbed(text: str) -> str:
