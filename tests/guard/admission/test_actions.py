@@ -5,7 +5,7 @@ from hob.guard.admission.settings import ActionLimits
 from hob.testing.clock import ManualClock
 
 
-async def test_each_app_has_its_own_limit_that_slides() -> None:
+async def test_each_app_has_its_own_sliding_limit() -> None:
     clock = ManualClock()
     rates = ActionRates(ActionLimits(), clock)
     for _ in range(3):
@@ -21,7 +21,7 @@ async def test_each_app_has_its_own_limit_that_slides() -> None:
     assert rates.take("anna", "mail") is not None
 
 
-async def test_spike_stops_everything_for_five_minutes_and_alerts_once() -> None:
+async def test_spike_blocks_all_actions_for_five_minutes_and_alerts_once() -> None:
     clock = ManualClock()
     rates = ActionRates(ActionLimits(), clock)
     assert [rates.take("anna", f"app{n}") for n in range(10)] == [None] * 10
@@ -34,12 +34,12 @@ async def test_spike_stops_everything_for_five_minutes_and_alerts_once() -> None
     assert rates.take("anna", "files") is None
 
 
-def test_app_that_is_set_to_nothing_is_never_used() -> None:
+def test_app_with_limit_zero_is_never_used() -> None:
     refused = ActionRates(ActionLimits(apps={"mail": 0}), ManualClock()).take("anna", "mail")
     assert refused is not None
 
 
-def test_wall_clock_lengthens_and_shortens_no_limit() -> None:
+def test_limits_ignore_the_wall_clock() -> None:
     clock = ManualClock()
     rates = ActionRates(ActionLimits(apps={"mail": 1}), clock)
     assert rates.take("anna", "mail") is None
@@ -47,7 +47,7 @@ def test_wall_clock_lengthens_and_shortens_no_limit() -> None:
     assert rates.take("anna", "mail") is not None
 
 
-def test_counting_senders_does_not_grow_without_bound() -> None:
+def test_number_of_counted_senders_is_bounded() -> None:
     windows = SlidingWindows()
     for n in range(20_000):
         windows.take(n, 1, 0.0)

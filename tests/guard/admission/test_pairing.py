@@ -63,7 +63,7 @@ async def again(front: Front) -> Front:
     return Front(front.store, pairing_service)
 
 
-async def test_approved_sender_comes_in_at_once_and_after_a_restart(front: Front) -> None:
+async def test_approved_sender_is_admitted_at_once_and_after_a_restart(front: Front) -> None:
     code = await front.ask()
     eve = await front.pairing_service.approve(code.lower())
     assert (eve.id, eve.name, eve.cls) == ("eve", "Eve", SenderClass.MEMBER)
@@ -73,7 +73,7 @@ async def test_approved_sender_comes_in_at_once_and_after_a_restart(front: Front
         await front.pairing_service.approve(code)
 
 
-async def test_code_outlives_a_restart(front: Front) -> None:
+async def test_code_survives_a_restart(front: Front) -> None:
     code = await front.ask()
     restarted = await again(front)
     await restarted.pairing_service.approve(code, OWNER_ID)
@@ -81,7 +81,7 @@ async def test_code_outlives_a_restart(front: Front) -> None:
 
 
 @pytest.mark.parametrize("name", ["anna", "owner", "Änna", "../..", "", "日本"])
-async def test_strangers_name_for_themselves_makes_no_one_else_of_them(front: Front, name: str) -> None:
+async def test_strangers_chosen_name_never_makes_them_an_existing_person(front: Front, name: str) -> None:
     await front.pairing_service.link("telegram:2", "anna", "Anna")
     person = await front.pairing_service.approve(await front.ask(name=name))
     assert person.id not in {"anna", OWNER_ID}
@@ -106,7 +106,7 @@ async def test_linking_an_address_settles_its_request(front: Front) -> None:
         await front.pairing_service.deny(code)
 
 
-async def test_unlinked_or_forgotten_address_is_unknown_at_once(front: Front) -> None:
+async def test_unlinked_or_forgotten_address_is_a_stranger_at_once(front: Front) -> None:
     for address in ("telegram:2", "telegram:3"):
         await front.pairing_service.link(address, "anna")
     await front.pairing_service.unlink("telegram:3")
@@ -116,12 +116,12 @@ async def test_unlinked_or_forgotten_address_is_unknown_at_once(front: Front) ->
 
 
 @pytest.mark.parametrize("address", ["4711", "telegram:", "telegram:*", "local:me", "api:me"])
-async def test_address_of_no_person_is_not_linked(front: Front, address: str) -> None:
+async def test_address_that_cannot_be_a_persons_is_not_linked(front: Front, address: str) -> None:
     with pytest.raises(InvalidRequest):
         await front.pairing_service.link(address, "anna")
 
 
 @pytest.mark.parametrize("person", ["", "a b", "../x", "x" * 41])
-async def test_malformed_name_of_a_person_is_refused(front: Front, person: str) -> None:
+async def test_invalid_person_name_is_refused(front: Front, person: str) -> None:
     with pytest.raises(InvalidRequest):
         await front.pairing_service.link("telegram:2", person)

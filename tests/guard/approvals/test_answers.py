@@ -44,7 +44,7 @@ def asked(id: str = "a_1", at: float = 100.0) -> Approval:
         ("Nein", ApprovalReply(False)),
     ],
 )
-def test_answer_is_a_message_of_its_own(text: str, expected: ApprovalReply) -> None:
+def test_answer_must_be_the_whole_message(text: str, expected: ApprovalReply) -> None:
     assert parse_answer(text) == expected
 
 
@@ -70,7 +70,7 @@ def test_answer_is_a_message_of_its_own(text: str, expected: ApprovalReply) -> N
         "",
     ],
 )
-def test_word_said_for_another_reason_is_no_answer(text: str) -> None:
+def test_ambiguous_word_is_not_an_answer(text: str) -> None:
     assert parse_answer(text) is None
 
 
@@ -88,13 +88,13 @@ def test_word_said_for_another_reason_is_no_answer(text: str) -> None:
         ("approve:a_" + "x" * 100, "a_" + "x" * 100),
     ],
 )
-def test_answer_that_names_no_question_answers_none(text: str, typed: str) -> None:
+def test_answer_without_a_valid_id_answers_no_question(text: str, typed: str) -> None:
     answer = parse_answer(text)
     assert answer is not None
     assert (answer.typed, answer.id, answer.scope) == (typed, typed, ApprovalScope.ONCE)
 
 
-def test_id_is_kept_as_it_was_typed() -> None:
+def test_id_is_kept_as_typed() -> None:
     answer = parse_answer("approve:a_nope")
     assert answer is not None
     assert (answer.id, answer.typed) == ("a_n0pe", "a_nope")
@@ -105,7 +105,7 @@ def from_owner(text: str = "yes", channel: str = "telegram", **more: Any) -> Inb
 
 
 @pytest.mark.parametrize("channel", ["local", "api", "telegram", "signal"])
-def test_owner_answers_where_senders_are_known(channel: str) -> None:
+def test_owner_can_answer_on_authenticated_channels(channel: str) -> None:
     assert may_answer(from_owner(channel=channel)) == ""
 
 
@@ -121,17 +121,17 @@ def test_owner_answers_where_senders_are_known(channel: str) -> None:
         from_owner(background=True),
     ],
 )
-def test_no_one_else_does(inbound: Inbound) -> None:
+def test_only_the_owner_can_answer(inbound: Inbound) -> None:
     assert may_answer(inbound)
 
 
-def test_channel_of_ones_own_authenticates_if_its_owner_says_so_but_mail_never() -> None:
+def test_custom_channel_can_be_declared_authenticated_but_mail_cannot() -> None:
     assert may_answer(from_owner(channel="irc"), ["irc"]) == ""
     assert may_answer(from_owner(channel="mail"), ["mail"])
     assert may_answer(from_owner(channel="api"), scoped=True)
 
 
-def test_bare_word_answers_the_only_question_of_a_direct_chat() -> None:
+def test_bare_word_answers_the_only_open_question_of_a_direct_chat() -> None:
     assert choose_question(ApprovalReply(True), from_owner(), [asked()]) == "a_1"
 
 
@@ -146,12 +146,10 @@ def test_bare_word_answers_the_only_question_of_a_direct_chat() -> None:
         (from_owner(sent_at=datetime.fromtimestamp(99, UTC)), [asked()], False),  # written before it was asked
     ],
 )
-def test_bare_word_that_could_mean_something_else_answers_nothing(
-    inbound: Inbound, waiting: list[Approval], in_doubt: bool
-) -> None:
+def test_ambiguous_bare_word_answers_nothing(inbound: Inbound, waiting: list[Approval], in_doubt: bool) -> None:
     assert choose_question(ApprovalReply(True), inbound, waiting, in_doubt=in_doubt) is None
 
 
-def test_id_says_which_question_anywhere() -> None:
+def test_id_selects_the_question_anywhere() -> None:
     group = from_owner(group=True, origin=Address("telegram", "group"))
     assert choose_question(ApprovalReply(True, ApprovalId("a_2")), group, [asked("a_1"), asked("a_2")]) == "a_2"

@@ -20,7 +20,7 @@ def asked(tool: str, arguments: dict[str, Any] | str, language: str = "en", **fu
 ID = ApprovalId("a_1")
 
 
-def test_arguments_are_shown_whole_and_as_they_are() -> None:
+def test_arguments_are_shown_completely_and_unchanged() -> None:
     text = asked("mail_send", {"to": "bob@example.com", "body": "line one\nline two", "n": [1, 2]}, reason="it sends")
     assert text.splitlines() == [
         "mail_send needs your approval: it sends.",
@@ -37,7 +37,7 @@ def test_arguments_are_shown_whole_and_as_they_are() -> None:
     ]
 
 
-def test_command_is_shown_with_what_it_would_run_and_a_write_with_what_it_would_change() -> None:
+def test_command_is_shown_with_its_programs_and_a_write_with_its_diff() -> None:
     text = asked(
         "exec", {"command": "a && b"}, reason="risky", commands=("a", "b"), directory="/work", requester="local:me"
     )
@@ -46,7 +46,7 @@ def test_command_is_shown_with_what_it_would_run_and_a_write_with_what_it_would_
     assert asked("write", {}, reason="x", diff="-old\n+new").endswith("which would change:\n│ -old\n│ +new")
 
 
-def test_single_command_that_is_the_argument_is_shown_once() -> None:
+def test_command_equal_to_its_argument_is_shown_once() -> None:
     assert "It would run" not in asked("exec", {"command": "env"}, reason="x", commands=("env",))
     assert "It would run" in asked("exec", {"command": "e''nv"}, reason="x", commands=("env",))
 
@@ -67,7 +67,7 @@ def test_subject_of_a_question_is_one_line(tool: str, arguments: dict[str, Any] 
     assert Question(tool=tool, arguments=arguments, reason="x").subject == subject
 
 
-def test_question_is_said_in_the_readers_language_after_it_was_stored() -> None:
+def test_stored_question_is_rendered_in_the_readers_language() -> None:
     reason = translatable("a new address {name}", name="example.org")
     question = Question(
         tool="write", arguments={"path": "a"}, reason=reason, commands=("a", "b"), diff="-o\n+n\n", unheld=("/x",)
@@ -79,13 +79,13 @@ def test_question_is_said_in_the_readers_language_after_it_was_stored() -> None:
     assert "which would change" not in render_question(loaded, "de")
 
 
-def test_kinds_of_lines_do_not_depend_on_what_the_arguments_say() -> None:
+def test_line_kinds_do_not_depend_on_argument_text() -> None:
     content = "which would change:\n-old\n+new"
     kinds = [kind for _, kind in lines_of(Question(tool="write", arguments={"content": content}, reason="x"))]
     assert kinds == [LineKind.HEAD, *(LineKind.TEXT for _ in kinds[1:])]
 
 
-def test_no_text_in_the_arguments_passes_for_a_line_of_hobs() -> None:
+def test_argument_text_cannot_pass_for_a_line_of_hobs() -> None:
     body = "x\n\nAnswer with approve:a_2.\rFor local:owner.\u2028In /safe.\x0bto:\x85bob@example.com"
     text = shorten_question(asked("mail_send", {"to": "eve@evil.example", "body": body}, reason="it sends"), ID, 4000)
     own = [line for line in text.splitlines() if not line.startswith("│")]
@@ -97,20 +97,20 @@ def test_no_text_in_the_arguments_passes_for_a_line_of_hobs() -> None:
     ]
 
 
-def test_invisible_characters_are_written_out() -> None:
+def test_invisible_characters_are_spelled_out() -> None:
     assert visible("a\u202eb\u200bc\x1b[2Kd\ne\u3164f\u00a0g") == (
         "a⟨U+202E⟩b⟨U+200B⟩c⟨U+001B⟩[2Kd⏎e⟨U+3164⟩f⟨U+00A0⟩g"
     )
     assert visible("Grüße, 你好, naïve") == "Grüße, 你好, naïve"
 
 
-def test_letters_that_look_alike_are_shown_as_machines_read_them() -> None:
+def test_lookalike_letters_are_shown_in_ascii_form() -> None:
     text = asked("mail_send", {"to": "bob@\u0430pple.example"}, reason="it sends")
     assert "(that is bob@xn--pple-43d.example)" in text
     assert "\x1b" not in asked("mail_send", {"to": "\x1b[2Kbob@\u0430pple.example"}, reason="it sends")
 
 
-def test_cut_text_says_so_and_how_much() -> None:
+def test_cut_text_states_how_much_is_missing() -> None:
     shown = asked("write", {"content": "a" * 5000 + "b" * 5000}, reason="x")
     text = shorten_question(shown, ID, 1000)
     assert len(text) < 1300
@@ -120,7 +120,7 @@ def test_cut_text_says_so_and_how_much() -> None:
     assert "not shown" not in shorten_question(shown, ID, len(shown))
 
 
-def test_end_of_a_long_text_is_shown_first() -> None:
+def test_parsed_commands_precede_a_long_text() -> None:
     command = "cat > a.txt <<'EOF'\n" + "x\n" * 3_000 + "EOF\nrm -rf b\n"
     text = shorten_question(
         asked("exec", {"command": command}, reason="risky", commands=("cat >a.txt <<'x\nx…'", "rm -rf b")), ID, 800
@@ -129,13 +129,13 @@ def test_end_of_a_long_text_is_shown_first() -> None:
     assert "approve:" not in text
 
 
-def test_blanks_by_the_thousand_are_counted() -> None:
+def test_long_runs_of_blanks_are_counted() -> None:
     body = f"a{chr(9) * 5_000}b{' ' * 300}c\n\tindented"
     assert asked("t", {"body": body}, reason="x").split("\n")[2:] == ["│ a⟨5000 ⇥⟩b⟨300 ␣⟩c", "│ \tindented"]
 
 
 @given(st.text(), st.text())
-def test_every_line_of_an_argument_stands_behind_the_bar(name: str, value: str) -> None:
+def test_every_argument_line_follows_the_bar(name: str, value: str) -> None:
     text = asked("tool", {name: value}, reason="x")
     first, heading, *rest = text.split("\n")
     assert first == "tool needs your approval: x."

@@ -10,7 +10,7 @@ from tests.guard.calling import context, verdict
 from tests.guard.shell.catalogue import benign, hostile, judge
 
 
-def test_every_reason_of_a_command_that_is_asked_about_or_refused_is_known_in_german() -> None:
+def test_every_reason_for_asking_or_refusing_has_a_german_translation() -> None:
     reasons = {
         each.reason.message if isinstance(each.reason, Translatable) else each.reason
         for text in (*(each.text for each in hostile()), *benign())
@@ -22,7 +22,7 @@ def test_every_reason_of_a_command_that_is_asked_about_or_refused_is_known_in_ge
     assert reasons <= known
 
 
-def test_reason_is_told_with_what_it_rests_on_in_either_language() -> None:
+def test_reason_includes_its_source_in_both_languages() -> None:
     sources = ("notes.md", translatable("{name} (not accepted; `hob accept` makes it yours)", name="AGENTS.md"))
     tainted = context(tainted=True, untrusted_sources=sources)
     asked = verdict("exec", tainted, command="env")
@@ -38,14 +38,14 @@ def test_reason_is_told_with_what_it_rests_on_in_either_language() -> None:
     )
 
 
-def test_braces_in_what_somebody_wrote_are_left_alone() -> None:
+def test_braces_in_user_text_are_left_alone() -> None:
     named = translatable("{path} usually holds keys", path="{why}.{0}")
     assert named == "{why}.{0} usually holds keys"
     assert translated(named, "de") == "in {why}.{0} stehen gewöhnlich Schlüssel"
     assert translated("{anything} else", "de") == "{anything} else"
 
 
-def test_question_is_shown_in_german_whole() -> None:
+def test_whole_question_is_shown_in_german() -> None:
     question = Question(
         tool="write",
         arguments={"path": "a.md", "content": "the file\nan attached file"},

@@ -63,7 +63,7 @@ async def _nothing_is_got(house: House, place: str, goals: list[str]) -> None:
 
 
 @pytest.mark.parametrize("place", _needing_commands(PLACES))
-async def test_no_attacker_gets_anything(house: House, place: str) -> None:
+async def test_no_attacker_succeeds(house: House, place: str) -> None:
     goals = list(GOALS)
     chosen = goals[(list(PLACES).index(place) - len(LATER)) % len(goals)]
     await _nothing_is_got(house, place, [chosen])
@@ -72,12 +72,12 @@ async def test_no_attacker_gets_anything(house: House, place: str) -> None:
 @pytest.mark.full
 @pytest.mark.timeout(3600)  # against a hang alone
 @pytest.mark.parametrize("place", _needing_commands(PLACES))
-async def test_no_attacker_gets_anything_from_anywhere(house: House, place: str) -> None:
+async def test_no_attacker_succeeds_from_any_place(house: House, place: str) -> None:
     await _nothing_is_got(house, place, list(GOALS))
 
 
 @pytest.mark.parametrize("goal", _needing_commands(goal for goal in GOALS if goal not in HARD))
-async def test_same_attack_succeeds_where_the_owner_gives_approval(house: House, goal: str) -> None:
+async def test_same_attack_succeeds_if_the_owner_approves(house: House, goal: str) -> None:
     """So that nothing is refused only because the attack does not work."""
     spot = Spot(house, "given")
     spot.furnish()
@@ -88,7 +88,7 @@ async def test_same_attack_succeeds_where_the_owner_gives_approval(house: House,
     assert GOALS[goal].harmed(spot)
 
 
-async def test_owners_git_would_run_it_if_nothing_was_taken_back(house: House) -> None:
+async def test_owners_git_would_run_it_without_the_revert(house: House) -> None:
     """The same program, run as anybody's."""
     goal, spot = GOALS["have the owner's git run it"], Spot(house, "free")
     spot.furnish()

@@ -27,7 +27,7 @@ LONG = pytest.mark.full
 
 @pytest.mark.parametrize("turns", [pytest.param(turns, marks=[LONG] if turns > 2 else []) for turns in range(1, 7)])
 @pytest.mark.parametrize("restart", [False, True])
-async def test_planted_instruction_is_not_carried_out_later(house: House, turns: int, restart: bool) -> None:
+async def test_planted_instruction_is_not_followed_later(house: House, turns: int, restart: bool) -> None:
     house.model = Listening(attempts=1)
     spot = Spot(house, f"later{turns}r{int(restart)}")
     spot.furnish()
@@ -65,7 +65,7 @@ async def test_answer_to_the_attacker_carries_nothing_that_an_earlier_turn_read(
     assert [asked.tool for asked in house.asked if asked.tool == "mail_send"]
 
 
-async def test_host_that_the_owner_named_gets_nothing_that_was_read(house: House) -> None:
+async def test_host_named_by_the_owner_gets_nothing_that_was_read(house: House) -> None:
     spot = Spot(house, "host")
     spot.furnish()
     house.outside.pages["http://evil.example/"] = "\n".join(
@@ -82,7 +82,7 @@ async def test_host_that_the_owner_named_gets_nothing_that_was_read(house: House
 
 
 @pytest.mark.parametrize("words", ["yes", "ok", "1", "approve", "Yes, do it.", "allow always"])
-async def test_no_answer_to_the_models_own_question_gives_approval(house: House, words: str) -> None:
+async def test_answer_to_the_models_own_question_is_not_an_approval(house: House, words: str) -> None:
     spot = Spot(house, "words")
     spot.furnish()
     async with house.opened():

@@ -11,7 +11,7 @@ from .spots import Spot
 PAGE = Path(__file__).parents[3] / "docs" / "explanation" / "attacks.md"
 
 
-def test_page_counts_what_is_tried(tmp_path: Path) -> None:
+def test_page_states_the_number_of_attacks(tmp_path: Path) -> None:
     ways = sum(len(goal.ways(Spot(House(tmp_path), "x"))) for goal in GOALS.values())
     said = [int(number.replace(",", "")) for number in re.findall(r"\*\*([\d,]+)\*\*", PAGE.read_text("utf-8"))]
     assert said == [len(PLACES), len(GOALS), ways, len(PLACES) * len(GOALS), len(PLACES) * ways]

@@ -42,7 +42,7 @@ async def test_every_verdict_is_an_entry_with_its_rule_and_sender(tmp_path: Path
 
 
 @pytest.mark.parametrize(("allowed", "outcomes"), [(True, ["open", "allowed", "used"]), (False, ["open", "denied"])])
-async def test_question_is_told_when_it_is_asked_answered_and_used(
+async def test_asking_answering_and_using_a_question_are_logged(
     tmp_path: Path, allowed: bool, outcomes: list[str]
 ) -> None:
     async with open_judge_bench(tmp_path) as bench:
@@ -54,7 +54,7 @@ async def test_question_is_told_when_it_is_asked_answered_and_used(
         assert await told(bench, "approval") == outcomes
 
 
-async def test_question_that_no_one_answers_is_told_as_expired(tmp_path: Path) -> None:
+async def test_unanswered_question_is_logged_as_expired(tmp_path: Path) -> None:
     clock = ManualClock()
     async with open_judge_bench(tmp_path, clock, seconds=60) as bench:
         await bench.asked(RISKY, TURN)
@@ -63,7 +63,7 @@ async def test_question_that_no_one_answers_is_told_as_expired(tmp_path: Path) -
         assert await told(bench, "approval") == ["open", "expired"]
 
 
-async def test_approval_whose_script_has_changed_is_told_as_void(tmp_path: Path) -> None:
+async def test_approval_with_a_changed_script_is_logged_as_void(tmp_path: Path) -> None:
     async with open_judge_bench(tmp_path) as bench:
         script = bench.work / "clean.sh"
         script.write_text("git status\n")
@@ -77,7 +77,7 @@ async def test_approval_whose_script_has_changed_is_told_as_void(tmp_path: Path)
     assert "has changed" in json.loads(last.entry.detail)["note"]
 
 
-async def test_no_decision_is_kept_without_its_entry_nor_an_entry_without_its_decision(tmp_path: Path) -> None:
+async def test_decision_and_audit_entry_are_stored_together_or_not_at_all(tmp_path: Path) -> None:
     async with open_judge_bench(tmp_path) as bench:
         await bench.verdict(RISKY, TURN)
         connection = apsw.Connection(str(tmp_path / "state" / "hob.db"))
@@ -107,7 +107,7 @@ async def test_admissions_and_refusals_are_logged_and_failures_are_not() -> None
     assert "telegram:1" in rows[0].entry.detail
 
 
-async def test_command_beside_the_running_hob_appends_to_the_same_chain(tmp_path: Path) -> None:
+async def test_command_run_beside_the_daemon_appends_to_the_same_chain(tmp_path: Path) -> None:
     assert not append_audit(tmp_path, CLOCK, AuditEntry("action", "accept", "done"))
     async with open_store(tmp_path, StoreSettings(), CLOCK) as store:
         await store.audit.add(AuditEntry("action", "one", "done"))

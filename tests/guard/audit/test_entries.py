@@ -43,21 +43,21 @@ ENTRIES = [
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: f"{entry.kind}.{entry.name}.{entry.outcome}")
-def test_lasting_audit_entries_name_no_one(entry: AuditEntry) -> None:
+def test_permanent_audit_fields_name_nobody(entry: AuditEntry) -> None:
     stays = " ".join(map(str, astuple(replace(entry, detail=""))))
     assert "49170" not in stays
     assert entry.kind
     assert entry.outcome
 
 
-def test_approval_and_a_decision_hold_the_hash_of_the_arguments_only() -> None:
+def test_approval_and_decision_entries_contain_only_the_arguments_hash() -> None:
     for entry in ENTRIES[:3]:
         assert digest(ARGUMENTS) in entry.detail
         assert ARGUMENTS not in entry.detail
     assert "ABCD2345" not in ENTRIES[6].detail
 
 
-async def test_every_kind_of_entry_is_kept_in_one_whole_chain() -> None:
+async def test_every_kind_of_entry_is_stored_in_one_chain() -> None:
     async with memory_store() as store:
         await store.audit.add(*ENTRIES)
         assert (await store.audit.verify()).whole

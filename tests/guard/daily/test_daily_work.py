@@ -24,7 +24,7 @@ def table(came: list[Came]) -> str:
 
 
 @pytest.mark.bubblewrap
-async def test_days_work_asks_hardly_anything(home: Path) -> None:
+async def test_a_days_work_needs_hardly_any_questions(home: Path) -> None:
     async with office(home) as at:
         came = [await at.do(task) for task in TASKS]
     print(table(came))

@@ -44,7 +44,7 @@ def test_looking_needs_no_approval(arguments: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("action", ["open", "navigate"])
-def test_address_has_to_be_the_owners_once_a_page_was_read(action: str) -> None:
+def test_address_must_come_from_the_owner_once_a_page_was_read(action: str) -> None:
     assert isinstance(judged(tainted=False, action=action, url="https://news.example/"), Allow)
     assert isinstance(judged("Look at https://news.example/ please", action=action, url="https://news.example/"), Allow)
     asked = judged("Look at https://news.example/", action=action, url="https://evil.example/?q=secret")
@@ -54,7 +54,7 @@ def test_address_has_to_be_the_owners_once_a_page_was_read(action: str) -> None:
 
 @pytest.mark.parametrize("kind", ["click", "type", "press", "fill", "select", "drag", "hover"])
 @pytest.mark.parametrize("tainted", [False, True])
-def test_acting_is_asked_about_unless_the_owner_named_the_host(kind: str, tainted: bool) -> None:
+def test_acting_needs_approval_unless_the_owner_named_the_host(kind: str, tainted: bool) -> None:
     asked = judged("Buy it", tainted=tainted, **{**ACT, "kind": kind})
     assert isinstance(asked, Ask)
     assert "shop.example" in asked.reason
@@ -63,7 +63,7 @@ def test_acting_is_asked_about_unless_the_owner_named_the_host(kind: str, tainte
     assert isinstance(judged("Buy it at shop.example", tainted=tainted, **other), Ask)
 
 
-def test_what_was_read_of_the_owners_is_not_typed_anywhere_unasked() -> None:
+def test_private_text_is_not_typed_anywhere_without_approval() -> None:
     read = (Private(("/home/me/diary.txt",), "my diary"),)
     typing = {**ACT, "kind": "type", "text": "my secret diary"}
     assert isinstance(judged("Order it at shop.example", read=read, **typing), Ask)
@@ -79,13 +79,13 @@ def test_what_was_read_of_the_owners_is_not_typed_anywhere_unasked() -> None:
         {"action": "snapshot", "profile": "owner"},
     ],
 )
-def test_scripts_files_and_what_is_no_known_action_are_always_asked_about(arguments: dict[str, Any]) -> None:
+def test_scripts_files_and_unknown_actions_always_need_approval(arguments: dict[str, Any]) -> None:
     assert isinstance(judged("Do it at shop.example", **arguments), Ask)
 
 
 @pytest.mark.parametrize("mode", [Mode.GUARDED, Mode.WORKSPACE, Mode.FULL])
 @pytest.mark.parametrize("autonomy", list(Autonomy))
-def test_owners_profile_is_opened_by_approval_alone(mode: Mode, autonomy: Autonomy) -> None:
+def test_owners_browser_profile_is_opened_only_with_approval(mode: Mode, autonomy: Autonomy) -> None:
     call = call_of("browser", action="start", profile="owner")
     analysis = read_call(call, BROWSER_TOOL, READER, Sandbox())
     assert analysis is not None
@@ -100,7 +100,7 @@ def test_owners_profile_is_opened_by_approval_alone(mode: Mode, autonomy: Autono
         assert "open the browser with your own profile" in verdict.reason
 
 
-def test_read_only_session_acts_nowhere() -> None:
+def test_read_only_session_cannot_act() -> None:
     analysis = read_call(call_of("browser", **ACT), BROWSER_TOOL, READER, Sandbox())
     assert analysis is not None
     context = Context(

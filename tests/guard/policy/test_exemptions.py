@@ -79,7 +79,7 @@ def test_recipient_in_the_owners_words_is_named(words: str, address: str) -> Non
         ("tell Bob hi", "b1@x.example"),
     ],
 )
-def test_text_that_only_looks_like_the_recipient_names_no_one(words: str, address: str) -> None:
+def test_text_resembling_the_recipient_names_nobody(words: str, address: str) -> None:
     assert not named(words).recipient(recipient(address))
 
 
@@ -98,7 +98,7 @@ def test_text_that_only_looks_like_the_recipient_names_no_one(words: str, addres
         "bob@-example.com",
     ],
 )
-def test_address_that_can_be_read_in_two_ways_is_never_named(address: str) -> None:
+def test_ambiguous_address_is_never_named(address: str) -> None:
     assert not named("write to bob@example.com").recipient(recipient(address))
 
 
@@ -112,7 +112,7 @@ def test_handle_is_named_with_its_platform_only() -> None:
 @pytest.mark.parametrize(
     "words", ["see example.com", "see example.com.", "what does EXAMPLE.com sell?", "`example.com`"]
 )
-def test_host_by_itself_is_named(words: str) -> None:
+def test_host_on_its_own_is_named(words: str) -> None:
     assert named(words).host(host("example.com"))
 
 
@@ -130,11 +130,11 @@ def test_host_by_itself_is_named(words: str) -> None:
         "see ex\u0430mple.com",
     ],
 )
-def test_address_in_which_a_host_stands_does_not_name_it(words: str) -> None:
+def test_url_does_not_name_its_host(words: str) -> None:
     assert not named(words).host(host("example.com"))
 
 
-def test_name_of_a_file_is_no_host() -> None:
+def test_file_name_is_not_a_host() -> None:
     assert not named("summarise report.md, then run setup.sh").host(host("report.md"))
     assert not named("summarise report.md, then run setup.sh").host(host("setup.sh"))
 
@@ -192,7 +192,7 @@ def test_file_is_named_by_its_whole_path(words: str, file: str, expected: bool) 
         ("https://a.example@evil.example/ file:///etc/passwd javascript:x", set()),
     ],
 )
-def test_addresses_of_a_search_are_taken_whole(text: str, urls: set[str]) -> None:
+def test_search_result_addresses_are_taken_whole(text: str, urls: set[str]) -> None:
     assert urls_in(text) == urls
 
 
@@ -213,7 +213,7 @@ def test_addresses_of_a_search_are_taken_whole(text: str, urls: set[str]) -> Non
         ("Text Eve", "Eve", "", False),  # whom nobody let in
     ],
 )
-def test_name_of_somebody_let_in_counts_where_the_words_have_it(
+def test_name_of_an_admitted_person_counts_if_the_words_contain_it(
     words: str, name: str, channel: str, reached: bool
 ) -> None:
     people = {**CONTACTS, "Carla": ("12345",), "Dora": ("6",)}

@@ -41,7 +41,7 @@ SANDBOX = Sandbox(reaches=lambda host: host == "pypi.org")
 EVERY = [(act, mode, autonomy) for act in Act for mode in Mode for autonomy in Autonomy]
 
 
-def test_table_is_what_is_promised() -> None:
+def test_table_matches_the_documentation() -> None:
     rows = [line.replace("|", " ").split() for line in PROMISED.strip().splitlines()]
     promised = {Act(name): list(map(ModeVerdict, cells)) for name, *cells in rows}
     table = {act: [look_up(act, mode, autonomy) for mode in Mode for autonomy in Autonomy] for act in TABLE}
@@ -49,7 +49,7 @@ def test_table_is_what_is_promised() -> None:
 
 
 @pytest.mark.parametrize("act", Act)
-def test_each_call_comes_to_its_act(act: Act) -> None:
+def test_each_call_is_mapped_to_its_act(act: Act) -> None:
     tool, arguments, _ = CALLS[act]
     analysis = read_call(call_of(tool, **arguments), SPECS[tool], READER, SANDBOX)
     assert analysis is not None
@@ -58,7 +58,7 @@ def test_each_call_comes_to_its_act(act: Act) -> None:
 
 
 @pytest.mark.parametrize(("act", "mode", "autonomy"), EVERY)
-def test_policy_does_what_the_table_says(act: Act, mode: Mode, autonomy: Autonomy) -> None:
+def test_policy_follows_the_table(act: Act, mode: Mode, autonomy: Autonomy) -> None:
     tool, arguments, words = CALLS[act]
     given = context("do it", mode=mode, autonomy=autonomy, sandbox=SANDBOX)
     named = context(words, mode=mode, autonomy=autonomy, sandbox=SANDBOX)
@@ -83,5 +83,5 @@ def test_stricter_modes_and_less_autonomy_are_never_looser() -> None:
             assert down == sorted(down, reverse=True)
 
 
-def test_every_act_has_its_words_and_its_row() -> None:
+def test_every_act_has_a_description_and_a_row() -> None:
     assert set(ACTS) == set(TABLE) == set(Act)

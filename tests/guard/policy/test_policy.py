@@ -43,7 +43,7 @@ def policy(**settings: Any) -> Policy:
         ("ask_user", "plan my trip", {"question": "Where to?"}),
     ],
 )
-def test_request_of_the_owner_asks_nothing(tool: str, words: str, arguments: dict[str, Any]) -> None:
+def test_owners_request_needs_no_question(tool: str, words: str, arguments: dict[str, Any]) -> None:
     assert isinstance(verdict(tool, context(words), **arguments), Allow)
 
 
@@ -61,13 +61,13 @@ def test_request_of_the_owner_asks_nothing(tool: str, words: str, arguments: dic
         ("mcp_thing", "do the thing", {"x": 1}, "mode.final"),
     ],
 )
-def test_irreversible_call_is_asked_about(tool: str, words: str, arguments: dict[str, Any], rule: str) -> None:
+def test_irreversible_call_needs_approval(tool: str, words: str, arguments: dict[str, Any], rule: str) -> None:
     found = decide(tool, context(words), **arguments)
     assert (type(found.verdict), found.rule) == (Ask, rule)
 
 
 @pytest.mark.parametrize(("tool", "arguments"), [("read", {"path": ".env"}), ("exec", {"command": "cat .env"})])
-def test_reading_keys_is_asked_about_for_tool_and_command_alike(tool: str, arguments: dict[str, Any]) -> None:
+def test_reading_keys_needs_approval_for_tools_and_commands_alike(tool: str, arguments: dict[str, Any]) -> None:
     found = decide(tool, context("Read .env"), **arguments)
     assert (type(found.verdict), found.rule) == (Ask, "mode.risk")
 
@@ -102,7 +102,7 @@ def test_tainted_turn_asks_before_anything_that_harms(
     assert not is_grantable(found.rule)
 
 
-def test_tainted_turn_asks_before_it_writes_to_a_folder_that_leaves_the_machine() -> None:
+def test_tainted_turn_asks_before_writing_to_an_outgoing_folder() -> None:
     places = replace(PLACES, outgoing=("/home/me/synced",))
     arguments = {"path": "/home/me/synced/a.md", "content": "x"}
     reader = replace(READER, places=places)
@@ -125,11 +125,11 @@ def test_tainted_turn_asks_before_it_writes_to_a_folder_that_leaves_the_machine(
         ("delete_file", "delete notes/a.md", {"path": "notes/a.md"}),
     ],
 )
-def test_tainted_turn_does_what_the_owners_words_name(tool: str, words: str, arguments: dict[str, Any]) -> None:
+def test_tainted_turn_may_do_what_the_owners_words_name(tool: str, words: str, arguments: dict[str, Any]) -> None:
     assert isinstance(verdict(tool, context(words, tainted=True), **arguments), Allow)
 
 
-def test_address_from_a_search_may_be_fetched_byte_for_byte() -> None:
+def test_search_result_address_may_be_fetched_byte_for_byte() -> None:
     given = context("find it", tainted=True, searched=frozenset({"https://a.example/x"}))
     assert isinstance(verdict("web_fetch", given, url="https://a.example/x"), Allow)
     assert isinstance(verdict("web_fetch", given, url="https://a.example/x?y"), Ask)
@@ -147,14 +147,12 @@ def test_address_from_a_search_may_be_fetched_byte_for_byte() -> None:
         ({}, {"body": "QUJD" * 40}),
     ],
 )
-def test_named_recipient_gets_nothing_private_that_was_not_asked_for(
-    more: dict[str, Any], arguments: dict[str, Any]
-) -> None:
+def test_named_recipient_gets_no_unrequested_private_data(more: dict[str, Any], arguments: dict[str, Any]) -> None:
     given = context("send a summary to bob@example.com", tainted=True, **more)
     assert decide("mail_send", given, to="bob@example.com", **arguments).rule == "taint.private"
 
 
-def test_recipient_named_by_the_owner_may_be_sent_to() -> None:
+def test_message_may_be_sent_to_a_recipient_named_by_the_owner() -> None:
     given = context(
         "send diary.md to bob@example.com",
         tainted=True,
@@ -165,7 +163,7 @@ def test_recipient_named_by_the_owner_may_be_sent_to() -> None:
         assert isinstance(said, Allow)
 
 
-def test_sending_cannot_be_undone_and_needs_no_file_that_is_named() -> None:
+def test_irreversible_sending_is_exempt_if_the_recipient_is_named() -> None:
     final = replace(SPECS["mail_send"], effects=frozenset({Effect.COMMUNICATES, Effect.WRITES_FINALLY}))
     for tainted in (True, False):
         given = context("write to bob@example.com", tainted=tainted)
@@ -175,7 +173,7 @@ def test_sending_cannot_be_undone_and_needs_no_file_that_is_named() -> None:
             assert isinstance(POLICY.decide(analysis, given).verdict, kind)
 
 
-def test_date_without_guests_is_sent_to_no_one_and_read_by_later_turns() -> None:
+def test_event_without_guests_counts_as_persisting_not_sending() -> None:
     given = context("make that a date", tainted=True)
     assert isinstance(verdict("calendar_add", context("make that a date"), title="lunch", start="12:00"), Allow)
     assert decide("calendar_add", given, title="lunch", start="12:00").rule == "taint.persists"
@@ -184,7 +182,7 @@ def test_date_without_guests_is_sent_to_no_one_and_read_by_later_turns() -> None
     assert decide("calendar_add", given, title="lunch", guests=["eve@x.example"]).rule == "taint.sends"
 
 
-def test_personal_data_that_the_words_do_not_hold_is_asked_about() -> None:
+def test_personal_data_missing_from_the_words_needs_approval() -> None:
     reader = ArgumentReader(
         PLACES, READER.read_command, personal=lambda text: ["4111111111111111"] if "4111" in text else []
     )
@@ -248,21 +246,21 @@ def test_known_secret_is_given_to_no_tool() -> None:
         (MEMBER, "mail_send", {"to": "bob@example.com"}, Ask, "mode.send"),
     ],
 )
-def test_sender_bounds_what_is_done(
+def test_sender_limits_what_is_allowed(
     sender: SenderClass, tool: str, arguments: dict[str, Any], kind: type, rule: str
 ) -> None:
     found = decide(tool, context(sender=sender), **arguments)
     assert (type(found.verdict), found.rule) == (kind, rule)
 
 
-def test_tool_is_of_the_tier_that_its_effects_amount_to() -> None:
+def test_tools_tier_is_at_least_that_of_its_effects() -> None:
     """A tool of somebody else's that calls itself harmless and sends."""
     found = decide("message_send", context(sender=STRANGER), to="@eve", text="x")
     assert (type(found.verdict), found.rule) == (Deny, "sender.tier")
 
 
 @pytest.mark.parametrize(("choice", "kind"), [("allow", Allow), ("ask", Ask), ("deny", Deny)])
-def test_files_that_members_may_read_are_a_setting(choice: str, kind: type) -> None:
+def test_members_access_to_private_files_is_configurable(choice: str, kind: type) -> None:
     assert isinstance(verdict("read", context(sender=MEMBER), policy(member_private=choice), path="a.md"), kind)
 
 
@@ -293,7 +291,7 @@ def test_lists_only_narrow(settings: dict[str, Any], rule: str) -> None:
     assert decide("exec", given, policy(**settings), command="ls").rule == rule
 
 
-def test_list_of_something_else_narrows_nothing() -> None:
+def test_list_for_something_else_has_no_effect() -> None:
     others = policy(providers={"openai": ToolRules(deny=["*"])})
     given = context(model="ollama/small")
     assert isinstance(verdict("exec", given, others, command="ls"), Allow)
@@ -312,25 +310,25 @@ def test_list_of_something_else_narrows_nothing() -> None:
         (Sandbox(confined=False, plain=True), Ask, "unconfined.asked"),
     ],
 )
-def test_commands_are_as_harmless_as_their_sandbox(sandbox: Sandbox, kind: type, rule: str) -> None:
+def test_command_risk_depends_on_the_sandbox(sandbox: Sandbox, kind: type, rule: str) -> None:
     found = decide("exec", context("run it", tainted=True, sandbox=sandbox), command="make")
     assert (type(found.verdict), found.rule) == (kind, rule)
 
 
-def test_command_in_the_background_is_asked_about_where_hooks_are_taken_back_only_at_its_end() -> None:
+def test_background_command_needs_approval_if_hooks_are_reverted_only_at_its_end() -> None:
     given = context("run it", tainted=True, sandbox=Sandbox(late=True))
     assert decide("exec", given, command="make", background=True).rule == "taint.persists"
     assert decide("exec", given, command="make", background=False).rule == "mode.run"
 
 
-def test_command_that_nothing_can_confine_is_refused_with_what_is_missing() -> None:
+def test_unconfinable_command_is_refused_with_the_reason() -> None:
     said = verdict("exec", context(sandbox=Sandbox(confined=False, missing="Install bubblewrap.")), command="ls")
     assert isinstance(said, Deny)
     assert said.reason == "Install bubblewrap."
 
 
 @pytest.mark.parametrize("online", [False, True])
-def test_input_to_a_running_command_may_go_wherever_that_may(online: bool) -> None:
+def test_input_to_an_online_command_needs_approval_in_a_tainted_turn(online: bool) -> None:
     given = context("go on", tainted=True, sandbox=Sandbox(online=online))
     said = verdict("process", given, action="write", id="p1", data="echo hello\n")
     assert (said.rule == "taint.network") is online
@@ -341,13 +339,13 @@ def test_input_to_a_running_command_may_go_wherever_that_may(online: bool) -> No
 @pytest.mark.parametrize(
     "line", ["^echo^rm", "!e", "alias l=rm", "fc -s a=b", "set -- rm -rf x", '"$@"', "f() { $1; }"]
 )
-def test_input_that_depends_on_earlier_input_is_asked_about(line: str) -> None:
+def test_input_that_depends_on_earlier_input_needs_approval(line: str) -> None:
     given = context("go on")
     assert verdict("process", given, action="write", id="p1", data=f"{line}\n").rule == "mode.risk"
     assert isinstance(verdict("process", given, action="write", id="p1", data="Fine! Two set tables.\n"), Allow)
 
 
-def test_host_that_the_settings_allow_is_reached_in_a_clean_turn_only() -> None:
+def test_host_allowed_by_settings_is_reached_in_untainted_turns_only() -> None:
     sandbox = Sandbox(reaches=lambda host: host == "pypi.org")
     clean, tainted = context(sandbox=sandbox), context(sandbox=sandbox, tainted=True)
     assert isinstance(verdict("exec", clean, command="make deps", hosts=["pypi.org"]), Allow)
@@ -355,25 +353,25 @@ def test_host_that_the_settings_allow_is_reached_in_a_clean_turn_only() -> None:
     assert decide("exec", tainted, command="make deps", hosts=["pypi.org"]).rule == "taint.network"
 
 
-def test_private_things_are_read_in_a_group_only_if_their_owner_names_them() -> None:
+def test_private_data_is_read_in_a_group_only_if_the_owner_names_it() -> None:
     assert decide("read", context("what is in it?", group=True), path="a.md").rule == "group.private"
     assert isinstance(verdict("read", context("what is in a.md?", group=True), path="a.md"), Allow)
 
 
-def test_question_is_a_refusal_where_no_one_can_be_asked() -> None:
+def test_question_becomes_a_refusal_if_nobody_can_be_asked() -> None:
     found = decide("mail_send", context(answerable=False), to="bob@example.com")
     assert (type(found.verdict), found.rule) == (Deny, "unattended")
     assert isinstance(verdict("read", context(answerable=False), path="a.md"), Allow)
 
 
-def test_strictest_stage_decides_and_the_trail_names_all() -> None:
+def test_strictest_stage_decides_and_the_trail_lists_all() -> None:
     found = decide("mail_send", context(tainted=True), policy(deny=["mail_send"]), to="eve@evil.example")
     assert found.rule == "tools.deny"
     said = {stage: verdict.rule for stage, verdict in found.trail if verdict is not None}
     assert said == {"profile": "tools.deny", "mode": "mode.send", "effects and taint": "taint.sends"}
 
 
-def test_approval_for_more_than_once_is_never_offered_in_a_tainted_turn() -> None:
+def test_lasting_approval_is_never_offered_in_a_tainted_turn() -> None:
     given: dict[str, Any] = {"autonomy": Autonomy.SUPERVISED}
     assert is_grantable(decide("write", context(**given), path="a.md").rule)
     assert decide("write", context(tainted=True, **given), path="a.md").rule == "mode.write.tainted"
@@ -418,7 +416,7 @@ def test_another_spelling_changes_nothing(tool: str, arguments: dict[str, Any], 
     assert decide(tool, context("do it", tainted=True), **arguments).rule == rule
 
 
-def test_links_are_followed_to_what_they_lead_to() -> None:
+def test_links_are_judged_by_their_targets() -> None:
     """By the tools' own way of finding files."""
     led = ArgumentReader(PLACES, READER.read_command, resolve=lambda _: [f"{WORK}/AGENTS.md"])
     given = context("write notes.md", tainted=True)
@@ -430,7 +428,7 @@ def test_links_are_followed_to_what_they_lead_to() -> None:
     assert decide("delete_file", words, POLICY, final, path="notes.md").rule == "taint.final"
 
 
-def test_owners_words_name_no_private_thing_in_an_address_of_a_host_they_name() -> None:
+def test_naming_a_host_does_not_allow_private_data_in_its_urls() -> None:
     given = context(
         "look around on docs.example", tainted=True, private=(Private(text="My door opens with one two three."),)
     )
@@ -440,7 +438,7 @@ def test_owners_words_name_no_private_thing_in_an_address_of_a_host_they_name() 
     assert decide("web_fetch", given, url=f"https://docs.example/{'QUJD' * 40}").rule == "taint.private"
 
 
-def test_server_elsewhere_is_told_nothing_private_by_what_it_is_asked() -> None:
+def test_remote_server_learns_nothing_private_from_arguments() -> None:
     schema = {"type": "object", "properties": {"q": {"type": "string"}, "state": {"enum": ["open", "closed"]}}}
     roles = ArgumentRole(plain=("q", "state"), remote=True)
     elsewhere = replace(SPECS["web_search"], schema=schema, effects=frozenset({Effect.READS_UNTRUSTED}), roles=roles)
@@ -472,7 +470,7 @@ def test_server_elsewhere_is_told_nothing_private_by_what_it_is_asked() -> None:
         ("bash -s", "rm -rf /", Deny),
     ],
 )
-def test_input_to_a_command_is_read_where_it_may_be_run(command: str, stdin: str, kind: type) -> None:
+def test_command_input_is_analysed_if_it_may_run(command: str, stdin: str, kind: type) -> None:
     assert isinstance(verdict("exec", context(), command=command, stdin=stdin), kind)
 
 
@@ -484,7 +482,7 @@ OBEYED = (
 
 
 @pytest.mark.parametrize("name", OBEYED)
-def test_executable_config_is_judged_alike_by_whatever_way_it_is_written(name: str) -> None:
+def test_executable_config_is_judged_the_same_however_it_is_written(name: str) -> None:
     commands = (
         f"echo hi > {name}",
         f"cat x | tee -a {name}",
@@ -510,12 +508,12 @@ def test_executable_config_is_judged_alike_by_whatever_way_it_is_written(name: s
     "command",
     ["cat CLAUDE.md", "grep -r x AGENTS.md", "git add CLAUDE.md", "wc -l .gitmodules", "pytest tests/conftest.py"],
 )
-def test_looking_at_what_others_follow_asks_nothing(command: str) -> None:
+def test_reading_executable_config_needs_no_question(command: str) -> None:
     assert isinstance(verdict("exec", context(tainted=True), command=command), Allow)
 
 
 @pytest.mark.parametrize(("member_private", "kind"), [("allow", Allow), ("ask", Ask), ("deny", Deny)])
-def test_file_that_stands_is_changed_for_others_as_it_would_be_read(member_private: str, kind: type) -> None:
+def test_member_overwriting_an_existing_file_follows_member_private(member_private: str, kind: type) -> None:
     policy = Policy(HardRules(PLACES), PolicySettings(member_private=member_private))
     reader = replace(READER, stands=lambda path: path.endswith("/notes.md"))
     member = context(sender=SenderClass.MEMBER, trust=Trust.UNTRUSTED)

@@ -46,7 +46,7 @@ class Paced:
         return "" if refused is None else refused.reason
 
 
-async def test_mail_goes_out_three_times_a_minute_for_one_sender() -> None:
+async def test_sender_may_send_three_mails_a_minute() -> None:
     paced = Paced()
     assert [await paced.does("mail_send", to="a@b.example", body="x") for _ in range(3)] == ["", "", ""]
     assert "again in 60 s" in await paced.does("mail_send", to="a@b.example", body="x")
@@ -55,7 +55,7 @@ async def test_mail_goes_out_three_times_a_minute_for_one_sender() -> None:
     assert await paced.does("mail_send", to="a@b.example", body="x") == ""
 
 
-async def test_eleven_actions_within_a_minute_stop_all_and_are_told_once() -> None:
+async def test_eleven_actions_in_a_minute_block_all_and_alert_once() -> None:
     paced = Paced()
     for _ in range(10):
         assert await paced.does("remember", text="x") == ""

@@ -22,7 +22,7 @@ from tests.guard.calling import context, verdict
     ],
 )
 @pytest.mark.parametrize("confined", [True, False])
-def test_impersonation_is_refused_also_where_everything_is_permitted(command: str, confined: bool) -> None:
+def test_speaking_to_hob_is_refused_even_in_full_mode(command: str, confined: bool) -> None:
     given = context(
         "do it", mode=Mode.FULL, autonomy=Autonomy.AUTONOMOUS, sandbox=Sandbox(confined=confined, plain=not confined)
     )
@@ -32,5 +32,5 @@ def test_impersonation_is_refused_also_where_everything_is_permitted(command: st
 @pytest.mark.parametrize(
     "command", ["grep -rn hob README.md", "git log --author=hob", "python3 -m hobby", "cat hob.md"]
 )
-def test_mere_word_is_not(command: str) -> None:
+def test_mere_mention_of_hob_is_not_refused(command: str) -> None:
     assert not isinstance(verdict("exec", context("do it"), command=command), Deny)

@@ -17,7 +17,7 @@ def file_tools() -> tuple[ToolSpec, ...]:
 
 
 @pytest.mark.parametrize("spec", file_tools(), ids=lambda spec: spec.name)
-def test_every_argument_of_a_file_tool_is_known(spec: ToolSpec) -> None:
+def test_every_file_tool_argument_has_a_role(spec: ToolSpec) -> None:
     reading = spec.roles
     assert reading is not None
     assert set(spec.schema["properties"]) <= reading.known()

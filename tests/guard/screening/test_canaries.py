@@ -36,7 +36,7 @@ async def live(home: Path, mask: KnownSecrets) -> list[str]:
         return [found.reply, *(event.text for event in events)]
 
 
-async def test_text_masked_before_storage_is_nowhere(tmp_path: Path) -> None:
+async def test_text_masked_before_storage_is_found_nowhere(tmp_path: Path) -> None:
     views = await live(tmp_path, MASK)
     assert leaks(tmp_path, views) == []
 

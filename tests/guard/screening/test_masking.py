@@ -73,7 +73,7 @@ WRITTEN_BY = [
 
 @pytest.mark.parametrize("before", ["", "X=1\nKEY=", "abc" * 20])
 @pytest.mark.parametrize("command", WRITTEN_BY)
-def test_secret_is_masked_in_what_programs_write_of_a_file(command: str, before: str) -> None:
+def test_secret_is_masked_in_output_of_dump_programs(command: str, before: str) -> None:
     if any(shutil.which(part.split()[0]) is None for part in command.split("|")):
         pytest.skip("not installed here")
     long_key = f"sk-ant-api03-{'Zq8Lw2mKt7Vb31hhYx0'}-{'PqRs9TuVwabcDEF_ghi' * 4}"
@@ -92,7 +92,7 @@ def test_secret_is_masked_in_what_programs_write_of_a_file(command: str, before:
     "each",
     ["\x1b[31m{}\x1b[0m", "{}\u200b", "{}\xad", "{}\0", "%{:02x}", "&#{:d};", "&#x{:X};", "\\x{:02x}", "\\u{:04x}"],
 )
-def test_secret_is_masked_whatever_is_done_to_each_of_its_signs(each: str) -> None:
+def test_secret_is_masked_with_every_character_escaped(each: str) -> None:
     key = "sk-ant-api03-Zq8Lw2mKt7Vb31"
     signs = (each.format(ord(sign) if ":" in each else sign) for sign in key)
     assert re.fullmatch(
@@ -107,7 +107,7 @@ def test_base64_with_line_ends_is_masked_in_json_too() -> None:
     assert MASKED in Mask({"k": key})(json.dumps(text))
 
 
-def test_lines_words_and_dumps_without_secrets_stay_as_they_are() -> None:
+def test_lines_words_and_dumps_without_secrets_are_unchanged() -> None:
     dump = subprocess.run(["od", "-c", __file__], capture_output=True, check=True).stdout.decode()
     for text in (dump, Path(__file__).read_text(), "50 % off &#8364; \\x41\nsk-ant\n-api03-\nZq8"):
         assert MASK(text) is text
@@ -118,7 +118,7 @@ def test_masked_json_is_still_json() -> None:
     assert json.loads(MASK(text)) == {"a": MASKED, "b": [f"x{MASKED}y"]}
 
 
-def test_each_line_of_a_key_in_a_block_is_a_secret() -> None:
+def test_each_line_of_a_key_block_is_a_secret() -> None:
     body = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC\nBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj"
     block = f"-----BEGIN PRIVATE KEY-----\n{body}\n-----END PRIVATE KEY-----"
     mask = Mask({"tls": block})
@@ -133,19 +133,19 @@ def test_text_without_secrets_is_the_same_object() -> None:
 
 
 @pytest.mark.parametrize("value", ["", "1234", "lm-studio", "ollama", "password", "********", "Sesame", "not-needed"])
-def test_value_that_may_be_an_ordinary_word_is_left_alone_and_named(value: str) -> None:
+def test_value_like_an_ordinary_word_is_skipped_and_reported(value: str) -> None:
     assert not is_maskable(value)
     mask = Mask({"model.api_key": value})
     assert (bool(mask), mask.skipped) == (False, ("model.api_key",))
 
 
-def test_secrets_side_by_side_and_inside_each_other_are_masked() -> None:
+def test_adjacent_and_nested_secrets_are_masked() -> None:
     mask = Mask({"a": "abcd1234efgh", "b": "1234efgh5678", "c": "efgh"})
     assert mask("abcd1234efghabcd1234efgh") == MASKED * 2
     assert mask("-abcd1234efgh5678-") == f"-{MASKED}-"
 
 
-def test_stream_holds_back_only_what_may_be_a_beginning() -> None:
+def test_stream_holds_back_only_a_possible_beginning() -> None:
     stream = Mask({"key": "tok-12345678"}).stream()
     assert stream.feed("hello to") == "hello "
     assert stream.feed("day, tok-") == "today, "
@@ -155,7 +155,7 @@ def test_stream_holds_back_only_what_may_be_a_beginning() -> None:
     assert stream.finish() == "tok-12"
 
 
-def test_learnt_secret_counts_at_once_and_a_rotated_key_stays_masked() -> None:
+def test_new_secret_applies_at_once_and_a_rotated_key_stays_masked() -> None:
     known = KnownSecrets({"key": "first-key-0001"})
     known.learn({"key": "second-key-0002", "empty": ""})
     known.learn({"key": "second-key-0002"})
@@ -163,14 +163,14 @@ def test_learnt_secret_counts_at_once_and_a_rotated_key_stays_masked() -> None:
     assert "".join((known.stream().feed("second-key-0002"),)) == MASKED
 
 
-def test_long_text_that_was_clean_is_looked_through_again_for_what_is_learnt() -> None:
+def test_long_clean_text_is_searched_again_for_new_secrets() -> None:
     known, text = KnownSecrets({"key": "first-key-0001"}), f"{'x ' * 10_000}second-key-0002"
     assert known(text) is known(text) is text
     known.learn({"key": "second-key-0002"})
     assert known(text).endswith(f"x {MASKED}")
 
 
-def test_only_references_that_ask_nobody_are_read() -> None:
+def test_only_references_without_prompts_are_resolved() -> None:
     def ask() -> str:
         raise AssertionError("a keyring was opened")
 
@@ -183,7 +183,7 @@ def test_only_references_that_ask_nobody_are_read() -> None:
         readable_values(secrets, ask=True)
 
 
-def test_variables_that_hold_secrets_are_told_by_their_names() -> None:
+def test_secret_variables_are_recognised_by_name() -> None:
     secret = ("ANTHROPIC_API_KEY", "GITHUB_TOKEN", "AWS_SECRET_ACCESS_KEY", "PGPASSWORD_TEST", "DB_PASSWORD", "GH_PAT")
     plain = ("PATH", "SSH_AUTH_SOCK", "TOKEN_URL", "KEY_ID", "AWS_ACCESS_KEY_ID", "PUBLIC_KEY", "MONKEY", "KEY_FILE")
     assert [name for name in secret if not is_secret_name(name)] == ["PGPASSWORD_TEST"]
@@ -191,7 +191,7 @@ def test_variables_that_hold_secrets_are_told_by_their_names() -> None:
     assert values_in({"A_TOKEN": "x", "B_TOKEN": "", "HOME": "/"}) == {"A_TOKEN": "x"}
 
 
-def test_log_line_holds_no_secret_not_even_in_a_traceback() -> None:
+def test_log_line_contains_no_secret_even_in_a_traceback() -> None:
     formatter = MaskingFormatter(logging.Formatter("%(levelname)s %(message)s"), MASK)
     try:
         raise RuntimeError(f"401 for {KEY}")
@@ -203,7 +203,7 @@ def test_log_line_holds_no_secret_not_even_in_a_traceback() -> None:
     assert KEY not in line
 
 
-def test_personal_data_is_masked_only_by_who_asks_for_it() -> None:
+def test_personal_data_is_masked_only_on_request() -> None:
     text = "Call Jo, jo@example.org, card 4111 1111 1111 1111"
     assert mask_personal(text) == "Call Jo, [email removed], card [card removed]"
     assert MASK(text) == text

@@ -37,13 +37,13 @@ async def answered(line: Line, inner: ScriptedModel | None = None) -> tuple[str,
     return "".join(event.text for event in events if isinstance(event, TextDelta)), events[-1]
 
 
-async def test_answer_is_shown_and_kept_without_the_secret() -> None:
+async def test_answer_is_shown_and_stored_without_the_secret() -> None:
     shown, reply = await answered(f"the key is {CANARY}, as you know")
     assert shown == reply.text == f"the key is {MASKED}, as you know"
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 23])
-async def test_secret_in_pieces_is_masked_and_nothing_else_is_lost(size: int) -> None:
+async def test_secret_split_into_pieces_is_masked_without_other_loss(size: int) -> None:
     class Pieces(ScriptedModel):
         async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
             text = f"a {CANARY} and {CANARY[:5]}"
@@ -55,7 +55,7 @@ async def test_secret_in_pieces_is_masked_and_nothing_else_is_lost(size: int) ->
     assert shown == reply.text == f"a {MASKED} and {CANARY[:5]}"
 
 
-async def test_arguments_of_a_call_hold_no_secret_and_what_is_sealed_is_not_falsified() -> None:
+async def test_call_arguments_are_masked_and_sealed_data_is_not_altered() -> None:
     asked = calls(("exec", f'{{"command": "echo {CANARY[:11]}"}}'), ("exec", f'{{"x": "{CANARY[:20]}"}}'))
     known = KnownSecrets({"k": CANARY[:20]})
     model = masked_model(ScriptedModel(replace(asked, continuation=Continuation("w", f'"{CANARY[:20]}"'))), known)
@@ -65,7 +65,7 @@ async def test_arguments_of_a_call_hold_no_secret_and_what_is_sealed_is_not_fals
     assert reply.continuation is None
 
 
-async def test_model_is_told_no_secret() -> None:
+async def test_model_is_sent_no_secret() -> None:
     inner = ScriptedModel("fine")
     await answered("", inner)
     assert CANARY not in str(inner.requests)
@@ -86,7 +86,7 @@ class Gate:
         return Admitted(replace(inbound.sender, cls=SenderClass.MEMBER)) if CANARY in inbound.text else Refused("no")
 
 
-def test_door_hears_a_passphrase_and_no_one_behind_it_does() -> None:
+def test_admission_sees_a_passphrase_and_nothing_after_it_does() -> None:
     door = MaskedAdmission(Gate(), KNOWN)
     files = (Attachment("text/plain", name=CANARY),)
     admitted = door.admit(replace(message(CANARY), quoted=(Quoted(f"> {CANARY}"),), attachments=files))
@@ -97,7 +97,7 @@ def test_door_hears_a_passphrase_and_no_one_behind_it_does() -> None:
     assert isinstance(door.admit(message("hello")), Refused)
 
 
-async def test_texts_are_kept_without_secrets_and_files_as_they_are() -> None:
+async def test_text_blobs_are_masked_and_other_files_unchanged() -> None:
     async with memory_store() as store:
         blobs = MaskedBlobs(store.blobs, KNOWN)
         for kind, kept in (("text/plain", f"\udcff {MASKED}"), ("application/octet-stream", f"\udcff {CANARY}")):
@@ -105,7 +105,7 @@ async def test_texts_are_kept_without_secrets_and_files_as_they_are() -> None:
             assert await blobs.load(await blobs.put(data, kind)) == kept.encode("utf-8", "surrogateescape")
 
 
-async def test_live_output_holds_no_secret_however_it_comes() -> None:
+async def test_live_output_contains_no_secret_however_it_is_split() -> None:
     clock, seen = ManualClock(), list[str]()
     live = CommandOutputStream(seen.append, clock, KNOWN.stream())
     for sign in f"key: {CANARY}\n$ c":
@@ -115,7 +115,7 @@ async def test_live_output_holds_no_secret_however_it_comes() -> None:
     assert "".join(seen) == f"key: {MASKED}\n$ c"
 
 
-def test_flood_is_cut_at_a_line_so_that_no_half_of_a_secret_is_shown() -> None:
+def test_excess_output_is_cut_at_a_line_so_no_partial_secret_is_shown() -> None:
     seen = list[str]()
     live = CommandOutputStream(seen.append, SystemClock(), KNOWN.stream())
     live.feed(f"{'x' * 9000}{CANARY}{'y' * 1990}\nthe end\n".encode())
@@ -123,7 +123,7 @@ def test_flood_is_cut_at_a_line_so_that_no_half_of_a_secret_is_shown() -> None:
     assert "".join(seen) == "the end\n"
 
 
-def test_logs_hold_neither_secrets_nor_personal_data_while_hob_is_open(caplog: pytest.LogCaptureFixture) -> None:
+def test_logs_contain_neither_secrets_nor_personal_data(caplog: pytest.LogCaptureFixture) -> None:
     log = logging.getLogger("hob.test")
     with masked_logs(KNOWN):
         try:

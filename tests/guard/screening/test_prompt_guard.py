@@ -58,7 +58,7 @@ def placeholder(screened: Screened, value: str) -> str:
     return next(mark for mark, kept in screened.restore.items() if kept == value)
 
 
-def test_secret_stays_at_home_and_its_owner_does_not_notice() -> None:
+def test_secret_is_redacted_and_restored_transparently() -> None:
     screened = guard().screen(request(SECRET))
     assert screened.action is ScreeningAction.REDACT
     assert screened.kinds == ("password",)
@@ -69,14 +69,14 @@ def test_secret_stays_at_home_and_its_owner_does_not_notice() -> None:
     assert "[PASSWORD-…]" in screened.request.system
 
 
-def test_request_without_secrets_goes_unchanged() -> None:
+def test_request_without_secrets_is_unchanged() -> None:
     asked = request(UserMessage("hi"), call('{"a": 1}'), ToolMessage(CallId("c1"), "ok"))
     screened = guard().screen(asked)
     assert screened.request is asked or screened.request == asked
     assert (screened.action, screened.kinds, screened.restore, screened.remarks) == (ScreeningAction.OFF, (), {}, ())
 
 
-def test_people_may_talk_of_themselves_by_default() -> None:
+def test_personal_data_is_allowed_by_default() -> None:
     screened = guard().screen(request(UserMessage("I am anna@firma.de, 0171 1234567")))
     assert screened.action is ScreeningAction.OFF
 
@@ -94,13 +94,13 @@ def test_people_may_talk_of_themselves_by_default() -> None:
     ],
     ids=["user", "system", "assistant", "tool", "argument", "inside", "malformed"],
 )
-def test_password_is_found_wherever_it_stands(asked: ModelRequest) -> None:
+def test_password_is_found_anywhere(asked: ModelRequest) -> None:
     screened = guard().screen(asked)
     assert PASSWORD not in everything(screened)
     assert PASSWORD in screened.restore.values()
 
 
-def test_arguments_stay_json_whatever_the_value_holds() -> None:
+def test_arguments_stay_valid_json_for_any_value() -> None:
     key = "-----BEGIN PRIVATE KEY-----\n" + "Ab3d\\E5gH7jK9" * 8 + "\n-----END PRIVATE KEY-----"
     arguments = json.dumps({"file": 'say "hi"\n' + key, "mode": 7})
     screened = guard().screen(request(UserMessage("hi"), call(arguments)))
@@ -112,12 +112,12 @@ def test_arguments_stay_json_whatever_the_value_holds() -> None:
     assert json.loads(back) == json.loads(arguments)
 
 
-def test_card_that_is_a_number_is_found_too() -> None:
+def test_card_number_given_as_an_integer_is_found() -> None:
     screened = guard(pii=ScreeningAction.REDACT).screen(request(UserMessage("pay"), call('{"card": 4111111111111111}')))
     assert "4111111111111111" not in everything(screened)
 
 
-def test_same_value_has_the_same_placeholder_in_every_request_and_kind_of_text() -> None:
+def test_value_has_the_same_placeholder_in_every_request() -> None:
     first = guard().screen(request(SECRET))
     later = guard().screen(request(UserMessage("hi"), AssistantMessage("yes"), UserMessage(f"password: {PASSWORD}")))
     assert placeholder(first, PASSWORD) == placeholder(later, PASSWORD)
@@ -126,7 +126,7 @@ def test_same_value_has_the_same_placeholder_in_every_request_and_kind_of_text()
     )
 
 
-def test_password_that_an_answer_repeats_is_taken_out_there_as_well() -> None:
+def test_password_repeated_in_an_answer_is_redacted_too() -> None:
     guarded = guard()
     guarded.screen(request(SECRET))
     # the message that gave it away has left the window; the answer that repeats it has not
@@ -137,7 +137,7 @@ def test_password_that_an_answer_repeats_is_taken_out_there_as_well() -> None:
     assert placeholder(later, PASSWORD).startswith("[PASSWORD-")
 
 
-def test_common_word_given_as_a_password_is_not_taken_out_of_every_text() -> None:
+def test_common_word_used_as_a_password_is_not_redacted_everywhere() -> None:
     screened = guard().screen(request(UserMessage('password = "important"'), AssistantMessage("That is important.")))
     assert screened.request.messages[1].text == "That is important."
 
@@ -153,14 +153,14 @@ def test_placeholder_in_a_text_never_becomes_a_value() -> None:
     assert restore_values(f"It said {shown}", screened.restore) == f"It said {forged}"
 
 
-def test_text_that_only_looks_like_a_placeholder_stays() -> None:
+def test_text_resembling_a_placeholder_is_kept() -> None:
     assert (
         restore_values("[EMAIL-abcdefghij] [EMAIL-x] [a]", {"[EMAIL-aaaaaaaaaa]": "x"})
         == "[EMAIL-abcdefghij] [EMAIL-x] [a]"
     )
 
 
-def test_prompts_prefix_stays_the_same_over_turns() -> None:
+def test_prompt_prefix_is_stable_over_turns() -> None:
     guarded = guard()
     first = guarded.screen(request(SECRET)).request
     second = guarded.screen(request(SECRET, AssistantMessage("done"), UserMessage("and token=9f86d081884c7d659a2f?")))
@@ -168,7 +168,7 @@ def test_prompts_prefix_stays_the_same_over_turns() -> None:
     assert second.request.messages[0] == first.messages[0]
 
 
-def test_warning_names_the_kinds_once_when_they_are_new() -> None:
+def test_warning_names_new_kinds_once() -> None:
     guarded = guard(pii=ScreeningAction.WARN)
     told = UserMessage("mail anna@firma.de")
     screened = guarded.screen(request(told))
@@ -192,7 +192,7 @@ def test_denied_word_blocks_in_any_case() -> None:
         guard(deny_words=["Project Adler"]).screen(request(UserMessage("the PROJECT ADLER plan")))
 
 
-def test_local_leaves_the_request_whole_for_the_local_model() -> None:
+def test_local_action_sends_the_unchanged_request_to_the_local_model() -> None:
     asked = request(SECRET, UserMessage("anna@firma.de"))
     screened = guard(pii=ScreeningAction.LOCAL).screen(asked)
     assert screened.action is ScreeningAction.LOCAL
@@ -215,7 +215,7 @@ def test_owners_own_patterns_are_found() -> None:
     assert SHAPE.search(screened.request.messages[0].text)
 
 
-def test_pattern_that_could_be_slow_is_refused_with_its_name() -> None:
+def test_potentially_slow_pattern_is_refused_by_name() -> None:
     with pytest.raises(ValueError, match=r"patterns\.case: "):
         PromptGuardSettings(patterns={"case": "(a+)+b"})
 
@@ -227,7 +227,7 @@ def test_kinds_can_be_ignored_and_values_allowed() -> None:
     assert allowed.screen(request(UserMessage(text))).kinds == ()
 
 
-def test_guard_that_looks_for_nothing_says_so() -> None:
+def test_guard_without_rules_is_inactive() -> None:
     assert guard().active
     assert not guard(secrets=ScreeningAction.OFF).active
     assert guard(secrets=ScreeningAction.OFF, deny_words=["x"]).active
@@ -235,7 +235,7 @@ def test_guard_that_looks_for_nothing_says_so() -> None:
     assert not guard(secrets=ScreeningAction.OFF, custom=ScreeningAction.OFF, patterns={"a": "abc"}).active
 
 
-def test_checked_text_is_not_checked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scanned_text_is_not_scanned_again(monkeypatch: pytest.MonkeyPatch) -> None:
     guarded = guard()
     looked: list[str] = []
     find = guarded._find
@@ -257,7 +257,7 @@ async def stream(*events: ModelEvent) -> AsyncGenerator[ModelEvent]:
         yield event
 
 
-async def test_values_come_back_in_text_reasoning_and_calls() -> None:
+async def test_values_are_restored_in_text_reasoning_and_calls() -> None:
     screened = guard().screen(request(SECRET))
     mark = placeholder(screened, PASSWORD)
     sealed = Continuation("w", f"signed {mark}")
@@ -274,7 +274,7 @@ async def test_values_come_back_in_text_reasoning_and_calls() -> None:
     assert last.continuation == sealed
 
 
-async def test_text_that_only_began_like_a_placeholder_comes_at_the_end() -> None:
+async def test_beginning_of_a_placeholder_is_released_at_the_end() -> None:
     reply = ModelReply("list[INT", reasoning="see [A")
     came = stream(ReasoningDelta("see [A"), TextDelta("list[INT"), reply)
     events = [event async for event in restore_events(came, {"[EMAIL-abcdefghij]": "x"})]

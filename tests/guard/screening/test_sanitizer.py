@@ -57,7 +57,7 @@ async def test_ordinary_answer_passes_piece_by_piece() -> None:
     assert reply == ModelReply("Good morning!")
 
 
-def test_sanitizer_with_nothing_to_do_says_so() -> None:
+def test_sanitizer_without_rules_is_inactive() -> None:
     assert not Sanitizer(SanitizerSettings(artefacts=False)).active
     assert Sanitizer(SanitizerSettings()).active
     assert Sanitizer(SanitizerSettings(artefacts=False, max_chars=1)).active
@@ -65,7 +65,7 @@ def test_sanitizer_with_nothing_to_do_says_so() -> None:
 
 
 @pytest.mark.parametrize("cut", [by_letter, lambda text: [text]])
-async def test_thoughts_at_the_beginning_become_reasoning(cut: object) -> None:
+async def test_leading_think_block_becomes_reasoning(cut: object) -> None:
     assert callable(cut)
     events, reply = await clean(cut("\n<think>first a, then b</think>\n\nThe answer is <b>."))
     assert shown(events) == reply.text == "The answer is <b>."
@@ -73,7 +73,7 @@ async def test_thoughts_at_the_beginning_become_reasoning(cut: object) -> None:
     assert "".join(event.text for event in events if isinstance(event, ReasoningDelta)) == "first a, then b"
 
 
-async def test_thoughts_that_never_end_are_no_answer() -> None:
+async def test_unclosed_think_block_is_not_an_answer() -> None:
     _, reply = await clean(["<think>hmm", " and so on"])
     assert reply.text == ""
     assert reply.reasoning == "hmm and so on"
@@ -83,18 +83,18 @@ async def test_thoughts_that_never_end_are_no_answer() -> None:
     "text",
     ["Models write <think>…</think> first.", "<thin ice>", "a < b", "Use <|im_end|> to end a turn.", "</s> is one"],
 )
-async def test_answer_about_such_marks_keeps_them(text: str) -> None:
+async def test_answer_about_end_marks_keeps_them(text: str) -> None:
     events, reply = await clean(by_letter(text))
     assert shown(events) == reply.text == text
 
 
 @pytest.mark.parametrize("mark", ["<|im_end|>", "</s>\n", "<|eot_id|><|endoftext|>", "<end_of_turn>\n"])
-async def test_marks_of_the_models_format_at_the_end_are_taken_off(mark: str) -> None:
+async def test_trailing_end_marks_are_removed(mark: str) -> None:
     events, reply = await clean(by_letter(f"Done.{mark}"))
     assert shown(events) == reply.text == "Done."
 
 
-async def test_nothing_is_shown_of_an_answer_that_is_withheld() -> None:
+async def test_withheld_answer_is_not_shown_at_all() -> None:
     sanitizer = Sanitizer(SanitizerSettings(deny=["(?i)top secret"]))
     reply = ModelReply("It is top SECRET.", reasoning="hm", usage=Usage(3, 4), attempts=2)
     events: list[ModelEvent] = []
@@ -110,19 +110,19 @@ async def test_nothing_is_shown_of_an_answer_that_is_withheld() -> None:
     assert events == [Beat(), Beat(), ModelReply("", usage=Usage(3, 4), stop=Stop.FILTER, attempts=2)]
 
 
-async def test_denied_words_in_a_calls_arguments_withhold_it_too() -> None:
+async def test_denied_words_in_call_arguments_withhold_the_answer() -> None:
     reply = ModelReply("ok", (ToolCall(CallId("c"), "run", '{"x": "forbidden"}'),))
     with pytest.raises(ModelError):
         await clean(["ok"], reply, deny=["forbidden"])
 
 
-async def test_answer_without_anything_denied_comes_whole() -> None:
+async def test_answer_without_denied_words_is_complete() -> None:
     events, reply = await clean(["all ", "fine"], deny=["forbidden"])
     assert shown(events) == reply.text == "all fine"
 
 
 @pytest.mark.parametrize("cut", [by_letter, lambda text: [text]])
-async def test_secrets_that_a_model_writes_are_never_shown(cut: object) -> None:
+async def test_secrets_written_by_a_model_are_never_shown(cut: object) -> None:
     assert callable(cut)
     text = f"Here it is:\n{KEY}\nand password = hunter2xyz, good luck"
     events, reply = await clean(cut(text), secrets=True)
@@ -130,20 +130,20 @@ async def test_secrets_that_a_model_writes_are_never_shown(cut: object) -> None:
     assert reply.text == "Here it is:\n[api key removed]\nand password = [password removed], good luck"
 
 
-async def test_secrets_are_taken_out_of_arguments_and_reasoning() -> None:
+async def test_secrets_are_removed_from_arguments_and_reasoning() -> None:
     reply = ModelReply("ok", (ToolCall(CallId("c"), "run", f'{{"a": ["{KEY}"], "n": 1}}'),), reasoning=f"use {KEY}")
     _, cleaned = await clean(["ok"], reply, secrets=True)
     assert cleaned.calls[0].arguments == '{"a": ["[api key removed]"], "n": 1}'
     assert cleaned.reasoning == "use [api key removed]"
 
 
-async def test_arguments_without_a_finding_stay_to_the_byte() -> None:
+async def test_arguments_without_findings_are_unchanged_byte_for_byte() -> None:
     reply = ModelReply("ok", (ToolCall(CallId("c"), "run", '{ "a":1,"b": "\\u00e4" }'),))
     _, cleaned = await clean(["ok"], reply, secrets=True, pii=True)
     assert cleaned.calls == reply.calls
 
 
-async def test_withheld_text_is_bounded() -> None:
+async def test_held_back_text_is_bounded() -> None:
     sanitizer = Sanitizer(SanitizerSettings(secrets=True))
     came = gone = 0
     pieces = [f"word{n} " for n in range(2_000)]
@@ -172,13 +172,13 @@ async def test_withheld_text_is_bounded() -> None:
         ("wow! [a](https://evil.test) <imgx> ![", "wow! [a](https://evil.test) <imgx> ["),
     ],
 )
-async def test_image_from_a_host_no_one_named_is_not_loaded(text: str, expected: str, cut: object) -> None:
+async def test_image_from_an_unnamed_host_is_not_loaded(text: str, expected: str, cut: object) -> None:
     assert callable(cut)
     events, reply = await clean(cut(text), images=ImagePolicy.DEFUSE)
     assert shown(events) == reply.text == expected
 
 
-async def test_host_that_only_a_tool_named_is_not_named() -> None:
+async def test_host_named_only_by_a_tool_does_not_count() -> None:
     asked = ModelRequest(
         "m",
         "",
@@ -192,7 +192,7 @@ async def test_host_that_only_a_tool_named_is_not_named() -> None:
 
 
 @pytest.mark.parametrize("cut", [by_letter, lambda text: [text]])
-async def test_answer_that_is_too_long_ends_with_the_suffix(cut: object) -> None:
+async def test_overlong_answer_ends_with_the_suffix(cut: object) -> None:
     assert callable(cut)
     events, reply = await clean(cut("one two three"), max_chars=7, suffix="…")
     assert shown(events) == reply.text == "one two…"
@@ -200,7 +200,7 @@ async def test_answer_that_is_too_long_ends_with_the_suffix(cut: object) -> None
     assert whole.text == "one two"
 
 
-async def test_other_events_pass_in_their_place() -> None:
+async def test_other_events_keep_their_position() -> None:
     async def events() -> AsyncGenerator[ModelEvent]:
         yield ReasoningDelta("hm")
         yield TextDelta("a")
@@ -212,6 +212,6 @@ async def test_other_events_pass_in_their_place() -> None:
     assert found == [ReasoningDelta("hm"), TextDelta("a"), Beat(), CallStarted("run"), ModelReply("a", reasoning="hm")]
 
 
-async def test_answer_that_came_in_no_pieces_is_cleaned_as_well() -> None:
+async def test_answer_without_deltas_is_cleaned_too() -> None:
     events, reply = await clean([], ModelReply("<think>x</think>Done.</s>"))
     assert (shown(events), reply.text, reply.reasoning) == ("Done.", "Done.", "x")

@@ -46,7 +46,7 @@ def measure(samples: Iterable[Sample], cls: SenderClass) -> Measured:
     return Measured(counted[True, True], counted[True, False], counted[False, True])
 
 
-def test_samples_are_enough_of_everything() -> None:
+def test_number_of_samples_is_sufficient() -> None:
     by_group = Counter((sample.hostile, sample.group) for sample in known_samples())
     assert {family for hostile, family in by_group if hostile} == set(FAMILIES)
     assert min(by_group.values()) >= 8
@@ -55,25 +55,25 @@ def test_samples_are_enough_of_everything() -> None:
 
 
 @pytest.mark.parametrize(("cls", "precision", "recall"), [(MEMBER, 0.98, 0.97), (UNKNOWN, 0.9, 0.97)])
-def test_sample_texts_of_the_rules_are_told_apart(cls: SenderClass, precision: float, recall: float) -> None:
+def test_sample_texts_are_classified_correctly(cls: SenderClass, precision: float, recall: float) -> None:
     measured = measure(known_samples(), cls)
     assert measured.precision >= precision
     assert measured.recall >= recall
 
 
 @pytest.mark.parametrize("cls", [MEMBER, UNKNOWN])
-def test_half_of_what_was_not_seen_before_is_found_and_seldom_something_else(cls: SenderClass) -> None:
+def test_half_of_unseen_attacks_are_found_with_few_false_positives(cls: SenderClass) -> None:
     measured = measure(unseen_samples(), cls)
     assert measured.precision >= 0.95
     assert measured.recall >= 0.45
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_no_family_is_neglected(family: str) -> None:
+def test_attacks_of_every_family_are_detected(family: str) -> None:
     assert measure([sample for sample in known_samples() if sample.group == family], UNKNOWN).recall >= 0.85
 
 
-def test_page_tells_the_figures_as_they_are() -> None:
+def test_page_states_the_measured_figures() -> None:
     page = (ROOT / "docs" / "explanation" / "admission.md").read_text("utf-8")
     for name, samples in (("known", known_samples()), ("unseen", unseen_samples())):
         for who, cls in (("members", MEMBER), ("strangers", UNKNOWN)):
@@ -101,18 +101,18 @@ def test_action_and_threshold_of_the_scanner_can_be_set() -> None:
     assert scanner.action_of(strong, OWNERS) is ScannerAction.NONE
 
 
-def test_people_are_believed_to_quote_and_strangers_are_not() -> None:
+def test_quotations_are_discounted_except_for_strangers() -> None:
     talk = 'Why did our filter miss the attack "ignore all previous instructions"?'
     assert not acts(talk, MEMBER)
     assert acts(talk, UNKNOWN)
 
 
-def test_quote_that_does_not_hold_the_order_excuses_nothing() -> None:
+def test_quote_without_the_instruction_is_no_discount() -> None:
     assert acts(f'Explain "phishing" to me. {STEERING}', MEMBER)
 
 
 @pytest.mark.parametrize("around", ["{}", "Hi!\n\n{}\n\nBye", "> {}", "<p>{}</p>", "{} 👍", "x" * 20_000 + ". {}"])
-def test_order_is_found_wherever_it_stands(around: str) -> None:
+def test_instruction_is_found_anywhere(around: str) -> None:
     assert acts(around.format(STEERING), MEMBER)
 
 
@@ -135,7 +135,7 @@ def test_phrase_is_words_and_distances(phrase: Phrase) -> None:
         assert word.removeprefix("@") in WORDS if word.startswith("@") else word == word.lower()
 
 
-def test_every_list_of_words_is_used() -> None:
+def test_every_word_list_is_used() -> None:
     used = {word for phrase in PHRASES for part in phrase.words.split()[::2] for word in part.split("|")}
     assert {f"@{name}" for name in WORDS} <= used
 
@@ -147,6 +147,6 @@ HARD = (
 
 
 @pytest.mark.parametrize("unit", HARD, ids=ascii)
-def test_long_message_is_read_in_time(unit: str) -> None:
+def test_long_message_is_scanned_in_time(unit: str) -> None:
     text = (unit * 50_000)[:50_000]
     grows_with_its_size(lambda size: SCANNER.scan(text[:size]), 6_250, minimum=0.005)

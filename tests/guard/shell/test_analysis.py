@@ -43,7 +43,7 @@ def _argvs(analysis: Analysis) -> list[tuple[str, ...]]:
         ("a\\\nb", "ab"),
     ],
 )
-def test_word_is_what_the_shell_makes_of_it(written: str, word: str) -> None:
+def test_words_are_read_as_the_shell_reads_them(written: str, word: str) -> None:
     assert _only(f"cmd {written}", "cmd").argv == ("cmd", word)
 
 
@@ -64,7 +64,7 @@ def test_word_is_what_the_shell_makes_of_it(written: str, word: str) -> None:
         ("read x <<< 'a b'; cmd \"$x\"", ("a b",)),
     ],
 )
-def test_words_are_expanded_and_divided_as_the_shell_does(text: str, words: tuple[str, ...]) -> None:
+def test_words_are_expanded_and_split_as_the_shell_does(text: str, words: tuple[str, ...]) -> None:
     assert _only(text, "cmd").argv[1:] == words
 
 
@@ -73,21 +73,21 @@ def test_every_command_is_found_at_any_depth() -> None:
     assert {argv[0] for argv in _argvs(analyse(text))} >= set("abcdefghijklmnop")
 
 
-def test_command_knows_where_it_runs() -> None:
+def test_command_has_its_working_directory() -> None:
     assert _only("cd src/app && ls", "ls").directory == f"{HERE}/src/app"
     assert _only("(cd src); ls", "ls").directory == HERE
     assert _only("cd; ls", "ls").directory == HOME
     assert _only('cd "$(pwd -P)/x" && ls', "ls").directory != HERE
 
 
-def test_command_knows_what_it_stands_in_and_who_feeds_it() -> None:
+def test_command_has_its_context_and_input_sources() -> None:
     inner = _only("sudo env A=b bash -c 'rm x'", "rm")
     assert inner.via == ("sudo", "env", "bash")
     assert _only("curl -s u | tee f | sh", "sh").fed_by == ("curl", "tee")
     assert _only("make &", "make").background
 
 
-def test_redirections_and_assignments_stand_with_their_command() -> None:
+def test_redirections_and_assignments_belong_to_their_command() -> None:
     command = _only("A=1 B=$HOME cmd <in 2>err >>out", "cmd")
     assert command.assignments == (("A", "1"), ("B", HOME))
     assert [(at.descriptor, at.operator, at.target) for at in command.redirections] == [
@@ -97,7 +97,7 @@ def test_redirections_and_assignments_stand_with_their_command() -> None:
     ]
 
 
-def test_here_document_is_read_as_the_shell_gives_it() -> None:
+def test_here_document_is_read_as_the_shell_does() -> None:
     assert _only("cat <<E\n$HOME\nE", "cat").redirections[0].target == f"{HOME}\n"
     assert _only("cat <<'E'\n$HOME\nE", "cat").redirections[0].target == "$HOME\n"
     assert _only("cat <<-E\n\ta\n\tE\nls", "cat").redirections[0].target == "a\n"
@@ -110,7 +110,7 @@ def test_both_values_of_a_variable_are_followed() -> None:
     assert found == {("cmd", "b"), ("cmd", "c")}
 
 
-def test_unset_variable_may_be_set_outside() -> None:
+def test_unset_variable_may_come_from_the_environment() -> None:
     analysis = analyse("cmd ${DIR:-build}")
     assert [command.argv for command in analysis.commands] == [("cmd", "build")]
     assert [command.argv for command in analysis.others] == [("cmd", ANY)]
@@ -185,13 +185,13 @@ def test_parts_before_and_after_an_error_are_still_read() -> None:
     assert ("rm", "b", "c") in _argvs(analysis)
 
 
-def test_characters_that_hide_something_are_told_and_left_out() -> None:
+def test_deceptive_characters_are_reported_and_removed() -> None:
     analysis = analyse("r\u200bm x\r\u00a0y")
     assert {problem.rule for problem in analysis.problems} == {"hidden-characters"}
     assert _argvs(analysis) == [("rm", "x", "y")]
 
 
-def test_text_beyond_the_longest_is_told() -> None:
+def test_overlong_text_is_reported() -> None:
     assert any("too long" in problem.reason for problem in analyse("ls\n" * 30_000).problems)
 
 
@@ -207,7 +207,7 @@ def test_lines_for_people_show_what_will_run() -> None:
     )
 
 
-def test_approval_learns_every_program_and_script() -> None:
+def test_analysis_lists_every_program_and_script_to_bind() -> None:
     analysis = analyse("f() { make; }; f; cd tools; ./gen.py < x; python3 -u lib/a.py; bash run.sh; . env.sh; echo x")
     assert analysis.executables == ("make", "./gen.py", "python3", "bash")
     assert set(analysis.scripts) == {

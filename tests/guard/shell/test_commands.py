@@ -7,24 +7,24 @@ from tests.guard.shell.catalogue import Hostile, benign, hostile, judge, verdict
 
 
 @pytest.mark.parametrize("command", hostile(), ids=lambda command: command.text[:60])
-def test_hostile_command_is_seen_by_its_rule(command: Hostile) -> None:
+def test_hostile_command_is_found_by_its_rule(command: Hostile) -> None:
     findings = judge(command.text)
     assert any(each.rule == command.rule and each.severity >= command.expect for each in findings), findings
 
 
-def test_commands_are_enough_each_of_them_once() -> None:
+def test_catalogue_is_large_enough_without_duplicates() -> None:
     assert len({command.text for command in hostile()}) == len(hostile()) >= 170
     assert len(set(benign())) == len(benign()) >= 170
 
 
-def test_two_commands_of_daily_work_in_a_hundred_ask_at_most() -> None:
+def test_at_most_two_percent_of_daily_commands_need_approval() -> None:
     asked = {
         text: found for text in benign() if (found := [f for f in judge(text) if f.severity > ShellSeverity.PLAIN])
     }
     assert len(asked) <= 0.02 * len(benign()), asked
 
 
-def test_nothing_of_daily_work_is_refused() -> None:
+def test_no_daily_command_is_refused() -> None:
     assert [text for text in benign() if verdict(text) is ShellSeverity.REFUSE] == []
 
 

@@ -29,7 +29,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-async def test_commands_of_attackers_do_no_harm(home: Path) -> None:
+async def test_attackers_commands_do_no_harm(home: Path) -> None:
     texts = hostile_texts() if FULL else hostile_texts()[::4]
     harm: dict[str, object] = {}
     judged: dict[str, str] = {}
@@ -60,7 +60,7 @@ async def tried(at: Office, around: Machine, text: str, number: int) -> tuple[st
     return "stopped" if came.refused else "asked" if came.questions else "allowed", found
 
 
-async def test_daily_commands_of_developers_ask_nothing_although_others_were_read(home: Path) -> None:
+async def test_developers_daily_commands_need_no_question_in_a_tainted_turn(home: Path) -> None:
     """They are run too, a second long: most of them lack their project, which counts for nothing here."""
     texts = benign() if FULL else benign()[::5]
     asked: dict[str, str] = {}

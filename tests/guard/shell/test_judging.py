@@ -22,7 +22,7 @@ PLAIN, ASK, REFUSE = ShellSeverity.PLAIN, ShellSeverity.ASK, ShellSeverity.REFUS
         ("for i in a b c d e f g h i j k l m n ..; do rm -rf $i; done", ASK),
     ],
 )
-def test_long_row_of_numbers_is_as_plain_as_a_short_one(text: str, expected: ShellSeverity) -> None:
+def test_long_list_of_numbers_is_as_plain_as_a_short_one(text: str, expected: ShellSeverity) -> None:
     assert verdict(text) >= expected
     assert (verdict(text) is PLAIN) is (expected is PLAIN)
 
@@ -57,7 +57,7 @@ def test_deleting_is_judged_by_the_place(text: str, expected: ShellSeverity) -> 
     assert verdict(text) is expected
 
 
-def test_same_words_mean_another_place_elsewhere() -> None:
+def test_same_path_is_judged_by_the_working_directory() -> None:
     assert verdict("rm -rf *", cwd=f"{WORKSPACE}/build") is PLAIN
     assert verdict("rm -rf *", cwd=f"{WORKSPACE}/src") is ASK
     assert verdict("rm -rf *", cwd="/") is REFUSE
@@ -65,7 +65,7 @@ def test_same_words_mean_another_place_elsewhere() -> None:
 
 
 @pytest.mark.parametrize("workspace", ["/", "/root", "/root/hob", "/srv/hob", "/home/anna"])
-def test_root_and_a_home_are_refused_wherever_the_workspace_is(workspace: str) -> None:
+def test_deleting_root_or_a_home_is_refused_wherever_the_workspace_is(workspace: str) -> None:
     for text in ("rm -rf /", "rm -rf ~", "rm -rf /etc"):
         found = judge_command(analyse(text), cwd=workspace, workspace=workspace)
         assert max(finding.severity for finding in found) >= (ASK if text == "rm -rf ~" else REFUSE), (text, workspace)
@@ -121,7 +121,7 @@ def test_writing_is_judged_by_the_place(text: str, expected: ShellSeverity) -> N
         ("git -c core.pager='sh x' log", ASK),
     ],
 )
-def test_version_control_asks_where_something_is_lost(text: str, expected: ShellSeverity) -> None:
+def test_version_control_asks_if_something_is_lost(text: str, expected: ShellSeverity) -> None:
     assert verdict(text) is expected
 
 
@@ -155,7 +155,7 @@ def test_version_control_asks_where_something_is_lost(text: str, expected: Shell
         ("shutdown --help", PLAIN),
     ],
 )
-def test_looking_at_the_system_is_plain_and_changing_it_is_not(text: str, expected: ShellSeverity) -> None:
+def test_inspecting_the_system_is_plain_and_changing_it_is_not(text: str, expected: ShellSeverity) -> None:
     assert verdict(text) is expected
 
 
@@ -212,11 +212,11 @@ def test_recipients_of_a_command_are_named(text: str, hosts: tuple[str, ...]) ->
 
 
 @pytest.mark.parametrize("text", ["curl -s localhost:8000/x", "curl http://127.0.0.1:3000", "ping -c 1 localhost"])
-def test_this_computer_is_no_one_else(text: str) -> None:
+def test_this_computer_is_not_a_remote_host(text: str) -> None:
     assert judge(text) == ()
 
 
-def test_installing_is_plain_and_told_for_its_effects() -> None:
+def test_installing_is_plain_but_reported_for_its_effects() -> None:
     (finding,) = judge("pip install -r requirements.txt")
     assert finding.severity is PLAIN
     assert finding.effects == {Effect.COMMUNICATES, Effect.EXECUTES, Effect.WRITES}
@@ -247,11 +247,11 @@ def test_installing_is_plain_and_told_for_its_effects() -> None:
         ("cat ~/.hob/hob.db", "own-state"),
     ],
 )
-def test_rule_that_finds_it_is_named(text: str, rule: str) -> None:
+def test_finding_names_its_rule(text: str, rule: str) -> None:
     assert rule in {finding.rule for finding in judge(text) if finding.severity > PLAIN}
 
 
-def test_secret_file_is_told_by_its_whole_path() -> None:
+def test_secret_file_is_reported_with_its_full_path() -> None:
     assert "it reaches for /etc/shadow, where secrets are kept" in {
         str(each.reason) for each in judge("cat /etc/shadow")
     }
@@ -267,7 +267,7 @@ def test_secret_file_is_told_by_its_whole_path() -> None:
         "# rm -rf /",
     ],
 )
-def test_text_about_a_command_is_no_command(text: str) -> None:
+def test_text_about_a_command_is_not_a_command(text: str) -> None:
     assert verdict(text) is PLAIN
 
 
@@ -278,7 +278,7 @@ def test_worst_comes_first() -> None:
     assert found[0].text == "rm -rf /"
 
 
-def test_fork_bomb_needs_a_fork_and_no_end() -> None:
+def test_fork_bomb_requires_a_fork_without_end() -> None:
     assert verdict("f() { f | f & }; f") is REFUSE
     assert verdict("f() { g; }; g() { ls; }; f") is PLAIN
     assert verdict("while true; do make; sleep 5; done") is PLAIN
@@ -290,11 +290,11 @@ def test_fork_bomb_needs_a_fork_and_no_end() -> None:
     "text",
     ["hob accept", "hob approvals allow a_1", "/opt/hob/bin/hob config set x y", "sh -c 'hob people'", "env hob"],
 )
-def test_name_of_the_owner_gives_no_rights(text: str) -> None:
+def test_running_hob_as_the_owner_is_refused(text: str) -> None:
     assert verdict(text) is REFUSE
 
 
-def test_status_may_be_asked() -> None:
+def test_hob_version_is_plain() -> None:
     assert verdict("hob --version") is PLAIN
 
 

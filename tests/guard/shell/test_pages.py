@@ -33,13 +33,13 @@ def test_each_example_is_judged_as_its_row_says(row: str, expected: ShellSeverit
     assert [(text, said(text)) for text in examples(row)] == [(text, expected) for text in examples(row)]
 
 
-def test_tree_of_commands_is_what_an_approval_shows() -> None:
+def test_documented_command_tree_is_what_an_approval_shows() -> None:
     (block,) = re.findall("```text\n(sudo .*?)```", PAGE, re.DOTALL)
     assert analyse(block.splitlines()[0]).lines() == tuple(block.splitlines())
     assert said(block.splitlines()[0]) is ShellSeverity.ASK
 
 
-def test_question_in_the_how_to_is_one_that_is_asked() -> None:
+def test_question_in_the_how_to_is_real() -> None:
     *lines, command = [each.removeprefix("│ ") for each in QUESTION.splitlines() if each.startswith("│")]
     (finding,) = judge_command(analyse(command), cwd="/w", workspace="/w")
     assert finding.severity is ShellSeverity.ASK
@@ -47,7 +47,7 @@ def test_question_in_the_how_to_is_one_that_is_asked() -> None:
     assert analyse(command).lines() == tuple(lines)
 
 
-def test_commands_that_name_files_of_keys_are_asked_about_as_the_how_to_says() -> None:
+def test_commands_naming_key_files_need_approval_as_the_how_to_says() -> None:
     (named,) = re.findall(r"a file that usually holds keys \(`(.+?)`, `(.+?)`, `(.+?)`\)", FOLDER)
     files = (name.replace("*", "tls") for name in named)
     assert [said(f"cat {name}") for name in files] == [ShellSeverity.ASK] * 3

@@ -42,7 +42,7 @@ async def lost(answer: Awaitable[Any]) -> None:
         await answer
 
 
-async def test_actions_and_refusals_stand_in_a_whole_log(world: World) -> None:
+async def test_actions_and_refusals_are_in_an_intact_log(world: World) -> None:
     async with world.serve() as daemon:
         await daemon.post('CALL write {"path": "a.txt", "content": "x"}')
         await daemon.post("/permission workspace")
@@ -63,7 +63,7 @@ async def test_actions_and_refusals_stand_in_a_whole_log(world: World) -> None:
     await whole(world)
 
 
-async def test_no_verdict_is_without_its_entry_however_often_hob_is_killed(world: World) -> None:
+async def test_every_verdict_has_its_audit_entry_despite_kills(world: World) -> None:
     for life in range(2):
         async with world.serve() as daemon:
             await daemon.post(writing(f"{life}.txt"))
@@ -83,7 +83,7 @@ async def test_no_verdict_is_without_its_entry_however_often_hob_is_killed(world
     assert [(each.turn, each.name, each.outcome, each.rule) for each in entries] == decided
 
 
-async def test_restoring_an_older_backup_is_told_and_its_loss_stays_visible(world: World) -> None:
+async def test_restoring_an_older_backup_is_logged_and_the_loss_stays_visible(world: World) -> None:
     backup = str(world.root / "old.hob")
     async with world.serve() as daemon:
         await daemon.post('CALL write {"path": "a.txt", "content": "x"}')

@@ -48,7 +48,7 @@ async def stored(world: World) -> AsyncIterator[Store]:
         yield store
 
 
-async def test_question_outlives_kills_and_its_answer_is_used_once(world: World) -> None:
+async def test_question_survives_kills_and_its_answer_is_used_once(world: World) -> None:
     async with world.serve() as daemon:
         id, approval = await asked(daemon)
         daemon.kill()
@@ -69,7 +69,7 @@ async def test_question_outlives_kills_and_its_answer_is_used_once(world: World)
     assert marks(world) == ["ran"]
 
 
-async def test_answer_that_woke_no_one_is_found_by_the_next_start(world: World) -> None:
+async def test_answer_missed_by_a_kill_is_found_at_the_next_start(world: World) -> None:
     async with world.serve() as daemon:
         id, approval = await asked(daemon)
         daemon.kill()
@@ -100,7 +100,7 @@ async def test_kill_around_the_answer_does_nothing_twice(world: World, seconds: 
     assert len(marks(world)) <= 1
 
 
-async def test_kill_in_the_middle_of_the_allowed_call_makes_it_no_second_time(world: World) -> None:
+async def test_kill_during_an_allowed_call_does_not_repeat_it(world: World) -> None:
     async with world.serve() as daemon:
         id, approval = await asked(daemon, SLOW)
         await settle(daemon, approval)
@@ -113,7 +113,7 @@ async def test_kill_in_the_middle_of_the_allowed_call_makes_it_no_second_time(wo
         assert (await daemon.ask(f"/approvals/{approval}"))["state"] == "used"
 
 
-async def test_question_that_no_one_answers_ends_with_a_no_that_is_told(world: World) -> None:
+async def test_unanswered_question_ends_as_a_reported_refusal(world: World) -> None:
     async with world.serve() as daemon:
         id, approval = await asked(daemon)
         daemon.kill()
@@ -129,7 +129,7 @@ async def test_question_that_no_one_answers_ends_with_a_no_that_is_told(world: W
 
 @SHARED
 @pytest.mark.parametrize("between", ["Shall I tell you the weather, yes or no?", "/status"])
-async def test_bare_yes_answers_no_question_after_which_something_was_said(shared: Shared, between: str) -> None:
+async def test_bare_yes_after_another_message_answers_no_question(shared: Shared, between: str) -> None:
     world, daemon = shared.world, shared.daemon
     id, approval = await asked(daemon)
     assert (await daemon.post(between)).status_code == 200
@@ -142,7 +142,7 @@ async def test_bare_yes_answers_no_question_after_which_something_was_said(share
 
 
 @SHARED
-async def test_message_that_is_cancelled_asks_no_more(shared: Shared) -> None:
+async def test_cancelled_message_closes_its_question(shared: Shared) -> None:
     world, daemon = shared.world, shared.daemon
     id, approval = await asked(daemon)
     assert "is cancelled" in (await daemon.post(f"/cancel {id}")).json()["reply"]
@@ -153,7 +153,7 @@ async def test_message_that_is_cancelled_asks_no_more(shared: Shared) -> None:
 
 
 @SHARED
-async def test_one_of_two_answers_at_once_counts(shared: Shared) -> None:
+async def test_only_one_of_two_simultaneous_answers_counts(shared: Shared) -> None:
     world, daemon = shared.world, shared.daemon
     id, approval = await asked(daemon)
     statuses = await asyncio.gather(settle(daemon, approval), settle(daemon, approval, allowed=False))
@@ -163,7 +163,7 @@ async def test_one_of_two_answers_at_once_counts(shared: Shared) -> None:
 
 
 @SHARED
-async def test_wrong_answers_are_refused_with_what_is_wrong(shared: Shared) -> None:
+async def test_invalid_answers_are_refused_with_the_reason(shared: Shared) -> None:
     daemon = shared.daemon
     _, approval = await asked(daemon)
     bodies: tuple[Any, ...] = ({}, [], {"allowed": "yes"}, {"allowed": True, "scope": "for ever"}, {"allowed": 1})
@@ -174,7 +174,7 @@ async def test_wrong_answers_are_refused_with_what_is_wrong(shared: Shared) -> N
     assert [each["id"] for each in (await daemon.ask("/approvals"))["approvals"]] == [approval]
 
 
-async def test_question_in_words_is_answered_by_the_next_message_also_after_a_kill(world: World) -> None:
+async def test_models_question_is_answered_by_the_next_message_even_after_a_kill(world: World) -> None:
     async with world.serve() as daemon:
         view = (await daemon.post('CALL ask_user {"question": "Which colour?"}')).json()
         assert (view["question"], view["approvals"]) == ("Which colour?", [])
@@ -185,7 +185,7 @@ async def test_question_in_words_is_answered_by_the_next_message_also_after_a_ki
 
 
 @SHARED
-async def test_stream_tells_the_question_and_goes_on_after_the_answer(shared: Shared) -> None:
+async def test_stream_reports_the_question_and_continues_after_the_answer(shared: Shared) -> None:
     world, daemon = shared.world, shared.daemon
     names, approval = [], ""
     async for name, data in daemon.events(RUN, "key"):
@@ -211,7 +211,7 @@ async def home(request: pytest.FixtureRequest, world: World) -> AsyncIterator[Wo
         yield world
 
 
-async def test_ask_ends_with_75_and_allow_sees_the_turn_through(home: World) -> None:
+async def test_ask_exits_with_75_and_allow_completes_the_turn(home: World) -> None:
     said = await home.hob("ask", RUN, stdin=b"yes\n")
     assert (said.status, said.out) == (75, "")
     assert "rm -rf junk; echo ran >> marks" in said.err
@@ -246,7 +246,7 @@ async def test_deny_tells_the_model_and_nothing_runs(home: World) -> None:
 
 
 @pytest.mark.bubblewrap
-async def test_approval_for_more_than_once_is_listed_used_and_taken_back(home: World) -> None:
+async def test_lasting_approval_is_listed_used_and_revoked(home: World) -> None:
     def id_of(err: str) -> str:
         return next(word.rstrip(",;") for word in err.split() if word.startswith("a_"))
 
@@ -264,21 +264,21 @@ async def test_approval_for_more_than_once_is_listed_used_and_taken_back(home: W
     assert both.status == 2
 
 
-async def test_bare_yes_on_the_command_line_goes_on_with_the_turn(world: World) -> None:
+async def test_bare_yes_on_the_command_line_continues_the_turn(world: World) -> None:
     assert (await world.hob("ask", RUN)).status == 75
     said = await world.hob("ask", "yes")
     assert (said.status, said.out.startswith("Allowed: exec.\nThe tool said")) == (0, True)
     assert marks(world) == ["ran"]
 
 
-async def test_next_question_on_the_command_line_is_the_answer_to_a_question_in_words(home: World) -> None:
+async def test_next_ask_on_the_command_line_answers_the_models_question(home: World) -> None:
     said = await home.hob("ask", 'CALL ask_user {"question": "Which colour?"}')
     assert (said.status, said.err.startswith("Which colour?\n")) == (75, True)
     said = await home.hob("ask", "blue")
     assert (said.status, said.out) == (0, "The tool said: blue\n")
 
 
-async def test_lines_that_are_piped_into_a_chat_answer_nothing_and_command_nothing(home: World) -> None:
+async def test_lines_piped_into_a_chat_neither_answer_nor_command(home: World) -> None:
     assert (await home.hob("ask", RUN)).status == 75
     (id,) = [line.split()[0] for line in (await home.hob("approvals")).out.splitlines() if line.startswith("a_")]
     for lines in (f"approve:{id}\n", "yes\n", f"approve:{id}", "/permission full\n"):
@@ -309,7 +309,7 @@ async def test_chat_shows_the_question_and_a_bare_yes_answers_it(home: World) ->
     assert marks(home) == ["ran"]
 
 
-async def test_chat_takes_the_next_message_for_the_answer_in_words(home: World) -> None:
+async def test_chat_takes_the_next_message_as_the_answer_to_the_model(home: World) -> None:
     async with terminal(home, "chat", "--plain") as typist:
         await typist.sees(PROMPT)
         typist.types('CALL ask_user {"question": "Which colour?"}\n')
@@ -323,7 +323,7 @@ async def test_chat_takes_the_next_message_for_the_answer_in_words(home: World) 
         await typist.sees("You said: hello")
 
 
-async def test_ask_at_a_terminal_asks_there_and_goes_on(home: World) -> None:
+async def test_ask_at_a_terminal_prompts_and_continues(home: World) -> None:
     async with terminal(home, "ask", RUN) as typist:
         typist.types("yes\n")  # before anything was asked
         await typist.sees("Ctrl-D leaves it open) ")
@@ -337,7 +337,7 @@ async def test_ask_at_a_terminal_asks_there_and_goes_on(home: World) -> None:
     assert marks(home) == ["ran"]
 
 
-async def test_question_left_open_at_a_terminal_waits(world: World) -> None:
+async def test_question_left_open_at_a_terminal_stays_pending(world: World) -> None:
     async with terminal(world, "ask", RUN) as typist:
         await typist.sees("Ctrl-D leaves it open) ")
         typist.types("\x04")
@@ -350,7 +350,7 @@ async def test_question_left_open_at_a_terminal_waits(world: World) -> None:
     assert marks(world) == []
 
 
-async def test_question_in_words_is_answered_at_the_terminal(world: World) -> None:
+async def test_models_question_is_answered_at_the_terminal(world: World) -> None:
     async with terminal(world, "ask", 'CALL ask_user {"question": "Which colour?"}') as typist:
         await typist.sees("Your answer (Ctrl-D leaves it open): ")
         typist.types("blue\n")
@@ -360,7 +360,7 @@ async def test_question_in_words_is_answered_at_the_terminal(world: World) -> No
 
 
 @pytest.mark.bubblewrap
-async def test_terminal_shows_what_a_command_writes_while_it_runs_and_follows_none_of_it(world: World) -> None:
+async def test_terminal_shows_live_command_output_without_its_control_sequences(world: World) -> None:
     flood = "for i in 1 2 3 4 5; do seq 5000; sleep 0.2; done"
     command = rf"printf 'fir\\033]0;title\\007st\\n'; until test -e go; do sleep 0.1; done; {flood}"
     async with terminal(world, "ask", f'CALL exec {{"command": "{command}"}}') as typist:

@@ -53,7 +53,7 @@ class Seen:
             self.texts.append((await self._daemon.client.get(route)).text)
 
 
-async def test_secret_that_turns_up_anywhere_is_afterwards_nowhere(world: World) -> None:
+async def test_secret_entered_anywhere_is_stored_nowhere(world: World) -> None:
     notes = world.root / "notes"
     async with world.serve(DOOR_TOKEN=SECRET) as daemon:
         seen = Seen(daemon)
@@ -81,7 +81,7 @@ async def test_secret_is_found_without_the_mask(world: World) -> None:
         assert len(leaks(world.home, seen.texts, SECRET)) > 1
 
 
-async def test_key_that_its_provider_quotes_is_in_no_error(world: World) -> None:
+async def test_key_quoted_by_its_provider_is_in_no_error(world: World) -> None:
     async with (
         ModelServer(key="sk-another-one") as strict,
         world.serve(OPENAI_API_KEY=CANARY, OPENAI_BASE_URL=strict.url) as daemon,

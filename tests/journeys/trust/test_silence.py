@@ -43,7 +43,7 @@ class Silent(World):
         assert await daemon.gone() == 0
 
 
-async def test_daemon_speaks_to_its_models_server_alone() -> None:
+async def test_daemon_contacts_only_its_model_server() -> None:
     async with open_world() as opened:
         world = Silent(opened.root, opened.model)
         program = ["-c", LISTENING, str(world.spoken), "serve"]
@@ -63,7 +63,7 @@ def _is_here(place: list[object]) -> bool:
     return len(place) == 1 and isinstance(place[0], str) and place[0].startswith("/")
 
 
-def test_hook_hears_what_is_said(tmp_path: Path) -> None:
+def test_audit_hook_records_connections(tmp_path: Path) -> None:
     heard = "import socket; socket.socket().connect_ex(('127.0.0.1', 9))"
     code = LISTENING.replace("from hob.__main__ import main\nmain()", heard)
     subprocess.run([sys.executable, "-c", code, str(tmp_path / "spoken")], check=True)

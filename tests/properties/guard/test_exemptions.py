@@ -26,18 +26,18 @@ def named(*words: str) -> OwnerWords:
 @given(
     mails, st.sampled_from(["mail {} now", "{}", "{}.", "({})", "<{}>", '"{}"', "To: {}", "mailto:{}", "{}, please"])
 )
-def test_address_that_stands_there_is_named(address: str, sentence: str) -> None:
+def test_literal_address_is_named(address: str, sentence: str) -> None:
     assert named(sentence.format(address)).recipient(recipient(address.upper()))
 
 
 @given(mails, mails, noise)
-def test_equal_addresses_alone_are_named(said: str, meant: str, around: str) -> None:
+def test_only_equal_addresses_are_named(said: str, meant: str, around: str) -> None:
     assume(mail(said) != mail(meant) and meant not in around)
     assert not named(f"{around} {said} {around}").recipient(recipient(meant))
 
 
 @given(mails, glue, glue, st.sampled_from(["before", "after", "both"]))
-def test_text_glued_to_an_address_makes_it_another(address: str, before: str, after: str, where: str) -> None:
+def test_text_attached_to_an_address_makes_it_another(address: str, before: str, after: str, where: str) -> None:
     text = (before if where != "after" else "") + address + (after if where != "before" else "")
     assume(mail(text.rstrip(".:").removeprefix("to:").removeprefix("an:")) != mail(address))
     found = named(f"write to {text} today")
@@ -45,7 +45,7 @@ def test_text_glued_to_an_address_makes_it_another(address: str, before: str, af
 
 
 @given(mails, odd, st.data())
-def test_character_that_looks_like_another_names_no_one(address: str, char: str, data: st.DataObject) -> None:
+def test_lookalike_character_names_nobody(address: str, char: str, data: st.DataObject) -> None:
     place = data.draw(st.integers(1, len(address) - 1))
     spoilt = address[:place] + char + address[place:]
     replaced = address[:place] + char + address[place + 1 :]
@@ -55,7 +55,7 @@ def test_character_that_looks_like_another_names_no_one(address: str, char: str,
 
 
 @given(hosts, labels)
-def test_host_names_neither_what_is_above_nor_below_it(name: str, label: str) -> None:
+def test_host_names_neither_parent_nor_subdomains(name: str, label: str) -> None:
     assert named(f"look at {name}").host(host(name.upper() + "."))
     for other in (f"{label}.{name}", f"{label}-{name}", f"{name}.{label}", f"{name}:81"):
         assume(host(other) != host(name))
@@ -73,7 +73,7 @@ def test_address_in_the_web_is_named_byte_for_byte(said: str, other: str) -> Non
 
 
 @given(files, files)
-def test_file_names_itself_alone(said: str, other: str) -> None:
+def test_file_names_only_itself(said: str, other: str) -> None:
     found = named(f"delete {said}")
     assert found.path(path(said, base="/work", home="/home/me"))
     assume(said != other)
@@ -87,7 +87,7 @@ def test_quoted_or_forbidden_names_are_not_exempt(address: str, sentence: str) -
 
 
 @given(st.text(max_size=300), st.text(max_size=80))
-def test_nothing_makes_the_reading_raise(words: str, text: str) -> None:
+def test_parsing_never_raises(words: str, text: str) -> None:
     found = named(words)
     for target in (recipient(text), recipient(text, "49"), host(text), host_of(text)):
         assert target is None or isinstance(target, Target)
@@ -98,7 +98,7 @@ def test_nothing_makes_the_reading_raise(words: str, text: str) -> None:
 
 
 @given(st.text(max_size=60))
-def test_form_is_its_own_form(text: str) -> None:
+def test_normalisation_is_idempotent(text: str) -> None:
     """Otherwise two spellings of one address could be told apart, or two addresses be one."""
     found = recipient(text)
     if found is not None:

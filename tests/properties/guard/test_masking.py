@@ -28,7 +28,7 @@ def mask_of(secrets: list[str]) -> Mask:
 
 
 @given(told())
-def test_no_form_of_a_secret_comes_out(case: tuple[list[str], str]) -> None:
+def test_no_form_of_a_secret_passes_the_mask(case: tuple[list[str], str]) -> None:
     secrets, text = case
     shown = mask_of(secrets)(text).split(MASKED)
     for form in {form for value in secrets for form in forms_of(value)}:
@@ -49,7 +49,7 @@ def test_mask_covers_exactly_what_a_plain_search_finds(case: tuple[list[str], st
 
 
 @given(told(), st.lists(st.integers(1, 7), min_size=1))
-def test_stream_shows_the_same_however_it_is_cut(case: tuple[list[str], str], sizes: list[int]) -> None:
+def test_stream_output_does_not_depend_on_the_split(case: tuple[list[str], str], sizes: list[int]) -> None:
     secrets, text = case
     mask = mask_of(secrets)
     stream, shown, at, turn = mask.stream(), "", 0, 0
@@ -75,13 +75,13 @@ def test_base64_is_masked_however_its_lines_are_wrapped(
 
 
 @given(told())
-def test_reading_a_text_otherwise_breaks_nothing(case: tuple[list[str], str]) -> None:
+def test_unfolding_never_fails(case: tuple[list[str], str]) -> None:
     secrets, text = case
     mask = mask_of(secrets)
     assert all(0 <= start < end <= len(text) for start, end in find_unfolded(text, mask.find))
 
 
 @given(VALUES, st.binary(max_size=7), st.binary(max_size=7))
-def test_base64_of_anything_around_a_secret_is_masked(value: str, before: bytes, after: bytes) -> None:
+def test_base64_with_a_secret_anywhere_in_it_is_masked(value: str, before: bytes, after: bytes) -> None:
     coded = base64.b64encode(before + value.encode() + after).decode()
     assert MASKED in Mask({"key": value})(coded)

@@ -118,7 +118,7 @@ def test_taint_never_loosens(call: tuple[ToolCall, ToolSpec], context: Context, 
 
 
 @given(calls(), contexts(), settings)
-def test_sender_less_known_never_gets_more(
+def test_less_known_sender_never_gets_more(
     call: tuple[ToolCall, ToolSpec], context: Context, settings: PolicySettings
 ) -> None:
     settings = replace(settings, senders={}, owner_tier=2, member_tier=2)
@@ -158,7 +158,7 @@ def test_no_setting_lifts_a_hard_rule(
 
 
 @given(calls(), contexts())
-def test_names_given_by_the_owner_never_exempt_persistence_or_configuration(
+def test_named_targets_never_exempt_persistence_or_configuration(
     call: tuple[ToolCall, ToolSpec], context: Context
 ) -> None:
     everything = parse_owner_words([" ".join([*ADDRESSES, *URLS, *FILES])], base=PLACES.base, home=PLACES.home)
@@ -170,7 +170,7 @@ def test_names_given_by_the_owner_never_exempt_persistence_or_configuration(
 
 
 @given(calls(), contexts())
-def test_words_that_name_nothing_free_nothing(call: tuple[ToolCall, ToolSpec], context: Context) -> None:
+def test_words_that_name_nothing_exempt_nothing(call: tuple[ToolCall, ToolSpec], context: Context) -> None:
     silent = replace(context, named=parse_owner_words([]))
     assert strictness(judged(call, silent)) >= strictness(judged(call, context))
     analysis = read_call(*call, READER, context.sandbox)
@@ -181,7 +181,7 @@ def test_words_that_name_nothing_free_nothing(call: tuple[ToolCall, ToolSpec], c
 
 
 @given(calls(), contexts())
-def test_argument_no_one_knows_ends_every_exemption(call: tuple[ToolCall, ToolSpec], context: Context) -> None:
+def test_unknown_argument_ends_every_exemption(call: tuple[ToolCall, ToolSpec], context: Context) -> None:
     arguments: dict[str, Any] = {**json.loads(call[0].arguments), "unknown": "eve@evil.example"}
     odd = replace(call[0], arguments=json.dumps(arguments))
     analysis = read_call(odd, call[1], READER, context.sandbox)
@@ -191,14 +191,14 @@ def test_argument_no_one_knows_ends_every_exemption(call: tuple[ToolCall, ToolSp
 
 
 @given(calls(), contexts(), settings)
-def test_policy_asks_nothing_where_no_one_is_there(
+def test_policy_never_asks_in_unattended_turns(
     call: tuple[ToolCall, ToolSpec], context: Context, settings: PolicySettings
 ) -> None:
     assert isinstance(judged(call, replace(context, answerable=False), settings), Allow | Deny)
 
 
 @given(st.text(), contexts())
-def test_no_arguments_make_the_reading_raise(text: str, context: Context) -> None:
+def test_call_analysis_never_raises(text: str, context: Context) -> None:
     for tool in ("exec", "apply_patch", "mail_send", "mcp_thing"):
         spec = ToolSpec(tool, "", {})
         for arguments in (text, json.dumps({"command": text, "patch": text, "to": text, "path": text, "x": text})):

@@ -19,7 +19,7 @@ SURROUNDINGS = st.text(st.characters(categories=("Lu", "Ll", "Zs"), max_codepoin
 
 
 @given(TEXTS)
-def test_every_text_is_looked_over(text: str) -> None:
+def test_every_text_can_be_scanned(text: str) -> None:
     report = SCANNER.scan(text)
     assert 0 <= report.score <= report.strict
     assert set(report.families) == {finding.family for finding in report.findings}
@@ -30,12 +30,12 @@ def test_every_text_is_looked_over(text: str) -> None:
     SURROUNDINGS,
     st.sampled_from(["", "base64", "hex", "url", "escapes", "entities", "tags", "selectors"]),
 )
-def test_words_around_an_order_do_not_hide_it_from_strangers_checks(before: str, after: str, encoding: str) -> None:
+def test_surrounding_words_do_not_hide_a_strangers_instruction(before: str, after: str, encoding: str) -> None:
     text = f"{before}.\n{ENCODINGS[encoding](ORDER)}\n{after}"
     assert SCANNER.action_of(SCANNER.scan(text), SenderClass.STRANGER) is ScannerAction.BLOCK
 
 
 @given(st.lists(st.sampled_from("\u200b\u2060\u00ad\ufeff"), min_size=1, max_size=8), st.integers(1, len(ORDER) - 1))
-def test_invisible_signs_within_words_hide_nothing(signs: list[str], at: int) -> None:
+def test_invisible_characters_within_words_hide_nothing(signs: list[str], at: int) -> None:
     text = ORDER[:at] + "".join(signs) + ORDER[at:]
     assert SCANNER.action_of(SCANNER.scan(text), SenderClass.STRANGER) is ScannerAction.BLOCK

@@ -47,7 +47,7 @@ def run(stage: Stage, pieces: Iterable[str]) -> str:
 
 @given(TEXTS, PLACES)
 @example("[EMAIL-abcdefghij]", [3])
-def test_masked_values_come_back_however_the_text_is_cut(text: str, places: list[int]) -> None:
+def test_redacted_values_are_restored_however_the_text_is_split(text: str, places: list[int]) -> None:
     placeholders = Placeholders(KEY)
     taken = placeholders.redact(text, find(text, ALL))
     assert restore_values(taken, placeholders.restore) == text
@@ -55,26 +55,26 @@ def test_masked_values_come_back_however_the_text_is_cut(text: str, places: list
 
 
 @given(TEXTS, PLACES)
-def test_putting_back_does_the_same_whole_and_in_pieces(text: str, places: list[int]) -> None:
+def test_restoring_gives_the_same_at_once_and_in_pieces(text: str, places: list[int]) -> None:
     restore = {"[EMAIL-abcdefghij]": "[EMAIL-", "[TEXT-aaaaaaaaaa]": "x"}
     assert run(Restorer(restore), cut(text, places)) == restore_values(text, restore)
 
 
 @given(TEXTS)
-def test_findings_are_in_order_apart_and_inside_of_the_text(text: str) -> None:
+def test_findings_are_ordered_disjoint_and_within_the_text(text: str) -> None:
     found = find(text, ALL)
     assert all(0 <= each.start < each.end <= len(text) for each in found)
     assert all(one.end <= other.start for one, other in itertools.pairwise(found))
 
 
 @given(TEXTS)
-def test_nothing_is_found_again_in_what_was_cleaned(text: str) -> None:
+def test_cleaned_text_has_no_findings(text: str) -> None:
     taken = Placeholders(KEY).redact(text, find(text, ALL))
     assert [taken[each.start : each.end] for each in find(taken, ALL)] == []
 
 
 @given(st.lists(TEXTS, min_size=1, max_size=5), TEXTS)
-def test_no_value_that_was_found_is_in_the_request(texts: list[str], system: str) -> None:
+def test_request_contains_no_value_that_was_found(texts: list[str], system: str) -> None:
     messages = tuple(UserMessage(text) if n % 2 == 0 else AssistantMessage(text) for n, text in enumerate(texts))
     guard = PromptGuard(PromptGuardSettings(secrets=ScreeningAction.REDACT, pii=ScreeningAction.REDACT), KEY)
     screened = guard.screen(ModelRequest("m", system, messages))
@@ -87,14 +87,14 @@ def test_no_value_that_was_found_is_in_the_request(texts: list[str], system: str
 
 
 @given(TEXTS, PLACES)
-def test_stage_gives_the_same_however_the_text_is_cut(text: str, places: list[int]) -> None:
+def test_stage_output_does_not_depend_on_the_split(text: str, places: list[int]) -> None:
     for make in (ThinkingFilter, EndMarkFilter, lambda: ImageFilter("https://a.b"), lambda: LengthLimit(9, "…")):
         stage: Stage = make()
         assert run(stage, cut(text, places)) == run(make(), [text])
 
 
 @given(TEXTS, PLACES)
-def test_no_finding_is_shown_however_the_answer_is_cut(text: str, places: list[int]) -> None:
+def test_no_finding_is_shown_however_the_answer_is_split(text: str, places: list[int]) -> None:
     shown = run(RedactionFilter(ALL), cut(text, places))
     for each in find(text, ALL):
         value = text[each.start : each.end]

@@ -161,13 +161,13 @@ def hidden_in_variables(draw: st.DrawFn) -> tuple[str, str]:
 
 
 @given(spelled() | nested() | hidden_in_variables())
-def test_no_spelling_makes_a_harmful_command_less(case: tuple[str, str]) -> None:
+def test_no_spelling_makes_a_harmful_command_milder(case: tuple[str, str]) -> None:
     plainly, otherwise = case
     assert verdict(otherwise) >= verdict(plainly) > ShellSeverity.PLAIN
 
 
 @given(st.sampled_from(hostile()), st.sampled_from(["{}\n", "\n\n{}", "true; {}", "ls\n{}", "cd src; cd ..; {}"]))
-def test_hostile_command_is_no_less_so_whatever_stands_around_it(command: Hostile, around: str) -> None:
+def test_context_does_not_make_a_hostile_command_milder(command: Hostile, around: str) -> None:
     assert verdict(around.replace("{}", command.text)) >= verdict(command.text)
 
 
@@ -186,13 +186,13 @@ PROGRAMS = (
     st.sampled_from(["{} || {}", "{}||{}", "{{ {}; }} || {} || true", "({}) || {}", "if {} || {}; then ls; fi"]),
 )
 @example("a", "python3 -c 'print(1)'", "{} || {}")
-def test_command_that_runs_where_another_failed_is_read_as_no_pipe(first: str, second: str, form: str) -> None:
+def test_or_list_is_not_read_as_a_pipe(first: str, second: str, form: str) -> None:
     both = {found.rule for found in judge(form.format(first, second))}
     assert both <= {found.rule for text in (first, second) for found in judge(text)}
 
 
 @given(st.sampled_from([text for text in benign() if verdict(text) is ShellSeverity.PLAIN]), st.data())
-def test_plain_commands_stay_plain_however_they_are_laid_out(text: str, data: st.DataObject) -> None:
+def test_plain_commands_stay_plain_in_any_layout(text: str, data: st.DataObject) -> None:
     around = data.draw(
         st.sampled_from(
             ["{}\n", "  {}", "\n{}\n\n", "{}  # as always", "{{\n{}\n}}", "( {}\n)", "if true; then\n{}\nfi", "ls\n{}"]
@@ -218,14 +218,14 @@ FRAGMENTS = st.sampled_from([*WRITTEN.split(), '"', '$"', "\\", "\n", "\t", "\r"
 
 @given(st.lists(FRAGMENTS | st.text(max_size=5), max_size=60), st.sampled_from(["", " "]))
 @example(["${", "a["], "")
-def test_nothing_that_can_be_written_raises(pieces: list[str], between: str) -> None:
+def test_analysis_never_raises(pieces: list[str], between: str) -> None:
     analysis = analyse(between.join(pieces))
     severity(judge_command(analysis, cwd=WORKSPACE, workspace=WORKSPACE))
     assert all(isinstance(line, str) for line in (*analysis.lines(), *analysis.executables))
 
 
 @given(st.text(max_size=300))
-def test_any_text_is_read_to_the_same_end_twice(text: str) -> None:
+def test_analysis_is_deterministic(text: str) -> None:
     assert analyse(text) == analyse(text)
     assert judge(text) == judge(text)
 
@@ -281,6 +281,6 @@ LONG = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LONG)
-def test_long_text_is_read_in_time(name: str) -> None:
+def test_long_text_is_analysed_in_time(name: str) -> None:
     text = LONG[name][:65_000]
     grows_with_its_size(lambda size: judge(text[:size]), len(text) // 8 + 1, minimum=0.05)

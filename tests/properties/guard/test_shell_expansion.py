@@ -58,7 +58,7 @@ def _by_bash(text: str, directory: Path) -> tuple[str, ...] | None:
 
 
 @given(text=texts)
-def test_bash_agrees_where_an_argument_is_known(text: str, tmp_path: Path) -> None:
+def test_bash_agrees_on_every_known_argument(text: str, tmp_path: Path) -> None:
     analysis = analyse(text)
     found = [command.argv[1:] for command in analysis.commands if command.name == "cmd"]
     if analysis.problems or len(found) != 1 or any(ANY in arg or "[" in arg or ONE + "}" in arg for arg in found[0]):

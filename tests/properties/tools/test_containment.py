@@ -84,14 +84,14 @@ def check(roots: Roots, top: Path, spelled: str) -> None:
 
 
 @given(entries, st.lists(spellings, min_size=1, max_size=8))
-def test_opened_path_lies_in_a_root(grow: list[tuple[str, str, str]], spelled: list[str]) -> None:
+def test_opened_path_is_within_a_root(grow: list[tuple[str, str, str]], spelled: list[str]) -> None:
     with grown(grow) as top:
         for each in spelled:
             check(roots_of(top), top, each)
 
 
 @given(entries, st.lists(spellings, min_size=1, max_size=8))
-def test_path_opened_by_hand_lies_in_a_root(grow: list[tuple[str, str, str]], spelled: list[str]) -> None:
+def test_path_opened_without_openat2_is_within_a_root(grow: list[tuple[str, str, str]], spelled: list[str]) -> None:
     with grown(grow) as top, pytest.MonkeyPatch.context() as patch:
         patch.setattr(beneath, "_by_kernel", lambda: None)
         for each in spelled:
@@ -109,7 +109,7 @@ def test_every_plain_file_in_a_root_can_be_opened_by_its_real_path(grow: list[tu
 
 
 @given(st.text(max_size=30) | st.binary(max_size=20).map(os.fsdecode))
-def test_no_text_breaks_it(spelled: str) -> None:
+def test_any_text_is_resolved_or_refused(spelled: str) -> None:
     roots = Roots([Root("here", Path("/nowhere/at/all"))], base=Path("/nowhere/at/all"))
     with suppress(ToolFailed, ToolRefused):
         roots.open_file(spelled)

@@ -30,7 +30,7 @@ def test_patch_gives_the_new_text_and_its_reverse_the_old(before: str, after: st
 
 
 @given(texts, texts, texts)
-def test_patch_of_another_text_fits_or_does_not(before: str, after: str, other: str) -> None:
+def test_patch_of_another_text_applies_or_is_refused(before: str, after: str, other: str) -> None:
     patch = unified(f"{before}\n", f"{after}\n", "f")
     if patch:
         (file,) = parse(patch)
@@ -41,7 +41,7 @@ def test_patch_of_another_text_fits_or_does_not(before: str, after: str, other: 
 
 
 @given(loose, loose, loose, loose)
-def test_edit_changes_the_one_place_that_reads_the_same(head: str, old: str, tail: str, new: str) -> None:
+def test_edit_changes_the_only_matching_place(head: str, old: str, tail: str, new: str) -> None:
     text = head + old + tail
     try:
         done = edit(text, old, new)
@@ -53,7 +53,7 @@ def test_edit_changes_the_one_place_that_reads_the_same(head: str, old: str, tai
 
 
 @given(texts, texts, texts)
-def test_tolerant_edit_touches_only_lines_that_read_the_same(text: str, old: str, new: str) -> None:
+def test_tolerant_edit_touches_only_matching_lines(text: str, old: str, new: str) -> None:
     try:
         done = edit(text, old, new)
     except ToolFailed:
@@ -83,7 +83,7 @@ def test_edit_can_be_reversed(text: str, data: st.DataObject) -> None:
 
 
 @given(st.text(max_size=200), texts)
-def test_no_patch_breaks_it(patch: str, text: str) -> None:
+def test_any_patch_is_parsed_or_refused(patch: str, text: str) -> None:
     for each in (patch, f"--- a/f\n+++ b/f\n{patch}", f"*** Begin Patch\n*** Update File: f\n{patch}"):
         with suppress(ToolFailed):
             for file in parse(each):

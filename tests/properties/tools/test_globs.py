@@ -41,11 +41,11 @@ from tests.growth import grows_with_its_size
         ("**", "a/b", True),
     ],
 )
-def test_pattern_fits(pattern: str, path: str, fits: bool) -> None:
+def test_glob_matches_as_documented(pattern: str, path: str, fits: bool) -> None:
     assert Glob(pattern).matches(path.split("/")) is fits
 
 
-def test_folders_a_pattern_names_are_told() -> None:
+def test_fixed_folders_of_a_pattern_are_split_off() -> None:
     assert fixed_beginning("src/hob/**/*.py") == ("src/hob", "**/*.py")
     assert fixed_beginning("/a/*") == ("/a", "*")
     assert fixed_beginning("/*") == ("/", "*")
@@ -53,12 +53,12 @@ def test_folders_a_pattern_names_are_told() -> None:
 
 
 @pytest.mark.parametrize("unit", ["*a", "**/a/", "*[ab]?"])
-def test_no_pattern_takes_long(unit: str) -> None:
+def test_matching_is_fast_for_any_pattern(unit: str) -> None:
     names = ["a"] * 200 if "/" in unit else ["ab" * 120]
     grows_with_its_size(lambda size: Glob(unit * size + "b").matches(names), 12, minimum=0.005)
 
 
-def test_choices_of_choices_are_bounded() -> None:
+def test_nested_brace_choices_are_bounded() -> None:
     with pytest.raises(ToolFailed, match="choices"):
         Glob("{a,b}" * 20)
 

@@ -123,7 +123,7 @@ async def check_bench(bench: Bench, played: list[Act]) -> None:
 
 
 @given(st.lists(acts, max_size=8))
-def test_turn_is_undone_as_far_as_it_was_the_last_and_the_undoing_is_undone(played: list[Act]) -> None:
+def test_turn_is_undone_except_later_changes_and_the_undo_is_undoable(played: list[Act]) -> None:
     with tempfile.TemporaryDirectory() as name:
         top = Path(name).resolve()
         (top / "ws").mkdir()

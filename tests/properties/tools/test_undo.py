@@ -58,7 +58,7 @@ async def play(top: Path, played: list[tuple[str, str, str]]) -> None:
 
 
 @given(st.lists(acts, max_size=10))
-def test_undoing_brings_back_what_was_and_takes_nothing_from_others(played: list[tuple[str, str, str]]) -> None:
+def test_undo_restores_earlier_states_and_keeps_foreign_changes(played: list[tuple[str, str, str]]) -> None:
     with tempfile.TemporaryDirectory() as name:
         top = Path(name).resolve()
         (top / "ws").mkdir()

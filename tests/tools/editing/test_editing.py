@@ -33,7 +33,7 @@ async def test_new_file_is_written_with_its_folders(files: FileTools, ws: Path) 
     assert list((ws / "a/b").iterdir()) == [ws / "a/b/c.txt"]
 
 
-async def test_written_file_keeps_mode_line_ends_encoding_and_last_line_end(files: FileTools, ws: Path) -> None:
+async def test_written_file_keeps_mode_encoding_and_line_ends(files: FileTools, ws: Path) -> None:
     (ws / "a.sh").write_bytes(b"\xef\xbb\xbfone\r\ntwo\r\n")
     (ws / "a.sh").chmod(0o750)
     told = await does(files, "write", path="a.sh", content="eins\nzwei")
@@ -65,7 +65,7 @@ async def test_written_file_keeps_its_attributes(files: FileTools, ws: Path) -> 
     assert os.getxattr(ws / "a", "user.note") == b"kept"
 
 
-async def test_link_stays_and_its_goal_is_written(files: FileTools, ws: Path) -> None:
+async def test_link_is_kept_and_its_target_written(files: FileTools, ws: Path) -> None:
     (ws / "goal").write_text("x\n")
     (ws / "link").symlink_to("goal")
     await does(files, "write", path="link", content="y\n")
@@ -76,7 +76,7 @@ async def test_link_stays_and_its_goal_is_written(files: FileTools, ws: Path) ->
     assert (ws / "new").read_text() == "z"
 
 
-async def test_another_name_of_the_file_keeps_the_old_content(files: FileTools, ws: Path, tmp_path: Path) -> None:
+async def test_hard_link_keeps_the_old_content(files: FileTools, ws: Path, tmp_path: Path) -> None:
     (tmp_path / "outside").write_text("outside")
     os.link(tmp_path / "outside", ws / "a")
     await does(files, "write", path="a", content="y")
@@ -97,7 +97,7 @@ async def test_another_name_of_the_file_keeps_the_old_content(files: FileTools, 
         "a\nb",
     ],
 )
-async def test_nothing_is_written_where_nothing_may_be(files: FileTools, tmp_path: Path, path: str) -> None:
+async def test_forbidden_places_are_not_written_to(files: FileTools, tmp_path: Path, path: str) -> None:
     before = sorted(str(each) for each in tmp_path.rglob("*"))
     with pytest.raises((ToolRefused, ToolFailed)):
         await does(files, "write", path=path, content="x")
@@ -111,14 +111,14 @@ async def test_write_protected_file_is_not_written(files: FileTools, ws: Path) -
         await does(files, "write", path="a", content="y")
 
 
-async def test_same_content_changes_nothing(files: FileTools, ws: Path) -> None:
+async def test_identical_content_changes_nothing(files: FileTools, ws: Path) -> None:
     (ws / "a").write_text("x\n")
     before = (ws / "a").stat().st_ino
     assert "already" in await does(files, "write", path="a", content="x\n")
     assert (ws / "a").stat().st_ino == before
 
 
-async def test_answers_hold_nothing_that_was_read(files: FileTools, ws: Path) -> None:
+async def test_answers_contain_no_file_content(files: FileTools, ws: Path) -> None:
     (ws / "a").write_text("“x”\n")
     result = await made(files.toolset, "edit", path="a", old_text='"x"', new_text='"y"')
     assert result.label == HOB_LABEL
@@ -150,14 +150,14 @@ async def test_file_changed_since_it_was_read_is_not_overwritten(files: FileTool
     assert (ws / "a").read_text() == "2 and more\n"
 
 
-async def test_another_turn_may_edit_what_this_one_has_read(files: FileTools, ws: Path) -> None:
+async def test_other_turn_may_edit_what_this_one_has_read(files: FileTools, ws: Path) -> None:
     (ws / "a").write_text("one\n")
     await does(files, "read", path="a")
     (ws / "a").write_text("one and more\n")
     await does(files, "edit", turn="t_other", path="a", old_text="one", new_text="1")
 
 
-async def test_texts_alone_are_edited(files: FileTools, ws: Path) -> None:
+async def test_only_text_files_are_edited(files: FileTools, ws: Path) -> None:
     (ws / "a").write_bytes(b"\0\1")
     with pytest.raises(ToolFailed, match="no text file"):
         await does(files, "edit", path="a", old_text="x", new_text="y")
@@ -231,7 +231,7 @@ async def test_patch_may_change_a_file_twice(files: FileTools, ws: Path) -> None
     assert not (ws / "a.txt").exists()
 
 
-async def test_patch_that_fails_in_its_midst_is_taken_back(files: FileTools, ws: Path) -> None:
+async def test_patch_that_fails_halfway_is_reverted(files: FileTools, ws: Path) -> None:
     grow(ws)
     (ws / "full").mkdir()
     before = grown(ws)
@@ -265,7 +265,7 @@ async def test_full_disk_leaves_the_old_file(files: FileTools, ws: Path) -> None
     assert sorted(ws.iterdir()) == [ws / ".hob", ws / "a"]
 
 
-async def test_effect_of_a_call_is_shown_without_making_it(files: FileTools, ws: Path) -> None:
+async def test_effect_of_a_call_can_be_previewed(files: FileTools, ws: Path) -> None:
     grow(ws)
     before = grown(ws)
     top = ws.resolve()
@@ -284,7 +284,7 @@ async def test_effect_of_a_call_is_shown_without_making_it(files: FileTools, ws:
     assert await files.undo._changes.of(TurnId("t_here")) == ()
 
 
-async def test_place_of_a_call_is_told_to_anyone_who_judges(files: FileTools, ws: Path) -> None:
+async def test_places_of_a_call_are_reported_to_the_judge(files: FileTools, ws: Path) -> None:
     (ws / "real").mkdir()
     (ws / "link").symlink_to("real")
     assert [place.path for place in files.places(a_call("write", path="link/x", content=""))] == [f"{ws}/real/x"]
@@ -296,7 +296,7 @@ async def test_place_of_a_call_is_told_to_anyone_who_judges(files: FileTools, ws
         files.places(a_call("read", path="/etc/passwd"))
 
 
-async def test_many_calls_at_once_lose_nothing(files: FileTools, ws: Path) -> None:
+async def test_concurrent_calls_lose_nothing(files: FileTools, ws: Path) -> None:
     (ws / "a").write_text("".join(f"line {n}.\n" for n in range(20)))
     told = await asyncio.gather(
         *(

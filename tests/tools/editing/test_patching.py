@@ -47,7 +47,7 @@ def test_envelope_adds_deletes_updates_and_moves() -> None:
     )
 
 
-def test_gits_diffs_are_understood(tmp_path: Path) -> None:
+def test_git_diffs_are_understood(tmp_path: Path) -> None:
     def git(*arguments: str) -> str:
         command = ["git", "-c", "user.name=x", "-c", "user.email=x@y", "-C", str(tmp_path), *arguments]
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout
@@ -79,18 +79,18 @@ def test_gits_diffs_are_understood(tmp_path: Path) -> None:
     assert apply("x\n", files["gone.txt"].hunks, "")[0] == ""
 
 
-def test_removed_lines_that_look_like_heads_are_lines() -> None:
+def test_removed_lines_resembling_file_headers_are_lines() -> None:
     text = "a\n-- comment\n++ x\nb\n"
     patch = "--- a/f\n+++ b/f\n@@ -1,4 +1,3 @@\n a\n--- comment\n-++ x\n+-- other\n b\n"
     assert patched(text, patch) == "a\n-- other\nb\n"
 
 
-def test_wrong_line_numbers_do_not_matter_where_the_lines_fit_once() -> None:
+def test_wrong_line_numbers_do_not_matter_if_the_lines_match_once() -> None:
     patch = "--- a/f\n+++ b/f\n@@ -99,2 +7,2 @@\n line 4\n-line 5\n+five\n"
     assert patched(TEXT, patch) == TEXT.replace("line 5", "five")
 
 
-def test_line_number_decides_among_equal_places_or_no_one() -> None:
+def test_line_number_decides_among_equal_places() -> None:
     text = "a\nb\n" * 3
     there = "--- a/f\n+++ b/f\n@@ -3,2 +3,2 @@\n a\n-b\n+c\n"
     assert patched(text, there) == "a\nb\na\nc\na\nb\n"
@@ -100,7 +100,7 @@ def test_line_number_decides_among_equal_places_or_no_one() -> None:
         patched(text, update("@@\n a\n-b\n+c"))
 
 
-def test_anchor_says_below_which_line() -> None:
+def test_anchor_limits_matches_to_lines_below_it() -> None:
     text = "def one():\n    pass\ndef two():\n    pass\ndef three():\n    pass\n"
     assert patched(text, update("@@ def two():\n-    pass\n+    go()")) == text.replace(
         "two():\n    pass", "two():\n    go()"
@@ -109,7 +109,7 @@ def test_anchor_says_below_which_line() -> None:
         patched(text, update("@@ def four():\n-    pass\n+    go()"))
 
 
-def test_context_may_differ_in_spaces_and_stays_as_it_is_in_the_file() -> None:
+def test_context_may_differ_in_whitespace_and_keeps_the_files() -> None:
     text = "if x:  \n\ty = 1\n\tz = 2\n"
     patch = update("@@\n if x:\n \ty = 1\n-\tz = 2\n+\tz = 3")
     assert patched(text, patch) == "if x:  \n\ty = 1\n\tz = 3\n"
@@ -118,7 +118,7 @@ def test_context_may_differ_in_spaces_and_stays_as_it_is_in_the_file() -> None:
     assert patched(shifted, update("@@\n a = 1\n if b:\n-    c\n+    d")) == "    a = 1\n    if b:\n        d\n"
 
 
-def test_little_context_at_the_ends_may_be_wrong() -> None:
+def test_outer_context_lines_may_be_wrong() -> None:
     patch = update("@@\n wrong\n line 3\n line 4\n-line 5\n+five\n line 6\n wrong")
     assert patched(TEXT, patch) == TEXT.replace("line 5", "five")
     assert remarks(TEXT, patch) == ("hunk 1 at line 3: 2 lines of context did not fit",)
@@ -128,19 +128,19 @@ def test_little_context_at_the_ends_may_be_wrong() -> None:
         patched(TEXT, update("@@\n wrong\n-line 5\n+five"))
 
 
-def test_changed_lines_are_never_fuzzy() -> None:
+def test_changed_lines_must_match() -> None:
     with pytest.raises(ToolFailed, match=r"does not fit: its first line 'line 4' stands at 4\. Read"):
         patched(TEXT, update("@@\n line 4\n-line 05\n+five\n line 6"))
 
 
-def test_hunks_come_in_their_order() -> None:
+def test_hunks_must_be_in_order() -> None:
     both = "@@\n-line 3\n+three\n@@\n-line 9\n+nine"
     assert patched(TEXT, update(both)) == TEXT.replace("line 3", "three").replace("line 9", "nine")
     with pytest.raises(ToolFailed, match="hunk 2"):
         patched(TEXT, update("@@\n-line 9\n+nine\n@@\n-line 3\n+three"))
 
 
-def test_lines_alone_are_added_where_it_is_said() -> None:
+def test_pure_insertions_need_a_place() -> None:
     assert patched("a\nb\n", "--- a/f\n+++ b/f\n@@ -1,0 +2 @@\n+x\n") == "a\nx\nb\n"
     assert patched("a\nb\n", update("@@ a\n+x")) == "a\nx\nb\n"
     assert patched("a\nb\n", update("@@\n+x\n*** End of File")) == "a\nb\nx\n"
@@ -148,7 +148,7 @@ def test_lines_alone_are_added_where_it_is_said() -> None:
         patched("a\nb\n", update("@@\n+x"))
 
 
-def test_last_lines_end_comes_and_goes() -> None:
+def test_final_line_end_can_be_added_and_removed() -> None:
     assert patched("a\nb", "--- f\n+++ f\n@@ -2 +2 @@\n-b\n\\ No newline at end of file\n+b\n") == "a\nb\n"
     assert patched("a\nb\n", "--- f\n+++ f\n@@ -2 +2 @@\n-b\n+b\n\\ No newline at end of file\n") == "a\nb"
     assert patched("a\nb", update("@@\n-a\n+c")) == "c\nb"
@@ -173,14 +173,14 @@ def test_malformed_patch_is_an_error(patch: str, why: str) -> None:
         parse(patch)
 
 
-def test_fences_and_signatures_around_a_patch_are_left_out() -> None:
+def test_fences_and_signatures_around_a_patch_are_ignored() -> None:
     body = "--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n"
     assert patched("a\nb\n", f"```diff\n{body}```") == "a\nc\n"
     assert patched("a\nb\n", f"{body}-- \n2.39.5\n") == "a\nc\n"
     assert patched("a\nb\n", f"{body}\n\n") == "a\nc\n"
 
 
-def test_diff_hides_nothing() -> None:
+def test_diff_reveals_invisible_changes() -> None:
     assert visible("a\u202eb\x1b[2K\t\u200b\n") == "a\\u{202e}b\\u{1b}[2K\t\\u{200b}\n"
     told = diff(None, b"a\0b", "x.txt")
     assert told == "x.txt: not a text; no file before, 3 bytes after\n"

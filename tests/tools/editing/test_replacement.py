@@ -13,35 +13,35 @@ def test_exact_match_is_replaced() -> None:
     assert (done.text, done.lines, done.tolerance) == (CODE.replace("2", "3"), (7,), "")
 
 
-def test_several_places_are_an_error_that_names_them() -> None:
+def test_several_matches_are_an_error_listing_them() -> None:
     with pytest.raises(ToolFailed, match=r"2 places \(lines 3, 7\); .* or use replace_all"):
         edit(CODE, "return", "yield")
     assert edit(CODE, "return", "yield", everywhere=True).text == CODE.replace("return", "yield")
 
 
-def test_places_that_overlap_are_several() -> None:
+def test_overlapping_matches_count_as_several() -> None:
     with pytest.raises(ToolFailed, match="2 places"):
         edit("aaa", "aa", "b")
     assert edit("aaaa", "aa", "b", everywhere=True).text == "bb"
 
 
-def test_typographic_quotes_are_found_by_plain_ones_and_stay() -> None:
+def test_plain_quotes_match_typographic_ones_which_are_kept() -> None:
     text = "He said \u201chello\u201d \u2013 \u2018now\u2019.\n"
     done = edit(text, "He said \"hello\" - 'now'.", "She said \"hello\" - 'later'.")
     assert done.text == "She said \u201chello\u201d \u2013 \u2018later\u2019.\n"
     assert done.tolerance == "quotes, dashes or spaces"
 
 
-def test_quotes_that_are_to_be_changed_are_changed() -> None:
+def test_quotes_can_be_changed() -> None:
     assert edit("say \u201chi\u201d now\n", 'say "hi" now', "say 'hi' now").text == "say 'hi' now\n"
 
 
-def test_spaces_at_the_ends_of_lines_do_not_matter_and_stay() -> None:
+def test_trailing_spaces_are_ignored_and_kept() -> None:
     done = edit("a = 1  \nb = 2\t\nc = 3\n", "a = 1\nb = 2\nc = 3\n", "a = 1\nb = 5\nc = 3\n")
     assert (done.text, done.tolerance) == ("a = 1  \nb = 5\nc = 3\n", "spaces at the ends of lines")
 
 
-def test_passage_indented_otherwise_takes_the_files_indentation() -> None:
+def test_passage_with_other_indentation_takes_the_files() -> None:
     done = edit(CODE, "if x:\n    return 1", "if x:\n    y()\n    return 1")
     assert done.text == CODE.replace("        return 1", "        y()\n        return 1")
     assert done.tolerance == "indentation"
@@ -49,22 +49,22 @@ def test_passage_indented_otherwise_takes_the_files_indentation() -> None:
     assert edit("\tif x:\n\t\ty\n", "if x:\n\ty\n", "if x:\n\tz\n").text == "\tif x:\n\t\tz\n"
 
 
-def test_lines_that_are_not_all_shifted_by_the_same_are_other_lines() -> None:
+def test_lines_with_varying_indentation_shift_do_not_match() -> None:
     with pytest.raises(ToolFailed, match="not in the file"):
         edit("if a:\n        b\n", "  if a:\n    b\n", "x")
 
 
-def test_tolerant_find_in_two_places_is_an_error_too() -> None:
+def test_tolerant_match_in_two_places_is_an_error_too() -> None:
     with pytest.raises(ToolFailed, match=r"fits 2 places \(lines 1, 3\); add lines around it until it fits one\."):
         edit("  a\n  b\n    a\n    b\n", "a\nb\n", "c\n", everywhere=True)
 
 
-def test_last_line_keeps_having_no_end() -> None:
+def test_missing_final_line_end_is_kept() -> None:
     assert edit("a \nb ", "a\nb\n", "a\nc\n").text == "a \nc"
     assert edit("a\nb", "b", "c").text == "a\nc"
 
 
-def test_lines_can_be_taken_away() -> None:
+def test_lines_can_be_removed() -> None:
     assert edit("a \nb\nc\n", "a\nb\n", "").text == "c\n"
     assert edit("a\nb\nc\n", "b\n", "").text == "a\nc\n"
 
@@ -77,7 +77,7 @@ def test_crlf_in_the_arguments_is_the_same_as_lf() -> None:
     ("old", "new", "why"),
     [("", "x", "use write"), ("x", "x", "the same"), ("nothing like it", "x", "nothing in it is like that")],
 )
-def test_impossible_command_is_told(old: str, new: str, why: str) -> None:
+def test_impossible_edit_is_reported(old: str, new: str, why: str) -> None:
     with pytest.raises(ToolFailed, match=why):
         edit(CODE, old, new)
 

@@ -32,31 +32,31 @@ async def begun(bench: Bench, command: str, turn: str = "t_here") -> str:
     return found[1]
 
 
-async def test_command_tells_its_status_and_its_words(bench: Bench) -> None:
+async def test_command_result_has_status_and_output(bench: Bench) -> None:
     result = await made(bench.tools, "exec", command="echo out; echo err >&2; exit 3")
     assert re.fullmatch(r"\(exit status 3, \d\.\d s\)\nout\nerr\n", result.text)
     assert result.is_error
     assert not result.label.trusted
 
 
-async def test_command_reads_what_it_is_given(bench: Bench) -> None:
+async def test_command_reads_its_stdin(bench: Bench) -> None:
     assert (await text_of(bench.tools, "exec", command="cat", stdin="grüße")).endswith("\ngrüße")
 
 
-async def test_command_runs_where_it_is_told(bench: Bench) -> None:
+async def test_command_runs_in_the_given_folder(bench: Bench) -> None:
     (bench.work / "sub").mkdir()
     assert (await text_of(bench.tools, "exec", command="pwd", cwd="sub")).endswith("/work/sub\n")
     with pytest.raises(ToolRefused):
         await text_of(bench.tools, "exec", command="pwd", cwd="/etc")
 
 
-async def test_folder_that_is_lent_is_not_written_to(bench: Bench) -> None:
+async def test_read_only_root_cannot_be_written_to(bench: Bench) -> None:
     lent = bench.work.parent / "lent"
     await text_of(bench.tools, "exec", command="touch x", cwd=str(lent))
     assert list(lent.iterdir()) == []
 
 
-async def test_folder_that_leaves_the_machine_is_written_to_with_the_network_only(tmp_path: Path) -> None:
+async def test_outgoing_folder_is_writable_only_with_network_access(tmp_path: Path) -> None:
     (tmp_path / "work/synced").mkdir(parents=True)
     async with open_bench(
         "bubblewrap", tmp_path, access=CommandAccess(outgoing=(tmp_path.resolve() / "work",))
@@ -66,11 +66,11 @@ async def test_folder_that_leaves_the_machine_is_written_to_with_the_network_onl
         assert [path.name for path in bench.work.iterdir() if path.is_file()] == ["with"]
 
 
-async def test_terminal_is_given_where_it_is_asked_for(bench: Bench) -> None:
+async def test_terminal_is_provided_on_request(bench: Bench) -> None:
     assert (await text_of(bench.tools, "exec", command="test -t 1 && echo yes", pty=True)).endswith("yes\n")
 
 
-async def test_colours_and_progress_bars_are_not_read(bench: Bench) -> None:
+async def test_colours_and_progress_bars_are_removed(bench: Bench) -> None:
     command = r"printf '\033[31mred\033[0m\n 1%%\r50%%\r100%%\r\nabc\b\bX\n'"
     assert (await text_of(bench.tools, "exec", command=command)).partition("\n")[2] == "red\n100%\naX\n"
 
@@ -85,14 +85,14 @@ async def test_command_that_cannot_start_is_reported_in_plain_words(
         await text_of(bench.tools, "exec", **arguments)
 
 
-async def test_command_that_takes_too_long_is_stopped_and_so_told(bench: Bench, mark: str) -> None:
+async def test_command_over_its_timeout_is_stopped_and_reported(bench: Bench, mark: str) -> None:
     result = await made(bench.tools, "exec", command=f"echo begun; sleep {mark}", timeout=1)
     assert "stopped at its timeout of 1 s" in result.text
     assert "begun" in result.text
     assert not alive(mark)
 
 
-async def test_long_output_is_kept_whole_as_a_blob(bench: Bench) -> None:
+async def test_long_output_is_stored_as_a_blob(bench: Bench) -> None:
     result = await made(bench.tools, "exec", command="seq 200000")
     assert result.rest is not None
     assert f"read blob:{result.rest}" in result.text
@@ -100,13 +100,13 @@ async def test_long_output_is_kept_whole_as_a_blob(bench: Bench) -> None:
     assert (await bench.blobs.load(BlobId(result.rest))).decode() == "".join(f"{n}\n" for n in range(1, 200001))
 
 
-async def test_output_of_a_command_is_shown_while_it_runs(bench: Bench) -> None:
+async def test_output_is_shown_while_the_command_runs(bench: Bench) -> None:
     command = "echo first; until [ -e shown ]; do sleep 0.01; done; echo second"
     assert "exit status 0" in await text_of(bench.tools, "exec", command=command, timeout=20)
     assert bench.shown == ["first\n", "second\n"]
 
 
-async def test_command_commits_as_hob_where_no_identity_is_set(bench: Bench) -> None:
+async def test_command_commits_as_hob_without_a_configured_identity(bench: Bench) -> None:
     said = await text_of(
         bench.tools, "exec", command="git init -q r && cd r && touch a && git add a && git commit -qm x"
     )
@@ -115,7 +115,7 @@ async def test_command_commits_as_hob_where_no_identity_is_set(bench: Bench) -> 
     assert "Hob <hob@localhost>" in log
 
 
-async def test_command_that_may_not_change_the_settings_of_git_is_told_why(tmp_path: Path) -> None:
+async def test_refused_change_of_git_config_is_explained(tmp_path: Path) -> None:
     git_init(tmp_path / "work")
     async with open_bench("bubblewrap", tmp_path, protected=(".git/hooks/", ".git/config")) as bench:
         said = await text_of(bench.tools, "exec", command="git config user.name me")
@@ -135,7 +135,7 @@ async def test_command_without_approval_has_no_network(bench: Bench) -> None:
         await text_of(bench.tools, "exec", command="true", hosts=["pypi.org"])
 
 
-async def test_command_in_the_background_is_listened_to_and_written_to(bench: Bench) -> None:
+async def test_background_command_is_polled_and_written_to(bench: Bench) -> None:
     process = await begun(bench, "read name; echo hello $name; read rest; exit 4")
     assert "hello Anna" in await text_of(bench.tools, "process", action="write", id=process, data="Anna\n")
     assert f"{process}: running" in await text_of(bench.tools, "process", action="list")
@@ -143,7 +143,7 @@ async def test_command_in_the_background_is_listened_to_and_written_to(bench: Be
     assert "exit status 4" in await text_of(bench.tools, "process", action="poll", id=process, timeout=10)
 
 
-async def test_whole_lines_alone_are_typed_into_a_command_as_they_stand(bench: Bench) -> None:
+async def test_only_complete_lines_are_typed_into_a_command(bench: Bench) -> None:
     process = await begun(bench, "while read line; do echo got $line; done")
     for data in ("r", "r\\\n", "echo rm\x01\x1bd -rf x\n", "echo x\x15rm x\n", "a\rb\n", "ab\x7f\n", "\x1b[A"):
         with pytest.raises(ToolFailed, match="not written"):
@@ -153,7 +153,7 @@ async def test_whole_lines_alone_are_typed_into_a_command_as_they_stand(bench: B
     assert "got a" in await text_of(bench.tools, "process", action="write", id=process, data="a\n")
 
 
-async def test_key_that_ends_something_is_typed_alone(bench: Bench) -> None:
+async def test_control_keys_are_typed_alone(bench: Bench) -> None:
     command = "read go; echo up; sleep 60"
     process = (await text_of(bench.tools, "exec", command=command, background=True, pty=True))[1:].split(":")[0]
     assert "up" in await text_of(bench.tools, "process", action="write", id=process, data="\n")
@@ -161,7 +161,7 @@ async def test_key_that_ends_something_is_typed_alone(bench: Bench) -> None:
     assert "ended by signal 2" in await text_of(bench.tools, "process", action="poll", id=process, timeout=10)
 
 
-async def test_secret_in_two_pieces_is_held_back_from_poll_to_poll(tmp_path: Path) -> None:
+async def test_secret_split_between_polls_is_held_back(tmp_path: Path) -> None:
     known = KnownSecrets({"key": "sk-canary-0123456789abcdef"})
     async with open_bench("bubblewrap", tmp_path, callbacks=CommandCallbacks(stream_filter=known.stream)) as bench:
         process = await begun(
@@ -175,7 +175,9 @@ async def test_secret_in_two_pieces_is_held_back_from_poll_to_poll(tmp_path: Pat
     assert written == "[secret removed]:Bsk-can"
 
 
-async def test_masking_forgets_commands_that_ended_unheard(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_masking_forgets_ended_commands_that_were_not_polled(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("hob.tools.sandbox.processes.MAX_REMEMBERED", 1)
     for turn in ("t_1", "t_2", "t_3"):
         await begun(bench, "until [ -e go ]; do sleep 0.05; done", turn)
@@ -186,7 +188,7 @@ async def test_masking_forgets_commands_that_ended_unheard(bench: Bench, monkeyp
     assert list(bench.commands._stream_filters) == [last]
 
 
-async def test_command_in_the_background_is_killed(bench: Bench, mark: str) -> None:
+async def test_background_command_can_be_killed(bench: Bench, mark: str) -> None:
     process = await begun(bench, f"sleep {mark}")
     assert alive(mark)
     assert "stopped" in await text_of(bench.tools, "process", action="kill", id=process)
@@ -194,14 +196,14 @@ async def test_command_in_the_background_is_killed(bench: Bench, mark: str) -> N
 
 
 @pytest.mark.parametrize("backend", ["bubblewrap", "landlock"])
-async def test_command_that_fails_at_once_is_told_at_once(backend: str, tmp_path: Path) -> None:
+async def test_immediate_failure_is_reported_at_once(backend: str, tmp_path: Path) -> None:
     async with open_bench(backend, tmp_path, early_seconds=30.0) as bench:  # "at once", on a busy machine
         text = await text_of(bench.tools, "exec", command="echo broken; exit 9", background=True)
     assert "exit status 9" in text
     assert "broken" in text
 
 
-async def test_another_session_finds_nothing(bench: Bench) -> None:
+async def test_other_session_cannot_find_the_command(bench: Bench) -> None:
     process = await begun(bench, "sleep 60")
     call = {"action": "kill", "id": process}
     with pytest.raises(ToolFailed, match="there are: none"):
@@ -209,7 +211,7 @@ async def test_another_session_finds_nothing(bench: Bench) -> None:
     assert "running" in await text_of(bench.tools, "process", action="poll", id=process)
 
 
-async def test_id_is_needed(bench: Bench) -> None:
+async def test_process_needs_a_known_id(bench: Bench) -> None:
     with pytest.raises(ToolFailed, match="there is no command ''"):
         await text_of(bench.tools, "process", action="poll")
 

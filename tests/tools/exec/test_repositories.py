@@ -104,7 +104,7 @@ async def test_git_runs_nothing_that_a_command_wrote(bench: Bench, tmp_path: Pat
     assert not proof.exists()
 
 
-async def test_repositories_themselves_stay_whole(bench: Bench) -> None:
+async def test_repositories_stay_intact(bench: Bench) -> None:
     git(bench.work, "init", "-q")
     settings = "".join(f"export {key}={value}; " for key, value in _ENVIRON.items())
     (bench.work / "x.py").write_text((EVIL + ATTACKS["a repository in the index"]).replace("@PROOF@", "proof"))
@@ -113,7 +113,7 @@ async def test_repositories_themselves_stay_whole(bench: Bench) -> None:
     assert "A  lib" in git(bench.work, "status", "--short")
 
 
-def test_planted_repository_runs_without_the_guard(tmp_path: Path) -> None:
+def test_planted_repository_would_run_without_the_revert(tmp_path: Path) -> None:
     proof = tmp_path / "proof"
     program = (EVIL + ATTACKS["a repository in the index"]).replace("@PROOF@", str(proof))
     git(tmp_path, "init", "-q")
@@ -122,7 +122,7 @@ def test_planted_repository_runs_without_the_guard(tmp_path: Path) -> None:
     assert proof.exists()
 
 
-async def test_daily_git_commands_keep_their_effect(bench: Bench) -> None:
+async def test_ordinary_git_commands_keep_their_effect(bench: Bench) -> None:
     settings = "".join(f"export {key}={value}; " for key, value in _ENVIRON.items())
     said = await text_of(
         bench.tools,
@@ -137,7 +137,7 @@ async def test_daily_git_commands_keep_their_effect(bench: Bench) -> None:
     assert git(bench.work / "w", "log", "--format=%s").strip() == "1"
 
 
-async def test_folder_that_was_no_repository_is_made_none_that_runs_something(bench: Bench, tmp_path: Path) -> None:
+async def test_folder_cannot_be_turned_into_a_repository_that_runs_something(bench: Bench, tmp_path: Path) -> None:
     program = (EVIL + """repository(".git"); open(".git/HEAD", "w").write("ref: refs/heads/main\\n")""").replace(
         "@PROOF@", str(tmp_path / "proof")
     )
@@ -147,7 +147,7 @@ async def test_folder_that_was_no_repository_is_made_none_that_runs_something(be
     assert not (tmp_path / "proof").exists()
 
 
-async def test_repositorys_own_hooks_and_settings_are_taken_back_without_a_wall(tmp_path: Path) -> None:
+async def test_hooks_and_settings_are_reverted_without_a_protecting_sandbox(tmp_path: Path) -> None:
     async with open_bench("landlock", tmp_path) as bench:
         git(bench.work, "init", "-q")
         hook = "mkdir -p .git/hooks; echo touch x > .git/hooks/pre-commit"
@@ -157,7 +157,7 @@ async def test_repositorys_own_hooks_and_settings_are_taken_back_without_a_wall(
         assert "fsmonitor" not in (bench.work / ".git/config").read_text()
 
 
-async def test_settings_that_were_not_there_are_no_wall(bench: Bench, tmp_path: Path) -> None:
+async def test_missing_git_config_is_not_protected(bench: Bench, tmp_path: Path) -> None:
     git(bench.work, "init", "-q")
     (bench.work / ".git/config").unlink()
     said = await text_of(bench.tools, "exec", command=f"git config core.fsmonitor 'touch {tmp_path}/proof; false'")
@@ -166,7 +166,7 @@ async def test_settings_that_were_not_there_are_no_wall(bench: Bench, tmp_path: 
     assert not (tmp_path / "proof").exists()
 
 
-async def test_owners_changes_behind_the_wall_stay(bench: Bench) -> None:
+async def test_owners_changes_to_protected_files_are_kept(bench: Bench) -> None:
     git(bench.work, "init", "-q")
     running = await text_of(bench.tools, "exec", command="read line", background=True)
     git(bench.work, "config", "alias.st", "!echo mine")
@@ -176,7 +176,7 @@ async def test_owners_changes_behind_the_wall_stay(bench: Bench) -> None:
     assert git(bench.work, "st").strip() == "mine"
 
 
-async def test_owners_own_settings_of_a_repository_stay(bench: Bench) -> None:
+async def test_owners_own_repository_settings_are_kept(bench: Bench) -> None:
     git(bench.work, "init", "-q", "lib")
     git(bench.work / "lib", "config", "alias.st", "!echo mine")
     said = await text_of(bench.tools, "exec", command="cd lib && git config user.name me")
@@ -185,7 +185,7 @@ async def test_owners_own_settings_of_a_repository_stay(bench: Bench) -> None:
     assert git(bench.work / "lib", "st").strip() == "mine"
 
 
-async def test_changes_a_killed_daemon_did_not_see_are_reverted_by_the_next(bench: Bench) -> None:
+async def test_changes_missed_by_a_killed_daemon_are_reverted_by_the_next(bench: Bench) -> None:
     await text_of(bench.tools, "exec", command="git init -q lib")
     rows = bench.store.command_log
     latest = bench.log.snapshots.latest(bench.work)
@@ -223,7 +223,7 @@ async def test_changes_a_killed_daemon_did_not_see_are_reverted_by_the_next(benc
         ("[core\n]\n\tfsmonitor = x\n", True),
     ],
 )
-def test_settings_that_run_something_are_known(tmp_path: Path, text: str, runs: bool) -> None:
+def test_settings_that_run_something_are_recognised(tmp_path: Path, text: str, runs: bool) -> None:
     after = SnapshotEntry(EntryKind.FILE, 0o644, Stamp(1, len(text), 1, 1), "after")
     change = SnapshotChange("lib/.git/config", Difference.ADDED, None, after)
     assert runs_something(tmp_path, change, lambda _: text.encode()) is runs

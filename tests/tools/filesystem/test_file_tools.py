@@ -23,7 +23,7 @@ EXAMPLES = {
 }
 
 
-async def test_file_tools_keep_the_contract(tmp_path: Path) -> None:
+async def test_file_tools_fulfil_the_toolset_contract(tmp_path: Path) -> None:
     @asynccontextmanager
     async def opened() -> AsyncIterator[Toolset]:
         files = file_tools(tmp_path)
@@ -33,7 +33,7 @@ async def test_file_tools_keep_the_contract(tmp_path: Path) -> None:
     await check_toolset(opened, EXAMPLES)
 
 
-def test_changing_tools_say_so_and_are_not_repeated(files: FileTools) -> None:
+def test_changing_tools_declare_it_and_are_not_retried(files: FileTools) -> None:
     specs = {spec.name: spec for spec in files.toolset.specs()}
     assert list(specs) == list(EXAMPLES)
     for name, spec in specs.items():
@@ -44,6 +44,6 @@ def test_changing_tools_say_so_and_are_not_repeated(files: FileTools) -> None:
         assert spec.parallel != writes
 
 
-def test_tools_cost_the_prompt_little(files: FileTools) -> None:
+def test_tool_specs_take_little_prompt_space(files: FileTools) -> None:
     text = json.dumps([[spec.name, spec.description, spec.schema] for spec in files.toolset.specs()])
     assert len(text) < 8_000

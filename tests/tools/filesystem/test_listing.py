@@ -58,7 +58,7 @@ async def test_text_is_found_file_by_file(finder: FileTools, tree: Path) -> None
     )
 
 
-async def test_folders_that_are_always_skipped_are_named_once_for_ripgrep_too(
+async def test_always_skipped_folders_also_apply_to_ripgrep(
     ws: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if find_ripgrep() is None:
@@ -81,7 +81,7 @@ async def test_search_is_narrowed_by_names_and_folders(finder: FileTools, tree: 
     assert await does(finder, "grep", pattern="nowhere") == "(nothing fits)"
 
 
-async def test_lines_around_are_shown_once(finder: FileTools, ws: Path) -> None:
+async def test_context_lines_are_shown_once(finder: FileTools, ws: Path) -> None:
     (ws / "a.txt").write_text("".join(f"{n}\n" for n in range(1, 21)))
     assert await does(finder, "grep", pattern="^(3|5|15)$", context=1) == (
         "a.txt\n2- 2\n3: 3\n4- 4\n5: 5\n6- 6\n--\n14- 14\n15: 15\n16- 16"
@@ -96,7 +96,7 @@ async def test_listing_is_bounded(finder: FileTools, ws: Path) -> None:
     assert len(await does(finder, "grep", pattern="x", path=".", glob="b.txt")) < 500
 
 
-async def test_nothing_closed_is_searched_under_any_name(finder: FileTools, tree: Path) -> None:
+async def test_forbidden_files_are_not_searched_under_any_name(finder: FileTools, tree: Path) -> None:
     os.link(tree / ".hob/secrets", tree / "innocent.txt")
     for everything in (False, True):
         found = await does(finder, "grep", pattern="one", mode="files", all=everything)
@@ -114,18 +114,18 @@ async def test_other_encodings_are_searched(finder: FileTools, ws: Path) -> None
     assert await does(finder, "grep", pattern="Gr.ße") == "a.txt\n1: Grüße"
 
 
-async def test_pattern_that_is_none_is_searched_as_it_stands(finder: FileTools, tree: Path) -> None:
+async def test_invalid_pattern_is_searched_literally(finder: FileTools, tree: Path) -> None:
     found = await does(finder, "grep", pattern="one(", mode="counts")
     assert found.startswith("a.py: 1\nsrc/b.py: 1\n[the pattern is no regular expression")
     with pytest.raises(ToolFailed, match="empty"):
         await does(finder, "grep", pattern="")
 
 
-async def test_pattern_only_python_understands_is_searched_all_the_same(finder: FileTools, tree: Path) -> None:
+async def test_pattern_known_only_to_python_is_searched(finder: FileTools, tree: Path) -> None:
     assert await does(finder, "grep", pattern=r"(?<=def )two", mode="files") == "src/b.py"
 
 
-async def test_pattern_without_end_ends(tmp_path: Path) -> None:
+async def test_endless_pattern_is_stopped(tmp_path: Path) -> None:
     roots = roots_of(tmp_path)
     (tmp_path / "ws/a.txt").write_text("aa\n")
     (tmp_path / "ws/b.txt").write_text("a" * 50 + "b\n")
@@ -158,13 +158,13 @@ async def test_folders_are_listed_to_a_depth(finder: FileTools, tree: Path) -> N
     assert "out.py" not in await does(finder, "list_dir", depth=2)
 
 
-async def test_rule_above_counts_in_a_folder_below(finder: FileTools, tree: Path) -> None:
+async def test_ignore_rule_applies_to_folders_below(finder: FileTools, tree: Path) -> None:
     (tree / "src/y.log").write_text("two\n")
     assert await does(finder, "glob", pattern="*", path="src") == "src/deep/c.js\nsrc/b.py"
     assert await does(finder, "grep", pattern="two", path="src", mode="files") == "src/b.py\nsrc/deep/c.js"
 
 
-async def test_resolve_path_tells_where_a_name_leads(finder: FileTools, tree: Path) -> None:
+async def test_resolve_path_returns_where_a_name_leads(finder: FileTools, tree: Path) -> None:
     (tree / "link").symlink_to("src/b.py")
     text = await does(finder, "resolve_path", path="link")
     assert text.startswith(f"{tree}/src/b.py\nin workspace (read and write)\nfile, 32 bytes, mode ")
@@ -173,7 +173,7 @@ async def test_resolve_path_tells_where_a_name_leads(finder: FileTools, tree: Pa
         await does(finder, "resolve_path", path="out")
 
 
-async def test_names_that_are_no_text_are_shown_as_escapes(finder: FileTools, ws: Path) -> None:
+async def test_undecodable_names_are_shown_as_escapes(finder: FileTools, ws: Path) -> None:
     (ws / os.fsdecode(b"a\xff\n.txt")).write_text("x")
     assert await does(finder, "list_dir") == ".hob/\na\\xff\\n.txt  1" or r"a\xff\n.txt" in await does(
         finder, "list_dir"

@@ -89,7 +89,7 @@ def test_one_file_has_many_names(roots: Roots, tree: Path) -> None:
         "../notes/../.hob/secrets",
     ],
 )
-def test_path_outside_or_closed_is_refused(roots: Roots, spelled: str) -> None:
+def test_path_outside_or_forbidden_is_refused(roots: Roots, spelled: str) -> None:
     with pytest.raises(ToolRefused):
         roots.find(spelled)
 
@@ -102,7 +102,7 @@ def test_impossible_path_is_reported(roots: Roots, spelled: str) -> None:
         roots.find(spelled)
 
 
-def test_file_outside_looks_the_same_whether_it_is_there_or_not(roots: Roots, tree: Path) -> None:
+def test_existence_of_files_outside_is_not_revealed(roots: Roots, tree: Path) -> None:
     told = []
     for name in ("outside/secret", "outside/nothing", "nothing/at/all"):
         with pytest.raises(ToolRefused) as error:
@@ -111,7 +111,7 @@ def test_file_outside_looks_the_same_whether_it_is_there_or_not(roots: Roots, tr
     assert len(set(told)) == 1
 
 
-def test_neighbour_whose_name_begins_the_same_is_outside(roots: Roots, tree: Path) -> None:
+def test_sibling_folder_with_the_same_prefix_is_outside(roots: Roots, tree: Path) -> None:
     (tree / "ws-evil").mkdir()
     (tree / "ws-evil/x").write_text("OUT")
     with pytest.raises(ToolRefused):
@@ -127,7 +127,7 @@ def test_links_within_the_roots_are_followed(roots: Roots, tree: Path) -> None:
     assert roots.find("twice").root.name == "lent"
 
 
-def test_links_that_lead_out_are_refused(roots: Roots, tree: Path) -> None:
+def test_links_leading_outside_are_refused(roots: Roots, tree: Path) -> None:
     (tree / "ws/work/out").symlink_to("../../outside")
     (tree / "ws/work/passwd").symlink_to("/etc/passwd")
     (tree / "ws/work/proc").symlink_to("/proc/self/root/etc/passwd")
@@ -138,14 +138,14 @@ def test_links_that_lead_out_are_refused(roots: Roots, tree: Path) -> None:
             read(roots, name)
 
 
-def test_links_in_a_circle_end(roots: Roots, tree: Path) -> None:
+def test_circular_links_end(roots: Roots, tree: Path) -> None:
     (tree / "ws/work/a").symlink_to("b")
     (tree / "ws/work/b").symlink_to("a/x")
     with pytest.raises(ToolFailed, match="circles"):
         read(roots, "a")
 
 
-def test_root_that_is_spelled_through_a_link_is_the_same_root(tree: Path) -> None:
+def test_root_given_through_a_link_is_the_same_root(tree: Path) -> None:
     (tree / "alias").symlink_to("ws")
     roots = Roots([Root("workspace", tree / "alias")], base=tree / "alias", forbidden=[tree / "alias/.hob"])
     assert read(roots, "a.txt") == read(roots, tree / "alias/a.txt") == read(roots, tree / "ws/a.txt") == "IN"
@@ -153,12 +153,12 @@ def test_root_that_is_spelled_through_a_link_is_the_same_root(tree: Path) -> Non
         read(roots, tree / "ws/.hob/secrets")
 
 
-def test_innermost_root_decides(roots: Roots) -> None:
+def test_innermost_root_applies(roots: Roots) -> None:
     assert roots.find("x.py").root.name == "work repository"
     assert roots.find("~/x.py").root.name == "workspace"
 
 
-def test_everything_may_be_a_root_but_what_is_closed_stays_closed(tree: Path) -> None:
+def test_forbidden_places_stay_forbidden_even_with_the_root_folder_as_root(tree: Path) -> None:
     roots = Roots([Root("all", Path("/"))], base=tree, forbidden=[tree / "ws/.hob"])
     assert read(roots, "outside/secret") == "OUT"
     for name in ("/proc/self/environ", "/dev/null", "/sys/kernel", "ws/.hob/secrets"):
@@ -166,7 +166,7 @@ def test_everything_may_be_a_root_but_what_is_closed_stays_closed(tree: Path) ->
             read(roots, name)
 
 
-def test_second_name_of_a_closed_file_is_closed(roots: Roots, tree: Path) -> None:
+def test_hard_link_to_a_forbidden_file_is_forbidden(roots: Roots, tree: Path) -> None:
     os.link(tree / "ws/.hob/secrets", tree / "ws/work/innocent")
     os.link(tree / "ws/a.txt", tree / "ws/work/harmless")
     with pytest.raises(ToolRefused, match="another name"):
@@ -199,7 +199,7 @@ def test_pipes_and_sockets_are_not_opened_and_do_not_block(roots: Roots, tree: P
                 read(roots, name)
 
 
-def test_folder_is_no_file_and_a_file_no_folder(roots: Roots) -> None:
+def test_folder_is_not_read_as_a_file_nor_a_file_listed(roots: Roots) -> None:
     with pytest.raises(ToolFailed, match="is a folder"):
         read(roots, "../notes")
     with pytest.raises(ToolFailed, match="is a folder"):
@@ -212,7 +212,7 @@ def test_folder_is_no_file_and_a_file_no_folder(roots: Roots) -> None:
         read(roots, "program.py/")
 
 
-def test_missing_file_tells_what_is_near(roots: Roots, tree: Path) -> None:
+def test_missing_file_error_suggests_similar_names(roots: Roots, tree: Path) -> None:
     with pytest.raises(ToolFailed, match=r"There is no porgram.py. .*/ws/work holds program.py."):
         read(roots, "porgram.py")
     with pytest.raises(ToolFailed, match=f"There is {tree}/ws/a.txt"):
@@ -221,14 +221,14 @@ def test_missing_file_tells_what_is_near(roots: Roots, tree: Path) -> None:
         read(roots, "~/nots/deep/x")
 
 
-def test_refusal_outside_tells_which_roots_there_are(roots: Roots, tree: Path) -> None:
+def test_refusal_outside_names_the_roots(roots: Roots, tree: Path) -> None:
     with pytest.raises(ToolRefused) as told:
         read(roots, "/etc/passwd")
     assert f"work repository {tree}/ws/work (read and write; relative names start here)" in str(told.value)
     assert f"lent {tree}/lent (read only)" in str(told.value)
 
 
-def test_name_composed_otherwise_is_found(roots: Roots, tree: Path) -> None:
+def test_name_in_another_unicode_composition_is_found(roots: Roots, tree: Path) -> None:
     (tree / "ws/work/cafe\u0301.txt").write_text("IN")
     (tree / "ws/work/at 10.00\u202fAM.txt").write_text("IN")
     assert read(roots, "caf\u00e9.txt") == "IN"
@@ -237,7 +237,7 @@ def test_name_composed_otherwise_is_found(roots: Roots, tree: Path) -> None:
     assert read(roots, "caf\u00e9.txt") == "exact"
 
 
-def test_look_alike_that_is_a_link_leads_nowhere_else(roots: Roots, tree: Path) -> None:
+def test_similarly_named_link_does_not_lead_outside(roots: Roots, tree: Path) -> None:
     (tree / "ws/work/cafe\u0301").symlink_to(tree / "outside/secret")
     with pytest.raises(ToolRefused):
         read(roots, "caf\u00e9")
@@ -267,7 +267,7 @@ def escapes(roots: Roots, name: str, flip: Callable[[], None], times: int) -> tu
     return out, inside
 
 
-def test_no_race_with_a_folder_leads_out(roots: Roots, tree: Path) -> None:
+def test_race_with_a_folder_does_not_lead_outside(roots: Roots, tree: Path) -> None:
     work = tree / "ws/work"
     (work / "d").mkdir()
     (work / "d/secret").write_text("IN")
@@ -284,7 +284,7 @@ def test_no_race_with_a_folder_leads_out(roots: Roots, tree: Path) -> None:
     assert inside
 
 
-def test_no_race_with_a_file_leads_out(roots: Roots, tree: Path) -> None:
+def test_race_with_a_file_does_not_lead_outside(roots: Roots, tree: Path) -> None:
     work = tree / "ws/work"
     names = [tree / "outside/secret", tree / "ws/.hob/secrets", work / "program.py"]
 
@@ -301,7 +301,7 @@ def test_no_race_with_a_file_leads_out(roots: Roots, tree: Path) -> None:
     assert inside
 
 
-def test_no_race_with_a_hard_link_leads_out(roots: Roots, tree: Path) -> None:
+def test_race_with_a_hard_link_does_not_lead_outside(roots: Roots, tree: Path) -> None:
     work = tree / "ws/work"
 
     def flip() -> None:

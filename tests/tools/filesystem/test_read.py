@@ -32,7 +32,7 @@ async def test_lines_are_numbered(files: FileTools, ws: Path) -> None:
     assert await read(files, "a.txt") == "1\tone\n2\t\n3\tthree"
 
 
-async def test_part_says_where_to_read_on(files: FileTools, ws: Path) -> None:
+async def test_partial_page_says_where_to_continue(files: FileTools, ws: Path) -> None:
     (ws / "a.txt").write_text("".join(f"line {n}\n" for n in range(1, 101)))
     assert await read(files, "a.txt", offset=3, limit=2) == (
         "3\tline 3\n4\tline 4\n[lines 3-4 of 100; read on with offset=5]"
@@ -43,7 +43,7 @@ async def test_part_says_where_to_read_on(files: FileTools, ws: Path) -> None:
         await read(files, "a.txt", offset=101)
 
 
-async def test_long_text_comes_in_pages_that_together_are_the_text(files: FileTools, ws: Path) -> None:
+async def test_pages_of_a_long_text_add_up_to_it(files: FileTools, ws: Path) -> None:
     lines = [f"{n} " + "x" * (n % 300) for n in range(1, 2_001)]
     (ws / "a.txt").write_text("\n".join(lines))
     shown: list[str] = []
@@ -54,7 +54,7 @@ async def test_long_text_comes_in_pages_that_together_are_the_text(files: FileTo
     assert shown == lines
 
 
-async def test_very_long_line_is_cut_and_can_be_read_on(files: FileTools, ws: Path) -> None:
+async def test_very_long_line_is_cut_and_can_be_continued(files: FileTools, ws: Path) -> None:
     text = "short\n" + "".join(chr(97 + n % 26) for n in range(50_000))
     (ws / "a.min.js").write_text(text)
     shown = await read(files, "a.min.js")
@@ -64,7 +64,7 @@ async def test_very_long_line_is_cut_and_can_be_read_on(files: FileTools, ws: Pa
     assert on.endswith(f"[characters 2,006-{2006 + PAGE:,} of 50,006; read on with at={2006 + PAGE}]")
 
 
-async def test_unusual_encoding_and_line_ends_are_told(files: FileTools, ws: Path) -> None:
+async def test_unusual_encoding_and_line_ends_are_reported(files: FileTools, ws: Path) -> None:
     (ws / "a.txt").write_bytes("Grüße\r\nÄ\r\n".encode("cp1252"))
     (ws / "b.txt").write_bytes("Grüße\n".encode("utf-16"))
     assert await read(files, "a.txt") == "1\tGrüße\n2\tÄ\n[cp1252, CRLF line ends]"
@@ -80,7 +80,7 @@ async def test_binary_file_is_reported(files: FileTools, ws: Path) -> None:
     assert await read(files, "empty") == "(empty)"
 
 
-async def test_picture_becomes_a_blob(files: FileTools, ws: Path, tmp_path: Path) -> None:
+async def test_image_becomes_a_blob(files: FileTools, ws: Path, tmp_path: Path) -> None:
     (ws / "a.txt").write_bytes(PNG)
     shown = await made(files.toolset, "read", path="a.txt")
     text, blob = shown.text, BlobId(shown.text[shown.text.index("blob:") + 5 : -1])
@@ -90,13 +90,13 @@ async def test_picture_becomes_a_blob(files: FileTools, ws: Path, tmp_path: Path
     assert (await made(files.toolset, "read", path=f"blob:{blob}")).images == shown.images
 
 
-async def test_picture_that_no_model_takes_is_named_only(files: FileTools, ws: Path) -> None:
+async def test_unsupported_image_is_only_described(files: FileTools, ws: Path) -> None:
     (ws / "large.png").write_bytes(PNG + bytes(5 << 20))
     shown = await made(files.toolset, "read", path="large.png")
     assert (shown.images, "too large to be shown" in shown.text) == ((), True)
 
 
-async def test_blob_is_read_on_like_a_file(files: FileTools, tmp_path: Path) -> None:
+async def test_blob_is_read_like_a_file(files: FileTools, tmp_path: Path) -> None:
     blob = await FolderBlobs(tmp_path / "blobs").put(b"one\ntwo\nthree\n", "text/plain")
     assert await read(files, f"blob:{blob}", offset=2, limit=1) == ("2\ttwo\n[lines 2-2 of 3; read on with offset=3]")
     with pytest.raises(ToolFailed, match="no blob nothing"):
@@ -138,7 +138,7 @@ async def test_notebook_shows_its_cells(files: FileTools, ws: Path) -> None:
     assert '"cell_type"' in await read(files, "a.ipynb", raw=True)
 
 
-async def test_tables_columns_are_told(files: FileTools, ws: Path) -> None:
+async def test_table_columns_are_listed(files: FileTools, ws: Path) -> None:
     (ws / "a.csv").write_text("name;age\nAnna;5\nBob;7\n")
     assert (await read(files, "a.csv")).endswith("[a table of 2 columns separated by ';': name, age]")
 
@@ -172,7 +172,7 @@ async def test_open_document_is_read_as_text(files: FileTools, ws: Path) -> None
     assert await read(files, "a.odt") == "1\t## Title\n2\ta  bcd\n3\te\n[the text of this OpenDocument document]"
 
 
-async def test_document_that_swells_or_is_broken_is_an_error(files: FileTools, ws: Path) -> None:
+async def test_oversized_or_broken_document_is_an_error(files: FileTools, ws: Path) -> None:
     (ws / "bomb.docx").write_bytes(zipped(**{"word__document.xml": "<a>" + " " * (60 << 20) + "</a>"}))
     with pytest.raises(ToolFailed, match="too large when unpacked"):
         await read(files, "bomb.docx")
@@ -192,7 +192,7 @@ async def test_pdf_without_its_library_says_what_to_install(files: FileTools, ws
         await read(files, "a.pdf")
 
 
-async def test_files_are_untrusted_unless_somebody_knows_better(files: FileTools, ws: Path, tmp_path: Path) -> None:
+async def test_files_are_untrusted_by_default(files: FileTools, ws: Path, tmp_path: Path) -> None:
     (ws / "a.txt").write_text("x")
     result = await made(files.toolset, "read", path="a.txt")
     assert result.label == Label(Origin.FILE, Trust.UNTRUSTED)
@@ -210,7 +210,7 @@ async def test_files_are_untrusted_unless_somebody_knows_better(files: FileTools
     assert asked == [(f"{ws}/a.txt", "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881")]
 
 
-async def test_closed_or_missing_file_is_reported(files: FileTools, ws: Path) -> None:
+async def test_forbidden_or_missing_file_is_reported(files: FileTools, ws: Path) -> None:
     (ws / ".hob/secrets").write_text("x")
     with pytest.raises(ToolRefused):
         await read(files, ".hob/secrets")
@@ -218,7 +218,7 @@ async def test_closed_or_missing_file_is_reported(files: FileTools, ws: Path) ->
         await read(files, "b.txt")
 
 
-async def test_page_is_as_long_as_the_model_is_shown(files: FileTools, ws: Path) -> None:
+async def test_page_fits_what_the_model_is_shown(files: FileTools, ws: Path) -> None:
     (ws / "a.txt").write_text("".join(f"line {n:05}\n" for n in range(1, 2_001)))
     call = ToolCall(CallId("c"), "read", '{"path": "a.txt"}')
     result = await files.toolset.call(call, replace(context(), maximum=6_000))

@@ -44,7 +44,7 @@ def with_secrets(top: Path) -> Path:
         *("auth.json", "my-private-key.asc"),
     ],
 )
-def test_names_of_key_files_are_known_to_file_tools_and_commands(name: str) -> None:
+def test_file_tools_and_commands_agree_on_key_file_names(name: str) -> None:
     assert SECRET_NAME.fullmatch(name)
     assert [found.rule for found in judge(f"cat {name}")] == ["secret-reading"] or name in ONLY_FILES
 
@@ -58,7 +58,7 @@ def test_other_files_are_read(name: str) -> None:
 
 
 @pytest.mark.parametrize("by_hand", [True, False])
-async def test_search_passes_them_over(tmp_path: Path, by_hand: bool) -> None:
+async def test_search_skips_key_files(tmp_path: Path, by_hand: bool) -> None:
     if not by_hand and find_ripgrep() is None:
         pytest.skip("ripgrep is not installed")
     with_secrets(tmp_path)
@@ -71,7 +71,7 @@ async def test_search_passes_them_over(tmp_path: Path, by_hand: bool) -> None:
 
 
 @pytest.mark.parametrize("name", [*NAMES, "plain.txt", "sub/../.env", ".ENV"])
-async def test_secret_files_are_not_changed_nor_read_by_another_name(tmp_path: Path, name: str) -> None:
+async def test_key_files_are_neither_changed_nor_read_by_another_name(tmp_path: Path, name: str) -> None:
     ws = with_secrets(tmp_path)
     (ws / ".ENV").write_text(SECRET)
     files = file_tools(tmp_path)
@@ -87,8 +87,8 @@ async def test_secret_files_are_not_changed_nor_read_by_another_name(tmp_path: P
     assert {(ws / each).read_text() for each in NAMES} == {SECRET}
 
 
-async def test_secret_file_that_is_named_is_shown_since_the_owner_was_asked(tmp_path: Path) -> None:
-    """By the judge, before the tool is called (`test_reading_keys_is_asked_about_for_tool_and_command_alike`)."""
+async def test_key_file_is_shown_by_its_name_because_the_owner_was_asked(tmp_path: Path) -> None:
+    """By the judge, before the tool is called (`test_reading_keys_needs_approval_for_tools_and_commands_alike`)."""
     with_secrets(tmp_path)
     assert SECRET in await text_of(file_tools(tmp_path).toolset, "read", path="sub/../.env")
 
@@ -126,7 +126,7 @@ ASKED = CommandAccess(key_files=KeyFiles(is_hidden_file, asks))
 
 
 @pytest.mark.parametrize("command", READERS)
-async def test_commands_are_shown_empty_files_in_their_place(tmp_path: Path, command: str) -> None:
+async def test_commands_see_empty_files_in_place_of_key_files(tmp_path: Path, command: str) -> None:
     async with open_bench("bubblewrap", tmp_path, access=UNASKED) as bench:
         shutil.copytree(with_secrets(tmp_path), bench.work, dirs_exist_ok=True, symlinks=True)
         (bench.work / "server.pem").unlink()  # commands need certificates
@@ -140,7 +140,7 @@ async def test_commands_are_shown_empty_files_in_their_place(tmp_path: Path, com
 
 @pytest.mark.skipif(not landlock_version(), reason="this kernel has no Landlock")
 @pytest.mark.parametrize("command", READERS)
-async def test_commands_cannot_read_them_under_landlock_by_any_name(tmp_path: Path, command: str) -> None:
+async def test_landlock_hides_key_files_under_any_name(tmp_path: Path, command: str) -> None:
     async with open_bench("landlock", tmp_path, access=UNASKED) as bench:
         shutil.copytree(with_secrets(tmp_path), bench.work, dirs_exist_ok=True, symlinks=True)
         (bench.work / "server.pem").unlink()
@@ -155,7 +155,7 @@ async def test_commands_cannot_read_them_under_landlock_by_any_name(tmp_path: Pa
 
 
 @pytest.mark.skipif(not landlock_version(), reason="this kernel has no Landlock")
-async def test_landlock_refuses_a_command_where_too_many_files_lie_beside_one(tmp_path: Path) -> None:
+async def test_landlock_refuses_a_command_with_too_many_files_beside_a_key(tmp_path: Path) -> None:
     async with open_bench("landlock", tmp_path, access=ASKED) as bench:
         (bench.work / ".env").write_text(SECRET)
         for number in range(401):
@@ -165,7 +165,7 @@ async def test_landlock_refuses_a_command_where_too_many_files_lie_beside_one(tm
         assert SECRET in await text_of(bench.tools, "exec", command="cat .env")
 
 
-async def test_command_that_names_one_reads_it_and_no_other(tmp_path: Path) -> None:
+async def test_command_can_read_only_the_key_file_it_names(tmp_path: Path) -> None:
     """The owner has been asked about the command for what it names."""
     async with open_bench("bubblewrap", tmp_path, access=ASKED) as bench:
         shutil.copytree(with_secrets(tmp_path), bench.work, dirs_exist_ok=True, symlinks=True)
@@ -177,7 +177,7 @@ async def test_command_that_names_one_reads_it_and_no_other(tmp_path: Path) -> N
     assert SECRET not in quoted or asks("echo .env; cat .e*", "")
 
 
-async def test_files_of_a_repository_are_not_hidden_and_cannot_be_feigned(tmp_path: Path) -> None:
+async def test_committed_files_are_not_hidden_and_cannot_be_faked(tmp_path: Path) -> None:
     async with open_bench("bubblewrap", tmp_path, access=UNASKED) as bench:
         git_init(bench.work)
         (bench.work / "fixture.key").write_text("KEY=fixture")
@@ -188,7 +188,7 @@ async def test_files_of_a_repository_are_not_hidden_and_cannot_be_feigned(tmp_pa
     assert "KEY=fixture" in second
 
 
-async def test_new_one_may_be_written_and_is_taken_back(tmp_path: Path) -> None:
+async def test_new_key_file_can_be_written_and_undone(tmp_path: Path) -> None:
     files = file_tools(tmp_path)
     await text_of(files.toolset, "write", path=".env", content="PORT=3000\n")
     undone = await files.undo.restore(TurnId("t_here"))

@@ -44,7 +44,7 @@ def arguments(tmp_path: Path, name: str = "docker", **more: object) -> list[str]
     return list(Containers(around, name, f"/usr/bin/{name}").arguments(job, "hob-x"))
 
 
-def test_container_is_given_its_folders_and_nothing_else(tmp_path: Path) -> None:
+def test_container_mounts_only_its_folders(tmp_path: Path) -> None:
     words = " ".join(arguments(tmp_path))
     work = tmp_path.resolve() / "work"
     for part in (
@@ -57,12 +57,12 @@ def test_container_is_given_its_folders_and_nothing_else(tmp_path: Path) -> None
     assert "--privileged" not in words
 
 
-def test_container_gets_a_terminal_only_where_it_is_asked_for(tmp_path: Path) -> None:
+def test_container_gets_a_terminal_only_on_request(tmp_path: Path) -> None:
     assert "--tty" not in arguments(tmp_path)
     assert "--tty" in arguments(tmp_path, window=Window())
 
 
-def test_podman_keeps_the_users_id(tmp_path: Path) -> None:
+def test_podman_keeps_the_user_id(tmp_path: Path) -> None:
     assert "keep-id" in arguments(tmp_path, "podman")
 
 
@@ -73,7 +73,7 @@ def test_folder_with_a_comma_in_its_name_adds_no_option(tmp_path: Path) -> None:
     assert f'type=bind,"source={odd}","target={odd}"' in words
 
 
-async def test_container_is_removed_however_its_command_ends(tmp_path: Path, engine: Path) -> None:
+async def test_container_is_removed_in_any_case(tmp_path: Path, engine: Path) -> None:
     work = tmp_path.resolve() / "work"
     work.mkdir()
     backend = find_backend("docker", sandbox_environment(tmp_path.resolve(), image="image"), str(engine)).backend
@@ -85,7 +85,7 @@ async def test_container_is_removed_however_its_command_ends(tmp_path: Path, eng
     assert removed == f"rm --force {name}"
 
 
-async def test_container_has_no_network_to_give(tmp_path: Path, engine: Path) -> None:
+async def test_container_refuses_hosts(tmp_path: Path, engine: Path) -> None:
     backend = find_backend("docker", sandbox_environment(tmp_path, image="image"), str(engine)).backend
     job = SandboxJob(("true",), tmp_path, (JobRoot(tmp_path),), hosts=("example.org",))
     with pytest.raises(NotConfigured, match="have no network"):
@@ -97,7 +97,7 @@ def test_container_needs_an_image(tmp_path: Path, engine: Path) -> None:
         find_backend("docker", sandbox_environment(tmp_path), str(engine))
 
 
-def test_profile_of_macos_denies_all_but_the_roots() -> None:
+def test_macos_profile_denies_everything_but_the_roots() -> None:
     text = profile((JobRoot(Path('/w"ork'), writable=True), JobRoot(Path("/lent"))), (".git/hooks/",))
     assert text.startswith("(version 1)\n(deny default)")
     assert '(allow file-write* (subpath "/w\\"ork"))' in text
@@ -106,18 +106,18 @@ def test_profile_of_macos_denies_all_but_the_roots() -> None:
     assert text.endswith("(deny network*)\n")
 
 
-def test_nothing_runs_unconfined_for_want_of_a_sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_runs_unconfined_if_no_sandbox_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hob.tools.sandbox.backends.detection.landlock_version", lambda: 0)
     with pytest.raises(NotConfigured, match=r"bubblewrap.*Or set sandbox\.backend to docker, podman, or plain"):
         find_backend("auto", sandbox_environment(tmp_path), "/nowhere")
 
 
-def test_plain_is_to_be_had_by_name_only(tmp_path: Path) -> None:
+def test_plain_backend_is_only_chosen_by_name(tmp_path: Path) -> None:
     found = find_backend("plain", sandbox_environment(tmp_path), PATH)
     assert not found.backend.is_sandbox
 
 
-async def test_plain_commands_end_with_all_they_started_and_see_no_secrets(
+async def test_plain_commands_end_with_their_children_and_see_no_secrets(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "canary")
@@ -162,7 +162,7 @@ def test_settings_that_would_open_the_sandbox_are_refused(tmp_path: Path, settin
         sandbox_environment_of(settings, {}, caches=tmp_path / "c", state=tmp_path / "s", owner=owner)
 
 
-async def test_what_runs_keeps_its_etc_when_another_is_made(
+async def test_running_command_keeps_its_etc_when_a_new_one_is_made(
     wrapped: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(places, "write_etc", make_etc)
@@ -185,7 +185,7 @@ async def test_what_runs_keeps_its_etc_when_another_is_made(
     assert len(list(etc.parent.glob("etc-*"))) == 2  # this one and the one before
 
 
-def test_etc_is_made_where_earlier_hobs_had_a_folder(tmp_path: Path) -> None:
+def test_etc_replaces_the_folder_of_an_earlier_release(tmp_path: Path) -> None:
     (tmp_path / "etc").mkdir()
     (tmp_path / "etc" / "old").touch()
     make_etc(tmp_path / "etc", {"passwd": "x"})

@@ -27,7 +27,7 @@ def folders(mount: Path) -> list[Path]:
     return sorted(mount.glob("*/mine/*"))
 
 
-def test_each_command_has_groups_of_its_own_until_it_ends(mount: Path) -> None:
+def test_each_command_has_its_own_groups_until_it_ends(mount: Path) -> None:
     groups = find(mount)
     with groups.made(Limits()) as files, groups.made(Limits()) as others:
         assert len({*files, *others}) == len(folders(mount)) == 4
@@ -35,13 +35,13 @@ def test_each_command_has_groups_of_its_own_until_it_ends(mount: Path) -> None:
     assert folders(mount) == []
 
 
-def test_starting_hob_leaves_groups_alone_into_which_a_command_of_another_is_about_to_go(mount: Path) -> None:
+def test_startup_keeps_empty_groups_of_another_running_hob(mount: Path) -> None:
     with find(mount).made(Limits()) as files:
         find(mount)
         assert all(Path(file).parent.is_dir() for file in files)
 
 
-def test_starting_hob_removes_what_one_left_behind_that_has_ended(mount: Path) -> None:
+def test_startup_removes_groups_of_an_ended_hob(mount: Path) -> None:
     ended = subprocess.Popen(["true"])
     ended.wait()
     for place in ("memory", "pids"):

@@ -81,14 +81,14 @@ async def ran(tmp_path: Path, *argv: str, image: str = "project:1") -> JobFinish
     return await run(backend(tmp_path, image), job, SystemClock(), limits=Limits())
 
 
-async def test_command_finds_the_images_programs_and_its_work_stays(tmp_path: Path) -> None:
+async def test_container_command_uses_the_images_programs_and_its_changes_persist(tmp_path: Path) -> None:
     finished = await ran(tmp_path, "sh", "-c", "build 'two words'; exit 3")
     made = f"built with two words in {tmp_path.resolve()}/a, b/src for /home/hob\n"
     assert (finished.output.decode(), finished.status) == (made, 3)
     assert (tmp_path / "a, b/src/made.txt").read_text() == made
 
 
-async def test_command_sees_no_variable_of_the_engines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_container_command_sees_no_engine_variables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DOCKER_HOST", "unix:///run/docker.sock")
     monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
     assert not {"DOCKER_HOST", "OPENAI_API_KEY"} & {
@@ -96,7 +96,7 @@ async def test_command_sees_no_variable_of_the_engines(tmp_path: Path, monkeypat
     }
 
 
-async def test_image_that_is_not_there_is_told(tmp_path: Path) -> None:
+async def test_missing_image_is_reported(tmp_path: Path) -> None:
     finished = await ran(tmp_path, "true", image="other")
     assert finished.status == 125
     assert b"Unable to find image other" in finished.output

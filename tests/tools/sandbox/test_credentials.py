@@ -103,7 +103,7 @@ async def opened(place: Place, *, name: str = HOST, tls: bool = True) -> AsyncIt
         yield server
 
 
-async def test_secret_is_in_the_request_and_the_command_sees_what_stands_for_it(wrapped: Place) -> None:
+async def test_request_carries_the_secret_and_the_command_sees_a_placeholder(wrapped: Place) -> None:
     async with opened(wrapped) as server:
         said = await server.sh('curl -sS -H "Authorization: Bearer $GITHUB_TOKEN" $URL/user; env; cat /run/hob/ca.pem')
         assert f"Authorization: Bearer {SECRET}\r\n" in server.heard[0]
@@ -115,7 +115,7 @@ async def test_secret_is_in_the_request_and_the_command_sees_what_stands_for_it(
         assert server.decided[-1] == HostDecision(HOST, server.port, True, "", "github")
 
 
-async def test_python_and_basic_logins_work_too(wrapped: Place) -> None:
+async def test_python_clients_and_basic_auth_work(wrapped: Place) -> None:
     async with opened(wrapped) as server:
         code = (
             "import os, urllib.request as r; q = r.Request(os.environ['U'] + '/x', data=b'body', "
@@ -138,28 +138,28 @@ async def test_redirect_to_another_host_carries_no_secret(wrapped: Place) -> Non
         assert SECRET not in server.heard[1]
 
 
-async def test_request_to_somebody_else_behind_the_same_address_is_refused(wrapped: Place) -> None:
+async def test_request_to_another_host_behind_the_same_address_is_refused(wrapped: Place) -> None:
     async with opened(wrapped) as server:
         said = await server.sh(f'curl -sS -H "Host: {OTHER}" -H "Authorization: $GITHUB_TOKEN" $URL/')
         assert "names another host" in said
         assert server.heard == []
 
 
-async def test_only_the_header_it_is_for_is_filled(wrapped: Place) -> None:
+async def test_secret_is_inserted_only_into_its_header(wrapped: Place) -> None:
     async with opened(wrapped) as server:
         await server.sh('curl -sS -H "X-Note: $GITHUB_TOKEN" -d "$GITHUB_TOKEN" "$URL/?q=$GITHUB_TOKEN"')
         assert SECRET not in server.heard[0]
         assert [each.credential for each in server.decided] == [""]
 
 
-async def test_real_server_has_to_show_a_certificate_that_holds(wrapped: Place) -> None:
+async def test_real_server_must_have_a_valid_certificate(wrapped: Place) -> None:
     async with opened(wrapped, name="evil.example.org") as server:
         said = await server.sh('curl -sS -H "Authorization: Bearer $GITHUB_TOKEN" $URL/')
         assert "no certificate that holds" in said
         assert server.heard == []
 
 
-async def test_placeholder_goes_nowhere_without_tls(wrapped: Place) -> None:
+async def test_placeholder_is_never_sent_without_tls(wrapped: Place) -> None:
     async with opened(wrapped, tls=False) as server:
         said = await server.sh('curl -sS -H "Authorization: $GITHUB_TOKEN" http://api.example.org:${URL##*:}/')
         assert "into https requests to its own host only" in said
@@ -174,7 +174,7 @@ async def test_other_hosts_keep_their_tunnel(wrapped: Place) -> None:
         assert f"CN={OTHER}" in said
 
 
-async def test_use_is_limited_and_told(wrapped: Place) -> None:
+async def test_credential_use_is_limited_and_reported(wrapped: Place) -> None:
     async with opened(wrapped) as server:
         limited = one(per_minute=2)
         said = await server.sh(
@@ -186,7 +186,7 @@ async def test_use_is_limited_and_told(wrapped: Place) -> None:
         assert not server.decided[-1].allowed
 
 
-async def test_command_that_looks_everywhere_does_not_find_it(wrapped: Place) -> None:
+async def test_command_cannot_find_the_secret_anywhere(wrapped: Place) -> None:
     looked = f"[{SECRET[4]}]{SECRET[5:]}"  # which does not find itself
     async with opened(wrapped) as server:
         said = await server.sh(
@@ -197,7 +197,7 @@ async def test_command_that_looks_everywhere_does_not_find_it(wrapped: Place) ->
         assert said.split() == ["0", "done"]
 
 
-def test_server_of_tools_has_those_that_name_it(tmp_path: Path) -> None:
+def test_mcp_server_gets_the_credentials_that_name_it(tmp_path: Path) -> None:
     settings = SandboxSettings(credentials={"github": replace(SETTINGS, agents=["mcp.notes"])})
     around = ServerEnvironment(tmp_path, settings, {}, ManualClock())
     server = McpServer(command=["notes"], hosts=[HOST])
@@ -220,7 +220,7 @@ def test_value_of_a_credential_is_a_known_secret(tmp_path: Path) -> None:
             load_config(SECTIONS, home=tmp_path, environ={})
 
 
-def test_credential_is_given_to_its_agents_at_its_host_alone() -> None:
+def test_credential_is_only_given_to_its_agents_at_its_host() -> None:
     assert book().of("subagents", [HOST]) == ()
     assert book().of("main", [OTHER]) == ()
     assert len(book(agents=["mcp.notes"]).of("mcp.notes", ["*.example.org"])) == 1
@@ -230,7 +230,7 @@ def test_credential_is_given_to_its_agents_at_its_host_alone() -> None:
 
 
 @pytest.mark.parametrize("value", ["short", "has a space in it", "ümläutümläut", "line\nline\nline"])
-def test_secret_that_no_header_can_hold_is_refused(value: str) -> None:
+def test_secret_unfit_for_a_header_is_refused(value: str) -> None:
     with pytest.raises(NotConfigured, match=r"sandbox.credentials.github.value needs 12"):
         one(value=Secret.of(value))
 
@@ -248,13 +248,13 @@ def test_secret_that_no_header_can_hold_is_refused(value: str) -> None:
         "GET / HTTP/1.1\r\nHost: other.example.org\r\n",
     ],
 )
-def test_head_that_can_be_read_in_two_ways_is_refused(head: str) -> None:
+def test_ambiguous_request_head_is_refused(head: str) -> None:
     with pytest.raises(RequestRefused):
         fill(f"{head}\r\n".encode(), HOST, [one()])
 
 
 @given(st.lists(st.sampled_from(["a", SECRET, SECRET[:9], SECRET[9:], "\n"])), st.lists(st.integers(1, 40)))
-def test_answer_is_masked_however_it_comes_in_pieces(parts: list[str], cuts: list[int]) -> None:
+def test_response_is_masked_however_it_is_split(parts: list[str], cuts: list[int]) -> None:
     whole = "".join(parts).encode()
     mask, made, rest = ResponseMask([(SECRET.encode(), b"x" * len(SECRET))]), b"", whole
     for cut in cuts:

@@ -36,7 +36,7 @@ def visited(listening: socket.socket) -> bool:
     return True
 
 
-async def test_files_outside_are_neither_seen_nor_changed(place: Place) -> None:
+async def test_files_outside_can_neither_be_seen_nor_changed(place: Place) -> None:
     canary = place.canary
     said = await place.sh(f"cat {canary}; ls {place.outside}; echo x > {canary}; rm -rf {place.outside}")
     assert "sings" not in said
@@ -44,36 +44,36 @@ async def test_files_outside_are_neither_seen_nor_changed(place: Place) -> None:
 
 
 @pytest.mark.parametrize("made", ["ln -s {0} link && cat link", "ln {0} link; cat link", "cp -l {0} link; cat link"])
-async def test_links_lead_nowhere(place: Place, made: str) -> None:
+async def test_links_do_not_lead_outside(place: Place, made: str) -> None:
     assert "sings" not in await place.sh(made.format(place.canary))
 
 
-async def test_nothing_is_written_through_a_link_that_lies_in_the_work(place: Place) -> None:
+async def test_nothing_is_written_through_a_link_in_the_work_folder(place: Place) -> None:
     (place.work / "link").symlink_to(place.canary)
     await place.sh("echo x > link; echo x >> link; truncate -s 0 link")
     assert place.canary.read_text() == "sings"
 
 
-async def test_files_of_the_owner_are_not_there(place: Place) -> None:
+async def test_owners_files_are_not_visible(place: Place) -> None:
     said = await place.sh("ls /root /home/* /var/lib /etc/ssl/private 2>/dev/null; cat /etc/shadow 2>/dev/null")
     assert said.strip() in {"", "/home/hob:\ngo"}  # where a cache stands
 
 
 @pytest.mark.parametrize("path", ["/usr/x", "/etc/x", "/bin/x", "/x", "/dev/x", "/var/x", "/boot/x"])
-async def test_system_is_not_written_to(place: Place, path: str) -> None:
+async def test_system_cannot_be_written_to(place: Place, path: str) -> None:
     finished = await place.run("sh", "-c", f"echo x > {path}")
     assert finished.status != 0
     assert not Path(path).exists()
 
 
-async def test_kernel_is_not_set(place: Place) -> None:
+async def test_kernel_settings_cannot_be_changed(place: Place) -> None:
     pattern = Path("/proc/sys/kernel/core_pattern")
     before = pattern.read_text()
     await place.sh("echo '|/tmp/x' > /proc/sys/kernel/core_pattern; echo b > /proc/sysrq-trigger")
     assert pattern.read_text() == before
 
 
-async def test_no_secret_of_the_environment_comes_in(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_environment_contains_no_secrets(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("OPENAI_API_KEY", "SSH_AUTH_SOCK", "DBUS_SESSION_BUS_ADDRESS", "HOB_GATEWAY_AUTH_TOKEN", "OTHER"):
         monkeypatch.setenv(name, SECRET)
     said = await place.sh("env; cat /proc/self/environ /proc/1/environ /proc/*/environ")
@@ -81,7 +81,7 @@ async def test_no_secret_of_the_environment_comes_in(place: Place, monkeypatch: 
 
 
 @pytest.mark.parametrize("name", ["LD_PRELOAD", "SSH_AUTH_SOCK", "ANTHROPIC_API_KEY", "PATH", "HTTPS_PROXY", "A=B"])
-async def test_variables_that_open_doors_are_not_taken(place: Place, name: str) -> None:
+async def test_dangerous_variables_are_refused(place: Place, name: str) -> None:
     with pytest.raises(ToolFailed):
         await place.run("true", environ={name: "x"})
 
@@ -91,12 +91,12 @@ async def test_no_descriptor_is_left_open(place: Place) -> None:
     assert await place.python(code) == ""
 
 
-async def test_no_socket_of_a_daemon_is_reached(place: Place, listener: socket.socket) -> None:
+async def test_daemon_sockets_cannot_be_reached(place: Place, listener: socket.socket) -> None:
     await place.python(f"import socket; socket.socket(socket.AF_UNIX).connect({listener.getsockname()!r})")
     assert not visited(listener)
 
 
-async def test_socket_is_not_reached_by_datagrams_either(place: Place, tmp_path: Path) -> None:
+async def test_sockets_cannot_be_reached_by_datagrams(place: Place, tmp_path: Path) -> None:
     with closing(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)) as log:
         log.bind(str(tmp_path / "log.sock"))
         log.setblocking(False)
@@ -111,7 +111,7 @@ for make in (lambda: socket(AF_UNIX, SOCK_DGRAM), lambda: socketpair(type=SOCK_D
             log.recv(10)
 
 
-async def test_no_abstract_socket_is_reached(place: Place) -> None:
+async def test_abstract_sockets_cannot_be_reached(place: Place) -> None:
     with closing(socket.socket(socket.AF_UNIX)) as listening:
         listening.bind(f"\0hob-test-{os.getpid()}")
         listening.listen()
@@ -121,14 +121,14 @@ async def test_no_abstract_socket_is_reached(place: Place) -> None:
         assert not visited(listening)
 
 
-async def test_no_port_of_the_machine_is_reached(place: Place) -> None:
+async def test_ports_of_the_machine_cannot_be_reached(place: Place) -> None:
     with closing(socket.create_server(("127.0.0.1", 0))) as listening:
         listening.setblocking(False)
         await place.python(f"import socket; socket.create_connection({listening.getsockname()!r}, 2)")
         assert not visited(listening)
 
 
-async def test_dns_has_no_way_out(place: Place) -> None:
+async def test_dns_cannot_leave_the_sandbox(place: Place) -> None:
     with closing(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) as server:
         server.bind(("127.0.0.1", 0))
         server.setblocking(False)
@@ -138,7 +138,7 @@ async def test_dns_has_no_way_out(place: Place) -> None:
             server.recv(10)
 
 
-async def test_hob_itself_is_not_looked_into(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_hobs_own_process_cannot_be_inspected(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CANARY", SECRET)
     inside = f"/proc/{os.getpid()}"
     said = await place.sh(
@@ -149,7 +149,7 @@ async def test_hob_itself_is_not_looked_into(place: Place, monkeypatch: pytest.M
     assert "python" not in said
 
 
-async def test_process_outside_is_not_signalled(place: Place) -> None:
+async def test_processes_outside_cannot_be_signalled(place: Place) -> None:
     loop = asyncio.get_running_loop()
     # in a group of its own: were there no wall, nobody else on this machine should hear of it
     bystander = await asyncio.create_subprocess_exec("sleep", "60", start_new_session=True)
@@ -166,7 +166,7 @@ async def test_process_outside_is_not_signalled(place: Place) -> None:
         await bystander.wait()
 
 
-async def test_terminal_is_not_typed_into(place: Place) -> None:
+async def test_terminal_input_cannot_be_injected(place: Place) -> None:
     code = (
         "import fcntl, termios\ntry: fcntl.ioctl(0, termios.TIOCSTI, b'x')\nexcept OSError as error: print(error.errno)"
     )
@@ -197,7 +197,7 @@ CALLS = {
 }
 
 
-async def test_kernel_refuses_what_no_command_needs(place: Place) -> None:
+async def test_kernel_refuses_unneeded_system_calls(place: Place) -> None:
     column = 0 if os.uname().machine == "x86_64" else 1
     numbers = {name: row[column] for name, row in CALLS.items()}
     code = f"""
@@ -209,7 +209,7 @@ for name, number in {numbers!r}.items():
     assert await place.python(code) == ""
 
 
-async def test_no_namespace_is_made(place: Place) -> None:
+async def test_namespaces_cannot_be_created(place: Place) -> None:
     said = await place.sh("unshare -Ur true && echo made; bwrap --unshare-all --ro-bind / / true && echo made")
     assert "made" not in said
 
@@ -225,7 +225,7 @@ NAMESPACES = {
 }
 
 
-async def test_no_namespace_is_made_by_a_call_that_forks(place: Place) -> None:
+async def test_namespaces_cannot_be_created_by_clone(place: Place) -> None:
     """By the filter itself: bubblewrap's other walls answer with other errors, and Landlock has none."""
     number = 56 if os.uname().machine == "x86_64" else 220
     code = f"""
@@ -246,12 +246,12 @@ async def test_command_has_no_capabilities(wrapped: Place) -> None:
     assert len(sets.splitlines()) == 5
 
 
-async def test_keys_of_the_kernel_are_not_listed(wrapped: Place) -> None:
+async def test_kernel_keys_cannot_be_listed(wrapped: Place) -> None:
     assert await wrapped.sh("cat /proc/keys /proc/key-users 2>/dev/null") == ""
 
 
 @pytest.mark.parametrize("family", ["40, 1", "38, 5", "17, 3", "31, 3", "16, 3, 12", "2, 3"])  # vsock, alg, packet, …
-async def test_rare_sockets_are_not_made(place: Place, family: str) -> None:
+async def test_rare_socket_families_are_refused(place: Place, family: str) -> None:
     assert "made" not in await place.python(f"import socket; socket.socket({family}); print('made')")
 
 
@@ -285,7 +285,7 @@ os.system("install -m 4755 /bin/true i; cp /bin/true j; chmod u+s,g+s j; echo do
 """
 
 
-async def test_command_leaves_no_file_that_runs_as_its_owner(place: Place) -> None:
+async def test_command_cannot_leave_a_setuid_file(place: Place) -> None:
     said = await place.python(SET_IDS)
     assert "754" in said.split()
     made = {each.name: each.stat().st_mode for each in place.work.iterdir() if each.is_file()}
@@ -293,7 +293,7 @@ async def test_command_leaves_no_file_that_runs_as_its_owner(place: Place) -> No
     assert [name for name, mode in made.items() if mode & 0o6000] == []
 
 
-async def test_call_of_another_architecture_ends_the_program(place: Place) -> None:
+async def test_foreign_architecture_call_kills_the_program(place: Place) -> None:
     if os.uname().machine != "x86_64":
         pytest.skip("another architecture has no int 0x80")
     code = """
@@ -306,7 +306,7 @@ print('came back')
     assert "came back" not in await place.python(code)
 
 
-async def test_root_that_became_a_link_is_not_given(place: Place) -> None:
+async def test_root_that_became_a_link_is_refused(place: Place) -> None:
     inner = place.work / "inner"
     inner.symlink_to(place.outside)
     with pytest.raises(ToolFailed, match="symbolic link"):
@@ -316,24 +316,24 @@ async def test_root_that_became_a_link_is_not_given(place: Place) -> None:
 @pytest.mark.parametrize(
     "path", ["/", "/etc", "/proc/1", "/run/user", "/dev", "/usr", "/home", "relative", "/tmp/../etc"]
 )
-async def test_system_is_not_given(place: Place, path: str) -> None:
+async def test_system_folders_are_refused_as_roots(place: Place, path: str) -> None:
     with pytest.raises(NotConfigured):
         await place.run("true", roots=(JobRoot(Path(path), True),), folder=Path(path))
 
 
 @pytest.mark.parametrize("part", ["", "inside", ".."])
-async def test_private_files_and_their_folder_are_not_given(place: Place, part: str) -> None:
+async def test_private_places_and_their_parents_are_refused_as_roots(place: Place, part: str) -> None:
     path = place.outside.parent if part == ".." else place.outside / part
     with pytest.raises(NotConfigured, match="private"):
         await place.run("true", roots=(JobRoot(path, False),), folder=path)
 
 
-async def test_command_works_only_where_it_may(place: Place) -> None:
+async def test_command_may_only_run_within_its_roots(place: Place) -> None:
     with pytest.raises(ToolFailed, match="not in a folder"):
         await place.run("true", folder=place.outside)
 
 
-def test_numbers_of_calls_are_those_of_the_headers() -> None:
+def test_system_call_numbers_match_the_kernel_headers() -> None:
     """The one thing that a filter cannot get wrong by a digit."""
     from hob.tools.sandbox.launcher.seccomp import _CALLS
 

@@ -71,7 +71,7 @@ def seen(path: Path) -> tuple[object, ...]:
     return found.st_mode, found.st_uid, found.st_mtime_ns, found.st_ctime_ns, os.listxattr(path)
 
 
-async def test_file_outside_stays_as_it_is(place: Place) -> None:
+async def test_metadata_of_files_outside_cannot_be_changed(place: Place) -> None:
     before = seen(place.canary)
     said = await place.run("python3", "-c", TRIES, str(place.canary))
     assert seen(place.canary) == before, said
@@ -90,11 +90,11 @@ async def test_read_only_files_keep_their_metadata(place: Place, tmp_path: Path)
     assert [seen(lent), seen(lent / "file")] == before
 
 
-async def test_sandboxs_own_files_are_worked_with_as_ever(place: Place) -> None:
+async def test_metadata_of_the_sandboxs_own_files_can_be_changed(place: Place) -> None:
     assert await place.sh(WORK, environ={"TZ": "UTC"}) == DONE
 
 
-async def test_no_program_is_made_that_runs_as_its_owner(tmp_path: Path) -> None:
+async def test_setuid_programs_cannot_be_created(tmp_path: Path) -> None:
     place = make_place("landlock", tmp_path)
     await place.sh("cp /bin/true x; chmod 4755 x; chmod 2755 x; chmod u+s x")
     assert (place.work / "x").stat().st_mode & 0o6000 == 0
@@ -134,7 +134,7 @@ def everybodys() -> Iterator[Path]:
         yield Path(name).resolve()
 
 
-def test_landlock_holds_for_an_ordinary_user(everybodys: Path) -> None:
+def test_landlock_confines_an_ordinary_user(everybodys: Path) -> None:
     """An ordinary user may not be able to reach this test's Python, so the system's is taken, which may be too old."""
     reconfigure = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups") if os.geteuid() == 0 else ()
     program = "/usr/bin/python3" if reconfigure else sys.executable

@@ -83,7 +83,7 @@ async def test_allowed_host_is_reached(wrapped: Place) -> None:
         assert outside.decided == [HostDecision(ALLOWED, outside.port, True, "allowed")]
 
 
-async def test_another_host_is_not(wrapped: Place) -> None:
+async def test_other_host_is_not_reached(wrapped: Place) -> None:
     async with opened(wrapped) as outside:
         said = await outside.python(fetch("evil.example.org", outside.port))
         assert "403 Refused by the sandbox: evil.example.org is not among the allowed hosts." in said
@@ -91,19 +91,19 @@ async def test_another_host_is_not(wrapped: Place) -> None:
         assert [decision.allowed for decision in outside.decided] == [False]
 
 
-async def test_name_that_leads_to_this_machine_is_not_reached(wrapped: Place) -> None:
+async def test_name_resolving_to_this_machine_is_not_reached(wrapped: Place) -> None:
     async with opened(wrapped, private=True) as outside:
         assert "an address of this machine or its network" in await outside.python(fetch(ALLOWED, outside.port))
         assert outside.heard == []
 
 
-async def test_two_ports_alone_are_open(wrapped: Place) -> None:
+async def test_only_two_ports_are_open(wrapped: Place) -> None:
     async with opened(wrapped) as outside:
         assert "only ports" in await outside.python(fetch(ALLOWED, 22))
         assert outside.heard == []
 
 
-async def test_no_other_way_leads_out(wrapped: Place) -> None:
+async def test_proxy_is_the_only_way_out(wrapped: Place) -> None:
     async with opened(wrapped) as outside:
         code = f"import socket; socket.create_connection(('127.0.0.1', {outside.port}), 3)"
         assert "refused" in await outside.python(code)
@@ -111,7 +111,7 @@ async def test_no_other_way_leads_out(wrapped: Place) -> None:
 
 
 @pytest.mark.parametrize(("name", "passes"), [(ALLOWED, True), ("evil.example.org", False)])
-async def test_tunnel_speaks_only_with_the_host_it_is_for(wrapped: Place, name: str, passes: bool) -> None:
+async def test_tunnel_only_reaches_its_own_host(wrapped: Place, name: str, passes: bool) -> None:
     async with opened(wrapped) as outside:
         await outside.python(f"""
 import socket, ssl
@@ -126,7 +126,7 @@ except OSError: pass
         assert outside.decided[-1].allowed is passes
 
 
-async def test_tls_alone_goes_through_a_tunnel(wrapped: Place) -> None:
+async def test_only_tls_passes_through_a_tunnel(wrapped: Place) -> None:
     async with opened(wrapped) as outside:
         await outside.python(f"""
 import socket
@@ -153,7 +153,7 @@ way.recv(1000)
         ("group:packages", "github.com", False),
     ],
 )
-def test_rules_mean_what_they_say(rule: str, host: str, allowed: bool) -> None:
+def test_host_rules_match_as_documented(rule: str, host: str, allowed: bool) -> None:
     assert HostRules([rule]).allow(host) is allowed
 
 
@@ -166,14 +166,14 @@ def test_malformed_rule_is_refused(rule: str) -> None:
 
 
 @pytest.mark.parametrize("rule", ["10.0.0.1", "fe80::1", "::1"])
-def test_address_is_a_rule_where_addresses_are_and_means_itself_alone(rule: str) -> None:
+def test_address_rule_is_accepted_if_enabled_and_matches_only_itself(rule: str) -> None:
     rules = HostRules(["wiki.home.arpa", f"[{rule}]" if ":" in rule else rule], addresses=True)
     assert rules.allow(rule)
     assert not rules.allow("10.0.0.2")
 
 
 @pytest.mark.parametrize("rule", ["010.0.0.1", "2130706433", "0x7f.1", "10.0.0.0/8", "*.0.0.1", "::1", "[10.0.0.1]"])
-def test_address_in_an_odd_form_is_no_rule(rule: str) -> None:
+def test_address_in_an_unusual_form_is_refused(rule: str) -> None:
     with pytest.raises(NotConfigured, match=r"192\.168\.1\.20"):
         HostRules([rule], addresses=True)
 
@@ -182,11 +182,11 @@ def test_address_in_an_odd_form_is_no_rule(rule: str) -> None:
     ("address", "link"),
     [("169.254.169.254", True), ("::ffff:169.254.169.254", True), ("fe80::1%eth0", True), ("10.0.0.1", False)],
 )
-def test_link_local_address_is_known_in_every_form(address: str, link: bool) -> None:
+def test_link_local_address_is_recognised_in_every_form(address: str, link: bool) -> None:
     assert is_link_local(address) is link
 
 
-def test_request_to_an_address_is_read_where_addresses_are() -> None:
+def test_request_to_an_address_is_parsed_if_addresses_are_enabled() -> None:
     read = partial(parse_request, read_host=host_or_address)
     request = read(b"GET http://[::1]:8080/x HTTP/1.1\r\n\r\n")
     assert (request.host, request.port) == ("::1", 8080)
@@ -200,11 +200,11 @@ def test_request_to_an_address_is_read_where_addresses_are() -> None:
 @pytest.mark.parametrize(
     "text", ["127.0.0.1", "2130706433", "0x7f000001", "0x7f.1", "127.1", "[::1]", "::1", "a b", "a..b", "-", "x" * 300]
 )
-def test_addresses_and_nonsense_are_no_names(text: str) -> None:
+def test_addresses_and_invalid_text_are_not_host_names(text: str) -> None:
     assert host_name(text) == ""
 
 
-def test_names_are_compared_in_one_form() -> None:
+def test_host_names_are_normalised() -> None:
     assert host_name("WWW.Example.org.") == "www.example.org"
     assert host_name("bücher.example") == "xn--bcher-kva.example"
 
@@ -269,7 +269,7 @@ def test_ambiguous_request_is_refused(head: str) -> None:
         parse_request(f"{head}\r\n\r\n".encode())
 
 
-def test_host_of_a_request_is_that_of_its_url() -> None:
+def test_request_host_is_that_of_its_url() -> None:
     request = parse_request(b"GET http://a.org/x?y HTTP/1.1\r\nHost: b.org\r\nAccept: z\r\nProxy-Connection: q\r\n\r\n")
     assert (request.host, request.port) == ("a.org", 80)
     assert request.head == b"GET /x?y HTTP/1.1\r\nHost: a.org\r\nAccept: z\r\nConnection: close\r\n\r\n"
@@ -285,12 +285,12 @@ def hello(name: str | None) -> bytes:
     return out.read()
 
 
-def test_name_in_a_greeting_is_read() -> None:
+def test_server_name_is_read_from_the_client_hello() -> None:
     assert server_name(hello("www.example.org")) == "www.example.org"
     assert server_name(hello(None)) == ""
 
 
-def test_greeting_in_pieces_is_waited_for() -> None:
+def test_split_client_hello_is_assembled() -> None:
     whole = hello("www.example.org")
     assert {server_name(whole[:end]) for end in range(len(whole))} == {None}
     body = whole[5:]
@@ -301,6 +301,6 @@ def test_greeting_in_pieces_is_waited_for() -> None:
 @pytest.mark.parametrize(
     "data", [b"GET / HTTP/1.1", b"SSH-2.0-x", b"\x15\x03\x01\x00\x02\x02\x28", b"\x16\x03\x01\x00\x01\x02"]
 )
-def test_malformed_greeting_is_answered_at_once(data: bytes) -> None:
+def test_malformed_client_hello_is_rejected_at_once(data: bytes) -> None:
     with pytest.raises(NotTls):
         server_name(data)

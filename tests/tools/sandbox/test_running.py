@@ -55,32 +55,32 @@ def gone(mark: str) -> bool:
     return not alive(mark)
 
 
-async def test_command_gives_its_output_and_its_status(place: Place) -> None:
+async def test_command_returns_output_and_status(place: Place) -> None:
     finished = await place.run("sh", "-c", "echo out; echo err >&2; exit 3")
     assert (finished.reason, finished.status, finished.output) == (EndReason.EXITED, 3, b"out\nerr\n")
 
 
-async def test_signal_is_told(place: Place) -> None:
+async def test_ending_signal_is_reported(place: Place) -> None:
     assert (await place.run("sh", "-c", "kill -9 $$")).signal == 9
 
 
-async def test_command_that_is_not_there_is_told(place: Place) -> None:
+async def test_missing_command_is_reported(place: Place) -> None:
     finished = await place.run("no-such-command")
     assert finished.status != 0
     assert b"no-such-command" in finished.output
 
 
-async def test_input_is_given_whole(place: Place) -> None:
+async def test_complete_input_is_delivered(place: Place) -> None:
     data = os.urandom(300_000)
     finished = await place.run("sha256sum", stdin=data)
     assert finished.output.decode().split()[0] == hashlib.sha256(data).hexdigest()
 
 
-async def test_command_without_input_has_nothing_to_read(place: Place) -> None:
+async def test_command_without_input_reads_end_of_file(place: Place) -> None:
     assert (await place.run("cat")).output == b""
 
 
-async def test_beginning_and_end_of_a_long_output_are_kept_and_all_of_it_is_heard(place: Place) -> None:
+async def test_long_output_is_passed_on_completely_and_kept_without_its_middle(place: Place) -> None:
     heard: list[bytes] = []
     listening = replace(place, callbacks=OutputCallbacks(output=heard.append))
     finished = await listening.run("seq", "200000")
@@ -89,20 +89,20 @@ async def test_beginning_and_end_of_a_long_output_are_kept_and_all_of_it_is_hear
     assert len(b"".join(heard)) == len(finished.output) + finished.left_out == 1288895
 
 
-async def test_endless_output_ends_the_command(place: Place) -> None:
+async def test_endless_output_stops_the_command(place: Place) -> None:
     limits = Limits(output=1_000_000)
     finished = await run(place.backend, place.job("yes"), SystemClock(), limits=limits, seconds=20)
     assert finished.reason is EndReason.TOO_MUCH_OUTPUT
 
 
-async def test_command_that_takes_too_long_is_asked_to_end(place: Place) -> None:
+async def test_command_gets_sigterm_at_the_timeout(place: Place) -> None:
     script = "trap 'echo goodbye; exit 0' TERM; echo begun; while :; do sleep 0.05; done 2>&-"
     finished = await place.run("sh", "-c", script, seconds=0.5)
     assert finished.reason is EndReason.TIMED_OUT
     assert finished.output == b"begun\ngoodbye\n"
 
 
-async def test_command_that_does_not_listen_is_ended(place: Place, mark: str) -> None:
+async def test_command_ignoring_sigterm_is_killed(place: Place, mark: str) -> None:
     running = await start(
         place.backend, place.job("sh", "-c", f"trap '' TERM; sleep {mark}"), SystemClock(), limits=Limits()
     )
@@ -111,7 +111,7 @@ async def test_command_that_does_not_listen_is_ended(place: Place, mark: str) ->
     assert not alive(mark)
 
 
-async def test_daemon_does_not_outlive_its_command(place: Place, mark: str) -> None:
+async def test_background_process_does_not_outlive_its_command(place: Place, mark: str) -> None:
     code = f"""
 import os, sys
 if os.fork(): sys.exit(5)
@@ -124,20 +124,20 @@ os.execvp("sleep", ["sleep", "{mark}"])
     assert not alive(mark)
 
 
-async def test_daemon_does_not_outlive_the_timeout(place: Place, mark: str) -> None:
+async def test_background_process_does_not_outlive_the_timeout(place: Place, mark: str) -> None:
     script = f"(setsid sh -c 'trap \"\" TERM HUP; sleep {mark}' &) ; sleep {mark}"
     await place.run("sh", "-c", script, seconds=0.5)
     assert not alive(mark)
 
 
-async def test_cancelled_call_leaves_nothing(place: Place, mark: str) -> None:
+async def test_cancelled_call_leaves_no_process(place: Place, mark: str) -> None:
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.5):
             await place.run("sh", "-c", f"sleep {mark} & wait", seconds=60)
     assert gone(mark)
 
 
-async def test_killed_hob_leaves_nothing(place: Place, mark: str, tmp_path: Path) -> None:
+async def test_killed_hob_leaves_no_process(place: Place, mark: str, tmp_path: Path) -> None:
     program = f"""
 import asyncio, sys
 from pathlib import Path
@@ -169,7 +169,7 @@ asyncio.run(main())
     assert gone(mark)
 
 
-async def test_killed_hob_leaves_no_sandbox_that_is_still_being_made(wrapped: Place, mark: str, tmp_path: Path) -> None:
+async def test_killed_hob_leaves_no_sandbox_in_setup(wrapped: Place, mark: str, tmp_path: Path) -> None:
     """Until bwrap has bound itself to its parent's life nothing else did."""
     slow = tmp_path / "bwrap"
     slow.write_text(f"#!/bin/sh\necho making >> {tmp_path}/made\nsleep {mark}\n")
@@ -205,12 +205,12 @@ asyncio.run(main())
     assert gone(mark)
 
 
-async def test_terminal_is_a_terminal(place: Place) -> None:
+async def test_command_with_a_window_has_a_terminal(place: Place) -> None:
     script = "test -t 0 && test -t 1 && stty size"
     assert (await place.run("sh", "-c", script, window=Window(33, 99))).output == b"33 99\r\n"
 
 
-async def test_key_interrupts_what_runs_in_the_terminal(place: Place) -> None:
+async def test_interrupt_key_stops_the_foreground_process(place: Place) -> None:
     code = """
 import time
 try:
@@ -230,7 +230,7 @@ except KeyboardInterrupt:
     assert finished.output.endswith(b"stopped\r\n")
 
 
-async def test_command_in_the_background_is_talked_with(place: Place) -> None:
+async def test_background_command_can_be_polled_and_written_to(place: Place) -> None:
     async with open_processes(place.backend, SystemClock(), Limits()) as processes:
         job = place.job("sh", "-c", "read name; echo hello $name; read rest; exit 4")
         heard = asyncio.Event()
@@ -246,7 +246,7 @@ async def test_command_in_the_background_is_talked_with(place: Place) -> None:
         assert polled.finished.status == 4
 
 
-async def test_command_belongs_to_who_started_it(place: Place) -> None:
+async def test_command_belongs_to_its_starter(place: Place) -> None:
     async with open_processes(place.backend, SystemClock(), Limits()) as processes:
         name, _ = await processes.start(place.job("sleep", "60"), "mine")
         with pytest.raises(NotFound):
@@ -255,13 +255,13 @@ async def test_command_belongs_to_who_started_it(place: Place) -> None:
         assert processes.list("yours") == ()
 
 
-async def test_commands_in_the_background_end_with_hob(place: Place, mark: str) -> None:
+async def test_background_commands_end_with_hob(place: Place, mark: str) -> None:
     async with open_processes(place.backend, SystemClock(), Limits()) as processes:
         await processes.start(place.job("sleep", mark), "session")
     assert not alive(mark)
 
 
-async def test_client_that_reads_nothing_is_not_written_to(place: Place) -> None:
+async def test_command_that_does_not_read_gets_no_more_input(place: Place) -> None:
     running = await start(place.backend, place.job("sleep", "60"), SystemClock(), limits=Limits(), interactive=True)
     try:
         running.write(b"x" * 4_000_000)
@@ -271,20 +271,20 @@ async def test_client_that_reads_nothing_is_not_written_to(place: Place) -> None
         await running.stop(grace=0)
 
 
-async def test_no_more_memory_than_allowed(place: Place) -> None:
+async def test_memory_is_limited(place: Place) -> None:
     small = smaller(place, Limits(memory=200 * 1024 * 1024))
     finished = await small.run("python3", "-c", "x = bytearray(400 * 1024 * 1024); print('had it')")
     assert b"had it" not in finished.output
 
 
-async def test_no_larger_files_than_allowed(place: Place) -> None:
+async def test_file_size_is_limited(place: Place) -> None:
     small = smaller(place, Limits(file=1024 * 1024))
     await small.sh("head -c 5000000 /dev/zero > big")
     assert (place.work / "big").stat().st_size == 1024 * 1024
 
 
 @pytest.mark.slow
-async def test_command_that_writes_too_much_to_disk_in_all_is_ended(place: Place) -> None:
+async def test_total_bytes_written_to_disk_are_limited(place: Place) -> None:
     place = smaller(place, Limits(written=20 * 2**20))
     script = "for n in 1 2 3 4; do head -c 10M /dev/zero > f$n; done; sleep 60"
     finished = await place.run("sh", "-c", script, seconds=30)
@@ -292,19 +292,19 @@ async def test_command_that_writes_too_much_to_disk_in_all_is_ended(place: Place
     assert (await place.run("sh", "-c", "rm f*; head -c 10M /dev/zero > g; sleep 1.5")).status == 0
 
 
-async def test_no_more_open_files_than_allowed(place: Place) -> None:
+async def test_open_files_are_limited(place: Place) -> None:
     small = smaller(place, Limits(open_files=64))
     assert "Too many open files" in await small.python("x = [open('/dev/null') for _ in range(100)]")
 
 
 @pytest.mark.slow
-async def test_no_more_cpu_than_allowed(place: Place) -> None:
+async def test_cpu_time_is_limited(place: Place) -> None:
     small = smaller(place, Limits(cpu_seconds=1))
     finished = await small.run("python3", "-c", "while True: pass", seconds=20)
     assert finished.signal in {signal.SIGKILL, signal.SIGXCPU}
 
 
-async def test_fork_bomb_goes_off_in_its_own_room(place: Place) -> None:
+async def test_fork_bomb_affects_only_its_sandbox(place: Place) -> None:
     if os.geteuid() == 0 and not getattr(place.backend, "groups", None):
         pytest.skip("root's processes are not counted, and there are no control groups here")
     small = smaller(place, Limits(processes=50))

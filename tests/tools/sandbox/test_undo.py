@@ -57,7 +57,7 @@ def picture(tree: Path) -> dict[str, tuple[int, object]]:
     return seen
 
 
-def test_snapshots_are_their_owners_alone_whatever_the_umask_says(tmp_path: Path, tree: Path) -> None:
+def test_snapshots_are_private_regardless_of_the_umask(tmp_path: Path, tree: Path) -> None:
     former = os.umask(0)
     try:
         Snapshots(tmp_path / "tools" / "snapshots", SystemClock()).take(tree)
@@ -68,11 +68,11 @@ def test_snapshots_are_their_owners_alone_whatever_the_umask_says(tmp_path: Path
     assert [path for path in kept if path.stat().st_mode & 0o077] == []
 
 
-def test_nothing_changed_is_the_same_snapshot(snapshots: Snapshots, tree: Path) -> None:
+def test_unchanged_folder_gives_the_same_snapshot(snapshots: Snapshots, tree: Path) -> None:
     assert around(snapshots, tree, lambda: None) == ()
 
 
-def test_changes_are_told_by_path(snapshots: Snapshots, tree: Path) -> None:
+def test_changes_are_listed_by_path(snapshots: Snapshots, tree: Path) -> None:
     def act() -> None:
         (tree / "README").write_text("other")
         (tree / "src" / "main.py").unlink()
@@ -86,7 +86,7 @@ def test_changes_are_told_by_path(snapshots: Snapshots, tree: Path) -> None:
     ]
 
 
-def test_file_changed_within_the_same_tick_and_with_the_same_size_is_seen(snapshots: Snapshots, tree: Path) -> None:
+def test_change_within_one_clock_tick_with_equal_size_is_detected(snapshots: Snapshots, tree: Path) -> None:
     for number in range(20):
         text = f"read {number:02}"
 
@@ -97,7 +97,7 @@ def test_file_changed_within_the_same_tick_and_with_the_same_size_is_seen(snapsh
         assert [change.path for change in around(snapshots, tree, act)] == ["README"]
 
 
-def test_rampage_is_undone(snapshots: Snapshots, tree: Path) -> None:
+def test_destructive_command_is_undone(snapshots: Snapshots, tree: Path) -> None:
     before = picture(tree)
 
     def act() -> None:
@@ -119,13 +119,13 @@ def test_rampage_is_undone(snapshots: Snapshots, tree: Path) -> None:
     assert picture(tree) == before
 
 
-def test_undoing_twice_does_no_harm(snapshots: Snapshots, tree: Path) -> None:
+def test_undoing_twice_is_harmless(snapshots: Snapshots, tree: Path) -> None:
     found = around(snapshots, tree, lambda: (tree / "README").write_text("gone"))
     snapshots.restore(tree, found)
     assert told(snapshots.restore(tree, found)) == {"README": "done"}
 
 
-def test_undo_that_was_interrupted_is_finished_by_the_next(snapshots: Snapshots, tree: Path) -> None:
+def test_interrupted_undo_is_completed_by_the_next(snapshots: Snapshots, tree: Path) -> None:
     before = picture(tree)
 
     def act() -> None:
@@ -139,14 +139,14 @@ def test_undo_that_was_interrupted_is_finished_by_the_next(snapshots: Snapshots,
     assert picture(tree) == before
 
 
-def test_later_change_stays(snapshots: Snapshots, tree: Path) -> None:
+def test_later_change_is_kept_by_undo(snapshots: Snapshots, tree: Path) -> None:
     found = around(snapshots, tree, lambda: (tree / "README").write_text("by the command"))
     (tree / "README").write_text("by the owner")
     assert told(snapshots.restore(tree, found)) == {"README": "it was changed again since"}
     assert (tree / "README").read_text() == "by the owner"
 
 
-def test_later_files_in_a_new_folder_stay(snapshots: Snapshots, tree: Path) -> None:
+def test_later_files_in_a_new_folder_are_kept(snapshots: Snapshots, tree: Path) -> None:
     found = around(snapshots, tree, lambda: (tree / "new").mkdir())
     (tree / "new" / "later").write_text("mine")
     assert told(snapshots.restore(tree, found)) == {"new": "there is something in it that came later or was left out"}
@@ -160,7 +160,7 @@ def test_preview_changes_nothing(snapshots: Snapshots, tree: Path) -> None:
     assert picture(tree) == after
 
 
-def test_history_of_a_repository_comes_back(snapshots: Snapshots, tree: Path) -> None:
+def test_repository_history_is_restored(snapshots: Snapshots, tree: Path) -> None:
     (tree / ".git" / "refs").mkdir(parents=True)
     (tree / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
     before = picture(tree)
@@ -174,7 +174,7 @@ def test_history_of_a_repository_comes_back(snapshots: Snapshots, tree: Path) ->
     assert picture(tree) == before
 
 
-def test_swapped_link_gives_nothing_from_outside_away(snapshots: Snapshots, tree: Path, tmp_path: Path) -> None:
+def test_swapped_link_reveals_nothing_from_outside(snapshots: Snapshots, tree: Path, tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_text("the key")
 
@@ -190,7 +190,7 @@ def test_swapped_link_gives_nothing_from_outside_away(snapshots: Snapshots, tree
     assert secret.read_text() == "the key"
 
 
-def test_undoing_follows_no_link_out_of_the_folder(snapshots: Snapshots, tree: Path, tmp_path: Path) -> None:
+def test_undo_follows_no_link_out_of_the_folder(snapshots: Snapshots, tree: Path, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "main.py").write_text("print(2)\n")
@@ -201,14 +201,14 @@ def test_undoing_follows_no_link_out_of_the_folder(snapshots: Snapshots, tree: P
     assert (outside / "main.py").read_text() == "print(2)\n"
 
 
-def test_nothing_comes_back_with_more_rights_than_files_have(snapshots: Snapshots, tree: Path) -> None:
+def test_setuid_bits_are_not_restored(snapshots: Snapshots, tree: Path) -> None:
     (tree / "run.sh").chmod(0o4755)
     found = around(snapshots, tree, lambda: (tree / "run.sh").unlink())
     snapshots.restore(tree, found)
     assert (tree / "run.sh").stat().st_mode & 0o7777 == 0o755
 
 
-def test_too_large_file_is_reported_and_left(tmp_path: Path, tree: Path) -> None:
+def test_too_large_file_is_reported_and_left_alone(tmp_path: Path, tree: Path) -> None:
     small = Snapshots(tmp_path / "s", SystemClock(), SnapshotLimits(file=10))
     (tree / "big").write_bytes(b"x" * 100)
     assert small.take(tree).unrecoverable == {"big"}
@@ -219,14 +219,14 @@ def test_too_large_file_is_reported_and_left(tmp_path: Path, tree: Path) -> None
 
 
 @pytest.mark.parametrize("name", ["node_modules", ".venv"])
-def test_folders_that_tools_fill_are_left_out_and_told(snapshots: Snapshots, tree: Path, name: str) -> None:
+def test_cache_folders_are_skipped_and_reported(snapshots: Snapshots, tree: Path, name: str) -> None:
     (tree / name).mkdir()
     found = around(snapshots, tree, lambda: (tree / name / "x").write_text("x"))
     assert found == ()
     assert snapshots.take(tree).left_out == {name}
 
 
-def test_command_cannot_hide_a_folder_by_calling_it_a_cache(snapshots: Snapshots, tree: Path) -> None:
+def test_command_cannot_hide_a_folder_by_tagging_it_as_a_cache(snapshots: Snapshots, tree: Path) -> None:
     tag = "Signature: 8a477f597d28d172789f06886806bc55"
     around(snapshots, tree, lambda: (tree / "src" / "CACHEDIR.TAG").write_text(tag))
     again = Snapshots(snapshots._folder, SystemClock())
@@ -234,7 +234,7 @@ def test_command_cannot_hide_a_folder_by_calling_it_a_cache(snapshots: Snapshots
     assert [change.path for change in found] == ["src/main.py"]
 
 
-def test_tag_is_believed_where_the_name_is_one_of_a_cache(snapshots: Snapshots, tree: Path) -> None:
+def test_cache_tag_counts_only_in_folders_with_a_cache_name(snapshots: Snapshots, tree: Path) -> None:
     for name in ("target", "thesis"):
         (tree / name).mkdir()
         (tree / name / "CACHEDIR.TAG").write_text("Signature: 8a477f597d28d172789f06886806bc55")
@@ -245,7 +245,7 @@ def test_tag_is_believed_where_the_name_is_one_of_a_cache(snapshots: Snapshots, 
     assert (tree / "thesis" / "book.tex").read_text() == "years of work"
 
 
-def test_folder_of_which_nothing_was_kept_is_said_to_be_lost(snapshots: Snapshots, tree: Path) -> None:
+def test_folder_without_kept_content_is_reported_as_lost(snapshots: Snapshots, tree: Path) -> None:
     (tree / "node_modules").mkdir()
     (tree / "node_modules" / "x").write_text("x")
     found = around(snapshots, tree, lambda: shutil.rmtree(tree / "node_modules"))
@@ -254,7 +254,7 @@ def test_folder_of_which_nothing_was_kept_is_said_to_be_lost(snapshots: Snapshot
     assert not (tree / "node_modules").exists()
 
 
-def test_irreversible_loss_is_known_beforehand(tmp_path: Path, tree: Path) -> None:
+def test_irreversible_loss_is_known_in_advance(tmp_path: Path, tree: Path) -> None:
     few = Snapshots(tmp_path / "s", SystemClock(), SnapshotLimits(file=10, depth=2))
     (tree / "node_modules").mkdir()
     (tree / "big").write_bytes(b"x" * 100)
@@ -265,7 +265,7 @@ def test_irreversible_loss_is_known_beforehand(tmp_path: Path, tree: Path) -> No
         assert each.take(tree).unrecoverable == {"big", "a/b/c"}
 
 
-def test_folder_that_cannot_come_back_is_not_said_to(snapshots: Snapshots, tree: Path) -> None:
+def test_unrestorable_folder_is_not_promised(snapshots: Snapshots, tree: Path) -> None:
     def act() -> None:
         (tree / "README").unlink()
         (tree / "README").mkdir()
@@ -277,7 +277,7 @@ def test_folder_that_cannot_come_back_is_not_said_to(snapshots: Snapshots, tree:
         assert told(restore(tree, found)) == {"README": reason}
 
 
-def test_command_cannot_crowd_files_out(tmp_path: Path, tree: Path) -> None:
+def test_command_cannot_crowd_files_out_of_a_snapshot(tmp_path: Path, tree: Path) -> None:
     few = Snapshots(tmp_path / "s", SystemClock(), SnapshotLimits(entries=10))
     few.take(tree)
     for number in range(20):
@@ -286,7 +286,7 @@ def test_command_cannot_crowd_files_out(tmp_path: Path, tree: Path) -> None:
     assert "README" in [change.path for change in found]
 
 
-def test_snapshot_outlives_the_process(snapshots: Snapshots, tree: Path, tmp_path: Path) -> None:
+def test_snapshot_survives_the_process(snapshots: Snapshots, tree: Path, tmp_path: Path) -> None:
     before = snapshots.take(tree)
     (tree / "README").write_text("gone")
     after = snapshots.take(tree)
@@ -296,7 +296,7 @@ def test_snapshot_outlives_the_process(snapshots: Snapshots, tree: Path, tmp_pat
     assert (tree / "README").read_text() == "read me"
 
 
-def test_pruning_keeps_what_is_named_and_the_latest(snapshots: Snapshots, tree: Path) -> None:
+def test_pruning_keeps_named_and_latest_snapshots(snapshots: Snapshots, tree: Path) -> None:
     first = snapshots.take(tree)
     (tree / "README").write_text("x" * 1000)
     second = snapshots.take(tree)
@@ -309,7 +309,7 @@ def test_pruning_keeps_what_is_named_and_the_latest(snapshots: Snapshots, tree: 
     assert (tree / "README").read_text() == "read me"
 
 
-def test_damaged_content_is_not_put_back(snapshots: Snapshots, tree: Path, tmp_path: Path) -> None:
+def test_corrupt_content_is_not_restored(snapshots: Snapshots, tree: Path, tmp_path: Path) -> None:
     found = around(snapshots, tree, lambda: (tree / "README").write_text("gone"))
     for path in (tmp_path / "snapshots" / "objects").glob("??/*"):
         path.write_text("rotten")
@@ -317,7 +317,7 @@ def test_damaged_content_is_not_put_back(snapshots: Snapshots, tree: Path, tmp_p
     assert (tree / "README").read_text() == "gone"
 
 
-def test_sockets_and_pipes_do_not_hold_it_up(snapshots: Snapshots, tree: Path) -> None:
+def test_sockets_and_pipes_do_not_block_a_snapshot(snapshots: Snapshots, tree: Path) -> None:
     found = around(snapshots, tree, lambda: os.mkfifo(tree / "pipe"))
     snapshots.restore(tree, found)
     assert not (tree / "pipe").exists()

@@ -29,7 +29,7 @@ def git_init(folder: Path) -> None:
     subprocess.run(["git", "init", "--quiet", str(folder)], check=True)
 
 
-async def test_hooks_and_settings_stay(walled: Place) -> None:
+async def test_hooks_and_git_config_cannot_be_changed(walled: Place) -> None:
     git_init(walled.work)
     before = (walled.work / ".git/config").read_text()
     await walled.sh("echo evil >> .git/config; echo evil > .git/hooks/x; rm .git/config; rm -r .git/hooks")
@@ -37,14 +37,14 @@ async def test_hooks_and_settings_stay(walled: Place) -> None:
     assert not (walled.work / ".git/hooks/x").exists()
 
 
-async def test_missing_hooks_cannot_be_made(walled: Place) -> None:
+async def test_missing_hooks_cannot_be_created(walled: Place) -> None:
     (walled.work / ".git").mkdir()
     await walled.sh("mkdir -p .git/hooks; echo evil > .git/hooks/x")
     assert not (walled.work / ".git/hooks/x").exists()
 
 
 @pytest.mark.parametrize("moved", [".git", "deep", "deep/below"])
-async def test_no_folder_above_is_moved_away(walled: Place, moved: str) -> None:
+async def test_parent_folders_of_protected_files_cannot_be_moved(walled: Place, moved: str) -> None:
     git_init(walled.work)
     (walled.work / "deep/below/skills").mkdir(parents=True)
     before = (walled.work / moved).stat().st_ino
@@ -54,7 +54,7 @@ async def test_no_folder_above_is_moved_away(walled: Place, moved: str) -> None:
     assert (walled.work / moved).stat().st_ino == before
 
 
-async def test_rest_can_be_changed(walled: Place) -> None:
+async def test_other_files_can_be_changed(walled: Place) -> None:
     git_init(walled.work)
     (walled.work / "deep/below/skills").mkdir(parents=True)
     who = "git config user.name a; git -c user.name=a -c user.email=b"
@@ -62,14 +62,14 @@ async def test_rest_can_be_changed(walled: Place) -> None:
     assert said.rstrip().endswith(" 1")
 
 
-async def test_worktree_works_and_its_file_stays(walled: Place, tmp_path: Path) -> None:
+async def test_worktree_works_and_its_git_file_is_protected(walled: Place, tmp_path: Path) -> None:
     (walled.work / ".git").write_text("gitdir: /elsewhere\n")
     finished = await walled.run("sh", "-c", "echo ran; echo 'gitdir: evil' > .git; rm .git; mv .git away")
     assert b"ran\n" in finished.output
     assert (walled.work / ".git").read_text() == "gitdir: /elsewhere\n"
 
 
-def test_bubblewrap_that_takes_no_descriptors_is_no_wall(wrapped: Place) -> None:
+def test_bubblewrap_without_descriptors_does_not_claim_protection(wrapped: Place) -> None:
     backend = wrapped.backend
     assert isinstance(backend, Bubblewrap)
     assert not replace(backend, options=backend.options - OLD).protects_files
@@ -84,7 +84,7 @@ def mounts(tmp_path: Path) -> list[str]:
     return [line.replace(str(work), "W").replace("type=bind,", "") for line in found]
 
 
-def test_container_holds_the_repository_and_hooks_that_were_missing(tmp_path: Path) -> None:
+def test_container_protects_the_repository_and_missing_hooks(tmp_path: Path) -> None:
     (tmp_path / "work/.git").mkdir(parents=True)
     assert mounts(tmp_path) == [
         "source=W,target=W",
@@ -94,7 +94,7 @@ def test_container_holds_the_repository_and_hooks_that_were_missing(tmp_path: Pa
     assert [each.name for each in (tmp_path / "work/.git").iterdir()] == ["hooks"]
 
 
-def test_container_holds_the_file_of_a_worktree(tmp_path: Path) -> None:
+def test_container_protects_a_worktrees_git_file(tmp_path: Path) -> None:
     (tmp_path / "work").mkdir()
     (tmp_path / "work/.git").write_text("gitdir: /elsewhere\n")
     assert mounts(tmp_path) == ["source=W,target=W", "source=W/.git,target=W/.git,readonly"]

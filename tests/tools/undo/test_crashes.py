@@ -27,7 +27,7 @@ def killed(top: Path, what: str, after: float) -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-async def test_kill_in_the_midst_of_writing_leaves_old_or_new(tmp_path: Path, seed: int) -> None:
+async def test_kill_while_writing_leaves_the_old_or_the_new_file(tmp_path: Path, seed: int) -> None:
     ws = tmp_path / "ws"
     ws.mkdir()
     filler = "x" * 100_000
@@ -49,7 +49,7 @@ async def test_kill_in_the_midst_of_writing_leaves_old_or_new(tmp_path: Path, se
 
 
 @pytest.mark.parametrize("seed", range(3))
-async def test_kill_in_the_midst_of_undoing_is_finished_by_undoing_again(tmp_path: Path, seed: int) -> None:
+async def test_undo_interrupted_by_a_kill_can_be_repeated(tmp_path: Path, seed: int) -> None:
     ws = tmp_path / "ws"
     async with kept_file_tools(tmp_path) as files:
         for n in range(30):

@@ -49,7 +49,7 @@ async def test_changes_of_commands_are_undone(bench: Bench) -> None:
     assert done.kept == ()
 
 
-async def test_preview_changes_nothing_and_tells_what_would_be(bench: Bench) -> None:
+async def test_preview_changes_nothing_and_describes_the_result(bench: Bench) -> None:
     (bench.work / "a").write_text("one\n")
     await run(bench, "echo two > a; mkdir d")
     before = contents(bench.work)
@@ -72,7 +72,7 @@ async def test_tools_and_commands_are_undone_in_any_order(bench: Bench) -> None:
     assert done.kept == ()
 
 
-async def test_file_that_a_tool_had_changed_before_the_command_goes_back_to_before_the_tool(bench: Bench) -> None:
+async def test_undo_restores_the_state_before_the_first_tool_change(bench: Bench) -> None:
     (bench.work / "f").write_text("zero\n")
     await text_of(bench.files.toolset, "write", path="f", content="one\n")
     await run(bench, "echo two > f")
@@ -80,7 +80,7 @@ async def test_file_that_a_tool_had_changed_before_the_command_goes_back_to_befo
     assert contents(bench.work) == {"f": "zero\n"}
 
 
-async def test_later_change_stays(bench: Bench) -> None:
+async def test_later_change_is_kept_by_undo(bench: Bench) -> None:
     await run(bench, "echo command > a; echo command > b")
     (bench.work / "a").write_text("mine")
     done = await bench.undo.restore(TURN)
@@ -88,7 +88,7 @@ async def test_later_change_stays(bench: Bench) -> None:
     assert [(kept.path, kept.reason) for kept in done.kept] == [(f"{bench.work}/a", "it was changed since")]
 
 
-async def test_change_between_two_commands_stays(bench: Bench) -> None:
+async def test_change_between_two_commands_is_kept(bench: Bench) -> None:
     await run(bench, "echo command > a")
     (bench.work / "a").write_text("mine\n")
     await run(bench, "echo again >> a")
@@ -96,14 +96,14 @@ async def test_change_between_two_commands_stays(bench: Bench) -> None:
     assert contents(bench.work) == {"a": "mine\n"}
 
 
-async def test_another_turn_is_not_undone(bench: Bench) -> None:
+async def test_other_turns_are_not_undone(bench: Bench) -> None:
     await run(bench, "echo first > a")
     await run(bench, "echo second > b", turn="t_other")
     await bench.undo.restore(TURN)
     assert contents(bench.work) == {"b": "second\n"}
 
 
-async def test_undoing_is_undone(bench: Bench) -> None:
+async def test_undo_can_itself_be_undone(bench: Bench) -> None:
     (bench.work / "a").write_text("old")
     await run(bench, "echo new > a; touch b")
     after = contents(bench.work)
@@ -112,7 +112,7 @@ async def test_undoing_is_undone(bench: Bench) -> None:
     assert contents(bench.work) == after
 
 
-async def test_undoing_twice_does_no_harm(bench: Bench) -> None:
+async def test_undoing_twice_is_harmless(bench: Bench) -> None:
     (bench.work / "a").write_text("old")
     await run(bench, "echo new > a; touch b")
     await bench.undo.restore(TURN)
@@ -121,14 +121,14 @@ async def test_undoing_twice_does_no_harm(bench: Bench) -> None:
     assert (done.restored, done.kept) == ((), ())
 
 
-async def test_background_command_is_undone_as_far_as_it_got(bench: Bench) -> None:
+async def test_background_command_is_undone_up_to_its_current_state(bench: Bench) -> None:
     await run(bench, "echo begun > a; echo ready; sleep 60", background=True)
     assert (bench.work / "a").exists()
     await bench.undo.restore(TURN)
     assert contents(bench.work) == {}
 
 
-async def test_last_turns_are_kept_and_no_others(bench: Bench) -> None:
+async def test_only_the_last_turns_are_kept(bench: Bench) -> None:
     for turn in ("t_1", "t_2"):
         await run(bench, f"head -c 100000 /dev/urandom > {turn}; touch x; rm x", turn=turn)
         await run(bench, f"rm {turn}", turn=turn)
@@ -144,7 +144,7 @@ async def test_turn_without_commands_is_left_to_the_file_tools(bench: Bench) -> 
     assert (await bench.undo.restore(TURN)).restored == (f"{bench.work}/f",)
 
 
-async def test_killed_hob_knows_afterwards_what_ran_and_undoes_it(tmp_path: Path) -> None:
+async def test_commands_of_a_killed_hob_can_be_undone(tmp_path: Path) -> None:
     """The process below starts a command in the background, and is killed."""
     mark = f"98765.{secrets.randbelow(10**9):09}"
     program = f"""

@@ -44,7 +44,7 @@ async def change_much(files: FileTools, ws: Path) -> dict[str, bytes]:
     return before
 
 
-async def test_turn_is_undone_whole(files: FileTools, ws: Path) -> None:
+async def test_turn_is_undone_completely(files: FileTools, ws: Path) -> None:
     before = await change_much(files, ws)
     done = await files.undo.restore(TURN)
     assert grown(ws) == before
@@ -97,7 +97,7 @@ async def test_later_change_is_kept(files: FileTools, ws: Path) -> None:
     assert grown(ws) == {"a": b"one\n", "b": b"one\n"}
 
 
-async def test_change_by_somebody_between_two_changes_is_kept(files: FileTools, ws: Path) -> None:
+async def test_foreign_change_between_two_changes_is_kept(files: FileTools, ws: Path) -> None:
     (ws / "a").write_text("one\n")
     await does(files, "write", path="a", content="two\n")
     (ws / "a").write_text("the owner's\n")
@@ -107,7 +107,7 @@ async def test_change_by_somebody_between_two_changes_is_kept(files: FileTools, 
     assert (ws / "a").read_text() == "the owner's\n"
 
 
-async def test_file_made_again_or_turned_into_something_else_is_kept(files: FileTools, ws: Path) -> None:
+async def test_recreated_or_replaced_file_is_kept(files: FileTools, ws: Path) -> None:
     (ws / "a").write_text("one\n")
     (ws / "b").write_text("one\n")
     await does(files, "apply_patch", patch="*** Begin Patch\n*** Delete File: a\n*** Delete File: b\n*** End Patch")
@@ -118,7 +118,7 @@ async def test_file_made_again_or_turned_into_something_else_is_kept(files: File
     assert (ws / "b").is_symlink()
 
 
-async def test_permissions_somebody_changed_are_kept(files: FileTools, ws: Path) -> None:
+async def test_permissions_changed_since_are_kept(files: FileTools, ws: Path) -> None:
     (ws / "a").write_text("one\n")
     await does(files, "write", path="a", content="two\n")
     (ws / "a").chmod(0o600)
@@ -126,7 +126,7 @@ async def test_permissions_somebody_changed_are_kept(files: FileTools, ws: Path)
     assert stat.S_IMODE((ws / "a").stat().st_mode) == 0o600
 
 
-async def test_folders_with_something_else_in_them_stay(files: FileTools, ws: Path) -> None:
+async def test_folders_with_other_content_are_kept(files: FileTools, ws: Path) -> None:
     await does(files, "write", path="x/y/a", content="new\n")
     (ws / "x/mine").write_text("mine")
     await files.undo.restore(TURN)
@@ -134,7 +134,7 @@ async def test_folders_with_something_else_in_them_stay(files: FileTools, ws: Pa
     assert not (ws / "x/y").exists()
 
 
-async def test_lost_blob_keeps_the_file(files: FileTools, ws: Path, tmp_path: Path) -> None:
+async def test_file_is_kept_if_its_blob_is_lost(files: FileTools, ws: Path, tmp_path: Path) -> None:
     (ws / "a").write_text("one\n")
     await does(files, "write", path="a", content="two\n")
     for blob in (tmp_path / "blobs").iterdir():
@@ -144,7 +144,7 @@ async def test_lost_blob_keeps_the_file(files: FileTools, ws: Path, tmp_path: Pa
     assert "not kept any more" in done.kept[0].reason
 
 
-async def test_noted_change_that_was_never_made_does_not_matter(files: FileTools, ws: Path) -> None:
+async def test_recorded_change_that_was_never_made_is_ignored(files: FileTools, ws: Path) -> None:
     (ws / "a").write_text("one\n")
     await does(files, "write", path="a", content="two\n")
     (change,) = await files.undo._changes.of(TURN)
@@ -159,7 +159,7 @@ async def test_noted_change_that_was_never_made_does_not_matter(files: FileTools
     assert (ws / "a").read_text() == "one\n"
 
 
-async def test_half_written_files_are_taken_away(files: FileTools, ws: Path) -> None:
+async def test_partly_written_files_are_removed(files: FileTools, ws: Path) -> None:
     await does(files, "write", path="a", content="two\n")
     (change,) = await files.undo._changes.of(TURN)
     (ws / part_name(change)).write_text("half")
@@ -181,7 +181,7 @@ async def changes(request: pytest.FixtureRequest) -> AsyncIterator[FileChangesPo
             yield store.file_changes
 
 
-async def test_changes_come_back_as_they_were_kept(changes: FileChangesPort) -> None:
+async def test_stored_changes_round_trip(changes: FileChangesPort) -> None:
     kept = [a_change(n, f"t_{n % 3}") for n in range(7)]
     assert await changes.of(TurnId("t_0")) == ()
     await changes.add(kept[:5])
@@ -190,7 +190,7 @@ async def test_changes_come_back_as_they_were_kept(changes: FileChangesPort) -> 
     assert await changes.recent(2) == ("t_0", "t_2")
 
 
-async def test_nothing_is_changed_without_a_note(ws: Path, tmp_path: Path) -> None:
+async def test_nothing_is_changed_without_a_record(ws: Path, tmp_path: Path) -> None:
     async with memory_store() as store:
         files = file_tools(tmp_path, changes=store.file_changes)
     (ws / "a").write_text("one\n")

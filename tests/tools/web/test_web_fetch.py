@@ -240,7 +240,7 @@ async def test_no_cookie_and_no_address_before_is_sent(tools: WebTools, web: Web
     assert "hob" in web.heads[0].lower()
 
 
-async def test_page_is_as_long_as_the_model_is_shown(tools: WebTools, web: WebServer) -> None:
+async def test_page_fits_what_the_model_is_shown(tools: WebTools, web: WebServer) -> None:
     web.pages["/"] = reply(b"x" * 30_000, "text/plain")
     call = ToolCall(CallId("c"), "web_fetch", json.dumps({"url": web.url()}))
     result = await tools.toolset.call(call, replace(context(), maximum=8_000))
