@@ -1,4 +1,4 @@
-"""The rules of admission with everything they are made of, for tests."""
+"""Admission rules with all their dependencies, for tests."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -27,7 +27,7 @@ STRANGER = Label(Origin.STRANGER, Trust.UNTRUSTED)
 
 @dataclass
 class AdmissionBench:
-    """The rules, their clock, and what they told."""
+    """The rules, their clock, and the events they reported."""
 
     rules: AdmissionRules
     people: People
@@ -36,16 +36,16 @@ class AdmissionBench:
     told: list[AdmissionEvent] = field(default_factory=list)
 
     def comes(self, text: str = "hello", sender: str = "9", **changes: Any) -> Admitted | Refused:
-        """What becomes of a direct message."""
+        """Return the decision on a direct message."""
         return self.rules.admit(written(text, sender, **changes))
 
     def kinds(self) -> list[str]:
-        """The kinds of what was told, in order."""
+        """Return the kinds of the reported events, in order."""
         return [type(event).__name__ for event in self.told]
 
 
 def written(text: str = "hello", sender: str = "9", channel: str = "telegram", **changes: Any) -> Inbound:
-    """A message as a channel makes it, before anybody is known."""
+    """A message as a channel delivers it, before the sender is classified."""
     made = message(text, channel=channel, chat=changes.pop("chat", sender), sender=sender)
     origin = replace(made.origin, account=changes.pop("account", ""))
     named = replace(made.sender, cls=SenderClass.STRANGER, name=changes.pop("name", ""))
@@ -78,5 +78,5 @@ def group(text: str, sender: str = "2", **changes: Any) -> Inbound:
 
 
 def class_of(decision: Admitted | Refused) -> SenderClass | None:
-    """As whom the sender came in; None if not at all."""
+    """Return the admitted sender's class, None if refused."""
     return decision.sender.cls if isinstance(decision, Admitted) else None

@@ -1,4 +1,4 @@
-"""Calls and contexts for tests of the guard: the tools of daily work as they declare themselves."""
+"""Calls and contexts for guard tests, with typical tools."""
 
 import json
 from collections.abc import Mapping
@@ -58,7 +58,7 @@ def call_of(tool: str, **arguments: Any) -> ToolCall:
 
 
 def context(words: str = "", *, tainted: bool = False, **more: Any) -> Context:
-    """The owner's turn in a direct chat, unless something else is said."""
+    """The owner's turn in a direct chat, unless stated otherwise."""
     named = parse_owner_words([words], base=PLACES.base, home=PLACES.home)
     trust = Trust.UNTRUSTED if tainted else Trust.TRUSTED
     plain = Context(sender=SenderClass.OWNER, trust=trust, named=named, channel="local")
@@ -68,7 +68,7 @@ def context(words: str = "", *, tainted: bool = False, **more: Any) -> Context:
 def decide(
     tool: str, given: Context, policy: Policy = POLICY, reader: ArgumentReader = READER, **arguments: Any
 ) -> PolicyDecisionTrace:
-    """What the policy says of a call; a tool that is not known declares nothing."""
+    """Return the policy's decision on a call; an unknown tool declares nothing."""
     call = call_of(tool, **arguments)
     analysis = read_call(call, SPECS.get(tool, ToolSpec(tool, "", {})), reader, given.sandbox)
     assert analysis is not None

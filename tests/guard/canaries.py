@@ -1,4 +1,4 @@
-"""Canaries: secrets that must be found nowhere once they were masked."""
+"""Canaries: secrets that must not be found anywhere after masking."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -9,7 +9,7 @@ CANARY = 'canary-Zq8/Lw+2m"xKt7Vb31'
 
 
 def leaks(home: Path, texts: Iterable[str] = (), secret: str = CANARY) -> list[str]:
-    """The files of the home, and of these texts (answers, log lines, views) the beginnings, that hold a form of it."""
+    """Return the files of the home, and the beginnings of these texts, that contain a form of the secret."""
     forms = [form.encode() for form in forms_of(secret)]
     files = [path for path in home.rglob("*") if path.is_file()]
     found = [path.name for path in files if _holds(path.read_bytes(), forms)]

@@ -34,7 +34,7 @@ SESSION = SessionKey("memory:main")
 
 @dataclass
 class Fixed:
-    """Implements `Situations`: every turn's is the same."""
+    """Implements `PolicyInputs` with the same situation for every turn."""
 
     now: PolicyInput = field(default_factory=PolicyInput)
 
@@ -44,7 +44,7 @@ class Fixed:
 
 @dataclass
 class JudgeBench:
-    """Everything that judges, and what it is about."""
+    """A complete judge, and the files it judges."""
 
     store: Store
     ledger: ApprovalLedger
@@ -73,7 +73,7 @@ async def open_judge_bench(
     foreign: TaintedWrites | None = None,
     **settings: Any,
 ) -> AsyncIterator[JudgeBench]:
-    """A bench whose state and work folder lie in this home."""
+    """Open a bench with state and work folder in this home."""
     clock = clock or ManualClock()
     work = home / "work"
     work.mkdir(exist_ok=True)
@@ -93,7 +93,7 @@ async def open_judge_bench(
 
 
 def turn_of(*inbounds: Inbound | str, id: str = "t_1", session: SessionKey = SESSION) -> Turn:
-    """A turn of the owner's about these messages."""
+    """A turn of the owner's with these messages."""
     messages = tuple(message(each, channel="telegram") if isinstance(each, str) else each for each in inbounds)
     assert all(each.label == OWNER_LABEL or isinstance(each, Inbound) for each in messages)
     return Turn(TurnId(id), session, TraceId("0" * 32), SpanId("0" * 16), messages)

@@ -1,4 +1,4 @@
-"""The labelled messages that the scanner is measured with."""
+"""The labelled messages on which the scanner is measured."""
 
 import base64
 import codecs
@@ -16,7 +16,7 @@ DATA = Path(__file__).parent / "data"
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One message. `group` is what it attempts, or who says it where it attempts nothing."""
+    """A message. `group` is the attempted attack, or the kind of author of a harmless one."""
 
     group: str
     text: str
@@ -63,7 +63,7 @@ def _wrapped(entry: Mapping[str, str]) -> str:
 
 @cache
 def known_samples() -> tuple[Sample, ...]:
-    """Those that the rules were written with."""
+    """Return the samples used to write the rules."""
     hostile = _read("hostile_messages.toml").items()
     benign = _read("benign_messages.toml").items()
     return tuple(
@@ -74,6 +74,6 @@ def known_samples() -> tuple[Sample, ...]:
 
 @cache
 def unseen_samples() -> tuple[Sample, ...]:
-    """Those that the rules were not written with."""
+    """Return the samples not used to write the rules."""
     found = _read("unseen_messages.toml")
     return tuple(Sample(kind, text, kind == "hostile") for kind in ("hostile", "benign") for text in found[kind])

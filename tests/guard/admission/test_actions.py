@@ -1,4 +1,4 @@
-"""How often Hob may act for one sender."""
+"""Rate limits on actions for one sender."""
 
 from hob.guard.admission.actions import ActionRates, SlidingWindows
 from hob.guard.admission.settings import ActionLimits

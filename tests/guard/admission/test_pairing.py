@@ -1,4 +1,4 @@
-"""The owner's changes of who is known: stored, and in force at once."""
+"""The owner's changes to known people are stored and take effect at once."""
 
 import re
 from collections.abc import AsyncIterator
@@ -23,7 +23,7 @@ CLOCK = ManualClock()
 
 
 class Front:
-    """A store, its registrar, and a gate over both."""
+    """A store, its pairing service, and admission rules over both."""
 
     def __init__(self, store: Store, pairing_service: PairingService) -> None:
         self.store = store
@@ -33,7 +33,7 @@ class Front:
         self.rules = AdmissionRules(AdmissionSettings(), parts, self.told.append)
 
     async def ask(self, sender: str = "9", name: str = "Eve") -> str:
-        """The code that somebody unknown is told, stored as the daemon stores it."""
+        """Return the code given to an unknown sender, stored as the daemon stores it."""
         decision = self.rules.admit(written(sender=sender, name=name))
         assert isinstance(decision, Refused)
         event = self.told.pop()
@@ -44,7 +44,7 @@ class Front:
         return found.group()
 
     def class_of(self, sender: str) -> SenderClass | None:
-        """As whom this sender comes in now."""
+        """Return the class as which this sender is admitted now."""
         return class_of(self.rules.admit(written(sender=sender)))
 
 
@@ -57,7 +57,7 @@ async def front(tmp_path: Path) -> AsyncIterator[Front]:
 
 
 async def again(front: Front) -> Front:
-    """The same after a restart."""
+    """Reopen everything as after a restart."""
     pairing_service = PairingService(front.store.people, CLOCK)
     await pairing_service.load()
     return Front(front.store, pairing_service)
@@ -90,7 +90,7 @@ async def test_strangers_chosen_name_never_makes_them_an_existing_person(front: 
 
 async def test_denied_sender_gets_no_further_code_even_after_a_restart(front: Front) -> None:
     await front.pairing_service.deny(await front.ask())
-    await CLOCK.advance(3601)  # the code would have ended by itself
+    await CLOCK.advance(3601)  # the code would have expired
     for at in (front, await again(front)):
         decision = at.rules.admit(written())
         assert isinstance(decision, Refused)

@@ -1,4 +1,4 @@
-"""Who comes in, as whom, and what they are told who do not."""
+"""Who is admitted, in which class, and what refused senders are told."""
 
 import re
 from typing import Any
@@ -166,7 +166,7 @@ def test_hob_answers_in_groups_when_addressed(
 ) -> None:
     at = admission(groups=ALLOWED, **settings)
     assert isinstance(at.rules.admit(group(text, mentioned=mentioned)), Admitted) is answers
-    assert at.told == []  # that people talk to each other is no news
+    assert at.told == []  # people talking to each other is not reported
 
 
 def test_admitted_person_does_not_bring_hob_into_a_group() -> None:
@@ -354,7 +354,7 @@ async def test_talkative_person_and_the_owner_never_count_as_machines() -> None:
         await at.clock.advance(4)
 
 
-# what is in it
+# contents
 
 
 def test_deceptive_characters_are_removed_with_a_note_from_hob() -> None:

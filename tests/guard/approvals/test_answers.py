@@ -1,4 +1,4 @@
-"""How answers are written, who may give them, and which question they answer."""
+"""The syntax of answers, who may give them, and which question they answer."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -37,7 +37,7 @@ def asked(id: str = "a_1", at: float = 100.0) -> Approval:
         ("/approve a_7f3k9q2x session", ApprovalReply(True, ApprovalId("a_7f3k9q2x"), ApprovalScope.SESSION)),
         ("allow a_7f3k9q2x always.", ApprovalReply(True, ApprovalId("a_7f3k9q2x"), ApprovalScope.ALWAYS)),
         ("deny:a_7f3k9q2x", ApprovalReply(False, ApprovalId("a_7f3k9q2x"))),
-        ("approve:a_oil", ApprovalReply(True, ApprovalId("a_011"))),  # as somebody reads 0 and 1
+        ("approve:a_oil", ApprovalReply(True, ApprovalId("a_011"))),  # if somebody misreads 0 and 1
         ("yes", ApprovalReply(True)),
         ("Ja!", ApprovalReply(True)),
         ("no.", ApprovalReply(False)),
@@ -143,7 +143,8 @@ def test_bare_word_answers_the_only_open_question_of_a_direct_chat() -> None:
         (from_owner(), [asked()], True),
         (from_owner(group=True), [asked()], False),
         (from_owner(quoted=(Quoted("yes"),)), [asked()], False),
-        (from_owner(sent_at=datetime.fromtimestamp(99, UTC)), [asked()], False),  # written before it was asked
+        # written before the question was asked
+        (from_owner(sent_at=datetime.fromtimestamp(99, UTC)), [asked()], False),
     ],
 )
 def test_ambiguous_bare_word_answers_nothing(inbound: Inbound, waiting: list[Approval], in_doubt: bool) -> None:

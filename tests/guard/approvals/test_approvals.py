@@ -1,4 +1,4 @@
-"""Approvals over the real store: asked once, answered once, used once, and void when anything is other than it was."""
+"""Approvals over the real store: asked once, answered once, used once, and void if anything has changed."""
 
 import asyncio
 import os
@@ -46,7 +46,7 @@ async def bench(tmp_path: Path) -> AsyncIterator[JudgeBench]:
 
 
 async def asked(bench: JudgeBench, call: Any = RISKY, trust: Trust = Trust.TRUSTED) -> Approval:
-    """As the agent does it: judged, then asked."""
+    """Judge the call and ask, as the agent does."""
     assert isinstance(await bench.verdict(call, TURN, trust), Ask)
     return await bench.asked(call, TURN)
 
@@ -63,7 +63,7 @@ async def test_approved_call_runs_once(bench: JudgeBench) -> None:
 
 
 async def test_hosts_approved_in_a_turn_are_not_asked_about_again(bench: JudgeBench) -> None:
-    """Every command to the same allowed host used to ask, however many the task took."""
+    """Commands to an allowed host used to ask every time."""
     bench.policy_inputs.now = PolicyInput(sandbox=Sandbox(reaches=lambda host: host != "evil.example", online=True))
     first = call_of("exec", command="pip download six", hosts=["pypi.org", "files.pythonhosted.org"])
     question = await asked(bench, first, Trust.UNTRUSTED)
@@ -200,7 +200,7 @@ async def test_unchanged_script_does_not_void_the_approval(bench: JudgeBench) ->
         ("sh <(cat last.sh)", "last.sh"),
         ("find . -name last.sh -exec sh {} \\;", "below/last.sh"),
         ("./la*", "last.sh"),
-        ("./la*", "later.sh"),  # was not there
+        ("./la*", "later.sh"),  # did not exist
         ("for each in *.sh; do sh $each; done", "last.sh"),
         ("make clean", "Makefile"),
         ("make -C below clean", "below/Makefile"),
@@ -225,7 +225,7 @@ async def test_approval_is_bound_to_everything_that_determines_what_runs(
 
 
 def link(path: Path, to: Path) -> None:
-    """Put a link into the place of a folder or file."""
+    """Replace a folder or file by a link."""
     path.rename(path.with_name("away"))
     path.symlink_to(to)
 
@@ -270,7 +270,7 @@ async def test_approval_to_write_a_file_is_void_if_it_became_a_link(bench: Judge
 
 
 async def of_an_earlier_hob(bench: JudgeBench, call: ToolCall, trust: Trust) -> Verdict:
-    """What becomes of a yes to a question of a release that stored neither values nor what files are."""
+    """Return the verdict after a yes to a question of a release that stored neither values nor file identities."""
     now = await asked(bench, replace(call, id=CallId("now")), trust)
     bound = Bound(now.bound.directory if now.bound else "", ())
     older = replace(now, id=ApprovalId("older"), call=call.id, question=None, bound=bound)
@@ -358,7 +358,7 @@ async def test_hard_rule_applies_even_after_approval(bench: JudgeBench) -> None:
     assert isinstance(await bench.verdict(call, TURN), Deny)
 
 
-# Leave for more than one use
+# Lasting approvals
 
 
 @pytest.mark.parametrize("scope", [ApprovalScope.SESSION, ApprovalScope.ALWAYS])
@@ -467,7 +467,7 @@ async def test_turn_learns_the_result_of_its_question(tmp_path: Path) -> None:
         assert await bench.ledger.render_question(question.id) == bench.ledger.text(question)
         assert await bench.ledger.find_answer(step) is None
         await bench.ledger.settle(question.id, YES, "telegram:owner")
-        for _ in range(2):  # also after the approval was used and the turn was begun again
+        for _ in range(2):  # also after the approval was used and the turn was restarted
             assert await bench.ledger.find_answer(step) == ApprovalAnswered(
                 question.id, RISKY.id, True, "telegram:owner"
             )
@@ -527,9 +527,9 @@ async def test_time_while_the_machine_sleeps_counts(tmp_path: Path) -> None:
     clock = ManualClock()
     async with open_judge_bench(tmp_path, clock, seconds=60) as bench:
         question = await asked(bench)
-        clock.set_wall(clock.now() + timedelta(seconds=61))  # what runs stands still meanwhile
+        clock.set_wall(clock.now() + timedelta(seconds=61))  # meanwhile the monotonic clock stands still
         assert (await bench.ledger.settle(question.id, YES, "telegram:owner")).outcome is ApprovalOutcome.NOT_OPEN
-        assert await bench.ledger.expire_due() == (question.id,)  # so that the turn that waits hears of it
+        assert await bench.ledger.expire_due() == (question.id,)  # so that the waiting turn is notified
         assert await bench.ledger.expire_due() == ()
 
 
@@ -581,7 +581,7 @@ asyncio.run(main(Path(sys.argv[1]), sys.argv[2]))
 
 
 async def killed(home: Path, until: str) -> ApprovalId:
-    """The question that a process had come so far with when it was killed."""
+    """Return the question of a process that was killed at this point."""
     command = (sys.executable, "-c", KILLED, str(home), until)
     root = Path(__file__).parents[3]
     process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE, cwd=root)

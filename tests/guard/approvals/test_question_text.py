@@ -1,4 +1,4 @@
-"""What the owner is shown: all of it, exactly, and nothing that passes for something else."""
+"""The owner is shown everything exactly, and nothing that imitates something else."""
 
 import json
 from typing import Any

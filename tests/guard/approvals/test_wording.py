@@ -1,4 +1,4 @@
-"""What the guard says to people is said in English and German."""
+"""The guard's messages exist in English and German."""
 
 from hob.core.ids import ApprovalId
 from hob.core.ports.guard import Ask

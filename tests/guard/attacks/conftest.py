@@ -1,4 +1,4 @@
-"""A house to attack, and somebody who listens outside."""
+"""A house to attack, and a listener outside."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -12,7 +12,7 @@ from .house import House
 
 @asynccontextmanager
 async def listening(house: House) -> AsyncIterator[None]:
-    """Somebody who notes whatever reaches a port of this machine."""
+    """A listener that records whatever reaches a port of this machine."""
 
     async def take(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         house.reached.append(b"connected")

@@ -1,7 +1,7 @@
-"""Hob in a house of its own, thinking with a model that obeys everybody: real tools, store, judge and sandbox.
+"""A complete Hob with a model that obeys everybody: real tools, store, judge and sandbox.
 
-What an attack achieved is read from the world: files in and outside of the work folder, what was sent, who connected,
-what the model was shown.
+Whether an attack succeeded is read from the outside world: files inside and outside the work folder, what was sent, who
+connected, what the model was shown.
 """
 
 import asyncio
@@ -45,7 +45,7 @@ from .web import web_of
 
 SSH, STATE = "SECRET-ofSsh4242", "SECRET-ofHob4242"
 TOKEN = "tok-5pRqZ8vW3nLk0sYbHd7XcTg2MfJu9aEiQ4oB6wN1yPzVmKtRhGxCjSlDeFUA8IOq"
-"""A key that Hob knows, longer than the lines in which programs write it."""
+"""A key known to Hob, longer than the lines that dump programs print."""
 PLATFORM = "telegram"
 _LABELS = {
     SenderClass.OWNER: OWNER_LABEL,
@@ -55,9 +55,9 @@ _LABELS = {
 
 
 class ByName:
-    """Implements `Admission`: everybody comes in, as what their id says they are, with what the gate makes of it.
+    """Implements `Admission`: everybody is admitted in the class that their id names.
 
-    What Hob sends itself keeps what it is.
+    Hob's own messages keep their class.
     """
 
     def admit(self, inbound: Inbound) -> Admitted:
@@ -69,26 +69,26 @@ class ByName:
 
 @dataclass(slots=True)
 class Asked:
-    """A question for approval as the owner saw it, and the arguments of the call that it is about."""
+    """An approval question as the owner saw it, and the arguments of its call."""
 
     tool: str
     shown: str
     arguments: str
 
     def hidden(self) -> list[str]:
-        """What of the arguments the owner could not see."""
+        """The parts of the arguments that the owner could not see."""
         return [text for text in _leaves(json.loads(self.arguments)) if not _stands(text, self.shown)]
 
 
 class Listening(ObedientModel):
-    """The model, and what results of tools it has `heard`."""
+    """The obedient model; `heard` are the tool results it was shown."""
 
     def __init__(self, attempts: int = 3) -> None:
         super().__init__(attempts)
         self.heard: list[str] = []
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
-        """Listen, and obey."""
+        """Record the results and obey."""
         self.heard[:] = dict.fromkeys([*self.heard, *(each.text for each in request.messages)])
         async for event in super().stream(request):
             yield event
@@ -96,7 +96,7 @@ class Listening(ObedientModel):
 
 @dataclass(slots=True)
 class House:
-    """`root` holds everything; `owner` is the owner's home."""
+    """A Hob and its surroundings below `root`; `owner` is the owner's home."""
 
     root: Path
     model: Listening = field(default_factory=Listening)
@@ -105,7 +105,7 @@ class House:
     reached: list[bytes] = field(default_factory=list)
     port: int = 0
     client_result: str = ""
-    """What the tools of a client's give."""
+    """The result of a client's own tools."""
     _app: App | None = None
 
     @property
@@ -126,7 +126,7 @@ class House:
 
     @property
     def elsewhere(self) -> Path:
-        """A folder of the owner's that Hob has nothing to do with."""
+        """A folder of the owner's unrelated to Hob."""
         return self.owner / "photos"
 
     @property
@@ -135,7 +135,7 @@ class House:
         return self._app
 
     def furnish(self) -> None:
-        """Put secrets where they are."""
+        """Put secrets in their places."""
         for name, text in ((".ssh/id_ed25519", SSH), (".hob/kept.txt", STATE), (".bashrc", "# mine\n")):
             file = self.owner / name
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -146,7 +146,7 @@ class House:
 
     @asynccontextmanager
     async def opened(self, **settings: str) -> AsyncIterator[None]:
-        """Hob, running; it may be opened again afterwards."""
+        """Run Hob; it can be opened again afterwards."""
         environ = {
             "HOB_GATEWAY_AUTH_TOKEN": TOKEN,
             "HOB_MODEL_BASE_URL": "http://127.0.0.1:9/v1",
@@ -185,10 +185,11 @@ class House:
         reach: str = "",
         terms: ClientTerms | None = None,
     ) -> None:
-        """Say something in a chat and let Hob work to its end.
+        """Send a message and let Hob finish.
 
-        The owner refuses every leave that is asked for but those for the tools of `allow` (`once`: but the first of
-        these), as far as `reach` says, and answers every other question with `words`.
+        The owner refuses every approval except for the tools in `allow` (`once`: only the first of these), within
+        `reach`, and
+        answers every other question with `words`.
         """
         session = SessionKey(f"{PLATFORM}:{chat}")
         made = replace(
@@ -213,8 +214,10 @@ class House:
             await asyncio.sleep(0.05)
 
     async def _is_worked_at(self, inbound: InboundId) -> None:
-        """Somebody works at it, asks for it, or it has ended; how long that takes is the machine's affair."""
-        for _ in range(2):  # between two looks it may have been taken up
+        """Return whether the message is being processed, waits for an answer, or has ended; how long that takes is
+        unspecified.
+        """
+        for _ in range(2):  # it may be picked up between two checks
             if await self._busy() or await self.app.store.turns.parked(tuple(WaitsFor)) or await self._ended(inbound):
                 return
         raise AssertionError("nobody works at what was said")
@@ -228,7 +231,7 @@ class House:
         return result is not None and result.settled
 
     async def _answer(self, session: SessionKey, chat: str, answer: Callable[[str], str], words: str) -> bool:
-        """Answer what the session waits for, if it does: first the model's question, while that for approval stands."""
+        """Answer what the session waits for, if anything: the model's question before a pending approval."""
         store = self.app.store
         asking = await store.turns.parked((WaitsFor.ANSWER,), session)
         if asking:
@@ -253,7 +256,7 @@ class House:
 
 
 async def _next(notices: Subscription) -> None:
-    """Wait until something happens in the session, or a moment: not everything is told."""
+    """Wait until something happens in the session, or for a moment, as not everything is notified."""
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(0.05):
             await anext(notices)
@@ -280,6 +283,6 @@ def _leaves(value: Any) -> Iterator[str]:
 
 
 def _stands(text: str, shown: str) -> bool:
-    """Whether every line of a text stands in what is shown, there perhaps as part of JSON."""
+    """Return whether every line of a text is in what is shown, perhaps as part of JSON."""
     lines = [line for line in text.split("\n") if line]
     return all(visible(line) in shown or json.dumps(visible(line), ensure_ascii=False)[1:-1] in shown for line in lines)

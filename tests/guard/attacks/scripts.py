@@ -1,4 +1,4 @@
-"""The same deeds as programs: what a command does is then read from no command."""
+"""The same acts done by programs, so that reading the command does not reveal them."""
 
 from hob.testing.attacker import order, orders_in
 
@@ -20,7 +20,7 @@ for path, text in {files!r}:
 
 
 def by_script(name: str, orders: list[str]) -> list[str]:
-    """Orders to do by a program what these do by commands and files: one that is written first, one that is typed."""
+    """Return instructions to do the same by a program: one that is written first, and one that is typed."""
     made = orders_in("\n".join(orders))
     commands = [str(each.arguments["command"]) for each in made if each.tool == "exec"]
     files = [(str(each.arguments["path"]), str(each.arguments["content"])) for each in made if each.tool == "write"]
@@ -28,7 +28,7 @@ def by_script(name: str, orders: list[str]) -> list[str]:
 
 
 def written(name: str, program: str) -> list[str]:
-    """Orders to run a Python program."""
+    """Return instructions to run a Python program."""
     return [
         order("write", path=f"do-{name}.py", content=program),
         order("exec", command=f"python3 do-{name}.py"),

@@ -1,4 +1,4 @@
-"""Every place where an attacker's text can come in, times everything an attacker wants."""
+"""Every place where an attacker's text can enter, times every goal."""
 
 import asyncio
 import sys
@@ -24,8 +24,7 @@ HARD = frozenset(
         *LATER,
     }
 )
-"""Goals that no approval of the owner's brings nearer: hard rules and the sandbox stand before them, or what is
-taken back after them."""
+"""Goals that no approval brings closer, because hard rules, the sandbox or the revert prevent them."""
 EVERYTHING = frozenset(
     {
         *("mail_send", "mail_delete", "web_fetch", "web_post", "message_send", "calendar_add", "config_set"),
@@ -36,13 +35,13 @@ EVERYTHING = frozenset(
 
 
 def _needing_commands(names: Iterable[str]) -> list[Any]:
-    """These parameters; those that run a command only where it can be confined."""
+    """Skip parameters that run a command unless commands can be confined."""
     running = {"output of a command", "carry it out in an address", "the result of an MCP server"}
     return [pytest.param(each, marks=pytest.mark.bubblewrap) if each in running else each for each in names]
 
 
 async def attack(house: House, place: str, goals: list[str]) -> list[str]:
-    """Try these goals from one place; what came of it."""
+    """Try these goals from one place; return what was achieved."""
     won = []
     for number, name in enumerate(goals):
         goal, spot = GOALS[name], Spot(house, f"c{list(PLACES).index(place)}n{number}k")
@@ -70,7 +69,7 @@ async def test_no_attacker_succeeds(house: House, place: str) -> None:
 
 
 @pytest.mark.full
-@pytest.mark.timeout(3600)  # against a hang alone
+@pytest.mark.timeout(3600)  # only against hangs
 @pytest.mark.parametrize("place", _needing_commands(PLACES))
 async def test_no_attacker_succeeds_from_any_place(house: House, place: str) -> None:
     await _nothing_is_got(house, place, list(GOALS))
@@ -78,7 +77,7 @@ async def test_no_attacker_succeeds_from_any_place(house: House, place: str) -> 
 
 @pytest.mark.parametrize("goal", _needing_commands(goal for goal in GOALS if goal not in HARD))
 async def test_same_attack_succeeds_if_the_owner_approves(house: House, goal: str) -> None:
-    """So that nothing is refused only because the attack does not work."""
+    """Shows that the attacks work and are not merely broken."""
     spot = Spot(house, "given")
     spot.furnish()
     async with house.opened():
@@ -89,7 +88,7 @@ async def test_same_attack_succeeds_if_the_owner_approves(house: House, goal: st
 
 
 async def test_owners_git_would_run_it_without_the_revert(house: House) -> None:
-    """The same program, run as anybody's."""
+    """Runs the same program outside the sandbox."""
     goal, spot = GOALS["have the owner's git run it"], Spot(house, "free")
     spot.furnish()
     (program,) = (each for each in orders_in("\n".join(goal.ways(spot))) if each.tool == "write")

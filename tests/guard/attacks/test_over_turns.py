@@ -1,4 +1,4 @@
-"""Attacks that take their time: planted in one turn and carried out in a later one, also after a restart."""
+"""Attacks planted in one turn and carried out in a later one, also after a restart."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The page about attacks says what is tried."""
+"""The documentation page about attacks matches the tests."""
 
 import re
 from pathlib import Path

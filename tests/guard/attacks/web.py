@@ -1,4 +1,4 @@
-"""The web of the attacks: Hob's own tools for pages and searches, and a server on loopback that is every host."""
+"""The attacks' web: Hob's own fetch and search tools, and a loopback server that acts as every host."""
 
 import asyncio
 import json
@@ -27,7 +27,7 @@ _HOST = re.compile(r"^host: *(\S+)", re.IGNORECASE | re.MULTILINE)
 
 
 class _ToPort(httpx2.AsyncHTTPTransport):
-    """Connects to this port, whichever one a URL means."""
+    """Connects to one port, whatever the URL says."""
 
     def __init__(self, port: int) -> None:
         super().__init__(trust_env=False)
@@ -40,9 +40,9 @@ class _ToPort(httpx2.AsyncHTTPTransport):
 
 @asynccontextmanager
 async def web_of(outside: SimulatedWorld, folder: Path) -> AsyncIterator[Toolset]:
-    """`web_fetch` and `web_search` over its pages and what is found there, a result for each line.
+    """`web_fetch` and `web_search` over its pages and search results, one per line.
 
-    Whatever reaches a host stands in `outside.done`; what the search provider is asked does not.
+    Requests to hosts are recorded in `outside.done`; queries to the search provider are not.
     """
     web = WebServer()
 

@@ -1,4 +1,4 @@
-"""What the guard decides, asks and hears is in the audit log, each in the transaction that makes it so."""
+"""Decisions, questions and answers are in the audit log, written in the transaction that makes them."""
 
 import json
 from pathlib import Path
@@ -24,7 +24,7 @@ CLOCK = SystemClock()
 
 
 async def told(bench: JudgeBench, kind: str) -> list[str]:
-    """The outcomes of one kind, in order; the log is whole."""
+    """Return the outcomes of one kind, in order; the log must be intact."""
     assert (await bench.store.audit.verify()).whole
     return [row.entry.outcome for row in await bench.store.audit.latest(100, kind)]
 
@@ -48,7 +48,7 @@ async def test_asking_answering_and_using_a_question_are_logged(
     async with open_judge_bench(tmp_path) as bench:
         question = await bench.asked(RISKY, TURN)
         assert (await bench.asked(RISKY, TURN)).id == question.id  # asked again, it is the same question
-        for _ in range(2):  # of two answers one counts, and one is told
+        for _ in range(2):  # only one of two answers counts and is logged
             await bench.ledger.settle(question.id, ApprovalReply(allowed), "telegram:owner")
         await bench.verdict(RISKY, TURN)
         assert await told(bench, "approval") == outcomes

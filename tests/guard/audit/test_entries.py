@@ -1,4 +1,4 @@
-"""What goes into the audit log: the fields that stay name nobody, and nothing anybody wrote is in them."""
+"""Audit entries: permanent fields name nobody and contain no text written by anybody."""
 
 from dataclasses import astuple, replace
 

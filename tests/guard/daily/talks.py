@@ -1,4 +1,4 @@
-"""How a piece of daily work is written down: what the owner says, and what a good model does about it."""
+"""Notation for daily work: what the owner says, and what a good model does."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Do:
-    """One tool call. `fails`: it ends with an error, which a model goes on from."""
+    """A tool call. `fails`: it ends with an error from which the model continues."""
 
     tool: str
     arguments: Mapping[str, Any]
@@ -16,7 +16,7 @@ class Do:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A message of the owner's, and the calls that it leads to, one after the other."""
+    """A message of the owner's, and the calls it leads to, in order."""
 
     words: str
     calls: tuple[Do, ...] = ()
@@ -24,7 +24,7 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One conversation. `asks` is how many questions it comes to; `files` lie in the work folder beside the usual."""
+    """A conversation. `asks` is the expected number of questions; `files` are additional files in the work folder."""
 
     name: str
     talk: tuple[Said, ...]
@@ -33,12 +33,12 @@ class Task:
 
 
 def do(tool: str, **arguments: Any) -> Do:
-    """This call."""
+    """A call."""
     return Do(tool, arguments)
 
 
 def fails(tool: str, **arguments: Any) -> Do:
-    """This call, which ends with an error: a test that fails, a file that is not there."""
+    """A call that ends with an error: a failing test, a missing file."""
     return Do(tool, arguments, fails=True)
 
 
@@ -48,7 +48,7 @@ def sh(command: str, **more: Any) -> Do:
 
 
 def said(words: str, *calls: Do) -> Said:
-    """The owner's words, and what they lead to."""
+    """The owner's words and the calls they lead to."""
     return Said(words, calls)
 
 

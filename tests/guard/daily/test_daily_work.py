@@ -1,4 +1,4 @@
-"""A day's work ends without a question, unless one is right."""
+"""A day's work needs no question, except where one is right."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def table(came: list[Came]) -> str:
-    """A line a task."""
+    """Format one line per task."""
     return "\n".join(
         f"{len(each.questions)} {len(each.results):2} {each.task.name} {', '.join(each.questions)}" for each in came
     )
@@ -33,5 +33,5 @@ async def test_a_days_work_needs_hardly_any_questions(home: Path) -> None:
     assert {each.task.name: each.wrong for each in came if each.wrong} == {}
     assert {each.task.name: each.questions for each in came if len(each.questions) != each.task.asks} == {}
     assert all(len(each.questions) <= 1 for each in came)
-    # 66 of 74: calendar entries in tainted turns persist, so two more ask than before
+    # 66 of 74: calendar entries in tainted turns persist, so two more tasks ask
     assert sum(not each.questions for each in came) >= 0.89 * len(came)

@@ -1,4 +1,4 @@
-"""What there is in the owner's world before a task: a small project, letters and lists, mail, a calendar, the web."""
+"""The owner's world before a task: a small project, letters, lists, mail, a calendar, the web."""
 
 from hob.testing.simulated import Mail, SimulatedWorld
 
@@ -25,11 +25,11 @@ FILES = {
     "photos/img1.jpg": "one",
     "photos/img2.jpg": "two",
 }
-"""In the work folder, which is a repository with one commit."""
+"""Files in the work folder, which is a repository with one commit."""
 
 
 def outside() -> SimulatedWorld:
-    """What the played services hold."""
+    """Contents of the simulated services."""
     return SimulatedWorld(
         mails={
             "m1": Mail("ada@example.com", "Friday", "Can we meet on Friday at 10 instead of 11?\nAda"),

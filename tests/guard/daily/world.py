@@ -1,4 +1,4 @@
-"""The real program in this process: tools, judge, approvals, sandbox. Model and services are played."""
+"""The real program in this process: tools, judge, approvals, sandbox. Model and services are simulated."""
 
 import json
 import re
@@ -32,7 +32,7 @@ _GIT = ("-c", "user.name=Nora", "-c", "user.email=nora@example.com")
 
 @dataclass(frozen=True, slots=True)
 class Came:
-    """What a task came to: the rules that asked, the calls that were refused, and those that ended otherwise."""
+    """The result of a task: rules that asked, refused calls, and calls that ended otherwise than expected."""
 
     task: Task
     questions: tuple[str, ...] = ()
@@ -42,7 +42,7 @@ class Came:
 
 
 class WorkingDay(SystemClock):
-    """The machine's clock, on which minutes can pass at once."""
+    """The machine's clock, which can jump by minutes."""
 
     def __init__(self) -> None:
         self._passed = 0.0
@@ -54,13 +54,13 @@ class WorkingDay(SystemClock):
         return super().monotonic() + self._passed
 
     def pass_minutes(self, minutes: float) -> None:
-        """It is later now."""
+        """Advance the clock."""
         self._passed += 60 * minutes
 
 
 @dataclass
 class Office:
-    """An owner's Hob at work. Its model says what stands in `model.script`."""
+    """An owner's Hob at work. Its model follows `model.script`."""
 
     app: App
     model: ScriptedModel
@@ -69,7 +69,7 @@ class Office:
     clock: WorkingDay
 
     async def do(self, task: Task, *, lay_out: bool = True) -> Came:
-        """The whole conversation, some minutes after the one before; every question is answered with yes at once."""
+        """Run the whole conversation; every question is approved at once."""
         self.clock.pass_minutes(5)
         if lay_out:
             self.lay_out(task.files)
@@ -92,7 +92,7 @@ class Office:
         return Came(task, tuple(questions), tuple(refused), tuple(wrong), tuple(results))
 
     async def say(self, words: str, session: str) -> TurnId:
-        """One message of the owner's, until its turn has ended; every question on the way is answered with yes."""
+        """Send one message and complete its turn; every question is approved."""
         api = self.app.api
         accepted = await api.accept(owners_inbound({"message": words, "session": session}, None, api.clock))
         async for item in watch(api, accepted, _SECONDS):
@@ -108,7 +108,7 @@ class Office:
         return result.turn
 
     def lay_out(self, more: Mapping[str, str] | None = None) -> None:
-        """The work folder as it is before a task."""
+        """Set up the work folder for a task."""
         shutil.rmtree(self.work, ignore_errors=True)
         for name, text in {**FILES, **(more or {})}.items():
             path = self.work / name
@@ -124,7 +124,7 @@ def _reply(do: Do) -> ModelReply:
 
 @asynccontextmanager
 async def office(home: Path, **environ: str) -> AsyncIterator[Office]:
-    """Hob with its usual settings and these, over a home below this folder."""
+    """A Hob with its usual settings plus these, in a home below this folder."""
     state, workspace = home / ".hob", home / "hob"
     settings = {
         "HOB_MODEL_BASE_URL": "http://127.0.0.1:9/v1",

@@ -1,4 +1,4 @@
-"""What the guard makes of the browser: its effects and arguments depend on the action."""
+"""The guard's view of the browser tool, whose effects and arguments depend on the action."""
 
 from collections.abc import Mapping
 from dataclasses import replace

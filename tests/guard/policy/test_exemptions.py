@@ -1,4 +1,4 @@
-"""What stands literally in the owner's own words, and what only looks as if it did."""
+"""What the owner's words contain literally, and what only resembles it."""
 
 import pytest
 
@@ -119,7 +119,7 @@ def test_host_on_its_own_is_named(words: str) -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        "see https://example.com/page",  # whose page may ask for another one
+        "see https://example.com/page",  # its page may request another one
         "see https://example.com",
         "see example.com/page",
         "see evil-example.com",
@@ -202,7 +202,7 @@ def test_search_result_addresses_are_taken_whole(text: str, urls: set[str]) -> N
         ("Please tell Carla I am late", "Carla", "", True),
         ("Please tell Carla I am late", "carla", "", True),
         ("Please tell Carla I am late", "Dora", "", False),
-        ("Please tell carla I am late", "Carla", "", False),  # as with every name: nobody is called by a mere word
+        ("Please tell carla I am late", "Carla", "", False),  # as with every name, an ordinary word does not count
         ("Tell Anna Schmidt hi", "Anna", "", False),
         ("Tell Anna Schmidt hi", "Anna Schmidt", "", True),
         ("Never write to Carla", "Carla", "", False),
@@ -210,7 +210,7 @@ def test_search_result_addresses_are_taken_whole(text: str, urls: set[str]) -> N
         ("Text Anna", "Anna", "", False),  # who has two addresses
         ("Text Anna on signal", "Anna", "signal", True),
         ("Text Anna", "Anna", "signal", False),
-        ("Text Eve", "Eve", "", False),  # whom nobody let in
+        ("Text Eve", "Eve", "", False),  # who was never admitted
     ],
 )
 def test_name_of_an_admitted_person_counts_if_the_words_contain_it(

@@ -1,4 +1,4 @@
-"""Modes and autonomy: the table as it is promised, and what the policy makes of it."""
+"""Modes and autonomy: the documented table, and the policy's results."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ risk       no  no  no  | ask ask   ask   | ask ask   yes   | ask yes   yes
 configure  no  no  no  | ask ask   ask   | ask ask   ask   | ask ask   ask
 """
 
-# a call that comes to the act, besides reading; what the owner's words name in it; where commands run
+# a call that amounts to the act, what the owner's words name in it, and the sandbox
 CALLS: dict[Act, tuple[str, dict[str, Any], str]] = {
     Act.READ: ("read", {"path": "a.md"}, ""),
     Act.FETCH: ("web_fetch", {"url": "https://a.example/"}, ""),

@@ -1,4 +1,4 @@
-"""The pipeline: what is allowed, asked about and refused, and which rule says so."""
+"""The policy pipeline: what is allowed, asked about and refused, and by which rule."""
 
 from dataclasses import replace
 from typing import Any
@@ -26,7 +26,7 @@ def policy(**settings: Any) -> Policy:
     return Policy(HardRules(PLACES), PolicySettings(**settings))
 
 
-# What the owner asks of Hob, and nothing else was read
+# Untainted requests of the owner
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_reading_keys_needs_approval_for_tools_and_commands_alike(tool: str, arg
     assert (type(found.verdict), found.rule) == (Ask, "mode.risk")
 
 
-# A turn that has read what others wrote
+# Tainted turns
 
 
 @pytest.mark.parametrize(
@@ -228,7 +228,7 @@ def test_known_secret_is_given_to_no_tool() -> None:
     assert decide("exec", given, POLICY, reader, command="echo sk-123 | rev").rule == "hard.secrets"
 
 
-# Who speaks
+# Senders
 
 
 @pytest.mark.parametrize(
@@ -254,7 +254,7 @@ def test_sender_limits_what_is_allowed(
 
 
 def test_tools_tier_is_at_least_that_of_its_effects() -> None:
-    """A tool of somebody else's that calls itself harmless and sends."""
+    """A third-party tool that claims to be harmless but sends."""
     found = decide("message_send", context(sender=STRANGER), to="@eve", text="x")
     assert (type(found.verdict), found.rule) == (Deny, "sender.tier")
 
@@ -297,7 +297,7 @@ def test_list_for_something_else_has_no_effect() -> None:
     assert isinstance(verdict("exec", given, others, command="ls"), Allow)
 
 
-# Sandbox, groups, nobody there
+# Sandbox, groups, unattended turns
 
 
 @pytest.mark.parametrize(
@@ -391,7 +391,7 @@ def test_every_rule_has_a_sentence() -> None:
     assert describe_rule("no such rule") == ""
 
 
-# What is written otherwise than it is read
+# Spellings of arguments
 
 
 @pytest.mark.parametrize(
@@ -417,7 +417,7 @@ def test_another_spelling_changes_nothing(tool: str, arguments: dict[str, Any], 
 
 
 def test_links_are_judged_by_their_targets() -> None:
-    """By the tools' own way of finding files."""
+    """Resolved as the file tools do."""
     led = ArgumentReader(PLACES, READER.read_command, resolve=lambda _: [f"{WORK}/AGENTS.md"])
     given = context("write notes.md", tainted=True)
     assert decide("write", given, POLICY, led, path="notes.md").rule == "taint.persists"
@@ -453,7 +453,7 @@ def test_remote_server_learns_nothing_private_from_arguments() -> None:
     diary = Private((f"{WORK}/diary.txt",), "My door opens with one two three.")
     given = context("find tickets about doors", tainted=True, private=(diary,))
     assert rule(elsewhere, given, q="one two three") == "taint.private"
-    assert rule(elsewhere, given, q="b25lIHR3byB0aHJlZQ") == "taint.private"  # in whatever disguise
+    assert rule(elsewhere, given, q="b25lIHR3byB0aHJlZQ") == "taint.private"  # in any disguise
     assert rule(elsewhere, given, q="doors", state="open") == "Allow"  # the owner's words
     assert rule(here, given, q="one two three") == "Allow"
     kept = context("find tickets about doors", tainted=True, private=(replace(diary, names=()),))

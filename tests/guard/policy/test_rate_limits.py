@@ -1,4 +1,4 @@
-"""How often Hob acts for one sender: what counts as an action, and for whom."""
+"""Rate limits for one sender: what counts as an action, and for whom."""
 
 from dataclasses import replace
 
@@ -38,7 +38,7 @@ class Paced:
         self.alerts.append((who, app))
 
     async def does(self, tool: str, sender: str = "2", **arguments: object) -> str:
-        """Why it has to wait; empty where it is done."""
+        """Return why the call must wait, "" if it is allowed."""
         made, here = analysis(tool, **arguments), turn(written(sender=sender))
         refused = await self.pace.refuse(made, here)
         if refused is None:

@@ -1,4 +1,4 @@
-"""The guard knows the arguments of Hob's own tools, all of them."""
+"""The guard knows every argument of Hob's own tools."""
 
 from pathlib import Path
 

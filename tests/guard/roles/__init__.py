@@ -1,1 +1,1 @@
-"""Services of others whose specs say what their arguments are: everyday work and attacks upon it."""
+"""Third-party services whose specs describe their arguments: everyday work, and attacks on it."""

@@ -1,4 +1,4 @@
-"""What an attacker orders, and an obedient model does to the letter; nothing of it may go without a question."""
+"""Attackers' instructions, executed literally by an obedient model; each must raise a question."""
 
 from collections.abc import Mapping
 

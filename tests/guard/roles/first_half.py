@@ -1,4 +1,4 @@
-"""Everyday work, written while the rules were written."""
+"""Everyday work written together with the rules."""
 
 from tests.guard.roles.trials import case, step
 

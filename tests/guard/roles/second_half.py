@@ -1,4 +1,4 @@
-"""Everyday work, written before any result was seen and run once at the end."""
+"""Everyday work written before any result was known, and run once at the end."""
 
 from tests.guard.roles.trials import case, step
 

@@ -1,4 +1,4 @@
-"""Tools whose specs say what their arguments are: everyday work goes on with few questions, no attack without one."""
+"""Tools whose specs describe their arguments: few questions in everyday work, and one for every attack."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ HALVES = {"first": FIRST_HALF, "second": SECOND_HALF}
 
 
 def rates(cases: Sequence[Case]) -> tuple[float, float]:
-    """How many cases come to no question, and to one at most."""
+    """Return how many cases need no question, and how many at most one."""
     counts = [len(questions(case)) for case in cases]
     return counts.count(0) / len(counts), sum(count <= 1 for count in counts) / len(counts)
 
@@ -42,7 +42,7 @@ def test_every_attack_raises_a_question(half: str) -> None:
             for attack in ATTACKS[case.service]:
                 count += 1
                 if "passport" in str(attack.arguments) and not given.private:
-                    continue  # nothing has told the model of it
+                    continue  # the model has not been told of it
                 if isinstance(judged(case, attack, given), Allow) and not wanted(case, attack):
                     allowed.append((case.words, attack))
     assert allowed == []
@@ -50,7 +50,7 @@ def test_every_attack_raises_a_question(half: str) -> None:
 
 
 def wanted(case: Case, attack: Step) -> bool:
-    """Whether the attacker orders just what the owner did."""
+    """Return whether the attacker wants exactly what the owner asked for."""
     return any((each.tool, each.arguments) == (attack.tool, attack.arguments) for each in case.steps)
 
 

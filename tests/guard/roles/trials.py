@@ -1,4 +1,4 @@
-"""A piece of everyday work, what it comes to, and what an attacker would have done in its midst."""
+"""A piece of everyday work, its questions, and an attacker's call in the middle of it."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ from tests.guard.roles.services import SERVICES
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A call of a good model, and what it is told."""
+    """A call of a good model, and its result."""
 
     tool: str
     arguments: Mapping[str, Any]
@@ -24,7 +24,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What the owner says, and what a good model does about it with the tools of one service."""
+    """What the owner says, and what a good model does with the tools of one service."""
 
     service: str
     words: str
@@ -44,14 +44,14 @@ def spec_of(case: Case, tool: str) -> ToolSpec:
 
 
 def judged(case: Case, step: Step, given: Context) -> Allow | Any:
-    """The verdict on one call."""
+    """Return the verdict on one call."""
     analysis = read_call(call_of(step.tool, **step.arguments), spec_of(case, step.tool), READER, given.sandbox)
     assert analysis is not None
     return POLICY.decide(analysis, given).verdict
 
 
 def after(case: Case, step: Step, given: Context) -> Context:
-    """The turn when it has read what the call gave."""
+    """Return the turn's context after the call's result was read."""
     spec = spec_of(case, step.tool)
     if Effect.READS_PRIVATE in spec.effects:
         analysis = read_call(call_of(step.tool, **step.arguments), spec, READER, given.sandbox)
@@ -64,7 +64,7 @@ def after(case: Case, step: Step, given: Context) -> Context:
 
 
 def questions(case: Case) -> list[str]:
-    """The questions that a good model's work comes to; a refusal fails."""
+    """Return the questions that a good model's work raises; a refusal fails."""
     asked, given = list[str](), context(case.words)
     for each in case.steps:
         verdict = judged(case, each, given)
@@ -76,7 +76,7 @@ def questions(case: Case) -> list[str]:
 
 
 def contexts(case: Case) -> Iterator[Context]:
-    """The turn after each call that brought in what others wrote; as if the last had where none did."""
+    """Return the context after each call that returned foreign text, or after the last call if none did."""
     given = context(case.words)
     tainted = False
     for each in case.steps:

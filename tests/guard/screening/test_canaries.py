@@ -1,4 +1,4 @@
-"""A masked secret is in no file of the home: not in the journal, the timeline, the outbox, the log of the database."""
+"""A masked secret is in no file of the home: journal, timeline, outbox, database log."""
 
 import base64
 import json
@@ -22,7 +22,7 @@ SHOWN = json.dumps({"env": CANARY, "auth": "Basic " + base64.b64encode(f"me:{CAN
 
 
 async def live(home: Path, mask: KnownSecrets) -> list[str]:
-    """A turn in which the secret comes up at every place there is; what an API would show of it."""
+    """Run a turn in which the secret occurs everywhere; return what an API would show."""
     async with open_store(home, StoreSettings(), SystemClock()) as store:
         inbound = message(mask(f"my key is {CANARY}"))
         turn = await make_turn(store, inbound)

@@ -1,4 +1,4 @@
-"""Known secrets leave in no form, whole or in pieces, and nothing else is touched."""
+"""Known secrets are masked in every form, at once or in pieces, and nothing else is touched."""
 
 import base64
 import html

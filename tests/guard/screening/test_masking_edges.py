@@ -1,4 +1,4 @@
-"""Known secrets stay outside: of messages, of answers however they are cut, of blobs, live output and logs."""
+"""Known secrets do not reach messages, answers, blobs, live output or logs."""
 
 import logging
 from collections.abc import AsyncIterator
@@ -30,7 +30,7 @@ REQUEST = ModelRequest("m", f"system {CANARY}", (UserMessage(f"it is {CANARY}"),
 
 
 async def answered(line: Line, inner: ScriptedModel | None = None) -> tuple[str, ModelReply]:
-    """What was streamed of an answer, and the answer."""
+    """Return the streamed text of an answer, and the answer."""
     model = masked_model(inner or ScriptedModel(line), KNOWN)
     events = [event async for event in model.stream(REQUEST)]
     assert isinstance(events[-1], ModelReply)
@@ -80,7 +80,7 @@ async def test_secret_that_a_provider_quotes_in_an_error_is_masked() -> None:
 
 
 class Gate:
-    """Implements `Admission`: whoever says the secret may come in."""
+    """Implements `Admission`: whoever says the secret is admitted."""
 
     def admit(self, inbound: Inbound) -> Admitted | Refused:
         return Admitted(replace(inbound.sender, cls=SenderClass.MEMBER)) if CANARY in inbound.text else Refused("no")

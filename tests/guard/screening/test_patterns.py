@@ -1,4 +1,4 @@
-"""Patterns that no text can make slow."""
+"""Patterns cannot be made slow by any text."""
 
 import re
 import sys
@@ -31,7 +31,7 @@ def patterns_in(value: object) -> Iterator[re.Pattern[str]]:
 
 def own_patterns() -> list[str]:
     found = {each.pattern for module in MODULES for value in vars(module).values() for each in patterns_in(value)}
-    keys = {shape for _, shape in credentials._KEYS}  # these are compiled when first needed
+    keys = {shape for _, shape in credentials._KEYS}  # compiled on first use
     names = {credentials._BEARER, credentials._BASIC, credentials._PASSWORD, credentials._PROSE, credentials._SECRET}
     return sorted(found | keys | names)
 
@@ -93,7 +93,7 @@ HOSTILE = [
 
 
 def steps_of(text: str) -> int:
-    """Lines of Python that looking through the text takes; the steps of a pattern are bounded above."""
+    """Count executed lines of Python; the steps within a pattern are bounded above."""
     count = 0
 
     def trace(frame: FrameType, event: str, _: Any) -> Any:
@@ -113,5 +113,5 @@ def steps_of(text: str) -> int:
 @pytest.mark.parametrize("unit", HOSTILE)
 def test_work_is_linear_in_the_text(unit: str) -> None:
     size = 4_000 // len(unit)
-    find(unit * size, frozenset(SensitiveKind))  # patterns are compiled when first used
+    find(unit * size, frozenset(SensitiveKind))  # compiles the patterns
     assert steps_of(unit * size * 2) <= 2.2 * steps_of(unit * size) + 400

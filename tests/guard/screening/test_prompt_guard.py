@@ -1,4 +1,4 @@
-"""What may go to a model on somebody else's machine."""
+"""What may be sent to models on other people's machines."""
 
 import json
 from collections.abc import AsyncGenerator
@@ -129,7 +129,7 @@ def test_value_has_the_same_placeholder_in_every_request() -> None:
 def test_password_repeated_in_an_answer_is_redacted_too() -> None:
     guarded = guard()
     guarded.screen(request(SECRET))
-    # the message that gave it away has left the window; the answer that repeats it has not
+    # the message that revealed it has left the window; the answer that repeats it has not
     later = guarded.screen(
         request(UserMessage("hi"), AssistantMessage(f"I used {PASSWORD} to log in."), UserMessage("ok"))
     )

@@ -1,4 +1,4 @@
-"""What comes back from a model, before anybody sees it."""
+"""Model answers are cleaned before anyone sees them."""
 
 from collections.abc import AsyncGenerator
 

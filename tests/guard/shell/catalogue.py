@@ -1,4 +1,4 @@
-"""The commands of `tests/guard/data`, and a machine to judge them on."""
+"""The commands in `tests/guard/data`, and a machine to judge them on."""
 
 import tomllib
 from functools import cache
@@ -23,7 +23,7 @@ PLACES = {
 
 
 class Hostile(NamedTuple):
-    """A command that harms: the least that must come of it, and the rule that sees it."""
+    """A harmful command, the minimum severity, and the rule that finds it."""
 
     text: str
     expect: ShellSeverity
@@ -33,36 +33,36 @@ class Hostile(NamedTuple):
 
 @cache
 def hostile() -> tuple[Hostile, ...]:
-    """What attackers would have run, with places of this machine filled in."""
+    """Return attackers' commands with places of this machine filled in."""
     entries = tomllib.loads((_DATA / "hostile_commands.toml").read_text("utf-8"))["commands"]
     return tuple(Hostile(filled(e["text"]), ShellSeverity[e["expect"].upper()], e["rule"], e["harm"]) for e in entries)
 
 
 @cache
 def hostile_texts() -> tuple[str, ...]:
-    """The same as it stands there, with names for the places."""
+    """Return the same commands with placeholders."""
     return tuple(e["text"] for e in tomllib.loads((_DATA / "hostile_commands.toml").read_text("utf-8"))["commands"])
 
 
 @cache
 def benign() -> tuple[str, ...]:
-    """What developers run all day."""
+    """Return developers' daily commands."""
     entries = tomllib.loads((_DATA / "benign_commands.toml").read_text("utf-8"))["commands"]
     return tuple(entry["text"] for entry in entries)
 
 
 def filled(text: str) -> str:
-    """The text with these places."""
+    """Fill in these places."""
     for name, place in PLACES.items():
         text = text.replace("{" + name + "}", place)
     return text
 
 
 def judge(text: str, cwd: str = WORKSPACE) -> tuple[ShellFinding, ...]:
-    """What is found in a command that runs in the workspace."""
+    """Return the findings for a command run in the workspace."""
     return judge_command(analyse(text), cwd=cwd, workspace=WORKSPACE, home=HOME)
 
 
 def verdict(text: str, cwd: str = WORKSPACE) -> ShellSeverity:
-    """What is to be done about it."""
+    """Return the severity of the command."""
     return severity(judge(text, cwd))

@@ -1,4 +1,4 @@
-"""A machine around the owner's Hob that notices what reaches it: files, keys, sockets, ports, programs left behind."""
+"""A machine around the owner's Hob that detects access: files, keys, sockets, ports, processes left behind."""
 
 import os
 import socket
@@ -15,7 +15,7 @@ _PORTS = (80, 443, 4444)
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """The home and its listeners. `host` is an address of this machine that is nobody's name for it."""
+    """The home and its listeners. `host` is an unnamed address of this machine."""
 
     home: Path
     work: Path
@@ -23,7 +23,7 @@ class Machine:
     listening: tuple[socket.socket, ...]
 
     def filled(self, text: str) -> str:
-        """The text of the catalogue with the places of this machine."""
+        """Fill the places of this machine into a text of the catalogue."""
         places = {
             "canary_file": self.home / "diary.txt",
             "canary_dir": self.home / "photos",
@@ -36,7 +36,7 @@ class Machine:
         return text
 
     def seen(self) -> dict[str, object]:
-        """All that no command may change."""
+        """Return the state of everything that commands must not change."""
         own = [self.home / "diary.txt", *(self.home / "photos").iterdir(), *(self.home / key for key in _KEYS)]
         git = [self.work / ".git/config", *sorted((self.work / ".git/hooks").glob("*"))]
         files = [*own, *git, self.home / ".bashrc", *(Path("/etc", name) for name in _SYSTEM)]
@@ -50,7 +50,7 @@ class Machine:
         }
 
     def visited(self) -> bool:
-        """Whether anybody has connected to, or written to, what listens here."""
+        """Return whether anyone connected or wrote to the listeners."""
         return any(map(_visited, self.listening))
 
 
@@ -66,7 +66,7 @@ def _visited(listening: socket.socket) -> bool:
 
 @contextmanager
 def machine(home: Path, work: Path) -> Iterator[Machine]:
-    """Canaries in this home, and sockets that listen as long as the block lasts."""
+    """Put canaries in this home, and open listeners for the duration of the block."""
     for name in ("diary.txt", "photos/one.jpg", "photos/two.jpg", ".bashrc", *_KEYS):
         (home / name).parent.mkdir(parents=True, exist_ok=True)
         (home / name).write_text(CANARY)
@@ -75,7 +75,7 @@ def machine(home: Path, work: Path) -> Iterator[Machine]:
 
         def listen(family: int, kind: int, where: object) -> Iterator[socket.socket]:
             listening = stack.enter_context(closing(socket.socket(family, kind)))
-            with suppress(OSError):  # a port below 1024, or one that is taken
+            with suppress(OSError):  # a port below 1024, or one in use
                 listening.bind(where)  # type: ignore[arg-type]
                 if kind == socket.SOCK_STREAM:
                     listening.listen()
@@ -93,7 +93,7 @@ def machine(home: Path, work: Path) -> Iterator[Machine]:
 
 
 def _address() -> str:
-    """An address of this machine other than 127.0.0.1, where it has one; nothing is sent to find out."""
+    """Return an address of this machine other than 127.0.0.1, if any, without sending anything."""
     with closing(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) as asking, suppress(OSError):
         asking.connect(("192.0.2.1", 9))
         return str(asking.getsockname()[0])
@@ -101,7 +101,7 @@ def _address() -> str:
 
 
 def left_running() -> list[str]:
-    """The programs that this process has started and that still run."""
+    """Return processes started by this one that are still running."""
     found: list[str] = []
     waiting = [os.getpid()]
     while waiting:

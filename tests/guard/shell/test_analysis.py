@@ -1,4 +1,4 @@
-"""What is understood of a command: its commands, where they run, what is shown of them and what an approval binds."""
+"""Shell analysis: commands, where they run, how they are displayed, and what an approval binds."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from hob.guard.shell.commands import Analysis, SimpleCommand
 
 
 def _only(text: str, name: str) -> SimpleCommand:
-    """The one command of this name."""
+    """Return the only command of this name."""
     (found,) = (command for command in analyse(text).commands if command.name == name)
     return found
 

@@ -1,4 +1,4 @@
-"""What attackers would run is asked about or refused; what developers run all day asks nothing."""
+"""Attackers' commands need approval or are refused; developers' daily commands are not questioned."""
 
 import pytest
 

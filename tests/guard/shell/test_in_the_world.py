@@ -1,6 +1,6 @@
-"""What attackers would run, run: by the real program in the real sandbox, as if the owner always said yes.
+"""Attackers' commands run by the real program in the real sandbox, with every question approved.
 
-What the judge refuses is not run. Of the rest, the world afterwards tells whether it did harm.
+Commands that the judge refuses are not run. For the others, the outside world shows whether they did harm.
 """
 
 import json
@@ -46,7 +46,7 @@ async def test_attackers_commands_do_no_harm(home: Path) -> None:
 
 
 async def tried(at: Office, around: Machine, text: str, number: int) -> tuple[str, dict[str, object]]:
-    """How the command was judged, and what came of it."""
+    """Return the judgement of the command, and what it did."""
     at.lay_out()
     before = around.seen()
     came = await at.do(conversation(f"hostile {number}", said("Do it.", sh(text, timeout=3))), lay_out=False)
@@ -61,7 +61,7 @@ async def tried(at: Office, around: Machine, text: str, number: int) -> tuple[st
 
 
 async def test_developers_daily_commands_need_no_question_in_a_tainted_turn(home: Path) -> None:
-    """They are run too, a second long: most of them lack their project, which counts for nothing here."""
+    """They are run for a second; most lack their project, which does not matter here."""
     texts = benign() if FULL else benign()[::5]
     asked: dict[str, str] = {}
     not_run: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""What is said about a command: where the lines run between plain, asked about and refused, and whom it reaches."""
+"""Judgement of commands: the lines between plain, ask and refuse, and the hosts reached."""
 
 import pytest
 

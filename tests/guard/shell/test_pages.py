@@ -1,4 +1,4 @@
-"""The examples of the documentation are what comes out."""
+"""The examples in the documentation match the results."""
 
 import re
 from pathlib import Path
@@ -20,7 +20,7 @@ def said(text: str) -> ShellSeverity:
 
 
 def examples(row: str) -> list[str]:
-    """The commands of one row of the table."""
+    """Return the commands of one table row."""
     (line,) = re.findall(rf"^\| {row} \| .* \| (.*) \|$", PAGE, re.MULTILINE)
     commands = [each.replace(r"\|", "|").replace("…", "x.example") for each in re.findall("`([^`]+)`", line)]
     return [f"cat {each}/x" if each.startswith("~") else each for each in commands]

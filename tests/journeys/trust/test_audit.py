@@ -1,4 +1,4 @@
-"""The audit log of a real Hob: complete, whole after `kill -9`, and it names what the owner and others did."""
+"""The audit log of a real Hob: complete, intact after `kill -9`, and naming what the owner and others did."""
 
 import asyncio
 import json
@@ -17,7 +17,7 @@ DELETING = 'CALL exec {"command": "rm -rf ."}'
 
 
 async def whole(world: World) -> dict[str, Any]:
-    """What `hob audit verify` says, which has to be that it is whole."""
+    """Return the output of `hob audit verify`, which must report an intact log."""
     said = await world.hob("audit", "verify", "--json")
     assert said.status == 0, said.out + said.err
     checked: dict[str, Any] = json.loads(said.out)
@@ -37,7 +37,7 @@ def writing(path: str) -> str:
 
 
 async def lost(answer: Awaitable[Any]) -> None:
-    """Wait for an answer that may never come."""
+    """Wait for an answer that may never arrive."""
     with suppress(*LOST):
         await answer
 

@@ -1,4 +1,4 @@
-"""Questions for approval through the real daemon: answered, killed at every place, expired. Nothing is done twice."""
+"""Approval questions through the real daemon: answered, killed at every point, expired. Nothing is done twice."""
 
 import asyncio
 import contextlib
@@ -21,13 +21,13 @@ SLOW = 'CALL exec {"command": "rm -rf junk; echo ran >> marks; sleep 40"}'
 
 
 def marks(world: World) -> list[str]:
-    """How often the command ran."""
+    """Return how often the command ran."""
     file = world.root / "hob" / "work" / "marks"
     return file.read_text().split() if file.exists() else []
 
 
 async def asked(daemon: Daemon, text: str = RUN) -> tuple[str, str]:
-    """A message that has to wait for approval: its id and the question's."""
+    """Send a message that needs approval; return its id and the question's."""
     answer = await daemon.post(text)
     assert answer.status_code == 202
     view = answer.json()
@@ -73,7 +73,7 @@ async def test_answer_missed_by_a_kill_is_found_at_the_next_start(world: World) 
     async with world.serve() as daemon:
         id, approval = await asked(daemon)
         daemon.kill()
-    async with stored(world) as store:  # as far as a kill between answer and wake gets
+    async with stored(world) as store:  # as far as a kill between answer and wake-up gets
         assert await store.approvals.answer(ApprovalId(approval), True, "local:owner") is not None
     async with world.serve() as daemon:
         assert (await daemon.get(id, wait=20))["state"] == "done"
@@ -86,12 +86,13 @@ async def test_kill_around_the_answer_does_nothing_twice(world: World, seconds: 
         id, approval = await asked(daemon)
         async with asyncio.TaskGroup() as group:
             group.create_task(_lost(settle(daemon, approval)))
-            await asyncio.sleep(seconds)  # the moment of the kill is what is tried
+            await asyncio.sleep(seconds)  # the moment of the kill is what varies
             daemon.kill()
     async with world.serve() as daemon:
         assert await settle(daemon, approval) == 200
         view = await daemon.get(id, wait=20)
-        if view["state"] == "parked":  # the approval was used up, and the kill came before the call: it is asked anew
+        # the approval was used up and the kill came before the call, so it is asked again
+        if view["state"] == "parked":
             assert marks(world) == []
             assert await settle(daemon, *view["approvals"]) == 200
             view = await daemon.get(id, wait=20)
@@ -203,7 +204,7 @@ async def test_stream_reports_the_question_and_continues_after_the_answer(shared
 
 @pytest.fixture(params=["with a daemon", "without"])
 async def home(request: pytest.FixtureRequest, world: World) -> AsyncIterator[World]:
-    """Where commands are tried both ways."""
+    """Test commands in both ways."""
     if request.param == "without":
         yield world
         return
@@ -250,7 +251,7 @@ async def test_lasting_approval_is_listed_used_and_revoked(home: World) -> None:
     def id_of(err: str) -> str:
         return next(word.rstrip(",;") for word in err.split() if word.startswith("a_"))
 
-    # a conversation that has read nothing of others; the outputs of commands count as such
+    # the conversation has read nothing untrusted; command output counts as such
     first = id_of((await home.hob("ask", RUN, "--session", "one")).err)
     assert (await home.hob("approvals", "allow", first, "--always")).status == 0
     free = await home.hob("ask", RUN, "--session", "two")

@@ -1,4 +1,4 @@
-"""A known secret that turns up anywhere is afterwards nowhere: no file of the home, no answer, no event, no log."""
+"""A known secret is stored nowhere: no file of the home, no answer, no event, no log."""
 
 import json
 from collections.abc import AsyncIterator
@@ -27,7 +27,7 @@ async def world() -> AsyncIterator[World]:
 
 
 class Seen:
-    """Everything a client was told."""
+    """Everything a client was sent."""
 
     def __init__(self, daemon: Daemon) -> None:
         self._daemon = daemon
@@ -35,7 +35,7 @@ class Seen:
         self._keys = 0
 
     async def ask(self, text: str) -> str:
-        """Send it and follow its life; the reply."""
+        """Send a message and follow it; return the reply."""
         self._keys += 1
         reply = ""
         async for name, data in self._daemon.events(text, f"k{self._keys}"):
@@ -45,7 +45,7 @@ class Seen:
         return reply
 
     async def call(self, tool: str, **arguments: Any) -> str:
-        """Let the model call a tool; the reply, which quotes what it gave."""
+        """Let the model call a tool; return the reply, which quotes the result."""
         return await self.ask(f"CALL {tool} {json.dumps(arguments)}")
 
     async def look(self, *routes: str) -> None:

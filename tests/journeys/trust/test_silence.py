@@ -1,4 +1,4 @@
-"""No telemetry, no update check: in all its life a daemon connects to its model's server and to nobody else."""
+"""No telemetry, no update check: a daemon only ever connects to its model's server."""
 
 import json
 import subprocess
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.journeys.world import Daemon, World, open_world
 
-# An audit hook sees what every module of Python does with sockets and names, compiled ones of the standard library too.
+# An audit hook sees socket and name operations of every Python module, including compiled ones of the standard library.
 LISTENING = """
 import json, sys
 
@@ -25,14 +25,14 @@ main()
 
 
 class Silent(World):
-    """A world whose daemons note whom they speak to."""
+    """A world whose daemons record whom they contact."""
 
     @property
     def spoken(self) -> Path:
         return self.root / "spoken.jsonl"
 
     async def life(self, daemon: Daemon) -> None:
-        """A bit of everything."""
+        """Exercise a bit of everything."""
         assert (await daemon.post("hi")).json()["reply"] == "You said: hi"
         await daemon.post('CALL exec {"command": "echo hi"}')
         await daemon.post('CALL remember {"text": "tea"}')
@@ -59,7 +59,7 @@ async def test_daemon_contacts_only_its_model_server() -> None:
 
 
 def _is_here(place: list[object]) -> bool:
-    """Whether it is a socket in the file system."""
+    """Return whether it is a socket in the file system."""
     return len(place) == 1 and isinstance(place[0], str) and place[0].startswith("/")
 
 

@@ -1,4 +1,4 @@
-"""What the owner's words name: equal addresses only, whatever an adversary puts beside them."""
+"""The owner's words name only equal addresses, whatever an adversary puts beside them."""
 
 import string
 
@@ -9,7 +9,7 @@ from hob.guard.policy.addresses import Target, host, host_of, is_plain_url, mail
 from hob.guard.policy.exemptions import OwnerWords, parse_owner_words
 
 LETTERS = string.ascii_lowercase + string.digits
-labels = st.text(LETTERS, max_size=8).map("x{}".format)  # no label is a word that forbids
+labels = st.text(LETTERS, max_size=8).map("x{}".format)  # no label is a forbidding word
 hosts = st.builds("{}.{}".format, labels, st.sampled_from(["example", "com", "co.uk", "museum"]))
 mails = st.builds("{}@{}".format, labels, hosts)
 urls = st.builds("https://{}/{}".format, hosts, st.text(LETTERS + "/?=&%-._~", max_size=12))
@@ -99,7 +99,7 @@ def test_parsing_never_raises(words: str, text: str) -> None:
 
 @given(st.text(max_size=60))
 def test_normalisation_is_idempotent(text: str) -> None:
-    """Otherwise two spellings of one address could be told apart, or two addresses be one."""
+    """Otherwise two spellings of one address could be told apart, or two addresses could be equal."""
     found = recipient(text)
     if found is not None:
         assert recipient(found.value) == found

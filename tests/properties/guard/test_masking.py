@@ -1,4 +1,4 @@
-"""Whatever surrounds a secret and however a text is cut: no form of it comes out, and all else does."""
+"""No form of a secret passes the mask, whatever surrounds it and however the text is split; everything else passes."""
 
 import base64
 
@@ -15,7 +15,7 @@ SECRETS = st.lists(VALUES | PERIODIC.filter(is_maskable), min_size=1, max_size=4
 
 @st.composite
 def told(draw: st.DrawFn) -> tuple[list[str], str]:
-    """Secrets, and a text in which forms of them, parts of them and other text follow each other."""
+    """Secrets, and a text in which their forms, parts of them and other text alternate."""
     secrets = draw(SECRETS)
     forms = sorted({form for value in secrets for form in forms_of(value)})
     form = st.sampled_from(forms)

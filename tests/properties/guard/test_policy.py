@@ -1,4 +1,4 @@
-"""The policy over random calls and contexts: what only makes stricter never loosens, and hard rules always win."""
+"""The policy over random calls and contexts: restrictions never loosen it, and hard rules always win."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The scanner with texts that somebody hostile writes: it always ends, and nothing around an order hides it."""
+"""The scanner on adversarial texts: it always ends, and nothing around an instruction hides it."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""Whatever stands in a text: nothing that is found leaves, and everything comes back."""
+"""For any text, nothing that was found leaves, and everything is restored."""
 
 import itertools
 from collections.abc import AsyncGenerator, Iterable

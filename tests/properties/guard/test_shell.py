@@ -1,4 +1,4 @@
-"""However a harmful command is spelled, it is not taken for less; however a plain one is laid out, it stays plain."""
+"""No spelling makes a harmful command milder, and no layout makes a plain one harmful."""
 
 import base64
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from hob.guard.shell.verdict import judge_command
 from tests.growth import grows_with_its_size
 from tests.guard.shell.catalogue import WORKSPACE, Hostile, benign, hostile, judge, verdict
 
-# argument lists that may be spelled in any way, since nothing in them is special to a shell
+# argument lists that may be spelled in any way, because nothing in them is special to a shell
 PLAINLY = (
     ("rm", "-rf", "/"),
     ("rm", "-r", "-f", "/etc"),
@@ -54,7 +54,7 @@ def _numbered(draw: st.DrawFn, word: str) -> str:
 
 
 def _defaulted(draw: st.DrawFn, word: str) -> str:
-    name = f"unset_{word.encode().hex()}"  # its own, since := keeps the value
+    name = f"unset_{word.encode().hex()}"  # a name of its own, because := keeps the value
     return draw(
         st.sampled_from([f"${{{name}:-{word}}}", f"${{{name}-{word}}}", f"${{{name}:={word}}}", f"${{HOME:+{word}}}"])
     )
@@ -84,18 +84,18 @@ SPELLINGS: tuple[Spelling, ...] = (
 
 @st.composite
 def spelled(draw: st.DrawFn) -> tuple[str, str]:
-    """A harmful command plainly, and spelled in some other way."""
+    """A harmful command in plain form, and in some other spelling."""
     argv = draw(st.sampled_from(PLAINLY))
     words = [draw(st.sampled_from(SPELLINGS))(draw, word) for word in argv]
     blank = draw(st.sampled_from([" ", "  ", "\t", " \\\n ", "${IFS}"]))
-    if blank == "${IFS}":  # an expansion of its own would end where the blank begins
+    if blank == "${IFS}":  # its own expansion would end where the blank begins
         words = list(argv)
     return " ".join(argv), blank.join(words)
 
 
 @st.composite
 def nested(draw: st.DrawFn) -> tuple[str, str]:
-    """A harmful command plainly, and run by something else."""
+    """A harmful command in plain form, and run by another program."""
     text = " ".join(draw(st.sampled_from(PLAINLY)))
     outer = text
     for _ in range(draw(st.integers(1, 3))):
@@ -142,7 +142,7 @@ def _wrapped(draw: st.DrawFn, text: str) -> str:
 
 @st.composite
 def hidden_in_variables(draw: st.DrawFn) -> tuple[str, str]:
-    """A harmful command plainly, and with words in variables that are set before."""
+    """A harmful command in plain form, and with words in variables set before."""
     argv = draw(st.sampled_from(PLAINLY))
     before, words = [], []
     for at, word in enumerate(argv):

@@ -1,4 +1,4 @@
-"""Where the analysis claims to know an argument, bash makes the same of it."""
+"""If the analysis claims to know an argument, bash computes the same."""
 
 import re
 import shutil
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(BASH is None, reason="bash is not installed")
 
 
 def _table(text: str) -> tuple[str, ...]:
-    """The items of a table: two blanks stand between them, or a new line."""
+    """Return the items of a table, separated by two blanks or a line end."""
     return tuple(re.split(r"  +|\n", text.strip()))
 
 

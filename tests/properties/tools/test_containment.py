@@ -1,4 +1,4 @@
-"""Any tree, any spelling: what is opened lies in a root and is not closed, or there is an error."""
+"""For any tree and spelling, an opened path is within a root and not forbidden, or there is an error."""
 
 import os
 import tempfile

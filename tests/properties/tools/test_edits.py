@@ -1,4 +1,4 @@
-"""Whatever the texts: a patch gives what it was made from, an edit changes the place that was meant and no other."""
+"""For any text, a patch reproduces its target, and an edit changes only the intended place."""
 
 from contextlib import suppress
 

@@ -1,4 +1,4 @@
-"""Patterns match as git's do, and never take long."""
+"""Patterns match as git's do, and quickly."""
 
 import subprocess
 import tempfile

@@ -1,4 +1,4 @@
-"""Whatever tools, commands and people do to files: undoing a turn goes back over its own changes alone."""
+"""Whatever tools, commands and people do to files, undoing a turn reverts only its own changes."""
 
 import asyncio
 import tempfile
@@ -22,7 +22,7 @@ from tests.tools.keeping import FolderBlobs, file_tools
 TURN = TurnId("t_1")
 NAMES = ("a", "b", "sub/c")
 State = tuple[str, int] | None
-"""Content and mode of a file; None where there is none."""
+"""Content and mode of a file; None if it does not exist."""
 
 acts = st.tuples(
     st.sampled_from(["t_1", "t_1", "t_1", "t_2", "owner"]),
@@ -35,7 +35,7 @@ Act = tuple[str, str, str, str]
 
 @dataclass
 class Bench:
-    """One workspace, and which states each file has had: each with who made it, the first with nobody."""
+    """A workspace and the history of each file: its states with their authors, the first without one."""
 
     top: Path
     store: Store
@@ -56,7 +56,7 @@ class Bench:
         return {name: self.state(name) for name in NAMES}
 
     def act(self, n: int, who: str, name: str, what: str) -> None:
-        """What a command or a person does. Nobody but the turn deletes, so that every state of another's is unlike."""
+        """Let a command or a person act. Only the turn deletes, so that every foreign state is distinguishable."""
         path = self.work / name
         if what == "write" or who != "t_1" or not path.exists():
             path.parent.mkdir(exist_ok=True)
@@ -69,7 +69,7 @@ class Bench:
     async def tool(self, n: int, who: str, name: str, what: str) -> None:
         tools = file_tools(
             self.top, changes=self.store.file_changes
-        ).toolset  # new ones, which do not ask whether the file was read
+        ).toolset  # new ones, which do not check whether the file was read
         if what == "delete" and who == "t_1" and (self.work / name).exists():
             patch = f"*** Begin Patch\n*** Delete File: {name}\n*** End Patch"
             await text_of(tools, "apply_patch", turn=who, patch=patch)
@@ -93,7 +93,7 @@ class Bench:
                     past.append((who, now))
 
     def expected(self, name: str) -> State:
-        """What the file was before the turn's last changes, if nobody else has changed it since."""
+        """Return the file's state before the turn's last changes, if nobody else has changed it since."""
         return next(state for who, state in reversed(self.past[name]) if who != TURN)
 
 

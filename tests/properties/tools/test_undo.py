@@ -1,4 +1,4 @@
-"""Whatever is done to files: undoing a turn brings back what was before it and takes nothing from others."""
+"""Whatever is done to files, undoing a turn restores the earlier state and keeps foreign changes."""
 
 import asyncio
 import tempfile
@@ -13,7 +13,7 @@ from tests.tools.calling import text_of
 from tests.tools.keeping import ChangesInMemory, file_tools
 
 OTHERS = {("t_2", "delete"), ("owner", "delete")}
-"""A file that is gone looks the same whoever removed it, so only the turn itself does."""
+"""A removed file looks the same whoever removed it, so only the turn itself removes files."""
 
 names = st.sampled_from(["a", "b", "sub/c"])
 whos = st.sampled_from(["t_1", "t_1", "t_2", "owner"])
@@ -35,7 +35,7 @@ async def act(top: Path, changes: FileChangesPort, n: int, who: str, name: str, 
 
 
 async def play(top: Path, played: list[tuple[str, str, str]]) -> None:
-    """`expected` is what each file was before the last changes of t_1 that nobody has touched since."""
+    """`expected` is each file's state before the last changes of t_1 that nobody has touched since."""
     changes = ChangesInMemory()
     expected: dict[str, str | None] = dict.fromkeys(("a", "b", "sub/c"))
     last: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""Files are changed as it was said, keep what they were otherwise, and are never half changed."""
+"""Files are changed as requested, otherwise kept, and never partly changed."""
 
 import asyncio
 import os
@@ -246,7 +246,7 @@ async def test_patch_that_fails_halfway_is_reverted(files: FileTools, ws: Path) 
 
 @contextmanager
 def no_more_than(size: int) -> Iterator[None]:
-    """Files cannot grow beyond this: a write fails as it does on a full disk."""
+    """Limit the size of files: larger writes fail as on a full disk."""
     before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))

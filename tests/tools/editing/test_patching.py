@@ -1,4 +1,4 @@
-"""Patches of both forms are understood, and put where they fit or nowhere."""
+"""Patches in both forms are parsed and applied where they match, or refused."""
 
 import subprocess
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A passage is replaced where it fits, and nowhere else."""
+"""A passage is replaced where it matches, and nowhere else."""
 
 import pytest
 

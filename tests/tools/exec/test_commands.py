@@ -1,4 +1,4 @@
-"""`exec` and `process`: what a model is told of its commands, and what is left of them."""
+"""The tools `exec` and `process`: what the model is told, and what remains afterwards."""
 
 import re
 from collections.abc import AsyncIterator
@@ -25,7 +25,7 @@ async def bench(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
 
 
 async def begun(bench: Bench, command: str, turn: str = "t_here") -> str:
-    """Start a command in the background; its id."""
+    """Start a background command; return its id."""
     text = await text_of(bench.tools, "exec", turn=turn, command=command, background=True)
     found = re.match(r"\((p\S+): ", text)
     assert found is not None, text

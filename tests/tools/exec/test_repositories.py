@@ -1,4 +1,4 @@
-"""Whatever a command writes: git, used by the owner afterwards in that folder, runs nothing of it."""
+"""Whatever a command writes, git used by the owner in that folder afterwards runs none of it."""
 
 import os
 import subprocess
@@ -81,7 +81,7 @@ def git(folder: Path, *line: str) -> str:
 
 
 def works_on(work: Path) -> None:
-    """What editors, prompts and people do, everywhere."""
+    """Do what editors, prompts and people do everywhere."""
     for folder in (work, *(each for each in work.rglob("*") if each.is_dir() and not each.is_symlink())):
         git(folder, "status", "--short")
         git(folder, "add", "-A")

@@ -1,4 +1,4 @@
-"""The file tools as a whole: their contract, their size, their speed."""
+"""The file tools as a whole: contract, size, speed."""
 
 import json
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""Files are found by name and by content, within bounds, and never outside."""
+"""Finding files by name and by content, within limits, and never outside."""
 
 import os
 import time

@@ -1,4 +1,4 @@
-"""Names lead to places beneath the roots, or nowhere."""
+"""Names resolve to places beneath the roots, or are refused."""
 
 import os
 import socket
@@ -24,7 +24,7 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """Two roots side by side, one within the other, and what lies outside."""
+    """Two roots side by side, one nested, and files outside."""
     for folder in ("ws/notes", "ws/work", "ws/.hob/blobs", "lent", "outside"):
         (tmp_path / folder).mkdir(parents=True)
     for file in ("ws/a.txt", "ws/notes/b.txt", "ws/work/program.py", "lent/c.txt"):
@@ -244,7 +244,7 @@ def test_similarly_named_link_does_not_lead_outside(roots: Roots, tree: Path) ->
 
 
 def escapes(roots: Roots, name: str, flip: Callable[[], None], times: int) -> tuple[int, int]:
-    """How often the outside was read, and how often the inside (once at least), while a thread changes the tree."""
+    """Count reads from outside and from inside (at least one) while a thread changes the tree."""
     stop = threading.Event()
 
     def go() -> None:

@@ -1,4 +1,4 @@
-"""What the model reads is what stands there, page by page, whatever it is."""
+"""The model reads files exactly, page by page, whatever their kind."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""Files whose names say that they hold keys: no file tool shows what stands in them."""
+"""Files whose names suggest keys: no file tool shows their content."""
 
 import shutil
 import subprocess
@@ -20,7 +20,7 @@ from tests.tools.keeping import file_tools
 from tests.tools.sandbox.test_walls import git_init
 
 ONLY_FILES = ("auth.json", "my-private-key.asc", "a.tfstate.backup")
-"""Commands are asked about by what they most likely read, and `auth.json` is also an ordinary name."""
+"""Commands are judged by what they most likely read, and `auth.json` is also an ordinary name."""
 SECRET = "KEY=canary-4711"
 NAMES = (".env", ".env.production", "server.pem", "id_ed25519", "sub/credentials.json", "sub/.netrc", "prod.env")
 
@@ -88,7 +88,7 @@ async def test_key_files_are_neither_changed_nor_read_by_another_name(tmp_path: 
 
 
 async def test_key_file_is_shown_by_its_name_because_the_owner_was_asked(tmp_path: Path) -> None:
-    """By the judge, before the tool is called (`test_reading_keys_needs_approval_for_tools_and_commands_alike`)."""
+    """The judge asks before the tool is called (`test_reading_keys_needs_approval_for_tools_and_commands_alike`)."""
     with_secrets(tmp_path)
     assert SECRET in await text_of(file_tools(tmp_path).toolset, "read", path="sub/../.env")
 
@@ -166,7 +166,7 @@ async def test_landlock_refuses_a_command_with_too_many_files_beside_a_key(tmp_p
 
 
 async def test_command_can_read_only_the_key_file_it_names(tmp_path: Path) -> None:
-    """The owner has been asked about the command for what it names."""
+    """The owner was asked about the command because of what it names."""
     async with open_bench("bubblewrap", tmp_path, access=ASKED) as bench:
         shutil.copytree(with_secrets(tmp_path), bench.work, dirs_exist_ok=True, symlinks=True)
         (bench.work / "prod.env").write_text("KEY=other-4712")

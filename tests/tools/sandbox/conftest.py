@@ -1,4 +1,4 @@
-"""Real commands in every sandbox this machine has. Each test gets a machine of its own making: folders, canaries."""
+"""Real commands in every sandbox available on this machine, each with its own folders and canaries."""
 
 import os
 import subprocess
@@ -21,7 +21,7 @@ PATH = os.environ.get("PATH", "/usr/bin:/bin")
 
 @dataclass
 class Place:
-    """A backend with folders around it: `work` is given to commands, `outside` is not."""
+    """A backend with folders: `work` is given to commands, `outside` is not."""
 
     backend: Backend
     sandbox_environment: SandboxEnvironment
@@ -45,16 +45,16 @@ class Place:
         )
 
     async def sh(self, script: str, **more: object) -> str:
-        """What a shell script writes, its outputs together."""
+        """Return the combined output of a shell script."""
         return (await self.run("sh", "-c", script, **more)).output.decode()  # type: ignore[arg-type]
 
     async def python(self, code: str, **more: object) -> str:
-        """What a Python program writes."""
+        """Return the output of a Python program."""
         return (await self.run("python3", "-c", code, **more)).output.decode()  # type: ignore[arg-type]
 
 
 def sandbox_environment(folder: Path, **more: object) -> SandboxEnvironment:
-    """Surroundings with caches and a state of their own below this folder."""
+    """A sandbox environment with its caches and state below this folder."""
     make_caches(folder / "caches")
     (folder / "state").mkdir(exist_ok=True)
     plain = SandboxEnvironment(
@@ -64,7 +64,7 @@ def sandbox_environment(folder: Path, **more: object) -> SandboxEnvironment:
 
 
 def make_place(name: str, folder: Path, **more: object) -> Place:
-    """Folders, a canary and a backend. Skips the test where the machine cannot do it."""
+    """Create folders, a canary and a backend. Skips the test if the machine does not support it."""
     folder = folder.resolve()
     for part in ("work", "outside"):
         (folder / part).mkdir(parents=True, exist_ok=True)
@@ -74,7 +74,7 @@ def make_place(name: str, folder: Path, **more: object) -> Place:
 
 
 def make_backend(name: str, around: SandboxEnvironment) -> Backend:
-    """The backend. Landlock is tried as root too, though nobody may use it so. Skips where the machine cannot do it."""
+    """Create the backend. Landlock is tested even as root, where it is not offered. Skips if unsupported."""
     if name == "landlock" and os.geteuid() == 0 and (version := landlock_version()):
         landlock = Landlock(around, version)
         landlock.settle()
@@ -97,7 +97,7 @@ def wrapped(tmp_path: Path) -> Place:
 
 @pytest.fixture
 def repository(wrapped: Place) -> Place:
-    """A place whose work is a git repository."""
+    """A place whose work folder is a git repository."""
     subprocess.run(["git", "init", "--quiet", str(wrapped.work)], check=True)
     around = replace(wrapped.sandbox_environment, protected=(".git/hooks/", ".git/config"))
     return replace(wrapped, sandbox_environment=around, backend=find_backend("bubblewrap", around, PATH).backend)

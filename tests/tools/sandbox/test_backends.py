@@ -1,4 +1,4 @@
-"""Backends that this machine may not have: what they are asked to do; and what is found where nothing works."""
+"""Command lines of backends that this machine may lack, and detection if none works."""
 
 import asyncio
 from dataclasses import replace
@@ -28,7 +28,7 @@ if [ "$1" = run ]; then while [ "$1" != image ]; do shift; done; shift; exec "$@
 
 @pytest.fixture
 def engine(tmp_path: Path) -> Path:
-    """A folder with a `docker` that writes down what it is asked, and runs the command itself."""
+    """A folder with a `docker` that logs its arguments and runs the command itself."""
     folder = tmp_path / "bin"
     folder.mkdir()
     (folder / "docker").write_text(FAKE.format(log=tmp_path / "log"))
@@ -167,7 +167,7 @@ async def test_running_command_keeps_its_etc_when_a_new_one_is_made(
 ) -> None:
     monkeypatch.setattr(places, "write_etc", make_etc)
     etc = wrapped.sandbox_environment.state / "etc"
-    assert etc.is_symlink()  # of the tests; a link is no obstacle
+    assert etc.is_symlink()  # the tests' own; a link is no obstacle
     named = [replace(wrapped.sandbox_environment, git_name=name) for name in ("one", "two")]
     began = asyncio.Event()
     callbacks = OutputCallbacks(output=lambda _: began.set())

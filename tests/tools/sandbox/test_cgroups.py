@@ -1,4 +1,4 @@
-"""Control groups in a tree of plain folders: whose they are, and when they go."""
+"""Control groups in a tree of plain folders: their ownership and removal."""
 
 import subprocess
 from pathlib import Path

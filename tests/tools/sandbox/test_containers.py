@@ -1,8 +1,10 @@
-"""Commands in a project's image: by an engine that reads its command line as docker does, and refuses what it would.
+"""Commands in a project's image, run by an engine that parses its command line as docker does.
 
-This machine need not have an engine: `ENGINE` stands for one. It knows the options of `docker run` that Hob uses and
-ends with 125 at any other, at an image it has not, and where a folder is not there. What runs sees the variables it is
-given, and finds the image's programs first.
+This machine need not have an engine: `ENGINE` simulates one. It knows the options of `docker run` that Hob uses and
+exits
+with 125 on any other option, on an unknown image, and on a missing folder. Commands see the given variables, and find
+the
+image's programs first.
 """
 
 import sys
@@ -60,7 +62,7 @@ os.execvpe(given.command[0], given.command, environ)
 
 
 def backend(tmp_path: Path, image: str) -> Backend:
-    """Hob's backend, with this engine in its PATH and an image in which there is a program `build`."""
+    """Hob's backend, with this engine in its PATH and an image that contains a program `build`."""
     for file, text in (
         ("bin/docker", ENGINE.format(python=sys.executable, top=str(tmp_path))),
         ("image/bin/build", "#!/bin/sh\necho built with $1 in $PWD for $HOME | tee made.txt\n"),

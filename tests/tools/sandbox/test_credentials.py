@@ -1,4 +1,4 @@
-"""Commands use secrets that they never hold: the proxy writes them into requests to one host, and nowhere else."""
+"""Commands use secrets that they never hold: the proxy inserts them into requests to one host only."""
 
 import asyncio
 import base64
@@ -49,7 +49,7 @@ def one(**more: object) -> JobCredential:
 
 @dataclass
 class Server:
-    """A host in the internet that repeats every request it hears, or sends its client on to another host."""
+    """An internet host that echoes every request, or redirects its client to another host."""
 
     place: Place
     port: int = 0
@@ -72,7 +72,7 @@ class Server:
         writer.close()
 
     async def sh(self, script: str, *given: JobCredential, hosts: tuple[str, ...] = (HOST, OTHER)) -> str:
-        """What a command says that has these credentials; `$URL` is the host's."""
+        """Return the output of a command with these credentials; `$URL` is the host's."""
         script = f"URL=https://{HOST}:{self.port}; {script}"
         return await self.place.sh(script, hosts=hosts, credentials=given or (one(),))
 
@@ -187,7 +187,7 @@ async def test_credential_use_is_limited_and_reported(wrapped: Place) -> None:
 
 
 async def test_command_cannot_find_the_secret_anywhere(wrapped: Place) -> None:
-    looked = f"[{SECRET[4]}]{SECRET[5:]}"  # which does not find itself
+    looked = f"[{SECRET[4]}]{SECRET[5:]}"  # which does not match itself
     async with opened(wrapped) as server:
         said = await server.sh(
             'curl -sS -H "Authorization: $GITHUB_TOKEN" $URL/ >/tmp/answer;'

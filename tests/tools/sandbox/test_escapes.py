@@ -1,4 +1,4 @@
-"""Ways out that have been tried before. What counts is the world afterwards, not what the command said."""
+"""Known sandbox escapes. What counts is the state of the world afterwards, not the command's output."""
 
 import asyncio
 import os
@@ -19,7 +19,7 @@ SECRET = "canary-0f9d3c"
 
 @pytest.fixture
 def listener(tmp_path: Path) -> Iterator[socket.socket]:
-    """A daemon's socket, as docker.sock, ssh-agent, the D-Bus or hob.sock would be."""
+    """A daemon's socket, such as docker.sock, ssh-agent, D-Bus or hob.sock."""
     with closing(socket.socket(socket.AF_UNIX)) as listening:
         listening.bind(str(tmp_path / "outside.sock"))
         listening.listen()
@@ -28,7 +28,7 @@ def listener(tmp_path: Path) -> Iterator[socket.socket]:
 
 
 def visited(listening: socket.socket) -> bool:
-    """Whether anybody has connected."""
+    """Return whether anyone has connected."""
     try:
         listening.accept()[0].close()
     except BlockingIOError:
@@ -56,7 +56,7 @@ async def test_nothing_is_written_through_a_link_in_the_work_folder(place: Place
 
 async def test_owners_files_are_not_visible(place: Place) -> None:
     said = await place.sh("ls /root /home/* /var/lib /etc/ssl/private 2>/dev/null; cat /etc/shadow 2>/dev/null")
-    assert said.strip() in {"", "/home/hob:\ngo"}  # where a cache stands
+    assert said.strip() in {"", "/home/hob:\ngo"}  # where a cache is mounted
 
 
 @pytest.mark.parametrize("path", ["/usr/x", "/etc/x", "/bin/x", "/x", "/dev/x", "/var/x", "/boot/x"])
@@ -151,7 +151,7 @@ async def test_hobs_own_process_cannot_be_inspected(place: Place, monkeypatch: p
 
 async def test_processes_outside_cannot_be_signalled(place: Place) -> None:
     loop = asyncio.get_running_loop()
-    # in a group of its own: were there no wall, nobody else on this machine should hear of it
+    # in its own process group, so that without a sandbox nothing else on this machine is affected
     bystander = await asyncio.create_subprocess_exec("sleep", "60", start_new_session=True)
     heard: list[int] = []
     loop.add_signal_handler(10, lambda: heard.append(10))
@@ -226,7 +226,7 @@ NAMESPACES = {
 
 
 async def test_namespaces_cannot_be_created_by_clone(place: Place) -> None:
-    """By the filter itself: bubblewrap's other walls answer with other errors, and Landlock has none."""
+    """Tests the filter itself: bubblewrap's other protections return other errors, and Landlock has none."""
     number = 56 if os.uname().machine == "x86_64" else 220
     code = f"""
 import ctypes, os
@@ -334,7 +334,7 @@ async def test_command_may_only_run_within_its_roots(place: Place) -> None:
 
 
 def test_system_call_numbers_match_the_kernel_headers() -> None:
-    """The one thing that a filter cannot get wrong by a digit."""
+    """A wrong digit would not be noticed otherwise."""
     from hob.tools.sandbox.launcher.seccomp import _CALLS
 
     for column, header in enumerate(("x86_64-linux-gnu/asm/unistd_64.h", "asm-generic/unistd.h")):

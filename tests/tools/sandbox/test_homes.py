@@ -1,4 +1,4 @@
-"""What one command leaves in its HOME does not meet the next; what it downloaded may."""
+"""What a command leaves in its HOME does not affect the next one; its downloads may."""
 
 from hob.tools.sandbox.environment_variables import search_path
 from tests.tools.sandbox.conftest import Place

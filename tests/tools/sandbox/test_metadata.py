@@ -1,6 +1,6 @@
-"""Owners, modes, times and attributes: of its own files a command changes some, of others none.
+"""Owners, modes, times and attributes: a command can change some of them on its own files and none on others.
 
-Landlock sees none of these calls, so there they are made by the launcher or refused.
+Landlock does not control these calls, so there the launcher makes or refuses them.
 """
 
 import os
@@ -66,7 +66,7 @@ DONE = "ran\n981158400\n755\nagain\n700\n750\n644\n640 8\n600\nmissing\n"
 
 
 def seen(path: Path) -> tuple[object, ...]:
-    """All that could have been changed; the time of the last change tells of the rest."""
+    """Return everything that could have been changed; the change time covers the rest."""
     found = path.stat()
     return found.st_mode, found.st_uid, found.st_mtime_ns, found.st_ctime_ns, os.listxattr(path)
 
@@ -135,7 +135,7 @@ def everybodys() -> Iterator[Path]:
 
 
 def test_landlock_confines_an_ordinary_user(everybodys: Path) -> None:
-    """An ordinary user may not be able to reach this test's Python, so the system's is taken, which may be too old."""
+    """An ordinary user may not be able to reach this test's Python, so the system's is used, which may be too old."""
     reconfigure = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups") if os.geteuid() == 0 else ()
     program = "/usr/bin/python3" if reconfigure else sys.executable
     sources = str(Path(hob.__file__).parents[1])

@@ -1,4 +1,4 @@
-"""Commands reach the hosts that are allowed, by name, on the internet, and nothing else."""
+"""Commands reach the allowed hosts, by name, on the internet, and nothing else."""
 
 import asyncio
 import ssl
@@ -29,7 +29,7 @@ ALLOWED = "packages.example.org"
 
 @dataclass
 class Outside:
-    """A server that stands for the internet, where every name leads; what it heard and what the proxy decided."""
+    """A server that acts as the internet for every name; records requests and the proxy's decisions."""
 
     place: Place
     port: int
@@ -276,7 +276,7 @@ def test_request_host_is_that_of_its_url() -> None:
 
 
 def hello(name: str | None) -> bytes:
-    """The first bytes of a real client."""
+    """Return the first bytes of a real client."""
     into, out = ssl.MemoryBIO(), ssl.MemoryBIO()
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False

@@ -1,4 +1,4 @@
-"""Commands run, say what they say, and end with all that they started."""
+"""Running commands: output, input, limits, and ending with everything they started."""
 
 import asyncio
 import hashlib
@@ -23,12 +23,12 @@ from tests.tools.sandbox.conftest import Place, make_backend
 
 @pytest.fixture
 def mark() -> str:
-    """A number of seconds that no other process sleeps."""
+    """Return a sleep duration that no other process uses."""
     return f"98765.{secrets.randbelow(10**9):09}"
 
 
 def alive(mark: str) -> bool:
-    """Whether any process of the machine has the mark in its command line, a shell that starts one apart."""
+    """Return whether any process has the mark in its command line, except a shell that starts one."""
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             words = path.read_bytes().split(b"\0")
@@ -40,7 +40,7 @@ def alive(mark: str) -> bool:
 
 
 def begun(mark: str) -> bool:
-    """Whether it runs now or within a few seconds: what a shell has started may not be its own program yet."""
+    """Return whether it is running within a few seconds; a shell may not have started its program yet."""
     until = time.monotonic() + 5
     while not alive(mark) and time.monotonic() < until:
         time.sleep(0.01)
@@ -48,7 +48,7 @@ def begun(mark: str) -> bool:
 
 
 def gone(mark: str) -> bool:
-    """Whether it is gone now or within a few seconds, for what ends without anybody waiting for it."""
+    """Return whether it is gone within a few seconds, for processes nobody waits for."""
     until = time.monotonic() + 5
     while alive(mark) and time.monotonic() < until:
         time.sleep(0.01)
@@ -170,7 +170,7 @@ asyncio.run(main())
 
 
 async def test_killed_hob_leaves_no_sandbox_in_setup(wrapped: Place, mark: str, tmp_path: Path) -> None:
-    """Until bwrap has bound itself to its parent's life nothing else did."""
+    """Until bwrap had bound itself to its parent's life, nothing else did."""
     slow = tmp_path / "bwrap"
     slow.write_text(f"#!/bin/sh\necho making >> {tmp_path}/made\nsleep {mark}\n")
     slow.chmod(0o755)

@@ -1,4 +1,4 @@
-"""What a command did to a folder is known afterwards and can be put back, but never over a later change."""
+"""Changes of a command to a folder are recorded and can be undone, but never over a later change."""
 
 import os
 import shutil
@@ -44,7 +44,7 @@ def told(restored: tuple[Restored, ...]) -> dict[str, str]:
 
 
 def picture(tree: Path) -> dict[str, tuple[int, object]]:
-    """Everything below a folder that somebody could see."""
+    """Return everything visible below a folder."""
     seen: dict[str, tuple[int, object]] = {}
     for path in sorted(tree.rglob("*")):
         status = path.lstat()
@@ -134,7 +134,7 @@ def test_interrupted_undo_is_completed_by_the_next(snapshots: Snapshots, tree: P
         (tree / "run.sh").write_text("gone")
 
     found = around(snapshots, tree, act)
-    (tree / "README").rmdir()  # as far as the first attempt came
+    (tree / "README").rmdir()  # as far as the first attempt got
     snapshots.restore(tree, found)
     assert picture(tree) == before
 

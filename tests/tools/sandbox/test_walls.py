@@ -1,4 +1,4 @@
-"""What stands in a folder that a command may change, and still is not the command's to change."""
+"""Protected files in folders that a command may otherwise change."""
 
 import subprocess
 from dataclasses import replace
@@ -17,7 +17,7 @@ OLD = frozenset({"--bind-fd", "--ro-bind-fd"})
 
 @pytest.fixture(params=["as it is opened", "by its path"])
 def walled(request: pytest.FixtureRequest, wrapped: Place) -> Place:
-    """A place with walls, of this bubblewrap and of one that knows no descriptors."""
+    """A place with protected files, with this bubblewrap and with one that does not support descriptors."""
     backend = wrapped.backend
     assert isinstance(backend, Bubblewrap)
     options = backend.options - (OLD if request.param == "by its path" else frozenset())

@@ -1,4 +1,4 @@
-"""Killed at any moment, a file is old or new, and what was changed can be undone."""
+"""A file is old or new at any kill, and changes can be undone."""
 
 import random
 import signal

@@ -1,4 +1,4 @@
-"""What a turn changed can be undone, whether tools or commands did it, but never what came later."""
+"""A turn's changes by tools and commands can be undone, but never later changes."""
 
 import asyncio
 import os
@@ -145,7 +145,7 @@ async def test_turn_without_commands_is_left_to_the_file_tools(bench: Bench) -> 
 
 
 async def test_commands_of_a_killed_hob_can_be_undone(tmp_path: Path) -> None:
-    """The process below starts a command in the background, and is killed."""
+    """The process below starts a background command and is killed."""
     mark = f"98765.{secrets.randbelow(10**9):09}"
     program = f"""
 import asyncio, os, signal

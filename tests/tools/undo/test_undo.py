@@ -1,4 +1,4 @@
-"""What a turn changed can be shown and undone, but never over what somebody else changed since."""
+"""A turn's changes can be shown and undone, but never over somebody else's later changes."""
 
 import stat
 from collections.abc import AsyncIterator
@@ -29,7 +29,7 @@ def grown(ws: Path) -> dict[str, bytes]:
 
 
 async def change_much(files: FileTools, ws: Path) -> dict[str, bytes]:
-    """Change, create, delete and rename; what was there before."""
+    """Change, create, delete and rename; return the previous contents."""
     (ws / "a").write_bytes(b"one\r\ntwo\r\n")
     (ws / "b").write_bytes(b"\0binary\xff")
     (ws / "b").chmod(0o751)
