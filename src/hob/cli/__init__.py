@@ -1,1 +1,1 @@
-"""The commands, one subject a file; each is loaded only when it is used."""
+"""The command line: one module per subject, loaded only when its command runs."""

@@ -1,6 +1,6 @@
-"""What commands as `hob ask` print while the daemon works for them, and when it goes away.
+"""Requests of commands such as `hob ask` to the daemon, and their output.
 
-They reach it over its socket; a home that is free they open themselves.
+Commands use the daemon's socket; if no daemon runs, they open the home themselves.
 """
 
 import os
@@ -25,35 +25,35 @@ from hob.core.values import dataclass
 from hob.gateway.chat.inbound import ClientEvent
 
 SUCCESSOR_SECONDS = 3.0
-"""How long a lost owner's successor may take to appear before the command does the work itself."""
+"""Seconds to wait for a lost daemon's successor before the command does the work itself."""
 REJOIN_SECONDS = 60.0
 FAILED, USAGE, TEMPORARY, INTERRUPTED = 1, 2, 75, 130
-"""75 is EX_TEMPFAIL of sysexits.h: not lost, ask again with --resume."""
+"""Exit statuses. 75 is EX_TEMPFAIL of sysexits.h: nothing is lost, --resume asks again."""
 ENDED = frozenset({"done", "silent", "failed", "cancelled", "set_aside"})
 
 
 @dataclass(frozen=True, slots=True)
 class DaemonRequest:
-    """Something that events tell of: asked of the home's owner, or done here if the home is free."""
+    """A request that yields events, sent to the daemon or performed here if none runs."""
 
     there: Callable[[Path], Generator[ClientEvent, None, None]]
     here: Callable[[], Any]
-    """Gives a `Life` of `hob.app.daemon.one_shot`, which most commands need not load."""
+    """Returns a `Life` of `hob.app.daemon.one_shot`, which most commands do not load."""
 
 
 def sent(body: dict[str, Any]) -> DaemonRequest:
-    """A message, and what comes of it."""
+    """Send a message and yield its events."""
     key = f"ask-{os.urandom(12).hex()}"
     return DaemonRequest(lambda path: stream_chat(path, body, key), lambda: _one_shot().sending(body, key))
 
 
 def resumed(id: str) -> DaemonRequest:
-    """The rest of what comes of an earlier message."""
+    """Yield the remaining events of an earlier message."""
     return DaemonRequest(lambda path: stream_again(path, id), lambda: _one_shot().resuming(id))
 
 
 def answered(id: str, *, allowed: bool, scope: str) -> DaemonRequest:
-    """An answer to a question for approval, and what comes of the turn that waited."""
+    """Answer a request for approval and yield the events of the turn that waited."""
 
     def there(path: Path) -> Generator[ClientEvent, None, None]:
         body = {"allowed": allowed, "scope": scope}
@@ -68,7 +68,7 @@ def answered(id: str, *, allowed: bool, scope: str) -> DaemonRequest:
 
 
 def perform(home: Path, request: DaemonRequest, *, json: bool) -> int:
-    """See the errand through and show it; the command's exit status."""
+    """Perform a request and print its events; return the command's exit status."""
     notifier = RequestProgress(json)
     try:
         see_through(home, request, notifier)
@@ -83,9 +83,9 @@ def perform(home: Path, request: DaemonRequest, *, json: bool) -> int:
 
 
 def see_through(home: Path, request: DaemonRequest, notifier: "RequestProgress") -> None:
-    """Show it to its end; questions are asked at the terminal, where there is one.
+    """Perform a request to its end; questions are asked at the terminal, if there is one.
 
-    Raises ConnectionLost when the owner went away and was not replaced in time.
+    Raises ConnectionLost if the daemon went away and was not replaced in time.
     """
     while True:
         deliver(home, request, notifier.show)
@@ -101,7 +101,7 @@ def see_through(home: Path, request: DaemonRequest, notifier: "RequestProgress")
 
 
 def _ask(terminal: ApprovalPrompt, view: Mapping[str, Any]) -> DaemonRequest | None:
-    """What the person answers; None where the question is left open."""
+    """Return the person's answer as a request; None if the question is left open."""
     if view["asked"]:
         first = view["asked"][0]
         decided = terminal.decide(first)
@@ -115,9 +115,9 @@ def _ask(terminal: ApprovalPrompt, view: Mapping[str, Any]) -> DaemonRequest | N
 
 
 def deliver(home: Path, request: DaemonRequest, show: Callable[[ClientEvent], None]) -> None:
-    """Show what happens until it has ended or people are asked, told by the home's owner, or by owning the home.
+    """Call `show` for each event until the end or a question, from the daemon or from the home opened here.
 
-    Raises ConnectionLost when the owner went away and was not replaced in time.
+    Raises ConnectionLost if the daemon went away and was not replaced in time.
     """
     path = socket_of(home)
     lost_at = give_up_at = taken_until = 0.0
@@ -135,10 +135,10 @@ def deliver(home: Path, request: DaemonRequest, show: Callable[[ClientEvent], No
                 _deliver_here(request, show)
             return
         except (ConnectionLost, HomeTaken) as error:
-            # the owner was killed, is stopping, or handed over; the next owner of the home knows the key
+            # the daemon was killed, is stopping or handed over; its successor knows the key
             now = time.monotonic()
             if isinstance(error, HomeTaken) and not lost_at:
-                # an owner that is opening, or handing over, does not listen for a moment
+                # an owner that is opening or handing over does not listen for a moment
                 taken_until = taken_until or now + OPENING_SECONDS
                 if now > taken_until:
                     raise
@@ -150,7 +150,7 @@ def deliver(home: Path, request: DaemonRequest, show: Callable[[ClientEvent], No
 
 
 def _deliver_here(request: DaemonRequest, show: Callable[[ClientEvent], None]) -> None:
-    import asyncio  # nor does an attached command need these
+    import asyncio  # an attached command needs neither
 
     asyncio.run(_one_shot().one_shot(request.here(), show))
 
@@ -163,7 +163,7 @@ def _one_shot() -> Any:
 
 
 class RequestProgress:
-    """Shows events as they come; `status` is the command's exit status."""
+    """Prints events; `status` is the command's exit status."""
 
     def __init__(self, json: bool) -> None:
         self.status = TEMPORARY
@@ -175,7 +175,7 @@ class RequestProgress:
         self._output = LiveOutput()
 
     def show(self, event: ClientEvent) -> None:
-        """The answer to standard output, everything else to standard error."""
+        """Print the answer to standard output, everything else to standard error."""
         match event.name:
             case "result" | "error":
                 self._output.end()
@@ -210,7 +210,7 @@ class RequestProgress:
                 say(data["text"])
 
     def take_question(self) -> Mapping[str, Any] | None:
-        """The question at which the events ended, if they did; once."""
+        """Return and clear the question at which the events ended, if any."""
         question, self._question = self._question, None
         return question
 
@@ -222,7 +222,7 @@ class RequestProgress:
         say(how_to_answer(view))
 
     def _note(self, text: str) -> None:
-        """A line about the answer; seen while it was written, it is not told again with it."""
+        """Print a remark once."""
         if text not in self._noted:
             self._noted.add(text)
             say(paint(text, "dim", sys.stderr))
@@ -250,5 +250,5 @@ class RequestProgress:
 
 
 def say(text: str) -> None:
-    """To standard error."""
+    """Print to standard error."""
     print(text, file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""Dates, durations and figures as a terminal shows them."""
+"""Dates, durations and figures as shown in a terminal."""
 
 import time
 
@@ -7,22 +7,22 @@ from hob.core.translation.language import SEPARATORS
 
 
 def number(value: float, digits: int = 1) -> str:
-    """A figure with the separators of the reader's language."""
+    """Format a figure with the separators of the reader's language."""
     return in_language(f"{value:,.{digits}f}")
 
 
 def in_language(figure: str) -> str:
-    """An English figure with the separators of the reader's language."""
+    """Replace the separators of an English figure by those of the reader's language."""
     return figure if terminal_language() == "en" else figure.translate(SEPARATORS)
 
 
 def when(seconds: float) -> str:
-    """A time for people, local."""
+    """Format a time in the local time zone."""
     return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seconds))
 
 
 def age(seconds: float) -> str:
-    """A duration for people."""
+    """Format a duration."""
     for unit, size in (("d", 86_400), ("h", 3_600), ("min", 60)):
         if seconds >= size:
             return f"{number(seconds / size)} {unit}"

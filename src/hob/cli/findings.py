@@ -1,4 +1,4 @@
-"""What `hob doctor` and `hob security audit` have found, for people and for programs."""
+"""Findings of `hob doctor` and `hob security audit`, as text and as JSON."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -16,11 +16,11 @@ WORDS = {
     Severity.WARN: translatable("warning"),
     Severity.INFO: translatable("note"),
 }
-"""Severities for people."""
+"""Severities, in words."""
 
 
 def report_view(report: DiagnosticReport, fixed: Sequence[str]) -> dict[str, Any]:
-    """As JSON."""
+    """Return the report as JSON."""
     return {"checks": report.checks, "findings": [_view(each) for each in report.findings], "fixed": list(fixed)}
 
 
@@ -37,7 +37,7 @@ def _view(finding: Finding) -> dict[str, Any]:
 
 
 def show_report(report: DiagnosticReport, fixed: Sequence[str]) -> None:
-    """As lines: what was fixed, what is found, what is accepted or was not asked, and how much that is."""
+    """Print what was fixed, found, accepted and skipped, and the totals."""
     for told in fixed:
         print(f"{paint(_('fixed'), 'green')}     {printable(_(told))}")
     for each in report.findings:

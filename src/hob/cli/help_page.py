@@ -1,4 +1,4 @@
-"""The help page: what `--help` and `hob` print, and what wrong use is answered with."""
+"""The help page: `--help` output and messages about wrong use."""
 
 import io
 import re
@@ -25,17 +25,17 @@ from hob.cli.translating import _
 _WIDEST = 100
 _MARGIN = "  "
 PLACEHOLDERS = {"STR": "TEXT", "INT": "NUMBER", "FLOAT": "NUMBER", "ARGS": "NAME"}
-"""Words for what cyclopts calls by its type."""
+"""Placeholders in place of cyclopts' type names."""
 _UNNAMED = "[ARGS"
-"""What cyclopts says of arguments that may be left out."""
+"""Names that cyclopts gives to optional arguments."""
 _LABELS = 24
-"""The columns of names; what is longer has a line for itself."""
+"""Width of the column of names; longer names get a line of their own."""
 
 
 class HelpPage:
-    """A help formatter for cyclopts: names to the left, meanings wrapped at words to the right.
+    """A help formatter for cyclopts: names on the left, wrapped meanings on the right.
 
-    Every text is said by `say`. The usage waits for the list of arguments, which has their names.
+    Every text is translated by `say`. The usage is printed after the arguments are known, as it names them.
     """
 
     def __init__(self, say: Callable[[str], str] = _) -> None:
@@ -60,7 +60,7 @@ class HelpPage:
             _print(console, "\n".join([f"{self._say(title)}:", *lines]))
 
     def render_usage(self, console: Console, options: ConsoleOptions, usage: Any) -> None:
-        """Print how the command is called, or keep it until the names of what may be left out are known."""
+        """Print the usage, or keep it until the names of optional arguments are known."""
         said = _plain(usage).removeprefix("Usage: ")
         self._usage = said if _UNNAMED in said else ""
         self._description = ""
@@ -68,7 +68,7 @@ class HelpPage:
             self._print_usage(console, said)
 
     def render_description(self, console: Console, options: ConsoleOptions, description: Any) -> None:
-        """Print what the command does, its paragraphs wrapped, behind how it is called."""
+        """Print the description after the usage, its paragraphs wrapped."""
         paragraphs = _plain(description).split("\n\n") if description else []
         self._description = "\n\n".join(textwrap.fill(self._say(_joined(text)), _width(console)) for text in paragraphs)
         if self._description and not self._usage:
@@ -101,17 +101,17 @@ class HelpPage:
         return [head, *text]
 
     def _named(self, label: str) -> str:
-        """The label with its placeholders in the reader's words."""
+        """Return the label with translated placeholders."""
         return re.sub(r"(?<![\w-])[A-Z]{3,}\b", lambda found: self._say(PLACEHOLDERS.get(found[0], found[0])), label)
 
 
 def _optional_name(entry: HelpEntry) -> str:
-    """What an argument that may be left out is called; empty for all else."""
+    """Return the name of an optional argument; empty for anything else."""
     return "" if entry.required else entry.positional_label or ""
 
 
 def wrong_use(error: CycloptsError) -> str:
-    """What is wrong with how a command was called, and where its help is."""
+    """Return what is wrong with a command line, and where its help is."""
     match error:
         case UnusedCliTokensError() if error.unused_tokens:
             subcommands = [name for name in error.app or () if not name.startswith("-")]
@@ -166,7 +166,7 @@ def _bad_value(kind: Any) -> str:
 
 
 def _plain(text: Any) -> str:
-    """The words of what cyclopts made of a docstring."""
+    """Return the plain text of what cyclopts made of a docstring."""
     if text is None or isinstance(text, str):
         return text or ""
     console = Console(file=io.StringIO(), width=10_000, no_color=True)

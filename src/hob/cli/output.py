@@ -1,4 +1,4 @@
-"""Output of commands: colours, tables, words of states, JSON, errors and exit status."""
+"""Output of commands: colours, tables, states in words, JSON, errors and exit status."""
 
 import json
 import os
@@ -26,9 +26,9 @@ SESSION_WORDS: Mapping[str, str] = {
     "memory": translatable("background work on memory"),
     "models": translatable("`hob models`"),
 }
-"""What spends under keys that are no conversations, by how they begin."""
+"""Spending of sessions that are not conversations, by key prefix."""
 SIMPLE_TERMINALS = frozenset({"", "dumb", "unknown"})
-"""Values of TERM that promise nothing but lines of text."""
+"""Values of TERM for terminals without cursor control."""
 STATE_COLOURS = {
     "done": "green",
     "sent": "green",
@@ -46,35 +46,35 @@ STATE_COLOURS = {
 
 
 def paint(text: str, colour: str, on: TextIO | None = None) -> str:
-    """The text in a colour, where standard output (or what it is written on) shows colours."""
+    """Colour the text if standard output, or the given stream, shows colours."""
     return f"\033[{COLOURS[colour]}m{text}\033[0m" if colour and shows_colours(on or sys.stdout) else text
 
 
 def shows_colours(on: TextIO) -> bool:
-    """Whether it is a terminal with colours, and they are wanted (https://no-color.org)."""
+    """Whether the stream is a terminal with colours, and NO_COLOR is unset (https://no-color.org)."""
     environ = process_environment()
     return on.isatty() and not environ.get("NO_COLOR") and environ.get("TERM", "") not in SIMPLE_TERMINALS
 
 
 def state(name: str, width: int = 0) -> str:
-    """A state in the reader's words and its colour."""
+    """Return a state in words, padded and coloured."""
     return paint(_(STATE_WORDS.get(name, name)).ljust(width), STATE_COLOURS.get(name, ""))
 
 
 def class_word(code: str) -> str:
-    """How far somebody is trusted, in the reader's words."""
+    """Return a class of senders in words."""
     return _(CLASS_WORDS.get(code, code))
 
 
 def status_word(code: str) -> str:
-    """How something ended, in the reader's words; a code that has none as it is."""
-    from hob.cli.chat.rendering.tool_calls import STATUS_NAMES  # few commands say it
+    """Return an outcome in words; an unknown code unchanged."""
+    from hob.cli.chat.rendering.tool_calls import STATUS_NAMES  # few commands need it
 
     return _(STATUS_NAMES.get(code, STATE_WORDS.get(code, FAULT_WORDS.get(code, code))))
 
 
 def session_name(key: str, width: int = 60) -> str:
-    """A conversation for people, as `main (terminal)`: the first word is what commands take."""
+    """Return a conversation as `main (terminal)`; the first word is what commands take."""
     if key.startswith("local:"):
         return f"{line(key.removeprefix('local:'), width)} ({_('terminal')})"
     about = _(SESSION_WORDS.get(key.partition(":")[0], ""))
@@ -82,30 +82,30 @@ def session_name(key: str, width: int = 60) -> str:
 
 
 def print_head(*columns: tuple[str, int]) -> None:
-    """The names of a table's columns over them, each with the width of its column; negative: to the right."""
+    """Print column names with the widths of the columns; negative widths align right."""
     cells = [name.ljust(width) if width >= 0 else name.rjust(-width) for name, width in columns]
     print(paint("  ".join(cells).rstrip(), "dim"))
 
 
 def width_of_screen(otherwise: int = 120) -> int:
-    """Columns of the terminal on standard output, where that is one."""
+    """Return the terminal's width, or `otherwise` if standard output is no terminal."""
     return (os.get_terminal_size(sys.stdout.fileno()).columns or otherwise) if sys.stdout.isatty() else otherwise
 
 
 def line(text: str, width: int = 72) -> str:
-    """The text's first line, control characters made visible, cut to a width."""
+    """Return the first line of the text, cut to a width, control characters made visible."""
     shown = "".join(c if c.isprintable() else "·" for c in text.strip().split("\n", 1)[0])
     return shown if len(shown) <= width else shown[: width - 1] + "…"
 
 
 def sentence(text: str) -> str:
-    """A text that stands alone: with a capital, unless it begins with a name or code, and a full stop."""
+    """Return the text as a sentence: capitalised unless it begins with a name or code, with a full stop."""
     first, stop = text.partition(" ")[0], "" if text.endswith((".", "?", "!")) else "."
     return f"{text[:1].upper() if first.isalpha() else text[:1]}{text[1:]}{stop}"
 
 
 def printable(text: str) -> str:
-    """The text without control sequences (colours, titles, the clipboard); new lines and tabs stay."""
+    """Return the text without control sequences (colours, titles, clipboard); new lines and tabs stay."""
     return text.translate(_TAMED)
 
 
@@ -113,42 +113,42 @@ _TAMED = {code: "\ufffd" for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(c
 
 
 class ProgressLine:
-    """What is being done, on one line of standard error that goes away again; only where somebody sits there."""
+    """A transient progress line on standard error, shown only on a terminal."""
 
     def __init__(self) -> None:
         self._live = sys.stderr is not None and sys.stderr.isatty()
         self._open = False
 
     def show(self, text: str) -> None:
-        """In place of what was shown before."""
+        """Replace the line."""
         if self._live:
             print(f"\r\033[K{paint(text, 'dim', sys.stderr)}", end="", file=sys.stderr, flush=True)
             self._open = True
 
     def end(self) -> None:
-        """Whatever is shown next stands alone."""
+        """Clear the line."""
         if self._open:
             print("\r\033[K", end="", file=sys.stderr, flush=True)
             self._open = False
 
 
 class LiveOutput:
-    """What a command writes while it runs, dimmed on standard error where that is a terminal; at most so much of it."""
+    """A command's output while it runs: dimmed, on standard error, limited, only on a terminal."""
 
     MAX = 4_000
-    """Characters of one call."""
+    """Characters per call."""
 
     def __init__(self) -> None:
         self._left = self.MAX
         self._open = False
 
     def begin(self) -> None:
-        """Another call begins."""
+        """Start the output of another call."""
         self.end()
         self._left = self.MAX
 
     def write(self, text: str) -> None:
-        """Show a piece, if there is room for it."""
+        """Print a piece if the limit allows."""
         if not self._left or not text or not sys.stderr.isatty():
             return
         shown = printable(text[: self._left])
@@ -159,7 +159,7 @@ class LiveOutput:
             self._put(_("[… the rest is not shown here …]") + "\n")
 
     def end(self) -> None:
-        """Whatever is shown next begins on a line of its own."""
+        """Start a new line for what follows."""
         if self._open:
             self._put("\n")
 
@@ -169,7 +169,8 @@ class LiveOutput:
 
 
 def confirm(question: str, otherwise: str = "", *, about: Callable[[], object] = lambda: None) -> bool:
-    """Whether the person at the terminal agrees; `about` shows what it is about, `otherwise` is said where not.
+    """Ask for confirmation; return whether the person agrees. `about` prints details first, `otherwise` is printed if
+    not.
 
     Raises InvalidRequest without a terminal.
     """
@@ -188,12 +189,12 @@ def confirm(question: str, otherwise: str = "", *, about: Callable[[], object] =
 
 
 def print_json(value: Mapping[str, Any]) -> None:
-    """Indented JSON."""
+    """Print indented JSON."""
     print(json.dumps(value, ensure_ascii=False, indent=2))
 
 
 def printed_json(value: Mapping[str, Any], wanted: bool) -> bool:
-    """Print it as JSON where that is wanted; whether it was."""
+    """Print the value as JSON if wanted; return whether it was printed."""
     if wanted:
         print_json(value)
     return wanted

@@ -1,4 +1,4 @@
-"""The command line: which commands there are. Each is loaded only when it is used."""
+"""The table of commands. Each is loaded only when it runs."""
 
 import errno
 import io
@@ -22,7 +22,7 @@ HEADINGS = {
     "doctor": "Keep it running",
     "memory": "Data",
 }
-"""Above which command each heading stands."""
+"""The command above which each heading is printed."""
 COMMANDS: tuple[tuple[str, str], ...] = (
     ("chat", "Chat in the terminal; the default command."),
     ("ask", "Ask one question; the answer goes to stdout."),
@@ -72,11 +72,11 @@ COMMANDS: tuple[tuple[str, str], ...] = (
 
 _OWN_OPTIONS = frozenset({"--help", "-h", "--version", "-V"})
 PLAIN = frozenset({"chat", "serve", "stop", "resume", "status", "usage", "tasks", "timeline", "logs", "prompt"})
-"""Commands that their name alone says all about, so that there is nothing to parse."""
+"""Commands without arguments, so that nothing has to be parsed."""
 
 
 def load_command(name: str) -> Any:
-    """The function of a command, or the `cyclopts.App` of one that has several."""
+    """Return a command's function, or the `cyclopts.App` of a group."""
     with without_garbage_collection(stays=name == "serve"):
         return _talk(name) or _setup(name) or _trust(name)
 
@@ -188,7 +188,7 @@ def _trust(name: str) -> Any:  # noqa: C901 - a table
 
 
 def overview() -> str:
-    """What `hob --help` says, made without loading anything."""
+    """Return the text of `hob --help`, made without loading commands."""
     lines: list[str] = []
     for name, text in COMMANDS:
         if name in HEADINGS:
@@ -202,18 +202,18 @@ def overview() -> str:
 
 
 def commands_of_plugins() -> Mapping[str, tuple[str, str]]:
-    """The commands of the plug-ins that the owner has enabled, each with its plug-in and its help."""
+    """Return the commands of enabled plug-ins, each with its plug-in and its help."""
     home = find_home(process_environment())
     if not (home / MANIFESTS).exists():
         return {}
-    from hob.app.plugins.manifest import read_manifests  # a third of what `hob --help` takes
+    from hob.app.plugins.manifest import read_manifests  # a third of the time of `hob --help`
 
     on = [each for each in read_manifests(home).values() if each.on]
     return {name: (each.name, text) for each in on for name, text in each.commands.items()}
 
 
 def build(help_page: Any = None, wanted: str = "") -> Any:
-    """The commands, as a `cyclopts.App`; `hob` alone is a chat. `wanted`: all but this are no more than a name."""
+    """Build the `cyclopts.App`; `hob` alone is a chat. With `wanted`, other commands are names only."""
     from cyclopts import App, Parameter  # a tenth of a second that the list of commands does not need
 
     from hob.cli.help_page import HelpPage
@@ -234,7 +234,7 @@ def build(help_page: Any = None, wanted: str = "") -> Any:
 
 
 def _help_of(command: Callable[..., object], text: str) -> str:
-    """What the list says of a command, and what its docstring adds to its first sentence."""
+    """Return a command's one-line help, and the rest of its docstring."""
     from inspect import cleandoc  # only help needs it
 
     added = cleandoc(command.__doc__ or "").partition("\nParameters\n")[0].split("\n\n")[1:]
@@ -242,7 +242,7 @@ def _help_of(command: Callable[..., object], text: str) -> str:
 
 
 def _perform(arguments: Sequence[str]) -> object:
-    """The command's status. The commonest ways to call Hob do without the command line library, half of their cost."""
+    """Run a command; return its status. The commonest calls skip the command line library, at half the cost."""
     arguments = _as_options(arguments)
     if arguments in (["--help"], ["-h"]):
         return print(overview())
@@ -257,7 +257,7 @@ def _perform(arguments: Sequence[str]) -> object:
 
 
 def _as_options(arguments: Sequence[str]) -> list[str]:
-    """`hob help ask` is `hob ask --help`, and `hob version` is `hob --version`."""
+    """Rewrite `hob help ask` as `hob ask --help`, and `hob version` as `hob --version`."""
     match list(arguments):
         case ["help", *rest]:
             return [*rest, "--help"]
@@ -285,25 +285,25 @@ def _parsed(arguments: Sequence[str]) -> object:
 
 
 def _not_loaded() -> None:
-    """A command of which no more than its name is wanted."""
+    """Stand-in for a command of which only the name is needed."""
 
 
 def _lead_in() -> object:
-    """Let a person who is there set Hob up first, where there is nothing to ask; a status that ends it, or 0."""
+    """Let a person set Hob up first if no model is connected; return a status that ends the program, or 0."""
     if not (sys.stdin and sys.stdin.isatty() and sys.stdout.isatty()):
-        return 0  # what is piped in is kept, and told how it comes to its answer
+        return 0  # piped input is kept, with a hint how to get its answer
     from hob.cli.onboarding.first_run import lead_in
 
     return lead_in()
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run a command; its exit status. 2 means wrong use or wrong configuration, 1 that it failed."""
+    """Run a command; return its exit status: 1 if it failed, 2 for wrong use or invalid settings."""
     if sys.stdout is None:  # closed by the caller
         sys.stdout = io.StringIO()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper) and stream.encoding.lower() != "utf-8":
-            stream.reconfigure(errors="replace")  # a sign that this terminal cannot show is no failure
+            stream.reconfigure(errors="replace")  # a character that this terminal cannot show is no failure
     try:
         status = _perform([_as_text(word) for word in arguments])
         sys.stdout.flush()
@@ -316,7 +316,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _as_text(word: str) -> str:
-    """An argument that a locale without umlauts left undecoded, as the UTF-8 that it is."""
+    """Decode an argument as UTF-8 that the locale left undecoded."""
     if word.isascii() or word.isprintable():
         return word
     try:
@@ -326,20 +326,21 @@ def _as_text(word: str) -> str:
 
 
 def _innermost(error: BaseException) -> BaseException:
-    """The one error that a block with tasks has wrapped."""
+    """Return the single error inside a task group's exception."""
     while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
         error = error.exceptions[0]
     return error
 
 
 def _explain(error: BaseException) -> int | None:
-    """Say what is wrong; the exit status. None for an unexpected error."""
-    from hob.core.errors import HobError, HomeTaken, InvalidRequest, NotConfigured, Unready  # half of `hob --help`
+    """Print what is wrong and return the exit status; None for an unexpected error."""
+    # half the time of `hob --help`
+    from hob.core.errors import HobError, HomeTaken, InvalidRequest, NotConfigured, Unready
 
     match error:
         case NotConfigured() | InvalidRequest() if not isinstance(error, Unready):
             print(f"hob: {_(str(error))}", file=sys.stderr)
-            return 2  # a service that ends so is not started again, with a 1 it is
+            return 2  # a service does not restart after 2, but does after 1
         case HomeTaken():
             told = _("{error}; stop it first (`hob stop`), or set HOB_HOME to another directory")
             print(f"hob: {told.format(error=_(str(error)))}", file=sys.stderr)
@@ -348,7 +349,7 @@ def _explain(error: BaseException) -> int | None:
             print(f"hob: {_(str(error))}", file=sys.stderr)
             return 1
         case BrokenPipeError():
-            # the reader has closed the pipe; the interpreter must not find out again when it flushes at its end
+            # the reader closed the pipe; prevent the interpreter from noticing it again at exit
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 1
         case OSError() if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO):

@@ -1,22 +1,24 @@
-"""Translating what commands print: `_("{name} is there").format(name=name)`, `ngettext`. The language is chosen in
-`hob.core.translation.language`."""
+"""Translation of what commands print: `_("{name} is there").format(name=name)` and `ngettext`.
+
+The language is chosen in `hob.core.translation.language`.
+"""
 
 from hob.config.environment import process_environment
 from hob.core.translation.language import language_of, say, translatable, translate_plural, translated
 
 
 def terminal_language() -> str:
-    """The language that LC_ALL, LC_MESSAGES or LANG ask for."""
+    """Return the language of LC_ALL, LC_MESSAGES or LANG."""
     return language_of(process_environment())
 
 
 def _(message: str) -> str:
-    """The message in the terminal's language, placeholders unfilled; those of a `Translatable` filled."""
+    """Return the message in the terminal's language, placeholders unfilled; a `Translatable` with its values."""
     return translated(message, terminal_language())
 
 
 def ngettext(one: str, many: str, count: int, **values: object) -> str:
-    """The form of the message for this count, with the count and further values in its placeholders."""
+    """Return the message's form for this count, with the count and further values filled in."""
     return translate_plural(one, many, count, terminal_language()).format(count=count, **values)
 
 
@@ -24,7 +26,7 @@ _FIRST_OF = translatable("the first of {server}", server="")
 
 
 def model_line(line: str, language: str) -> str:
-    """A model and why it is asked, as `MODEL (REASON)`, with the reason in this language."""
+    """Return a model and why it is used, as `MODEL (REASON)`, in this language."""
     if (told := translated(line, language)) != line:
         return told
     name, _bracket, reason = line.rpartition(" (")

@@ -1,4 +1,4 @@
-"""`hob logs`: what Hob did, from its log files; works whether it runs or not."""
+"""`hob logs`: show and follow the log files, with or without a daemon."""
 
 import os
 import re
@@ -19,7 +19,7 @@ from hob.core.translation.language import translatable
 _LEVELS = ("debug", "info", "warning", "error", "critical")
 _COLOURS = {"WARNING": "yellow", "ERROR": "red", "CRITICAL": "red", "DEBUG": "dim"}
 _UNITS = {"s": 1, "min": 60, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
-_PAUSE = 0.2  # seconds between looks at a growing file
+_PAUSE = 0.2  # seconds between reads of a growing file
 
 
 def logs(
@@ -31,14 +31,14 @@ def logs(
     limit: int = 200,
     json: bool = False,
 ) -> None:
-    """What Hob did, from its log.
+    """Show Hob's log.
 
     Parameters
     ----------
     follow:
         Keep showing new lines, until Ctrl-C.
     since:
-        Only what is newer: 30min, 2h, 3d, or a time such as 2026-05-01 or 2026-05-01T08:30.
+        Only newer lines: 30min, 2h, 3d, or a time such as 2026-05-01 or 2026-05-01T08:30.
     level:
         Only lines of at least this level.
     grep:
@@ -46,7 +46,7 @@ def logs(
     limit:
         Show at most this many of the newest; 0 shows all.
     json:
-        Print one JSON object a line.
+        Print one JSON object per line.
     """
     if limit < 0:
         raise InvalidRequest(translatable("--limit {limit} is not a number of lines; 0 means all", limit=limit))
@@ -73,7 +73,7 @@ def logs(
 
 
 class _Tail:
-    """The lines that are appended to a file, over its being begun anew."""
+    """Reads lines appended to a file, also after the file is rotated."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -81,7 +81,7 @@ class _Tail:
         self._rest = b""
 
     def lines(self) -> Iterator[str]:
-        """Those that came since the last call."""
+        """Return the lines appended since the last call."""
         yield from self._rest_of_file()
         try:
             now = self._path.stat().st_ino
@@ -104,7 +104,7 @@ class _Tail:
 
 
 def _full(folder: Path) -> Iterator[str]:
-    """The lines of the full files, oldest first."""
+    """Yield the lines of the rotated files, oldest first."""
     found = [file for file in folder.glob("hob.log.*") if file.suffix[1:].isdecimal()]
     for file in sorted(found, key=lambda file: -int(file.suffix[1:])):
         yield from file.read_text("utf-8", "replace").split("\n")[:-1]
@@ -133,7 +133,7 @@ def _filter(since: str, level: str, grep: str) -> Callable[[LogLine], bool]:
 
 
 def _moment(text: str) -> float:
-    """An age or a time, in Unix seconds."""
+    """Parse an age or a time into Unix seconds."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?) ?([a-z]+)", text.strip())
     if found and found[2] in _UNITS:
         return time.time() - float(found[1]) * _UNITS[found[2]]

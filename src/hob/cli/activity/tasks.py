@@ -1,4 +1,4 @@
-"""`hob tasks`: messages and what became of them."""
+"""`hob tasks`: messages and their outcomes."""
 
 import math
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ WAITS_WORDS: Mapping[str, str] = {
     WaitsFor.TIME: translatable("until it tries again"),
     WaitsFor.STORE: translatable("for room on the disk"),
 }
-"""What a waiting task waits for."""
+"""What a waiting task waits for, in words."""
 _PAGE = 1_000
 
 
@@ -37,7 +37,7 @@ def _newest(wanted: float, *, ended: bool) -> list[Mapping[str, Any]]:
 
 
 def tasks(*, all: bool = False, limit: int = 50, json: bool = False) -> None:  # noqa: A002 - the option's name
-    """List current and past tasks: each message is one, from when it is accepted until its answer is there.
+    """List current and past tasks. Each message is a task, from its acceptance until its answer.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""`hob timeline`: what happened, all that one message set off as a tree or the latest events."""
+"""`hob timeline`: the latest events, or everything one message caused, as a tree."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -33,13 +33,13 @@ KIND_WORDS: Mapping[str, str] = {
     EventKind.MEMORY: translatable("memory"),
     EventKind.SYSTEM: translatable("Hob"),
 }
-"""What an event is about, for people."""
+"""Kinds of events, in words."""
 REPLY_WORDS: Mapping[str, str] = {
     OutboundKind.ERROR: translatable("(why there is no answer)"),
     OutboundKind.NOTICE: translatable("(a notice)"),
     OutboundKind.QUESTION: translatable("(a question)"),
 }
-"""What a reply is that is no answer."""
+"""Kinds of replies that are not answers."""
 TURN_WORDS: Mapping[str, str] = {
     TurnState.READY: translatable("ready to continue"),
     TurnState.RUNNING: translatable("runs"),
@@ -47,10 +47,10 @@ TURN_WORDS: Mapping[str, str] = {
     TurnState.DONE: translatable("finished"),
     TurnState.SILENT: translatable("finished without an answer"),
 }
-"""What a turn does at an event about it, by the state that it went to; else the word of that state."""
+"""Turn events by the turn's new state; other states keep their own word."""
 
 _ENDED: Mapping[str, str] = {"paused": translatable("continued"), "archived": translatable("restored")}
-"""What a conversation was that is paused or archived no longer."""
+"""The state that a conversation left when it was resumed or restored."""
 
 
 def timeline(*, trace: str | None = None, session: str | None = None, limit: int = 50, json: bool = False) -> None:
@@ -59,11 +59,11 @@ def timeline(*, trace: str | None = None, session: str | None = None, limit: int
     Parameters
     ----------
     trace:
-        Show all that one message set off, as a tree: the id that begins its lines in the list, or that of a task.
+        Show everything that one message caused, as a tree; takes the trace shown in the list, or a task's id.
     session:
         Only this conversation.
     limit:
-        Show at most this many events, the newest.
+        Show at most this many of the newest events.
     json:
         Print JSON.
     """
@@ -80,7 +80,7 @@ def timeline(*, trace: str | None = None, session: str | None = None, limit: int
             )
         )
     if session and not events:
-        reach("GET", "/sessions/show", {"session": session})  # tells of one that does not exist
+        reach("GET", "/sessions/show", {"session": session})  # fails if there is no such conversation
     if printed_json(seen, json):
         return
     if not events:
@@ -94,9 +94,9 @@ def timeline(*, trace: str | None = None, session: str | None = None, limit: int
 
 
 def _tree(events: list[Mapping[str, Any]]) -> Iterator[tuple[Mapping[str, Any], int]]:
-    """Each event under the one whose span it is a part of, in the order in which they began, with its depth.
+    """Yield each event below the one whose span contains it, in the order in which they began, with its depth.
 
-    An event is written when it ends, so a turn comes after its parts in the timeline and before them here.
+    Events are written when they end, so a turn follows its parts in the timeline but precedes them here.
     """
     spans = {event["span_id"] for event in events}
     below: dict[str | None, list[Mapping[str, Any]]] = {}
@@ -125,7 +125,7 @@ def _row(event: Mapping[str, Any], depth: int, *, with_trace: bool) -> str:
 
 
 def _told(event: Mapping[str, Any]) -> tuple[str, ...]:
-    """What happened, and what is told of it less loudly."""
+    """Return an event's description and its dimmed details."""
     kind, name, status = event["kind"], event["name"], event["status"]
     rule = line(_(describe_rule(status)), 70) if kind == EventKind.POLICY else ""
     failed = "" if status == "ok" else paint(rule or status_word(status), "red")

@@ -1,4 +1,4 @@
-"""`hob usage`: what was spent, on what, and how much of each limit is left."""
+"""`hob usage`: costs, and what is left of each limit."""
 
 import shutil
 import sys
@@ -16,9 +16,9 @@ from hob.core.translation.language import translatable
 LABELS = ("day", "model", "sender", "tool")
 """Titles of the first column."""
 TITLES: Mapping[str, str] = {"session": translatable("conversation"), "task": translatable("purpose")}
-"""Those of what is called otherwise where people read it."""
+"""Purposes whose code is not what people read."""
 LIMIT_WORDS: Mapping[str, str] = {"daily": translatable("daily limit"), "monthly": translatable("monthly limit")}
-"""Limits, by how their settings end."""
+"""Limits, by the end of their settings' names."""
 _MAX_KEY = 44
 _MAX_BAR = 30
 _FEWEST = 4
@@ -36,10 +36,10 @@ def usage(
     Parameters
     ----------
     days:
-        Number of days, today included.
+        Number of days, including today.
     by:
-        Group by day, model, session, sender (owner, member, stranger), task (what the model was asked for: chat,
-        summary, ...) or tool (the calls that read its results).
+        Group by day, model, session, sender (owner, member, stranger), task (chat, summary, ...) or tool (model
+        calls that read its results).
     json:
         Print JSON.
     """
@@ -67,7 +67,7 @@ def usage(
 
 
 def _show_rows(by: str, rows: list[Mapping[str, Any]], total: Mapping[str, Any]) -> None:
-    """A table; columns in which nothing stands are left out."""
+    """Print the table without its empty columns."""
     columns = {_("dollars"): [_usd(row["cost_usd"]) for row in rows]}
     if total["held_usd"]:
         columns[_("reserved")] = [_usd(row["held_usd"]) for row in rows]
@@ -122,13 +122,13 @@ def _usd(amount: float) -> str:
 
 
 def _room(used: int) -> int:
-    """How wide bars may be beside texts of this width; none where the output is no terminal."""
+    """Return how wide bars may be beside this many columns; 0 if the output is not a terminal."""
     left = min(_MAX_BAR, shutil.get_terminal_size().columns - used) if sys.stdout.isatty() else 0
     return left if left >= _FEWEST else 0
 
 
 def _bar(part: float, room: int, colour: str, *, rest: bool = False) -> str:
-    """A gap and the bar; empty where there is no room."""
+    """Return a gap and a bar; empty without room."""
     if not room:
         return ""
     full, empty = ("█", "░") if (sys.stdout.encoding or "").lower().startswith("utf") else ("#", ".")

@@ -1,1 +1,1 @@
-"""The chat in a terminal: plain lines for pipes and simple terminals, a prompt with live answers for the others."""
+"""The terminal chat: a prompt with live answers, or plain lines for pipes and simple terminals."""

@@ -1,4 +1,4 @@
-"""The chat's connection to the daemon, or to one within this process where none runs."""
+"""The chat's connection to the daemon, or to one embedded in this process."""
 
 import os
 import threading
@@ -25,7 +25,7 @@ HEAR_SECONDS = 25.0
 
 
 class ChatConnection:
-    """The way to the home's owner; becomes the owner where there is none."""
+    """A connection to the home's daemon; embeds one if none runs."""
 
     def __init__(self, home: Path, stack: ExitStack) -> None:
         self._home = home
@@ -33,11 +33,11 @@ class ChatConnection:
         self._stack = stack
         self._opening = threading.Lock()
         self.embedded = False
-        """Whether this process became the owner."""
+        """Whether this process runs the daemon."""
 
     def open(self) -> None:
-        """Make sure that somebody owns the home and listens. Raises what opening Hob raises."""
-        with self._opening:  # messages that are followed at once all miss the owner at once
+        """Connect to a daemon, starting an embedded one if needed. Raises what opening Hob raises."""
+        with self._opening:  # several messages may find the daemon gone at once
             self._open()
 
     def _open(self) -> None:
@@ -55,13 +55,13 @@ class ChatConnection:
                 self.embedded = True
                 return
             except HomeTaken:
-                # somebody else was faster, or the former owner is still ending
+                # another process was faster, or the former daemon is still closing
                 if time.monotonic() > until:
                     raise
                 time.sleep(0.1)
 
     def model(self, language: str) -> str:
-        """Which model answers and why that one; how to connect one where there is none."""
+        """Return the answering model and why it answers, or how to connect one."""
         with suppress(NotRunning, ConnectionLost):
             line = str(call(self._path, "GET", "/status", timeout=5).body.get("model", ""))
             return (
@@ -72,13 +72,13 @@ class ChatConnection:
         return say(ChatSentence.MODEL_UNKNOWN, language)
 
     def send(self, body: Mapping[str, Any], files: Sequence[Path] = ()) -> Generator[ClientEvent, None, None]:
-        """Send a message with files and follow it. Raises OSError and HobError before anything was sent."""
+        """Send a message with files and follow it. Raises OSError and HobError before anything is sent."""
         key = f"chat-{os.urandom(12).hex()}"
         whole = {**body, **self._with_files(files, body.get("quoted"))} if files else body
         return self._rejoining(lambda: stream_chat(self._path, whole, key))
 
     def _with_files(self, files: Sequence[Path], quoted: str | None) -> dict[str, Any]:
-        """Texts go along as data behind what is `quoted` already, other files are handed in."""
+        """Return the fields that carry the files: text files as quoted data after `quoted`, others as uploads."""
         texts, handed_in = [quoted] if quoted else [], []
         for file in files:
             data = read_file(file)
@@ -95,19 +95,19 @@ class ChatConnection:
         return str(taken["id"])
 
     def follow(self, id: str) -> Generator[ClientEvent, None, None]:
-        """Follow an earlier message to its end."""
+        """Follow an earlier message until it ends."""
         return self._rejoining(lambda: stream_again(self._path, id))
 
     def is_answered(self, id: str) -> bool:
-        """Whether the turn of this message waits for an answer no more."""
+        """Whether the message's turn no longer waits for an answer."""
         with suppress(NotRunning, ConnectionLost):
             return "question" not in call(self._path, "GET", f"/chat/{id}", timeout=10).body
         return False
 
     def poll_unread(self, session: str, after: float) -> Sequence[Mapping[str, Any]]:
-        """Outcomes of this session that came after this and that nobody has fetched; waits a while for the first.
+        """Return outcomes of the session after this time that no client has fetched; waits a while for the first.
 
-        Where nobody owns the home, it returns none after a pause. Raises HobErrors where the owner cannot tell.
+        Returns none after a pause if no daemon runs. Raises HobError if the daemon refuses.
         """
         query = {"channel": "local", "session": session, "after": str(after), "wait": str(HEAR_SECONDS)}
         try:
@@ -121,16 +121,16 @@ class ChatConnection:
         return found
 
     def stop(self, body: Mapping[str, Any]) -> None:
-        """Stop the turn that runs in this conversation."""
+        """Stop the running turn of this conversation."""
         self.command("/stop", body)
 
     def command(self, text: str, body: Mapping[str, Any]) -> None:
-        """Do what a slash command says, whatever it answers."""
-        with suppress(NotRunning, ConnectionLost):  # nothing runs without an owner
+        """Run a slash command and ignore its answer."""
+        with suppress(NotRunning, ConnectionLost):  # nothing runs without a daemon
             call(self._path, "POST", "/chat", body={**body, "message": text}, timeout=5)
 
     def decide(self, id: str, *, allowed: bool, scope: str) -> str:
-        """Answer a question for approval; a line about it. Raises HobError."""
+        """Answer a request for approval; return a line about the outcome. Raises HobError."""
         body = {"allowed": allowed, "scope": scope}
         settled = call(self._path, "POST", f"/approvals/{quote(id, safe='')}", body=body, timeout=30).body
         if "error" in settled:
@@ -138,16 +138,16 @@ class ChatConnection:
         return str(settled["line"])
 
     def look(self, route: str, **query: str) -> Mapping[str, Any]:
-        """Some view of the owner's; empty where there is none."""
+        """Fetch a view of the daemon's state; empty without a daemon."""
         with suppress(NotRunning, ConnectionLost):
             answer = call(self._path, "GET", route, query, timeout=10)
             return answer.body if answer.status == 200 else {}
         return {}
 
     def _rejoining(self, begin: Callable[[], Generator[ClientEvent, None, None]]) -> Generator[ClientEvent, None, None]:
-        """The events; where the owner goes away, those of the next one, who knows the same key.
+        """Yield events; if the daemon goes away, continue with its successor, which knows the same key.
 
-        What was shown before is void then, which `retracted` says. Raises ConnectionLost when no daemon came in time.
+        A `retracted` event voids what was shown before. Raises ConnectionLost if no daemon comes in time.
         """
         until = 0.0
         while True:

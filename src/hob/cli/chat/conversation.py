@@ -1,4 +1,4 @@
-"""What becomes of the messages of a chat: their events, shown above the prompt. Knows nothing of keys and screens."""
+"""The messages of a chat and their events, written above the prompt. Independent of keys and screen."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -23,12 +23,12 @@ from hob.gateway.chat.inbound import ClientEvent
 from hob.guard.approvals.question_text import BAR
 
 _FURTHER = "┊ "
-"""Before what goes on of a line that is too long for the terminal."""
+"""Marks the continuation of a line too long for the terminal."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChatQuestion:
-    """Something for which approval is asked."""
+    """A request for approval."""
 
     message: ChatMessageState
     id: str
@@ -36,7 +36,7 @@ class ChatQuestion:
 
 
 class Conversation:
-    """Sends, follows, stops and answers. Every method is called in the prompt's event loop."""
+    """Sends, follows and stops messages and answers questions. Every method runs in the prompt's event loop."""
 
     def __init__(
         self,
@@ -50,7 +50,9 @@ class Conversation:
         refused: Callable[[str], None],
         settled: Callable[[], None],
     ) -> None:
-        """`changed` is told that something looks different, `refused` which text was not taken, `settled` of an end."""
+        """`changed` is called when something looks different, `refused` with a text that was not sent, `settled` at
+        each end.
+        """
         self._connection = connection
         self._follower = follower
         self._transcript = transcript
@@ -69,14 +71,14 @@ class Conversation:
 
     @property
     def busy(self) -> bool:
-        """Whether something goes on by itself."""
+        """Whether anything runs without waiting for a person."""
         return any(not message.is_waiting for message in self.active)
 
     def send(self, letter: DraftedMessage, after: str = "") -> None:
-        """Send it and show what comes of it, and then what the chat itself has to say."""
+        """Send a message and show its events, then the chat's own remark `after`."""
         message = ChatMessageState(letter.draft, command=parse(letter.text) is not None, after=after)
         shown = plain(printable(letter.draft))
-        # a turn that asks in words takes the next message as the answer, and both are told what comes of it
+        # a turn that asks in words takes the next message as the answer, and both streams report the outcome
         asking = [each for each in self.active if each.asks_in_words and each.doing is MessageProgress.ASKING]
         message.quiet = bool(asking) and not message.command
         if message.quiet:
@@ -90,7 +92,7 @@ class Conversation:
         self._follow(message, lambda: self._connection.send(body, letter.files))
 
     def follow(self, earlier: UnseenMessage) -> None:
-        """Show what comes, or came, of an earlier message, or of what Hob does by itself."""
+        """Show the outcome of an earlier message, or of work that Hob began itself."""
         id, title, ended = earlier.id, earlier.title, earlier.ended
         if id not in {message.id for message in self.active} | self._shown:
             sentence = ChatSentence.EARLIER if ended else ChatSentence.STILL_GOING
@@ -106,7 +108,7 @@ class Conversation:
         self._changed()
 
     def stop(self) -> None:
-        """Stop what runs, or what waits for approval."""
+        """Stop the running turns and cancel those that wait for approval."""
         self.stopping = True
         waiting = {question.message.id for question in self.questions}
         body = dict(self._body)
@@ -120,7 +122,7 @@ class Conversation:
         self._changed()
 
     def decide(self, question: ChatQuestion, allowed: bool, scope: str) -> None:
-        """Answer for the owner."""
+        """Send the owner's decision."""
         self.questions.remove(question)
 
         def failed(error: HobError | OSError | None) -> None:
@@ -131,23 +133,23 @@ class Conversation:
         self._changed()
 
     def leave_open(self, question: ChatQuestion) -> None:
-        """Ask no more; the turn waits on."""
+        """Dismiss a question; its turn keeps waiting."""
         self.questions.remove(question)
         self._note(say(ChatSentence.LEFT_OPEN, self.language, id=question.id))
 
     def flow(self) -> None:
-        """Write down the blocks that were finished since."""
+        """Write the blocks of the answer that were finished since the last call."""
         if self._speaker is not None:
             for block in self._speaker.answer.take_finished(self._width()):
                 self._transcript.add(TranscriptLineKind.BLOCK, block)
 
     def put_down(self) -> None:
-        """Write down what was seen of answers that go on without anybody looking."""
+        """Write what was seen of unfinished answers, before leaving."""
         for message in self.active:
             self._close(message)
 
     def preview(self) -> list[Line]:
-        """What is going on and may still change."""
+        """Return the lines that may still change: the open block, running calls, remarks."""
         width = self._width()
         lines: list[Line] = []
         if self._speaker is not None:
@@ -159,7 +161,7 @@ class Conversation:
                 lines += [[("dim", line(message.remark, width))]]
         return lines
 
-    # what happens to a message
+    # events of a message
 
     def _on(self, message: ChatMessageState, event: ClientEvent) -> None:
         if message.doing is MessageProgress.LOST:
@@ -191,7 +193,7 @@ class Conversation:
         self._goes_on(message)
         self._open(message)
         message.at(MessageProgress.WRITING)
-        if message.again:  # said only now: an error might have followed instead
+        if message.again:  # announced only now: an error might have followed instead
             message.again = False
             self._note(say(ChatSentence.AGAIN, self.language))
         self._speaker = self._speaker or message
@@ -199,13 +201,13 @@ class Conversation:
         message.answer.feed(text)
 
     def _open(self, message: ChatMessageState) -> None:
-        """Say once to which earlier message the following belongs."""
+        """Announce once which earlier message the following lines belong to."""
         if message.opening:
             opening, message.opening = message.opening, ""
             self._note(opening)
 
     def _goes_on(self, message: ChatMessageState) -> None:
-        """Its questions were answered, here or elsewhere, and nothing is remarkable any more."""
+        """Drop the message's questions and remark: it runs again."""
         message.remark = ""
         self.questions = [question for question in self.questions if question.message is not message]
 
@@ -215,7 +217,7 @@ class Conversation:
         if self._speaker is message:
             self._speaker = None
         if lost:
-            # in the next run those that joined its turn are told of the whole turn too
+            # in the next run, messages that joined this turn receive the whole turn's events too
             older = self.active[: self.active.index(message)] if message in self.active else []
             message.quiet = message.quiet or any(not each.is_waiting for each in older)
             message.calls.clear()
@@ -223,7 +225,7 @@ class Conversation:
         message.at(MessageProgress.LOST if lost else MessageProgress.THINKING)
 
     def _close(self, message: ChatMessageState) -> None:
-        """What was written so far is whole: something else comes."""
+        """Write all blocks: something other than the answer follows."""
         for block in message.answer.finish(self._width()):
             self._transcript.add(TranscriptLineKind.BLOCK, block)
         given = message.answer.given
@@ -238,7 +240,7 @@ class Conversation:
             case "call":
                 message.at(MessageProgress.CALLING, name)
             case "tool":
-                message.asked = ""  # it was answered, perhaps elsewhere
+                message.asked = ""  # it was answered, perhaps by another client
                 self._goes_on(message)
                 self._close(message)
                 message.calls.append(RunningCall(name, text))
@@ -250,7 +252,7 @@ class Conversation:
                     self._call_ended(message, call, text)
                 message.at(MessageProgress.THINKING)
             case "remark":
-                if not message.written:  # else it waits for the answer's end
+                if not message.written:  # otherwise it waits for the end of the answer
                     self._remark(message, text)
             case "waiting":
                 message.remark = printable(text)
@@ -262,7 +264,7 @@ class Conversation:
 
     def _call_ended(self, message: ChatMessageState, call: RunningCall, status: str) -> None:
         message.calls.remove(call)
-        if status == "asked":  # its question is shown
+        if status == "asked":  # its question is shown instead
             return
         self._transcript.add(TranscriptLineKind.CALL, call.ended(status, self._width(), self.language))
 
@@ -278,7 +280,7 @@ class Conversation:
         message.id = data.get("id", message.id)
         message.at(MessageProgress.ASKING)
         asked = {each["id"]: each for each in data["asked"]}
-        fresh = [each for id, each in asked.items() if id not in message.noted]  # others were answered
+        fresh = [each for id, each in asked.items() if id not in message.noted]  # the others were answered
         if not asked and message.asked != data["question"]:
             fresh, message.asked = [{"shown": data["question"]}], data["question"]
         for each in fresh:
@@ -309,7 +311,7 @@ class Conversation:
         self._settled()
 
     def _is_told(self, message: ChatMessageState, data: Mapping[str, Any]) -> bool:
-        """Whether it is in a turn that another message of this chat tells of, or has told of."""
+        """Whether another message of this chat reports, or has reported, the same turn."""
         others = {each.id for each in self.active if each is not message}
         return data.get("merged_into") in others | self._shown
 
@@ -319,7 +321,7 @@ class Conversation:
         if reply is not None and message.command:
             self._transcript.add(TranscriptLineKind.BLOCK, wrapped(printable(reply), "", self._width()))
         elif reply is not None and not message.written.endswith(reply):
-            # streamed before we looked, by somebody else's turn, or a command's answer
+            # streamed before this chat followed it, by another client's turn, or a command's answer
             written = message.written
             self._written(message, reply[len(written) :] if written and reply.startswith(written) else reply)
         self._close(message)
@@ -333,7 +335,7 @@ class Conversation:
             self._note(f"({data.get('state', '')})")
 
     def _gone(self, message: ChatMessageState, error: HobError | OSError | None) -> None:
-        """Its stream ended; nothing is left to do where that was after its end."""
+        """Handle a stream that closed before its message ended."""
         if message not in self.active:
             return
         self._close(message)
@@ -351,12 +353,12 @@ class Conversation:
         self._changed()
 
     def note(self, text: str) -> None:
-        """Write a line that is part of no answer."""
+        """Write a line that belongs to no answer."""
         self._note(text)
 
 
 def _question(rows: Iterable[tuple[str, str]], width: int) -> Iterator[Line]:
-    """All of a question, in lines that fit; what a call brings along stays behind its bar."""
+    """Yield a question's lines, wrapped; quoted arguments stay behind their bar."""
     for row, colour in rows:
         style = f"fg:ansi{colour}" if colour else ""
         if row.startswith(BAR):

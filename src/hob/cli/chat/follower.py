@@ -1,4 +1,4 @@
-"""Following messages from the prompt's event loop: each in a thread that reads what its stream tells."""
+"""Threads that read message streams and call back into the prompt's event loop."""
 
 import asyncio
 from collections.abc import Callable, Generator
@@ -11,11 +11,11 @@ from hob.gateway.chat.inbound import ClientEvent
 
 T = TypeVar("T")
 Ended = Callable[[HobError | OSError | None], None]
-"""Told how a stream ended: by itself, or by an error."""
+"""Called when a stream ends: with None, or with the error."""
 
 
 class MessageFollower:
-    """Starts the threads. They end with their streams, or with the process: what they follow is kept elsewhere."""
+    """Starts daemon threads; they end with their streams or with the process."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
@@ -26,7 +26,7 @@ class MessageFollower:
         on_event: Callable[[ClientEvent], None],
         ended: Ended,
     ) -> None:
-        """Tell each event, and then the end, in the loop."""
+        """Call `on_event` for each event and `ended` at the end, in the loop."""
 
         def read() -> None:
             error: HobError | OSError | None = None
@@ -40,7 +40,7 @@ class MessageFollower:
         Thread(target=read, name="follower", daemon=True).start()
 
     def do(self, work: Callable[[], T], done: Callable[[T], None], failed: Ended = lambda error: None) -> None:
-        """Do something that may take a moment, then go on in the loop."""
+        """Run blocking work in a thread, then call `done` or `failed` in the loop."""
 
         def run() -> None:
             try:
@@ -53,5 +53,5 @@ class MessageFollower:
         Thread(target=run, name="errand", daemon=True).start()
 
     def _call(self, what: Callable[[T], None], value: T) -> None:
-        with suppress(RuntimeError):  # the loop has ended
+        with suppress(RuntimeError):  # the loop has closed
             self._loop.call_soon_threadsafe(what, value)

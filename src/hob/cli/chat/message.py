@@ -1,4 +1,4 @@
-"""One message of a chat on its way: what of it is known, and what it is at."""
+"""One message of a chat and its progress."""
 
 import time
 from dataclasses import field
@@ -11,7 +11,7 @@ from hob.core.values import dataclass
 
 
 class MessageProgress(StrEnum):
-    """What a message is at."""
+    """What a message is doing."""
 
     SENDING = "sending"
     THINKING = "thinking"
@@ -23,33 +23,33 @@ class MessageProgress(StrEnum):
 
 
 _REST = frozenset({MessageProgress.ASKING, MessageProgress.PAUSED})
-"""Nothing goes on until somebody does something."""
+"""States that wait for a person."""
 
 
 @dataclass(eq=False, slots=True)
 class ChatMessageState:
-    """What was sent, or sent earlier and is followed again, and how it stands."""
+    """A message of this chat, or an earlier one followed again."""
 
     text: str
     id: str = ""
     opening: str = ""
-    """What is said before anything of it is shown: of one that was sent earlier."""
+    """Announced before the first output of an earlier message."""
     command: bool = False
-    """Whether it is a slash command, whose answer is lines and no Markdown."""
+    """Whether it is a slash command: its answer is plain lines, not Markdown."""
     after: str = ""
-    """What the chat itself has to say beside the answer."""
+    """The chat's own remark after the answer."""
     asks_in_words: bool = False
     asked: str = ""
-    """The question in words that is shown and not answered yet; the same may be asked again after an answer."""
+    """The question in words that is shown and unanswered; it may be asked again after an answer."""
     quiet: bool = False
-    """Whether another message most likely tells the same: only what becomes of this one is shown."""
+    """Whether another message most likely reports the same turn: only the end of this one is shown."""
     doing: MessageProgress = MessageProgress.SENDING
     since: float = field(default_factory=time.monotonic)
     name: str = ""
-    """Of the tool that the model is about to call."""
+    """The tool that the model is about to call."""
     answer: StreamedAnswer = field(default_factory=StreamedAnswer)
     written: str = ""
-    """What was streamed since the answer began, or began anew."""
+    """What was streamed since the answer began, or began again."""
     again: bool = False
     remark: str = ""
     calls: list[RunningCall] = field(default_factory=list)
@@ -58,16 +58,16 @@ class ChatMessageState:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether it waits for somebody."""
+        """Whether it waits for a person."""
         return self.doing in _REST
 
     def at(self, doing: MessageProgress, name: str = "") -> None:
-        """It is at something now."""
+        """Set what the message is doing now."""
         if (doing, name) != (self.doing, self.name):
             self.doing, self.name, self.since = doing, name, time.monotonic()
 
     def describe(self, language: str) -> str:
-        """What it is at, for people."""
+        """Describe what the message is doing."""
         seconds = f"{time.monotonic() - self.since:.0f}"
         if self.calls and not self.is_waiting:
             call = self.calls[-1]

@@ -1,4 +1,4 @@
-"""Which models there are to choose, for completion: asked for when somebody begins to choose one."""
+"""Names of available models for completion, fetched when a model is first completed."""
 
 import asyncio
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ _SECONDS = 15.0
 
 
 def list_models(config: Config) -> Sequence[str]:
-    """Every model of every provider that can be asked; those of providers that do not answer are left out."""
+    """List every provider's models; providers that do not answer are skipped."""
     return asyncio.run(_list(config))
 
 

@@ -1,4 +1,4 @@
-"""What the chat does itself, at a prompt or line by line: leaving, and files for the next message."""
+"""Commands of the chat itself: leave, and attach files to the next message."""
 
 from hob.cli.chat.input.input_draft import InputDraft, path_of
 from hob.cli.chat.sentences import ChatSentence, say
@@ -11,14 +11,14 @@ ATTACH = "/attach"
 
 @dataclass(frozen=True, slots=True)
 class Attached:
-    """The mark that stands for a file in the message, or why there is none."""
+    """An attached file's mark, or the problem."""
 
     mark: str = ""
     problem: str = ""
 
 
 def attach(draft: InputDraft, path: str, language: str) -> Attached:
-    """Take up a file for the next message."""
+    """Attach a file to the next message."""
     if not path:
         return Attached(problem=say(ChatSentence.ATTACH_USAGE, language))
     try:
@@ -29,5 +29,5 @@ def attach(draft: InputDraft, path: str, language: str) -> Attached:
 
 
 def own_help(language: str) -> str:
-    """What `/help` says of them."""
+    """Return the lines that `/help` shows about them."""
     return f"{say(ChatSentence.ATTACH_USAGE, language)}\n/exit: {say(ChatSentence.EXIT, language)}"

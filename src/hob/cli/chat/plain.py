@@ -1,4 +1,4 @@
-"""The plain chat: a line in, its answer out. For pipes, simple terminals, and who wants no colours."""
+"""The plain chat for pipes, simple terminals and NO_COLOR: one line in, its answer out."""
 
 import sys
 from collections.abc import Collection, Generator, Sequence
@@ -21,11 +21,11 @@ from hob.core.translation.language import translated
 from hob.gateway.chat.inbound import ClientEvent
 
 _WORDS = {"y": "yes", "j": "ja", "n": "no"}
-"""What is typed at a prompt for the words that answer a question."""
+"""Short answers, by the words that a turn understands."""
 
 
 def talk(connection: ChatConnection, body: dict[str, Any]) -> int:
-    """Read lines and show what comes of each; the command's exit status."""
+    """Read lines and show their answers; return the command's exit status."""
     config = chat_config()
     language = chat_language(config)
     if sys.stdin.isatty():
@@ -39,9 +39,9 @@ def talk(connection: ChatConnection, body: dict[str, Any]) -> int:
 def _catch_up(
     connection: ChatConnection, body: dict[str, Any], language: str, seen: Collection[str] | None = None
 ) -> dict[str, Sequence[str]]:
-    """Show what was not seen yet, of what Hob wrote by itself where others were `seen`; the messages that wait.
+    """Show unseen outcomes, or those of Hob's own work not in `seen`; return the messages that wait.
 
-    Each comes with its questions for approval.
+    Each comes with its requests for approval.
     """
     session = local_key(body["session"]) if "session" in body else find_session(connection)
     found, elsewhere = find_earlier(connection, session)
@@ -55,7 +55,7 @@ def _catch_up(
             print(paint(say(sentence, language, title=title), "dim"), file=sys.stderr, flush=True)
             shown = _see(connection, connection.follow(earlier.id), body, language)
             waiting |= shown.waiting
-        else:  # it would keep the prompt away until it ends
+        else:  # following it would delay the prompt until it ends
             going = f"{say(ChatSentence.STILL_GOING, language, title=title)}; hob ask --resume {earlier.id}"
             print(paint(going, "dim"), file=sys.stderr, flush=True)
     if elsewhere:
@@ -66,7 +66,7 @@ def _catch_up(
 
 
 def _talk(connection: ChatConnection, body: dict[str, Any], waiting: dict[str, Sequence[str]], language: str) -> int:
-    """`waiting` are messages whose turns wait for an answer, each with its questions for approval."""
+    """Run the chat; `waiting` are messages whose turns wait for an answer, each with its requests for approval."""
     failed = False
     prompt = edit_lines() if sys.stdin.isatty() else ""
     draft, marks = InputDraft(), ""
@@ -78,7 +78,7 @@ def _talk(connection: ChatConnection, body: dict[str, Any], waiting: dict[str, S
             if sys.stdin.isatty():
                 print()
                 return 0
-            return int(failed)  # a script wants to know about the last answer
+            return int(failed)  # a script wants the status of the last answer
         except KeyboardInterrupt:
             print()
             continue
@@ -91,7 +91,7 @@ def _talk(connection: ChatConnection, body: dict[str, Any], waiting: dict[str, S
             print(paint(attached.problem or attached.mark, "dim"), file=sys.stderr, flush=True)
         elif name:
             text = _answer(text, list(waiting.values()))
-            command = parse(text) is not None  # the files wait for a message
+            command = parse(text) is not None  # files wait for a message
             letter = draft.whole(text if command else marks + text)
             marks = marks if command else ""
             sent = connection.send(body | {"message": letter.message}, letter.files)
@@ -101,7 +101,7 @@ def _talk(connection: ChatConnection, body: dict[str, Any], waiting: dict[str, S
             failed = not shown.ok
             waiting.pop(shown.first, None)
             for id in sorted(waiting):
-                if connection.is_answered(id):  # by what was just said, or by somebody elsewhere
+                if connection.is_answered(id):  # by this message, or by another client
                     del waiting[id]
                     shown = _see(connection, connection.follow(id), body, language)
                     failed = not shown.ok
@@ -113,7 +113,7 @@ def _talk(connection: ChatConnection, body: dict[str, Any], waiting: dict[str, S
 
 
 def _answer(text: str, waiting: Sequence[Sequence[str]]) -> str:
-    """What is typed, as the answer that it is meant to be; to the only question by its id, whatever was said since."""
+    """Turn a typed decision into an answer; a lone question is addressed by its id, however old it is."""
     word = text.strip().lower()
     decided = DECISIONS.get(word)
     if len(waiting) == 1 and len(waiting[0]) == 1 and decided is not None and decided[1] == "once":
@@ -126,21 +126,21 @@ def _ways(ids: Sequence[str], language: str) -> str:
 
 
 def edit_lines() -> str:
-    """Let the arrow keys edit and recall what was typed in this chat; the prompt for it."""
-    import readline  # only where a person types
+    """Enable line editing and return the prompt."""
+    import readline  # only an interactive chat needs it
 
     if not shows_colours(sys.stdout):
         readline.parse_and_bind("set enable-bracketed-paste off")
         return "> "
     readline.parse_and_bind("set enable-bracketed-paste on")
-    # what is between \001 and \002 takes no room on the line
+    # text between \001 and \002 has no width
     return "\001\033[36m\002> \001\033[0m\002"
 
 
 def _see(
     connection: ChatConnection, events: Generator[ClientEvent, None, None], body: dict[str, Any], language: str
 ) -> "PlainProgress":
-    """Show what comes of a message while it grows. Ctrl-C stops the turn, not the chat."""
+    """Show a message's events until it ends or waits. Ctrl-C stops the turn, not the chat."""
     shown = PlainProgress(language)
     stopping = False
     while True:
@@ -167,7 +167,7 @@ def _see(
 
 
 def show_ends(connection: ChatConnection, ids: Sequence[str], language: str) -> None:
-    """Show how these messages end, which would be seen nowhere else. Ctrl-C looks no longer."""
+    """Show how these messages end, as no client will show it later. Ctrl-C stops waiting."""
     for id in ids:
         shown = PlainProgress(language)
         with suppress(ConnectionLost), closing(connection.follow(id)) as events:
@@ -179,16 +179,16 @@ def show_ends(connection: ChatConnection, ids: Sequence[str], language: str) -> 
 
 
 class PlainProgress:
-    """What of one message's life stands on the screen."""
+    """Prints the events of one message."""
 
     def __init__(self, language: str) -> None:
         self._language = language
         self.id = ""
         self.first = ""
-        """The message with which the turn began that this one is in."""
+        """The message that began this message's turn."""
         self.ok = False
         self.paused = False
-        """The message is kept and nothing happens with it for now."""
+        """The message is kept, but its conversation is paused."""
         self.asks = False
         """The turn waits for an answer."""
         self._approvals: Sequence[str] = ()
@@ -200,11 +200,11 @@ class PlainProgress:
 
     @property
     def waiting(self) -> dict[str, Sequence[str]]:
-        """The message whose turn waits for an answer, with its questions for approval; empty where none does."""
+        """The message whose turn waits for an answer, with its requests for approval; else empty."""
         return {self.first: self._approvals} if self.asks else {}
 
     def show(self, event: ClientEvent) -> None:
-        """Write what is new."""
+        """Print what an event adds."""
         match event.name:
             case "accepted":
                 self.id = event.data["id"]
@@ -239,14 +239,14 @@ class PlainProgress:
             case "output":
                 self._output.write(data["text"])
             case "remark":
-                if not self._written:  # else it waits for the answer's end
+                if not self._written:  # otherwise it waits for the end of the answer
                     self._note(data["text"])
             case what if data.get("text"):
                 self.say(data["text"])
                 self.paused = what == "paused"
 
     def _call_ended(self, name: str, status: str) -> None:
-        """Tell a person of a call, as the chat above its prompt does; its question is told where one is asked."""
+        """Print a call's outcome on a terminal; a call that asks is shown by its question."""
         for call in [call for call in self._calls if call.name == name][:1]:
             self._calls.remove(call)
             if status != "asked" and sys.stderr.isatty():
@@ -254,7 +254,7 @@ class PlainProgress:
                 self.say("".join(text for _style, text in head))
 
     def say(self, text: str) -> None:
-        """A line that is not part of the answer."""
+        """Print a line that is not part of the answer."""
         self._end_line()
         print(paint(text, "dim"), file=sys.stderr, flush=True)
 
@@ -268,7 +268,7 @@ class PlainProgress:
         self.first = data.get("merged_into", self.id)
 
     def _note(self, text: str) -> None:
-        """A line about the answer, told once."""
+        """Print a remark once."""
         if text not in self._noted:
             self._noted.add(text)
             self.say(text)
@@ -278,7 +278,7 @@ class PlainProgress:
         reply = data.get("reply")
         self.ok = reply is not None
         if reply is not None and not self._written.rstrip("\n").endswith(reply.rstrip("\n")):
-            # streamed before we looked, by somebody else's turn, or a command's answer
+            # streamed before this chat followed it, by another client's turn, or a command's answer
             rest = reply[len(self._written) :] if self._written and reply.startswith(self._written) else reply
             self._answer(rest)
         if self._written and not self._written.endswith("\n"):
@@ -293,7 +293,7 @@ class PlainProgress:
             print(paint(f"({data['state']})", "dim"), file=sys.stderr, flush=True)
 
     def _answer(self, text: str) -> None:
-        if self._retracted:  # said only now: an error might have followed instead
+        if self._retracted:  # announced only now: an error might have followed instead
             self._retracted = False
             self.say(say(ChatSentence.AGAIN, self._language))
         self._write(text)

@@ -1,7 +1,7 @@
-"""The lower edge of the terminal: what is going on, the prompt, a bar. Everything above it is ordinary scrollback.
+"""The bottom of the terminal: preview, prompt and status bar. Everything above is ordinary scrollback.
 
-prompt_toolkit draws differences only, and each drawing goes out in one write, so that nothing flickers. The terminal is
-asked nothing (no cursor position reports): a slow line does not have to answer them.
+prompt_toolkit draws differences only, and each drawing is one write, which avoids flicker. No cursor position reports
+are requested, so that a slow line does not have to answer them.
 """
 
 from collections.abc import Callable, Sequence
@@ -47,7 +47,7 @@ _STYLE = Style.from_dict(
 
 
 class _Steady(Vt100_Output):
-    """Holds back what is drawn until all of it is."""
+    """Buffers terminal output until a drawing is complete."""
 
     held = False
 
@@ -61,7 +61,7 @@ class _Steady(Vt100_Output):
 
 
 class Screen:
-    """The running prompt. `write` puts lines above it for good."""
+    """The running prompt. `write` puts permanent lines above it."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class Screen:
         drawn: Callable[[], None],
         terminal: tuple[Input, Any],
     ) -> None:
-        """`flow` may write before each drawing, `drawn` is told after it. `terminal` is its two ends, in and out."""
+        """`flow` may write before each drawing, `drawn` is called after it; `terminal` is the input and output."""
         self._pending: list[Line] = []
         self._preview_of, self._flow, self._drawn = preview, flow, drawn
         self._preview: list[Line] = []
@@ -100,16 +100,16 @@ class Screen:
 
     @property
     def width(self) -> int:
-        """Columns that a line may have; the last one is left free, where terminals differ."""
+        """Usable columns; the last is left free, where terminals differ."""
         return max(8, self._output.get_size().columns - 1)
 
     def write(self, lines: Sequence[Line]) -> None:
-        """Put these above the prompt with the next drawing."""
+        """Queue lines to appear above the prompt with the next drawing."""
         self._pending += lines
         self.app.invalidate()
 
     def close(self) -> None:
-        """Write what is left; nothing is drawn any more."""
+        """Write queued lines; nothing is drawn afterwards."""
         self._output.held = False
         self._print()
 
@@ -149,7 +149,7 @@ class Screen:
     def _before(self) -> None:
         self._output.held = True
         self._flow()
-        # a long block is seen by its end: the rows that the prompt needs stay free
+        # of a long block the end is shown, with room for the prompt
         rows = self._output.get_size().rows
         room = max(0, min(rows * 2 // 3, rows - 4))
         lines = self._preview_of()
@@ -164,7 +164,7 @@ class Screen:
         self._drawn()
 
     def _shrinks(self) -> bool:
-        """Whether fewer rows are needed than were drawn, which the renderer would leave empty."""
+        """Whether fewer rows are needed than were drawn, which the renderer would leave blank."""
         last = self.app.renderer.last_rendered_screen
         size = self._output.get_size()
         wanted = self.app.layout.container.preferred_height(size.columns, size.rows).preferred

@@ -1,4 +1,4 @@
-"""What the chat at a terminal says by itself: its greeting, hints, states and questions, by code."""
+"""Sentences of the terminal chat: greeting, hints, states and questions."""
 
 from collections.abc import Mapping
 from enum import StrEnum, auto
@@ -7,7 +7,7 @@ from hob.core.translation.language import translate
 
 
 class ChatSentence(StrEnum):
-    """The name of one sentence."""
+    """The name of a sentence."""
 
     HELLO = auto()
     HELLO_PLAIN = auto()
@@ -108,5 +108,5 @@ ENGLISH: Mapping[ChatSentence, str] = {
 
 
 def say(sentence: ChatSentence, language: str, **values: object) -> str:
-    """The sentence in this language."""
+    """Return the sentence in this language."""
     return translate(ENGLISH[sentence], language).format_map(values)

@@ -1,4 +1,4 @@
-"""What a chat finds when it begins: the settings, the model, whether commands can run, and what was not seen yet."""
+"""State at the start of a chat: settings, model, sandbox and unseen messages."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -22,9 +22,10 @@ from hob.tools.sandbox.settings import SandboxSettings
 
 @dataclass(frozen=True, slots=True)
 class StartupState:
-    """What was found. `model` is empty where there is none; `elsewhere` counts what other conversations hold.
+    """The state at the start. `model` is empty if there is none; `elsewhere` counts unseen outcomes of other
+    conversations.
 
-    `no_commands` says why no command can run, and what helps; empty where commands can.
+    `no_commands` says why no command can run, and what helps; empty if commands can run.
     """
 
     config: Config | None
@@ -38,7 +39,7 @@ class StartupState:
 
 
 def chat_config() -> Config | None:
-    """The settings; None where they cannot be read: the daemon that is attached to was started before that."""
+    """Load the settings; None if they are invalid, as the running daemon may have started before."""
     try:
         return read_config()
     except NotConfigured:
@@ -46,17 +47,17 @@ def chat_config() -> Config | None:
 
 
 def chat_language(config: Config | None) -> str:
-    """The chat's language: `agent.language`, not the terminal's."""
+    """Return the chat's language: `agent.language`, not the terminal's."""
     return config[AgentSettings].language if config else "en"
 
 
 def find_session(connection: ChatConnection) -> str:
-    """The conversation of a chat that names none: the one that the terminal was last switched to."""
+    """Return the conversation that this terminal last used."""
     return str(connection.look("/sessions/show").get("session", "local:main"))
 
 
 def arrive(connection: ChatConnection, session: str) -> StartupState:
-    """Look around in this session, else in the terminal's current one; takes some tenths of a second."""
+    """Collect the state of this session, or of the terminal's current one; takes some tenths of a second."""
     config = chat_config()
     session = session or find_session(connection)
     earlier, others = find_earlier(connection, session)
@@ -67,7 +68,7 @@ def arrive(connection: ChatConnection, session: str) -> StartupState:
 
 
 def find_no_commands(config: Config | None) -> str:
-    """Why no command can run here and what helps, as the chat tells it; empty where commands can. Starts a process."""
+    """Return why no command can run and what helps; empty if commands can run. Starts a process."""
     if config is None:
         return ""
     settings = config[SandboxSettings]

@@ -1,4 +1,4 @@
-"""The bar at the bottom: which session, which model, what is going on, what it has cost."""
+"""The status bar: conversation, model, progress and cost."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,11 +11,11 @@ from hob.cli.chat.sentences import ChatSentence, say
 from hob.core.money import MICRO, price
 from hob.core.translation.language import joined, translated
 
-_DAYS = "31"  # further back the sums take longer than a bar is worth
+_DAYS = "31"  # sums over more days take too long for a bar
 
 
 class StatusBar:
-    """What the bar says. `read` asks the home's owner, in a thread; `take` believes it."""
+    """Data of the bar. `read` asks the daemon in a thread; `take` stores the result."""
 
     def __init__(self, connection: ChatConnection, session: str) -> None:
         self._connection = connection
@@ -24,7 +24,7 @@ class StatusBar:
         self._spent = ""
 
     def read(self, session: str) -> Mapping[str, Any]:
-        """How the session stands now."""
+        """Fetch the session's state."""
         prompt = self._connection.look("/prompt", session=session)
         usage = self._connection.look("/usage", days=_DAYS, by="session")
         rows = usage.get("rows", ())
@@ -36,7 +36,7 @@ class StatusBar:
         }
 
     def take(self, seen: Mapping[str, Any]) -> None:
-        """Show this from now on."""
+        """Store fetched state."""
         self._session = seen["session"]
         self.model = one_line(seen["model"])
         row = seen["row"]
@@ -44,7 +44,7 @@ class StatusBar:
         self._spent = joined("", (price(round(row["cost_usd"] * MICRO)), unknown)) if row else ""
 
     def bar(self, conversation: Conversation) -> str:
-        """The whole bar."""
+        """Render the bar."""
         language = conversation.language
         parts = [one_line(self._session.removeprefix("local:")), self.model, _state(conversation)]
         if self._spent:

@@ -1,4 +1,4 @@
-"""The chat at a terminal: what is typed goes in, the conversation comes out, and Ctrl-C stops the answer or leaves."""
+"""The chat at a terminal: joins input, screen and conversation."""
 
 import asyncio
 import io
@@ -51,7 +51,7 @@ STOP = "/stop"
 
 
 def talk(connection: ChatConnection, body: Mapping[str, Any], home: Path) -> int:
-    """Talk until the person leaves; the command's exit status."""
+    """Run the chat until the person leaves; return the command's exit status."""
     terminal = asyncio.run(_talk(connection, body, home))
     conversation = terminal.conversation
     if conversation.busy and connection.embedded:
@@ -73,7 +73,7 @@ async def _talk(connection: ChatConnection, body: Mapping[str, Any], home: Path)
         async with asyncio.TaskGroup() as group:
             ticking = group.create_task(terminal.tick())
             try:
-                with suppress(EOFError):  # the terminal went away
+                with suppress(EOFError):  # the terminal was closed
                     await terminal.screen.app.run_async(pre_run=terminal.begin)
             finally:
                 ticking.cancel()
@@ -83,13 +83,13 @@ async def _talk(connection: ChatConnection, body: Mapping[str, Any], home: Path)
 
 @Lazy
 def _list_models() -> Callable[[Config], Sequence[str]]:
-    from hob.cli.chat.model_names import list_models  # asks providers, and takes as long to load as they do
+    from hob.cli.chat.model_names import list_models  # asks every provider, and loads slowly
 
     return list_models
 
 
 class TerminalChat:
-    """Joins prompt and conversation. Implements the keys' `Acts`."""
+    """Connects the prompt to the conversation; implements `PromptActions`."""
 
     def __init__(self, connection: ChatConnection, body: Mapping[str, Any], home: Path) -> None:
         self._connection = connection
@@ -129,17 +129,17 @@ class TerminalChat:
         )
         self._asked: ChatQuestion | None = None
         self._answerable = False
-        """Whether the question was drawn: what was typed before it was asked is no answer."""
+        """Whether the question was drawn; text typed before that is no answer."""
         self._stashed = Document()
         self._is_private = False
-        """Whether a private conversation was asked for, which may not be known to have begun."""
+        """Whether a private conversation was requested; it may not have begun yet."""
         self._leaving = False
         self._busy = asyncio.Event()
 
-    # beginning
+    # start
 
     def begin(self) -> None:
-        """Say hello, show what was not seen yet, and load what the first answer needs."""
+        """Greet, show unseen messages, and load what the first answer needs."""
 
         def failed(error: HobError | OSError | None) -> None:
             self.conversation.note(printable(str(error)))
@@ -168,7 +168,7 @@ class TerminalChat:
         self._listen(0.0)
 
     def _listen(self, after: float) -> None:
-        """Show what Hob writes here by itself, from now on."""
+        """Show what Hob reports by itself from now on."""
         session = self.conversation.session or self._chat
 
         def show_unasked(found: Sequence[Mapping[str, Any]]) -> None:
@@ -179,7 +179,7 @@ class TerminalChat:
 
         self._follower.do(lambda: self._connection.poll_unread(session, after), show_unasked)
 
-    # what the keys ask for
+    # key actions
 
     @property
     def asking(self) -> bool:
@@ -196,7 +196,7 @@ class TerminalChat:
         self._leaving = False
         letter = self._draft.whole(text.encode("utf-8", "replace").decode())
         files, rest = self._draft.split_files(letter.draft)
-        if files and parse(rest) is not None:  # the files wait for a message
+        if files and parse(rest) is not None:  # files wait for a message
             self.buffer.insert_text(files)
             letter = self._draft.whole(rest)
         name, _, rest = letter.text.strip().partition(" ")
@@ -218,7 +218,7 @@ class TerminalChat:
         return self._is_private or is_private(SessionKey(self.conversation.session or self._chat))
 
     def interrupt(self) -> None:
-        """Ctrl-C: stop the answer, else empty the input, else say how to leave; pressed once more then, leave."""
+        """Handle Ctrl-C: stop the answer, else clear the input, else hint at leaving; leave when pressed again."""
         conversation = self.conversation
         if (conversation.busy or conversation.questions) and not conversation.stopping:
             conversation.stop()
@@ -262,12 +262,12 @@ class TerminalChat:
         elif self._answerable and parse(text) is not None:
             self.conversation.send(self._draft.whole(text))
         elif self._answerable and text.strip():
-            # it may be a message that was meant for later: it stands at the prompt again when nothing is asked
+            # possibly a message meant for later: it returns to the prompt once no question is shown
             self._stashed = Document("\n".join(filter(None, (self._stashed.text, text))))
             self.conversation.note(say(ChatSentence.HOW_TO_ANSWER, self.conversation.language))
 
     def _changed(self) -> None:
-        """Something looks different, or a question came or went."""
+        """Update question, completion and screen after a change."""
         question = next(iter(self.conversation.questions), None)
         if question != self._asked:
             if self._asked is None:
@@ -296,15 +296,15 @@ class TerminalChat:
         else:
             self.buffer.insert_text(f"{attached.mark} ")
 
-    # what happens beside
+    # background work
 
     def _masked(self, text: str) -> str:
-        if self._mask is None:  # typed before everything was read
+        if self._mask is None:  # typed before the settings were read
             self._mask = secrets_out(None)
         return self._mask(text)
 
     def _put_back(self, text: str) -> None:
-        """What was not taken can be sent again."""
+        """Return unsent text to the prompt."""
         if self._asked is None and not self.buffer.text:
             self.buffer.insert_text(text)
 
@@ -313,13 +313,13 @@ class TerminalChat:
         self._follower.do(lambda: self._standing.read(session), self._stands)
 
     def _choosing(self, config: Config) -> None:
-        """Ask once which models there are; completion offers the configured ones meanwhile."""
+        """Fetch model names once; meanwhile completion offers the configured ones."""
         self._names.choosing = lambda: None
 
         def listed(models: Sequence[str]) -> None:
             self._names.models = tuple(dict.fromkeys((*self._names.models, *models)))
             menu = self.buffer.complete_state
-            if menu is not None and menu.complete_index is None:  # nothing was chosen yet
+            if menu is not None and menu.complete_index is None:  # nothing is selected yet
                 self.buffer.cancel_completion()
                 self.buffer.start_completion()
 
@@ -331,11 +331,11 @@ class TerminalChat:
         self.screen.app.invalidate()
 
     def aside(self, text: str) -> None:
-        """Show what something in this process wrote past the chat."""
+        """Show output that something in this process wrote outside the chat."""
         self.transcript.add(TranscriptLineKind.NOTE, plain(printable(text.rstrip("\n")), "fg:ansired"))
 
     async def tick(self) -> None:
-        """Let the seconds be seen while something goes on."""
+        """Redraw every second while something runs."""
         while True:
             await self._busy.wait()
             await asyncio.sleep(1)
@@ -343,7 +343,7 @@ class TerminalChat:
 
 
 class _Aside(io.TextIOBase):
-    """Takes whole lines that would else stand in the middle of the prompt."""
+    """Collects whole lines that would otherwise corrupt the prompt."""
 
     def __init__(self, tell: Callable[[str], object]) -> None:
         self._tell = tell
@@ -352,14 +352,14 @@ class _Aside(io.TextIOBase):
     def write(self, text: str) -> int:
         *lines, self._begun = (self._begun + text).split("\n")
         if lines:
-            with suppress(RuntimeError):  # the loop has ended
+            with suppress(RuntimeError):  # the loop has closed
                 self._tell("\n".join(lines))
         return len(text)
 
 
 @contextmanager
 def _aside(tell: Callable[[str], object]) -> Iterator[None]:
-    """What is printed or logged meanwhile is told instead."""
+    """Pass everything that is printed or logged meanwhile to `tell`."""
     aside = _Aside(tell)
     handlers = [each for each in logging.root.handlers if isinstance(each, logging.StreamHandler)]
     former = [(each, each.setStream(aside)) for each in handlers]

@@ -1,4 +1,4 @@
-"""What was said and done, as it stands above the prompt: each line is written once and then belongs to the terminal."""
+"""The lines above the prompt: each is written once and then belongs to the terminal."""
 
 from collections.abc import Callable, Sequence
 from enum import StrEnum
@@ -7,7 +7,7 @@ from hob.cli.chat.rendering.fragments import Line
 
 
 class TranscriptLineKind(StrEnum):
-    """What a run of lines is; another kind begins after an empty line."""
+    """Kinds of lines; an empty line separates different kinds."""
 
     SAID = "said"
     BLOCK = "block"
@@ -20,14 +20,14 @@ _APART = frozenset({TranscriptLineKind.SAID, TranscriptLineKind.BLOCK, Transcrip
 
 
 class ScreenTranscript:
-    """Divides what is written by empty lines."""
+    """Separates the kinds of lines by empty lines."""
 
     def __init__(self, write: Callable[[Sequence[Line]], None]) -> None:
         self._write = write
         self._last: TranscriptLineKind | None = None
 
     def add(self, kind: TranscriptLineKind, lines: Sequence[Line]) -> None:
-        """Write these lines for good."""
+        """Write permanent lines."""
         if lines:
             apart = self._last is not None and (kind is not self._last or kind in _APART)
             self._write([*([[]] if apart else []), *lines])

@@ -1,4 +1,4 @@
-"""Messages of earlier chats whose outcome was not seen yet, shown when a chat begins."""
+"""Earlier messages whose outcomes were not seen, shown at the start of a chat."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ _FINAL = frozenset(state.value for state in FINAL_TURNS)
 
 @dataclass(frozen=True, slots=True)
 class UnseenMessage:
-    """An earlier message whose outcome was not seen; `unasked`: nobody asked it here, Hob writes by itself."""
+    """An earlier message with an unseen outcome; `unasked` marks work that Hob began itself."""
 
     id: str
     title: str
@@ -23,13 +23,13 @@ class UnseenMessage:
 
 
 def unseen(row: Mapping[str, Any]) -> UnseenMessage:
-    """The message of which `/unread` or `/tasks` tells."""
+    """Build the message from a row of `/unread` or `/tasks`."""
     ended, unasked = row["state"] in _FINAL, row.get("unasked", False)
     return UnseenMessage(row["id"], row["title"], ended, unasked)
 
 
 def find_earlier(connection: ChatConnection, session: str) -> tuple[Sequence[UnseenMessage], Mapping[str, int]]:
-    """Those of this session, oldest first, and how many ended in other ones."""
+    """Return this session's messages, oldest first, and the number of unseen outcomes per other session."""
     unread = connection.look("/unread", channel="local").get("messages", [])
     tasks = connection.look("/tasks", limit="200").get("tasks", [])
     found = [*unread, *(row for row in reversed(tasks) if row["state"] in _OPEN)]

@@ -1,4 +1,4 @@
-"""`hob ask`: one question, its answer on standard output, everything else on standard error."""
+"""`hob ask`: one question; the answer on standard output, everything else on standard error."""
 
 import os
 import sys
@@ -23,15 +23,15 @@ def ask(
 
     Piped input is sent along as data, not as your words. Without a running daemon the command does the work itself.
 
-    Where something needs your approval, or Hob asks you something, you are asked at your terminal; without one the
-    command ends with status 75 and says how to answer.
+    If Hob needs your approval or an answer, it asks at your terminal; without a terminal the command exits with
+    status 75 and says how to answer.
 
     Parameters
     ----------
     text:
         The question.
     session:
-        The conversation; without it the one that the terminal was last switched to, else main.
+        The conversation; by default the one this terminal last used, or main.
     model:
         The model that answers.
     json:
@@ -54,7 +54,7 @@ def ask(
 
 
 def read_stdin() -> str:
-    """What is piped or redirected into the command; nothing from a terminal or a closed descriptor."""
+    """Return piped or redirected input; empty for a terminal or a closed descriptor."""
     try:
         mode = os.fstat(0).st_mode
     except OSError:

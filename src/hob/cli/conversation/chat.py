@@ -1,4 +1,4 @@
-"""`hob`: talking in the terminal."""
+"""`hob chat`: chat in the terminal."""
 
 import sys
 from contextlib import ExitStack
@@ -16,7 +16,7 @@ from hob.core.errors import InvalidRequest
 def chat(*, session: str | None = None, model: str | None = None, plain: bool = False) -> int:
     """Chat in the terminal; the default command.
 
-    If the daemon runs, the chat attaches to it; else this command is Hob for as long as it runs.
+    Attaches to the daemon if it runs; otherwise Hob runs inside this command until you leave.
 
     Needs a terminal. Piped input becomes one message of data: no line of it runs as a command or answers a question.
 
@@ -42,7 +42,7 @@ def chat(*, session: str | None = None, model: str | None = None, plain: bool = 
             from hob.cli.chat import plain as lines
 
             return lines.talk(connection, body)
-        from hob.cli.chat import terminal  # takes a third of a second to load, which simple terminals need not spend
+        from hob.cli.chat import terminal  # takes a third of a second to load, which simple terminals do not need
 
         return terminal.talk(connection, body, home)
 

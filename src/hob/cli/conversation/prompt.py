@@ -1,4 +1,4 @@
-"""`hob prompt`: what a session's next request would hold."""
+"""`hob prompt`: the content of a conversation's next request."""
 
 from hob.agent.prompt.section_aliases import SEED_SECTIONS
 from hob.app.daemon.daemon_client import reach
@@ -16,7 +16,7 @@ SECTION_NAMES = (
     translatable("Conversation"),
     translatable("everything else"),
 )
-"""What the sections are called, in their order, and the rest; `--json` has the names of Hob's forerunners."""
+"""Titles of the sections in order, and of the rest; `--json` has the names that Hob's forerunners use."""
 SECTION_WORDS = (
     translatable("who Hob is and how it works"),
     translatable("your files on how Hob should be"),
@@ -27,7 +27,7 @@ SECTION_WORDS = (
     translatable("what was said so far"),
     translatable("descriptions of tools, the time"),
 )
-"""What stands in each section, in their order, and in the rest."""
+"""Descriptions of the sections in order, and of the rest."""
 
 
 def prompt(*, session: str = "", json: bool = False) -> None:
@@ -36,7 +36,7 @@ def prompt(*, session: str = "", json: bool = False) -> None:
     Parameters
     ----------
     session:
-        The conversation; without it the one that `hob ask` goes on with.
+        The conversation; by default the one that `hob ask` continues.
     json:
         Print JSON.
     """

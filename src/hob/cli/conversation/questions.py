@@ -1,4 +1,4 @@
-"""Questions for approval in the terminal: shown whole, in colours, and answered where a person is at hand."""
+"""Requests for approval in the terminal: shown in full, with colours, and answered if a person is present."""
 
 import os
 import sys
@@ -19,27 +19,29 @@ DECISIONS = {
     "session": (True, "session"),
     "always": (True, "always"),
 }
-"""What people type, and what it means: whether it is allowed, and how far."""
+"""Typed answers: whether they allow, and their scope."""
 
 
 _COLOURS = {LineKind.HEAD: "yellow", LineKind.ADDED: "green", LineKind.REMOVED: "red", LineKind.PLACE: "cyan"}
 
 
 def show_question(view: Mapping[str, Any], language: str = "") -> None:
-    """What a message waits for, to standard error, nothing of it left out."""
+    """Print everything that a message waits for to standard error."""
     for each in view["asked"] or [{"shown": view["question"]}]:
         show_approval(each, sys.stderr, language)
 
 
 def show_approval(approval: Mapping[str, Any], on: TextIO, language: str = "") -> None:
-    """All of a question for approval; the lines of a diff in their colours."""
+    """Print a request for approval, diffs in colours."""
     for shown, colour in coloured_lines(approval, language or terminal_language()):
         print(paint(shown, colour, on), file=on)
     on.flush()
 
 
 def coloured_lines(approval: Mapping[str, Any], language: str) -> Iterator[tuple[str, str]]:
-    """The lines of a question for approval in this language, each with its colour; as it was asked by an older Hob."""
+    """Return the lines of a request in this language, each with its colour; requests of older versions as they were
+    asked.
+    """
     if values := approval.get("question"):
         yield from (
             (printable(line), _COLOURS.get(kind, "")) for line, kind in lines_of(Question.load(values), language)
@@ -50,13 +52,13 @@ def coloured_lines(approval: Mapping[str, Any], language: str) -> Iterator[tuple
 
 
 def subject_of(approval: Mapping[str, Any]) -> str:
-    """What a question is about, in one line; of an older Hob's, its first line."""
+    """Return a one-line summary of a request; of older versions its first line."""
     values = approval.get("question")
     return f"{approval['tool']}: {Question.load(values).subject}" if values else str(approval["shown"])
 
 
 def how_to_answer(view: Mapping[str, Any]) -> str:
-    """Which commands answer it."""
+    """Return the commands that answer it."""
     if not view["approvals"]:
         told = _('waits for your answer: hob ask{session} "..."; what comes of it: hob ask --resume {id}')
         return told.format(session=_session(view), id=view["id"])
@@ -71,12 +73,12 @@ def _session(view: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ApprovalPrompt:
-    """The person's own terminal, by its descriptor. What is piped into a command never gets here."""
+    """The person's own terminal, by descriptor; piped input never reaches it."""
 
     descriptor: int
 
     def decide(self, approval: Mapping[str, Any]) -> tuple[bool, str] | None:
-        """Whether it is allowed, and how far; None where the person leaves it open."""
+        """Return whether the call is allowed and the scope; None if the person leaves it open."""
         further = "".join(_(", or {scope}").format(scope=scope) for scope in approval["scopes"] if scope != "once")
         while True:
             word = self.read(
@@ -89,8 +91,8 @@ class ApprovalPrompt:
                 return said
 
     def read(self, prompt: str) -> str | None:
-        """A line that is typed from now on; None at Ctrl-D."""
-        termios.tcflush(self.descriptor, termios.TCIFLUSH)  # what was typed before it was asked is no answer
+        """Read a newly typed line; None at Ctrl-D."""
+        termios.tcflush(self.descriptor, termios.TCIFLUSH)  # text typed before the question is no answer
         os.write(self.descriptor, prompt.encode())
         line = b""
         while not line.endswith(b"\n"):
@@ -104,7 +106,7 @@ class ApprovalPrompt:
 
 @contextmanager
 def own_terminal() -> Iterator[ApprovalPrompt | None]:
-    """The terminal of this command, if it is watched: it is in the foreground, and shows errors."""
+    """The command's terminal if a person watches it: in the foreground, with standard error shown."""
     if not sys.stderr.isatty():
         yield None
         return

@@ -1,4 +1,4 @@
-"""`hob replay`: a turn asked once more."""
+"""`hob replay`: ask another model what a turn was asked."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,21 +13,21 @@ from hob.core.money import MICRO, price
 
 _SECONDS = 600.0
 _MOST_LINES = 40
-"""So many lines of the difference are shown."""
+"""Lines of the difference that are shown."""
 _DIFFERENCE_COLOURS = {"+": "green", "-": "red", "@": "dim"}
 
 
 def replay(turn: str, /, *, model: str = "", json: bool = False) -> int:
-    """Ask another model what a turn was asked, and compare.
+    """Ask another model what a turn was asked, and compare the answers.
 
-    Tools answer with what they gave then; nothing is executed and nothing enters the conversation.
+    Tools return their recorded results; nothing is executed and nothing enters the conversation.
 
     Parameters
     ----------
     turn:
-        An id that `hob timeline` or `hob tasks --all` shows.
+        An id from `hob timeline` or `hob tasks --all`.
     model:
-        The model that is asked. Without one: only whether what was sent can be built again.
+        The model to ask; without it, only check whether the requests can be rebuilt.
     json:
         Print JSON.
     """
@@ -60,7 +60,7 @@ def _show(seen: Mapping[str, Any]) -> None:
 
 
 def _show_side(title: str, side: Mapping[str, Any], before: Mapping[str, Any]) -> None:
-    """Its figures, and how they differ from those of before, where there are any."""
+    """Print one side's figures, with the change from `before` if given."""
     cost = "?" if side["cost_usd"] is None else _(price(round(side["cost_usd"] * MICRO)))
     print()
     print(f"{paint(title, 'bold')} {line(side['model'])}")
@@ -84,7 +84,7 @@ def _tokens(side: Mapping[str, Any]) -> int:
 
 
 def _change(now: float | None, then: Any) -> str:
-    """How much more or less than then, in brackets; nothing where one of them is not known."""
+    """Return the difference in brackets; empty if either figure is unknown."""
     return f" ({in_language(f'{100 * (now - then) / then:+,.0f}')} %)" if then and now is not None else ""
 
 

@@ -1,4 +1,4 @@
-"""`hob retry`: a failed or quarantined message brought back."""
+"""`hob retry`: process a failed or quarantined message again."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,11 +10,11 @@ from hob.cli.translating import _, ngettext
 from hob.config.environment import find_home, process_environment
 
 NO_MODEL = "no_model"
-"""The code of what failed because no model could be asked (`hob.core.errors.ModelFault`)."""
+"""Error code of messages that failed for want of a model (`hob.core.errors.ModelFault`)."""
 
 
 def kept_without_model() -> str:
-    """A line about the messages that were kept because no model was connected; empty where there are none."""
+    """Return a line about messages kept because no model was connected; empty if there are none."""
     failed = reach("GET", "/tasks", {"state": "failed", "limit": "1000"})["tasks"]
     kept = sum(each["reason"] == NO_MODEL for each in failed)
     told = ngettext(
@@ -33,7 +33,7 @@ def retry(id: str = "", /) -> None:
     Parameters
     ----------
     id:
-        The id of a message or task (`hob tasks --all` shows them), or of an undelivered reply (`hob status`).
+        A message or task (`hob tasks --all` shows them), or an undelivered reply (`hob status`).
     """
     if id:
         retried = [reach("POST", f"/retry/{quote(id, safe='')}")]
@@ -53,8 +53,8 @@ def retry(id: str = "", /) -> None:
 
 
 def _where(retried: Mapping[str, Any], *, alone: bool) -> str:
-    """How it goes on; `alone`: no daemon does so at once."""
-    if retried["message"] is None:  # an answer that is there, and could not be delivered
+    """Return how it continues; `alone`: no daemon runs to do so at once."""
+    if retried["message"] is None:  # an answer that exists but could not be delivered
         return _("; it is sent when `hob serve` runs") if alone else _("; it is sent now")
     if not alone:
         return _("; `hob ask --resume {id}` shows its answer").format(id=retried["message"])

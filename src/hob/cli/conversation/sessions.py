@@ -1,4 +1,4 @@
-"""`hob sessions`: conversations, and what their owner does with them."""
+"""`hob sessions`: list and manage conversations."""
 
 import time
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ app = App(name="sessions", help="List, show, rename, pause and delete conversati
 
 _MIN_TITLE = 12
 STANDING_WORDS: Mapping[str, str] = {"paused": translatable("paused"), "archived": translatable("archived")}
-"""How a conversation can stand, by the field of the answer that says so."""
+"""States of conversations, by the field that marks them."""
 
 Session = Annotated[str, Parameter(help="The name in the terminal, e.g. main, or the whole key, e.g. telegram::12345.")]
 Json = Annotated[bool, Parameter(help="Print JSON.")]
@@ -107,7 +107,7 @@ def resume(session: Session) -> None:
 
 @app.command
 def archive(session: Session, *, back: Annotated[bool, Parameter(help="Restore it instead.")] = False) -> None:
-    """Archive a conversation: it is kept and not listed."""
+    """Archive a conversation: it is kept but no longer listed."""
     print(
         (_("{session} is back") if back else _("{session} is archived")).format(
             session=printable(_change(session, archived=not back)["session"])
@@ -122,7 +122,7 @@ def fork(
     before: Annotated[int, Parameter(help="Copy only the entries before this place; 0: all.")] = 0,
     json: Json = False,
 ) -> None:
-    """Begin a new conversation with what was said in one, which stays as it is."""
+    """Copy a conversation into a new one; the original stays as it is."""
     made = reach("POST", "/sessions/fork", {"session": session, "before": before or None})
     if not printed_json(made, json):
         told = _("{session} continues {of} with {copied} entries")
@@ -131,7 +131,7 @@ def fork(
 
 @app.command
 def delete(session: Session, *, yes: Annotated[bool, Parameter(help="Do not ask.")] = False, json: Json = False) -> int:
-    """Erase a conversation for ever; its cost stays known."""
+    """Erase a conversation permanently; its cost stays in the totals."""
     if not yes and not confirm("Erase all of this for ever?", "Nothing was erased.", about=lambda: show(session)):
         return 1
 

@@ -1,4 +1,4 @@
-"""`hob undo`: files that a turn changed put back."""
+"""`hob undo`: restore files that a turn changed."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,19 +9,19 @@ from hob.cli.output import line, paint, print_json, printable
 from hob.cli.translating import _
 from hob.config.environment import find_home, process_environment
 
-_WIDTH = 4_096  # a path is shown whole
+_WIDTH = 4_096  # paths are never cut
 
 
 def undo(id: str = "", /, *, session: str = "", preview: bool = False, json: bool = False) -> int:
-    """Put back what a turn changed in files, never over a later change.
+    """Restore files that a turn changed, never over a later change.
 
     Parameters
     ----------
     id:
-        The id of a turn or message (`hob tasks --all` shows them); prefix `undo:` to redo what
-        you undid. Not given: the newest turn of the conversation that changed a file and is not undone.
+        A turn or message (`hob tasks --all` shows them); prefix `undo:` to redo what you undid. By default the
+        newest turn of the conversation that changed files and is not undone.
     session:
-        The conversation whose newest turn is undone; without it the one that `hob ask` goes on with.
+        The conversation whose newest turn is undone; by default the one that `hob ask` continues.
     preview:
         Only show what would change.
     json:
@@ -41,7 +41,7 @@ def undo(id: str = "", /, *, session: str = "", preview: bool = False, json: boo
 
 
 def _show(seen: Mapping[str, Any]) -> None:
-    """What was put back and what was not."""
+    """Print what was restored and what was not."""
     words = line(seen["words"]) or seen["turn"]
     if seen["restored"]:
         print(_("Undone, as it was before “{words}”:").format(words=words))
@@ -64,7 +64,7 @@ def _show(seen: Mapping[str, Any]) -> None:
 
 
 def _show_preview(seen: Mapping[str, Any]) -> None:
-    """The differences, coloured as everywhere."""
+    """Print the differences in colours."""
     if not seen["diff"]:
         print(_("All files are as they were before “{words}”.").format(words=line(seen["words"]) or seen["turn"]))
     for each in printable(seen["diff"]).splitlines():

@@ -1,4 +1,4 @@
-"""`hob dashboard`: the page for browsers, signed in, here and on a phone."""
+"""`hob dashboard`: sign a browser or a phone in."""
 
 import sys
 import webbrowser
@@ -16,18 +16,18 @@ _HALVES = {("0", "0"): " ", ("1", "0"): "▀", ("0", "1"): "▄", ("1", "1"): "�
 
 
 def dashboard(*, link: bool = False, phone: bool = False, at: str = "", off: bool = False) -> int:
-    """Open the dashboard in a browser, signed in; where there is none, print the link. It is good once.
+    """Open the dashboard in a browser, signed in. Without a browser, print a link that works once.
 
     Parameters
     ----------
     link:
         Only print the link.
     phone:
-        Show a QR code that signs a phone in, over HTTPS; or where phones could reach it.
+        Show a QR code that signs a phone in over HTTPS. If phones have no access yet, list possible addresses.
     at:
-        With --phone: open it to phones at this address of this machine, or in your `tailnet`.
+        With --phone: give phones access at this address of this machine, or in your `tailnet`.
     off:
-        With --phone: close it to phones.
+        With --phone: end access for phones.
     """
     if phone or at or off:
         return _phone(at, off=off)
@@ -83,7 +83,7 @@ def _show_choices(choices: Sequence[Mapping[str, Any]]) -> int:
 
 
 def qr_lines(rows: Sequence[str]) -> Sequence[str]:
-    """A QR code, two of its rows in a line, dark on light whatever the colours of the terminal are."""
+    """Render a QR code, two rows per line, dark on light whatever the terminal's colours."""
     lines = ("".join(_HALVES[pair] for pair in zip(*two, strict=True)) for two in _pairs(rows))
     return [f"\x1b[30;107m{line}\x1b[0m" for line in lines]
 

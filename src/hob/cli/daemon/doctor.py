@@ -1,4 +1,4 @@
-"""`hob doctor`: what is wrong with this Hob, and what to do about it."""
+"""`hob doctor`: find problems and say how to fix them."""
 
 import logging
 import platform
@@ -25,13 +25,13 @@ def doctor(
     offline: Annotated[bool, Parameter(help="Make no network requests.", negative="")] = False,
     json: Annotated[bool, Parameter(help="Print JSON.", negative="")] = False,
 ) -> int:
-    """Look at settings, files, database, machine, service and models; tell what to do about what is wrong.
+    """Check settings, files, database, machine, service and models, and say how to fix what is wrong.
 
-    Works with and without a running Hob, and changes nothing without --fix. Each finding is critical (Hob does not
-    work, or loses something), a warning (something does not work, or soon will not) or a note (good to know). What
-    cannot be looked at now is skipped. Exit status 1 while anything critical is found, else 0.
+    Works with and without a running Hob, and changes nothing without --fix. Findings are critical (Hob does not work,
+    or loses data), warnings (something does not work, or soon will not) or notes. Checks that cannot run now are
+    skipped. Exit status 1 if anything critical is found, else 0.
     """
-    logging.basicConfig(level=logging.CRITICAL)  # what is wrong is told as a finding
+    logging.basicConfig(level=logging.CRITICAL)  # problems are reported as findings
     environ = process_environment()
     home = find_home(environ)
     progress = ProgressLine()

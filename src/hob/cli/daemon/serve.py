@@ -28,7 +28,7 @@ ROLE = "serve"
 
 
 def serve() -> None:
-    """Run the daemon until SIGTERM or Ctrl-C; a second one stops at once.
+    """Run the daemon until SIGTERM or Ctrl-C; a second signal stops it at once.
 
     A running `hob ask` or chat finishes its work first, then the daemon takes over.
     """
@@ -55,9 +55,9 @@ def serve() -> None:
 
 
 def take_over(home: Path) -> None:
-    """Ask a one-shot owner to end after its work in hand, and wait for it. A daemon is left alone.
+    """Ask a one-shot owner of the home to end after its current work, and wait. A daemon is left alone.
 
-    Raises HomeTaken when the home cannot be had.
+    Raises HomeTaken if the home does not become free.
     """
     deadline = time.monotonic() + TAKE_OVER_SECONDS
     while True:
@@ -65,7 +65,7 @@ def take_over(home: Path) -> None:
             with own(home, ROLE):
                 return
         except HomeTaken as taken:
-            # a one-shot that is just ending has no socket any more and still holds the lock
+            # a one-shot that is closing has no socket any more but still holds the lock
             if taken.holder.startswith(f"hob {ROLE},") or time.monotonic() > deadline:
                 raise
             with suppress(NotRunning, ConnectionLost):

@@ -1,4 +1,4 @@
-"""`hob service`: Hob as a service of yours, that starts with the machine and again when it fails."""
+"""`hob service`: run Hob as a user service that starts with the machine and after failures."""
 
 import os
 import shutil
@@ -37,7 +37,7 @@ def install(
     with_keys: Annotated[bool, Parameter(help="Copy this terminal's keys into its file.", negative="")] = False,
     dry_run: Annotated[bool, Parameter(help="Only show what would be done.", negative="")] = False,
 ) -> int:
-    """Install the service and start it, now and with the machine; running this again only fixes differences."""
+    """Install the service and start it, now and with the machine. Running this again only fixes differences."""
     config, environ = read_config(), process_environment()
     service_manager = find_keeper(environ, config.home)
     plan = make_plan(config.home, environ, config[BusSettings].drain_seconds)
@@ -79,7 +79,7 @@ def install(
 
 
 def _variables(plan: ServicePlan, config: Config, environ: Mapping[str, str], *, with_keys: bool) -> Sequence[Step]:
-    """The file of variables: made where there is none, given the keys where that is asked for."""
+    """Write the file of variables if it is missing, and copy the keys into it if wanted."""
     file = plan.environment_file
     there = read_text(file)
     if not with_keys:
@@ -100,7 +100,7 @@ def _variables(plan: ServicePlan, config: Config, environ: Mapping[str, str], *,
 
 
 def _referenced(config: Config) -> list[str]:
-    """The variables that the settings read their secrets from."""
+    """Return the variables that the settings read secrets from."""
     references = (secret.reference for _, secret in config.secrets())
     return [reference.removeprefix("env:") for reference in references if reference.startswith("env:")]
 
@@ -117,7 +117,7 @@ def _tell_of_keys(plan: ServicePlan, config: Config, environ: Mapping[str, str],
 
 
 def _note(text: str) -> None:
-    """A remark, beside what was done."""
+    """Print a remark about what was done."""
     print(f"{paint(_('note').ljust(8), 'yellow')}{text}")
 
 
@@ -143,7 +143,7 @@ def _perform(steps: Sequence[Step], service_manager: ServiceManager, environ: Ma
 def uninstall(
     *, dry_run: Annotated[bool, Parameter(help="Only show what would be done.", negative="")] = False
 ) -> None:
-    """Stop and remove the service; the home stays."""
+    """Stop and remove the service; the home is kept."""
     environ = process_environment()
     home = find_home(environ)
     service_manager = find_keeper(environ, home)
@@ -219,7 +219,7 @@ def _tell(service_manager: ServiceManager, home: Path) -> int:
 
 
 def _wrong(service_manager: ServiceManager, state: ServiceState, home: Path) -> Iterator[tuple[str, str]]:
-    """What is not as it should be, each with a colour."""
+    """Yield what is not as it should be, each with a colour."""
     if service_manager.home() != str(home):
         told = _("it is for the home {other}, not for {home}")
         yield told.format(other=service_manager.home() or "?", home=home), "yellow"
@@ -236,7 +236,7 @@ def _wrong(service_manager: ServiceManager, state: ServiceState, home: Path) -> 
 
 @app.command
 def restart() -> int:
-    """Restart the service after running turns have ended; with wrong settings it stays as it is."""
+    """Restart the service once running turns have ended. Nothing is restarted if the settings are wrong."""
     environ = process_environment()
     home = read_config().home
     service_manager = find_keeper(environ, home)
@@ -254,7 +254,7 @@ def logs(*, limit: int = 50, follow: bool = False) -> int:
     limit:
         Begin with at most this many lines.
     follow:
-        Keep showing new ones, until Ctrl-C.
+        Keep showing new lines, until Ctrl-C.
     """
     environ = process_environment()
     service_manager = find_keeper(environ, find_home(environ))

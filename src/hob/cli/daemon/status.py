@@ -1,4 +1,4 @@
-"""`hob status`: how the daemon is."""
+"""`hob status`: daemon, queue and storage status."""
 
 import time
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from hob.config.environment import find_home, process_environment
 from hob.core.translation.code_words import FAULT_WORDS
 
 LATE = 300.0
-"""Seconds; what waits longer is late."""
+"""Seconds after which waiting counts as late."""
 DAY = 86_400.0
 LABELS = ("turns", "replies", "model", "settings", "files", "database", "follower", "job", "live", "backup")
 
@@ -22,7 +22,7 @@ LABELS = ("turns", "replies", "model", "settings", "files", "database", "followe
 def status(*, json: bool = False) -> None:
     """Show daemon, queue and storage status.
 
-    `hob usage` tells what was spent.
+    `hob usage` shows spending.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def status(*, json: bool = False) -> None:
     holder = holder_of(home)
     seen = reach("GET", "/status")
     if json:
-        own = {} if holder else {"pid": None, "since": None}  # else this command would tell of itself
+        own = {} if holder else {"pid": None, "since": None}  # otherwise this command would report itself
         print_json({**seen, **own, "holder": holder or None})
         return
     state = paint(_("running"), "green") if holder else paint(_("not running; start it with `hob serve`"), "yellow")
@@ -72,21 +72,21 @@ def status(*, json: bool = False) -> None:
         told = _("{name} was changed and is untrusted; `hob accept {name}` accepts it")
         _row("files", told.format(name=name), "yellow")
     _show_store(seen)
-    for guest in seen.get("connected", ()):  # only who runs for a while has guests
+    for guest in seen.get("connected", ()):  # only a running daemon has guests
         since = age(time.time() - guest["since"])
         _row("live", _("{who} {address} for {age}").format(who=guest["who"], address=guest["address"], age=since))
     _show_backups(seen["backups"])
 
 
 def _row(label: str, text: str, colour: str = "") -> None:
-    """A line of the status under its label; without one, it goes on with the last."""
+    """Print a line under its label; without a label it continues the last line."""
     print(paint(f"{_(label):{max(len(_(each)) for each in LABELS) + 2}}{text}", colour))
 
 
 def _show_messages(seen: Mapping[str, Any], holder: str) -> None:
     oldest = _aged(_(", the oldest message waits for {age}"), seen["oldest_waiting_seconds"], 30)
     told = _("{running} running, {waiting} waiting{oldest}")
-    if not holder:  # what runs in nobody's hands goes on at the next start
+    if not holder:  # without an owner, interrupted turns continue at the next start
         told = _("{running} interrupted, {waiting} waiting{oldest}")
     _row("turns", told.format(running=seen["running"], waiting=seen["waiting"], oldest=oldest))
     _show_held(seen["for_approval"], seen["for_answer"], seen["parked"])

@@ -1,4 +1,4 @@
-"""`hob stop`: ending the daemon, and how long it is waited for."""
+"""`hob stop` and `hob resume`."""
 
 import os
 import signal
@@ -17,12 +17,12 @@ from hob.core.errors import HobError, Unready
 from hob.core.translation.language import translatable
 
 STOP_SECONDS = 120.0
-"""How long the daemon is waited for; it ends by itself once the running turns have ended."""
+"""Seconds to wait for the daemon; it ends by itself after its running turns."""
 _DAEMON = "hob serve,"
 
 
 def stop(*, all: bool = False) -> None:  # noqa: A002 - the option is called so
-    """Stop the daemon. Running turns may end first; what waits is kept for the next start.
+    """Stop the daemon after its running turns; waiting messages are kept for the next start.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def resume() -> None:
 
 
 def _pid_of(home: Path) -> int:
-    """The daemon's number, from the kernel: what the lock file says may be the number in another container."""
+    """Return the daemon's process id, from the kernel: the lock file may name a process of another container."""
     until = time.monotonic() + OPENING_SECONDS
     while True:  # a daemon that is opening does not listen yet
         with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as peer:

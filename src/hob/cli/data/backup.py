@@ -12,12 +12,12 @@ from hob.config.environment import find_home, process_environment
 
 
 def backup(file: Path) -> None:
-    """Write a consistent copy of the database, the blobs and what Hob remembers to one file, while Hob goes on.
+    """Write a consistent copy of the database, files and memory to one file, while Hob keeps running.
 
     Parameters
     ----------
     file:
-        The file to write; must not exist yet.
+        The file to write; it must not exist yet.
     """
     target = file.expanduser().absolute()
     seen = reach("POST", "/backup", {"file": str(target)})
@@ -27,7 +27,7 @@ def backup(file: Path) -> None:
 
 
 def restore(file: Path) -> None:
-    """Put a backup in place; it is checked first, and what was there is kept beside it.
+    """Restore a backup after checking it; the current data is kept beside it.
 
     Parameters
     ----------

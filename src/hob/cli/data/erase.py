@@ -10,7 +10,7 @@ from hob.core.translation.language import translatable
 
 
 def erase(person: str, *, yes: bool = False, json: bool = False) -> int:
-    """Forget a person: all they said, all that came of it, and what is remembered of them. It cannot be undone.
+    """Forget a person: everything they said, what resulted from it, and what is remembered of them. Cannot be undone.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""`hob rebuild`: tasks, spending and sessions compared with the timeline and written again."""
+"""`hob rebuild`: compare tasks, spending and conversations with the timeline and rebuild them."""
 
 from hob.app.home import own
 from hob.cli.translating import _
@@ -8,11 +8,11 @@ _MAX_LINES = 20
 
 
 def rebuild(*, check: bool = False) -> int:
-    """Write tasks, spending and conversations anew from the timeline; a backup is made first.
+    """Rebuild tasks, spending and conversations from the timeline; makes a backup first.
 
-    The timeline is Hob's record of all that happened, which never changes (`hob timeline`).
+    The timeline is Hob's immutable record of everything that happened (`hob timeline`).
 
-    Stop Hob first, except for `--check`. Memory adds what it lacks at the next start. What was erased stays erased.
+    Stop Hob first, except for `--check`. Memory adds what it lacks at the next start. Erased data stays erased.
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""Setting Hob up: what is there, what is wanted, and each step's outcome."""
+"""The steps of setting Hob up, and their outcomes."""

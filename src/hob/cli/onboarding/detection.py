@@ -1,4 +1,4 @@
-"""What can think for Hob on this machine: keys in the environment, servers that run here, installed CLIs."""
+"""Detection of models on this machine: keys in the environment, local servers, installed CLIs."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -42,7 +42,7 @@ PLACES: Sequence[tuple[str, str]] = (
     ("text-generation-webui", "http://127.0.0.1:5000/v1"),
     ("KoboldCpp", "http://127.0.0.1:5001/v1"),
 )
-"""Where further local servers usually listen, all of which speak OpenAI chat completions."""
+"""Usual addresses of further local servers, all of which speak OpenAI chat completions."""
 
 _CONNECT_SECONDS = 0.3
 _CLIS = frozenset(each.id for each in PROVIDERS if each.wire in CLI_WIRES)
@@ -50,9 +50,9 @@ _CLIS = frozenset(each.id for each in PROVIDERS if each.wire in CLI_WIRES)
 
 @dataclass(frozen=True, slots=True)
 class DetectedModel:
-    """Something that can be asked. `models` are those of a server that has no usual one, best first.
+    """A model that can be asked. `models` lists those of a server without a usual one, best first.
 
-    `variable` names the environment's key where that is what makes it work. `refused`: it cannot be asked as it is.
+    `variable` names the environment variable that holds its key. `refused`: the server refuses the key.
     """
 
     provider: str
@@ -66,7 +66,7 @@ class DetectedModel:
 
     @property
     def line(self) -> str:
-        """How it was found, for people."""
+        """Describe how it was found."""
         model = self.draft.model.removeprefix(f"{self.provider}/")
         facts = ["local"] if self.local else []
         facts += [model] if model and model != self.provider else []
@@ -75,12 +75,12 @@ class DetectedModel:
 
 
 def find_all(config: Config, places: Sequence[tuple[str, str]] = PLACES) -> tuple[DetectedModel, ...]:
-    """All there is, what Hob would take by itself first. Only servers on this machine and the owner's own are asked."""
+    """Find all models, in Hob's order of preference. Only servers on this machine and configured ones are asked."""
     return asyncio.run(_find_all(config, places))
 
 
 def list_models(config: Config, draft: ProviderConfigDraft) -> tuple[str, ...]:
-    """The names of what a provider offers for talking, best first. Raises ModelError where it cannot be asked."""
+    """List a provider's chat models, best first. Raises ModelError if it cannot be asked."""
 
     async def ask() -> tuple[str, ...]:
         async with open_model_setup(config, SystemClock(), draft) as setup:
@@ -118,7 +118,7 @@ async def _described(setup: ModelSetup, connected: ConnectedProvider, usual: str
     if id == usual and (ref := setup.choice.default()) is not None:
         model = ref.model
     names, trouble, refused = await _asked(setup, id) if _is_listed(connected, model) else ((), "", False)
-    if model:  # a server that tells no list may still be asked for this one
+    if model:  # a server without a list of models may still accept this one
         names, trouble = (), trouble if refused else ""
     if not model and not names and connected.provider.wire == "ollama":
         how = "running here, but it has no model yet: ollama pull qwen3"
@@ -134,12 +134,12 @@ async def _described(setup: ModelSetup, connected: ConnectedProvider, usual: str
 
 
 def _is_listed(connected: ConnectedProvider, model: str) -> bool:
-    """Whether it is asked what it offers: where no model is named, and a server of the owner's own for its word."""
+    """Whether to ask the provider for its list: if no model is named, and always for the owner's own server."""
     return connected.provider.wire not in CLI_WIRES and (not model or connected.provider.id == SERVER)
 
 
 async def _running(setup: ModelSetup, id: str) -> DetectedModel | None:
-    """A known server that listens at its usual place and lists models."""
+    """Return a known server that listens at its usual address and lists models."""
     try:
         address = setup.choice.connect(id).base_url
     except ModelError:
@@ -152,7 +152,7 @@ async def _running(setup: ModelSetup, id: str) -> DetectedModel | None:
 
 
 async def _listening(config: Config, title: str, address: str) -> DetectedModel | None:
-    """Another server at a usual place."""
+    """Return another server at a usual address."""
     if not await _answers(address):
         return None
     draft = ProviderConfigDraft(provider=SERVER, base_url=address)
@@ -183,7 +183,7 @@ async def _names(setup: ModelSetup, id: str) -> tuple[str, ...]:
 
 
 async def _asked(setup: ModelSetup, id: str) -> tuple[tuple[str, ...], str, bool]:
-    """What it offers, or why that cannot be known, and whether it refuses the key."""
+    """Return the offered models, or why they are unknown, and whether the key is refused."""
     try:
         return await listed(setup, id), "", False
     except ModelError as error:
@@ -191,7 +191,7 @@ async def _asked(setup: ModelSetup, id: str) -> tuple[tuple[str, ...], str, bool
 
 
 def _variable(setup: ModelSetup, connected: ConnectedProvider) -> str:
-    """The variable that holds the key which is used, if one does."""
+    """Return the environment variable that holds the key in use, if any."""
     if connected.keys[0] is None or connected.keys[0].reference:
         return ""
     names = ("OPENAI_API_KEY",) if connected.provider.id == SERVER else connected.provider.keys
@@ -201,5 +201,5 @@ def _variable(setup: ModelSetup, connected: ConnectedProvider) -> str:
 
 
 def _new_address(setup: ModelSetup, connected: ConnectedProvider) -> str:
-    """The address of a server that only the environment names."""
+    """Return the address of a server that only the environment names."""
     return connected.base_url if connected.provider.id == SERVER and not setup.settings.base_url else ""

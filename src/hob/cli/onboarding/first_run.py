@@ -1,4 +1,4 @@
-"""What `hob` alone does where nothing is set up: a person is led through it, then the chat begins."""
+"""The first run of `hob`: set Hob up, then start the chat."""
 
 from hob.app.home import socket_of
 from hob.config.environment import find_home, process_environment
@@ -22,8 +22,8 @@ def lead_in() -> int:
 
 
 def _has_model() -> bool:
-    """Whether there is a model to ask, or settings that are wrong: the chat tells what is the matter with them."""
-    from hob.app.settings.sections import choose_models, read_config  # who attaches to a running Hob needs no settings
+    """Whether a model is configured, or the settings are invalid: the chat reports that."""
+    from hob.app.settings.sections import choose_models, read_config  # attaching to a running Hob needs no settings
 
     try:
         return choose_models(read_config()).line() != "none"

@@ -1,8 +1,8 @@
-"""The language of setting up: the terminal's for a person, English for a program that reads the JSON."""
+"""The language of the setup: the terminal's for a person, English in JSON."""
 
 from hob.core.translation.language import translated
 
 
 def text_in(text: str, language: str) -> str:
-    """The message in this language."""
+    """Return the message in this language."""
     return translated(text, language)

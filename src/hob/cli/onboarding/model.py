@@ -1,4 +1,4 @@
-"""The first step: a model that answers, found or named, tried, written down."""
+"""The first step: choose, test and save a model."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -22,7 +22,7 @@ from hob.providers.catalog.catalog import PROVIDERS, SERVER
 from hob.providers.routing.choice import NOTHING
 from hob.providers.settings import ModelSettings
 
-# Asking a person for a model, and where its key is to be kept.
+# Choosing a model and the place of its key, in dialogue.
 
 KEY_PAGES = {
     "anthropic": "https://console.anthropic.com/settings/keys",
@@ -34,7 +34,7 @@ KEY_PAGES = {
     "mistral": "https://console.mistral.ai/api-keys",
     "xai": "https://console.x.ai",
 }
-"""Where people make themselves a key."""
+"""Pages on which providers issue keys."""
 
 _KEEP, _KEY, _SERVER, _LOOK, _LATER = "keep", "key", "server", "look", "later"
 _MAX_SHOWN = 30
@@ -43,9 +43,9 @@ _MAX_SHOWN = 30
 def pick_model(
     home: Path, found: Sequence[DetectedModel], prompts: SetupPrompts, *, now: str, line: str
 ) -> ModelCandidate | Literal["look", "later"]:
-    """What the person chooses of what was found. `now` is the model that is configured, `line` all that is said of it.
+    """Let the person choose a model. `now` is the configured model, `line` its full description.
 
-    The configured one is the candidate that changes nothing.
+    Choosing the configured one changes nothing.
     """
     usable = [each for each in found if each.draft.model and each.draft.model != now]
     options: list[tuple[str, str]] = [(_KEEP, translatable("Keep {model}", model=line))] if line else []
@@ -73,7 +73,7 @@ def pick_model(
 
 
 def _ask_model(found: DetectedModel, prompts: SetupPrompts) -> ModelCandidate:
-    candidate = candidate_of(found, FILE)  # where it is kept is asked once it works
+    candidate = candidate_of(found, FILE)  # the key's place is asked for once it works
     if len(found.models) < 2:
         return candidate
     model = prompts.choose(
@@ -132,7 +132,7 @@ def _ask_name(names: Sequence[str], prompts: SetupPrompts) -> str:
 
 
 def wants_it_anyway(tried: ModelTrial, prompts: SetupPrompts) -> bool:
-    """Tell why a model did not pass, and whether it is wanted all the same."""
+    """Explain why a model failed its test; return whether to save it anyway."""
     prompts.show(translatable("✗ {trouble}", trouble=tried.summary), "red")
     if not tried.answers:
         prompts.show("Nothing was written. Fix that and choose it again, or choose another one.", "dim")
@@ -142,7 +142,7 @@ def wants_it_anyway(tried: ModelTrial, prompts: SetupPrompts) -> bool:
 
 
 def with_place(candidate: ModelCandidate, keep: str, prompts: SetupPrompts) -> ModelCandidate:
-    """The candidate with the place where its key is to be kept."""
+    """Return the candidate with the place of its key."""
     variables = (name for provider in PROVIDERS for name in provider.keys)
     variable = next((name for name in variables if process_environment().get(name) == candidate.typed), "")
     options = [(FILE, "In a file that only you can read (secrets/ in Hob's home)")]
@@ -165,7 +165,7 @@ _PUT_RIGHT = "fix this, or choose another model with --model"
 def settle_model(
     home: Path, options: SetupOptions, found: Sequence[DetectedModel], read_key: Callable[[], str]
 ) -> SetupOutcome:
-    """Without asking: what is wished for, else what is configured, else the first that was found and answers."""
+    """Without dialogue: test the requested model, else the configured one, else the first found that answers."""
     if options.names_model:
         return _take([candidate_of_options(options, found, read_key)], home, options)
     if _is_configured():
@@ -183,7 +183,7 @@ def settle_model(
 def ask_for_model(
     home: Path, options: SetupOptions, find_models: Callable[[], Sequence[DetectedModel]], prompts: SetupPrompts
 ) -> SetupOutcome:
-    """Ask until a model answered, or the person does without for now. `find_models` tells what is there by now."""
+    """Ask until a model passes or the person postpones it. `find_models` looks again each time."""
     while True:
         now = read_config()[ModelSettings].name
         picked = pick_model(home, find_models(), prompts, now=now, line=_line() if _is_configured() else "")
@@ -210,7 +210,7 @@ def _line() -> str:
 
 
 def _take(candidates: Sequence[ModelCandidate], home: Path, options: SetupOptions) -> SetupOutcome:
-    """Write down the first that passes."""
+    """Save the first candidate that passes."""
     failures = []
     for candidate in candidates:
         try:
@@ -239,7 +239,7 @@ def _check(home: Path, options: SetupOptions) -> SetupOutcome:
 
 
 def _with_model(home: Path, candidate: ModelCandidate) -> ModelCandidate:
-    """A server's first model where none is named."""
+    """Choose a server's first model if none is named."""
     draft = candidate.draft
     if draft.model or not draft.provider:
         return candidate

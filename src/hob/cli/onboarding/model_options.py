@@ -1,4 +1,4 @@
-"""What the command line says of the model, as a candidate."""
+"""The model described by command-line options."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -21,7 +21,7 @@ from hob.providers.settings import ModelSettings
 def candidate_of_options(
     options: SetupOptions, found: Sequence[DetectedModel], read_key: Callable[[], str]
 ) -> ModelCandidate:
-    """What the command line says. Raises InvalidRequest."""
+    """Return the candidate that the options describe. Raises InvalidRequest."""
     if options.base_url and (trouble := address_problem(options.base_url)):
         raise InvalidRequest(trouble)
     provider = SERVER if options.base_url else _known(options.provider)
@@ -57,7 +57,7 @@ def candidate_of_options(
 
 
 def _known(name: str) -> str:
-    """The id of a provider that Hob or the settings know; empty for others."""
+    """Return the id of a known or configured provider; empty for others."""
     known = find_provider(name)
     if known is not None:
         return known.id
@@ -65,14 +65,14 @@ def _known(name: str) -> str:
 
 
 def usual_model(provider: str, found: Sequence[DetectedModel]) -> str:
-    """The model that is asked where only the provider is named; empty where that is the server's first."""
+    """Return the model used if only the provider is named; empty for a server, which uses its first."""
     there = next((each.draft.model for each in found if each.provider == provider and each.draft.model), "")
     known = find_provider(provider)
     return there or (name_of(provider, known.model) if known is not None and known.model else "")
 
 
 def candidate_of(found: DetectedModel, keep: str) -> ModelCandidate:
-    """What was found, its key copied out of the environment if it is to be kept elsewhere."""
+    """Return the detected model as a candidate; its key is copied if it is to be kept elsewhere."""
     if not found.variable or keep in ("", ENVIRONMENT):
         return ModelCandidate(found.draft)
     return ModelCandidate(found.draft, process_environment().get(found.variable, "").strip(), keep)

@@ -1,4 +1,4 @@
-"""Trying a model live before it is written down, and writing it down."""
+"""Testing a model before it is saved, and saving it."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,7 +18,7 @@ _HOPELESS = frozenset({ModelFault.NETWORK, ModelFault.TIMEOUT, ModelFault.AUTH})
 
 @dataclass(frozen=True, slots=True)
 class ModelTrial:
-    """What came of a trial: whether it passed, whether it answered at all, and that in words."""
+    """The result of a test: whether the model passed, whether it answered at all, and a description."""
 
     ok: bool
     answers: bool
@@ -26,9 +26,9 @@ class ModelTrial:
 
 
 def try_candidate(home: Path, candidate: ModelCandidate) -> ModelTrial:
-    """Ask it for a word and a tool call; the home's owner asks, since it knows what may be spent.
+    """Ask for a word and a tool call. The daemon asks if it runs, as it knows the limits of spending.
 
-    A typed key lies in a file of the owner's for that time. Raises HobErrors.
+    A typed key is kept in a private file meanwhile. Raises HobError.
     """
     with keyed(home, candidate) as draft:
         fields = {"model": draft.model, "draft": draft.as_text()}
@@ -37,9 +37,9 @@ def try_candidate(home: Path, candidate: ModelCandidate) -> ModelTrial:
 
 
 def list_for(home: Path, candidate: ModelCandidate) -> tuple[str, ...]:
-    """The names of the models that its provider offers, best first; none where it does not tell.
+    """List the provider's models, best first; empty if it does not list them.
 
-    Raises ModelError where it cannot be reached, or refuses the key: another answer is not to be had from it either.
+    Raises ModelError if the provider cannot be reached or refuses the key: testing would fail too.
     """
     try:
         with keyed(home, candidate) as draft:

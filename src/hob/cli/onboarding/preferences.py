@@ -1,4 +1,4 @@
-"""The steps that are one setting each: language, network for commands, a budget. And the service."""
+"""Steps that set one value each: language, network for commands, budget. And the service."""
 
 import json
 import shutil
@@ -25,7 +25,7 @@ LANGUAGES = (("en", "English"), ("de", "Deutsch"))
 
 
 def spoken_language(config: Config) -> str:
-    """That of the settings, else the terminal's."""
+    """Return the configured language, else the terminal's."""
     if str(config.origin("agent.language").layer) != "default":
         return config[AgentSettings].language
     environ = process_environment()
@@ -34,7 +34,7 @@ def spoken_language(config: Config) -> str:
 
 
 def settle_language(home: Path, options: SetupOptions, prompts: SetupPrompts | None) -> SetupOutcome:
-    """The language of Hob's own sentences; models answer in the language of the message."""
+    """Set the language of Hob's own sentences; models answer in the language of the message."""
     config = read_config()
     now = config[AgentSettings].language
     wanted = options.language
@@ -47,7 +47,7 @@ def settle_language(home: Path, options: SetupOptions, prompts: SetupPrompts | N
 
 
 def settle_commands() -> SetupOutcome:
-    """Whether commands can run here at all; what is missing cannot be installed by Hob."""
+    """Report whether commands can run here at all; Hob cannot install what is missing."""
     settings = read_config()[SandboxSettings]
     try:
         found = try_backend(settings.backend, process_environment().get("PATH", ""), settings.image)
@@ -57,7 +57,7 @@ def settle_commands() -> SetupOutcome:
 
 
 def settle_packages(home: Path, options: SetupOptions, prompts: SetupPrompts | None) -> SetupOutcome:
-    """Whether commands in the sandbox may fetch packages."""
+    """Set whether sandboxed commands may fetch packages."""
     hosts = read_config()[SandboxSettings].hosts
     now, wanted = _PACKAGES in hosts, options.packages
     if wanted is None and prompts is not None:
@@ -74,7 +74,7 @@ def settle_packages(home: Path, options: SetupOptions, prompts: SetupPrompts | N
 
 
 def settle_budget(home: Path, options: SetupOptions, prompts: SetupPrompts | None) -> SetupOutcome:
-    """A limit of dollars per month; 0 takes it away."""
+    """Set a monthly limit in dollars; 0 removes it."""
     now, wanted = read_config()[SpendingSettings].monthly, options.monthly
     if wanted is None and prompts is not None:
         wanted = _ask_dollars(prompts, now)
@@ -98,7 +98,7 @@ def _a_month(dollars: float) -> str:
 
 
 def settle_service(options: SetupOptions, prompts: SetupPrompts | None) -> SetupOutcome:
-    """Have the system start Hob, by the command that does it."""
+    """Install the service if wanted."""
     wanted = options.service
     if not wanted and not _has_manager():
         return SetupOutcome("service", StepStatus.SKIPPED, "nothing here starts services", "hob serve")
@@ -128,7 +128,7 @@ def _has_manager() -> bool:
 
 
 def _key_is_outside() -> bool:
-    """Whether the usual model's key is only in this terminal's environment."""
+    """Whether the usual model's key exists only in this terminal's environment."""
     choice = choose_models(read_config())
     try:
         ref = choice.default()

@@ -1,4 +1,4 @@
-"""Asking a person at a terminal: arrow keys or numbers; numbers alone where the terminal can do no more."""
+"""Questions at a terminal: with arrow keys or numbers, or numbers alone on simple terminals."""
 
 import shutil
 import sys
@@ -14,7 +14,7 @@ _WIDEST = 100
 
 
 class TerminalPrompts:
-    """Implements `Asks` on this process's terminal."""
+    """Implements `SetupPrompts` on this process's terminal."""
 
     def __init__(self, language: str = "en") -> None:
         self._language = language
@@ -27,7 +27,7 @@ class TerminalPrompts:
         default = default if default in values else values[0]
         if process_environment().get("TERM", "dumb") == "dumb":
             return self._choose_by_number(question, labels, default)
-        hint, self._hint = self._hint, "{question}"  # once is enough
+        hint, self._hint = self._hint, "{question}"  # shown once
         return _choose_by_arrows(self._say(translatable(hint, question=question)), labels, default)
 
     def read(self, question: str, default: str = "") -> str:
@@ -61,13 +61,13 @@ class TerminalPrompts:
 
 
 def _choose_by_arrows(question: str, options: Sequence[tuple[str, str]], default: str) -> str:
-    # a tenth of a second that only answering costs
+    # loads in a tenth of a second, needed only for questions
     from prompt_toolkit.application import create_app_session
     from prompt_toolkit.output.color_depth import ColorDepth
     from prompt_toolkit.output.vt100 import Vt100_Output
     from prompt_toolkit.shortcuts import choice
 
-    # the terminal is not asked where its cursor is: over a slow line the answer would come among what is typed
+    # no cursor position reports: on a slow line the reply would mix with typed text
     output = Vt100_Output.from_pty(sys.stdout, default_color_depth=ColorDepth.from_env())
     output.enable_cpr = False
     with create_app_session(output=output):

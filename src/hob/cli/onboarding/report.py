@@ -1,4 +1,4 @@
-"""What is wanted of a set-up, and what came of each of its steps."""
+"""Options of the setup, and the outcome of each step."""
 
 from collections.abc import Sequence
 from dataclasses import field
@@ -13,15 +13,15 @@ class StepStatus(StrEnum):
 
     DONE = "done"
     KEPT = "kept"
-    """It was so already."""
+    """Nothing had to change."""
     SKIPPED = "skipped"
-    """It was not asked for."""
+    """Not requested."""
     FAILED = "failed"
 
 
 @dataclass(frozen=True, slots=True)
 class SetupOutcome:
-    """One step's end. `next` is what a person can do now, empty where nothing has to be done."""
+    """A step's outcome. `next` says what to do now; empty if nothing."""
 
     step: str
     status: StepStatus
@@ -29,21 +29,21 @@ class SetupOutcome:
     next: str = ""
 
     def as_json(self) -> dict[str, Any]:
-        """For programs, in English."""
+        """Return the outcome in English, for programs."""
         return {"step": self.step, "status": self.status.value, "told": str(self.told), "next": str(self.next)}
 
 
 @dataclass(frozen=True, slots=True)
 class SetupOptions:
-    """What was asked for on the command line; None, or an empty text, is not said."""
+    """Options of the command line; None or an empty text means not given."""
 
     model: str = ""
     base_url: str = ""
     provider: str = ""
     key: str = ""
-    """A reference, or `-`: it is read from standard input."""
+    """A reference, or `-` to read the key from standard input."""
     keep_key: str = ""
-    """Where a key is kept: file, keyring or env."""
+    """Where to keep a key: file, keyring or env."""
     name: str | None = None
     language: str = ""
     packages: bool | None = None
@@ -55,28 +55,28 @@ class SetupOptions:
 
     @property
     def names_model(self) -> bool:
-        """Whether anything is said about the model."""
+        """Whether any option names a model."""
         return bool(self.model or self.base_url or self.provider or self.key)
 
 
 class SetupPrompts(Protocol):
-    """The person who answers questions. Each method raises EOFError or KeyboardInterrupt when the person leaves."""
+    """The person who answers questions. Each method raises EOFError or KeyboardInterrupt if the person leaves."""
 
     def choose(self, question: str, options: Sequence[tuple[str, str]], default: str = "") -> str:
-        """The value of the chosen option; options are values with what people read."""
+        """Return the value of the chosen option; `options` maps values to labels."""
 
     def read(self, question: str, default: str = "") -> str:
-        """One line, the default for an empty one."""
+        """Return one line; the default for an empty one."""
 
     def read_secret(self, question: str) -> str:
-        """One line that is not shown while it is typed."""
+        """Return one line that is hidden while typed."""
 
     def show(self, text: str, colour: str = "") -> None:
-        """A line for the person."""
+        """Print a line."""
 
 
 def confirm(prompts: SetupPrompts, question: str, *, default: bool) -> bool:
-    """Yes or no."""
+    """Ask yes or no."""
     return prompts.choose(question, (("yes", "Yes"), ("no", "No")), "yes" if default else "no") == "yes"
 
 
@@ -88,5 +88,5 @@ class SetupReport:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing failed."""
+        """Whether no step failed."""
         return all(outcome.status is not StepStatus.FAILED for outcome in self.outcomes)

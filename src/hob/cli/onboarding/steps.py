@@ -1,4 +1,4 @@
-"""The steps in their order. Each leaves a home that works, so that a cancelled setup can go on later."""
+"""The steps in order. Each leaves a working home, so that a cancelled setup can continue later."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -28,10 +28,10 @@ def set_up(
     read_key: Callable[[], str],
     on_outcome: Callable[[SetupOutcome], None],
 ) -> SetupReport:
-    """Go through all steps; without `prompts` only what the options name, and what is missing, changes.
+    """Run all steps; without `prompts`, only change what the options name or what is missing.
 
-    Raises NotConfigured for a home that cannot be used, InvalidRequest for options that make no sense, and what
-    `prompts` raises where the person leaves.
+    Raises NotConfigured for an unusable home, InvalidRequest for invalid options, and what `prompts` raises when the
+    person leaves.
     """
     make_home(home)
     drop_drafts(home)

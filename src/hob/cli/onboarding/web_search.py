@@ -1,4 +1,4 @@
-"""The step that chooses who searches the web."""
+"""The step that chooses a web search provider."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ NOBODY = "none"
 
 
 def settle_search(home: Path, options: SetupOptions, prompts: SetupPrompts | None) -> SetupOutcome:
-    """Who searches the web; what is searched for goes to them."""
+    """Set the web search provider; it receives the searches."""
     settings = read_config()[WebSettings]
     now, wanted, address = settings.search or NOBODY, options.search, ""
     if not wanted and prompts is not None:
@@ -50,7 +50,7 @@ def _told(name: str) -> str:
 
 
 def _next(name: str) -> str:
-    """What is missing still."""
+    """Return what is still missing."""
     settings, engine = read_config()[WebSettings], engine_of(name)
     needs = engine.needs if engine else ""
     if needs == "search_key" and settings.search_key is None:

@@ -1,4 +1,4 @@
-"""The owner's folders: identity files, the name in them, which of them are accepted, and where tools work."""
+"""The workspace: identity files, the owner's name, accepted files, and the work folder."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ _USER = "USER.md"
 
 
 def settle_folders(home: Path) -> SetupOutcome:
-    """Make and seed what is missing."""
+    """Create and seed what is missing."""
     settings = read_config()[WorkspaceSettings]
     folder, work = settings.path.expanduser(), settings.work.expanduser()
     new = not folder.exists()
@@ -53,7 +53,7 @@ def settle_name(home: Path, options: SetupOptions, prompts: SetupPrompts | None)
         text = with_name(file.text if file is not None else "# About the owner\n", name)
     except ValueError as error:
         return SetupOutcome("name", StepStatus.FAILED, str(error), "hob onboard --name NAME")
-    # a write that was cut off leaves the former text with the new hash: going on makes that good
+    # an interrupted write leaves the old text with the new hash; the next run repairs that
     trusted = file is None or file.label.trusted or accepted.accepts(_USER, digest(text))
     if not trusted or path.is_symlink() or (file is not None and file.problem):
         told = translatable("{path} is left as it is: it was changed and not accepted, or is a link", path=str(path))
@@ -72,7 +72,7 @@ def settle_name(home: Path, options: SetupOptions, prompts: SetupPrompts | None)
 
 
 def settle_identity(home: Path, options: SetupOptions, prompts: SetupPrompts | None) -> SetupOutcome:
-    """Accept changed identity files, if the owner wants it."""
+    """Accept changed identity files if the owner agrees."""
     folder = read_config()[WorkspaceSettings].path.expanduser()
     files, accepted = find_files(home, folder)
     changed = [file for file in files.load() if not file.label.trusted]
@@ -110,5 +110,5 @@ def _ask_name(prompts: SetupPrompts, now: str) -> str:
 
 
 def _short(path: Path) -> str:
-    """The path as people of this machine write it."""
+    """Return the path with `~` for the home folder."""
     return f"~/{path.relative_to(Path.home())}" if path.is_relative_to(Path.home()) else str(path)

@@ -1,4 +1,4 @@
-"""`hob auth`: logins of MCP servers (OAuth), listed, made and taken back."""
+"""`hob auth`: list, add and remove OAuth logins of MCP servers."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -31,7 +31,7 @@ def _oauth() -> Any:
 @app.default
 @app.command(name="list")
 def list_(*, json: Annotated[bool, Parameter(help="Print JSON.")] = False) -> None:
-    """Every login: where, for what, until when. No token is shown."""
+    """List every login: server, scope and expiry. Shows no tokens."""
     home, oauth = read_config().home, with_library(_oauth)
     views = [_view(name, oauth.OAuthTokenFile(home, name).read()) for name in _names(home / oauth.FOLDER)]
     if printed_json({"logins": views}, json):
@@ -51,7 +51,7 @@ def login(name: Name) -> int:
 
 @app.command
 def logout(name: Name) -> int:
-    """Forget a login."""
+    """Remove a login."""
     home = read_config().home
     oauth = with_library(_oauth)
     if name not in _names(home / oauth.FOLDER) or not oauth.OAuthTokenFile(home, name).forget():

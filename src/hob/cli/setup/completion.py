@@ -1,4 +1,4 @@
-"""`hob completion`: completion for the shell."""
+"""`hob completion`: shell completion."""
 
 from typing import Literal
 
@@ -6,7 +6,7 @@ from hob.cli.table import build, commands_of_plugins
 
 
 def completion(shell: Literal["bash", "zsh", "fish"], /) -> None:
-    """Print what SHELL needs to complete commands and options; it is made anew with each version.
+    """Print the completion script of a shell; it changes with each version.
 
     Parameters
     ----------
@@ -20,4 +20,4 @@ def completion(shell: Literal["bash", "zsh", "fish"], /) -> None:
 
 
 def _loaded_when_used() -> None:
-    """A plug-in's command, of which no more than name and help are known without loading it."""
+    """Stand-in for a plug-in's command, of which only name and help are known before it loads."""

@@ -1,4 +1,4 @@
-"""`hob config`: show, check and change the settings. Wrong settings and unknown keys give exit status 2."""
+"""`hob config`: show, check and change settings. Exit status 2 for invalid settings and unknown keys."""
 
 import json
 import sys
@@ -35,10 +35,7 @@ _BOLD, _DIM, _PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[0m"
 
 
 def show_settings(config: Config, part: str = "", *, origin: bool = False, as_json: bool = False) -> int:
-    """Print settings, secrets hidden, each with what it means; with `origin` the layer, file and line it came from.
-
-    `part` is how the keys begin of those to print.
-    """
+    """Print settings that begin with `part`, secrets hidden: with their meaning, or with the origin of each value."""
     if as_json and not part:
         print(json.dumps(_as_tree(config, origin=origin), indent=2, ensure_ascii=False))
         return 0
@@ -69,7 +66,7 @@ def show_settings(config: Config, part: str = "", *, origin: bool = False, as_js
 
 
 def print_setting(config: Config, key: str, *, reveal: bool = False) -> int:
-    """Print one value as it is, for scripts: texts without quotes, nothing for what is not set, tables as TOML."""
+    """Print one value for scripts: text without quotes, nothing if not set, tables as TOML."""
     try:
         value = config.get(key)
         if isinstance(value, Secret):
@@ -87,7 +84,7 @@ def print_setting(config: Config, key: str, *, reveal: bool = False) -> int:
 def set_setting(
     key: str, text: str, *, sections: Mapping[str, type], home: Path, environ: Mapping[str, str], running: bool = True
 ) -> int:
-    """Set a key in the file; say so when something outranks the file and, if wanted, when a running Hob takes it up."""
+    """Set a key in the file; warn if something outranks the file, and say when a running Hob applies it."""
     path = home / "config.toml"
     try:
         set_value(path, key, text, sections=sections, environ=environ)
@@ -123,7 +120,7 @@ def unset_setting(
     environ: Mapping[str, str],
     stored: Mapping[str, str] | None = None,
 ) -> int:
-    """Take a key out of the file, and say what is in force then; a key that is not there is no failure."""
+    """Remove a key from the file and print the value then in force; a missing key is no error."""
     path = home / "config.toml"
     try:
         if unset_value(path, key, sections=sections, environ=environ):
@@ -138,7 +135,7 @@ def unset_setting(
 
 
 def _say_in_force(config: Config, key: str) -> None:
-    with suppress(UnknownKey):  # what nobody knows has no value
+    with suppress(UnknownKey):  # an unknown key has no value
         told = _("now in force: {key} = {value}  # {source}")
         value = config.get(key)
         value = as_text(None if value == "" else value)
@@ -150,7 +147,7 @@ def _origin(source: Source) -> str:
 
 
 def check_settings(*, sections: Mapping[str, type], home: Path, environ: Mapping[str, str]) -> int:
-    """Read everything as the daemon would, and every secret too; name all that is wrong or unwise."""
+    """Read settings and secrets as the daemon would; print every problem and warning."""
     try:
         config = load_config(sections, home=home, environ=environ)
     except ConfigInvalid as error:
@@ -179,7 +176,7 @@ def check_settings(*, sections: Mapping[str, type], home: Path, environ: Mapping
 
 
 def as_text(value: Any) -> str:
-    """A value as TOML writes it, secrets hidden, a secret's reference beside it."""
+    """Return a value as TOML, secrets hidden, with their references."""
     if value is None:
         return _("(not set)")
     if isinstance(value, Secret):
@@ -238,7 +235,7 @@ def _fail(error: NotConfigured) -> int:
     return 2
 
 
-# What the command line calls: the functions above on this process's home.
+# Commands: the functions above on this process's home.
 
 app = App(name="config", help="Show, check and change settings.", result_action="return_value")
 
@@ -283,7 +280,8 @@ def get(key: str, /, *, reveal: bool = False) -> int:
 
 @app.command(name="set")
 def set_(key: str, value: Annotated[str, Parameter(allow_leading_hyphen=True)], /, *, now: bool = False) -> int:
-    """Set KEY to VALUE in the file. A VALUE of - is read from standard input, so that no shell remembers a secret.
+    """Set KEY to VALUE in the file. A VALUE of - is read from standard input, which keeps secrets out of the shell's
+    history.
 
     Parameters
     ----------
@@ -292,7 +290,7 @@ def set_(key: str, value: Annotated[str, Parameter(allow_leading_hyphen=True)], 
     value
         Its value, as TOML or plain text.
     now
-        Set it in the running Hob instead, at once and above the file; an empty VALUE undoes that.
+        Set it in the running Hob, at once and above the file; an empty VALUE undoes that.
     """
     text = _read_line() if value == "-" else value
     if now:
@@ -328,12 +326,12 @@ def check() -> int:
 
 @app.command
 def path() -> None:
-    """Print where the file is, or would be."""
+    """Print the path of the settings file, whether it exists or not."""
     print(find_home(process_environment()) / "config.toml")
 
 
 def _say_outranked(key: str) -> None:
-    """Say so where a value that was set at run time stands above the file's."""
+    """Warn if a value set at run time outranks the file."""
     here = _here()
     setting = find_setting(here["sections"], parse_key(key))
     if setting is None or not setting.rules.stored or not (here["home"] / "hob.db").exists():
@@ -346,7 +344,7 @@ def _say_outranked(key: str) -> None:
 
 def _read_line() -> str:
     if sys.stdin.isatty():
-        from getpass import getpass  # for a person who is there to type
+        from getpass import getpass  # only an interactive run needs it
 
         with suppress(EOFError):
             return getpass(_("Value: "))

@@ -1,4 +1,4 @@
-"""`hob import`: take over what another assistant has."""
+"""`hob import`: import another assistant's data."""
 
 import shlex
 import sys
@@ -61,25 +61,25 @@ def import_(
     yes: Annotated[bool, Parameter(negative="")] = False,
     json: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
-    """Take over files, conversations and settings of another assistant; without a name, look which one is here.
+    """Import files, conversations and settings of another assistant; without a name, list those found here.
 
-    Nothing here is overwritten, and doing it again takes what came since. Exit status 0: done, or nothing to do;
-    1: something failed, nothing was found, or you said no; 2: wrong use or wrong settings.
+    Nothing is overwritten; running it again imports what is new. Exit status 0: done, or nothing to do; 1: something
+    failed, nothing was found, or you said no; 2: wrong use or wrong settings.
 
     Parameters
     ----------
     assistant:
         openclaw, nanobot, kafclaw, chatgpt or claude.
     path:
-        Its folder, or a copy of it, or an unpacked export; without, where it usually is.
+        Its folder, a copy of it, or an unpacked export; by default its usual place.
     dry_run:
-        Show what would be taken; change nothing.
+        Only show what would be imported.
     mine:
         The folder at PATH is your own: also import model addresses and allowed senders.
     yes:
         Do not ask.
     json:
-        Print JSON; without --yes only what would be taken.
+        Print JSON; without --yes only what would be imported.
     """
     if not assistant:
         return _offer(as_json=json)
@@ -145,7 +145,7 @@ def _usual_place(chosen: Assistant) -> Path:
 
 
 def _reload(home: Path, plan: ImportPlan, *, as_json: bool) -> None:
-    """Let a running Hob know of new settings."""
+    """Make a running Hob apply the new settings."""
     if not any(item.status is ItemStatus.DONE for item in plan.of(ItemKind.SETTING, ItemKind.SECRET)):
         return
     try:
@@ -181,7 +181,7 @@ def _show_plan(plan: ImportPlan) -> None:
 def _show_some(items: Sequence[Item]) -> None:
     for item in items if items and items[0].kind is ItemKind.SETTING else items[:_SHOWN]:
         mark, colour = _MARKS[item.status]
-        # a setting is shown whole: a hidden end could let a sender in
+        # settings are shown in full: a hidden end could admit a sender
         target = line(item.target, 90 if item.kind is ItemKind.FILE else len(item.target) + 1)
         source = line(item.source, 60 if target else 120)
         name = _("{target} (from {source})").format(target=target, source=source) if target else source
@@ -192,7 +192,7 @@ def _show_some(items: Sequence[Item]) -> None:
 
 
 def _show_left(items: Sequence[Item]) -> None:
-    """What is not taken, by reason; first what a folder from elsewhere was not believed."""
+    """Print what is not imported, by reason; distrusted settings of a foreign folder first."""
     sources: dict[str, list[str]] = {}
     for item in sorted(items, key=lambda item: not item.why.endswith(ELSEWHERE)):
         sources.setdefault(item.why, []).append(line(item.source, 120))
@@ -206,7 +206,7 @@ def _show_left(items: Sequence[Item]) -> None:
 
 
 def _show_end(plan: ImportPlan, *, again: str) -> None:
-    """What came of it; `again` is the command that does what was only looked at."""
+    """Print the outcome, or for a dry run the command that imports."""
     for item in plan.items:
         if item.status is ItemStatus.FAILED or (item.kind is ItemKind.CONVERSATION and item.passed):
             reasons = [_(item.why)] if item.why else []

@@ -1,4 +1,4 @@
-"""`hob mcp`: MCP servers added, accepted, tried and removed."""
+"""`hob mcp`: add, accept, test and remove MCP servers."""
 
 import asyncio
 import json as jsons
@@ -57,7 +57,7 @@ EFFECT_WORDS: Mapping[Effect, str] = {
     Effect.PERSISTS: translatable("act on later conversations"),
     Effect.EXECUTES: translatable("run programs"),
 }
-"""What a tool may do, for people."""
+"""Effects of tools, in words."""
 ROLE_WORDS: Mapping[str, str] = {
     "paths": translatable("a file or folder"),
     "recipients": translatable("who gets it"),
@@ -70,13 +70,13 @@ ROLE_WORDS: Mapping[str, str] = {
     "plain": "",
     "": translatable("Hob does not know what for"),
 }
-"""What an argument is, for people."""
+"""Roles of arguments, in words."""
 
 Name = Annotated[str, Parameter(help="The server, by the name you give it.")]
 Yes = Annotated[bool, Parameter(help="Do not ask.")]
 Json = Annotated[bool, Parameter(help="Print JSON.")]
 Raw = Mapping[str, Any]
-"""A server's settings as they are written."""
+"""A server's settings as written."""
 
 
 @Lazy
@@ -87,7 +87,7 @@ def _looking() -> Any:
 
 
 def with_library(load: Lazy[Any]) -> Any:
-    """What needs the library of MCP. Raises NotConfigured where that is missing."""
+    """Load what needs the MCP library. Raises NotConfigured if it is not installed."""
     try:
         return load()
     except ImportError as error:
@@ -160,7 +160,7 @@ def import_(
 @app.default
 @app.command(name="list")
 def list_(*, json: Json = False) -> None:
-    """List the servers: what each is, whether it is used, how many of its tools you accepted. Contacts none of them."""
+    """List the servers: address or command, state, and how many tools you accepted. Contacts none of them."""
     config = read_config()
     views = [_view(config, name, server) for name, server in config[McpSettings].items()]
     if printed_json({"servers": views}, json):
@@ -222,7 +222,7 @@ def login(name: Name) -> int:
 
 
 def log_in(name: str) -> int:
-    """Log in anew; what was kept of an earlier login is forgotten."""
+    """Log in again, replacing an earlier login."""
     config = read_config()
     server = _server(config, name)
     if not server.url:
@@ -237,7 +237,7 @@ def log_in(name: str) -> int:
 
 
 async def _show(url: str, give: Callable[[str], None]) -> None:
-    """Open a browser where there is one, and take the address that it ends at where that is on another machine."""
+    """Open a browser if there is one, and accept the final address pasted from another machine."""
     import webbrowser
 
     print(_("Log in here: {url}").format(url=url))
@@ -295,7 +295,7 @@ def _add(name: str, raw: Raw, *, yes: bool) -> int:
 
 
 def _unseen(server: McpServer) -> Iterator[str]:
-    """What the command names that lies in no folder which its program sees."""
+    """Return paths in the command that lie outside the folders its program sees."""
     shown = [Path(each).expanduser().resolve() for each in ("/usr", "/opt", *server.read, *server.write)]
     for word in server.command[1:]:
         path = Path(word)
@@ -334,7 +334,7 @@ def _accept(config: Config, name: str, server: McpServer, *, yes: bool) -> int:
 
 
 def _other_changes(before: AcceptedServer, now: AcceptedServer) -> Iterator[str]:
-    """What is other than was accepted, beside tools that are new or changed."""
+    """Yield differences from the acceptance other than new or changed tools."""
     if before.title != now.title:
         yield "  " + _("The server calls itself otherwise. Models read its name:")
         yield paint(f"    - {line(before.title, 400)}", "red")
@@ -352,7 +352,7 @@ def _titled(server: AcceptedServer) -> str:
 
 
 def _shown(server: str, tool: AcceptedTool, before: AcceptedTool | None) -> Iterator[str]:
-    """A tool as the owner judges it: what it says, what Hob takes it for, and what its arguments are."""
+    """Yield a tool for the owner's judgement: description, effects, arguments."""
     yield paint(f"  {tool_name(server, tool.name)}", "bold")
     said = _whole(tool.description)
     if before is not None and _whole(before.description) != said:
@@ -373,7 +373,7 @@ def _shown(server: str, tool: AcceptedTool, before: AcceptedTool | None) -> Iter
 
 
 def _argument_texts(schema: Mapping[str, Any], before: Mapping[str, Any] | None) -> Iterator[str]:
-    """What models read of each argument; of a tool that was accepted `before`, what is other now."""
+    """Yield what models read of each argument; `before`: of an accepted tool, only what changed."""
     kinds = () if before is not None else ("type",)
     now, old = _texts(schema, kinds), _texts(before or {}, kinds)
     for name in dict.fromkeys((*old, *now)):
@@ -388,7 +388,7 @@ def _argument_texts(schema: Mapping[str, Any], before: Mapping[str, Any] | None)
 
 
 def _texts(schema: Mapping[str, Any], without: Sequence[str]) -> Mapping[str, str]:
-    """Of each argument its description, and what else stands in its schema, its title and these aside."""
+    """Return each argument's description and the rest of its schema, except for its title."""
     found: dict[str, str] = {}
     for name, given in schema.get("properties", {}).items():
         rest = {**given} if isinstance(given, Mapping) else {"schema": given}
@@ -399,12 +399,12 @@ def _texts(schema: Mapping[str, Any], without: Sequence[str]) -> Mapping[str, st
 
 
 def _whole(text: str) -> str:
-    """All that models read of a description, in one line."""
+    """Return a description as one line, in full."""
     return line(" ".join(text.split()), LONGEST_DESCRIPTION)
 
 
 def _effect_words(effects: Sequence[str]) -> Iterator[str]:
-    """Effects for people; `writes` says nothing beside what cannot be undone."""
+    """Return effects in words; `writes` is implied by what cannot be undone."""
     if set(effects) >= ALL_EFFECTS:
         yield _("anything; Hob cannot tell, so it asks you")
         return
@@ -442,7 +442,7 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def _write(home: Path, name: str, raw: Raw) -> None:
-    """Write settings of a server; what is secret goes into a file for the owner alone."""
+    """Write a server's settings; secrets go into a private file."""
     texts: dict[str, str | None] = {}
     for key, value in raw.items():
         if isinstance(value, Mapping):
@@ -457,7 +457,7 @@ def _write(home: Path, name: str, raw: Raw) -> None:
 
 
 def _kept(home: Path, server: str, kind: str, name: str, value: str) -> str:
-    """What stands in the settings: a reference as it is, what is no secret by its name, else where it is kept."""
+    """Return the value to store: references and harmless values unchanged, secrets as references to a file."""
     if _REFERENCE.match(value) or (kind == "env" and _SECRET.search(name) is None):
         return value
     return put_in_file(home, f"mcp.{server}.{name}", value)
@@ -468,7 +468,7 @@ def _quoted(text: str) -> str:
 
 
 def _forget(config: Config, name: str) -> None:
-    """Whatever there is of a server."""
+    """Delete everything that belongs to a server."""
     environ = process_environment()
     unset_value(config.home / "config.toml", f"mcp.{name}", sections=sections_of(config.home, environ), environ=environ)
     folder = config.home / FOLDER

@@ -1,4 +1,4 @@
-"""Asking a server what it offers, outside of any turn: to show it to the owner, or to try it."""
+"""Contacting MCP servers outside turns, to show or test what they offer."""
 
 import asyncio
 import logging
@@ -21,11 +21,11 @@ from hob.tools.mcp.settings import McpServer
 from hob.tools.sandbox.settings import SandboxSettings
 
 Show = Callable[[str, Callable[[str], None]], Awaitable[None]]
-"""Shows somebody where to log in; the address that the browser is sent to may be given by hand."""
+"""Shows the login address; the final address may be given by hand."""
 
 
 def server_environment(config: Config) -> ServerEnvironment:
-    """What the servers of this home share."""
+    """Return the environment that this home's servers share."""
     return ServerEnvironment(config.home, config[SandboxSettings], process_environment(), SystemClock())
 
 
@@ -33,11 +33,11 @@ def server_environment(config: Config) -> ServerEnvironment:
 async def connected(
     config: Config, name: str, server: McpServer, show: Show | None = None
 ) -> AsyncIterator[Connection]:
-    """A connection as long as the block. `show` is given where somebody logs in, and how to give an answer."""
+    """A connection for the duration of the block. `show` receives the login address and a way to answer."""
     async with AsyncExitStack() as stack:
         noting = logging.getLogger(Connection.__module__)
         stack.callback(noting.setLevel, noting.level)
-        noting.setLevel(logging.CRITICAL)  # why it fails is told by who waits for it
+        noting.setLevel(logging.CRITICAL)  # the caller reports failures
         environment = server_environment(config)
         if show is not None and server.url:
             environment = replace(environment, login=await _login(stack, show))
@@ -68,7 +68,7 @@ async def _running(connection: Connection) -> AsyncIterator[Connection]:
 
 
 async def look(config: Config, name: str, server: McpServer, show: Show | None = None) -> AcceptedServer:
-    """What the server offers now, as it would be accepted. Raises ToolFailed, NotConfigured."""
+    """Fetch what the server offers now. Raises ToolFailed, NotConfigured."""
     async with connected(config, name, server, show) as connection:
         about = await connection.about()
         tools = tuple(accepted_tool(name, each) for each in (await connection.tools()).values())
@@ -76,10 +76,10 @@ async def look(config: Config, name: str, server: McpServer, show: Show | None =
 
 
 def plan(command: Sequence[str]) -> InstallPlan | None:
-    """What a command would fetch whenever it is started; None for most. Raises NotConfigured."""
+    """Return the package that a command would fetch at each start; None for most. Raises NotConfigured."""
     return plan_of(command)
 
 
 async def fetch(config: Config, name: str, plan: InstallPlan, server: McpServer) -> McpServer:
-    """Install a server's package; the server as it is started from then on. Raises ToolFailed, NotConfigured."""
+    """Install a server's package; return the server as it starts from then on. Raises ToolFailed, NotConfigured."""
     return await install(name, plan, server, server_environment(config))

@@ -1,4 +1,4 @@
-"""`hob models`: what there is to ask, what there could be, whether it works, and which one is asked."""
+"""`hob models`: list, scan, test and choose models."""
 
 import asyncio
 import json
@@ -31,7 +31,7 @@ from hob.providers.settings import ModelSettings
 
 MILLION = 1_000_000
 LABELS = ("tools", "images", "thinking")
-"""What a model may be able to do."""
+"""Capabilities of models, in words."""
 TASKS_HELP = "Use it for this task only: chat, summary, ..."
 
 app = App(name="models", help="List, choose and test models.")
@@ -110,7 +110,7 @@ def _provider_row(connected: ConnectedProvider) -> dict[str, Any]:
 
 
 def _price(price: Price | None) -> dict[str, float] | None:
-    """Dollars per million tokens."""
+    """Format dollars per million tokens."""
     return None if price is None else {"input": price.input / MILLION, "output": price.output / MILLION}
 
 
@@ -302,12 +302,12 @@ def _test(config: Config, names: Sequence[str], *, as_json: bool) -> Sequence[Ma
 
 
 def _try(home: Path, name: str) -> Mapping[str, Any]:
-    """The home's owner asks the model, since it knows what may be spent."""
+    """Test a model through the daemon if it runs, as it knows the limits of spending."""
     return reach("POST", "/models/test", {"model": name}, timeout=None)
 
 
 async def _usual(config: Config) -> Sequence[str]:
-    """The usual model and those that stand in for it."""
+    """Return the usual model and its fallbacks."""
     async with open_model_setup(config, SystemClock()) as setup:
         return (await setup.model.route(ModelRequest("", "", ()))).request.models
 

@@ -1,4 +1,4 @@
-"""`hob onboard`: from a machine where nothing is set up to a Hob that answers."""
+"""`hob onboard`: set Hob up on a new machine."""
 
 import sys
 from collections.abc import Callable
@@ -54,7 +54,7 @@ def onboard(
     non_interactive: Annotated[bool, Parameter(negative="")] = False,
     json: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
-    """Set Hob up: find a model, try it, write it down, make the folders. Again, it changes only what you ask for.
+    """Set Hob up: find, test and save a model, and create the workspace. Run again, it changes only what you ask for.
 
     Exit status 0: all is well, 1: a step failed, 2: wrong use or wrong settings, 130: interrupted.
 
@@ -65,7 +65,7 @@ def onboard(
     base_url:
         Address of a server of your own that speaks OpenAI chat completions.
     provider:
-        The provider of the key; its usual model is asked unless --model names one.
+        The provider of the key; its usual model is used unless --model names one.
     key:
         A reference to the key: env:NAME, file:PATH, keyring:SERVICE/USER, command:PROGRAM; or - to read it from stdin.
     keep_key:
@@ -77,7 +77,7 @@ def onboard(
     packages:
         Whether commands may fetch packages.
     monthly:
-        Dollars that may be spent a month; 0: no limit.
+        Dollars that may be spent per month; 0: no limit.
     service:
         Whether Hob is installed as a service.
     accept:
@@ -140,12 +140,12 @@ def _run(options: SetupOptions, terminal: Callable[[str], SetupPrompts] | None, 
 
 
 def _others() -> list[tuple[Assistant, Path]]:
-    """Other assistants that Hob can take over from."""
+    """Return other assistants whose data Hob can import."""
     return list(find_here(process_environment(), Path.home()))
 
 
 def _be_silent(_: SetupOutcome) -> None:
-    """JSON comes at the end, in one piece."""
+    """Discard output; JSON is printed at the end, in one piece."""
 
 
 def _read_line() -> str:

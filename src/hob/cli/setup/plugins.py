@@ -1,4 +1,4 @@
-"""`hob plugins`: packages that add to Hob."""
+"""`hob plugins`: list, enable and disable plug-ins."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -104,7 +104,7 @@ def disable(name: Name) -> int:
 
 
 def add_command(app: App, plugin: str, name: str) -> None:
-    """Put a command of a plug-in among Hob's own. Raises NotConfigured where the plug-in cannot be loaded."""
+    """Add a plug-in's command to Hob's own. Raises NotConfigured if the plug-in cannot be loaded."""
     found = installed()
     if plugin not in found:
         raise NotConfigured(

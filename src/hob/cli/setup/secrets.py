@@ -1,4 +1,4 @@
-"""`hob secrets`: keep secrets outside of the settings, change them while Hob runs, and never show one."""
+"""`hob secrets`: keep secrets outside the settings, change them while Hob runs, never show one."""
 
 import sys
 from pathlib import Path
@@ -64,7 +64,7 @@ def set_(
     *,
     keyring: Annotated[bool, Parameter(help="Keep it in the system's keyring instead of a private file.")] = False,
 ) -> int:
-    """Keep a secret and refer to it in the setting. Asks for it, or reads standard input."""
+    """Store a secret and refer to it in the setting. Asks for it, or reads standard input."""
     home = find_home(process_environment())
     _known(key)
     value = _read(key)
@@ -154,8 +154,8 @@ def reload() -> int:
 
 
 def _known(key: str) -> None:
-    """Raises UnknownKey, InvalidRequest."""
-    from hob.config.fields import holds_secret  # with all sections, for these commands alone
+    """Validate a key that may hold a secret. Raises UnknownKey, InvalidRequest."""
+    from hob.config.fields import holds_secret  # with all sections, which only these commands need
     from hob.config.layers import find_key
 
     _, setting = find_key(read_config().sections, key)
@@ -176,9 +176,9 @@ def _point(home: Path, key: str, reference: str) -> None:
 
 
 def _read(key: str) -> str:
-    """The value as typed or piped in, on one line. Raises InvalidRequest."""
+    """Read the value from the terminal or standard input, on one line. Raises InvalidRequest."""
     if sys.stdin.isatty():
-        from getpass import getpass  # for a person who is there to type
+        from getpass import getpass  # only an interactive run needs it
 
         value = getpass(f"{key}: ")
     else:
@@ -190,7 +190,7 @@ def _read(key: str) -> str:
 
 
 def notify_daemon(home: Path, *, must: bool = False) -> int:
-    """Let a running Hob read settings and secrets again; what came of it as an exit status."""
+    """Make a running Hob read settings and secrets again; return an exit status."""
     try:
         answer = call(socket_of(home), "POST", "/reload", timeout=30)
     except (NotRunning, ConnectionLost):

@@ -1,4 +1,4 @@
-"""`hob token`: who may call the API, and what for."""
+"""`hob token`: tokens of the API."""
 
 import time
 from typing import Annotated
@@ -68,7 +68,7 @@ def list_(*, json: Json = False) -> None:
 
 @app.command
 def show(name: Annotated[str, Parameter(help="The token; your own if not given.")] = "", *, json: Json = False) -> None:
-    """Print your own token, for `Authorization: Bearer`; or what is known about another token."""
+    """Print your own token, for `Authorization: Bearer`, or details of another token."""
     if not name or name == OWNER:
         config = read_config()
         make_home(config.home)
@@ -94,7 +94,7 @@ def rotate(
     overlap: Annotated[str, Parameter(help="How long the old one stays valid, e.g. 1h, or 0.")] = "24h",
     expires: Annotated[str, Parameter(help="How long the new one is valid; as before if not given.")] = "",
 ) -> None:
-    """Make a new secret for a token and print it. The old one stays valid for a while."""
+    """Replace a token's secret and print the new one. The old one stays valid for a while."""
     seconds, lasts = _seconds(overlap), _seconds(expires) if expires else None
     if name != OWNER:
         print(_file().rotate(name, seconds, lasts))
@@ -109,7 +109,7 @@ def rotate(
 
 @app.command
 def revoke(name: Name) -> None:
-    """Revoke a token at once, with its former secrets."""
+    """Revoke a token and its former secrets at once."""
     _file().revoke(name)
     print(_('token "{name}" revoked').format(name=name))
 
@@ -128,7 +128,7 @@ def _find(name: str) -> Token:
 
 
 def _seconds(text: str) -> float:
-    """A duration as people write it: 30d, 12h, 15m, 0."""
+    """Parse a duration such as 30d, 12h, 15m or 0 into seconds."""
     number, unit = (text[:-1], _UNITS.get(text[-1:])) if text != "0" else ("0", 1)
     if unit is None or not (number.isascii() and number.isdecimal() and len(number) <= 5):
         raise InvalidRequest(

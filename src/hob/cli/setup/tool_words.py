@@ -1,4 +1,4 @@
-"""What each tool of Hob's own does, in words for people; a tool's own description is written for the model."""
+"""Descriptions of Hob's tools for people; a tool's own description is written for the model."""
 
 from collections.abc import Mapping
 
@@ -50,4 +50,4 @@ TOOL_WORDS: Mapping[str, str] = {
     "gateway": translatable("Show Hob's status and settings."),
     "gateway_set": translatable("Change a setting to what you wrote."),
 }
-"""One sentence each; tools of MCP servers and plug-ins are told by their own descriptions."""
+"""One sentence each; tools of MCP servers and plug-ins use their own descriptions."""

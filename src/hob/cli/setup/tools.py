@@ -1,4 +1,4 @@
-"""`hob tools`: the tools there are, explained and tried."""
+"""`hob tools`: list, explain and try tools."""
 
 import json as jsons
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ EFFECT_WORDS: Mapping[str, str] = {
     Effect.PERSISTS: translatable("leave something for later turns"),
     Effect.EXECUTES: translatable("run programs"),
 }
-"""What an effect of a tool means, for people."""
+"""Effects of tools, in words."""
 ROLE_WORDS: Mapping[str, str] = {
     "paths": translatable("a path"),
     "sources": translatable("a file that is sent"),
@@ -46,7 +46,7 @@ ROLE_WORDS: Mapping[str, str] = {
     "amounts": translatable("a sum of money"),
     "things": translatable("what it changes"),
 }
-"""What the guard takes an argument for; one that leads nowhere has no word."""
+"""How the guard reads an argument; harmless roles have no word."""
 _RESTART_WORDS: Mapping[str, str] = {
     Restart.AGAIN: translatable("repeated"),
     Restart.NEVER: translatable("not repeated"),
@@ -59,7 +59,7 @@ Json = Annotated[bool, Parameter(negative="", help="Print JSON.")]
 @app.default
 @app.command(name="list")
 def list_(*, json: Json = False) -> None:
-    """List every tool by group: those always shown to the model first, then those that it opens when it needs them."""
+    """List every tool by group: those always shown to the model, then those that it opens when needed."""
     seen = reach("GET", "/tools")
     if printed_json(seen, json):
         return
@@ -73,7 +73,7 @@ def list_(*, json: Json = False) -> None:
 
 @app.command
 def explain(name: Name, /, *, json: Json = False) -> None:
-    """Explain a tool: what it takes, what it does to the world, and how the guard reads its arguments."""
+    """Explain a tool: its arguments, its effects, and how the guard reads them."""
     seen = reach("GET", f"/tools/{name}")
     if printed_json(seen, json):
         return
@@ -102,7 +102,7 @@ def try_(
     yes: Annotated[bool, Parameter(negative="", help="Do it without asking where the policy asks you first.")] = False,
     json: Json = False,
 ) -> int:
-    """Call a tool once, judged by the policy as if you had asked for it, and print what it gives."""
+    """Call a tool once, judged by the policy as if you had asked for it, and print the result."""
     route = f"/tools/{name}/test"
     seen = reach("POST", route, {"arguments": arguments, "confirmed": yes}, timeout=None)
     if not seen["done"] and seen["verdict"] == "ask" and not json:

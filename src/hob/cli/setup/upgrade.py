@@ -1,4 +1,4 @@
-"""`hob upgrade`: how to, for this very Hob."""
+"""`hob upgrade`: how to upgrade this installation."""
 
 import json
 import re
@@ -23,11 +23,11 @@ from hob.core.translation.language import translatable
 from hob.core.values import dataclass
 from hob.store.database.disk import stamp
 
-# How this Hob was installed, so how it is upgraded; and what changed. Makes no network request.
+# Finds how Hob was installed and what changed. Makes no network request.
 
 CHANGELOG = "CHANGELOG.md"
 IMAGE_MARK = "hob-image"
-"""The file beside the libraries that says that they are a container's."""
+"""A file beside the libraries that marks a container image."""
 _MADE_BY = {
     "uv-receipt.toml": translatable("a tool of uv"),
     "pipx_metadata.json": translatable("an application of pipx"),
@@ -42,7 +42,7 @@ _SECTION = re.compile(r"^## \[?([^\]\s]+)\]?", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """Where this Hob comes from: `kind` in words, the commands that bring a newer one, and those that go back."""
+    """An installation: its kind in words, the commands that upgrade it, and those that go back."""
 
     kind: str
     upgrade: tuple[str, ...]
@@ -58,10 +58,10 @@ def find_installation(
     origin: Mapping[str, Any],
     revision_of: Callable[[Path], str] = lambda _checkout: "",
 ) -> Installation:
-    """How the Hob of this environment was installed: `prefix` is where its libraries lie.
+    """Find how this environment's Hob was installed; `prefix` is the environment's folder.
 
-    `origin` is what the installer noted (https://packaging.python.org/en/latest/specifications/direct-url/).
-    `revision_of` tells which revision a checkout is at.
+    `origin` is the installer's record (https://packaging.python.org/en/latest/specifications/direct-url/).
+    `revision_of` returns a checkout's revision.
     """
     url = str(origin.get("url", ""))
     if (prefix / IMAGE_MARK).exists():
@@ -100,7 +100,7 @@ def _of_checkout(checkout: Path, prefix: Path, python: str, revision: str, *, ed
 
 
 def _origin() -> dict[str, Any]:
-    """What the installer noted about where it came from."""
+    """Return the installer's record of the source."""
     try:
         text = metadata.distribution("hob").read_text("direct_url.json")
         value = json.loads(text) if text else {}
@@ -110,14 +110,14 @@ def _origin() -> dict[str, Any]:
 
 
 def load_changelog(installation: Installation) -> str:
-    """The text of the changelog that came along; nothing where none did."""
+    """Return the text of the packaged changelog; empty if there is none."""
     packed = resources.files("hob") / CHANGELOG
     places = (packed, *((installation.checkout / CHANGELOG,) if installation.checkout else ()))
     return next((place.read_text("utf-8") for place in places if place.is_file()), "")
 
 
 def changes_since(changelog: str, version: str) -> list[str]:
-    """What is new after this version, a change an item; of the newest version alone where that one is unknown."""
+    """Return the changes after this version; of the newest version alone if this one is unknown."""
     sections = list(_sections(changelog))
     names = [name for name, _ in sections]
     newest = names.index(version) if version in names else 1
@@ -137,7 +137,7 @@ def _items(text: str) -> Iterator[str]:
 
 
 def this_installation(version: str, environ: Mapping[str, str]) -> Installation:
-    """How this very Hob was installed."""
+    """Return how the running Hob was installed."""
 
     def revision_of(checkout: Path) -> str:
         return ask(environ, "git", "-C", str(checkout), "rev-parse", "--short", "HEAD").out.strip()
@@ -153,7 +153,9 @@ def upgrade(
     all: Annotated[bool, Parameter(help="Show every change.", negative="")] = False,  # noqa: A002 - the option's name
     json: Annotated[bool, Parameter(help="Print JSON.", negative="")] = False,
 ) -> None:
-    """How to upgrade this Hob, and what changed since the one that ran here before. Changes nothing, asks no server."""
+    """Show how to upgrade this Hob, and what changed since the version that ran here before. Changes nothing, asks no
+    server.
+    """
     environ = process_environment()
     diagnostics = DiagnosticContext(find_home(environ), environ)
     installation = this_installation(__version__, environ)
@@ -182,7 +184,7 @@ def upgrade(
 
 
 def _ran_before(diagnostics: DiagnosticContext) -> str:
-    """Which Hob ran in this home last; nothing where none did."""
+    """Return the version that last ran in this home; empty if unknown."""
     try:
         return diagnostics.examined.last
     except CheckSkipped:

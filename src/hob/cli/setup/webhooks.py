@@ -1,4 +1,4 @@
-"""`hob webhooks`: what machines may send to Hob."""
+"""`hob webhooks`: list and test incoming webhooks."""
 
 import secrets
 import sys
@@ -66,7 +66,7 @@ def try_(
     except NotRunning:
         raise NotFound("no Hob is running here; `hob serve` starts one") from None
     if "error" in answer.body:
-        if answer.status == 401:  # HTTP callers are not told, and the owner sits here
+        if answer.status == 401:  # HTTP callers get no details, but this is the owner
             raise NotConfigured(
                 translatable("webhook {name} is refused by the Hob that runs; `hob logs` says why", name=name)
             )

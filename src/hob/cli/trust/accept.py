@@ -1,4 +1,4 @@
-"""`hob accept`: identity files accepted as they stand."""
+"""`hob accept`: accept identity files."""
 
 from hob.app.home import make_home
 from hob.app.settings.sections import read_config

@@ -1,4 +1,4 @@
-"""`hob approvals`: what waits for the owner's approval, the answers, and approval that was given for more than once."""
+"""`hob approvals`: open requests, answers, and approvals for more than one call."""
 
 import sys
 from typing import Annotated

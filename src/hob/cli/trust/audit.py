@@ -1,4 +1,4 @@
-"""`hob audit`: what was decided, allowed and refused, and whether that log is whole."""
+"""`hob audit`: decisions, approvals and refusals, and the log's integrity."""
 
 import json as json_text
 from collections.abc import Mapping
@@ -48,13 +48,13 @@ OUTCOME_WORDS: Mapping[str, str] = {
     "block": translatable("blocked"),
     "broken": translatable("broken"),
 }
-"""Outcomes for people; --json has the stored words."""
+"""Outcomes in words; --json has the stored codes."""
 DETAIL_WORDS: Mapping[str, str] = {
     "requester": translatable("asked by"),
     "by": translatable("answered by"),
     "scope": translatable("holds"),
 }
-"""What details are called, for people."""
+"""Names of details, in words."""
 _BAD = frozenset({"deny", "denied", "wrong", "too_often", "turned_away", "block", "broken"})
 _FOR_PROGRAMS = frozenset({"call", "hash"})
 _PLAIN = frozenset({"id", "reason", "note", "who", "target", "findings"})
@@ -62,12 +62,13 @@ _PLAIN = frozenset({"id", "reason", "note", "who", "target", "findings"})
 
 @app.command
 def verify(*, head: str | None = None, json: bool = False) -> int:
-    """Check that no entry was changed or removed. Works while Hob runs. Exit status 1 if one was.
+    """Check that no entry was changed or removed; works while Hob runs. Exit status 1 if one was.
 
     Parameters
     ----------
     head:
-        The head (last entry's number and hash) that `hob audit verify` printed earlier: that entry must still exist.
+        The head (number and hash of the last entry) that `hob audit verify` printed earlier: that entry must still
+        exist.
     json:
         Print JSON.
     """
@@ -104,14 +105,14 @@ def verify(*, head: str | None = None, json: bool = False) -> int:
 @app.default
 @app.command
 def show(*, limit: int = 50, kind: AuditKind | None = None, json: bool = False) -> None:
-    """Show the newest entries, the newest last.
+    """Show the newest entries, in order of time.
 
     Parameters
     ----------
     limit:
         Show at most this many entries.
     kind:
-        Only of this kind.
+        Only entries of this kind.
     json:
         Print JSON.
     """
@@ -155,7 +156,7 @@ def _show(row: AuditRow) -> None:
 
 
 def _told(detail: str) -> str:
-    """The detail for people; ids of calls and hashes are for programs, see --json."""
+    """Return the details without call ids and hashes, which --json has."""
     try:
         values = json_text.loads(detail)
     except ValueError:

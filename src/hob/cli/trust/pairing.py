@@ -1,4 +1,4 @@
-"""`hob pairing`: who asks to be let in."""
+"""`hob pairing`: people who ask to be let in."""
 
 from typing import Annotated
 
@@ -17,7 +17,7 @@ Code = Annotated[str, Parameter(help="The code that they received.")]
 @app.default
 @app.command(name="list")
 def list_(*, json: Annotated[bool, Parameter(help="Print JSON.")] = False) -> None:
-    """List those who wait with a pairing code."""
+    """List people who wait with a pairing code."""
 
     seen = reach("GET", "/pairing")
     if printed_json(seen, json):

@@ -1,4 +1,4 @@
-"""`hob people`: who may talk to Hob, and where they write from."""
+"""`hob people`: people and their addresses."""
 
 from typing import Annotated
 
@@ -45,7 +45,7 @@ def link(address: Address, person: Id, *, name: Annotated[str, Parameter(help="T
 
 @app.command
 def unlink(address: Address) -> None:
-    """Unlink an address: its messages are an unknown person's again."""
+    """Unlink an address: its messages then come from an unknown person."""
 
     done = reach("POST", "/people/unlink", {"address": address})
     print(_("{address} is not linked any more").format(address=printable(done["address"])))
@@ -53,7 +53,7 @@ def unlink(address: Address) -> None:
 
 @app.command
 def forget(person: Id) -> None:
-    """Remove a person with all addresses. What they said stays in the conversations."""
+    """Remove a person with all addresses. Their messages stay in the conversations."""
 
     done = reach("POST", "/people/forget", {"person": person})
     print(_("{id} is forgotten").format(id=printable(done["id"])))

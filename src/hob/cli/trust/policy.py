@@ -1,4 +1,4 @@
-"""`hob policy explain`: what would be said of a call, and which rule would say so. Nothing is done."""
+"""`hob policy`: what the policy allows, and by which rule. Runs nothing."""
 
 import asyncio
 import tempfile
@@ -103,7 +103,7 @@ def explain_(
 
 
 async def _guarding(config: Config) -> GuardSetup:
-    """The guard with the settings of this home. The tools are opened over an empty one: the owner's stays untouched."""
+    """Build the guard with this home's settings. Tools are opened over an empty home, not the owner's."""
     environ, clock = process_environment(), SystemClock()
     known = KnownSecrets({**readable_values(config.secrets()), **values_in(environ)})
     with tempfile.TemporaryDirectory() as folder:
@@ -118,7 +118,7 @@ async def _guarding(config: Config) -> GuardSetup:
 def explain_call(
     guarding: GuardSetup, tool: str, text: str, supposed: HypotheticalTurn, *, as_json: bool = False
 ) -> None:
-    """Print the decision about a call. `text` holds the arguments as JSON, or the one that matters most as it is."""
+    """Print the decision about a call. `text` holds the arguments as JSON, or the main one as plain text."""
     spec = next((each for each in guarding.specs if each.name == tool), None)
     arguments = arguments_from(text, spec.roles if spec is not None else None)
     if spec is not None and not text and (problems := problems_of({}, spec.schema)):

@@ -1,4 +1,4 @@
-"""`hob security`: what could be safer about this Hob."""
+"""`hob security`: find what could be safer."""
 
 from cyclopts import App
 
@@ -23,9 +23,9 @@ app = App(
 @app.default
 @app.command
 def audit(*, fix: bool = False, json: bool = False) -> int:
-    """Check settings, files and this machine; say how to fix what is found. Needs no daemon.
+    """Check settings, files and this machine, and say how to fix what is found. Needs no daemon.
 
-    Exit status 1 while anything critical is found that you have not accepted in `security.accept`.
+    Exit status 1 if anything critical is found that you have not accepted in `security.accept`.
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""What a person types: keys, completion, history, drafts."""
+"""Input of the chat: keys, completion, history, drafts."""

@@ -1,4 +1,4 @@
-"""What can be completed: slash commands, what they take, models, and paths."""
+"""Completion of slash commands, their arguments, models and paths."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
@@ -21,14 +21,14 @@ _MAX = 200
 
 @dataclass(slots=True)
 class Names:
-    """What is known of this Hob; grows while the chat goes on."""
+    """Names to complete; grows during the chat."""
 
     language: str = "en"
     models: Sequence[str] = ()
     sessions: Sequence[str] = ()
     tasks: Sequence[str] = ()
     choosing: Callable[[], None] = lambda: None
-    """Told that a model is being chosen."""
+    """Called when a model name is first completed."""
     _fixed: Mapping[str, Sequence[str]] = field(
         default_factory=lambda: {
             "queue": [*QueueMode, "default"],
@@ -45,7 +45,7 @@ class Names:
     )
 
     def after(self, words: str) -> Sequence[str]:
-        """What may stand behind these words of a command."""
+        """Return the candidates after these words of a command."""
         match words:
             case "model":
                 self.choosing()
@@ -57,7 +57,7 @@ class Names:
         return self._fixed.get(words, ())
 
     def commands(self) -> Iterable[tuple[str, str]]:
-        """Every command with what it does."""
+        """Return every command with its description."""
         for command in SLASH_COMMANDS:
             yield command.name, translate(command.text, self.language)
         for name, sentence in OWN.items():
@@ -65,14 +65,14 @@ class Names:
 
 
 class Completions(Completer):
-    """Completes a line that begins with a slash."""
+    """Completes lines that begin with a slash."""
 
     def __init__(self, names: Names) -> None:
         self._names = names
         self._paths = PathCompleter(expanduser=True)
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
-        """What the word before the cursor may become."""
+        """Yield completions of the word before the cursor."""
         text = document.text_before_cursor
         if not text.startswith("/") or "\n" in text:
             return

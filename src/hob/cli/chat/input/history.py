@@ -1,4 +1,4 @@
-"""The history of the prompt: how many lines are kept, in the home for its owner alone, without secrets."""
+"""The prompt's history: a private file of limited length, without secrets."""
 
 import json
 import os
@@ -14,10 +14,10 @@ _MAX_ENTRIES, _MAX_BYTES, _LONGEST = 1_000, 1_000_000, 20_000
 
 
 class KeptHistory(History):
-    """Lines of JSON in a file (0600), the newest last. Without a disk that takes them the chat goes on."""
+    """JSON lines in a file (mode 0600), newest last. The chat continues if they cannot be written."""
 
     def __init__(self, file: Path, mask: Callable[[str], str], shorten: Callable[[str], str]) -> None:
-        """`mask` takes secrets out of what is kept; `shorten` gives what is shown when a long text is recalled."""
+        """`mask` removes secrets before writing; `shorten` abbreviates long texts when they are recalled."""
         super().__init__()
         self._file = file
         self._mask = mask
@@ -34,7 +34,7 @@ class KeptHistory(History):
             _write(self._file, json.dumps(self._mask(string)) + "\n", os.O_APPEND)
 
     def keep(self, whole: str) -> None:
-        """Keep what was sent; recalled, a long one is shown shortened."""
+        """Save a sent text; long texts are recalled in short form."""
         if self._loaded_strings[:1] != [self._shorten(whole)]:
             self._loaded_strings.insert(0, self._shorten(whole))
             self.store_string(whole)

@@ -1,4 +1,4 @@
-"""A message that is being written: attached files, and long pasted texts that are shown shortened."""
+"""A message being written: attached files and long pasted texts, shown as marks."""
 
 import errno
 import os
@@ -16,14 +16,14 @@ from hob.core.translation.language import translatable
 from hob.core.values import dataclass
 
 LONG_LINES, LONG_CHARACTERS = 5, 2_000
-"""From more than so much on a pasted text is shown shortened."""
+"""Pasted texts longer than either are shown as a mark."""
 
 
 @dataclass(frozen=True, slots=True)
 class DraftedMessage:
-    """A message ready to be sent: as it was written, the whole text, and what goes with it.
+    """A message ready to send: as drafted, in full, and its files.
 
-    `message` is the text with a mark in place of each pasted one, `pasted` are these, each under its mark.
+    `message` has a mark in place of each pasted text; `pasted` holds these texts, each under its mark.
     """
 
     draft: str
@@ -34,7 +34,7 @@ class DraftedMessage:
 
 
 class InputDraft:
-    """Marks in the text, and what they stand for. A mark that was changed is plain text."""
+    """Marks in the text and the texts or files behind them. An edited mark is plain text."""
 
     def __init__(self) -> None:
         self.language = "en"
@@ -42,13 +42,13 @@ class InputDraft:
         self._pasted: dict[str, None] = {}
 
     def paste(self, text: str) -> str:
-        """A pasted text as it is shown while it is edited; one of more than a word is remembered as pasted."""
+        """Return a pasted text as it is shown while editing; texts of several words are remembered as pasted."""
         if len(text.split()) > 1 or len(text) > LONG_CHARACTERS:
             self._pasted[text] = None
         return self.shorten(text)
 
     def shorten(self, text: str) -> str:
-        """The text as it is shown while it is edited: whole, or a mark where it is long."""
+        """Return the text as it is shown while editing: unchanged, or as a mark if it is long."""
         lines = _lines(text)
         return self._mark(self._name(text), text) if lines > LONG_LINES or len(text) > LONG_CHARACTERS else text
 
@@ -58,17 +58,17 @@ class InputDraft:
         return say(ChatSentence.PASTED_CHARACTERS, self.language, count=len(text))
 
     def attach(self, path: Path) -> str:
-        """The mark for a file. Raises OSError where it cannot be sent."""
+        """Return the mark for a file. Raises OSError if the file cannot be sent."""
         picture = media_type_of(read_file(path, HEAD)).startswith("image/")
         name = one_line(path.name)
         return self._mark(say(ChatSentence.PICTURE if picture else ChatSentence.FILE, self.language, name=name), path)
 
     def mark_before(self, text: str) -> str:
-        """The mark that the text ends with, if it does."""
+        """Return the mark at the end of the text, if any."""
         return next((mark for mark in self._marks if text.endswith(mark)), "")
 
     def split_files(self, text: str) -> tuple[str, str]:
-        """The marks of files that the text begins with, and the rest."""
+        """Split the text into its leading file marks and the rest."""
         rest = text
         files = [mark for mark, meant in self._marks.items() if isinstance(meant, Path)]
         while mark := next((each for each in files if rest.startswith(each)), ""):
@@ -76,11 +76,11 @@ class InputDraft:
         return text.removesuffix(rest), rest
 
     def whole(self, text: str) -> DraftedMessage:
-        """What is sent for this text."""
+        """Return the message to send for this text."""
         whole, message, at = "", "", 0
         files, pasted = dict[Path, None](), dict[str, None]()
         for place, sign in sorted(_places(text, (*self._marks, *self._pasted))):
-            if place < at:  # within another one, where it stands for nothing
+            if place < at:  # inside another mark, where it has no meaning
                 continue
             meant = self._marks.get(sign, sign)
             before, at = text[at:place], place + len(sign)
@@ -94,7 +94,7 @@ class InputDraft:
                 shown = meant
             whole, message = whole + before + meant, message + before + shown
         whole, message = whole + text[at:], message + text[at:]
-        if text.startswith("/"):  # a command's words
+        if text.startswith("/"):  # arguments of a command
             message, pasted = whole, {}
         return DraftedMessage(text, whole, tuple(files), message, tuple(pasted))
 
@@ -122,14 +122,14 @@ def _places(text: str, marks: Iterable[str]) -> list[tuple[int, str]]:
 
 
 def one_line(text: str) -> str:
-    """A name as it can stand anywhere."""
+    """Return a name as one printable line."""
     return "".join(sign if sign.isprintable() else "\ufffd" for sign in printable(text))
 
 
 def dropped_files(text: str) -> tuple[Path, ...]:
-    """The files whose paths a terminal writes when they are dropped on it: quoted, escaped, or as `file://` addresses.
+    """Return the files whose paths a terminal types when they are dropped on it: quoted, escaped or as `file://`.
 
-    None unless the text is nothing but absolute paths of files that exist.
+    Returns none unless the text consists only of absolute paths of existing files.
     """
     if not text.lstrip("'\" ").startswith(("/", "~/", "file://")) or len(text) > 4_096 or "\n" in text.strip():
         return ()
@@ -142,18 +142,18 @@ def dropped_files(text: str) -> tuple[Path, ...]:
 
 
 def path_of(word: str) -> Path:
-    """The path a person names: `~` is their home, `file://` an address."""
+    """Return the path that a person typed; expands `~` and `file://`."""
     if word.startswith("file://"):
         word = unquote(urlsplit(word).path)
     try:
         return Path(word).expanduser()
-    except RuntimeError:  # there is no such user
+    except RuntimeError:  # no such user
         return Path(word)
 
 
 def read_file(path: Path, maximum: int = LARGEST_FILE) -> bytes:
-    """How a file begins, or all of it. Raises OSError where it cannot be read, is too large, or is no regular file."""
-    # nothing is waited for: a named pipe or a device would not let the chat go on
+    """Read a file, or its beginning. Raises OSError if it is unreadable, too large or not a regular file."""
+    # never blocks: opening a named pipe or a device would hang the chat
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     with open(descriptor, "rb") as file:  # noqa: PTH123 - it is open already
         status = os.fstat(descriptor)

@@ -13,27 +13,27 @@ from hob.cli.chat.input.input_draft import InputDraft, dropped_files
 
 
 class PromptActions(Protocol):
-    """What the prompt can be told to do."""
+    """What key bindings may ask the chat to do."""
 
     @property
     def asking(self) -> bool:
-        """Whether a question stands at the prompt."""
+        """Whether a question is shown at the prompt."""
 
     def submit(self) -> None:
-        """Take what was written."""
+        """Send the input, or answer the question."""
 
     def interrupt(self) -> None:
-        """Ctrl-C."""
+        """Handle Ctrl-C."""
 
     def leave(self) -> None:
-        """Ctrl-D at an empty prompt."""
+        """Handle Ctrl-D at an empty prompt."""
 
     def leave_open(self) -> None:
-        """Go on without an answer."""
+        """Dismiss the question."""
 
 
 def bindings_of(acts: PromptActions, draft: InputDraft) -> KeyBindingsBase:
-    """The keys of the chat; beside them those of Emacs hold, or of the editor that is chosen."""
+    """Return the chat's key bindings, in addition to those of Emacs or the chosen editor."""
     keys = KeyBindings()
     asking = Condition(lambda: acts.asking)
     empty = Condition(lambda: not get_app().current_buffer.text)
@@ -85,7 +85,7 @@ def bindings_of(acts: PromptActions, draft: InputDraft) -> KeyBindingsBase:
 
 
 def _takes_completion(buffer: Buffer) -> bool:
-    """Whether a completion was chosen, which is taken then."""
+    """Accept a selected completion; return whether there was one."""
     state = buffer.complete_state
     if state is None or state.current_completion is None:
         return False
@@ -94,14 +94,14 @@ def _takes_completion(buffer: Buffer) -> bool:
 
 
 def _goes_on(buffer: Buffer) -> bool:
-    """Whether the line ends with a backslash: the next one belongs to it."""
+    """Whether the line ends with a backslash and so continues."""
     document = buffer.document
     before = document.text_before_cursor
     return document.is_cursor_at_the_end and (len(before) - len(before.rstrip("\\"))) % 2 == 1
 
 
 def _files(text: str, draft: InputDraft) -> str:
-    """Marks for files that were dropped on the terminal; empty where the text is something else."""
+    """Return marks for files dropped on the terminal; empty for any other text."""
     try:
         return " ".join(map(draft.attach, dropped_files(text)))
     except OSError:

@@ -1,4 +1,4 @@
-"""What the chat's history leaves out: secrets."""
+"""Masking of secrets in the chat's history."""
 
 from collections.abc import Callable
 
@@ -11,7 +11,7 @@ from hob.guard.screening.masking.mask import MASKED
 
 
 def secrets_out(config: Config | None) -> Callable[[str], str]:
-    """Takes the secrets of the settings and the environment out of a text, and whatever looks like one."""
+    """Return a function that masks configured secrets and anything that looks like one."""
     known = KnownSecrets({**(readable_values(config.secrets()) if config else {}), **values_in(process_environment())})
 
     def mask(text: str) -> str:

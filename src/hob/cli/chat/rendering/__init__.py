@@ -1,1 +1,1 @@
-"""How answers look in a terminal."""
+"""Rendering of answers in a terminal."""

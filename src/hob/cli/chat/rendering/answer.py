@@ -1,4 +1,4 @@
-"""One answer while it is written: blocks that are finished, and the look of the one that is not."""
+"""An answer being streamed: its finished blocks, and a preview of the open one."""
 
 import time
 from collections.abc import Iterable
@@ -9,26 +9,26 @@ from hob.cli.chat.rendering.fragments import Line, plain
 from hob.cli.output import printable
 
 _PREVIEW = 20_000
-"""Characters of an open block that are looked at for its preview; of a longer one the end is shown as it came."""
+"""Characters of an open block that are rendered for its preview; of a longer block the end is shown raw."""
 _TAIL = 60
-"""Lines of open code that are looked at: more fit on few screens."""
+"""Lines of open code that are rendered; few screens show more."""
 _SHARE = 8.0
-"""A new preview waits for this many times the last one's duration, so that long blocks cost no more."""
+"""A new preview waits for this multiple of the last one's duration, which bounds the cost of long blocks."""
 _LINE_ENDS = {0x85: "\n", 0x2028: "\n", 0x2029: "\n"}
 
 
 class StreamedAnswer:
-    """Takes the pieces of an answer in Markdown. Whatever the pieces, the blocks come out the same."""
+    """Collects the pieces of a Markdown answer. The blocks do not depend on how it is divided."""
 
     def __init__(self) -> None:
         self._seen: tuple[str, int, list[Line]] = ("", 0, [])
         self._fresh_until = 0.0
         self.given = False
-        """Whether some of it was given out already."""
+        """Whether any block was returned already."""
 
     @cached_property
     def _blocks(self) -> Any:
-        from hob.cli.chat.rendering.blocks import Blocks  # rich and its parser load with the first answer
+        from hob.cli.chat.rendering.blocks import Blocks  # rich and the parser load with the first answer
 
         return Blocks()
 
@@ -39,19 +39,19 @@ class StreamedAnswer:
         return Renderer()
 
     def feed(self, piece: str) -> None:
-        """It goes on. Control characters become visible."""
+        """Append a piece. Control characters become visible."""
         self._blocks.feed(printable(piece.translate(_LINE_ENDS)))
 
     def take_finished(self, width: int) -> list[list[Line]]:
-        """The blocks that were finished since."""
+        """Return the blocks finished since the last call, rendered."""
         return self._rendered(self._blocks.take_finished(), width)
 
     def finish(self, width: int) -> list[list[Line]]:
-        """The blocks that are left."""
+        """Return the remaining blocks, rendered."""
         return self._rendered(self._blocks.finish(), width)
 
     def preview(self, width: int) -> list[Line]:
-        """How the open block looks so far."""
+        """Render the open block as it is so far."""
         text: str = self._blocks.open
         seen, seen_width, lines = self._seen
         begun = time.monotonic()
@@ -80,6 +80,6 @@ class StreamedAnswer:
 
 
 def load() -> None:
-    """Load what renders, before anybody waits for it."""
+    """Import the renderer ahead of its first use."""
     import hob.cli.chat.rendering.blocks
     import hob.cli.chat.rendering.renderer  # noqa: F401

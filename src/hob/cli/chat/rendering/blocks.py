@@ -1,8 +1,8 @@
-"""Dividing Markdown that comes in pieces into blocks: what is finished never changes again.
+"""Division of streamed Markdown into blocks that no longer change.
 
 A top-level block of CommonMark is closed when the next one begins, and a line once it has ended
-(https://spec.commonmark.org/0.31.2/#phase-1-block-structure). So all blocks but the last, made of whole lines, stay as
-they are, whatever follows.
+(https://spec.commonmark.org/0.31.2/#phase-1-block-structure). So all blocks but the last, made of whole lines, keep
+their form whatever follows.
 """
 
 import re
@@ -14,31 +14,31 @@ _FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})")
 
 
 class Blocks:
-    """A text that grows, and the blocks of it that are finished. The blocks and what is open make up the text.
+    """A growing text and its finished blocks; these and the open rest make up the text.
 
-    Its lines end with a line feed alone.
+    Lines end with a line feed alone.
     """
 
     def __init__(self) -> None:
-        # only where blocks begin and end is asked here, not what stands in them
+        # only block boundaries matter here, not inline content
         self._parser = MarkdownIt().enable("table").disable("inline", True)
         self._open = ""
         self._looked = 0
-        """How much of what is open was looked at already: no line has ended since."""
+        """Length of the open text that was already parsed; no line has ended since."""
         self._closing: re.Pattern[str] | None = None
-        """The line that would end the code block that is open: a long one is not read again with each line."""
+        """The fence that would close the open code block, so that a long block is not parsed again with each line."""
 
     @property
     def open(self) -> str:
-        """What may still become something else."""
+        """The text that may still change its form."""
         return self._open
 
     def feed(self, piece: str) -> None:
-        """The text goes on."""
+        """Append a piece of text."""
         self._open += piece
 
     def take_finished(self) -> list[str]:
-        """The blocks that have been finished since, each with the empty lines behind it."""
+        """Return the blocks finished since the last call, each with the empty lines after it."""
         whole = self._open.rfind("\n") + 1
         if whole <= self._looked:
             return []
@@ -53,14 +53,14 @@ class Blocks:
         return blocks
 
     def finish(self) -> list[str]:
-        """All blocks that are left; the text has ended."""
+        """Return all remaining blocks at the end of the text."""
         cuts = [0, *self._starts(self._open)[1:], len(self._open)]
         blocks = [self._open[begin:end] for begin, end in pairwise(cuts) if end > begin]
         self._open, self._looked, self._closing = "", 0, None
         return blocks
 
     def _starts(self, text: str) -> list[int]:
-        """Where the top-level blocks of the text begin."""
+        """Return the offsets at which top-level blocks begin."""
         lines = [token.map[0] for token in self._parser.parse(text) if token.map and not token.level]
         places, at = [0], text.find("\n") + 1
         while at:
@@ -70,7 +70,7 @@ class Blocks:
 
 
 def _closing_of(block: str) -> re.Pattern[str] | None:
-    """What would end the code block that the text is; None where it is none, or has ended."""
+    """Return the fence that would close this code block; None if it is not one, or is closed."""
     fence = _FENCE.match(block.split("\n", 1)[0])
     if fence is None:
         return None

@@ -1,4 +1,4 @@
-"""Lines of styled text, as prompt_toolkit takes them."""
+"""Lines of styled text in prompt_toolkit's form."""
 
 import textwrap
 from collections.abc import Iterable, Sequence
@@ -7,24 +7,24 @@ from functools import partial
 from prompt_toolkit.utils import get_cwidth
 
 Line = list[tuple[str, str]]
-"""Pairs of a style and a text without line ends."""
+"""Pairs of style and text, without line ends."""
 
 _wrap = partial(textwrap.wrap, break_long_words=False, break_on_hyphens=False, replace_whitespace=False, tabsize=4)
 
 
 def plain(text: str, style: str = "") -> list[Line]:
-    """The lines of a text, all in one style. The text must be tame."""
+    """Return the lines of a text in one style. The text must be free of control characters."""
     return [[(style, line)] for line in text.split("\n")]
 
 
 def wrapped(text: str, style: str, width: int) -> list[Line]:
-    """The same, no line longer than the width where that can be had between words."""
+    """Return the lines wrapped between words at the width where possible."""
     rows = [row for line in text.split("\n") for row in _wrap(line, width) or [""]]
     return plain("\n".join(rows), style)
 
 
 def barred(text: str, style: str, width: int, bar: str, further: str) -> list[Line]:
-    """A line that stands behind a bar, divided where the terminal would: nothing of it may pass for another line."""
+    """Return a line behind a bar, cut at the width, so that no part can pass for another line."""
     rows, row, room = [], "", width - len(bar)
     for sign in text:
         cells = get_cwidth(sign)
@@ -37,7 +37,7 @@ def barred(text: str, style: str, width: int, bar: str, further: str) -> list[Li
 
 
 def stripped(lines: Sequence[Line]) -> list[Line]:
-    """The lines without empty ones around them and without spaces at their ends."""
+    """Strip empty lines around the text and spaces at line ends."""
     bare = [_without_end(line) for line in lines]
     filled = [place for place, line in enumerate(bare) if line]
     return bare[filled[0] : filled[-1] + 1] if filled else []
@@ -53,10 +53,10 @@ def _without_end(line: Line) -> Line:
 
 
 def joined(lines: Iterable[Line]) -> Line:
-    """One run of styled text, each line ended."""
+    """Join lines into one run of styled text, each line ended."""
     return [piece for line in lines for piece in (*line, ("", "\n"))]
 
 
 def text_of(lines: Iterable[Line]) -> str:
-    """The lines without their styles."""
+    """Return the text without styles."""
     return "\n".join("".join(text for _, text in line) for line in lines)

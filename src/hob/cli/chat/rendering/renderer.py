@@ -1,4 +1,4 @@
-"""Markdown as lines for a terminal, by rich. Loaded when the first answer comes: it takes a while."""
+"""Markdown rendered by rich as terminal lines. Imported with the first answer, as it loads slowly."""
 
 import io
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ _ANSI = (
     "ansibrightcyan", "ansiwhite",
 )  # fmt: skip
 _MARKS = ("bold", "dim", "italic", "underline", "strike", "reverse")
-# the terminal's own sixteen colours and no backgrounds: readable on dark and on light
+# the terminal's sixteen colours and no backgrounds: readable on dark and light
 _THEME = Theme(
     {
         "markdown.h1": "bold underline",
@@ -55,7 +55,7 @@ class _LeftHeading(Heading):
 
 
 class _Item(ListItem):
-    """An item whose number has its dot."""
+    """A list item whose number keeps its dot."""
 
     def render_number(self, console: Console, options: ConsoleOptions, number: int, last_number: int) -> RenderResult:
         style, width = console.get_style("markdown.item.number"), len(f"{last_number}. ")
@@ -67,7 +67,7 @@ class _Item(ListItem):
 
 
 class _Code(CodeBlock):
-    """Code below its language and with nothing before its lines, so that it can be copied from the terminal."""
+    """Code under its language, without a prefix, so that it can be copied."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         named = "" if self.lexer_name == "text" else self.lexer_name
@@ -88,28 +88,28 @@ class _Block(Markdown):
     }
 
     def __init__(self, text: str, parser: MarkdownIt, definitions: dict[str, Any]) -> None:
-        # the address of a link is shown, not hidden in an escape sequence: what it says need not be where it leads
+        # link addresses are shown, not hidden in escape sequences: a link's text may lie about its target
         super().__init__("", code_theme=_CODE_THEME, hyperlinks=False)
         self.parsed = parser.parse(text, definitions)
         for token in self.parsed:
             for child in token.children or ():
-                if child.type == "softbreak":  # models mean the lines they write: verses, addresses
+                if child.type == "softbreak":  # models mean the line breaks they write: verses, addresses
                     child.type = "hardbreak"
 
 
 class Renderer:
-    """Makes the blocks of one answer into lines."""
+    """Renders the blocks of one answer."""
 
     def __init__(self) -> None:
         self._parser = MarkdownIt().enable("strikethrough").enable("table")
         self._definitions: dict[str, Any] = {}
 
     def render(self, block: str, width: int) -> list[Line]:
-        """The lines of a finished block, without empty ones around it. Blocks come in order."""
+        """Render a finished block, without empty lines around it. Blocks come in order."""
         return _lines(_Block(neutralise(block).text, self._parser, self._definitions), width)
 
     def preview(self, block: str, width: int) -> list[Line]:
-        """How the block looks so far. What it defines does not count yet: it may be cut."""
+        """Render an open block. Its link definitions do not count yet, as they may be incomplete."""
         known = {"references": dict(self._definitions.get("references", {}))}
         return _lines(_Block(neutralise(block).text, self._parser, known), width)
 
@@ -133,7 +133,7 @@ def _lines(block: _Block, width: int) -> list[Line]:
 def _fragments(line: list[Segment]) -> Iterator[tuple[str, str]]:
     for segment in line:
         if not segment.control and segment.text:
-            # once more: an entity (`&#12;`) becomes what it stands for only when it is rendered
+            # again: entities such as `&#12;` are decoded only while rendering
             yield _style(segment.style), printable(neutralise(segment.text).text).translate(_LINE_ENDS)
 
 

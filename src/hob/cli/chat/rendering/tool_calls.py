@@ -1,4 +1,4 @@
-"""A tool's call on the screen: one line, how many lines of its output, and how it ended."""
+"""A tool call on the screen: a line, some of its output, and its outcome."""
 
 import json
 import time
@@ -12,10 +12,10 @@ from hob.core.content.json_text import json_value
 from hob.core.translation.language import translate
 from hob.core.values import dataclass
 
-_Line = list[tuple[str, str]]  # as in `fragments`, which needs more than the plain chat loads
+_Line = list[tuple[str, str]]  # as in `fragments`, which imports more than the plain chat needs
 MAX_LINES = 8
-"""Lines of a call's output that are shown; while it runs the newest, as they come."""
-_LONGEST = 4_000  # characters of output that are looked at
+"""Output lines that are shown per call; the newest while it runs."""
+_LONGEST = 4_000  # characters of output that are examined
 
 
 STATUS_NAMES: Mapping[str, str] = {
@@ -30,12 +30,12 @@ STATUS_NAMES: Mapping[str, str] = {
     "loop": "refused: the same call again and again",
     "unknown_outcome": "Hob was stopped during it, so its outcome is unknown",
 }
-"""How calls end that do not end well, for people."""
+"""Outcomes other than success, in words."""
 
 
 @dataclass(slots=True)
 class RunningCall:
-    """One call, from its beginning on."""
+    """A call in progress."""
 
     name: str
     arguments: str
@@ -44,19 +44,19 @@ class RunningCall:
     _lines: int = 0
 
     def write(self, text: str) -> None:
-        """The call has written this."""
+        """Append output."""
         shown = printable(text)
         self._lines += shown.count("\n")
         self._tail = (self._tail + shown)[-_LONGEST:]
 
     def preview(self, width: int) -> list[_Line]:
-        """How it stands."""
+        """Render the call while it runs."""
         seconds = f" {time.monotonic() - self.began:.0f} s"
         head = line(self._head(), max(8, width - len(seconds) - 3))
         return [[("fg:ansicyan", "● "), ("", head), ("dim", seconds)], *self._output(width)]
 
     def ended(self, status: str, width: int, language: str) -> list[_Line]:
-        """What stays of it."""
+        """Render the call after it ended."""
         mark, style = ("✓", "fg:ansigreen") if status == "ok" else ("✗", "fg:ansired")
         took = time.monotonic() - self.began
         tail = "" if status == "ok" else f"  {translate(STATUS_NAMES.get(status, status), language)}"
@@ -78,9 +78,9 @@ class RunningCall:
 
 
 def brief_arguments(arguments: str) -> str:
-    """The arguments in one line: a single text as it is, several with their names."""
+    """Return the arguments as one line: a single text as it is, several with their names."""
     values = json_value(arguments)
-    if values is None:  # cut, or none
+    if values is None:  # truncated, or none
         return line(arguments, 200)
     if not isinstance(values, dict):
         return ""
