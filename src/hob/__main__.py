@@ -1,4 +1,4 @@
-"""`hob` and `python -m hob`."""
+"""The entry point of `hob` and `python -m hob`."""
 
 import sys
 

@@ -1,1 +1,1 @@
-"""Joining all parts: the composition root, the daemon, Hob's features."""
+"""The composition root, the daemon, and Hob's features."""

@@ -1,4 +1,4 @@
-"""Which conversation a message belongs to: the agent's rules, the bus's settings and who is who, joined."""
+"""Which session a message belongs to, by the agent's rules, the bus settings and the known people."""
 
 from hob.agent.sessions import session_of
 from hob.bus.settings import BusSettings
@@ -9,7 +9,7 @@ from hob.guard.admission.people import People, person_session
 
 
 class ChatRouting:
-    """Implements `Routing`. With `people` there is one conversation with each of them, wherever they write directly."""
+    """Implements `Routing`. With `people`, each person has one session across all direct chats."""
 
     def __init__(self, settings: BusSettings, people: People | None = None) -> None:
         self._settings = settings

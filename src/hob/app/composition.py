@@ -1,7 +1,7 @@
 """The composition root: the whole architecture on one page.
 
-`open_app` opens everything in four stages, each over those before it, and closes them backwards: nothing is completed
-after it was made. Nothing else sees two peers at once.
+`open_app` opens everything in four stages, each over the previous ones, and closes them in reverse. Objects are
+complete when they are constructed. Only this package sees two peers at once.
 """
 
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
@@ -33,7 +33,7 @@ from hob.store.store import Store
 
 @dataclass(frozen=True, slots=True)
 class App:
-    """Hob, open."""
+    """An open Hob."""
 
     home: Path
     config: Config
@@ -75,11 +75,10 @@ async def open_app(
     dashboard: str = "",
     on_handover: Callable[[], None] | None = None,
 ) -> AsyncIterator[App]:
-    """Hob over this home, whose lock the caller holds.
+    """Open Hob over this home, whose lock the caller holds. Raises NotConfigured and StoreErrors.
 
-    With `own_only` it runs what is accepted from now on and leaves earlier work to the next daemon: the one-shot
-    owner. `address` is where the API can be reached, `dashboard`
-    where the page for browsers is. Raises NotConfigured and StoreErrors.
+    With `own_only` it runs only what is accepted from now on and leaves earlier work to the next daemon (the one-shot
+    owner). `address` is the URL of the API, `dashboard` that of the page for browsers.
     """
     subsystems = tuple(subsystems)
     chosen = tuple(each for each in subsystems if each.one_shot or not own_only)

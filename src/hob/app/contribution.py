@@ -1,4 +1,4 @@
-"""What an open feature has: channels, tools, hooks, jobs, followers, and ports for other features."""
+"""What an open feature adds to Hob: channels, tools, hooks, jobs, followers, and ports for other features."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import field
@@ -23,14 +23,14 @@ Wraps: TypeAlias = Mapping[type, Callable[[Any], Any]]
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Work that goes on as long as Hob runs; started again after a defect. It may end by itself."""
+    """Background work for as long as Hob runs, restarted after a failure. It may end by itself."""
 
     name: str
     run: Callable[[RunningServices], Awaitable[None]]
 
 
 class Start(StrEnum):
-    """Where a follower begins that was not there before."""
+    """Where a new follower begins."""
 
     NOW = "now"
     BEGINNING = "beginning"
@@ -38,7 +38,7 @@ class Start(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """What a batch of events comes to: rows, written in one transaction with the cursor, and what is done then."""
+    """The result of a batch of events: rows committed together with the cursor, then a callback."""
 
     write: Effect | None = None
     then: Callable[[], None] = lambda: None
@@ -46,45 +46,46 @@ class Effects:
 
 @dataclass(frozen=True, slots=True)
 class Follower:
-    """Work on what happens, in the order in which it happened, over restarts. It sleeps while nothing does.
+    """A consumer of timeline events, in order and across restarts; it sleeps while there are none.
 
-    `work` is given events with their places; after a crash it is given the same again, unless its effects are written.
-    None: nothing came of them, and the next start may give them again, which saves a commit.
+    `work` gets events with their positions. After a crash it gets the same events again unless their effects were
+    committed. Returning None saves a commit; the next start may deliver those events again.
     """
 
     name: str
     work: Callable[[Sequence[tuple[int, TimelineEvent]]], Awaitable[Effects | None]]
     kinds: tuple[EventKind, ...] = ()
-    """None: all."""
+    """Empty: all kinds."""
     start: Start = Start.NOW
     at_once: int = 200
     pause: float = 0.0
-    """Seconds between the end of its work and the next: what happens meanwhile is worked on together."""
+    """Seconds between two runs, so that events in between are processed together."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contribution:
-    """What an open feature has. Every field is optional."""
+    """What an open feature adds to Hob. Every field is optional."""
 
     provides: Mapping[type, object] = field(default_factory=dict)
-    """Ports for other features, each by its type."""
+    """Ports for other features, by type."""
     channels: tuple[Channel, ...] = ()
     toolsets: tuple[Toolset, ...] = ()
     tool_groups: Mapping[str, Group] | None = None
-    """Further groups of tools, which may change while Hob runs."""
+    """More groups of tools, which may change while Hob runs."""
     hooks: tuple[Hook, ...] = ()
     recall: tuple[Recall, ...] = ()
-    """Further memories, which the tool `recall` asks too."""
+    """More memories for the tool `recall` to search."""
     prompt_sections: tuple[PromptSection, ...] = ()
-    """Parts of prompts: a stable one at the beginning, or one of the newest message."""
+    """Parts of prompts: stable ones at the beginning, volatile ones in the newest message."""
     followers: tuple[Follower, ...] = ()
     jobs: tuple[Job, ...] = ()
     status: Callable[[], Mapping[str, Any]] | None = None
-    """Part of what `hob status` tells."""
+    """Its part of `hob status`."""
     erase: ErasureParticipant | None = None
-    """Forgets, outside of the database, what is erased in it; asked again until it succeeds."""
+    """Erases, outside the database, what is erased in it; repeated until it succeeds."""
     on_settings: Callable[[Config], None] | None = None
-    """Told when settings or secrets may be others than before."""
+    """Called when settings or secrets may have changed."""
     wraps: Wraps = field(default_factory=dict)
-    """What stands around or in place of what turns are made of, by its port: `Accept`, `Admission`, `Journal`, `Judge`,
-    `Model`, `Toolset`. For tests and programs that Hob is a part of; a plug-in has none."""
+    """Wrappers or replacements of the turn's own parts, by port: `Accept`, `Admission`, `Journal`, `Judge`, `Model`,
+    `Toolset`. For tests and for programs that embed Hob; plug-ins cannot use it.
+    """

@@ -1,4 +1,4 @@
-"""Every route there is, read from the declarations while nothing is open."""
+"""All routes, read from the declarations without opening anything."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Opening features (subsystems): each after those whose ports it needs, closed in the opposite order."""
+"""Opening features (subsystems): each after those whose ports it needs, closed in reverse order."""
 
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 class SubsystemRefused(NotConfigured):
-    """These cannot be opened."""
+    """Some features cannot be opened."""
 
     def __init__(self, names: Sequence[str], reason: str) -> None:
         super().__init__(reason)
@@ -26,7 +26,7 @@ class SubsystemRefused(NotConfigured):
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """All that is open beside the kernel, in the order in which it was opened."""
+    """The open features, in the order in which they were opened."""
 
     opened: Mapping[str, tuple[Subsystem, Contribution]]
     ports: Mapping[type, object]
@@ -35,24 +35,24 @@ class Features:
         return iter([contribution for _, contribution in self.opened.values()])
 
     def port(self, kind: type[T]) -> T:
-        """What provides this port. Raises KeyError where nothing does."""
+        """Return the provider of this port. Raises KeyError if there is none."""
         return cast(T, self.ports[kind])
 
     def wrapped(self, kind: type[T], own: T) -> T:
-        """Hob's own, or what features put around it or in its place."""
+        """Return Hob's own part, wrapped or replaced by the features that do so."""
         return reduce(lambda made, each: each.wraps.get(kind, _unchanged)(made), self, own)
 
 
 Opening: TypeAlias = Callable[[Kernel], AbstractAsyncContextManager[Features]]
-"""How features are opened over a kernel."""
+"""Opens features over a kernel."""
 
 
 @asynccontextmanager
 async def open_subsystems(kernel: Kernel, subsystems: Iterable[Subsystem]) -> AsyncIterator[Features]:
-    """Make what they consist of; nothing is accepted, sent, scheduled or asked of a model yet.
+    """Open features by need; nothing is accepted, sent, scheduled or asked of a model yet.
 
-    Raises SubsystemRefused where two provide one port or have one name, where what is needed is provided by nothing,
-    where some wait for each other, and where a plug-in fails.
+    Raises SubsystemRefused if two features provide one port or share a name, if a need is unmet or circular, or if a
+    plug-in fails to open.
     """
     waiting = _by_name(subsystems)
     layers = {layer.name: layer for each in waiting.values() for layer in each.layers}
@@ -91,7 +91,7 @@ def _unchanged(own: T) -> T:
 
 
 def having(name: str, parts: Contribution) -> Subsystem:
-    """A feature that opens nothing: it has these parts."""
+    """Return a feature that contributes these parts and opens nothing."""
 
     @asynccontextmanager
     async def opening(_: Kernel) -> AsyncIterator[Contribution]:
@@ -109,7 +109,7 @@ def _by_name(subsystems: Iterable[Subsystem]) -> dict[str, Subsystem]:
 
 
 def _next(waiting: Mapping[str, Subsystem], ports: Mapping[type, object]) -> Subsystem:
-    """The first whose needs are met."""
+    """Return the first feature whose needs are met."""
     for subsystem in waiting.values():
         if not _missing(subsystem, waiting, ports):
             return subsystem

@@ -1,4 +1,4 @@
-"""Followers of the timeline, each a job: how often one tries an event, nothing left out, no effect written twice."""
+"""Followers of the timeline, run as jobs: retries, quarantine, and effects that are committed exactly once."""
 
 import logging
 from collections.abc import Mapping
@@ -13,14 +13,14 @@ from hob.store.store import Store
 from hob.store.timeline import Followed
 
 TRIES = 5
-"""After so many failures at one event it is quarantined."""
+"""Failures at one event before it is quarantined."""
 FIRST_SECONDS, MAX_SECONDS = 1.0, 60.0
 
 log = logging.getLogger(__name__)
 
 
 class FollowerJob:
-    """One follower. `begin` before anything happens that it should see, then `job`."""
+    """The job of one follower. Call `begin` before the first event it must see, then run `job`."""
 
     def __init__(self, follower: Follower, store: Store, clock: Clock) -> None:
         self._follower = follower
@@ -32,12 +32,12 @@ class FollowerJob:
         self.job = Job(follower.name, self._run)
 
     def view(self) -> Mapping[str, Any]:
-        """Its name, and how many seconds it is behind the timeline."""
+        """Return the follower's name and its lag behind the timeline in seconds."""
         lag = 0.0 if self._behind is None else max(0.0, self._clock.monotonic() - self._behind)
         return {"name": self._follower.name, "lag_seconds": lag}
 
     async def begin(self) -> None:
-        """Find where it goes on, which for a new one is kept from now on. Raises StoreErrors."""
+        """Load the cursor, and create it for a new follower. Raises StoreErrors."""
         self._place = await self._store.followers.begin(self._follower.name, at_end=self._follower.start is Start.NOW)
 
     async def _run(self, _: RunningServices) -> None:
@@ -53,7 +53,7 @@ class FollowerJob:
                 await self._clock.sleep(ended + self._follower.pause - self._clock.monotonic())
 
     async def _step(self) -> bool:
-        """Work on the next batch, one event at a time after a failure; whether there may be more."""
+        """Process the next batch, one event at a time after a failure. Return whether there may be more."""
         follower, maximum = self._follower, 1 if self._failures else self._follower.at_once
         found = await self._store.timeline.follow(self._place, maximum, kinds=follower.kinds)
         if found.events:
@@ -62,8 +62,8 @@ class FollowerJob:
                 if effects is not None:
                     await self._store.followers.advance(follower.name, found.upto, effects.write)
             except StoreError:
-                raise  # the supervisor knows what to do
-            except Exception as error:  # noqa: BLE001 - the job wall: what it cannot take does not stop what comes after
+                raise  # the supervisor handles it
+            except Exception as error:  # noqa: BLE001 - the job wall: a bad event does not block those after it
                 await self._failed(found, error)
                 return True
             if effects is not None:

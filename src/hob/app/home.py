@@ -1,4 +1,4 @@
-"""The home folder of Hob: where it is, what lies in it, and which process owns it (the lock)."""
+"""Hob's home folder: its layout, its location, and the lock of the process that owns it."""
 
 import fcntl
 import os
@@ -15,7 +15,7 @@ PARTS = ("blobs", "secrets", "logs", "backups")
 
 
 def make_home(home: Path) -> None:
-    """Create the home (0700) where it is missing. Raises Unready when it cannot be used."""
+    """Create the home (0700) if it is missing. Raises Unready if it cannot be used."""
     try:
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
         for part in PARTS:
@@ -31,15 +31,15 @@ def make_home(home: Path) -> None:
 
 
 def socket_of(home: Path) -> Path:
-    """Where the owner of a home listens for the commands."""
+    """Return the path of the Unix socket on which the owner of a home listens."""
     return home / "hob.sock"
 
 
 @contextmanager
 def own(home: Path, role: str) -> Iterator[None]:
-    """Own the home while the block is open. Raises HomeTaken, saying who has it, and StoreFull.
+    """Own the home while the block is open. Raises HomeTaken, which names the holder, and StoreFull.
 
-    The lock is the kernel's and dies with the process; the text in the file is for people.
+    The kernel releases the lock when the process dies; the text in the file is for people.
     """
     make_home(home)
     try:
@@ -75,19 +75,19 @@ def own(home: Path, role: str) -> Iterator[None]:
 
 
 def holder_of(home: Path) -> str:
-    """Who owns the home now, as they say it themselves; nothing where no one does. Changes nothing."""
+    """Return the lock holder's description of itself, empty if the home is free. Changes nothing."""
     try:
         descriptor = os.open(home / "hob.lock", os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
         return ""
     try:
         text = os.pread(descriptor, 200, 0).decode("utf-8", "replace").strip()
-        if not text:  # no one, who could be disturbed by being asked
+        if not text:  # free; taking the lock could disturb a process that is starting
             return ""
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return text
-    except OSError:  # it is no file
+    except OSError:  # not a regular file
         return ""
     finally:
         os.close(descriptor)

@@ -1,4 +1,4 @@
-"""Supervised jobs: one that fails is started again after growing pauses, and is named wherever Hob says how it is."""
+"""Supervised jobs: restarted with back-off after failures, and listed in `hob status`."""
 
 import asyncio
 import logging
@@ -15,13 +15,13 @@ from hob.core.errors import StoreDamaged, StoreFull
 from hob.core.values import dataclass
 
 FIRST_SECONDS, MAX_SECONDS = 1.0, 300.0
-"""Between a failure and the next start; one that ran for longer than the longest pause begins again with the first."""
+"""Pause between a failure and the restart. A run longer than the longest pause resets the back-off."""
 
 log = logging.getLogger(__name__)
 
 
 class JobState(StrEnum):
-    """How a job is."""
+    """The state of a job."""
 
     RUNNING = "running"
     WAITING = "waiting"
@@ -37,14 +37,14 @@ class _Kept:
 
 
 class JobSupervisor:
-    """Keeps jobs going while `keeping` is open."""
+    """Runs jobs and restarts them while the `keeping` block is open."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._kept: dict[str, _Kept] = {}
 
     def view(self) -> Sequence[Mapping[str, Any]]:
-        """Each job's name, state, restarts since the start of Hob, and what was wrong last."""
+        """Return each job's name, state, restarts since Hob started, and last problem."""
         return [
             {"name": name, "state": kept.state.value, "restarts": kept.restarts, "problem": kept.problem or None}
             for name, kept in self._kept.items()
@@ -77,7 +77,7 @@ class JobSupervisor:
                 log.error("the job %s waits for the disk: %s", job.name, error)
                 await self._clock.sleep(MAX_SECONDS)
                 continue
-            except Exception as error:  # the job wall: one job's defect is not the others'
+            except Exception as error:  # the job wall: one job's failure does not affect the others
                 failures = 1 if self._clock.monotonic() - began > MAX_SECONDS else failures + 1
                 kept.state, kept.problem = JobState.WAITING, f"{type(error).__name__}: {error}"
                 kept.restarts += 1
@@ -90,7 +90,7 @@ class JobSupervisor:
 
 
 async def _run(job: Job, running: RunningServices) -> None:
-    """Run it; what it raises while it is being cancelled ends it, and does not start it again."""
+    """Run the job. An exception raised during cancellation counts as cancelled, so the job is not restarted."""
     try:
         await job.run(running)
     except Exception as error:

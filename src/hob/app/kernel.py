@@ -1,6 +1,6 @@
-"""The kernel: what is there before any feature, opened first and closed last.
+"""The kernel: what exists before any feature, opened first and closed last.
 
-Over the store alone it can stop, cancel, resume and wake; nothing is accepted, run or sent by it.
+With the store alone it can stop, cancel, resume and wake turns. It accepts, runs and sends nothing.
 """
 
 import asyncio
@@ -48,22 +48,22 @@ from hob.workspace.settings import WorkspaceSettings
 T = TypeVar("T")
 
 CACHE = "cache"
-"""The folder in the home for what can be made again at any time."""
+"""The folder in the home for files that can be re-created at any time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Signals:
-    """What crosses the parts of Hob: somebody may have to look. Those who listen now are told."""
+    """Wake-ups between parts of Hob. Only current subscribers get them."""
 
     outbox: Signal[Collection[Address] | None] = field(default_factory=Signal)
-    """Something may have been written to the outbox for these addresses (None: for any)."""
+    """The outbox may have new messages for these addresses (None: for any)."""
     settings: Signal[Config] = field(default_factory=Signal)
-    """Settings or secrets may be others than before."""
+    """Settings or secrets may have changed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kernel:
-    """What every part of Hob may use. `one_shot`: it lives for one message, and runs none but its own."""
+    """The services that every part of Hob may use. `one_shot`: Hob lives for one message and runs only its own."""
 
     config: Config
     environ: Mapping[str, str]
@@ -83,32 +83,32 @@ class Kernel:
     session_queues: SessionQueues
     one_shot: bool
     ports: Mapping[type, object] = field(default_factory=dict)
-    """What the feature that is opened over it has declared to need."""
+    """The ports that the feature opened over this kernel has declared to need."""
     feature: str = ""
-    """Which feature is opened over it."""
+    """The name of the feature opened over this kernel."""
     layers: Mapping[str, MemoryLayer] = field(default_factory=dict)
-    """The layers of memory that plug-ins bring."""
+    """The memory layers that features declare."""
 
     def port(self, kind: type[T]) -> T:
-        """What provides this port. Raises KeyError where the feature has not declared to need it."""
+        """Return the provider of this port. Raises KeyError if the feature has not declared to need it."""
         return cast(T, self.ports[kind])
 
     @property
     def records(self) -> PluginRecords:
-        """Where the feature keeps what it has no table for: in backups, and erased while it is off too."""
+        """The feature's own rows: part of backups, and erased even while the feature is off."""
         return self.store.records_of(self.feature)
 
     def layer(self, name: str) -> KeptLayer:
-        """What a layer of memory holds that the feature declares. Raises KeyError for another name."""
+        """Return the store of a memory layer that the feature declares. Raises KeyError for another name."""
         return self.store.layer(self.layers[self.feature if name == self.feature else f"{self.feature}_{name}"])
 
     @property
     def language(self) -> str:
-        """In which Hob speaks of itself."""
+        """The language in which Hob speaks of itself."""
         return self.config[AgentSettings].language
 
     async def learn_all(self) -> None:
-        """Read the secrets in keyrings and of commands too, which may take a while."""
+        """Read the secrets in keyrings and of commands too, which may be slow."""
         self.known.learn(await asyncio.to_thread(partial(readable_values, self.config.secrets(), ask=True)))
 
 
@@ -116,13 +116,13 @@ class Kernel:
 async def open_kernel(
     home: Path, config: Config, clock: Clock, *, one_shot: bool, carried: Collection[str] = ()
 ) -> AsyncIterator[Kernel]:
-    """The kernel over this home, whose lock the caller holds; backups take the files `carried` along.
+    """Open the kernel over this home, whose lock the caller holds. Backups include the files `carried`.
 
     Raises NotConfigured and StoreErrors.
     """
     environ = process_environment()
     processes = RunningProcesses(home)
-    processes.reap()  # before anything is asked or run again
+    processes.reap()  # before anything is run
     known = KnownSecrets({**readable_values(config.secrets()), **values_in(environ)})
     async with AsyncExitStack() as stack:
         stack.enter_context(masked_logs(known))
@@ -138,7 +138,7 @@ async def open_kernel(
         pairing_service = PairingService(store.people, clock)
         await pairing_service.load()
         notifier = OwnerNotifier(store, pairing_service.people, channels, clock, signals.outbox)
-        if not one_shot:  # no channel of its own leads to the owner
+        if not one_shot:  # its channels cannot reach the owner
             await notifier.load()
         people = pairing_service.people if config[AdmissionSettings].person_sessions else None
         bus, language = config[BusSettings], config[AgentSettings].language
@@ -168,7 +168,7 @@ async def open_kernel(
 
 
 def owners_token(home: Path, settings: GatewaySettings, known: KnownSecrets) -> str:
-    """The owner's token as it is now; nothing that leaves Hob shows it."""
+    """Return the owner's current token, after adding it to the masked secrets."""
     token = ensure_token(home, settings.auth_token)
     known.learn({"gateway.token": token})
     return token

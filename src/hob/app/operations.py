@@ -1,4 +1,4 @@
-"""The operations of a running Hob that commands and the API call: one object that sees bus, agent and store."""
+"""The operations of a running Hob that slash commands and the API call."""
 
 import asyncio
 import os
@@ -92,7 +92,7 @@ class DaemonOperations:
         self._models = models
         self._tool_runtime = tool_runtime
         self.conversations = conversations
-        """Sessions, for their owner."""
+        """Sessions, as their owner sees and changes them."""
         self._erase = erase
         self._replay = replay
         self._reloading = reloading
@@ -120,7 +120,7 @@ class DaemonOperations:
             "waiting": inbox.waiting + turns.ready,
             "parked": turns.parked,
             "for_approval": turns.for_approval,
-            "for_leave": turns.for_approval,  # the name until 1.0, as with the next two
+            "for_leave": turns.for_approval,  # deprecated names until 1.0, like the next two
             "for_answer": turns.for_answer,
             "pending": outbox.open,
             "owed": outbox.open,
@@ -164,7 +164,7 @@ class DaemonOperations:
 
     def settings(self) -> Sequence[SettingAnswer]:
         config = self._reloading.config
-        if self._shown is None or self._shown[0] is not config:  # hundreds of them, and they seldom change
+        if self._shown is None or self._shown[0] is not config:  # there are hundreds, and they rarely change
             self._shown = config, settings_view(config)
         return self._shown[1]
 
@@ -251,13 +251,13 @@ class DaemonOperations:
         return {"id": id, "turn": turn, "state": "ready"}
 
     async def retry_all(self, reason: str) -> Mapping[str, Any]:
-        """Every turn that failed for this reason and was not brought back, the oldest first."""
+        """Retry every turn that failed for this reason and has not been retried yet, oldest first."""
         turns = await self._store.turns.failed_for(reason)
         return {"retried": [await self.retry(turn) for turn in turns]}
 
     async def backup(self, file: Path) -> BackupAnswer:
         if not file.parent.is_dir():
-            # made here, it would hide that a disk for backups is not mounted
+            # creating it would hide that the backup disk is not mounted
             raise InvalidRequest(
                 translatable(
                     "{folder} is not a directory; create it, or mount what should be there", folder=file.parent

@@ -1,4 +1,4 @@
-"""What channels and jobs are given once Hob runs, and the kernel alone does not have."""
+"""The services that channels and jobs get once Hob runs."""
 
 from hob.bus.session_queues import SessionQueues
 from hob.core.ports.accept import Accept
@@ -9,7 +9,7 @@ from hob.memory.background_model import BackgroundModel
 
 @dataclass(frozen=True, slots=True)
 class RunningServices:
-    """Hob, letting messages in and running turns."""
+    """A running Hob: the kernel's services plus accepting messages and running turns."""
 
     accept: Accept
     operations: Operations

@@ -1,7 +1,7 @@
-"""Declaring a feature (`Subsystem`): its settings, tools, routes, commands, jobs, and how it is opened.
+"""The declaration of a feature (`Subsystem`): its settings, tools, routes and commands, and how it is opened.
 
-The declaration is what `--help`, `config check`, the reference, `hob doctor` and a backup need while Hob is down or
-broken. It must be light: what it leads to is held by a `Lazy`.
+A declaration is read by `--help`, `config check`, the reference, `hob doctor` and backups while Hob is down or broken.
+It must be cheap to import: everything heavy is behind a `Lazy`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from hob.core.memory import MemoryLayer
 from hob.core.tools import ToolGroup
 from hob.core.values import dataclass
 
-if TYPE_CHECKING:  # declarations load nothing: the one place where they name what they are opened over
+if TYPE_CHECKING:  # declarations load nothing, so the types of an open Hob are named for type checkers only
     from hob.agent.commands.slash_commands import CommandCall
     from hob.agent.commands.table import SlashCommand
     from hob.app.contribution import Contribution
@@ -30,9 +30,9 @@ Checks: TypeAlias = "Sequence[Check]"
 
 
 class KeptFiles(NamedTuple):
-    """What a feature keeps outside of the database: a file or folder of the home, or a pattern of them (`tea/*.json`).
+    """A file, folder or pattern (`tea/*.json`) in the home that a feature keeps outside the database.
 
-    `in_backups`: it is carried along.
+    `in_backups`: backups include it.
     """
 
     name: str
@@ -41,7 +41,7 @@ class KeptFiles(NamedTuple):
 
 
 class StaticFiles(NamedTuple):
-    """The files in a folder of a package. Below `path` whatever is no file there is answered with its `index.html`."""
+    """The files in a folder of a package, served below `path`; unknown paths get its `index.html`."""
 
     path: str
     package: str
@@ -49,10 +49,10 @@ class StaticFiles(NamedTuple):
 
 
 class DashboardView(NamedTuple):
-    """A page in the dashboard: files of a package, shown in a frame that can do nothing by itself.
+    """A dashboard page: files of a package, shown in a sandboxed frame.
 
-    `name` is in its address, `title` in the rail. What it wants to know it asks the page around it for: `asks` are the
-    paths below `/api/v1/` that it may get.
+    `name` is part of its address, `title` is shown in the rail. The frame gets its data through the surrounding page:
+    `asks` are the paths below `/api/v1/` it may request.
     """
 
     name: str
@@ -63,14 +63,14 @@ class DashboardView(NamedTuple):
 
 
 class FeatureCommand(NamedTuple):
-    """A slash command, and what answers it over the kernel that its feature is opened over."""
+    """A slash command and its handler, which gets the feature's kernel."""
 
     row: SlashCommand
     run: Lazy[Callable[[Kernel, CommandCall], Awaitable[str]]]
 
 
 class CliCommand(NamedTuple):
-    """`hob NAME`: a function whose parameters are read from the command line, as in Hob's own commands."""
+    """`hob NAME`: a function whose parameters are read from the command line, as with Hob's own commands."""
 
     name: str
     help: str
@@ -79,49 +79,49 @@ class CliCommand(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subsystem:
-    """One feature, as a value."""
+    """The declaration of one feature."""
 
     name: str
     settings: Mapping[str, type] = field(default_factory=dict)
-    """Its sections of the configuration: classes that import the core only."""
+    """Its configuration sections: classes that import `hob.core` only."""
     needs: tuple[type, ...] = ()
-    """Ports that it is opened over, each provided by exactly one other."""
+    """The ports it needs, each provided by exactly one other feature."""
     after: tuple[str, ...] = ()
-    """Those it is opened after, where they are there."""
+    """Features it is opened after, if they are present."""
     one_shot: bool = False
     """Whether a Hob without a daemon opens it too."""
     tools: tuple[ToolGroup, ...] = ()
-    """What models and the guard are told of its toolsets' tools, and how sessions come to them."""
+    """The specs of its tools, and whether they are always shown or opened as a group."""
     slash_commands: tuple[FeatureCommand, ...] = ()
     endpoints: Lazy[Endpoints] | None = None
     api_v1: Lazy[Endpoints] | None = None
-    """Endpoints of the dashboard's listener, loaded with its first request; below `/api/v1/`, but for `/ws`."""
+    """Endpoints of the dashboard's listener, loaded with its first request; all below `/api/v1/` except `/ws`."""
     static_files: tuple[StaticFiles, ...] = ()
-    """What the dashboard's listener serves to anybody: files of a package, nothing of the owner's."""
+    """Package files that the dashboard's listener serves to everyone."""
     views: tuple[DashboardView, ...] = ()
     """Its pages in the dashboard."""
     checks: Lazy[Checks] | None = None
     files: tuple[KeptFiles, ...] = ()
     layers: tuple[MemoryLayer, ...] = ()
-    """Kinds of memory that it keeps, beside Hob's own."""
+    """The memory layers it adds to Hob's own."""
     cli: tuple[CliCommand, ...] = ()
-    """Commands of `hob`; those of Hob's own features stand in its table."""
+    """Commands of `hob`. Hob's own features list theirs in `hob.cli.table`."""
     plugin: bool = False
-    """Whether it is a third party's: what goes wrong in it costs only itself."""
+    """Whether it is third-party: its failures disable only itself."""
     open: Lazy[Open] | None = None
-    """None: the declaration is all there is."""
+    """None if the feature is only a declaration."""
 
 
 def endpoints_of(subsystems: Iterable[Subsystem]) -> Endpoints:
-    """The API's routes that these features add to its own."""
+    """Return the API routes that these features add to Hob's own."""
     return tuple(row for each in subsystems if each.endpoints is not None for row in each.endpoints())
 
 
 def api_v1_of(subsystems: Iterable[Subsystem]) -> Endpoints:
-    """The routes below `/api/v1`, which the dashboard's listener has."""
+    """Return the routes of the dashboard's listener."""
     return tuple(row for each in subsystems if each.api_v1 is not None for row in each.api_v1())
 
 
 def carried_files(subsystems: Iterable[Subsystem]) -> Iterator[str]:
-    """The files and folders of the home that backups take along for these features."""
+    """Return the names of the home's files and folders that backups include for these features."""
     return (kept.name for each in subsystems for kept in each.files if kept.in_backups)

@@ -1,1 +1,1 @@
-"""The daemon: running it, reaching it, and standing in for it for one message."""
+"""The daemon: running it, reaching it, and the one-shot owner that replaces it for one message."""

@@ -1,4 +1,4 @@
-"""Background tasks of a block: they have an owner, their errors are caught, and they end with the block."""
+"""Background tasks of a block: owned, with errors logged, and cancelled when the block ends."""
 
 import asyncio
 import logging
@@ -13,7 +13,7 @@ BackgroundTasks = Callable[[Coroutine[Any, Any, None]], None]
 
 @asynccontextmanager
 async def open_background_tasks() -> AsyncIterator[BackgroundTasks]:
-    """Something that takes such work while the block is open; what has not ended then is given up."""
+    """Yield a function that runs coroutines in the background until the block ends."""
     tasks: set[asyncio.Task[None]] = set()
     try:
         async with asyncio.TaskGroup() as group:
@@ -27,12 +27,12 @@ async def open_background_tasks() -> AsyncIterator[BackgroundTasks]:
             for task in tasks:
                 task.cancel()
     except BaseExceptionGroup as failed:
-        # the tasks never raise: what broke the block is the block's own error, to be seen as it is
+        # the tasks never raise, so the only exception is the block's own
         raise failed.exceptions[0] from None
 
 
 async def _walled(work: Coroutine[Any, Any, None]) -> None:
     try:
         await work
-    except Exception:  # the wall around a job: what it was done for has ended well already
+    except Exception:  # the job wall: the turn it belongs to has ended well already
         log.exception("work after a turn failed")

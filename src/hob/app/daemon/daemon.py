@@ -1,4 +1,4 @@
-"""Running the daemon until it is told to stop: signals, listeners, drain, time to end."""
+"""The daemon: signals, listeners, and draining at the end."""
 
 import asyncio
 import logging
@@ -43,9 +43,9 @@ from hob.providers.routing.choice import Choice
 log = logging.getLogger(__name__)
 
 MAX_PAGES = 200
-"""Connections of browsers at once."""
+"""Simultaneous browser connections."""
 GRACE_SECONDS = 2.0
-"""For answers that are on their way when Hob stops; no one waits for a turn any more by then."""
+"""For answers under way when Hob stops; no request waits for a turn by then."""
 
 
 class StopSignal:
@@ -68,11 +68,11 @@ async def run_daemon(
     subsystems: Iterable[Subsystem] = SUBSYSTEMS,
     on_ready: Callable[[str], None] = lambda url: None,
 ) -> None:
-    """Serve the API and run everything, old work included, until SIGTERM or SIGINT; the caller holds the lock.
+    """Serve the API and run everything, earlier work included, until SIGTERM or SIGINT. The caller holds the lock.
 
-    The first signal drains: nothing new is accepted, running turns may end within `bus.drain_seconds`. The second
-    stops at once. Either way what was accepted is kept. An error of any part drains too and is then raised. SIGHUP
-    reads settings and secrets again.
+    The first signal drains: nothing new is accepted, and running turns have `bus.drain_seconds` to end. The second
+    stops at once. Either way accepted work is kept. An error in any part drains too, then propagates. SIGHUP reloads
+    settings and secrets.
     """
     stop = StopSignal()
     loop = asyncio.get_running_loop()
@@ -104,7 +104,7 @@ async def run_daemon(
 
 @dataclass(frozen=True, slots=True)
 class TcpListener:
-    """A bound TCP socket, its certificate if it has one, and the URL by which it is reached."""
+    """A bound TCP socket, its TLS context if any, and its URL."""
 
     socket: socket
     tls: ssl.SSLContext | None
@@ -115,9 +115,9 @@ class TcpListener:
     def opened(
         cls, settings: GatewaySettings, port: int | None = None, setting: str = "gateway.port"
     ) -> Iterator["TcpListener | None"]:
-        """On the API's port, or on one that another setting says; None where it is none.
+        """Bind the API's port, or another setting's; yield None if the port is disabled (negative).
 
-        Raises NotConfigured, Unready.
+        Raises NotConfigured and Unready.
         """
         port = settings.port if port is None else port
         if port < 0:
@@ -146,9 +146,9 @@ async def serve_locally(app: App, listener: socket) -> AsyncIterator[None]:
 async def listening(
     app: App, tcp: TcpListener | None = None, pages: TcpListener | None = None, *, descriptors: int = 1_024
 ) -> AsyncIterator[None]:
-    """Serve the API on `hob.sock` and by `tcp`, and the dashboard by `pages`.
+    """Serve the API on `hob.sock` and `tcp`, and the dashboard on `pages`.
 
-    Connections over TCP take half of the `descriptors` at most: the socket, files and commands are never without any.
+    TCP connections use at most half of the `descriptors`, so that the socket, files and commands always have some.
     """
     path = socket_of(app.home)
     async with AsyncExitStack() as stack:
@@ -189,7 +189,7 @@ async def _serve_by(tcp: TcpListener, api: ASGIApp, app: App, maximum: int, desc
 
 @asynccontextmanager
 async def _open_to_phones(app: App, pages: TcpListener, maximum: int) -> AsyncIterator[None]:
-    """Keep the dashboard open where its owner wants phones to reach it: on the same port of one more address."""
+    """Serve the dashboard to phones while the owner wants it: the same port on one more address."""
     access = app.api.ports.get(PhoneAccess)
     if not isinstance(access, PhoneAccess):
         yield
@@ -226,7 +226,7 @@ def _api_of(app: App, *, local: bool) -> ASGIApp:
 
 def _pages_of(app: App, api: Api) -> ASGIApp:
     from hob.gateway.dashboard.canvas import canvas_frames
-    from hob.gateway.dashboard.files import FRAMED, PackageFiles, authority_file  # loaded when somebody opens the page
+    from hob.gateway.dashboard.files import FRAMED, PackageFiles, authority_file  # loaded with the first page request
 
     pages: dict[str, ASGIApp] = {files.path: PackageFiles(files.package, files.folder) for each in app.subsystems
              for files in each.static_files}  # fmt: skip
@@ -240,7 +240,7 @@ def _pages_of(app: App, api: Api) -> ASGIApp:
 def _load(choice: Choice) -> None:
     try:
         load_libraries(choice)
-    except (OSError, ImportError) as error:  # no file can be opened: what needs them later tries again
+    except (OSError, ImportError) as error:  # no file can be opened: the libraries are tried again when they are needed
         log.error("libraries could not be loaded beforehand: %s", error)
 
 

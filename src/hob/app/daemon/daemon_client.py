@@ -1,4 +1,4 @@
-"""Commands that reach a home: through its daemon if there is one, else by opening the home themselves."""
+"""Requests of commands to a home: through its daemon if one runs, else by opening the home in this process."""
 
 import json
 import sys
@@ -20,10 +20,10 @@ from hob.core.translation.language import translatable, with_texts
 T = TypeVar("T")
 
 OPENING_SECONDS = 5.0
-"""How long an owner may take to listen before others are told that the home is in use."""
+"""How long a new owner may take to listen before the home is reported as in use."""
 LINES = "application/jsonl"
 _TRANSLATING = {"x-hob-texts": "1"}
-"""Asks for the texts of answers with message and values."""
+"""Asks for the message and values of texts, so that they can be translated here."""
 _RAISED: Mapping[str, type[HobError]] = {
     "not_found": NotFound,
     "invalid_request": InvalidRequest,
@@ -33,17 +33,17 @@ _RAISED: Mapping[str, type[HobError]] = {
 
 
 def local_key(session: str) -> str:
-    """The whole key of a session as people name it here: a bare name is one of the terminal's."""
+    """Return a session's full key; a bare name is one of the terminal's."""
     return session if ":" in session else f"local:{session}"
 
 
 def reach(
     method: str, route: str, fields: Mapping[str, Any] | None = None, *, timeout: float | None = 60.0
 ) -> Mapping[str, Any]:
-    """What the API answers to the owner: that of the Hob that runs, else that of one opened for this request alone.
+    """Return the API's answer to the owner: the running Hob's, else that of one opened for this request alone.
 
-    The fields go as JSON with a POST, else in the query. A running Hob is waited for `timeout` seconds, or as long as
-    it takes. Raises the HobError that is told, or HomeTaken where the owner of the home does not listen.
+    Fields are sent as JSON with a POST, else in the query. A running Hob has `timeout` seconds to answer, or no limit.
+    Raises the HobError that the API answers, or HomeTaken if the owner of the home does not listen.
     """
     home = find_home(process_environment())
     query, body = (None, fields or None) if method == "POST" else (fields, None)
@@ -59,7 +59,7 @@ def reach(
 
 
 def checked_answer(answer: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The answer with its texts translatable. Raises the HobError that is told."""
+    """Return the answer with its texts made translatable. Raises the HobError it reports."""
     if "error" in answer:
         raise error_of(answer)
     rest = {name: each for name, each in answer.items() if name != "texts"}
@@ -67,15 +67,15 @@ def checked_answer(answer: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def error_of(body: Mapping[str, Any]) -> HobError:
-    """What the owner of a home told instead of an answer."""
+    """Return the error that an answer reports."""
     error = body["error"]
     return _RAISED.get(error["code"], HobError)(text_of(error))
 
 
 def reload_running(home: Path) -> Mapping[str, Any] | None:
-    """Have the Hob that runs read settings and secrets again: which model it asks then, or what is wrong.
+    """Have the running Hob reload settings and secrets. Return its model and what was wrong, if anything.
 
-    None where none runs.
+    Return None if no Hob is running.
     """
     try:
         told = checked_answer(call(socket_of(home), "POST", "/reload", timeout=30, headers=_TRANSLATING).body)
@@ -85,7 +85,7 @@ def reload_running(home: Path) -> Mapping[str, Any] | None:
 
 
 def running_model(home: Path) -> str | None:
-    """Which model the Hob that runs asks, which may have another environment than this one; None where none runs."""
+    """Return the model that the running Hob uses, whose environment may differ; None if no Hob is running."""
     try:
         model = call(socket_of(home), "GET", "/status", timeout=5).body.get("model")
     except (NotRunning, ConnectionLost):
@@ -94,12 +94,12 @@ def running_model(home: Path) -> str | None:
 
 
 def reach_lines(route: str, query: Mapping[str, str]) -> Iterator[str]:
-    """The same for an answer of many lines."""
+    """Yield the lines of a long answer, as `reach` does for a short one."""
     home = find_home(process_environment())
 
     def ask() -> Iterator[str]:
         told = iter(lines(socket_of(home), route, query))
-        first = list(islice(told, 1))  # now it shows whether anybody is there
+        first = list(islice(told, 1))  # shows whether a Hob listens
         return chain(first, told)
 
     def ask_here() -> Iterator[str]:
@@ -112,10 +112,10 @@ def reach_lines(route: str, query: Mapping[str, str]) -> Iterator[str]:
 
 
 def reach_long(route: str, fields: Mapping[str, Any], told: Callable[[Mapping[str, Any]], None]) -> Mapping[str, Any]:
-    """What the API answers last to a POST that takes long; `told` is given how far it is meanwhile.
+    """Return the last line of a POST that takes long; `told` gets every line as progress.
 
-    It ends with all of what it is `of` as `seen`, or as `items`. Raises as `reach` does, and ConnectionLost where it
-    was cut off: done again it goes on.
+    The last line has as many `seen` (or `items`) as `of`. Raises as `reach` does, and ConnectionLost if it was cut off;
+    a repetition continues the work.
     """
     home = find_home(process_environment())
 
@@ -132,7 +132,7 @@ def reach_long(route: str, fields: Mapping[str, Any], told: Callable[[Mapping[st
                 seen = tell(text)
         except RequestFailed as failed:
             return failed.body
-        except (ConnectionLost, ValueError):  # in the middle of a line, too
+        except (ConnectionLost, ValueError):  # also in the middle of a line
             seen = {}
         if "error" not in seen and (not seen or seen.get("seen", seen.get("items")) != seen.get("of")):
             raise ConnectionLost(
@@ -149,9 +149,9 @@ def reach_long(route: str, fields: Mapping[str, Any], told: Callable[[Mapping[st
 
 
 def _either(ask: Callable[[], T], answer_here: Callable[[], T]) -> T:
-    """What the owner answers, or this process where there is none.
+    """Return the owner's answer, or this process's if there is no owner.
 
-    Who owns the home for a moment only, as `hob ask` does, is waited for until they listen or are gone.
+    An owner that is just starting, or that owns the home only briefly as `hob ask` does, is waited for.
     """
     until = time.monotonic() + OPENING_SECONDS
     while True:
@@ -185,7 +185,8 @@ def _ask_here(
     from hob.gateway.http.in_process import answer_in_process
     from hob.store.backup.inspection import database_copied, has_database
 
-    logging.basicConfig(level=logging.ERROR, format="%(message)s")  # less stands in the answer, or in the log
+    # warnings belong neither in the answer nor in the log
+    logging.basicConfig(level=logging.ERROR, format="%(message)s")
     config = read_config()
 
     async def answer(config: Config) -> str:

@@ -1,4 +1,4 @@
-"""How many files and connections this process may hold open at once."""
+"""The limit of open files and connections of this process."""
 
 import logging
 import resource
@@ -9,9 +9,9 @@ ENOUGH = 65_536
 
 
 def raise_limit() -> int:
-    """Raise the limit as far as may be, to `ENOUGH` at most; what it is then.
+    """Raise the limit to `ENOUGH` or as far as permitted. Return the limit in effect.
 
-    Shells and systemd begin with 1,024, for programs that cannot count further (select); Hob can.
+    Shells and systemd set 1,024 for programs that use `select`; Hob does not.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = ENOUGH if hard == resource.RLIM_INFINITY else min(ENOUGH, hard)

@@ -1,4 +1,4 @@
-"""A daemon inside of a command's process: the plain chat where none runs."""
+"""A daemon inside a command's process, for the plain chat when none is running."""
 
 import asyncio
 import contextlib
@@ -31,7 +31,7 @@ def embedded_daemon(home: Path) -> Iterator[None]:
         living.add_done_callback(said.put)
         first = said.get()
         if isinstance(first, Future):
-            first.result()  # raises why it could not begin
+            first.result()  # raises why it could not start
             return
         try:
             yield
@@ -41,7 +41,7 @@ def embedded_daemon(home: Path) -> Iterator[None]:
         finally:
             first.stop()
             try:
-                living.exception()  # waits for the work in hand
+                living.exception()  # waits for the current work
             except KeyboardInterrupt:
                 first.force()
                 raise
@@ -49,7 +49,7 @@ def embedded_daemon(home: Path) -> Iterator[None]:
 
 
 class _Stopper:
-    """Ends the thread's event loop from outside."""
+    """Stops the thread's event loop from another thread."""
 
     def __init__(self) -> None:
         self.loop = asyncio.get_running_loop()
@@ -60,7 +60,7 @@ class _Stopper:
         self._set(self.stop_requested)
 
     def force(self) -> None:
-        """Break off what runs; the next owner goes on with it."""
+        """Stop without waiting; the next owner continues the work."""
         self._set(self.forced)
 
     def _set(self, event: asyncio.Event) -> None:

@@ -1,6 +1,7 @@
-"""`python -m hob.app.daemon.healthcheck`: exit status 0 while this home's Hob accepts messages, else 1 and why.
+"""`python -m hob.app.daemon.healthcheck`: exits with 0 while this home's Hob accepts messages, else with 1 and a
+reason.
 
-For containers and monitors that ask every minute: loads nothing but the standard library's HTTP.
+For containers and monitors that run every minute: it loads only the standard library's HTTP client.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""Running what was made: earlier work is taken up, replies are delivered, channels and jobs begin."""
+"""The run stage: recovery of earlier work, then delivery, channels and jobs."""
 
 import asyncio
 import logging
@@ -23,9 +23,9 @@ log = logging.getLogger(__name__)
 
 @asynccontextmanager
 async def run(kernel: Kernel, features: Features, services: TurnServices) -> AsyncIterator[tuple[Bus, RunningServices]]:
-    """Recovery, queue workers, delivery, channels, jobs and followers; a one-shot owner has neither of the last two.
+    """Run recovery, queue workers, delivery and channels, and unless one-shot, jobs and followers.
 
-    At the end the jobs stop, turns are put back and replies arrive before their channels close.
+    On exit jobs stop, turns are put back, and replies are delivered before their channels close.
     """
     channels = tuple(channel for each in features for channel in each.channels)
     async with AsyncExitStack() as stack:
@@ -72,6 +72,6 @@ async def run(kernel: Kernel, features: Features, services: TurnServices) -> Asy
 
 
 async def _receive(channel: Channel, running: RunningServices) -> None:
-    """Receive until it is ended, as a job: the channel of a plug-in that breaks is started again."""
+    """Run a plug-in's channel as a job, so that it is restarted if it fails."""
     async with channel.run(running.accept):
         await asyncio.Event().wait()

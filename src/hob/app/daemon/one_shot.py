@@ -37,14 +37,14 @@ def _serve() -> Callable[[App, socket], AbstractAsyncContextManager[None]]:
 
 
 Life = Callable[[App], AsyncGenerator[ClientEvent, None]]
-"""What is done with an open application, event by event."""
+"""Events of one use of an open application."""
 
 
 async def one_shot(live: Life, show: Callable[[ClientEvent], None]) -> None:
-    """Own the home for this life and nothing older, and show it to its end, or to a question.
+    """Own the home for one `Life` and show its events, until it ends or asks a question.
 
-    Others may attach to `hob.sock` meanwhile; what they send is run too. A daemon that starts is handed the home as
-    soon as the work in hand has ended, or after `bus.drain_seconds`: then ConnectionLost is raised, and the daemon
+    Other clients may attach to `hob.sock` meanwhile, and their messages run too. A starting daemon is handed the home
+    as soon as the current work ends, or after `bus.drain_seconds`: then ConnectionLost is raised, and the daemon
     resumes the turn. Raises HomeTaken, ConfigInvalid, StoreErrors.
     """
     logging.basicConfig(level=logging.ERROR, format="%(message)s")
@@ -60,19 +60,19 @@ async def one_shot(live: Life, show: Callable[[ClientEvent], None]) -> None:
             if text := commands_notice(app.tool_runtime.running):
                 show(ClientEvent("progress", {"what": "commands", "text": text}))
     if not told:
-        raise ConnectionLost  # the next owner of the home resumes the turn and knows the key
+        raise ConnectionLost  # the next owner resumes the turn and knows the key
 
 
 async def _tell(
     app: App, events: AsyncGenerator[ClientEvent, None], show: Callable[[ClientEvent], None], handed_over: asyncio.Event
 ) -> bool:
-    """Show the events to their end; False when the home had to be handed over before that."""
+    """Show the events to their end. Return False if the home had to be handed over first."""
 
     async def tell() -> None:
         async with aclosing(events):
             async for event in events:
                 show(event)
-                if event.is_waiting:  # no one owns the home while a person thinks
+                if event.is_waiting:  # nobody owns the home while a person thinks
                     return
 
     async with asyncio.TaskGroup() as group:
@@ -80,7 +80,7 @@ async def _tell(
         called = group.create_task(handed_over.wait())
         await asyncio.wait({notifier, called}, return_when=asyncio.FIRST_COMPLETED)
         if not notifier.done():
-            # the turn may still end within the drain; what is shown after it would be no outcome
+            # the turn may still end within the drain; events after it would show no outcome
             await app.bus.session_queues.drain(app.config[BusSettings].drain_seconds)
             await asyncio.wait({notifier}, timeout=0.5)
         called.cancel()
@@ -90,7 +90,7 @@ async def _tell(
 
 
 def sending(body: dict[str, Any], key: str) -> Life:
-    """A message and what comes of it; where it answers a question for approval, of the turn that waited too."""
+    """Send a message and follow it; if it answers an approval, follow the waiting turn too."""
 
     async def live(app: App) -> AsyncGenerator[ClientEvent, None]:
         inbound = owners_inbound(body, key, app.api.clock)
@@ -111,7 +111,7 @@ def sending(body: dict[str, Any], key: str) -> Life:
 
 
 def resuming(id: str) -> Life:
-    """The rest of what comes of an earlier message."""
+    """Follow the rest of an earlier message."""
 
     async def live(app: App) -> AsyncGenerator[ClientEvent, None]:
         await _need_model(app, InboundId(id))
@@ -123,7 +123,7 @@ def resuming(id: str) -> Life:
 
 
 async def _need_model(app: App, id: InboundId) -> None:
-    """Raises NotConfigured where there is no model here: what was accepted elsewhere is left for who has one."""
+    """Raise NotConfigured if no model is set up here: the message is left for a Hob that has one."""
     result = await app.store.inbox.find_result(id)
     if result is not None and not result.settled and app.choice.line().startswith(NONE):
         raise NotConfigured(
@@ -137,7 +137,7 @@ async def _need_model(app: App, id: InboundId) -> None:
 
 
 def answering(id: str, *, allowed: bool, scope: str) -> Life:
-    """An answer (an event `settled`, with the question as it then stands), and what comes of the turn that waited."""
+    """Answer a question (event `settled`, with the question afterwards), then follow the turn that waited."""
 
     async def live(app: App) -> AsyncGenerator[ClientEvent, None]:
         pending_approvals = app.api.pending_approvals()
@@ -152,7 +152,7 @@ def answering(id: str, *, allowed: bool, scope: str) -> Life:
 
 @contextlib.asynccontextmanager
 async def on_demand(app: App) -> AsyncGenerator[None, None]:
-    """Listen on `hob.sock`, and load the HTTP server only with the first connection: most one-shots get none."""
+    """Listen on `hob.sock`, loading the HTTP server with the first connection: most one-shots get none."""
     path = socket_of(app.home)
     listener = bind_unix(path)
     loop = asyncio.get_running_loop()

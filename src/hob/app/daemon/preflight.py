@@ -1,4 +1,4 @@
-"""Whether a daemon would start with these settings, as far as that can be told without starting one."""
+"""Checks whether a daemon would start with these settings, as far as possible without starting one."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from hob.workspace.settings import WorkspaceSettings
 
 
 def start_objection(config: Config) -> NotConfigured | None:
-    """The first thing that the start would not put up with; None where it would begin."""
+    """Return the first setting error that would prevent the start, or None."""
     try:
         _try(config)
     except NotConfigured as error:
@@ -30,7 +30,7 @@ def start_objection(config: Config) -> NotConfigured | None:
 
 
 def command_problem(config: Config) -> ConfigProblem | None:
-    """Why no command would run with these folders, and where that is set; None where commands would run."""
+    """Return why no command could run with these folders, and the setting's place, or None."""
     sandbox, workspace = config[SandboxSettings], config[WorkspaceSettings]
     from hob.tools.sandbox.roots import checked_root  # loads the sandbox's rules
 
@@ -48,7 +48,7 @@ def command_problem(config: Config) -> ConfigProblem | None:
 
 
 def embedder_problem(config: Config) -> ModelError | None:
-    """Why `model.embedding` embeds nothing, as far as that can be told without asking it; None where it may."""
+    """Return why `model.embedding` cannot embed, as far as known without asking it, or None."""
     name = config[ModelSettings].embedding
     if not name:
         return None
@@ -62,14 +62,14 @@ def embedder_problem(config: Config) -> ModelError | None:
 
 
 def _try(config: Config) -> None:
-    """Make what the start makes of the settings, as far as they are loaded here. Raises NotConfigured."""
+    """Construct what the start constructs from the loaded sections. Raises NotConfigured."""
     loaded = config.sections.values()
     if GatewaySettings in loaded:
         gateway = config[GatewaySettings]
         if gateway.auth_token is not None:
             checked_token(gateway.auth_token)
         if gateway.tls_cert is not None or gateway.tls_key is not None:
-            from hob.gateway.http.certificates import secured_by  # loads TLS, which few settings need
+            from hob.gateway.http.certificates import secured_by  # loads TLS
 
             secured_by(gateway)
     if AdmissionSettings in loaded:

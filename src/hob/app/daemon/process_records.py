@@ -1,4 +1,4 @@
-"""The processes that this Hob has started, one small file each, so that the next Hob ends what outlived a `kill -9`."""
+"""Records of the processes this Hob has started, so that the next Hob ends those that outlived a `kill -9`."""
 
 import json
 import logging
@@ -13,7 +13,7 @@ from pathlib import Path
 from hob.core.events.tracing import OWN
 
 FOLDER = "run"
-"""The folder in the home for what does not outlive a Hob."""
+"""The folder in the home for files that end with the process."""
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 log = logging.getLogger(__name__)
 
@@ -27,9 +27,9 @@ class RunningProcesses:
 
     def add(self, pid: int, folder: Path | None = None) -> None:
         if not (began := start_of(pid)):
-            return  # it has ended
+            return  # already ended
         record = json.dumps({"began": began, "folder": str(folder or "")})
-        with suppress(OSError):  # without room it is ended by its pipe alone
+        with suppress(OSError):  # on a full disk, only its pipe ends it
             self._folder.mkdir(mode=0o700, exist_ok=True)
             (self._folder / str(pid)).write_text(record, "utf-8")
 
@@ -38,9 +38,9 @@ class RunningProcesses:
             (self._folder / str(pid)).unlink(missing_ok=True)
 
     def reap(self) -> None:
-        """End what an earlier Hob has left running, with all below it, and remove the folders of these runs."""
+        """End the process trees that an earlier Hob left running, and remove their run folders."""
         for record in self._folder.glob("*") if self._folder.is_dir() else ():
-            with suppress(OSError, ValueError, TypeError, KeyError):  # a record that was half written when Hob died
+            with suppress(OSError, ValueError, TypeError, KeyError):  # a record half-written when Hob died
                 told, pid = json.loads(record.read_bytes()), int(record.name)
                 if start_of(pid) == told["began"]:
                     log.warning("process %d of an earlier Hob still ran, and was ended", pid, extra=OWN)
@@ -53,7 +53,7 @@ class RunningProcesses:
 
 
 def start_of(pid: int) -> str:
-    """When this process began, as no other of its number says it; empty where there is none."""
+    """Return when this process started, unique across reuse of its pid; empty if there is none."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()
     except OSError:
@@ -65,7 +65,7 @@ def start_of(pid: int) -> str:
 
 
 def end(pid: int) -> None:
-    """SIGKILL for a process, its group and all below it. Each is stopped first: it starts no other meanwhile."""
+    """Kill a process, its group and its descendants. Each is stopped first so that it cannot fork meanwhile."""
     tree = list(_stopped(pid))
     with suppress(OSError):
         os.killpg(pid, signal.SIGKILL)

@@ -1,7 +1,7 @@
-"""Telling the service manager how Hob is: ready, alive, stopping.
+"""Notifications to the service manager: ready, alive, stopping.
 
 The protocol is systemd's: a datagram of `NAME=value` lines to the socket that NOTIFY_SOCKET names
-(https://www.freedesktop.org/software/systemd/man/latest/sd_notify.html), and beats at half the time of WATCHDOG_USEC
+(https://www.freedesktop.org/software/systemd/man/latest/sd_notify.html), and a heartbeat at half of WATCHDOG_USEC
 (https://www.freedesktop.org/software/systemd/man/latest/sd_watchdog_enabled.html).
 """
 
@@ -17,21 +17,21 @@ from contextlib import asynccontextmanager
 from hob.core.clock import Clock
 
 _SEND_SECONDS = 1.0
-"""The service manager reads at once, or is itself in trouble."""
+"""The service manager reads at once, unless it is itself in trouble."""
 
 log = logging.getLogger(__name__)
 
 
 class ServiceNotifier:
-    """Anyone who started Hob and wants to hear from it; without one, nothing is said and no one wakes up."""
+    """The service manager that started Hob. Without one, nothing is sent and no timer runs."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._address = _address(environ.get("NOTIFY_SOCKET", ""))
         self.beat_seconds = _beat_seconds(environ) if self._address else 0.0
-        """Seconds between two signs of life; 0 where no one waits for them."""
+        """Seconds between two heartbeats; 0 without a watchdog."""
 
     def send(self, *lines: str) -> None:
-        """Send these `NAME=value` lines together. What does not arrive is logged: Hob runs without it too."""
+        """Send these `NAME=value` lines together. Failures are logged: Hob runs without a manager too."""
         if not self._address:
             return
         try:
@@ -43,12 +43,12 @@ class ServiceNotifier:
 
     @asynccontextmanager
     async def heartbeat(self, clock: Clock) -> AsyncIterator[None]:
-        """Give signs of life while the block is open, from the event loop: if that hangs, they cease."""
+        """Send heartbeats from the event loop while the block is open, so that they stop if the loop hangs."""
         if not self.beat_seconds:
             yield
             return
         if sys.stderr is not None:
-            faulthandler.enable()  # who ends a process that hangs does it by SIGABRT: its log shows where it hung
+            faulthandler.enable()  # the watchdog kills with SIGABRT: the log then shows where the process hung
         async with asyncio.TaskGroup() as group:
             beating = group.create_task(self._beat(clock))
             yield
@@ -61,7 +61,7 @@ class ServiceNotifier:
 
 
 def _address(text: str) -> str:
-    """A path, or a name in Linux' abstract space, which is written with an @ before it."""
+    """Return the socket address: a path, or a name in Linux's abstract namespace, written with a leading @."""
     return f"\0{text[1:]}" if text.startswith("@") else text if text.startswith("/") else ""
 
 

@@ -1,6 +1,6 @@
-"""The HTTP client of commands: requests over the Unix socket `hob.sock`, standard library only.
+"""The commands' HTTP client for the Unix socket `hob.sock`, standard library only.
 
-The commands use this instead of the HTTP library: it costs a tenth of the start-up.
+Loading an HTTP library would take ten times as long.
 """
 
 import http.client
@@ -20,7 +20,7 @@ from hob.gateway.chat.inbound import ClientEvent
 
 
 def text_of(error: Mapping[str, Any]) -> str:
-    """What an error of an answer says; translatable where its message and values came along."""
+    """Return an error's text, translatable if its message and values were sent."""
     return unpacked(error["text"]) if "text" in error else str(error.get("message", ""))
 
 
@@ -44,7 +44,7 @@ class RequestFailed(HobError):
 
 @dataclass(frozen=True, slots=True)
 class HttpAnswer:
-    """Status and JSON body."""
+    """An answer's status and JSON body."""
 
     status: int
     body: dict[str, Any]
@@ -76,7 +76,7 @@ def call(
     timeout: float | None = 60.0,
     headers: Mapping[str, str] = MappingProxyType({}),
 ) -> HttpAnswer:
-    """One request. Raises NotRunning when no Hob listens, ConnectionLost when it goes away."""
+    """Send one request. Raises NotRunning if no Hob listens, ConnectionLost if it goes away."""
     with _Exchange(path, timeout) as exchange:
         response = exchange.send(method, route, query, body, headers)
         text = response.read()
@@ -87,7 +87,7 @@ _BYTES = MappingProxyType({"content-type": "application/octet-stream"})
 
 
 def upload(path: Path, route: str, data: bytes, headers: Mapping[str, str] = _BYTES) -> HttpAnswer:
-    """Hand over bytes. Raises as `call` does."""
+    """Upload bytes. Raises as `call` does."""
     with _Exchange(path, 60.0) as exchange:
         response = exchange.send_bytes("POST", route, data, headers)
         return HttpAnswer(response.status, _json(response.read()))
@@ -100,7 +100,7 @@ def lines(
     body: Mapping[str, Any] | None = None,
     headers: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[str]:
-    """The lines of a streamed answer; with a body to a POST. Raises RequestFailed."""
+    """Yield the lines of a streamed answer, of a POST if there is a body. Raises RequestFailed."""
     with _Exchange(path, None) as exchange:
         response = exchange.send("GET" if body is None else "POST", route, query, body, headers)
         if response.status != 200:
@@ -110,15 +110,16 @@ def lines(
 
 
 def stream_chat(path: Path, body: Mapping[str, Any], key: str) -> Generator[ClientEvent, None, None]:
-    """Send a message and follow it: events `accepted`, `delta`, ..., and last `result` or `error`.
+    """Send a message and yield its events: `accepted`, `delta`, ..., and last `result` or `error`.
 
-    Raises NotRunning before anything was sent, ConnectionLost afterwards: then the same key joins the same message.
+    Raises NotRunning before anything was sent, ConnectionLost afterwards; repeating it with the same key then joins the
+    same message.
     """
     return _stream(path, "POST", "/chat", body, {"idempotency-key": key})
 
 
 def stream_again(path: Path, id: str) -> Generator[ClientEvent, None, None]:
-    """Follow an earlier message to its end."""
+    """Yield the events of an earlier message until it ends."""
     return _stream(path, "GET", f"/chat/{quote(id, safe='')}", None, {})
 
 
@@ -138,7 +139,7 @@ def _stream(
             elif line.startswith("data: "):
                 event = ClientEvent(name, json.loads(line.removeprefix("data: ")))
                 if name == "error" and event.data["error"]["code"] == "stopping":
-                    raise ConnectionLost  # whether the message was taken earlier, the next owner knows
+                    raise ConnectionLost  # only the next owner knows whether the message was accepted
                 last = name
                 yield event
         if last not in {"result", "error"}:
@@ -146,7 +147,7 @@ def _stream(
 
 
 class _Exchange:
-    """One connection, its errors translated."""
+    """One connection; its errors become ConnectionLost."""
 
     def __init__(self, path: Path, timeout: float | None) -> None:
         self._connection = _UnixConnection(path, timeout)

@@ -1,4 +1,4 @@
-"""The daemon's log file: one line an event, begun again at a size, readable by its owner alone."""
+"""The daemon's log file: one line per event, rotated by size, readable by its owner only."""
 
 import logging
 import os
@@ -16,13 +16,13 @@ from hob.core.events.tracing import TRACE
 NAME = "hob.log"
 FOLDER = "logs"
 LOOK_SECONDS = 5.0
-"""How often it is looked whether the file is still the one that is written to, at most."""
+"""Least time between two checks whether the file was moved away."""
 
 log = logging.getLogger(__name__)
 
 
 class LineFormatter(logging.Formatter):
-    """Time, level, logger, trace (the record's own, else that of the running task) and text, a traceback within it.
+    """Formats time, level, logger, trace (the record's own, else the running task's), text and traceback as one line.
 
     `form` is `text` or `json`, and may be changed.
     """
@@ -33,7 +33,7 @@ class LineFormatter(logging.Formatter):
         self._second = (0, "", "")
 
     def format(self, record: logging.LogRecord) -> str:
-        """One line, without its end."""
+        """Return one line, without a line end."""
         text = record.getMessage()
         if record.exc_info:
             text = f"{text}\n{self.formatException(record.exc_info)}"
@@ -54,7 +54,7 @@ class LineFormatter(logging.Formatter):
 class LogFile(logging.Handler):
     """Writes `hob.log` in a folder; full files become `hob.log.1` (the newest), `hob.log.2`, …
 
-    A disk that does not take a line loses that line and breaks nothing.
+    If the disk does not take a line, the line is lost and nothing else fails.
     """
 
     def __init__(self, folder: Path, settings: LogSettings) -> None:
@@ -67,11 +67,11 @@ class LogFile(logging.Handler):
         self._size = 0
         self._looked = 0.0
         self._lines = LineFormatter(settings.format)
-        self.setFormatter(self._lines)  # others may put a mask around it, so it is never replaced
+        self.setFormatter(self._lines)  # others may wrap it to mask secrets, so it is never replaced
         self.reopen(settings)
 
     def reopen(self, settings: LogSettings) -> None:
-        """Go on by these settings, in a new file if somebody moved the old one away. Raises OSError."""
+        """Apply these settings, in a new file if the old one was moved away. Raises OSError."""
         with self._turn:
             self.setLevel(settings.level.upper())
             self._settings = settings
@@ -121,7 +121,7 @@ class LogFile(logging.Handler):
         self._open()
 
     def _look(self) -> None:
-        """Now and then: go on in a new file if somebody took the old one away."""
+        """Check now and then whether the file was moved away, and open a new one if so."""
         now = time.monotonic()
         if now < self._looked + LOOK_SECONDS:
             return
@@ -138,14 +138,14 @@ class LogFile(logging.Handler):
 
 
 def full_files(folder: Path) -> list[Path]:
-    """The full files of a log, the newest first."""
+    """Return the full files of a log, newest first."""
     found = [file for file in folder.glob(f"{NAME}.*") if file.suffix[1:].isdecimal()]
     return sorted(found, key=lambda file: int(file.suffix[1:]))
 
 
 @contextmanager
 def log_file(home: Path, settings: LogSettings) -> Iterator[None]:
-    """Write what is logged into the home's log while the block is open; where that cannot be, Hob runs without."""
+    """Write the log into the home's file while the block is open; Hob runs without one if that fails."""
     for chatty in ("httpx2", "httpcore2", "uvicorn"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
     root = logging.getLogger()
@@ -156,7 +156,7 @@ def log_file(home: Path, settings: LogSettings) -> Iterator[None]:
         log.error("the log file %s cannot be written: %s", home / FOLDER / NAME, error.strerror)
         yield
         return
-    for each in others:  # they are told no more than before
+    for each in others:  # as quiet as before
         each.setLevel(former)
     root.addHandler(handler)
     root.setLevel(min(former, handler.level))
@@ -171,7 +171,7 @@ def log_file(home: Path, settings: LogSettings) -> Iterator[None]:
 
 
 def reopen_logs(settings: LogSettings) -> None:
-    """Go on by these settings in every log file that is open. Raises OSError."""
+    """Apply these settings to every open log file. Raises OSError."""
     root = logging.getLogger()
     for handler in root.handlers:
         if isinstance(handler, LogFile):
@@ -181,14 +181,14 @@ def reopen_logs(settings: LogSettings) -> None:
 
 @contextmanager
 def logged_end() -> Iterator[None]:
-    """Write into the log file why the block ended, if an error ended it. The command itself tells the terminal."""
+    """Log the error that ended the block, into the file only: the command itself reports it to the terminal."""
     try:
         yield
     except Exception as error:
         told: BaseException = error
-        while isinstance(told, BaseExceptionGroup) and len(told.exceptions) == 1:  # a block with tasks has wrapped it
+        while isinstance(told, BaseExceptionGroup) and len(told.exceptions) == 1:  # wrapped by a task group
             told = told.exceptions[0]
-        if isinstance(told, InvalidRequest | NotFound):  # what was asked was wrong, Hob is not
+        if isinstance(told, InvalidRequest | NotFound):  # a wrong request, not a failure of Hob
             raise
         text = f"Hob ends: {told}" if isinstance(told, HobError) else "Hob ends by an unexpected error"
         trace = None if isinstance(told, HobError) else sys.exc_info()

@@ -1,4 +1,4 @@
-"""The format of log lines: text or JSON, both read back by the same reader."""
+"""The format of log lines: text or JSON, both read back by one reader."""
 
 import json
 import re
@@ -14,7 +14,7 @@ _SHOWN = {**_ENDS, **{code: f"\\x{code:02x}" for code in range(0x20)}, 0x09: "\t
 
 
 class LogLine(NamedTuple):
-    """One event. `at` is local ISO 8601 with its offset from UTC, `trace` empty where it belongs to no message."""
+    """One log event. `at` is local ISO 8601 with its UTC offset; `trace` is empty outside of messages."""
 
     at: str
     level: str
@@ -24,7 +24,7 @@ class LogLine(NamedTuple):
 
     @property
     def seconds(self) -> float:
-        """When it was, in Unix seconds; 0 where that cannot be read."""
+        """The time in Unix seconds; 0 if it cannot be parsed."""
         try:
             return datetime.fromisoformat(self.at).timestamp()
         except ValueError:
@@ -32,17 +32,17 @@ class LogLine(NamedTuple):
 
 
 def write_text(line: LogLine) -> str:
-    """As people read it; whatever would end the line or steer a terminal is written as an escape."""
+    """Format a line for people, with line ends and terminal controls escaped."""
     return f"{line.at} {line.level} {line.logger} {line.trace or NO_TRACE} {line.text.translate(_SHOWN)}"
 
 
 def write_json(line: LogLine) -> str:
-    """As machines read it."""
+    """Format a line as JSON."""
     return json.dumps(view(line), ensure_ascii=False).translate(_ENDS)
 
 
 def view(line: LogLine) -> LogLineAnswer:
-    """The same as a value."""
+    """Return a line as the API's value."""
     return {
         "time": line.at,
         "level": line.level.lower(),
@@ -53,7 +53,7 @@ def view(line: LogLine) -> LogLineAnswer:
 
 
 def read_line(line: str) -> LogLine | None:
-    """Either form read back; None for what is neither, e.g. the rest of a line that a full disk cut."""
+    """Parse a line of either form; return None for anything else, e.g. one that a full disk cut off."""
     if line.startswith("{"):
         try:
             found = json.loads(line)

@@ -1,4 +1,4 @@
-"""The log of a launchd service (its standard error): the largest one, cut by Hob."""
+"""The log of a launchd service (its standard error), trimmed by Hob."""
 
 import os
 from pathlib import Path
@@ -8,9 +8,9 @@ MAX_BYTES = 5_000_000
 
 
 def trim_service_log(file: Path, maximum: int = MAX_BYTES) -> None:
-    """Keep its newest whole lines, half of what it may hold, once it holds more than `most` bytes. Raises OSError.
+    """Trim a log larger than `maximum` bytes to its newest whole lines, half of that. Raises OSError.
 
-    In its place, since its writer has it open, at its end. A line that is written meanwhile may be lost.
+    Trimmed in place, since its writer has it open for appending. A line written meanwhile may be lost.
     """
     try:
         handle = os.open(file, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)

@@ -1,1 +1,1 @@
-"""Hob as a service of its user: systemd on Linux, launchd on macOS."""
+"""Hob as a user service: systemd on Linux, launchd on macOS."""

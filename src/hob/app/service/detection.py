@@ -1,4 +1,4 @@
-"""Which service manager this machine has."""
+"""The service manager of this machine."""
 
 import sys
 from collections.abc import Mapping
@@ -10,5 +10,5 @@ from hob.app.service.systemd import Systemd
 
 
 def find_keeper(environ: Mapping[str, str], home: Path, platform: str = sys.platform) -> ServiceManager:
-    """launchd on macOS, systemd everywhere else; whether it can be used, it says itself."""
+    """Return launchd on macOS, systemd elsewhere; see `obstacle` for whether it can be used."""
     return Launchd(environ, home) if platform == "darwin" else Systemd(environ)

@@ -1,4 +1,4 @@
-"""The service as a user's agent of launchd."""
+"""The service as a launchd user agent."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""The service as values, for systemd and launchd alike: program, environment, folders, time to end."""
+"""The service plan for systemd and launchd: program, environment, folders, stop time."""
 
 import os
 import shutil
@@ -11,16 +11,16 @@ from hob.core.translation.language import translatable
 from hob.core.values import dataclass
 
 ENVIRONMENT_FILE = "service.env"
-"""Its name in the home: variables of the service, keys above all."""
+"""The environment file in the home, with API keys above all."""
 MARK = "Written by `hob service install`"
-"""Stands in what Hob wrote itself and may write again."""
+"""Marks files that Hob wrote and may overwrite."""
 EXTRA_SECONDS = 20.0
-"""What stopping may take beyond the drain: sends under way, the API's open requests, closing the database."""
+"""Stop time beyond the drain: sends under way, open API requests, closing the database."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServicePlan:
-    """How Hob is run. `stop_seconds` is how long it may take to stop, `confined` whether it may give up privileges."""
+    """How Hob is run. `stop_seconds` is the time it may take to stop, `confined` whether it may give up privileges."""
 
     program: tuple[str, ...]
     home: Path
@@ -34,7 +34,7 @@ class ServicePlan:
 
 
 def make_plan(home: Path, environ: Mapping[str, str], drain_seconds: float) -> ServicePlan:
-    """The plan for the Hob that runs this. Raises NotConfigured for paths that no service file can hold."""
+    """Return the plan for the Hob that runs this. Raises NotConfigured for paths that no service file can hold."""
     search = environ.get("PATH", os.defpath)
     plan = ServicePlan(
         find_program(), home, _standing(search), drain_seconds + EXTRA_SECONDS, not _needs_setuid(search)
@@ -50,19 +50,19 @@ def make_plan(home: Path, environ: Mapping[str, str], drain_seconds: float) -> S
 
 
 def find_program() -> tuple[str, ...]:
-    """How this very Hob is started again: its script, or Python with the module (without the folder it is run in)."""
+    """Return how to start this Hob again: its script, or Python with the module (-P: without the working directory)."""
     script = Path(sys.executable).with_name("hob")
     start = (str(script),) if os.access(script, os.X_OK) else (sys.executable, "-P", "-m", "hob")
     return (*start, "serve")
 
 
 def _standing(search: str) -> str:
-    """The folders with programs that will be there tomorrow too: coding CLIs often lie in one of the user's own."""
+    """Return the existing absolute folders of PATH; coding CLIs are often installed in one of the user's own."""
     folders = (folder for folder in search.split(os.pathsep) if folder.startswith("/") and folder.isprintable())
     return os.pathsep.join(dict.fromkeys(folder for folder in folders if Path(folder).is_dir()))
 
 
 def _needs_setuid(search: str) -> bool:
-    """Whether the sandbox works here only with the right of its program to become root for a moment."""
+    """Return whether the sandbox works here only because its program is setuid root."""
     program = shutil.which("bwrap", path=search)
     return program is not None and bool(Path(program).stat().st_mode & 0o4000)

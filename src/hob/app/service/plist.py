@@ -18,12 +18,14 @@ while :; do wait $hob; status=$?; kill -0 $hob 2>/dev/null || break; done
 test $status -ne 2 || exit 0
 exit $status
 """
-"""launchd knows no files of variables, and leaves down only what ended with 0: a shell reads ours, hands signals on and
-ends with 0 where Hob ended with 2, for wrong settings do not get right by starting again."""
+"""launchd has no environment files, and restarts unless the status is 0. The shell reads ours, forwards signals, and
+exits with 0 if Hob exited with 2, since restarting does not fix invalid settings.
+"""
 
 
 def plist_text(plan: ServicePlan) -> str:
-    """The agent of a logged-in user. It is started again when it fails, every ten seconds; not after wrong settings."""
+    """Return the agent of a logged-in user. It is restarted every ten seconds if it fails, except for invalid settings.
+    """
     log = str(plan.home / "logs" / NAME)
     table = {
         "Label": LABEL,
@@ -42,17 +44,17 @@ def plist_text(plan: ServicePlan) -> str:
 
 
 def home_of(text: str) -> str:
-    """The home that an agent of ours is for, or nothing."""
+    """Return the home of Hob's own agent, or an empty text."""
     return str(_table(text).get("EnvironmentVariables", {}).get("HOB_HOME", ""))
 
 
 def program_of(text: str) -> str:
-    """The program that an agent of ours starts, or nothing."""
+    """Return the program that Hob's own agent starts, or an empty text."""
     return str(next(iter(_table(text).get("ProgramArguments", [])[4:5]), ""))
 
 
 def same_but_path(one: str, other: str) -> bool:
-    """Whether two agents differ in nothing but the folders of programs."""
+    """Return whether two agents differ at most in their PATH."""
     return _without_path(one) == _without_path(other)
 
 

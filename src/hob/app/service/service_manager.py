@@ -1,4 +1,4 @@
-"""The port for service managers: what systemd and launchd are asked to do."""
+"""The port for service managers, implemented by systemd and launchd."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,7 +11,7 @@ from hob.core.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ServiceState:
-    """How the service is. `lingers` is whether it runs while its user is logged out; None where that is not known."""
+    """The state of the service. `lingers`: whether it runs while its user is logged out; None if unknown."""
 
     installed: bool
     enabled: bool = False
@@ -24,44 +24,46 @@ class ServiceState:
 
 
 class ServiceManager(Protocol):
-    """systemd, or launchd. Only `state` asks it anything; the others say what is to be done."""
+    """A service manager. Methods other than `obstacle` and `state` only return what is to be done or what a file says.
+    """
 
     name: str
     file: Path
 
     def obstacle(self) -> str:
-        """Why it cannot be used from here, with what to do; nothing where it can."""
+        """Return why it cannot be used from here and what to do, or an empty text."""
 
     def text(self, plan: ServicePlan) -> str:
-        """What the service's file says."""
+        """Return the text of the service's file."""
 
     def install(self, plan: ServicePlan) -> Sequence[Step]:
-        """Write the file and start the service, now and with the machine. Again it changes nothing."""
+        """Return the steps that write the file and start the service, now and at boot. Repeating them changes nothing.
+        """
 
     def uninstall(self) -> Sequence[Step]:
-        """Stop it and remove its file."""
+        """Return the steps that stop it and remove its file."""
 
     def restart(self) -> Sequence[Step]:
-        """Stop it gently and start it, or only start it."""
+        """Return the steps that restart it gently, or start it."""
 
     def logs(self, lines: int, *, follow: bool) -> Sequence[str]:
-        """The program that shows what it wrote."""
+        """Return the command that shows its log."""
 
     def state(self) -> ServiceState:
-        """How it is now."""
+        """Return its current state."""
 
     def home(self) -> str:
-        """Which home the installed service is for; nothing where there is none of ours."""
+        """Return the home of the installed service, empty if Hob did not install one."""
 
     def program(self) -> str:
-        """Which program the installed service starts."""
+        """Return the program that the installed service starts."""
 
     def is_current(self, plan: ServicePlan) -> bool:
-        """Whether the installed file is what would be written now, the folders of programs apart."""
+        """Return whether the installed file equals the one that would be written now, apart from PATH."""
 
 
 def read_text(path: Path) -> str:
-    """The file's text, or nothing where it cannot be read."""
+    """Return the file's text, empty if it cannot be read."""
     try:
         return path.read_text("utf-8", "replace")
     except OSError:
@@ -69,6 +71,6 @@ def read_text(path: Path) -> str:
 
 
 def config_folder(environ: Mapping[str, str]) -> Path:
-    """Where programs of this user keep their settings (XDG base directories)."""
+    """Return the user's folder for program settings (XDG base directories)."""
     chosen = environ.get("XDG_CONFIG_HOME", "")
     return Path(chosen) if chosen.startswith("/") else Path(environ.get("HOME") or Path.home()) / ".config"

@@ -1,4 +1,4 @@
-"""Steps of installing and removing the service: shown before they are done, repeatable."""
+"""Steps that install and remove the service: shown before they run, and repeatable."""
 
 import os
 import shutil
@@ -13,7 +13,7 @@ from hob.core.values import dataclass
 from hob.store.database.disk import free_name
 
 SECONDS = 1_000.0
-"""The longest a service manager may take: to start is to be ready, after a migration perhaps."""
+"""Time limit of a service manager: starting includes becoming ready, perhaps after a migration."""
 
 
 class ServiceFailed(HobError):
@@ -22,7 +22,7 @@ class ServiceFailed(HobError):
 
 @dataclass(frozen=True, slots=True)
 class WriteFile:
-    """A file with this text. `shown` is what may be shown of it where it holds secrets."""
+    """A file with this text. `shown` replaces the text for people if it holds secrets."""
 
     path: Path
     text: str
@@ -32,21 +32,21 @@ class WriteFile:
 
 @dataclass(frozen=True, slots=True)
 class KeepFile:
-    """A copy of somebody else's file, before it is replaced."""
+    """A copy of a file that Hob did not write, before it is replaced."""
 
     path: Path
 
 
 @dataclass(frozen=True, slots=True)
 class Remove:
-    """No such file any more."""
+    """The removal of a file."""
 
     path: Path
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A call of the service manager. `otherwise` says what to do where it fails; without, a failure ends all."""
+    """A call of the service manager. If it fails, `otherwise` is the advice; without one, the failure ends all."""
 
     argv: tuple[str, ...]
     otherwise: str = ""
@@ -57,7 +57,7 @@ Step = WriteFile | KeepFile | Remove | Run
 
 @dataclass(frozen=True, slots=True)
 class CommandOutput:
-    """What a program said, and its exit status."""
+    """A program's output and exit status."""
 
     status: int
     out: str
@@ -65,13 +65,13 @@ class CommandOutput:
 
     @property
     def complaint(self) -> str:
-        """One line that tells why it failed."""
+        """One line that says why it failed."""
         first = (self.err.strip() or self.out.strip()).partition("\n")[0]
         return self.err if first == self.err else first or translatable("exit status {status}", status=self.status)
 
 
 def ask(environ: Mapping[str, str], *argv: str) -> CommandOutput:
-    """Run a program to its end. One that is not there is 127, as in a shell."""
+    """Run a program to its end. A missing program gives 127, as in a shell."""
     program = shutil.which(argv[0], path=environ.get("PATH", os.defpath))
     if program is None:
         return CommandOutput(127, "", translatable("{program} is not installed here", program=argv[0]))
@@ -93,7 +93,7 @@ def ask(environ: Mapping[str, str], *argv: str) -> CommandOutput:
 
 
 def show(step: Step) -> str:
-    """What the step would do."""
+    """Return a description of the step."""
     match step:
         case WriteFile():
             text = step.text if step.shown is None else step.shown
@@ -108,7 +108,7 @@ def show(step: Step) -> str:
 
 
 def perform(step: Step, environ: Mapping[str, str]) -> str:
-    """Do it; what came of it, or nothing where nothing had to be done. Raises ServiceFailed."""
+    """Perform the step. Return its result, empty if nothing had to be done. Raises ServiceFailed."""
     if isinstance(step, Run):
         return _run(step, environ)
     try:

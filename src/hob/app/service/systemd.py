@@ -1,4 +1,4 @@
-"""The service as a user's unit of systemd."""
+"""The service as a systemd user unit."""
 
 import os
 import pwd

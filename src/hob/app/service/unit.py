@@ -1,7 +1,7 @@
-"""The unit file for systemd: restarts, watchdog, protection.
+"""The systemd unit file: restarts, watchdog, hardening.
 
-What each line means: https://www.freedesktop.org/software/systemd/man/latest/systemd.service.html, systemd.exec.html
-(hardening, quoting of variables) and systemd.kill.html beside it.
+The lines are documented in https://www.freedesktop.org/software/systemd/man/latest/systemd.service.html,
+systemd.exec.html (hardening, quoting of variables) and systemd.kill.html beside it.
 """
 
 import re
@@ -10,10 +10,10 @@ from hob.app.service.plan import MARK, ServicePlan
 
 WATCHDOG_SECONDS = 120
 STEPS_SINCE = 254
-"""The first systemd that waits longer after each failed start."""
+"""The first systemd with a growing pause between restarts."""
 
 _HARDENED = (
-    # Nothing here makes a mount namespace or forbids namespaces: bubblewrap could not work inside of it.
+    # Nothing here may create a mount namespace or forbid namespaces: bubblewrap would not work.
     "NoNewPrivileges=yes",
     "LockPersonality=yes",
     "RestrictRealtime=yes",
@@ -26,7 +26,7 @@ _PATH = re.compile(r'^Environment="PATH=.*\n', re.MULTILINE)
 
 
 def unit_text(plan: ServicePlan, version: int) -> str:
-    """The unit for a systemd of this version. It has no line that the version does not know."""
+    """Return the unit for this systemd version, without lines it does not know."""
     longer = ("RestartSec=1", "RestartSteps=6", "RestartMaxDelaySec=60")
     lines = (
         f"# {MARK}, which writes it anew: put lines of your own into hob.service.d/*.conf",
@@ -70,19 +70,19 @@ def unit_text(plan: ServicePlan, version: int) -> str:
 
 
 def home_in(text: str) -> str:
-    """The home that a unit of ours is for, or nothing."""
+    """Return the home of Hob's own unit, or an empty text."""
     found = _HOME.search(text)
     return _unquoted(found[1]) if found else ""
 
 
 def program_in(text: str) -> str:
-    """The program that a unit of ours starts, or nothing."""
+    """Return the program that Hob's own unit starts, or an empty text."""
     found = _PROGRAM.search(text)
     return _unquoted(found[1]) if found else ""
 
 
 def same_but_path(one: str, other: str) -> bool:
-    """Whether two units differ in nothing but the folders of programs, which are each terminal's own."""
+    """Return whether two units differ at most in their PATH, which depends on the terminal."""
     return _PATH.sub("", one) == _PATH.sub("", other)
 
 

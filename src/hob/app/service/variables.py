@@ -1,4 +1,4 @@
-"""The service's own variables: a file of `NAME='value'` lines that systemd and a shell read alike."""
+"""The service's environment file: `NAME='value'` lines that systemd and a shell read alike."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -15,12 +15,12 @@ HEAD = """\
 
 
 def names_in(text: str) -> frozenset[str]:
-    """Which variables such a file sets."""
+    """Return the names of the variables set in such a file."""
     return frozenset(found[1] for line in text.splitlines() if (found := _LINE.match(line)))
 
 
 def wanted(environ: Mapping[str, str], more: Iterable[str] = ()) -> dict[str, str]:
-    """The variables here that Hob goes by, and that a service does not get by itself."""
+    """Return the variables of this environment that Hob uses and a service would not get."""
     known = {name for provider in PROVIDERS for name in (*provider.keys, *provider.urls)}
     names = {*known, *_ALSO, *_PROXIES, *(name.upper() for name in _PROXIES), *more}
     own = {name for name in environ if name.startswith("HOB_") and name != "HOB_HOME"}
@@ -28,7 +28,8 @@ def wanted(environ: Mapping[str, str], more: Iterable[str] = ()) -> dict[str, st
 
 
 def with_values(text: str, values: Mapping[str, str]) -> str:
-    """The file with these values; everything else in it stays. Raises ValueError for what such a line cannot hold."""
+    """Return the file with these values set, all else unchanged. Raises ValueError for values that a line cannot hold.
+    """
     for name, value in values.items():
         if not value.isprintable() or "'" in value or "\\" in value:
             raise ValueError(name)

@@ -1,1 +1,1 @@
-"""The settings of a Hob: their sections, read again and changed while it runs, shown; where secrets are kept."""
+"""Settings: sections, run-time changes, reloading, and where secrets are stored."""

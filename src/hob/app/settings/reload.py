@@ -1,4 +1,4 @@
-"""Reading settings and secrets again while Hob runs: on SIGHUP, and when `hob secrets` has changed one."""
+"""Reloading settings and secrets while Hob runs: on SIGHUP, and after `hob secrets`."""
 
 import logging
 from collections.abc import Callable, Mapping
@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 
 
 class SettingsReload:
-    """Call it to read again. Wrong settings change nothing; what needs a new start is named until there is one."""
+    """Reloads when called. Invalid settings change nothing; settings that need a restart are listed."""
 
     def __init__(
         self,
@@ -28,21 +28,21 @@ class SettingsReload:
         changed: Callable[[Config], None],
         models: Callable[[ModelSettings], None],
     ) -> None:
-        """`changed` is told after each reading, `models` the settings of models when they are others than before."""
+        """`changed` is called after each reload, `models` when the models' settings differ."""
         self._began = self._config = self._asked = config
         self._known = known
         self._clock = clock
         self._at: float | None = None
         self._waiting: list[str] = []
         self._stored: Mapping[str, str] | None = None
-        """What was changed in the database since the start."""
+        """The settings stored in the database since the start."""
         self._problem = ""
         self._changed = changed
         self._models = models
         known.watch(config.secrets())
 
     def __call__(self) -> ReloadedAnswer:
-        """Read again; what came of it, as `view` tells. Secrets are read when they are next needed."""
+        """Reload the settings and return the outcome, as `view` does. Secrets are read when next needed."""
         try:
             new = self._began.read_again()
             if self._stored is not None:
@@ -68,21 +68,21 @@ class SettingsReload:
         return self.view()
 
     def store(self, stored: Mapping[str, str]) -> ReloadedAnswer:
-        """These are all that are stored now: take them up."""
+        """Apply these as the complete stored settings."""
         self._stored = stored
         return self()
 
     @property
     def config(self) -> Config:
-        """The settings as they were last read."""
+        """The settings as last read."""
         return self._config
 
     def waiting(self) -> list[str]:
-        """The keys whose values are other than those this Hob runs with, and hold from the next start on."""
+        """Return the keys whose new values wait for a restart."""
         return self._waiting
 
     def view(self) -> ReloadedAnswer:
-        """When it was last read, what waits for a start, and what was wrong with it."""
+        """Return the time of the last reload, the keys that wait for a restart, and the problem, if any."""
         return {"at": self._at, "waiting": self.waiting(), "problem": self._problem or None}
 
     def _renew_secrets(self, new: Config) -> int:
@@ -103,7 +103,7 @@ def _differing(began: Config, config: Config, wanted: Callable[[str], bool]) -> 
 
 
 def _plain(config: Config, wanted: Callable[[str], bool]) -> dict[str, str]:
-    """The wanted keys, without their secrets."""
+    """Return the selected keys with their values, secrets hidden."""
     return {key: repr(value) for key, value, _ in config.items() if wanted(key)}
 
 

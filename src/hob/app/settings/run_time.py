@@ -1,7 +1,7 @@
-"""Which settings may change while Hob runs."""
+"""The settings that may change while Hob runs."""
 
 AT_RUN_TIME = ("logs", "backups", "retention", "model", "mcp")
-"""The sections that may change while Hob runs; so may every secret, whatever its section."""
+"""Sections that may change while Hob runs. Secrets of every section may, too."""
 KEYS_AT_RUN_TIME = frozenset(
     {
         "approvals.seconds",
@@ -19,11 +19,11 @@ KEYS_AT_RUN_TIME = frozenset(
         "spending.warn_at",
     }
 )
-"""Keys of other sections that may."""
+"""Keys of other sections that may change."""
 FROM_THE_START = frozenset({"model.embedding", "model.reranking"})
-"""Keys of those sections that may not: what memory finds by meaning is opened when Hob starts."""
+"""Keys of those sections that may not: semantic search is opened at start."""
 
 
 def holds_at_run_time(key: str) -> bool:
-    """Whether a running Hob takes up another value of this setting when it reads its settings again."""
+    """Return whether a running Hob applies a new value of this setting on reload."""
     return (key.partition(".")[0] in AT_RUN_TIME or key in KEYS_AT_RUN_TIME) and key not in FROM_THE_START

@@ -1,4 +1,4 @@
-"""Where secrets are kept and what refers to them: files in `secrets/` and the system's keyring, never the settings."""
+"""Stores of secrets and the references to them: files in `secrets/` and the system's keyring, never the settings."""
 
 import re
 from collections.abc import Iterator
@@ -20,9 +20,9 @@ _PLAIN = re.compile(r"[^A-Za-z0-9._-]")
 
 @dataclass(frozen=True, slots=True)
 class StoredSecret:
-    """A secret as people may see it: the setting that names it, where it is, and why it cannot be read, if so.
+    """A secret as shown to people: its setting, its reference, and why it cannot be read, if so.
 
-    A reference is empty where the secret itself stands in the settings. `changed` is the file's time (Unix seconds).
+    The reference is empty if the settings hold the secret itself. `changed` is the file's time (Unix seconds).
     """
 
     key: str
@@ -32,7 +32,7 @@ class StoredSecret:
 
 
 def kept_secrets(config: Config) -> Iterator[StoredSecret]:
-    """Every secret that the settings name. Those of commands and keyrings are not read: they may ask a person."""
+    """Yield every secret in the settings. Commands and keyrings are not read, since they may prompt a person."""
     for key, secret in config.secrets():
         scheme = secret.reference.partition(":")[0]
         problem = _problem(secret) if scheme in ("", "env", "file") else ""
@@ -40,7 +40,7 @@ def kept_secrets(config: Config) -> Iterator[StoredSecret]:
 
 
 def unused_files(config: Config) -> list[str]:
-    """Files in `secrets/` that no setting names, Hob's own apart."""
+    """Return the files in `secrets/` that no setting names, except Hob's own."""
     folder = config.home / FOLDER
     named = {Path(kept.reference.removeprefix("file:")) for kept in kept_secrets(config)}
     found = folder.iterdir() if folder.is_dir() else ()
@@ -52,7 +52,7 @@ def unused_files(config: Config) -> list[str]:
 
 
 def put_in_file(home: Path, key: str, value: str) -> str:
-    """Keep it in a file that only its owner may read, in one step; its reference. Raises NotConfigured."""
+    """Store a secret atomically in a private file. Return its reference. Raises NotConfigured."""
     folder, name = home / FOLDER, file_name(key)
     try:
         write_whole(folder / name, f"{value}\n".encode())
@@ -64,7 +64,7 @@ def put_in_file(home: Path, key: str, value: str) -> str:
 
 
 def put_in_keyring(user: str, value: str, service: str = _SERVICE) -> str:
-    """Keep it in the system's keyring; its reference. Raises NotConfigured."""
+    """Store a secret in the system's keyring. Return its reference. Raises NotConfigured."""
     try:
         keyring, errors = import_module("keyring"), import_module("keyring.errors")
     except ImportError:
@@ -79,7 +79,7 @@ def put_in_keyring(user: str, value: str, service: str = _SERVICE) -> str:
 
 
 def file_name(key: str) -> str:
-    """The name of a key's file in `secrets/`."""
+    """Return the name of a key's file in `secrets/`."""
     return _PLAIN.sub("_", key)
 
 

@@ -1,4 +1,4 @@
-"""Which settings there are: every package's section, by the name it has in the file and the environment."""
+"""The configuration sections of all packages, by their name in the file and the environment."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -45,13 +45,13 @@ SECTIONS: Mapping[str, type] = {
 
 
 def read_config(flags: Mapping[str, str] | None = None, stored: Mapping[str, str] | None = None) -> Config:
-    """The settings of this process's home. Raises ConfigInvalid."""
+    """Load the settings of this process's home. Raises ConfigInvalid."""
     environ = process_environment()
     return load_settings(find_home(environ), environ, flags=flags, stored=stored)
 
 
 def set_at_run_time() -> Mapping[str, str]:
-    """What was set at run time in this process's home: it stands above file and environment. Raises StoreErrors."""
+    """Load the stored settings of this process's home, which outrank file and environment. Raises StoreErrors."""
     from hob.store.stored_settings import read_stored  # loads SQLite
 
     return read_stored(find_home(process_environment()))
@@ -64,7 +64,7 @@ def load_settings(
     flags: Mapping[str, str] | None = None,
     stored: Mapping[str, str] | None = None,
 ) -> Config:
-    """The settings of a home. Sections of plug-ins that are off are passed over. Raises ConfigInvalid."""
+    """Load the settings of a home, ignoring sections of disabled plug-ins. Raises ConfigInvalid."""
     read = partial(load_config, home=home, environ=environ, flags=flags or {}, stored=stored or {})
     sections = _known(home)
     try:
@@ -78,7 +78,7 @@ def load_settings(
 
 
 def sections_of(home: Path, environ: Mapping[str, str]) -> Mapping[str, type]:
-    """Hob's own sections and those of plug-ins."""
+    """Return Hob's own sections and those of plug-ins."""
     try:
         return load_settings(home, environ).sections
     except ConfigInvalid:
@@ -104,5 +104,5 @@ def _installed() -> Callable[[], Mapping[str, object]]:
 
 
 def choose_models(config: Config) -> Choice:
-    """What there is to ask, by these settings and the environment."""
+    """Return the available models, by these settings and the environment."""
     return Choice(config[ModelSettings], process_environment())

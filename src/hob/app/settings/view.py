@@ -1,4 +1,4 @@
-"""The settings as a page shows them."""
+"""The settings as the API shows them."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from hob.gateway.answer_types import SettingAnswer
 
 
 def settings_view(config: Config) -> Sequence[SettingAnswer]:
-    """Every setting; of a secret is told only whether there is one, and where it comes from."""
+    """Return every setting; of a secret, only whether and where it is set."""
     rules = {dotted(path): each for path, each in walk(config.sections)}
     return [
         {

@@ -1,4 +1,4 @@
-"""Settings that are changed while Hob runs: checked, kept in the database, noted in the audit log, taken up at once."""
+"""Changing settings while Hob runs: checked, stored in the database, audited and applied at once."""
 
 import json
 import os
@@ -22,7 +22,7 @@ from hob.workspace.settings import WorkspaceSettings
 
 
 class SettingsWriter:
-    """Of those keys alone that are declared to be changeable. What is stored outranks file and environment."""
+    """Changes only the keys declared as changeable. Stored values outrank file and environment."""
 
     def __init__(self, store: Store, reloading: SettingsReload, clock: Clock) -> None:
         self._store = store
@@ -30,7 +30,7 @@ class SettingsWriter:
         self._reloading = reloading
 
     async def change(self, values: Mapping[str, Any], by: str) -> Sequence[SettingAnswer]:
-        """Store these values, all or none; null takes the stored one back. The settings as they are then.
+        """Store these values, all or none; null removes a stored value. Return the settings afterwards.
 
         Raises InvalidRequest, which names the key.
         """
@@ -50,7 +50,7 @@ class SettingsWriter:
         return settings_view(self._reloading.config)
 
     def _event(self, key: str, text: str | None) -> TimelineEvent:
-        """Whoever looks at the settings looks anew."""
+        """Make the event that tells open pages to refresh their settings."""
         told, now = key if text is None else f"{key} = {text}", self._clock.now().timestamp()
         return TimelineEvent(
             new_event_id(), new_trace_id(), new_span_id(), None, now, EventKind.SYSTEM, "setting",
@@ -80,7 +80,7 @@ def _check(config: Config, stored: Mapping[str, str], changed: Mapping[str, str 
 
 
 def _trouble_of(folder: Path, home: Path) -> str:
-    """Why tools cannot work there; empty where they can. A folder that is not there is made when it is needed."""
+    """Return why tools could not work in this folder, or an empty text. A missing folder is created when needed."""
     there = folder.expanduser().resolve()
     if there.is_relative_to(home.resolve()) or home.resolve().is_relative_to(there):
         return translatable("{folder} belongs to Hob's own state, which no tool may touch", folder=folder)
@@ -98,5 +98,5 @@ def _text(key: str, value: Any) -> str:
     if isinstance(value, str | int | float):
         return str(value)
     if isinstance(value, list):
-        return json.dumps(value)  # which is TOML too
+        return json.dumps(value)  # valid TOML too
     raise InvalidRequest(translatable("{key}: give a text, a number, a list of texts, true, false or null", key=key))

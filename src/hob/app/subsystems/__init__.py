@@ -1,4 +1,4 @@
-"""Hob's own features, declared: reading this opens nothing and loads no library."""
+"""The declarations of Hob's own features. Reading them opens nothing and loads no library."""
 
 from hob.agent.commands.table import COMMANDS
 from hob.app.subsystem import Subsystem
@@ -44,4 +44,4 @@ SUBSYSTEMS: tuple[Subsystem, ...] = (
 )
 TOOL_GROUPS = tuple(group for subsystem in SUBSYSTEMS for group in subsystem.tools)
 SLASH_COMMANDS = (*COMMANDS, *(each.row for subsystem in SUBSYSTEMS for each in subsystem.slash_commands))
-"""Hob's own and those of the features, in the order of `/help`."""
+"""Hob's own and the features' commands, in the order of `/help`."""

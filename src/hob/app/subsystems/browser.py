@@ -1,4 +1,4 @@
-"""The browser, and the command by which its owner acts in it."""
+"""The browser, and the command by which its owner takes it over."""
 
 from collections.abc import Awaitable, Callable
 

@@ -1,4 +1,4 @@
-"""The dashboard: a page for browsers, and the API that it is made over."""
+"""The dashboard: the page for browsers and its API."""
 
 from hob.app.subsystem import Endpoints, KeptFiles, Open, StaticFiles, Subsystem
 from hob.core.lazy import Lazy

@@ -1,4 +1,4 @@
-"""Rules of delivery: silent mode, and those who write in the browser."""
+"""Delivery rules: silent mode and web users."""
 
 from hob.app.subsystem import Endpoints, Open, Subsystem
 from hob.bus.settings import DeliverySettings

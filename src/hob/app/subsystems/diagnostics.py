@@ -1,4 +1,4 @@
-"""What `hob doctor` and `hob security audit` look at."""
+"""The checks of `hob doctor` and `hob security audit`."""
 
 from hob.app.diagnostics.settings import SecuritySettings
 from hob.app.subsystem import Checks, Endpoints, Open, Subsystem

@@ -1,4 +1,4 @@
-"""Taking over what other assistants kept."""
+"""Imports from other assistants."""
 
 from hob.app.subsystem import Endpoints, Subsystem
 from hob.core.lazy import Lazy

@@ -1,4 +1,4 @@
-"""An external knowledge engine, where the owner has named one."""
+"""An external knowledge engine, if the owner has named one."""
 
 from hob.app.mcp.port import McpTools
 from hob.app.subsystem import Open, Subsystem

@@ -1,4 +1,4 @@
-"""Everything that happens, and the chat, over a WebSocket."""
+"""Live events and chat over a WebSocket."""
 
 from hob.app.subsystem import Endpoints, Subsystem
 from hob.core.lazy import Lazy

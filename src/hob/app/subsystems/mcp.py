@@ -1,4 +1,4 @@
-"""MCP: tools of servers that are run or reached."""
+"""MCP: tools of local and remote servers."""
 
 from hob.app.subsystem import Checks, KeptFiles, Open, Subsystem
 from hob.core.lazy import Lazy

@@ -1,4 +1,4 @@
-"""Memory: what Hob keeps of what was said, read and written."""
+"""Memory: what Hob remembers of conversations and files."""
 
 from collections.abc import Awaitable, Callable
 

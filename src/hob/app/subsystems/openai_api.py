@@ -1,4 +1,4 @@
-"""The API that OpenAI's clients speak."""
+"""The OpenAI-compatible API."""
 
 from hob.app.subsystem import Endpoints, Subsystem
 from hob.core.lazy import Lazy

@@ -1,4 +1,4 @@
-"""The alarm for replies that do not arrive."""
+"""The alarm for undelivered replies."""
 
 from hob.app.subsystem import Open, Subsystem
 from hob.core.lazy import Lazy

@@ -1,4 +1,4 @@
-"""The repositories of the owner, shown and changed by the dashboard."""
+"""The owner's repositories in the dashboard."""
 
 from hob.app.subsystem import Endpoints, Open, Subsystem
 from hob.core.lazy import Lazy

@@ -1,4 +1,4 @@
-"""Slash commands about conversations that need more than the session's own rules."""
+"""Slash commands about sessions that need more than the session's own rules."""
 
 from collections.abc import Awaitable, Callable
 

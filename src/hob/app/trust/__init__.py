@@ -1,1 +1,1 @@
-"""The guard over this home: admission, approvals, what the policy is given, the audit log."""
+"""The guard over this home: admission, approvals, policy inputs, audit log."""

@@ -1,4 +1,4 @@
-"""Admission over this home: its rules, and what becomes of what they notice."""
+"""Admission over this home: its rules, and the effects of what they notice."""
 
 from contextvars import ContextVar
 from functools import cached_property
@@ -26,18 +26,18 @@ from hob.guard.screening.scanner.settings import ScannerAction, ScannerSettings
 from hob.store.store import Store
 
 _NOTED: ContextVar[list[AdmissionEvent] | None] = ContextVar("noted", default=None)
-# What was noticed of the message that is being accepted here: of two at once each keeps its own.
+# The events of the message being accepted in this context; concurrent accepts keep their own.
 
 
 @runtime_checkable
 class KnowsItself(Protocol):
-    """A channel that knows its own account's id there, or has none yet: what that one writes is not answered."""
+    """A channel that knows its own account's id (empty if unknown), whose messages are not answered."""
 
     own_id: str
 
 
 class AdmissionController:
-    """Implements `Admission` by the gate. What the gate tells is kept by `settle`."""
+    """Implements `Admission` with the admission rules. Their events are kept by `settle`."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class AdmissionController:
         self._channels = channels
 
     def note_sent(self, to: Address) -> None:
-        """Hob has sent something there."""
+        """Note that Hob has sent something there."""
         self._gate.note_sent(to)
 
     def admit(self, inbound: Inbound) -> Admitted | Refused:
@@ -86,7 +86,7 @@ class AdmissionController:
         return decision
 
     def entrance(self, accept: Accept) -> Accept:
-        """What lets messages in, and keeps what was noticed about one before its sender hears anything."""
+        """Wrap `accept` so that admission events are stored before the sender gets an answer."""
         return AdmittingAccept(accept, self)
 
     def _noted(self) -> list[AdmissionEvent]:
@@ -97,7 +97,7 @@ class AdmissionController:
         self._noted().append(event)
 
     async def settle(self) -> None:
-        """Keep what was noticed, and tell the owner what concerns them. Raises StoreErrors."""
+        """Store the admission events and notify the owner of those that concern them. Raises StoreErrors."""
         await self._telling.keep()
         noted = self._noted()
         told = tuple(noted)
@@ -113,7 +113,7 @@ class AdmissionController:
             await self._store.audit.add(*map(of_admission, told))
         except StoreError:
             for event in told:
-                if isinstance(event, PairingAsked):  # no one will be told this code
+                if isinstance(event, PairingAsked):  # the code will reach nobody
                     self._registrar.pairing.settle(event.request.address, denied=False)
             raise
 
@@ -139,7 +139,7 @@ class AdmissionController:
 
 
 class AdmittingAccept:
-    """Implements `Accept`: what admission noticed about a message is kept before its sender hears anything."""
+    """Implements `Accept`: a message's admission events are stored before its sender gets an answer."""
 
     def __init__(self, accept: Accept, admission: AdmissionController) -> None:
         self._accept = accept
@@ -157,7 +157,7 @@ class AdmittingAccept:
 
 
 class _ScannerWhenNeeded:
-    """Implements the gate's `Scans`; the rules take some hundredths of a second to load."""
+    """Implements `Scans`, loading the rules on first use, which takes some hundredths of a second."""
 
     def __init__(self, settings: ScannerSettings) -> None:
         self._settings = settings

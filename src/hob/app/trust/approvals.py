@@ -1,4 +1,4 @@
-"""Questions to people, from asking to the answer's effect: the ledger, the bus and live views, joined."""
+"""Approvals from question to effect: the ledger, the bus and live views, joined."""
 
 import asyncio
 import logging
@@ -46,7 +46,7 @@ class ApprovalService:
         self._stands = asyncio.Event()
 
     def reconfigure(self, settings: ApprovalSettings) -> None:
-        """Questions stand for as long as these say."""
+        """Apply a new expiry to open questions."""
         self._ledger.reconfigure(settings)
 
     # for the turn
@@ -65,7 +65,7 @@ class ApprovalService:
     # for the bus
 
     async def answer(self, inbound: Inbound, session: SessionKey, event: TimelineEvent) -> Accepted | None:
-        """Take a message that answers a question of a turn; None where it answers none. Raises StoreErrors."""
+        """Take a message that answers a turn's question; return None if it answers none. Raises StoreErrors."""
         asking = await self._store.turns.parked((WaitsFor.ANSWER,), session)
         said = parse_answer(inbound.text)
         if said is not None:
@@ -110,19 +110,20 @@ class ApprovalService:
     # for the command line and the API
 
     async def open(self) -> Sequence[Approval]:
-        """The questions that stand, oldest first. Raises StoreErrors."""
+        """Return the open questions, oldest first. Raises StoreErrors."""
         await self._expire()
         return await self._store.approvals.open()
 
     async def find(self, id: str) -> Approval:
-        """One question, answered or not. Raises NotFound."""
+        """Return one question, answered or not. Raises NotFound."""
         found = await self._store.approvals.find(id)
         if found is None:
             raise NotFound(translatable("there is no question {id}; `hob approvals` lists the open ones", id=id))
         return found
 
     async def settle(self, id: str, *, allowed: bool, scope: str, by: str) -> tuple[Approval, str]:
-        """Answer as the owner, who is known already; the question, and a line. The same answer again is none.
+        """Answer as the authenticated owner. Return the question and a line for people. Repeating an answer is no
+        error.
 
         Raises NotFound, NotAllowed, InvalidRequest.
         """
@@ -147,15 +148,15 @@ class ApprovalService:
         return answered.approval, self._line(answered)
 
     def scopes(self, approval: Approval) -> Sequence[str]:
-        """How far an approval may reach here."""
+        """Return the scopes that an approval may have here."""
         return [scope.value for scope in self._ledger.scopes(approval)]
 
     async def grants(self) -> Sequence[Grant]:
-        """The approvals that hold for more than once, oldest first. Raises StoreErrors."""
+        """Return the approvals that hold for more than one call, oldest first. Raises StoreErrors."""
         return await self._store.approvals.grants()
 
     async def revoke(self, id: str) -> None:
-        """Take one of those back. Raises NotFound."""
+        """Revoke a grant. Raises NotFound."""
         if not await self._store.approvals.revoke(id, of_action("grant.revoke", "done", SenderClass.OWNER, target=id)):
             raise NotFound(translatable("there is no approval {id}; `hob approvals grants` lists them", id=id))
 
@@ -203,7 +204,7 @@ class ApprovalService:
 
 
 def _same(approval: Approval, allowed: bool, scope: ApprovalScope) -> bool:
-    """Whether the question was answered just so before, e.g. by a request whose reply was lost."""
+    """Return whether the question was already answered this way, e.g. by a request whose reply was lost."""
     if not allowed:
         return approval.state is ApprovalState.DENIED
     return approval.state in (ApprovalState.ALLOWED, ApprovalState.USED) and approval.scope == scope

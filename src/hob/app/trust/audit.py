@@ -1,4 +1,4 @@
-"""What the owner does at the command line to files that no database holds, for the audit log."""
+"""Audit entries for what the owner does at the command line to files outside the database."""
 
 import sys
 from pathlib import Path
@@ -9,7 +9,7 @@ from hob.core.trust.labels import SenderClass
 
 
 def audit_action(home: Path, name: str, target: str) -> None:
-    """Put into the home's audit log that this was done, no matter who has it open; where there is none yet, nowhere."""
+    """Record an action in the home's audit log, whether or not Hob runs; skipped if there is no log yet."""
     from hob.guard.audit.entries import of_action  # both load SQLite
     from hob.store.audit.audit import append_audit
 

@@ -1,4 +1,4 @@
-"""Failed logins at the API, for the audit log: who came without a token or with a wrong one."""
+"""The audit of failed API logins: missing and wrong tokens."""
 
 import asyncio
 import logging
@@ -16,7 +16,8 @@ log = logging.getLogger(__name__)
 
 
 class AuthFailureLog:
-    """Call it with where an attempt came from. The first is told at once, a series as one entry a minute and place."""
+    """Counts failures by place when called. The first is written at once, a series as one entry per minute and place.
+    """
 
     def __init__(self, audit: AuditLog, clock: Clock) -> None:
         self._audit = audit
@@ -30,7 +31,7 @@ class AuthFailureLog:
         self._came.set()
 
     async def run(self) -> None:
-        """Write them down as long as it runs, and what is left at its end."""
+        """Write the failures until cancelled, and what is left at the end."""
         try:
             while True:
                 await self._came.wait()

@@ -1,4 +1,4 @@
-"""The guard over this home: rules, ledger and what they need to see of the other parts. Heavy: loaded when needed."""
+"""The guard over this home: policy, ledger and their inputs. Heavy: loaded on first use."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -56,7 +56,7 @@ _PERSONAL = frozenset(SensitiveKind)
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """The guard, made."""
+    """The constructed guard."""
 
     policy: Policy
     reader: ArgumentReader
@@ -78,7 +78,7 @@ def guard(
     people: People,
     notifier: OwnerNotifier,
 ) -> Guard:
-    """Judge and ledger over an open store and open tools; `specs` are all that turns may call."""
+    """Make judge and ledger over an open store and open tools. `specs` are all tools that turns may call."""
     policy, reader = rules_of(config, tool_runtime, secrets)
     ledger = ApprovalLedger(
         store.approvals,
@@ -110,7 +110,7 @@ def guard(
 
 
 def _search(settings: SandboxSettings) -> Sequence[str]:
-    """Where commands find their programs. Toolchains that are named wrongly keep every command from running."""
+    """Return where commands find their programs. Invalid toolchains already keep every command from running."""
     try:
         return search_path(find_toolchains(settings.toolchains, Path.home()).path)
     except NotConfigured:
@@ -118,7 +118,7 @@ def _search(settings: SandboxSettings) -> Sequence[str]:
 
 
 def _who_is(people: People, inbound: Inbound) -> str:
-    """The author, over all their addresses."""
+    """Return the author's person id, or address if unknown."""
     if inbound.origin.channel in FETCHED_CHANNELS:
         return inbound.sender.id if inbound.sender.id.startswith(TOKEN_SENDER) else OWNER_ID
     address = sender_address(inbound)
@@ -136,7 +136,7 @@ async def _alert(
 def rules_of(
     config: Config, tool_runtime: ToolRuntime, secrets: Callable[[str], Sequence[str]]
 ) -> tuple[Policy, ArgumentReader]:
-    """The policy of this home, and the reader of calls it needs."""
+    """Return this home's policy, and the argument reader it needs."""
     places = places_of(config)
     reader = ArgumentReader(
         places,
@@ -150,7 +150,7 @@ def rules_of(
 
 
 class BackendSandbox:
-    """Implements `SandboxPort` by the backend that works here."""
+    """Implements `SandboxPort` with the backend that works here."""
 
     def __init__(self, tool_runtime: ToolRuntime, config: Config) -> None:
         self._tool_runtime = tool_runtime
@@ -172,7 +172,7 @@ class BackendSandbox:
 
 
 def _shown(settings: AgentSettings, clock: Clock, view: View) -> Sequence[Entry]:
-    """What of earlier turns a prompt shows whole, or did when the turn began."""
+    """Return the entries of earlier turns that the prompt shows in full, or did when the turn began."""
     began = clock.now().timestamp() - settings.run_seconds
     return age(pair(select(view, settings)), began, settings)
 

@@ -1,4 +1,4 @@
-"""The identity files of a home: seeded where there are none, accepted as they stood when that began, then read."""
+"""The identity files of a home: seeded if missing, accepted at the first start, then read."""
 
 import logging
 from pathlib import Path
@@ -13,7 +13,7 @@ log = logging.getLogger(__name__)
 
 
 def find_files(home: Path, workspace: Path, *, warns: bool = True) -> tuple[BootstrapFiles, AcceptedFiles]:
-    """The files, and what of them the owner has accepted; all of it if nothing was ever written down."""
+    """Return the files and what the owner accepted of them; everything, if nothing was recorded yet."""
     accepted = AcceptedFiles(home / FILE)
     files = BootstrapFiles(workspace, accepted, warns=warns)
     files.accept_first()
@@ -21,7 +21,7 @@ def find_files(home: Path, workspace: Path, *, warns: bool = True) -> tuple[Boot
 
 
 def open_files(home: Path, settings: WorkspaceSettings, *, may_seed: bool) -> BootstrapFiles:
-    """The files, templates at the first start. A folder that cannot be written is no reason not to start."""
+    """Return the files, with templates at the first start. An unwritable folder does not prevent the start."""
     files, accepted = find_files(home, settings.path)
     if settings.seed and may_seed:
         try:

@@ -1,4 +1,4 @@
-"""Identity files that were changed: what was changed since the owner accepted them, and what becomes of that."""
+"""Review of identity files that changed since the owner accepted them."""
 
 from pathlib import Path
 
@@ -12,14 +12,14 @@ from hob.workspace.acceptance import AcceptedFiles, write_private
 
 
 def compare_files(home: Path, workspace: Path) -> IdentityFilesAnswer:
-    """The identity files, each with what became of it since it was accepted. Reads the disk."""
+    """Return the identity files, each with its changes since acceptance. Reads the disk."""
     root = workspace.expanduser()
     files, accepted = find_files(home, root, warns=False)
     return {"folder": str(root), "files": [_compared(root, each, accepted) for each in files.load()]}
 
 
 def settle_file(home: Path, workspace: Path, name: str, hash_: str, *, accept: bool) -> None:
-    """Follow a file as it was shown, or put back what was accepted before. Raises NotFound, InvalidRequest, OSError."""
+    """Accept a file as it was shown, or restore the last accepted version. Raises NotFound, InvalidRequest, OSError."""
     root = workspace.expanduser()
     files, accepted = find_files(home, root, warns=False)
     found = next((each for each in files.load() if each.name == name), None)
@@ -36,7 +36,7 @@ def settle_file(home: Path, workspace: Path, name: str, hash_: str, *, accept: b
                                           problem=problem))  # fmt: skip
     else:
         accepted.accept({name: hash_})
-        files.load()  # which keeps it
+        files.load()  # keeps the accepted text
 
 
 def _compared(root: Path, file: BootstrapFile, accepted: AcceptedFiles) -> IdentityFileAnswer:

@@ -1,4 +1,4 @@
-"""The guard's ports, whose parts are loaded with the first call that is judged: most one-shot runs never get there."""
+"""The guard's ports, loaded with the first judged call: most one-shot runs never need it."""
 
 import asyncio
 from collections import Counter
@@ -28,17 +28,17 @@ _PREFIXES = ("approve", "deny", "allow", "/approve", "/deny", "/allow")
 
 
 class Questioning(Approvals, Questions, PendingApprovals, Protocol):
-    """Questions to people, for the turn, the bus and the API."""
+    """Approvals for the turn, the bus and the API."""
 
     def reconfigure(self, settings: ApprovalSettings) -> None:
-        """Questions stand for as long as these say."""
+        """Apply a new expiry to open questions."""
 
     async def run(self) -> None:
-        """Wake turns whose questions no one answered, for as long as it runs."""
+        """Wake turns whose questions expire, until cancelled."""
 
 
 class MadeGuard(Protocol):
-    """What judges, and asks people."""
+    """The judge, and the approvals of people."""
 
     @property
     def judge(self) -> Judge: ...
@@ -64,19 +64,19 @@ class LazyGuard:
         return made
 
     def reconfigure(self, settings: ApprovalSettings) -> None:
-        """Questions stand for as long as these say; a guard that was not needed yet is made with them."""
+        """Apply a new expiry, also to a guard that is not loaded yet."""
         self._settings = settings
         if self._guard.found is not None:
             self._guard.found.approving.reconfigure(settings)
 
     def renew(self) -> None:
-        """Judge by the settings as they are now, from the next call on."""
+        """Judge by the current settings from the next call on."""
         if self._guard.found is not None:
             self._guard = Lazy(self._made)
             self._renewed.set()
 
     def approving(self) -> Questioning:
-        """What the owner is asked."""
+        """Return the approvals, for the API."""
         return self._guard().approving
 
     async def judge(self, call: ToolCall, spec: ToolSpec, turn: Turn, trust: Trust) -> Verdict:
@@ -95,7 +95,7 @@ class LazyGuard:
 
     async def answer(self, inbound: Inbound, session: SessionKey, event: TimelineEvent) -> Accepted | None:
         plain, parked = not inbound.text.lstrip().lower().startswith(_PREFIXES), self._store.turns.parked
-        if plain and not await parked(_ASKING):  # nowhere, as most of the time
+        if plain and not await parked(_ASKING):  # no turn waits, as most of the time
             return None
         if inbound.session is None:
             session = await self._store.sessions.switched(inbound.origin.key()) or session
@@ -104,7 +104,7 @@ class LazyGuard:
         return await self.approving().answer(inbound, session, event)
 
     async def watch(self) -> None:
-        """Look after questions as long as it runs; see `Approving.run`."""
+        """Watch the open questions until cancelled; see `ApprovalService.run`."""
         standing = await self._store.approvals.standing()
         if not standing and not await self._store.turns.parked(_ASKING):
             await self._asked.wait()
@@ -119,14 +119,14 @@ class LazyGuard:
 
 @Lazy
 def load_guard() -> Callable[..., MadeGuard]:
-    """The function that makes the guard; importing it takes a tenth of a second, which is why it stands here."""
+    """Return the function that makes the guard. Importing it takes a tenth of a second."""
     from hob.app.trust.guard import guard
 
     return guard
 
 
 def contacts_of(people: Iterable[Person]) -> Mapping[str, tuple[str, ...]]:
-    """The addresses of those whom the owner linked, by name; a name that two have is nobody's."""
+    """Return the addresses of linked people by name, leaving out names that two of them share."""
     named = [person for person in people if person.name]
     shared = Counter(person.name.casefold() for person in named)
     return {

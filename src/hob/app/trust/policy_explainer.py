@@ -1,4 +1,4 @@
-"""What the guard would say of a call, without doing anything: for `hob policy explain` and the dashboard."""
+"""Explains how the guard would judge a call, without running it: `hob policy explain` and the dashboard."""
 
 from collections.abc import Iterator
 
@@ -20,7 +20,7 @@ from hob.tools.registry.groups import grouped
 
 
 async def guarding_over(config: Config, tool_runtime: LazyToolRuntime, known: KnownSecrets) -> GuardSetup:
-    """The guard with these settings, over these tools."""
+    """Return the guard with these settings, over these tools."""
     policy, reader = rules_of(config, tool_runtime.made(), lambda text: ("a secret",) if known(text) != text else ())
     try:
         sandbox = await BackendSandbox(tool_runtime.made(), config).sandbox()
@@ -32,7 +32,7 @@ async def guarding_over(config: Config, tool_runtime: LazyToolRuntime, known: Kn
 
 
 def _of_servers(config: Config) -> Iterator[ToolSpec]:
-    """The tools that the owner accepted of MCP servers; none of these is reached."""
+    """Yield the tools that the owner accepted of MCP servers, without connecting to any."""
     from hob.tools.mcp.toolset import specs_of
 
     for name, server in config[McpSettings].items():
@@ -50,7 +50,7 @@ class OwnerPolicy:
         self._known = known
 
     async def explain(self, supposed_call: ExplainRequest) -> ExplainedAnswer:
-        """What would be said of this call, and by which rule."""
+        """Return the decision on this call and the rule that makes it."""
         guarding = await guarding_over(self._config, self._tool_runtime, self._known)
         spec = next((each for each in guarding.specs if each.name == supposed_call.tool), None)
         arguments = arguments_from(supposed_call.arguments, spec.roles if spec is not None else None)

@@ -1,4 +1,4 @@
-"""What the judge has to know of a turn beside its messages: how its session is set, and what it has read."""
+"""The judge's inputs beside the turn's messages: session modes, and what the turn has read."""
 
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
@@ -27,20 +27,20 @@ from hob.guard.settings import PolicySettings
 
 T = TypeVar("T", bound=StrEnum)
 PRIVATE_FILES = frozenset({"USER.md", "MEMORY.md"})
-"""Identity files whose words are the owner's alone."""
+"""Identity files whose text is private to the owner."""
 
 _READING = frozenset({Effect.READS_PRIVATE, Effect.READS_UNTRUSTED})
-_MAX_HEARD = 60  # entries in which the name of what taints is looked for
+_MAX_HEARD = 60  # entries searched for the names of tainting sources
 _LONGEST_NAME = 80
-_MAX_TURNS = 8  # whose steps are kept at hand
+_MAX_TURNS = 8  # whose steps are cached
 _MAX_SHOWN = 1_000  # entries of the session: more than a prompt shows of it
 
 
 class SandboxPort(Protocol):
-    """Where commands run, found when first asked for."""
+    """The sandbox of commands, found when first asked for."""
 
     async def sandbox(self) -> Sandbox:
-        """As the guard sees it. Raises NotConfigured."""
+        """Return the sandbox as the guard sees it. Raises NotConfigured."""
 
 
 class TurnPolicyInputs:
@@ -59,7 +59,7 @@ class TurnPolicyInputs:
         contacts: Callable[[], Mapping[str, tuple[str, ...]]],
         visible_entries: Callable[[View], Sequence[Entry]],
     ) -> None:
-        """`visible_entries` gives the entries of earlier turns that a prompt still shows whole."""
+        """`visible_entries` gives the entries of earlier turns that a prompt still shows in full."""
         self._settings = settings
         self._sessions = sessions
         self._journal = journal
@@ -75,9 +75,9 @@ class TurnPolicyInputs:
     async def policy_input(self, turn: Turn, spec: ToolSpec) -> PolicyInput:
         session = await self._sessions.get(turn.session)
         steps = await self._steps(turn.id)
-        # where commands run takes a moment to find out, and only they are judged by it
+        # finding the sandbox takes a moment, and only commands are judged by it
         sandbox = await self._sandbox() if Effect.EXECUTES in spec.effects else Sandbox()
-        # what an earlier turn read may still stand before the model; a command that may send is asked about anyway
+        # an earlier turn's reads may still be in the prompt; a command that may send is asked about anyway
         sends = Effect.COMMUNICATES in spec.effects and Effect.EXECUTES not in spec.effects
         view = await self._transcript.load_view(turn.session, _MAX_SHOWN) if sends else View()
         made = (*_made_before(self._visible_entries(view)), *_made(steps))
@@ -96,7 +96,7 @@ class TurnPolicyInputs:
         )
 
     async def _steps(self, turn: TurnId) -> Sequence[Step]:
-        """The steps of the turn, which only grow: each is read once, however many calls are judged."""
+        """Return the turn's steps, which only grow: each is read once, however many calls are judged."""
         known = self._known.pop(turn, ())
         steps = self._known[turn] = (*known, *await self._journal.load_steps(turn, len(known)))
         if len(self._known) > _MAX_TURNS:
@@ -104,9 +104,9 @@ class TurnPolicyInputs:
         return steps
 
     async def _sources_seen(self, turn: Turn, spec: ToolSpec, steps: Sequence[Step]) -> tuple[str, ...]:
-        """What of others stands before the model, by names that people know; the newest first.
+        """Return the untrusted sources in the prompt, by names that people know, newest first.
 
-        It is looked for where something might be asked, and in earlier turns only where this one has nothing.
+        Searched only if a question is possible, and in earlier turns only if this one has none.
         """
         if spec.effects <= _READING:
             return ()
@@ -131,7 +131,7 @@ class TurnPolicyInputs:
             yield translatable("the summary of what was said before")
 
     def _named(self, call: ToolCall) -> str:
-        """The files or web pages that a call has read, as people call them; the tool where it has read none."""
+        """Return the files or web pages that a call has read, as people call them, else the tool's output."""
         arguments = _arguments(call)
         reading = self._roles(call.name, arguments)
         names = (*reading.paths, *reading.urls) if reading is not None else ()
@@ -146,7 +146,7 @@ class TurnPolicyInputs:
             return Sandbox(confined=False, versioned=False, missing=str(error))
 
     def _private(self, calls: Iterable[tuple[ToolCall, str]], sandbox: Sandbox) -> Iterator[Private]:
-        """What these calls have read of the owner's."""
+        """Yield the owner's private data that these calls have read."""
         specs = self._specs()
         for call, told in calls:
             spec = specs.get(call.name)
@@ -157,7 +157,7 @@ class TurnPolicyInputs:
                     yield Private(read or (spec.name,), told)
 
     def _searched(self, calls: Iterable[tuple[ToolCall, str]]) -> frozenset[str]:
-        """The addresses that the search provider gave, in this turn or of late in its session."""
+        """Return the URLs in search results of this turn and of recent ones."""
         return frozenset().union(*(urls_in(told) for call, told in calls if self._searches(call.name)))
 
     def _searches(self, tool: str) -> bool:
@@ -170,7 +170,7 @@ class TurnPolicyInputs:
 
 
 def _spoken(turn: Turn, steps: Sequence[Step]) -> Iterator[str]:
-    """What the owner said in voice messages, for this turn."""
+    """Yield what the owner said in this turn's voice messages."""
     inbounds = (*turn.inbounds, *turn.joined)
     own = {each.id for each in inbounds if each.sender.cls is SenderClass.OWNER and not (each.hops or each.background)}
     for step in steps:
@@ -183,7 +183,7 @@ def _arguments(call: ToolCall) -> Mapping[str, object]:
 
 
 def _made(steps: Sequence[Step]) -> Iterator[tuple[ToolCall, str]]:
-    """The calls that a turn has made, with what they gave. Ids may come again; a result stands behind its own call."""
+    """Yield a turn's calls with their results. Ids may repeat; a result follows its own call."""
     told: dict[CallId, str] = {}
     for step in reversed(steps):
         if isinstance(step, ToolReceived):
@@ -193,7 +193,7 @@ def _made(steps: Sequence[Step]) -> Iterator[tuple[ToolCall, str]]:
 
 
 def _made_before(entries: Sequence[Entry]) -> Iterator[tuple[ToolCall, str]]:
-    """The same of earlier turns."""
+    """Yield the calls of earlier turns with their results."""
     told: dict[CallId, str] = {}
     for entry in reversed(entries):
         if entry.call is not None:
@@ -208,5 +208,5 @@ def _summarised(view: View) -> Iterator[Private]:
 
 
 def _word(kind: type[T], word: str) -> T:
-    """The mode or level of this name; the strictest, which is the first, where an older Hob knew it under another."""
+    """Return the member with this value; the first (strictest) if unknown, as stored by another version."""
     return next((each for each in kind if each.value == word), next(iter(kind)))

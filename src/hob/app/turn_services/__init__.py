@@ -1,1 +1,1 @@
-"""What turns are made with and the API serves, a module per service."""
+"""The services that run turns and serve the API, one module each."""

@@ -1,4 +1,4 @@
-"""What the routes need, over all that runs."""
+"""The dependencies of the HTTP routes."""
 
 from hob.app.features import Features
 from hob.app.kernel import Kernel
@@ -10,7 +10,7 @@ from hob.gateway.tools import LazyTools
 
 
 def make_api(kernel: Kernel, features: Features, services: TurnServices, accept: Accept, dashboard: str = "") -> Api:
-    """What the routes need, over all that runs."""
+    """Collect what the routes need."""
     config = kernel.config
     return Api(
         accept,

@@ -1,4 +1,4 @@
-"""The slash commands, Hob's own and those of features."""
+"""The slash commands of Hob and of its features."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -23,7 +23,7 @@ from hob.guard.settings import ApprovalSettings, PolicySettings
 def make_commands(
     kernel: Kernel, features: Features, operations: DaemonOperations, models: ModelServices
 ) -> SlashCommands:
-    """Hob's own commands and those of features. Raises NotConfigured where names clash."""
+    """Make the slash commands of Hob and its features. Raises NotConfigured if names clash."""
     config = kernel.config
     policy, channels = config[PolicySettings], config[ApprovalSettings].channels
     permission_modes = PermissionModes(
@@ -40,7 +40,7 @@ def make_commands(
 
 
 def _commands_of(kernel: Kernel, features: Features) -> Mapping[SlashCommand, Perform]:
-    """What answers the commands of features. Raises NotConfigured for one that is there already."""
+    """Return the features' commands with their handlers. Raises NotConfigured for a name that is taken."""
     found: dict[str, tuple[SlashCommand, Perform]] = {}
     for subsystem, _ in features.opened.values():
         here = replace(kernel, ports={port: features.ports[port] for port in subsystem.needs})

@@ -1,4 +1,4 @@
-"""What the driver runs turns with."""
+"""The dependencies of the turn driver."""
 
 from hob.agent.settings import AgentSettings
 from hob.agent.turn.dependencies import TurnDependencies
@@ -22,7 +22,7 @@ def turn_dependencies(
     guard: LazyGuard,
     background_tasks: BackgroundTasks,
 ) -> TurnDependencies:
-    """The driver's, from the kernel, the features and the services."""
+    """Collect the driver's dependencies from the kernel, the features and the services."""
     store, settings = kernel.store, kernel.config[AgentSettings]
     hooks = [hook for each in features for hook in each.hooks]
     return TurnDependencies(
@@ -40,7 +40,7 @@ def turn_dependencies(
         blobs=store.blobs,
         clock=kernel.clock,
         hooks=Hooks(hooks, kernel.clock, settings.hook_seconds),
-        # the terminal and the API take a reply of any length in one piece
+        # the terminal and the API take replies of any length
         limit_of=lambda address: kernel.channels.limit_of(address) or 10_000_000,
         background_tasks=background_tasks,
         settings=settings,

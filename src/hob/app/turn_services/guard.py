@@ -1,4 +1,4 @@
-"""The guard for turns: judging calls, admission."""
+"""The guard of turns: judging calls and admitting messages."""
 
 from collections.abc import Callable
 
@@ -21,7 +21,7 @@ def make_guard(
     registry: Groups,
     toolset: Toolset,
 ) -> LazyGuard:
-    """The guard, loaded when a call is judged."""
+    """Make the guard, which loads when a call is judged."""
     known = kernel.known
     return LazyGuard(
         kernel.store,
@@ -42,7 +42,7 @@ def make_guard(
 
 
 def make_accept(kernel: Kernel, commands: SlashCommands, admission: Admission, guard: LazyGuard) -> Acceptor:
-    """What lets messages in, with the guard's questions and the commands."""
+    """Make the acceptor of messages, with admission, approvals and commands."""
     queues = kernel.session_queues
     return Acceptor(
         queues.context,

@@ -34,7 +34,7 @@ from hob.store.store import Store
 
 @dataclass(frozen=True, slots=True)
 class ModelServices:
-    """What asks models, and what the driver and the commands share of it."""
+    """The services that call models, shared by the driver and the commands."""
 
     routes: ModelRouter
     model: Model
@@ -48,7 +48,7 @@ class ModelServices:
 
 
 async def open_model_services(stack: AsyncExitStack, kernel: Kernel, features: Features) -> ModelServices:
-    """What asks models; what it holds open is closed with the stack."""
+    """Open the services that call models; what they hold open is closed with the stack."""
     config, store, clock, salt = kernel.config, kernel.store, kernel.clock, kernel.salt
     models, settings, cache = config[ModelSettings], config[AgentSettings], config.home / CACHE
     prices, table = open_prices(models.prices, kernel.choice, cache, clock)
@@ -94,13 +94,13 @@ async def open_model_services(stack: AsyncExitStack, kernel: Kernel, features: F
 
 
 async def _payer(store: Store, session: SessionKey) -> SessionKey:
-    """What a sub-agent spends is its root's."""
+    """Return the session that pays: a sub-agent's spending belongs to its root."""
     row = await store.subagents.spawned_as(session) if depth_of(session) else None
     return session if row is None else row.root
 
 
 def _usual_model(choice: Choice) -> str:
-    """The usual model's name, as far as it is known without asking a server."""
+    """Return the default model's name, as far as it is known without asking a server."""
     try:
         ref = choice.default()
     except ModelError:

@@ -1,4 +1,4 @@
-"""What the owner can do with the daemon, over all that runs."""
+"""The owner's operations on a running Hob."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
@@ -42,7 +42,7 @@ def make_operations(
     address: str,
     on_handover: Callable[[], None] | None,
 ) -> DaemonOperations:
-    """The owner's operations; what only some of them need is loaded when it is used."""
+    """Make the owner's operations; those rarely used load on first use."""
     config, store, clock = kernel.config, kernel.store, kernel.clock
     tool_runtime = features.port(LazyToolRuntime)
     erasure = erasure_of(kernel, features)

@@ -1,4 +1,4 @@
-"""Renewal: which parts take up new settings while Hob runs."""
+"""How new settings reach the turn services while Hob runs."""
 
 from collections.abc import Callable
 
@@ -15,7 +15,7 @@ from hob.workspace.settings import WorkspaceSettings
 def renewing(
     kernel: Kernel, models: ModelServices, guard: LazyGuard, tool_runtime: LazyToolRuntime
 ) -> Callable[[Config], None]:
-    """What is told of settings that changed while Hob runs."""
+    """Return the callback that applies changed settings."""
     workspace = kernel.config[WorkspaceSettings]
 
     def renew(new: Config) -> None:

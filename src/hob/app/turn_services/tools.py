@@ -1,4 +1,4 @@
-"""Hob's tools and those of features, as turns and the gateway see them."""
+"""The tools of Hob and its features, as turns and the gateway see them."""
 
 from collections import ChainMap, Counter, deque
 from collections.abc import Callable, ItemsView, Mapping
@@ -22,7 +22,8 @@ from hob.tools.registry.groups import Group, Groups, OpenGroups, ToolRatings, cl
 
 
 def make_registry(features: Features, opened: OpenGroups, operations: Callable[[], DaemonOperations]) -> Groups:
-    """The tools that features declare, each with the feature that has it. Raises NotConfigured where names clash."""
+    """Collect the tools that features declare, each from the feature that has it. Raises NotConfigured if names clash.
+    """
     parts: list[Mapping[str, Group]] = []
     for subsystem, contribution in features.opened.values():
         parts.append(closed_groups(subsystem.tools, contribution.toolsets))
@@ -46,14 +47,14 @@ def make_registry(features: Features, opened: OpenGroups, operations: Callable[[
 
 
 class _Joined(ChainMap[str, Group]):
-    """The groups of all features, some of which come and go. Every request looks at all of them."""
+    """The groups of all features, some of which come and go. Every request reads all of them."""
 
     def items(self) -> ItemsView[str, Group]:
         return {name: group for part in reversed(self.maps) for name, group in part.items()}.items()
 
 
 def restricted(kernel: Kernel, toolset: Toolset) -> Toolset:
-    """Sub-agents have fewer tools; where there is no daemon, there are no sub-agents."""
+    """Restrict the tools of sub-agents. Without a daemon there are none."""
     settings = kernel.config[SubagentSettings]
     return toolset if kernel.one_shot else SubagentTools(toolset, settings.tools, settings.max_depth)
 
@@ -61,7 +62,7 @@ def restricted(kernel: Kernel, toolset: Toolset) -> Toolset:
 def open_catalog(
     kernel: Kernel, tools: Groups, tool_runtime: LazyToolRuntime, settings: SettingsReload, page_calls: deque[float]
 ) -> ToolCatalog:
-    """The tools that are there, as the gateway shows them. `page_calls` outlives it: when pages called tools lately."""
+    """Return the catalog of tools for the gateway. `page_calls` outlives it: the times of recent calls by pages."""
     return _tool_catalog()(settings.config, tools, tool_runtime, kernel.store, kernel.known, page_calls)
 
 

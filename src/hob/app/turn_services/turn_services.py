@@ -1,4 +1,4 @@
-"""The turn services: what turns are made with, over the kernel and the features. They begin nothing."""
+"""The services that run turns, made from the kernel and the features. Nothing is started here."""
 
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -38,7 +38,7 @@ from hob.gateway.tools import LazyTools
 
 @dataclass(frozen=True, slots=True)
 class TurnServices:
-    """What runs turns and lets messages in, whole and at rest."""
+    """The services that accept messages and run turns, complete but not started."""
 
     driver: Driver
     commands: SlashCommands
@@ -53,7 +53,7 @@ class TurnServices:
     supervisor: JobSupervisor
     followers: Sequence[FollowerJob]
     prepare: Callable[[], None]
-    """Begins what a daemon does before anybody waits for it."""
+    """Starts the daemon's preparations, before anyone waits for their results."""
     background: BackgroundCalls
     tools: LazyTools
 
@@ -66,7 +66,7 @@ async def make_turn_services(
     address: str,
     on_handover: Callable[[], None] | None,
 ) -> TurnServices:
-    """What they hold open is closed with the stack. `address` is where the API can be reached, `hob.sock` apart."""
+    """Make the turn services; what they hold open is closed with the stack. `address` is the API's URL."""
     config, tool_runtime = kernel.config, features.port(LazyToolRuntime)
     supervisor = JobSupervisor(kernel.clock)
     followers = [FollowerJob(each, kernel.store, kernel.clock) for part in features for each in part.followers]
