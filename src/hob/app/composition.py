@@ -4,30 +4,26 @@
 complete when they are constructed. Only this package sees two peers at once.
 """
 
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
 
-from hob.app.contribution import Contribution
 from hob.app.daemon.lifecycle import run
-from hob.app.features import Opening, open_subsystems
+from hob.app.features import Features, Opening, open_subsystems
 from hob.app.kernel import Kernel, open_kernel
 from hob.app.operations import DaemonOperations
 from hob.app.plugins import MANIFESTS
-from hob.app.settings.reload import SettingsReload
 from hob.app.subsystem import Subsystem, carried_files
 from hob.app.subsystems import SUBSYSTEMS
-from hob.app.tools.lazy_runtime import LazyToolRuntime
 from hob.app.turn_services.api import make_api
-from hob.app.turn_services.turn_services import make_turn_services
+from hob.app.turn_services.turn_services import TurnServices, open_turn_services
 from hob.bus.bus import Bus
 from hob.config.loading import Config
 from hob.core.clock import Clock, SystemClock
 from hob.core.lazy import Lazy
 from hob.core.values import dataclass
 from hob.gateway.api import Api
-from hob.providers.routing.choice import Choice
 from hob.store.store import Store
 
 
@@ -35,32 +31,27 @@ from hob.store.store import Store
 class App:
     """An open Hob."""
 
-    home: Path
-    config: Config
-    store: Store
-    bus: Bus
-    operations: DaemonOperations
-    api: Api
-    choice: Choice
-    tool_runtime: LazyToolRuntime
-    reload: SettingsReload
     kernel: Kernel
-    contributions: Mapping[str, Contribution]
-    subsystems: tuple[Subsystem, ...]
+    features: Features
+    services: TurnServices
+    bus: Bus
+    api: Api
 
+    @property
+    def home(self) -> Path:
+        return self.config.home
 
-@Lazy
-def _with_plugins() -> Callable[[Config, Sequence[Subsystem]], tuple[Opening, Config]]:
-    from hob.app.plugins.loading import with_plugins
+    @property
+    def config(self) -> Config:
+        return self.kernel.config
 
-    return with_plugins
+    @property
+    def store(self) -> Store:
+        return self.kernel.store
 
-
-@Lazy
-def _carried_by_plugins() -> Callable[[Path], Collection[str]]:
-    from hob.app.plugins.manifest import carried_by_plugins
-
-    return carried_by_plugins
+    @property
+    def operations(self) -> DaemonOperations:
+        return self.services.operations
 
 
 @asynccontextmanager
@@ -81,20 +72,23 @@ async def open_app(
     owner). `address` is the URL of the API, `dashboard` that of the page for browsers.
     """
     subsystems = tuple(subsystems)
-    chosen = tuple(each for each in subsystems if each.one_shot or not own_only)
-    opening: Opening = partial(open_subsystems, subsystems=chosen)
+    chosen = [each for each in subsystems if each.one_shot or not own_only]
+    open_features: Opening = partial(open_subsystems, subsystems=chosen)
+    carried = {*carried_files(subsystems)}
     if (home / MANIFESTS).exists():
-        opening, config = _with_plugins()(config, chosen)
-    carried = {*carried_files(subsystems), *(_carried_by_plugins()(home) if (home / MANIFESTS).exists() else ())}
+        open_features, config, carried_by_plugins = _with_plugins()(config, chosen)
+        carried.update(carried_by_plugins)
     async with AsyncExitStack() as stack:
-        opened = open_kernel(home, config, clock or SystemClock(), one_shot=own_only, carried=carried)
-        kernel = await stack.enter_async_context(opened)
-        features = await stack.enter_async_context(opening(kernel))
-        services = await make_turn_services(stack, kernel, features, address=address, on_handover=on_handover)
-        bus, running = await stack.enter_async_context(run(kernel, features, services))
-        config, api = kernel.config, make_api(kernel, features, services, running.accept, dashboard)
-        yield App(
-            config.home, config, kernel.store, bus, services.operations, api, kernel.choice, services.tool_runtime,
-            services.reloading, kernel, {name: contribution for name, (_, contribution) in features.opened.items()},
-            tuple(each for each, _ in features.opened.values()),
-        )  # fmt: skip
+        enter = stack.enter_async_context
+        kernel = await enter(open_kernel(home, config, clock or SystemClock(), one_shot=own_only, carried=carried))
+        features = await enter(open_features(kernel))  # makes objects, starts nothing
+        services = await enter(open_turn_services(kernel, features, address=address, on_handover=on_handover))
+        bus, running = await enter(run(kernel, features, services))  # recovery, workers, channels, jobs
+        yield App(kernel, features, services, bus, make_api(kernel, features, services, running.accept, dashboard))
+
+
+@Lazy
+def _with_plugins() -> Callable[[Config, Sequence[Subsystem]], tuple[Opening, Config, Collection[str]]]:
+    from hob.app.plugins.loading import with_plugins
+
+    return with_plugins

@@ -12,6 +12,8 @@ from hob.app.subsystem import Subsystem
 from hob.core.errors import NotConfigured
 from hob.core.lazy import Lazy
 from hob.core.values import dataclass
+from hob.store.erasure.erasure import Erasure
+from hob.store.store import Store
 
 T = TypeVar("T")
 
@@ -33,6 +35,15 @@ class Features:
 
     def __iter__(self) -> Iterator[Contribution]:
         return iter([contribution for _, contribution in self.opened.values()])
+
+    @property
+    def subsystems(self) -> tuple[Subsystem, ...]:
+        """The declarations of the open features."""
+        return tuple(subsystem for subsystem, _ in self.opened.values())
+
+    def erasure(self, store: Store) -> Erasure:
+        """Return the store's erasure, extended by what features keep outside the database."""
+        return store.erasure.with_participants([each.erase for each in self if each.erase is not None])
 
     def port(self, kind: type[T]) -> T:
         """Return the provider of this port. Raises KeyError if there is none."""

@@ -8,28 +8,35 @@ from pathlib import Path
 from typing import Any
 
 from hob import __version__
+from hob.agent.budget.budget import Budget
 from hob.agent.commands.inspection import Inspector
 from hob.agent.commands.turn_undo import UndoResult
-from hob.agent.compaction.compaction import Compacted, Compactor
+from hob.agent.compaction.compaction import Compacted
+from hob.agent.settings import AgentSettings
+from hob.app.features import Features
 from hob.app.kernel import Kernel
 from hob.app.models.usage_report import UsageReport, in_order
 from hob.app.sessions.owner_sessions import OwnerSessions
 from hob.app.settings.reload import SettingsReload
+from hob.app.settings.sections import read_config
 from hob.app.settings.view import settings_view
 from hob.app.settings.writer import SettingsWriter
 from hob.app.tools.lazy_runtime import LazyToolRuntime
+from hob.app.turn_services.models import ModelServices
 from hob.bus.halt import halt, lift_halt
 from hob.bus.session_queues import SessionQueues
 from hob.bus.settings import SELF_MADE
 from hob.config.loading import Config
+from hob.core.clock import Clock
 from hob.core.content.chunks import first_words
-from hob.core.errors import InvalidRequest, ModelError, NotAllowed, NotFound
+from hob.core.errors import InvalidRequest, NotAllowed, NotFound
 from hob.core.ids import OutboxId, SessionKey, TurnId, new_event_id
 from hob.core.lazy import Lazy
 from hob.core.messages import WEBHOOK_CHANNEL, WEBHOOK_OUT_CHANNEL
 from hob.core.models import PromptAnswer, Spent
+from hob.core.ports.tools import Toolset
 from hob.core.translation.language import translatable
-from hob.gateway.administration import Probe, TriedAnswer
+from hob.gateway.administration import TriedAnswer
 from hob.gateway.answer_types import (
     BackupAnswer,
     ErasedAnswer,
@@ -42,8 +49,9 @@ from hob.gateway.answer_types import (
 )
 from hob.gateway.http.prometheus import Metric
 from hob.gateway.settings import GatewaySettings
+from hob.guard.admission.pairing import PairingService
 from hob.providers.routing.failover_model import RouteHealthPort
-from hob.providers.routing.routing import ModelRouter
+from hob.store.erasure.erasure import Erasure
 from hob.store.store import Store
 
 _EVERY = frozenset({"0.0.0.0", "::"})  # noqa: S104 - it is compared, not listened on
@@ -61,40 +69,29 @@ class DaemonOperations:
     def __init__(
         self,
         kernel: Kernel,
-        compactor: Compactor,
-        inspector: Inspector,
-        accounts: UsageReport,
-        probe: Probe,
-        models: ModelRouter,
-        tool_runtime: LazyToolRuntime,
-        conversations: OwnerSessions,
-        erase: Callable[[str, bool], Awaitable[ErasedAnswer]],
-        replay: Callable[[str, str], Awaitable[ReplayAnswer]],
+        features: Features,
+        models: ModelServices,
+        toolset: Toolset,
         reloading: SettingsReload,
         views: Callable[[], Awaitable[Mapping[str, Any]]],
         address: str,
         on_handover: Callable[[], None] | None,
     ) -> None:
-        """`probe` asks a model of this name with a draft, `erase` forgets a person or tells what that would be,
-        `replay` asks a model what a turn was asked.
-
-        `views` is how the features are, `address` where the API can be reached, `hob.sock` apart."""
+        """`views` returns the features' status; `address` is the API's URL."""
+        self._kernel = kernel
         self._store = kernel.store
         self._queues = kernel.session_queues
         self._outbox = kernel.signals.outbox
         self._clock = kernel.clock
         self._channels = kernel.channels
-        self._unaccepted = kernel.files.unaccepted
-        self._compactor = compactor
-        self._inspector = inspector
-        self._accounts = accounts
-        self._probe = probe
         self._models = models
-        self._tool_runtime = tool_runtime
-        self.conversations = conversations
+        self._inspector = Inspector(kernel.config[AgentSettings], models.prompts, self._store.transcript,
+                                    self._store.sessions, toolset, models.default_model, models.model)  # fmt: skip
+        self._accounts = UsageReport(self._store.ledger, models.budget, self._clock)
+        self._tool_runtime = features.port(LazyToolRuntime)
+        self._erasure = features.erasure(self._store)
+        self.conversations = OwnerSessions(self._store, self._erasure, self._queues)
         """Sessions, as their owner sees and changes them."""
-        self._erase = erase
-        self._replay = replay
         self._reloading = reloading
         self._views = views
         self._address = address
@@ -135,11 +132,11 @@ class DaemonOperations:
             "oldest_waiting_seconds": self._age(inbox.oldest),
             "writer_queue": health.queue,
             "settings": self._reloading.view(),
-            "model": self._models.choice.line(),
+            "model": self._kernel.choice.line(),
             "resting": [
-                _resting(route, until) for route in self._models.resting() if (until := route.until) is not None
+                _resting(route, until) for route in self._models.routes.resting() if (until := route.until) is not None
             ],
-            "unaccepted": list(self._unaccepted()),
+            "unaccepted": list(self._kernel.files.unaccepted()),
             "store": health.problem or "ok",
             "store_health": {
                 "queue": health.queue,
@@ -178,7 +175,8 @@ class DaemonOperations:
         return in_order(await self._store.ledger.sums("model", since))
 
     async def probe_model(self, name: str, draft: str = "") -> TriedAnswer:
-        return await self._probe(name, draft)
+        config = self._kernel.config if self._kernel.one_shot else read_config()  # its file may have changed
+        return await _probe()(config, self._models.budget, self._clock, name, draft)
 
     async def tasks(self) -> Sequence[tuple[str, str, str]]:
         rows = await self._store.tasks.find(20, open_only=True)
@@ -208,7 +206,7 @@ class DaemonOperations:
         await self._queues.resume(session)
 
     async def compact(self, session: SessionKey, model: str) -> tuple[int, int] | str:
-        done = await self._compactor.compact(session, reason="/compact", model=model)
+        done = await self._models.compactor.compact(session, reason="/compact", model=model)
         return (done.messages, len(done.summary.text)) if isinstance(done, Compacted) else done.reason
 
     async def undo_compaction(self, session: SessionKey) -> bool:
@@ -267,20 +265,17 @@ class DaemonOperations:
         return {"file": str(file), "bytes": file.stat().st_size}
 
     async def erase(self, person: str, *, preview: bool) -> ErasedAnswer:
-        return await self._erase(person, preview)
+        kernel = self._kernel
+        return await _erase_person()(
+            self._store, self._erasure, kernel.pairing_service, kernel.config.home, person, preview
+        )
 
     async def replay(self, id: str, model: str) -> ReplayAnswer:
-        return await self._replay(id, model)
+        models = self._models
+        return await _replay()(self._store, models.model, models.routes.routes, models.budget, self._clock)(id, model)
 
     async def metrics(self) -> Sequence[Metric]:
-        return await _figures()(self._store, self._queues, dict(await self.status()), self._usual())
-
-    def _usual(self) -> str:
-        try:
-            ref = self._models.choice.default()
-        except ModelError:
-            return ""
-        return str(ref) if ref is not None and ref.model else ""
+        return await _figures()(self._store, self._queues, dict(await self.status()), self._models.default_model())
 
     def reload(self) -> ReloadedAnswer:
         return self._reloading()
@@ -299,6 +294,27 @@ def _figures() -> Callable[[Store, SessionQueues, dict[str, Any], str], Awaitabl
     from hob.app.maintenance.metrics import figures
 
     return figures
+
+
+@Lazy
+def _probe() -> Callable[[Config, Budget, Clock, str, str], Awaitable[TriedAnswer]]:
+    from hob.app.models.probe import probe_model
+
+    return probe_model
+
+
+@Lazy
+def _replay() -> Callable[..., Callable[[str, str], Awaitable[ReplayAnswer]]]:
+    from hob.app.replay.replay import TurnReplay
+
+    return TurnReplay
+
+
+@Lazy
+def _erase_person() -> Callable[[Store, Erasure, PairingService, Path, str, bool], Awaitable[ErasedAnswer]]:
+    from hob.app.maintenance.person_erasure import erase_person
+
+    return erase_person
 
 
 def _resting(route: RouteHealthPort, until: datetime) -> Mapping[str, Any]:

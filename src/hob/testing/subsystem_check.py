@@ -55,7 +55,7 @@ async def _check_open(subsystem: Subsystem, folder: Path, settings: Mapping[str,
 
 
 async def _check_contribution(subsystem: Subsystem, app: App) -> None:
-    contribution = app.contributions[subsystem.name]
+    _, contribution = app.features.opened[subsystem.name]
     declared = {spec.name: spec for group in subsystem.tools for spec in group.tools}
     brought = {spec.name: spec for toolset in contribution.toolsets for spec in toolset.specs()}
     other = sorted(name for name in declared.keys() | brought.keys() if declared.get(name) != brought.get(name))

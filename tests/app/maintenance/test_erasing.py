@@ -42,7 +42,7 @@ def leaks(home: Path) -> list[Path]:
 
 def erasure(hob: Machine) -> Erasure:
     """As Hob erases: what the tools keep goes too."""
-    return hob.app.store.erasure.with_participants([hob.app.tool_runtime.erase])
+    return hob.app.store.erasure.with_participants([hob.app.services.tool_runtime.erase])
 
 
 async def told(hob: Machine, text: str) -> str:

@@ -124,7 +124,7 @@ async def test_server_that_is_switched_off_is_gone_with_the_next_reading_of_the_
         await said(app, "hi")
         with (tmp_path / "home/config.toml").open("a") as file:
             file.write("on = false\n")
-        app.reload()
+        app.services.reloading()
         await said(app, "hi again")
         assert "mcp_notes" in model.requests[0].tools[-1].description
         assert "mcp_notes" not in model.requests[1].tools[-1].description

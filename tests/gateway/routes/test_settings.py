@@ -19,7 +19,7 @@ async def test_change_is_kept_noted_and_outranks_the_file(hob: Machine) -> None:
         row = rows(answer)["spending.daily"]
         assert (row["value"], row["layer"]) == (2.5, "stored")
         assert await hob.app.store.settings.load() == {"spending.daily": "2.5"}
-        assert hob.app.reload.waiting() == []
+        assert hob.app.services.reloading.waiting() == []
         entries = (await page.get("/api/v1/audit?kind=setting")).json()["entries"]
         assert [(each["name"], each["outcome"]) for each in entries] == [("spending.daily", "set")]
         back = await page.patch(PATH, json={"values": {"spending.daily": None}})

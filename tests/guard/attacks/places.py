@@ -172,7 +172,7 @@ async def _mcp_result(spot: Spot, evil: str) -> None:
             save_accepted(home, await accept(connection))
         told = f"[mcp.notes]\ncommand = {json.dumps(server.command)}\nread = {json.dumps(server.read)}\n"
         (home / "config.toml").write_text(told)
-        spot.house.app.reload()
+        spot.house.app.services.reloading()
     (home / "mcp/data/notes" / f"{spot.name}.txt").write_text(evil)
     await spot.house.say(spot.name, order("notes__get_note", name=spot.name))
 
@@ -188,10 +188,10 @@ async def _remote_mcp_result(spot: Spot, evil: str) -> None:
         async with connected(home, McpServer(url=url), "far") as connection:
             save_accepted(home, await accept(connection))
         (home / "config.toml").write_text(f'[mcp.far]\nurl = "{url}"\n')
-        spot.house.app.reload()
+        spot.house.app.services.reloading()
         await spot.house.say(spot.name, order("far__get_note", name=spot.name))
         (home / "config.toml").write_text("")
-        spot.house.app.reload()  # the server ends when nobody is connected any more
+        spot.house.app.services.reloading()  # the server ends when nobody is connected any more
 
 
 async def _canvas(spot: Spot, evil: str) -> None:

@@ -91,11 +91,11 @@ async def run_daemon(
             listening(app, tcp, pages, descriptors=descriptors),
             supervisor.heartbeat(app.api.clock),
         ):
-            loop.add_signal_handler(signal.SIGHUP, app.reload)
+            loop.add_signal_handler(signal.SIGHUP, app.services.reloading)
             on_ready(url)
             supervisor.send("READY=1", f"STATUS=Ready: {url or socket_of(home)}")
             try:
-                await asyncio.to_thread(_load, app.choice)
+                await asyncio.to_thread(_load, app.kernel.choice)
                 await stop.gentle.wait()
             finally:
                 supervisor.send("STOPPING=1", "STATUS=Running turns may end")
@@ -221,20 +221,20 @@ async def _open_to_phones(app: App, pages: TcpListener, maximum: int) -> AsyncIt
 
 
 def _api_of(app: App, *, local: bool) -> ASGIApp:
-    return build_api(app.api, local=local, endpoints=ENDPOINTS, more=partial(endpoints_of, app.subsystems))
+    return build_api(app.api, local=local, endpoints=ENDPOINTS, more=partial(endpoints_of, app.features.subsystems))
 
 
 def _pages_of(app: App, api: Api) -> ASGIApp:
     from hob.gateway.dashboard.canvas import canvas_frames
     from hob.gateway.dashboard.files import FRAMED, PackageFiles, authority_file  # loaded with the first page request
 
-    pages: dict[str, ASGIApp] = {files.path: PackageFiles(files.package, files.folder) for each in app.subsystems
-             for files in each.static_files}  # fmt: skip
-    pages |= {f"/views/{view.name}/": PackageFiles(view.package, view.folder, FRAMED) for each in app.subsystems
-              for view in each.views}  # fmt: skip
+    pages: dict[str, ASGIApp] = {}
+    for each in app.features.subsystems:
+        pages |= {files.path: PackageFiles(files.package, files.folder) for files in each.static_files}
+        pages |= {f"/views/{view.name}/": PackageFiles(view.package, view.folder, FRAMED) for view in each.views}
     pages |= canvas_frames()
     pages["/hob-ca.crt/"] = authority_file(api.port(Phone).authority)
-    return build_api(api, local=False, endpoints=api_v1_of(app.subsystems), pages=pages)
+    return build_api(api, local=False, endpoints=api_v1_of(app.features.subsystems), pages=pages)
 
 
 def _load(choice: Choice) -> None:

@@ -191,7 +191,7 @@ def _ask_here(
 
     async def answer(config: Config) -> str:
         async with open_app(config.home, config, own_only=True) as app:
-            more = partial(endpoints_of, app.subsystems)
+            more = partial(endpoints_of, app.features.subsystems)
             return await answer_in_process(app.api, more, method, route, query, body, told)
 
     try:

@@ -80,7 +80,7 @@ def _live(home: Path, said: "queue.SimpleQueue[_Stopper | Future[None]]") -> Non
             said.put(stopper)
             await stopper.stop_requested.wait()
             await drain(app, stopper.forced)
-            if text := commands_notice(app.tool_runtime.running):
+            if text := commands_notice(app.services.tool_runtime.running):
                 print(text, file=sys.stderr)
 
     with own(home, "chat"), log_file(home, config[LogSettings]):

@@ -10,7 +10,6 @@ from hob.app.contribution import Job
 from hob.app.features import Features
 from hob.app.kernel import Kernel
 from hob.app.running_app import RunningServices
-from hob.app.turn_services.operations import erasure_of
 from hob.app.turn_services.turn_services import TurnServices
 from hob.bus.bus import Bus, run_bus
 from hob.bus.delivery import SkipsMessages
@@ -62,7 +61,7 @@ async def run(kernel: Kernel, features: Features, services: TurnServices) -> Asy
             services.prepare()
             jobs = [
                 Job("approvals", lambda _: services.guard.watch()),
-                Job("erasure", lambda _: erasure_of(kernel, features).finish()),
+                Job("erasure", lambda _: features.erasure(kernel.store).finish()),
                 Job("auth_failures", lambda _: services.attempts.run()),
                 *(job for each in features for job in each.jobs),
                 *(follower.job for follower in services.followers),

@@ -57,7 +57,7 @@ async def one_shot(live: Life, show: Callable[[ClientEvent], None]) -> None:
         ):
             told = await _tell(app, live(app), show, handed_over)
             await drain(app, asyncio.Event())
-            if text := commands_notice(app.tool_runtime.running):
+            if text := commands_notice(app.services.tool_runtime.running):
                 show(ClientEvent("progress", {"what": "commands", "text": text}))
     if not told:
         raise ConnectionLost  # the next owner resumes the turn and knows the key
@@ -125,7 +125,7 @@ def resuming(id: str) -> Life:
 async def _need_model(app: App, id: InboundId) -> None:
     """Raise NotConfigured if no model is set up here: the message is left for a Hob that has one."""
     result = await app.store.inbox.find_result(id)
-    if result is not None and not result.settled and app.choice.line().startswith(NONE):
+    if result is not None and not result.settled and app.kernel.choice.line().startswith(NONE):
         raise NotConfigured(
             translatable(
                 "{state} in this environment; the message is kept for a Hob that has one: "

@@ -2,7 +2,7 @@
 
 import inspect
 import logging
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import field, is_dataclass, replace
 from functools import partial
@@ -141,9 +141,9 @@ class Plugins:
         ]
 
 
-def load_plugins(config: Config) -> tuple[Plugins, Config]:
-    """The plug-ins that are on in this home, and the settings with their sections."""
-    on = {name: each for name, each in read_manifests(config.home).items() if each.on}
+def load_plugins(config: Config, enabled: Iterable[Manifest]) -> tuple[Plugins, Config]:
+    """Load these plug-ins. Return them, and the settings with their sections."""
+    on = {each.name: each for each in enabled}
     plugins = Plugins(on)
     found = installed() if on else {}
     for name, manifest in on.items():
@@ -191,11 +191,13 @@ def _broken(told: str, _: DiagnosticContext) -> Sequence[CheckResult]:
     return [warn(told, "`hob plugins list` shows all of them")]
 
 
-def with_plugins(config: Config, own: Sequence[Subsystem]) -> tuple[Opening, Config]:
-    """How Hob's own features and the plug-ins that are on are opened, and the settings with their sections."""
-    plugins, config = load_plugins(config)
+def with_plugins(config: Config, own: Sequence[Subsystem]) -> tuple[Opening, Config, Collection[str]]:
+    """Return how to open Hob's own features with the enabled plug-ins, the settings, and the files to back up."""
+    manifests = read_manifests(config.home)
+    plugins, config = load_plugins(config, [each for each in manifests.values() if each.on])
     own = (*own, plugins.feature()) if plugins.manifests else own
-    return partial(open_with, own=own, plugins=plugins), config
+    carried = {name for each in manifests.values() for name in each.carried}
+    return partial(open_with, own=own, plugins=plugins), config, carried
 
 
 @asynccontextmanager

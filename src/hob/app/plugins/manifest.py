@@ -2,7 +2,7 @@
 
 import json
 import logging
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field, make_dataclass
 from pathlib import Path
 from typing import Any
@@ -71,11 +71,6 @@ def sections_of_plugins(home: Path) -> Mapping[str, type]:
     """The sections of those in this home."""
     manifests = read_manifests(home).values()
     return {name: section for each in manifests for name, section in each.settings().items()}
-
-
-def carried_by_plugins(home: Path) -> Collection[str]:
-    """The files and folders of the home that backups take along for them."""
-    return {name for each in read_manifests(home).values() for name in each.carried}
 
 
 def _rows(text: str) -> Sequence[tuple[str, dict[str, Any]]]:

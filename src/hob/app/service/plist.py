@@ -24,8 +24,7 @@ exits with 0 if Hob exited with 2, since restarting does not fix invalid setting
 
 
 def plist_text(plan: ServicePlan) -> str:
-    """Return the agent of a logged-in user. It is restarted every ten seconds if it fails, except for invalid settings.
-    """
+    """Return the agent of a logged-in user. It restarts ten seconds after a failure, but not for invalid settings."""
     log = str(plan.home / "logs" / NAME)
     table = {
         "Label": LABEL,

@@ -24,8 +24,7 @@ class ServiceState:
 
 
 class ServiceManager(Protocol):
-    """A service manager. Methods other than `obstacle` and `state` only return what is to be done or what a file says.
-    """
+    """A service manager. Only `obstacle` and `state` call it; the others return steps or read files."""
 
     name: str
     file: Path
@@ -37,8 +36,7 @@ class ServiceManager(Protocol):
         """Return the text of the service's file."""
 
     def install(self, plan: ServicePlan) -> Sequence[Step]:
-        """Return the steps that write the file and start the service, now and at boot. Repeating them changes nothing.
-        """
+        """Return the steps that write the file and start the service, now and at boot. They can be repeated."""
 
     def uninstall(self) -> Sequence[Step]:
         """Return the steps that stop it and remove its file."""

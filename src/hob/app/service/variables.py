@@ -28,8 +28,7 @@ def wanted(environ: Mapping[str, str], more: Iterable[str] = ()) -> dict[str, st
 
 
 def with_values(text: str, values: Mapping[str, str]) -> str:
-    """Return the file with these values set, all else unchanged. Raises ValueError for values that a line cannot hold.
-    """
+    """Return the file with these values set, all else unchanged. Raises ValueError for values a line cannot hold."""
     for name, value in values.items():
         if not value.isprintable() or "'" in value or "\\" in value:
             raise ValueError(name)

@@ -178,7 +178,7 @@ class ApprovalService:
     # time
 
     async def run(self) -> None:
-        """Wake turns whose questions nobody answered in time; at start also those answered while Hob was down."""
+        """Wake turns whose questions expire, until cancelled; first, those with undelivered answers."""
         await self._ledger.load()
         for turn in await self._store.turns.answered_but_parked():
             await self._wake(turn)

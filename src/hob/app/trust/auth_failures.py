@@ -16,8 +16,7 @@ log = logging.getLogger(__name__)
 
 
 class AuthFailureLog:
-    """Counts failures by place when called. The first is written at once, a series as one entry per minute and place.
-    """
+    """Counts failures by place when called. The first is written at once, a series once a minute per place."""
 
     def __init__(self, audit: AuditLog, clock: Clock) -> None:
         self._audit = audit

@@ -22,8 +22,7 @@ from hob.tools.registry.groups import Group, Groups, OpenGroups, ToolRatings, cl
 
 
 def make_registry(features: Features, opened: OpenGroups, operations: Callable[[], DaemonOperations]) -> Groups:
-    """Collect the tools that features declare, each from the feature that has it. Raises NotConfigured if names clash.
-    """
+    """Collect the features' tools, each from the feature that has it. Raises NotConfigured if names clash."""
     parts: list[Mapping[str, Group]] = []
     for subsystem, contribution in features.opened.values():
         parts.append(closed_groups(subsystem.tools, contribution.toolsets))

@@ -1,8 +1,8 @@
 """The services that run turns, made from the kernel and the features. Nothing is started here."""
 
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial, reduce
 from operator import or_
 from typing import Any
@@ -26,7 +26,6 @@ from hob.app.turn_services.commands import make_commands
 from hob.app.turn_services.driver import turn_dependencies
 from hob.app.turn_services.guard import make_accept, make_guard
 from hob.app.turn_services.models import open_model_services
-from hob.app.turn_services.operations import make_operations
 from hob.app.turn_services.renewal import renewing
 from hob.app.turn_services.tools import make_registry, open_catalog, restricted
 from hob.bus.accept import Acceptor
@@ -58,15 +57,22 @@ class TurnServices:
     tools: LazyTools
 
 
-async def make_turn_services(
+@asynccontextmanager
+async def open_turn_services(
+    kernel: Kernel, features: Features, *, address: str, on_handover: Callable[[], None] | None
+) -> AsyncIterator[TurnServices]:
+    """Open the turn services. `address` is the API's URL."""
+    async with AsyncExitStack() as stack:
+        yield await _make(stack, kernel, features, address, on_handover)
+
+
+async def _make(
     stack: AsyncExitStack,
     kernel: Kernel,
     features: Features,
-    *,
     address: str,
     on_handover: Callable[[], None] | None,
 ) -> TurnServices:
-    """Make the turn services; what they hold open is closed with the stack. `address` is the API's URL."""
     config, tool_runtime = kernel.config, features.port(LazyToolRuntime)
     supervisor = JobSupervisor(kernel.clock)
     followers = [FollowerJob(each, kernel.store, kernel.clock) for part in features for each in part.followers]
@@ -78,7 +84,7 @@ async def make_turn_services(
     driver = Driver(turn_dependencies(kernel, features, models, toolset, guard, background_tasks))
     reloading = SettingsReload(config, kernel.known, kernel.clock, kernel.signals.settings, models.routes.reconfigure)
     views = partial(_views, kernel, features, followers, supervisor)
-    operations = make_operations(kernel, features, views, models, toolset, reloading, address, on_handover)
+    operations = DaemonOperations(kernel, features, models, toolset, reloading, views, address, on_handover)
     commands = make_commands(kernel, features, operations, models)
     admission = AdmissionController(
         config, kernel.store, kernel.pairing_service, kernel.clock, kernel.notifier, kernel.channels, kernel.language
