@@ -1,4 +1,1 @@
-"""`hob doctor` and `hob security audit`: checks as data over one home.
-
-`hob doctor` and `hob security audit` are two views of them.
-"""
+"""Checks as data over one home; `hob doctor` and `hob security audit` are two views of them."""

@@ -1,4 +1,4 @@
-"""Administration in the dashboard: the log, what the doctor finds, channels and plug-ins."""
+"""The dashboard's administration: log, doctor, channels, secrets, sandbox and plug-ins."""
 
 import asyncio
 from collections import deque
@@ -46,7 +46,7 @@ from hob.tools.sandbox.settings import SandboxSettings
 from hob.workspace.settings import WorkspaceSettings
 
 GOOD_SECONDS = 300.0
-"""How long what the doctor found is told again without looking."""
+"""How long the doctor's result is reused."""
 _LEVELS = ("debug", "info", "warning", "error", "critical")
 
 
@@ -61,7 +61,7 @@ class OwnerAdministration:
         channels: ChannelDirectory,
         config: Callable[[], Config],
     ) -> None:
-        """`config` gives the settings as they are now."""
+        """`config` returns the current settings."""
         self._config = config
         self._home = home
         self._environ = environ
@@ -72,12 +72,12 @@ class OwnerAdministration:
         self._examining = asyncio.Lock()
 
     async def logs(self, criteria: LogsQuery) -> Sequence[LogLineAnswer]:
-        """Lines of the log, the newest last."""
+        """Return lines of the log, newest last."""
         return [view(line) for line in await asyncio.to_thread(_newest, self._home / "logs", criteria)]
 
     async def examine(self, *, online: bool, refresh: bool) -> DoctorAnswer:
-        """What `hob doctor` found in the last minutes, or with `refresh` finds now; `online`: models were asked too."""
-        async with self._examining:  # who asks meanwhile gets what was found for the one before
+        """Return the doctor's recent findings, or with `refresh` new ones; `online`: with model servers."""
+        async with self._examining:  # concurrent requests share one run
             known, now = self._examined.get(online), self._clock.now().timestamp()
             if refresh or known is None or not 0 <= now - known["at"] < GOOD_SECONDS:
                 known = self._examined[online] = await self._look(online=online)
@@ -103,7 +103,7 @@ class OwnerAdministration:
         }
 
     async def channels(self) -> Sequence[ChannelAnswer]:
-        """The channels that run, and what each still owes."""
+        """Return the running channels, each with its number of undelivered messages."""
         stuck = [row.outbound.to for row in await self._store.outbox.stuck(500)]
         return [
             {
@@ -116,19 +116,19 @@ class OwnerAdministration:
         ]
 
     async def secrets(self) -> Sequence[SecretAnswer]:
-        """The secrets that the settings name, with where they are kept; never what they are."""
+        """Return the secrets in the settings and where they are stored, never their values."""
         return await asyncio.to_thread(_secrets, self._config())
 
     async def sandbox(self) -> SandboxAnswer:
-        """Where commands run now, and what they may. Starts a process."""
+        """Return the sandbox of commands and its limits. Starts a process."""
         return await asyncio.to_thread(_sandbox, self._config(), self._environ.get("PATH", ""))
 
     async def identity(self) -> IdentityFilesAnswer:
-        """The identity files, each with what became of it since it was accepted."""
+        """Return the identity files, each with its changes since acceptance."""
         return await asyncio.to_thread(compare_files, self._home, self._config()[WorkspaceSettings].path)
 
     async def settle_identity(self, name: str, hash_: str, *, accept: bool) -> IdentityFilesAnswer:
-        """Follow a file as it was shown, or put back what was accepted before; it is in the audit log."""
+        """Accept a file as it was shown, or restore the accepted version; recorded in the audit log."""
         folder = self._config()[WorkspaceSettings].path
         await asyncio.to_thread(settle_file, self._home, folder, name, hash_, accept=accept)
         did = "accept" if accept else "put_back"
@@ -136,7 +136,7 @@ class OwnerAdministration:
         return await self.identity()
 
     async def connect(self, new_model: ModelConnection, probe: Probe) -> ConnectedAnswer:
-        """Try the model with a key that is kept only if it answers; then it is what is asked from now on."""
+        """Try the model, and if it answers, store its key and make it the default."""
         candidate = _candidate(new_model)
         with keyed(self._home, candidate) as draft:
             if not draft.model:
@@ -156,7 +156,7 @@ class OwnerAdministration:
         }
 
     async def plugins(self) -> Sequence[PluginAnswer]:
-        """The plug-ins that are installed here."""
+        """Return the installed plug-ins."""
         found = await asyncio.to_thread(read_manifests, self._home)
         return [
             {
@@ -233,12 +233,12 @@ async def _names(draft: ProviderConfigDraft) -> tuple[str, ...]:
     try:
         async with open_model_setup(read_config(), SystemClock(), draft) as here:
             return await listed(here, draft.provider)
-    except ModelError:  # asking the model itself will tell why
+    except ModelError:  # the probe will report the reason
         return ()
 
 
 def _newest(folder: Path, criteria: LogsQuery) -> list[LogLine]:
-    """Read from the newest file backwards, as many files as it takes."""
+    """Read from the newest file backwards, as far as needed."""
     minimum, text = _LEVELS.index(criteria.level), criteria.text.casefold()
     found: deque[LogLine] = deque()
     for file in (folder / NAME, *full_files(folder)):

@@ -1,4 +1,4 @@
-"""What a check is, what it finds, and what can be mended."""
+"""Checks, their results, and fixes."""
 
 from collections.abc import Callable, Iterable
 from enum import StrEnum
@@ -8,7 +8,7 @@ from hob.core.values import dataclass
 
 
 class Severity(StrEnum):
-    """How much it matters, from the least to the most."""
+    """How much a finding matters, least first."""
 
     INFO = "info"
     WARN = "warn"
@@ -17,7 +17,7 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """Something safe for `--fix`; `perform` says whether it was done. `alone`: only while no one owns the home."""
+    """A safe change for `--fix`; `perform` returns whether it was done. `alone`: only while nobody owns the home."""
 
     told: str
     perform: Callable[[], bool]
@@ -26,7 +26,7 @@ class Fix:
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """One thing that is wrong. `where` names the file, setting or value, `advice` the next step."""
+    """One finding. `where` names the file, setting or value, `advice` the next step."""
 
     severity: Severity
     title: str
@@ -37,27 +37,27 @@ class CheckResult:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One question about a home. `run` gives what is wrong; it raises CheckSkipped where it cannot know."""
+    """One question about a home. `run` yields findings; it raises CheckSkipped if it cannot know."""
 
     id: str
     question: str
     run: Callable[[DiagnosticContext], Iterable[CheckResult]]
     slow: bool = False
-    """Whether anyone who waits should be told what for."""
+    """Whether to tell a waiting person what is being checked."""
     audit: bool = False
-    """Whether it is of the security audit; `hob doctor` shows the others."""
+    """Whether it belongs to the security audit; `hob doctor` shows the others."""
 
 
 def critical(title: str, advice: str, where: str = "", mend: Fix | None = None) -> CheckResult:
-    """Hob does not work, or loses something."""
+    """Return a finding: Hob does not work, or loses something."""
     return CheckResult(Severity.CRITICAL, title, advice, where, mend)
 
 
 def warn(title: str, advice: str, where: str = "", mend: Fix | None = None) -> CheckResult:
-    """Something does not work, or soon will not."""
+    """Return a finding: something does not work, or soon will not."""
     return CheckResult(Severity.WARN, title, advice, where, mend)
 
 
 def info(title: str, advice: str, where: str = "", mend: Fix | None = None) -> CheckResult:
-    """Good to know."""
+    """Return a finding that is good to know."""
     return CheckResult(Severity.INFO, title, advice, where, mend)

@@ -1,4 +1,4 @@
-"""What the checks look at: a home, its settings, its owner and its database, each read once and when first asked."""
+"""What checks examine: a home, its settings, its owner and its database, each read once on first use."""
 
 import os
 import shutil
@@ -25,16 +25,16 @@ from hob.store.backup.inspection import Examined, examine
 from hob.store.database.database import NAME
 
 ANSWER_SECONDS = 5.0
-"""How long the owner of a home may take to say how it is."""
+"""How long the owner of a home may take to report its status."""
 
 
 class CheckSkipped(HobError):
-    """This could not be looked at. The message says why."""
+    """The check cannot be made. The message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """Anyone who owns the home. `status` is what it tells of itself, `problem` why it tells nothing, if it answers."""
+    """The owner of the home. `status` is its own report, or `problem` why it gives none, if it answers."""
 
     name: str
     status: Mapping[str, Any] | None
@@ -47,7 +47,7 @@ class Owner:
 
 
 class DiagnosticContext:
-    """One home and what belongs to it. Looking changes nothing."""
+    """One home and what belongs to it. Reading it changes nothing."""
 
     def __init__(
         self, home: Path, environ: Mapping[str, str], *, online: bool = True, clock: Clock | None = None
@@ -59,17 +59,17 @@ class DiagnosticContext:
 
     @property
     def now(self) -> float:
-        """Seconds since 1970, as this machine has it."""
+        """This machine's time in Unix seconds."""
         return self.clock.now().timestamp()
 
     @cached_property
     def wrong_settings(self) -> tuple[ConfigProblem, ...]:
-        """What keeps the settings from being read."""
+        """The problems that prevent the settings from loading."""
         return self._read[1]
 
     @property
     def config(self) -> Config:
-        """The settings. Raises CheckSkipped where they are wrong."""
+        """The settings. Raises CheckSkipped if they are invalid."""
         config = self._read[0]
         if config is None:
             raise CheckSkipped("the settings are wrong")
@@ -84,23 +84,23 @@ class DiagnosticContext:
 
     @cached_property
     def security(self) -> SecurityFacts:
-        """What the security audit looks at. Raises CheckSkipped where the settings are wrong."""
+        """The facts of the security audit. Raises CheckSkipped if the settings are invalid."""
         return gather(self.config, self.environ)
 
     def with_facts(self, facts: SecurityFacts) -> "DiagnosticContext":
-        """The same home, about which the security audit knows no more than this."""
+        """Return a context of the same home with these security facts."""
         other = DiagnosticContext(self.home, self.environ, online=self._online, clock=self.clock)
         other.security = facts
         return other
 
     @cached_property
     def choice(self) -> Choice:
-        """What there is to ask. Raises CheckSkipped where the settings are wrong."""
+        """The available models. Raises CheckSkipped if the settings are invalid."""
         return Choice(self.config[ModelSettings], self.environ)
 
     @cached_property
     def owner(self) -> Owner | None:
-        """Who owns the home now, if anybody does."""
+        """The current owner of the home, or None."""
         name = holder_of(self.home)
         if not name:
             return None
@@ -114,24 +114,24 @@ class DiagnosticContext:
 
     @property
     def daemon(self) -> Mapping[str, Any] | None:
-        """What the daemon tells of itself, which may have another environment than this one; None where none does."""
+        """The daemon's status, whose environment may differ from this one; None without a daemon."""
         return self.owner.status if self.owner is not None and self.owner.daemon else None
 
     def status(self) -> Mapping[str, Any]:
-        """What the owner tells of itself. Raises CheckSkipped where no one does."""
+        """Return the owner's status. Raises CheckSkipped if there is none."""
         if self.owner is None or self.owner.status is None:
             raise CheckSkipped("Hob is not running")
         return self.owner.status
 
     def need_home(self) -> Path:
-        """The home, which is there. Raises CheckSkipped."""
+        """Return the home. Raises CheckSkipped if there is none."""
         if not self.home.is_dir():
             raise CheckSkipped("there is no home yet")
         return self.home
 
     @property
     def database(self) -> Path:
-        """The database, which is there. Raises CheckSkipped."""
+        """The database file. Raises CheckSkipped if there is none."""
         file = self.need_home() / NAME
         if not file.is_file():
             raise CheckSkipped("there is no database yet")
@@ -139,7 +139,7 @@ class DiagnosticContext:
 
     @property
     def examined(self) -> Examined:
-        """A quick look at the database. Raises CheckSkipped where that is not possible, which another check tells."""
+        """The quick examination of the database. Raises CheckSkipped if it failed, which another check reports."""
         result = self.examination
         if isinstance(result, HobError):
             raise CheckSkipped("the database cannot be read")
@@ -147,7 +147,7 @@ class DiagnosticContext:
 
     @cached_property
     def examination(self) -> Examined | HobError:
-        """The look, or the error instead of it."""
+        """The quick examination of the database, or its error."""
         try:
             return examine(self.database.parent, owned=self.owner is not None)
         except (StoreError, NotFound) as error:
@@ -155,20 +155,20 @@ class DiagnosticContext:
 
     @cached_property
     def service_manager(self) -> ServiceManager:
-        """Who would keep the service running."""
+        """The machine's service manager."""
         return find_keeper(self.environ, self.home)
 
     def may_write(self, path: Path) -> bool:
-        """Whether this may be written, or made."""
+        """Return whether this path may be written or created."""
         place = next(folder for folder in (path, *path.absolute().parents) if folder.exists())
         return os.access(place, os.W_OK) and not os.statvfs(place).f_flag & os.ST_RDONLY
 
     def find_program(self, name: str) -> Path | None:
-        """Where a program lies, by this environment."""
+        """Return a program's path in this environment, or None."""
         found = shutil.which(name, path=self.environ.get("PATH", os.defpath))
         return Path(found) if found else None
 
     def need_network(self) -> None:
-        """Raises CheckSkipped where nothing may be asked over the network."""
+        """Raise CheckSkipped if the network may not be used."""
         if not self._online:
             raise CheckSkipped("--offline leaves them out")

@@ -1,4 +1,4 @@
-"""Opening the feature of diagnostics; the checks are loaded when somebody asks for them."""
+"""Opens the administration; the checks load on first use."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -19,7 +19,7 @@ def _over() -> Callable[..., Administration]:
 
 @asynccontextmanager
 async def open_administration(kernel: Kernel) -> AsyncIterator[Contribution]:
-    """Nothing is looked at before somebody asks."""
+    """Open the administration; nothing is checked before a request."""
     now = kernel.config
 
     def reconfigure(config: Config) -> None:

@@ -1,4 +1,4 @@
-"""Asking all checks, and mending what can be mended."""
+"""Running all checks, and applying fixes."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
@@ -17,19 +17,19 @@ _ORDER = tuple(Severity)
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What one check has found."""
+    """A finding of one check."""
 
     id: str
     found: CheckResult
     accepted: bool = False
-    """Whether the owner has said that it may be so."""
+    """Whether the owner accepts it."""
 
 
 @dataclass(frozen=True, slots=True)
 class DiagnosticReport:
-    """What was found, what matters most first; and what could not be looked at, with the reason.
+    """The findings, most important first, and the checks that were skipped, with reasons.
 
-    `unknown` was accepted without there being such a check.
+    `unknown` are accepted ids without a check.
     """
 
     findings: tuple[Finding, ...]
@@ -39,12 +39,12 @@ class DiagnosticReport:
 
     @property
     def worst(self) -> Severity | None:
-        """The highest severity of what is not accepted."""
+        """The highest severity of findings that are not accepted."""
         return max((each.found.severity for each in self.findings if not each.accepted), key=_ORDER.index, default=None)
 
 
 def checks_of(subsystems: Iterable[Subsystem], *, audit: bool = False) -> Sequence[Check]:
-    """The checks that these features declare: those of `hob doctor`, or of the security audit."""
+    """Return these features' checks of `hob doctor`, or of the security audit."""
     declared = (row for each in subsystems if each.checks is not None for row in each.checks())
     return tuple(row for row in declared if row.audit is audit)
 
@@ -55,9 +55,9 @@ def examine_house(
     checks: Iterable[Check] | None = None,
     accepted: Collection[str] = (),
 ) -> DiagnosticReport:
-    """Ask every check, told to `begins` before; nothing is changed, whatever state the home is in.
+    """Run every check, after calling `begins` with it. Nothing is changed, in whatever state the home is.
 
-    What the owner accepts is still told, after the rest.
+    Accepted findings are reported last.
     """
     checks = checks_of(SUBSYSTEMS) if checks is None else tuple(checks)
     findings: list[Finding] = []
@@ -68,7 +68,7 @@ def examine_house(
             findings += [Finding(check.id, found, check.id in accepted) for found in check.run(diagnostics)]
         except CheckSkipped as reason:
             skipped.append((check.id, reason.args[0]))
-        except Exception as error:  # noqa: BLE001 - the wall: what no one thought of is what a doctor is for
+        except Exception as error:  # noqa: BLE001 - the wall: a doctor survives what nobody thought of
             told = translatable("this could not be looked at: {kind}: {error}", kind=type(error).__name__, error=error)
             findings.append(
                 Finding(check.id, warn(told, "please report this, with what is special about this machine"))
@@ -79,7 +79,7 @@ def examine_house(
 
 
 def apply_fixes(home: Path, findings: Iterable[Finding]) -> Sequence[str]:
-    """Do what is safe; what was done. What needs the home for itself is left where somebody owns it."""
+    """Apply safe fixes. Return what was done. Those that need the home alone are skipped if it is in use."""
     mends = [mend for each in findings if (mend := each.found.fix) is not None and not each.accepted]
     done = _done([each for each in mends if not each.alone])
     alone = [each for each in mends if each.alone]

@@ -1,6 +1,6 @@
-"""What the security audit looks at, gathered from settings and files; and the one thing it repairs by itself.
+"""The security audit's facts, gathered from settings and files, and its one automatic fix.
 
-Nothing is asked over the network, no database is opened, and no secret leaves this module.
+It uses no network and opens no database, and no secret leaves this module.
 """
 
 import os
@@ -51,11 +51,11 @@ from hob.workspace.settings import WorkspaceSettings
 S = TypeVar("S")
 _HEADERS = frozenset({"authorization", "x-api-key", "api-key", "x-goog-api-key", "proxy-authorization", "cookie"})
 _DAY = 86_400.0
-_MAX_FILES = 100_000  # of the workspace, that are looked at
+_MAX_FILES = 100_000  # files examined in the workspace
 
 
 def gather(config: Config, environ: Mapping[str, str]) -> SecurityFacts:
-    """Everything the checks want to know. What cannot be looked at is left out."""
+    """Gather the facts for all checks, without those that cannot be read."""
     secrets = dict(config.secrets())
     return SecurityFacts(
         files=gather_files(config, environ, secrets),
@@ -72,7 +72,7 @@ def gather(config: Config, environ: Mapping[str, str]) -> SecurityFacts:
 
 
 def _section(config: Config, section: type[S]) -> S:
-    """The settings of this class; as they come where this Hob does not load them."""
+    """Return the settings of this class, or its defaults if this Hob does not load them."""
     return config[section] if section in config.sections.values() else section()
 
 
@@ -89,7 +89,7 @@ def _limits(config: Config) -> Mapping[str, float]:
 
 
 def gather_files(config: Config, environ: Mapping[str, str], secrets: Mapping[str, Secret]) -> FileFacts:
-    """Where everything lies, and who may do what to it."""
+    """Gather the locations and permissions of files."""
     home, workspace = config.home, config[WorkspaceSettings].path
     backups = sorted((home / "backups").glob("*.db")) if (home / "backups").is_dir() else []
     places = {name: seen for name, path in _places(config, secrets, backups) if (seen := _look(path)) is not None}
@@ -133,7 +133,7 @@ def _look(path: Path) -> PlaceFacts | None:
 
 
 def _setuid(folder: Path) -> Iterator[str]:
-    """Files here with the bits that lend rights, of the first so many."""
+    """Yield files with setuid or setgid bits, up to a maximum of files examined."""
     files = (Path(at, name) for at, _, names in os.walk(folder) for name in names)
     for file in islice(files, _MAX_FILES):
         with suppress(OSError):
@@ -143,13 +143,13 @@ def _setuid(folder: Path) -> Iterator[str]:
 
 
 def _is_open(folder: Path) -> bool:
-    """Whether others may rename what lies in it."""
+    """Return whether others may rename entries of this folder."""
     seen = _look(folder)
     return seen is not None and bool(seen.mode & 0o022) and not seen.mode & stat.S_ISVTX
 
 
 def tighten(fix: PermissionFix) -> bool:
-    """Take these permission bits away, if the file is still there, ours and no link; whether that was done."""
+    """Remove permission bits if the file still exists, is ours and no link. Return whether that was done."""
     try:
         handle = os.open(fix.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:  # a socket cannot be opened
@@ -188,7 +188,7 @@ def _gateway(config: Config) -> GatewayFacts:
         token = None
     webhooks = _section(config, Webhooks).items()
     owner_webhooks = tuple(f"webhooks.{name}" for name, each in webhooks if each.sender is SenderClass.OWNER)
-    if token is None:  # it is made at the first start, and well
+    if token is None:  # it is made strong at the first start
         return GatewayFacts(settings.host, settings.port, tls=tls, owner_webhooks=owner_webhooks)
     return GatewayFacts(settings.host, settings.port, len(token), len(set(token)), tls, owner_webhooks)
 
@@ -265,7 +265,7 @@ def _expanded(path: str, environ: Mapping[str, str]) -> str:
 
 
 def _backend(settings: SandboxSettings, environ: Mapping[str, str]) -> tuple[str, bool, str]:
-    """What would confine commands now, found by trying, whether it protects, and why nothing would."""
+    """Return the sandbox that would confine commands now, whether it protects files, and why there is none."""
     from hob.tools.sandbox.backends.detection import try_backend
 
     try:

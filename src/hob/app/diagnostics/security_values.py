@@ -1,4 +1,4 @@
-"""What the security checks look at, as values, and what they find in them."""
+"""The facts that security checks examine, and what they find."""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -8,7 +8,7 @@ from hob.guard.admission.settings import AdmissionSettings
 from hob.guard.screening.scanner.settings import ScannerSettings
 from hob.guard.settings import ApprovalSettings, PolicySettings
 
-# What the checks look at. The defaults are those of a Hob about which there is nothing to say.
+# The defaults are those of a Hob without findings.
 
 SENSIBLE: Mapping[str, float] = {
     "spending.daily": 1_000,
@@ -24,12 +24,12 @@ SENSIBLE: Mapping[str, float] = {
     "sandbox.open_files": 1_000_000,
     "sandbox.output_mib": 16_384,
 }
-"""Limits, each with the most that still is one."""
+"""Limits, each with the highest value that still limits anything."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlaceFacts:
-    """A file or folder that is there: its permission bits, whether it is this user's, whether it is a link."""
+    """An existing file or folder: its permission bits, whether it belongs to this user, whether it is a link."""
 
     path: str
     mode: int
@@ -39,7 +39,7 @@ class PlaceFacts:
 
 @dataclass(frozen=True, slots=True)
 class FileFacts:
-    """Where things lie. `places` by what they are; those with several files have a number behind: `secret.2`."""
+    """The locations of files. `places` are keyed by role, numbered if there are several: `secret.2`."""
 
     places: Mapping[str, PlaceFacts] = field(default_factory=dict)
     home: str = "/home/me/.hob"
@@ -47,13 +47,13 @@ class FileFacts:
     user_home: str = "/home/me"
     root: bool = False
     parent_open: bool = False
-    """Whether others may rename what lies beside the home."""
+    """Whether others may rename entries beside the home."""
     repository: str = ""
-    """The Git work tree the home lies in."""
+    """The Git work tree that contains the home."""
     setuid: tuple[str, ...] = ()
-    """Programs in the workspace that run with their owner's rights, no matter who starts them."""
+    """Files in the workspace with setuid or setgid bits."""
     backup_days: float | None = 0.0
-    """Age of the newest backup; None where there is none and something to lose."""
+    """Age of the newest backup; None if there is none, but data to lose."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,19 +77,19 @@ class SecretFacts:
     short: tuple[str, ...] = ()
     unreadable: tuple[str, ...] = ()
     same: tuple[tuple[str, ...], ...] = ()
-    """Settings that hold one and the same secret."""
+    """Groups of settings that hold the same secret."""
     in_environment: tuple[str, ...] = ()
     in_headers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class ModelFacts:
-    """Who is asked, and what they may be told."""
+    """The models that are used, and what they may be sent."""
 
     plain_http: tuple[str, ...] = ()
-    """Addresses of servers elsewhere without TLS."""
+    """Addresses of remote servers without TLS."""
     plain_key: tuple[str, ...] = ()
-    """Addresses in the private network that are sent a key without TLS."""
+    """Addresses in the private network that get a key without TLS."""
     secrets_action: str = "redact"
     limited: bool = True
     strangers_limited: bool = True
@@ -98,8 +98,8 @@ class ModelFacts:
 
 @dataclass(frozen=True, slots=True)
 class SandboxFacts:
-    """Where commands run. `found` is what would be taken now: bubblewrap, landlock, ..., or nothing; `protects` tells
-    whether it keeps from commands what is protected in folders that they may change, `missing` why nothing would.
+    """The sandbox of commands. `found` is the backend that would be used now, or empty; `protects`: whether it keeps
+    protected files from being changed; `missing`: why there is none.
     """
 
     backend: str = "auto"
@@ -116,7 +116,7 @@ class SandboxFacts:
 
 @dataclass(frozen=True, slots=True)
 class SecurityFacts:
-    """All of it."""
+    """All facts of the security audit."""
 
     files: FileFacts = field(default_factory=FileFacts)
     gateway: GatewayFacts = field(default_factory=GatewayFacts)
@@ -128,28 +128,28 @@ class SecurityFacts:
     admission: AdmissionSettings = field(default_factory=AdmissionSettings)
     scanner: ScannerSettings = field(default_factory=ScannerSettings)
     limits: Mapping[str, float] = field(default_factory=dict)
-    """The limits of `SENSIBLE`, by their keys, as they are set."""
+    """The configured values of the limits in `SENSIBLE`."""
 
 
 @dataclass(frozen=True, slots=True)
 class PermissionFix:
-    """Permission bits to take away; nothing is ever given."""
+    """Permission bits to remove; none is ever added."""
 
     path: str
     remove: int
 
 
 Found = str | PermissionFix
-"""What a check has found: a name or value, or a file with the bits that are too many."""
+"""A check's finding: a name or value, or a file with excess permission bits."""
 
 
 def when(wrong: bool, what: str = "") -> tuple[str, ...]:
-    """A finding if something is wrong."""
+    """Return a finding if something is wrong."""
     return (what,) if wrong else ()
 
 
 def open_places(facts: SecurityFacts, name: str, bits: int = 0o077) -> list[PermissionFix]:
-    """The places of this name whose permissions have these bits. A link has none of its own."""
+    """Return the places of this name with any of these permission bits. Links have none of their own."""
     return [
         PermissionFix(place.path, place.mode & bits)
         for place in places_of(facts, name)
@@ -158,5 +158,5 @@ def open_places(facts: SecurityFacts, name: str, bits: int = 0o077) -> list[Perm
 
 
 def places_of(facts: SecurityFacts, name: str) -> list[PlaceFacts]:
-    """The places of this name, one or several."""
+    """Return the places of this name."""
     return [place for key, place in facts.files.places.items() if key.partition(".")[0] == name]

@@ -1,4 +1,4 @@
-"""What time it is for a server, by the `Date` of its answer (RFC 9110, section 6.6.1)."""
+"""A server's time, from the `Date` header of its answer (RFC 9110, section 6.6.1)."""
 
 import ssl
 from email.utils import parsedate_to_datetime
@@ -9,13 +9,13 @@ _SECONDS = 3.0
 
 
 def date_of(url: str) -> float | None:
-    """Its time in Unix seconds; None where it cannot be reached or does not tell. Nothing is sent but `HEAD /`."""
+    """Return a server's time in Unix seconds, or None if it does not say. Sends nothing but `HEAD /`."""
     try:
         parts = urlsplit(url)
         if parts.hostname is None:
             return None
         if parts.scheme == "https":
-            # by a wrong clock every certificate looks invalid; nothing is sent, and little believed
+            # with a wrong clock every certificate looks invalid; nothing is sent, and only the date is read
             careless = ssl.create_default_context()
             careless.check_hostname, careless.verify_mode = False, ssl.CERT_NONE
             connection: HTTPConnection = HTTPSConnection(parts.hostname, parts.port, timeout=_SECONDS, context=careless)

@@ -1,4 +1,4 @@
-"""Which findings of the security audit the owner has looked at and accepts."""
+"""Which findings of the security audit the owner has reviewed and accepts."""
 
 from hob.core.settings import setting
 from hob.core.values import dataclass

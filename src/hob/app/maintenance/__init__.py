@@ -1,1 +1,1 @@
-"""Maintenance: backups, retention, erasing, metrics."""
+"""Maintenance: backups, retention, erasure, metrics."""

@@ -1,4 +1,4 @@
-"""The daily backup: when it is made, how many are kept, where."""
+"""The daily backup: when it is made, where, and how many are kept."""
 
 import asyncio
 import logging
@@ -26,14 +26,14 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Backup:
-    """One that is whole: it got its name when all of it was on disk."""
+    """A complete backup; it gets its name once it is all on disk."""
 
     file: Path
     at: datetime
 
 
 class DailyBackups:
-    """Makes them in `backups/` in the home. One that was missed is made when it is next looked."""
+    """Makes daily backups in the home's `backups/`. A missed one is made at the next check."""
 
     def __init__(
         self, store: Store, home: Path, settings: BackupSettings, clock: Clock, timezone: tzinfo | None = None
@@ -47,16 +47,16 @@ class DailyBackups:
         self._making = False
 
     def tidy(self) -> None:
-        """After a start: take away what a killed backup left; it never had a backup's name."""
+        """Remove what a killed backup left behind, at start; it never has a backup's name."""
         for left in self._folder.glob(".daily-*"):
             with suppress(OSError):
                 left.unlink()
 
     def found(self) -> list[Backup]:
-        """Those there are, the oldest first."""
+        """Return the backups, oldest first."""
         try:
             files = list(self._folder.iterdir())
-        except OSError:  # there was never one
+        except OSError:  # none was ever made
             return []
         backups = []
         for file in files:
@@ -67,7 +67,7 @@ class DailyBackups:
         return sorted(backups, key=lambda backup: backup.at)
 
     async def due(self) -> bool:
-        """Whether one is wanted now: none was made since the hour of the day came, in a home that was in use before."""
+        """Return whether one is due: none since today's hour, in a home that was in use before it."""
         if not self.settings.daily:
             return False
         hour, past = self.last_hour(), self._past(self.found())
@@ -76,7 +76,7 @@ class DailyBackups:
         return await self._store.began() < hour.timestamp()
 
     async def make(self) -> None:
-        """Make one now and let go of the oldest. What goes wrong is logged and stands in `view`."""
+        """Make a backup and drop the oldest ones. Failures are logged and shown in `view`."""
         now = self._clock.now()
         file = self._folder / _NAME.format(stamp=now.astimezone(UTC).strftime(_STAMP))
         began = self._clock.monotonic()
@@ -95,11 +95,11 @@ class DailyBackups:
             self._making = False
 
     def last_hour(self) -> datetime:
-        """When the hour last came."""
+        """Return when the hour last came."""
         return last_hour(self._clock.now(), self.settings.hour, self._timezone)
 
     def view(self) -> Mapping[str, Any]:
-        """How it stands: the newest whole one, when the next is made, and what went wrong last."""
+        """Return the newest complete backup, the time of the next, and the last problem."""
         found = self.found()
         newest = (self._past(found) or found)[-1] if found else None
         next_at = _next_hour(self._clock.now(), self.settings.hour, self._timezone).timestamp()
@@ -118,13 +118,13 @@ class DailyBackups:
             backup.file.unlink(missing_ok=True)
 
     def _past(self, found: list[Backup]) -> list[Backup]:
-        """All but those that a wrong clock put into the future: they are no one's newest."""
+        """Return all backups not dated in the future by a wrong clock; those never count as the newest."""
         now = self._clock.now()
         return [backup for backup in found if backup.at <= now]
 
 
 def last_hour(now: datetime, hour: int, timezone: tzinfo | None = None) -> datetime:
-    """When this hour of the day last came in this zone; None is the machine's."""
+    """Return when this hour of the day last came in this zone; None is the machine's."""
     today = now.astimezone(timezone)
     return next(at for days in (0, 1) if (at := _at_hour(today - timedelta(days=days), hour, timezone)) <= now)
 
@@ -135,5 +135,5 @@ def _next_hour(now: datetime, hour: int, timezone: tzinfo | None) -> datetime:
 
 
 def _at_hour(day: datetime, hour: int, timezone: tzinfo | None) -> datetime:
-    # made again, so that the offset is that of this very hour, not of now
+    # built anew, so that the offset is that of this hour, not of now
     return day.replace(hour=hour, minute=0, second=0, microsecond=0, tzinfo=timezone, fold=0).astimezone(UTC)

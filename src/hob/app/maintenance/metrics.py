@@ -1,6 +1,6 @@
-"""Metrics for Prometheus: which there are, and how each is read.
+"""Prometheus metrics and how each is read.
 
-Counters begin again with each run, those of models apart, which count all that was ever spent.
+Counters restart with each run, except those of models, which count everything ever spent.
 """
 
 import os
@@ -20,9 +20,10 @@ _ENDS = (TurnState.DONE, TurnState.SILENT, TurnState.FAILED, TurnState.CANCELLED
 
 
 async def figures(store: Store, session_queues: SessionQueues, status: dict[str, Any], usual: str) -> Sequence[Metric]:
-    """Turns, models, ages and queues; `status` is what `hob status` tells, `usual` names the usual model.
+    """Return metrics of turns, models, ages and queues from `status` (that of `hob status`); `usual` is the default
+    model.
 
-    What can be known beforehand is told from the start, with 0. Raises StoreErrors.
+    Known label values are present from the start with 0. Raises StoreErrors.
     """
     health, backups = store.health(), status["backups"]
     turns = [({"state": name}, float(status[name])) for name in ("running", "waiting", "parked")]
@@ -42,7 +43,7 @@ async def figures(store: Store, session_queues: SessionQueues, status: dict[str,
             "Replies by state: pending (until 1.0 counted as owed too), given up, waiting to be fetched.",
             replies,
         ),
-        *(  # the second is its former name, kept until 1.0
+        *(  # the second name is deprecated, kept until 1.0
             figure(name, "How long the oldest message has waited for its turn.", status["oldest_waiting_seconds"])
             for name in ("hob_session_age_seconds", "hob_lane_age_seconds")
         ),
@@ -86,7 +87,7 @@ def _of_turns(session_queues: SessionQueues) -> Sequence[Metric]:
 
 
 def _resident_bytes() -> float | None:
-    """As the kernel counts it (proc(5), `statm`); None where there is no such file."""
+    """Return the resident memory per proc(5), `statm`; None if unavailable."""
     try:
         return float(int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE"))
     except (OSError, IndexError, ValueError):
@@ -95,7 +96,7 @@ def _resident_bytes() -> float | None:
 
 async def _of_models(store: Store, usual: str) -> Sequence[Metric]:
     known = dict(await store.ledger.sums("model"))
-    if usual:  # from the first look on, so that the first call is seen as a change
+    if usual:  # present from the first scrape, so that the first call counts as a change
         known.setdefault(usual, Spent(0, 0, Usage(), 0))
     sums = sorted(known.items())
     tokens = [

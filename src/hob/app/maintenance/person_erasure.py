@@ -1,4 +1,4 @@
-"""`hob erase`: a person, all they said, all that came of it, and what Hob remembers of them."""
+"""`hob erase`: forgetting a person, their messages, the results, and the memories of them."""
 
 import asyncio
 import re
@@ -16,7 +16,7 @@ from hob.store.erasure.copies import Copies, find_copies, senders_in
 from hob.store.erasure.erasure import Erasure, ErasurePerson
 from hob.store.store import Store
 
-_SHORTEST = 3  # letters of a name by which somebody can be found
+_SHORTEST = 3  # characters; shorter names are not searched for
 _REASON = "the person was erased"
 
 
@@ -36,13 +36,13 @@ class _Found:
 async def erase_person(
     store: Store, erasure: Erasure, pairing_service: PairingService, home: Path, who: str, preview: bool
 ) -> ErasedAnswer:
-    """Forget a person, or tell what that would be. Raises as `PersonErasure` does."""
+    """Forget a person, or preview that. Raises as `PersonErasure` does."""
     erasing = PersonErasure(store, erasure, pairing_service, home)
     return await (erasing.preview(who) if preview else erasing.erase(who))
 
 
 class PersonErasure:
-    """`preview` tells what there is and what will be left over, `erase` does it. Again does no harm."""
+    """Previews and performs erasures. Repeating one does no harm."""
 
     def __init__(self, store: Store, erasure: Erasure, pairing_service: PairingService, home: Path) -> None:
         self._store = store
@@ -51,12 +51,12 @@ class PersonErasure:
         self._home = home
 
     async def preview(self, who: str) -> ErasedAnswer:
-        """What there is of a person, by id or by one of their addresses. Raises NotFound, InvalidRequest."""
+        """Return what exists of a person, by id or address, and what would remain. Raises NotFound, InvalidRequest."""
         found = await self._find(who)
         return await self._view(found)
 
     async def erase(self, who: str) -> ErasedAnswer:
-        """Forget them. Raises NotFound, InvalidRequest while any of it is worked on, StoreErrors."""
+        """Forget a person. Raises NotFound, InvalidRequest while their work is running, StoreErrors."""
         found = await self._find(who)
         view = await self._view(found)
         pieces = await self._erasure.erase_person(found.whose, _REASON, found.session, found.copies, found.names)
@@ -124,7 +124,7 @@ def _is_one_of(key: str, addresses: tuple[SenderAddress, ...]) -> bool:
 
 
 def _names(person: Person | None, addresses: tuple[SenderAddress, ...]) -> re.Pattern[str] | None:
-    """Whatever names them, as whole words."""
+    """Return a pattern of their names and addresses, as whole words."""
     words = [*(str(address) for address in addresses), *(address.id for address in addresses)]
     words += [person.name, person.id] if person is not None else []
     usable = sorted({word for word in words if len(word) >= _SHORTEST}, key=len, reverse=True)

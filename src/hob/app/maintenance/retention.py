@@ -1,4 +1,4 @@
-"""Retention: what is older than `[retention]` wants it kept is deleted, each kind in its turn."""
+"""Retention: deletes what is older than `[retention]` keeps."""
 
 import asyncio
 import logging
@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 
 class RetentionJob:
-    """Does so once when it is called; what cannot be let go of now is tried again the next time."""
+    """Applies retention once per call; what cannot be deleted now is retried with the next."""
 
     def __init__(
         self, store: Store, tool_runtime: UndoneFiles, home: Path, settings: RetentionSettings, clock: Clock

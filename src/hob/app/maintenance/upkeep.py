@@ -1,4 +1,4 @@
-"""The daily jobs of a daemon: when backup and retention run, and when again after they failed."""
+"""The daemon's daily jobs: when backup and retention run, and when they are retried."""
 
 import asyncio
 import logging
@@ -27,11 +27,11 @@ from hob.core.errors import StoreError
 log = logging.getLogger(__name__)
 
 _NAP = 3_600.0
-"""Seconds. A machine may sleep and its clock be set, so it is looked once an hour whether the day's hour has come."""
+"""Seconds between checks of the hour: the machine may sleep and its clock may be set."""
 
 
 class Upkeep:
-    """Runs beside the bus. `view` is how it stands."""
+    """Runs the daily jobs beside the bus."""
 
     def __init__(self, backups: DailyBackups, tidying: RetentionJob, clock: Clock, logs: Path) -> None:
         self._logs = logs
@@ -41,13 +41,13 @@ class Upkeep:
         self._changed = asyncio.Event()
 
     def change(self, config: Config) -> None:
-        """Go on by these settings."""
+        """Apply these settings."""
         self._backups.settings = config[BackupSettings]
         self._tidying.settings = config[RetentionSettings]
         self._changed.set()
 
     async def run(self) -> None:
-        """Once after the start, then once each day."""
+        """Run the jobs once after the start, then daily, until cancelled."""
         self._backups.tidy()
         tidied = datetime.min.replace(tzinfo=UTC)
         while True:
@@ -64,13 +64,13 @@ class Upkeep:
             await wait_for_event(self._changed, self._clock, _NAP)
 
     def view(self) -> Mapping[str, Any]:
-        """How the backups stand."""
+        """Return the status of the backups."""
         return {"backups": self._backups.view()}
 
 
 @asynccontextmanager
 async def open_maintenance(kernel: Kernel) -> AsyncIterator[Contribution]:
-    """By the settings of this kernel; nothing is done before its job runs."""
+    """Open maintenance; nothing runs before its job does."""
     config, store, clock = kernel.config, kernel.store, kernel.clock
     zone = zone_of(config[AgentSettings].timezone)
     backups = DailyBackups(store, config.home, config[BackupSettings], clock, zone)

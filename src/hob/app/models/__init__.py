@@ -1,1 +1,1 @@
-"""Models as the owner sees them: the catalog, probing one, what they cost."""
+"""Models for the owner: the catalog, probes, spending."""

@@ -1,4 +1,4 @@
-"""Connecting a model: tried with a key that lies in a file of the owner's meanwhile, then written down."""
+"""Connecting a model: tried with its key in a temporary file, then saved."""
 
 import asyncio
 from collections.abc import Iterator
@@ -23,12 +23,12 @@ from hob.providers.settings import ModelSettings
 _LIST_SECONDS = 5.0
 _NO_CHAT = ("embed", "whisper", "rerank", "bge-", "tts")
 _SHORTEST_KEY = 20
-"""Characters; a host's name of that length has a dot, or is written with its port."""
+"""Characters. A host name this long has a dot or a port."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelCandidate:
-    """A model that may be written down. `typed` is a key that has to be kept, in the place `keep`."""
+    """A model that may be saved. `typed` is a key to store, in the place `keep`."""
 
     draft: ProviderConfigDraft
     typed: str = ""
@@ -37,7 +37,7 @@ class ModelCandidate:
 
 @contextmanager
 def keyed(home: Path, candidate: ModelCandidate) -> Iterator[ProviderConfigDraft]:
-    """The draft, with a reference to the key that was typed."""
+    """Yield the draft with a reference to the typed key."""
     draft = candidate.draft
     try:
         yield replace(draft, key=draft_key(home, draft.provider, candidate.typed)) if candidate.typed else draft
@@ -46,7 +46,7 @@ def keyed(home: Path, candidate: ModelCandidate) -> Iterator[ProviderConfigDraft
 
 
 def save_candidate(home: Path, candidate: ModelCandidate) -> tuple[str, ...]:
-    """Write it down, the key by reference; the keys of the settings that changed. Raises NotConfigured."""
+    """Save the model in the settings, its key by reference. Return the changed keys. Raises NotConfigured."""
     draft = candidate.draft
     if candidate.typed and candidate.keep != ENVIRONMENT:
         draft = replace(draft, key=keep_key(home, draft.provider, candidate.typed, candidate.keep))
@@ -59,7 +59,7 @@ def save_candidate(home: Path, candidate: ModelCandidate) -> tuple[str, ...]:
 
 
 async def listed(setup: ModelSetup, id: str) -> tuple[str, ...]:
-    """The names of what a provider offers for talking, best first. Raises ModelError."""
+    """Return the names of a provider's chat models, best first. Raises ModelError."""
     try:
         async with asyncio.timeout(_LIST_SECONDS):
             listed = await setup.model.routes.list_models(id)
@@ -71,24 +71,24 @@ async def listed(setup: ModelSetup, id: str) -> tuple[str, ...]:
 
 
 def _rank(listed: ListedModel) -> bool:
-    """Those that call tools first, and otherwise in the server's order."""
+    """Sort models that call tools first, otherwise in the server's order."""
     return listed.tools is not True
 
 
 def name_of(id: str, model: str) -> str:
-    """The name under which the configuration knows a provider's model."""
+    """Return the name under which the settings know a provider's model."""
     if id == SERVER:
         return f"{SERVER}/{model}" if "/" in model else model
     return f"{id}/{model}" if model else id
 
 
 def is_key(text: str) -> bool:
-    """Whether this can be a key: it goes into a header."""
+    """Return whether this can be a key: it must fit in a header."""
     return bool(text) and text.isascii() and text.isprintable() and " " not in text and "://" not in text
 
 
 def address_problem(address: str) -> str:
-    """What is wrong with a server's address; empty if nothing is."""
+    """Return what is wrong with a server's address, or an empty text."""
     if not address:
         return translatable("an address is needed")
     if len(address) >= _SHORTEST_KEY and not set(address) & set(".:/"):

@@ -1,4 +1,4 @@
-"""What programs may choose among: the configured models, and the one that turns texts into vectors."""
+"""The model catalog: the configured models, and budgeted calls to those that do not chat."""
 
 import random
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Sequence
@@ -23,13 +23,13 @@ from hob.providers.settings import ModelSettings
 T = TypeVar("T")
 Made = TypeVar("Made", Embeddings, Relevances, SpeechTranscript, Description, Speech, GeneratedImage)
 _SESSION = SessionKey("api:embeddings")
-_SOUND_PER_TOKEN = 200  # bytes of a recording, likewise
+_SOUND_PER_TOKEN = 200  # bytes of audio per token, rather too few
 _PICTURE_TOKENS = 3_000
-_BYTES_PER_TOKEN = 2  # rather too many tokens are held back than too few
+_BYTES_PER_TOKEN = 2  # bytes of text per token: rather reserve too many tokens than too few
 
 
 class MediaCall(NamedTuple):
-    """A call of what models do besides answering: for whom it is, and about how many tokens it takes."""
+    """A call to a model that does not chat: its payer, and an estimate of its tokens."""
 
     kind: str
     session: SessionKey
@@ -38,23 +38,23 @@ class MediaCall(NamedTuple):
 
 
 class ModelNames:
-    """Which models there are, by name."""
+    """The available models, by name."""
 
     def __init__(self, settings: ModelSettings, choice: Choice) -> None:
         self._settings = settings
         self._choice = choice
 
     def names(self) -> Sequence[str]:
-        """The usual model, those that stand in for it, those of tasks and providers, and the owner's names."""
+        """Return the default model, its fallbacks, those of tasks and providers, and the aliases."""
         return tuple(dict.fromkeys((*self._references(), *self._choice.aliases)))
 
     def check(self, name: str, *, bare: bool = False) -> None:
-        """Raises NotFound unless it is configured, or a model of a provider that is connected; `bare`: named or not."""
+        """Raise NotFound unless it is configured or a connected provider's model; `bare` names need not be listed."""
         try:
             ref = self._choice.resolve(name)
             if str(ref) in self.names() or name in self._choice.aliases:
                 return
-            # a server takes every name for one of its models, so it is asked for others only where it is named
+            # a server may offer any name, so unlisted ones count only if they name it
             if bare or ("/" in name and (ref.provider != SERVER or name.partition("/")[0] == SERVER)):
                 self._choice.connect(ref.provider)
                 return
@@ -76,24 +76,24 @@ class ModelNames:
         for name in filter(None, (*named, *of_providers)):
             try:
                 yield str(self._choice.resolve(name))
-            except ModelError:  # `hob models list` and `hob doctor` tell of it
+            except ModelError:  # reported by `hob models list` and `hob doctor`
                 continue
 
 
 class ModelCatalog(ModelNames):
-    """Implements the gateway's `Models`. Vectors keep the limits of spending, and each call stands in the ledger."""
+    """Implements the gateway's `Models`. Calls are kept within the spending limits and recorded in the ledger."""
 
     def __init__(
         self, settings: ModelSettings, choice: Choice, budget: Budget, clock: Clock, session: SessionKey = _SESSION
     ) -> None:
-        """The ledger has its calls under `session`."""
+        """The ledger records its calls under `session`."""
         super().__init__(settings, choice)
         self._session = session
         self._budget = budget
         self._clock = clock
 
     def embedding(self, name: str = "") -> str:
-        """The model's reference. Raises ModelError where there is none, NotFound if the name means another."""
+        """Return the reference of the embedding model. Raises ModelError if none, NotFound if `name` is another one."""
         ref = self._media.find(EMBEDDING)
         if isinstance(ref, ModelError):
             raise ref
@@ -109,14 +109,14 @@ class ModelCatalog(ModelNames):
         return str(ref)
 
     async def embed(self, texts: Sequence[str], sender: SenderClass) -> Embeddings:
-        """The vectors, within the limits of spending for this sender. Raises ModelError."""
+        """Embed texts within this sender's spending limits. Raises ModelError."""
         self.embedding()
         tokens = sum(len(text.encode()) for text in texts) // _BYTES_PER_TOKEN + len(texts)
         caller = MediaCall(EMBEDDING, self._session, sender, tokens)
         return await self._counted(caller, lambda: _there(self._media.embedder).embed(texts))
 
     async def rerank(self, question: str, texts: Sequence[str], sender: SenderClass) -> Relevances:
-        """How much each text helps with the question, likewise. Raises ModelError."""
+        """Rate how relevant each text is to the question, within the limits. Raises ModelError."""
         tokens = sum(len(text.encode()) + len(question.encode()) for text in texts) // _BYTES_PER_TOKEN
         caller = MediaCall(RERANKING, self._session, sender, tokens)
         return await self._counted(caller, lambda: _there(self._media.reranker).rerank(question, texts))
@@ -124,19 +124,19 @@ class ModelCatalog(ModelNames):
     async def transcribe(
         self, audio: bytes, media_type: str, session: SessionKey, sender: SenderClass
     ) -> SpeechTranscript:
-        """What is said, within the limits of spending for this sender. Raises ModelError."""
+        """Transcribe audio within this sender's spending limits. Raises ModelError."""
         caller = MediaCall(TRANSCRIPTION, session, sender, len(audio) // _SOUND_PER_TOKEN)
         return await self._counted(caller, lambda: _there(self._media.transcriber).transcribe(audio, media_type))
 
     async def describe(
         self, image: bytes, media_type: str, question: str, session: SessionKey, sender: SenderClass
     ) -> Description:
-        """What a picture shows, likewise. Raises ModelError."""
+        """Describe an image within the limits. Raises ModelError."""
         caller = MediaCall(VISION, session, sender, _PICTURE_TOKENS)
         return await self._counted(caller, lambda: _there(self._media.describer).describe(image, media_type, question))
 
     async def speak(self, text: str, voice: str, session: SessionKey, sender: SenderClass) -> Speech:
-        """The text as sound, likewise. Raises ModelError."""
+        """Turn text into speech within the limits. Raises ModelError."""
 
         async def spoken() -> Speech:
             speaker = _there(self._media.speaker)
@@ -147,7 +147,7 @@ class ModelCatalog(ModelNames):
         return await self._counted(MediaCall(SPEECH, session, sender, tokens), spoken)
 
     async def draw(self, prompt: str, size: str, session: SessionKey, sender: SenderClass) -> GeneratedImage:
-        """A picture of what the prompt says, likewise. Raises ModelError."""
+        """Generate an image within the limits. Raises ModelError."""
         tokens = len(prompt.encode()) // _BYTES_PER_TOKEN + _PICTURE_TOKENS
         caller = MediaCall(IMAGES, session, sender, tokens)
         return await self._counted(caller, lambda: _there(self._media.image_generator).generate(prompt, size))
@@ -174,7 +174,7 @@ class ModelCatalog(ModelNames):
         return made
 
     async def aclose(self) -> None:
-        """Close all connections; there are none unless vectors were made."""
+        """Close all connections, if any were opened."""
         if "_media" in self.__dict__:
             await self._media.aclose()
 
@@ -205,7 +205,7 @@ class ModelCatalog(ModelNames):
 
 
 def _there(found: T | None) -> T:
-    assert found is not None  # noqa: S101 - `find` has told whether it is
+    assert found is not None  # noqa: S101 - `find` has checked it
     return found
 
 
@@ -213,6 +213,6 @@ def _there(found: T | None) -> T:
 async def open_model_catalog(
     settings: ModelSettings, choice: Choice, budget: Budget, clock: Clock
 ) -> AsyncIterator[ModelCatalog]:
-    """Opens nothing before the first request."""
+    """Yield a catalog that connects with its first request."""
     async with aclosing(ModelCatalog(settings, choice, budget, clock)) as model_catalog:
         yield model_catalog

@@ -1,4 +1,4 @@
-"""Trying models out: one small request each, told as rows."""
+"""Probes of models: one small request each, reported as rows."""
 
 import struct
 import zlib
@@ -33,7 +33,7 @@ from hob.providers.settings import ModelSettings
 
 TASK = "test"
 _SESSION = SessionKey("models:test")
-_MAX_INPUT = 1_000  # tokens; what is asked is shorter, but a server may put instructions of its own before a tool
+_MAX_INPUT = 1_000  # tokens; the question is shorter, but a server may prepend instructions of its own
 _QUESTION = "Reply with the one word: ready"
 _TOOL = ToolSpec(
     "report",
@@ -46,7 +46,7 @@ _SPOKEN = "This is Hob."
 
 @dataclass(frozen=True, slots=True)
 class ModelSetup:
-    """What can be asked by some settings, and what is known of it."""
+    """The models that some settings make available, with their prices and profiles."""
 
     settings: ModelSettings
     choice: Choice
@@ -59,7 +59,7 @@ class ModelSetup:
 async def open_model_setup(
     config: Config, clock: Clock, draft: ProviderConfigDraft | None = None
 ) -> AsyncIterator[ModelSetup]:
-    """Open what these settings and the environment tell of, as it would be with a draft. Raises NotConfigured."""
+    """Open the models of these settings and the environment, with a draft applied. Raises NotConfigured."""
     settings, choice = config[ModelSettings], choose_models(config)
     if draft is not None:
         settings = drafted(config, draft)
@@ -71,7 +71,7 @@ async def open_model_setup(
 
 
 def drafted(config: Config, draft: ProviderConfigDraft) -> ModelSettings:
-    """The settings with a draft in them. Raises NotConfigured for one that can be none."""
+    """Return the settings with a draft applied. Raises NotConfigured for an invalid one."""
     try:
         return draft.settings(config[ModelSettings], SecretSources(process_environment(), config.home))
     except ValueError as error:
@@ -79,10 +79,10 @@ def drafted(config: Config, draft: ProviderConfigDraft) -> ModelSettings:
 
 
 async def probe_model(config: Config, budget: Budget, clock: Clock, name: str, draft: str) -> TriedAnswer:
-    """Ask the model of this name for a word and for a call; what came of it, as a row. Raises NotConfigured.
+    """Ask a model for a word and for a tool call. Return the outcome as a row. Raises NotConfigured.
 
-    With a draft it is asked as it would be reached once that is written down. What it costs is the task `test`: it
-    keeps the limits of the budget, and each call stands in its ledger.
+    With a draft, the model is reached as if the draft were saved. The calls count as the task `test`: they keep the
+    budget's limits and are recorded in the ledger.
     """
     async with open_model_setup(config, clock, ProviderConfigDraft.read(draft) if draft else None) as setup:
         return await _Trial(setup.model, budget.with_prices(setup.prices), clock).run(name)
@@ -90,7 +90,7 @@ async def probe_model(config: Config, budget: Budget, clock: Clock, name: str, d
 
 @dataclass(frozen=True, slots=True)
 class _Answered:
-    """A reply, what it cost in micro-dollars, and the seconds to its first piece and in all."""
+    """A reply, its cost in micro-dollars, and the seconds to its first piece and to its end."""
 
     reply: ModelReply
     cost: int | None
@@ -121,7 +121,7 @@ class _Trial:
         return await self._try_tools(request, row)
 
     async def _try_tools(self, request: ModelRequest, row: TriedAnswer) -> TriedAnswer:
-        """Whether the model, which answers, calls a tool too; one that the owner shows no tools need not."""
+        """Return whether the answering model also calls a tool; not needed if the owner shows it none."""
         if self.model.has_no_tools(request.first):
             return row | {"ok": True}
         tools = replace(request, messages=(UserMessage(_CALL),), tools=(_TOOL,), max_tokens=512)
@@ -134,7 +134,7 @@ class _Trial:
         return row | {"ok": True, "tools": True}
 
     async def _ask(self, request: ModelRequest) -> _Answered:
-        """Raises ModelError and BudgetExceeded."""
+        """Send one request. Raises ModelError and BudgetExceeded."""
         began, first = self.clock.monotonic(), 0.0
         reply = ModelReply("")
         async with (
@@ -167,7 +167,7 @@ class _Trial:
 
 
 async def try_media(media: Media) -> AsyncIterator[dict[str, Any]]:
-    """Embed, speak, hear what was spoken and look at a red square; one row each."""
+    """Try embedding, speech, transcription of that speech, and vision; yield one row each."""
     spoken: list[bytes] = []
 
     async def embed() -> str:
@@ -204,7 +204,7 @@ async def try_media(media: Media) -> AsyncIterator[dict[str, Any]]:
         ("vision", look),
     ):
         yield await _attempt(media, kind, attempt)
-    if not isinstance(media.find("reranking"), ModelError):  # nobody misses it
+    if not isinstance(media.find("reranking"), ModelError):  # optional, so its absence is not reported
         yield await _attempt(media, "reranking", rate)
 
 
@@ -220,7 +220,7 @@ async def _attempt(media: Media, kind: str, attempt: Callable[[], Awaitable[str]
 
 
 def _red_square(side: int = 64) -> bytes:
-    """A PNG: https://www.w3.org/TR/png-3/"""
+    """Return a red PNG image: https://www.w3.org/TR/png-3/"""
 
     def chunk(kind: bytes, data: bytes) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))

@@ -1,4 +1,4 @@
-"""A model as it would be configured: its settings, before they are written into the file."""
+"""Drafts of a model's settings, before they are written into the file."""
 
 import json
 from collections.abc import Mapping
@@ -19,8 +19,8 @@ from hob.providers.settings import ModelSettings, ProviderSettings
 class ProviderConfigDraft:
     """A model and what is new about how it is reached.
 
-    `base_url` is the address of a server of one's own; `key` refers to a key (`env:`, `file:`, `keyring:`, `command:`)
-    and is never one.
+    `base_url` is the address of the owner's own server; `key` is a reference (`env:`, `file:`, `keyring:`, `command:`),
+    never a key.
     """
 
     model: str = ""
@@ -29,7 +29,7 @@ class ProviderConfigDraft:
     key: str = ""
 
     def settings(self, now: ModelSettings, sources: SecretSources) -> ModelSettings:
-        """The settings as they would be. Raises ValueError for a malformed reference or address."""
+        """Return the settings with this draft. Raises ValueError for a malformed reference or address."""
         key = make_secret(self.key, "the key", sources) if self.key else None
         if self.provider == SERVER:
             return self._with_server(now, key)
@@ -40,7 +40,7 @@ class ProviderConfigDraft:
         return replace(now, name=self.model or now.name, providers=providers)
 
     def changes(self, now: ModelSettings) -> Mapping[str, str | None]:
-        """What it changes in the file, by dotted key; None for what goes."""
+        """Return its changes to the file by dotted key; None removes one."""
         changed: dict[str, str | None] = {}
         if self.provider == SERVER:
             if self.base_url and self.base_url != now.base_url:
@@ -54,12 +54,12 @@ class ProviderConfigDraft:
         return changed
 
     def as_text(self) -> str:
-        """One line that `read` understands."""
+        """Return one line for `read`."""
         return json.dumps({"model": self.model, "provider": self.provider, "base_url": self.base_url, "key": self.key})
 
     @classmethod
     def read(cls, text: str) -> "ProviderConfigDraft":
-        """What `as_text` wrote. Raises InvalidRequest."""
+        """Parse the output of `as_text`. Raises InvalidRequest."""
         try:
             value: Any = json.loads(text)
             draft = cls(**value)
@@ -75,5 +75,5 @@ class ProviderConfigDraft:
         return replace(now, name=self.model or now.name, base_url=base_url, api_key=key or kept)
 
     def _keeps_key(self, now: ModelSettings) -> bool:
-        """Whether a key that is there may stay: it is never sent to another server."""
+        """Return whether the existing key may stay: it is never sent to another server."""
         return now.api_key is None or not self.base_url or is_same_place(self.base_url, now.base_url)

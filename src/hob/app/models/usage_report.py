@@ -1,4 +1,4 @@
-"""The usage report: what was spent, on what, and what is left; for the command, the API and the dashboard."""
+"""The usage report: spending by category and what is left, for command, API and dashboard."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -20,7 +20,7 @@ _HOUR = 3600
 
 
 class UsageReport:
-    """Reads the sums of the ledger and the budget's limits."""
+    """Reports the ledger's sums and the budget's limits."""
 
     def __init__(self, ledger: StoredLedger, budget: Budget, clock: Clock) -> None:
         self._ledger = ledger
@@ -28,9 +28,9 @@ class UsageReport:
         self._clock = clock
 
     async def report(self, days: int, by: str) -> SpendingAnswer:
-        """The spending of the last so many days, today included, and each limit. Raises InvalidRequest.
+        """Return the spending of the last `days` days including today, and each limit. Raises InvalidRequest.
 
-        An hour counts for the day in which it begins: where the clock is half an hour off, so is the day's end.
+        Hours belong to the day in which they begin, so in zones with half-hour offsets days end half an hour off.
         """
         if not 1 <= days <= MAX_DAYS:
             raise InvalidRequest(translatable("days must be a number from 1 to {maximum}", maximum=MAX_DAYS))
@@ -66,7 +66,7 @@ class UsageReport:
         }
 
     async def _by_tool(self, since: float, whole: Spent) -> dict[str, Spent]:
-        """What each tool's results cost to read; under an empty name all other calls."""
+        """Return what each tool's results cost to read; the empty name collects all other calls."""
         tools, calls = await self._ledger.tools(since)
         read = sum((spent for _, spent in tools), NOTHING_SPENT)
         rest = _less(whole, replace(read, calls=calls))
@@ -74,7 +74,7 @@ class UsageReport:
 
 
 def in_order(sums: Iterable[tuple[str, Spent]]) -> list[tuple[str, Spent]]:
-    """What cost most comes first."""
+    """Return the rows by cost, highest first."""
     return sorted(sums, key=lambda row: (-row[1].cost, -row[1].calls, row[0]))
 
 
@@ -86,7 +86,7 @@ def _less(whole: Spent, part: Spent) -> Spent:
 
 
 def _by_day(hours: Iterable[tuple[str, Spent]], first: date, today: date, timezone: tzinfo | None) -> dict[str, Spent]:
-    """Each day from the first that has spent anything, those that spent nothing too."""
+    """Return the spending per day from the first with any, including days without."""
     days: dict[date, list[Spent]] = {}
     for hour, spent in hours:
         day = datetime.fromtimestamp(int(hour) * _HOUR, UTC).astimezone(timezone).date()
@@ -97,7 +97,7 @@ def _by_day(hours: Iterable[tuple[str, Spent]], first: date, today: date, timezo
 
 
 def _spent_view(spent: Spent) -> SpentAnswer:
-    """`cost_usd` is what is known of the cost; `unknown_calls` are not in it."""
+    """`cost_usd` is the known cost; `unknown_calls` are not part of it."""
     return {
         "cost_usd": _usd(spent.cost - spent.reserved),
         "held_usd": _usd(spent.reserved),

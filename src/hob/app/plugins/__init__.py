@@ -1,13 +1,13 @@
-"""Packages of others: found by their entry points, off until the owner enables them."""
+"""Plug-ins: third-party packages, found by entry points, off until the owner enables them."""
 
 from typing import Any
 
 MANIFESTS = "plugins.json"
-"""In the home: what the owner has confirmed of each."""
+"""The file in the home with what the owner confirmed of each plug-in."""
 
 
 class KeptSettings(dict[str, Any]):
-    """The settings of a plug-in that is off. They stay in the file; none is read."""
+    """The settings of a disabled plug-in: they stay in the file, but are not read."""
 
     def __init__(self, _: object = None) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Installed plug-ins, by their entry points; nothing of them is loaded."""
+"""Installed plug-ins by their entry points; none is loaded."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -10,7 +10,7 @@ SUBSYSTEM, CHANNELS, TOOLS, HOOKS, MEMORY = (
     f"hob.{kind}" for kind in ("subsystems", "channels", "tools", "hooks", "memory")
 )
 OPENED = (SUBSYSTEM, CHANNELS, TOOLS, HOOKS, MEMORY)
-"""Entry point groups of what an open Hob has."""
+"""Entry point groups that an open Hob uses."""
 KINDS: Mapping[str, str] = {
     SUBSYSTEM: "feature",
     CHANNELS: "channel",
@@ -20,29 +20,29 @@ KINDS: Mapping[str, str] = {
     "hob.assistants": "assistant",
     "hob.providers": "provider",
 }
-"""All groups, and what each brings, in a word."""
+"""All groups, each with the word for what it adds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Installed:
-    """What installed packages call one name. More than one `package` is a clash."""
+    """An installed plug-in name. More than one package is a clash."""
 
     name: str
     packages: tuple[str, ...]
     version: str
     points: Mapping[str, EntryPoint]
-    """By group."""
+    """The entry points by group."""
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """What it brings."""
+        """What it adds, in words."""
         return tuple(KINDS[group] for group in self.points)
 
 
 def installed() -> Mapping[str, Installed]:
-    """All plug-ins of installed packages by name; nothing of them is loaded."""
+    """Return the plug-ins of installed packages by name; none is loaded."""
     found: dict[str, Installed] = {}
-    packages = {each.name: each for each in reversed(list(distributions()))}  # what stands first on the path counts
+    packages = {each.name: each for each in reversed(list(distributions()))}  # the first on the path wins
     for package, entry in ((each, entry) for each in packages.values() for entry in each.entry_points):
         if entry.group in KINDS:
             known = found.setdefault(entry.name, Installed(entry.name, (), package.version, {}))

@@ -40,7 +40,7 @@ T = TypeVar("T")
 
 
 def load_plugin(plugin: Installed) -> Subsystem:
-    """The plug-in as a feature. Raises NotConfigured where it cannot be loaded, or takes what is Hob's."""
+    """Return the plug-in as a feature. Raises NotConfigured if it cannot be loaded or takes names of Hob's own."""
     if len(plugin.packages) > 1:
         raise NotConfigured(
             translatable(
@@ -67,7 +67,7 @@ def load_plugin(plugin: Installed) -> Subsystem:
 
 
 def manifest_of(plugin: Installed, feature: Subsystem) -> Manifest:
-    """What is to be confirmed. Raises NotConfigured where something of it cannot be loaded."""
+    """Return what has to be confirmed. Raises NotConfigured if it cannot be loaded."""
     try:
         declares = tuple(_declares(plugin, feature))
         sections = {name: fields_in(section) for name, section in feature.settings.items()}
@@ -117,24 +117,24 @@ def _taken(feature: Subsystem) -> Sequence[str]:
 
 @dataclass(slots=True)
 class Plugins:
-    """Those that are on: what can be opened, and what is wrong with the others."""
+    """The enabled plug-ins: the features that can be opened, and the problems of the others."""
 
     manifests: Mapping[str, Manifest] = field(default_factory=dict)
     features: dict[str, Subsystem] = field(default_factory=dict)
     problems: dict[str, str] = field(default_factory=dict)
 
     def refuse(self, name: str, problem: str) -> None:
-        """It is not opened."""
+        """Leave a plug-in out, with the reason."""
         self.features.pop(name, None)
         self.problems[name] = problem
         log.error("the plug-in %s is not opened: %s", name, problem)
 
     def feature(self) -> Subsystem:
-        """How they are, for `hob status`."""
+        """Return a feature that reports the plug-ins in `hob status`."""
         return having("plugins", Contribution(status=lambda: {"plugins": self.view()}))
 
     def view(self) -> Sequence[Mapping[str, str | None]]:
-        """Name, version and problem of each."""
+        """Return each plug-in's name, version and problem."""
         return [
             {"name": name, "version": each.version, "problem": self.problems.get(name)}
             for name, each in self.manifests.items()
@@ -173,7 +173,7 @@ def _confirmed(found: Mapping[str, Installed], manifest: Manifest) -> Subsystem:
 
 
 def checks_of_plugins(home: Path) -> Iterator[Check]:
-    """What the plug-ins that are on look at, loaded but not opened; those that cannot be loaded are a finding."""
+    """Yield the checks of enabled plug-ins, which are loaded but not opened; a failed load is a finding."""
     on = {name: each for name, each in read_manifests(home).items() if each.on}
     found = installed() if on else {}
     for name, manifest in on.items():
@@ -183,7 +183,7 @@ def checks_of_plugins(home: Path) -> Iterator[Check]:
             yield from (replace(each, id=f"{name}.{each.id}") for each in checks)
         except NotConfigured as error:
             yield Check(f"{name}.loaded", f"Can the plug-in {name} be loaded?", partial(_broken, str(error)))
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - the wall: somebody else's code
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - the wall: third-party code
             yield Check(f"{name}.loaded", f"Can the plug-in {name} be loaded?", partial(_broken, _told(error)))
 
 
@@ -202,7 +202,7 @@ def with_plugins(config: Config, own: Sequence[Subsystem]) -> tuple[Opening, Con
 
 @asynccontextmanager
 async def open_with(kernel: Kernel, own: Sequence[Subsystem], plugins: Plugins) -> AsyncIterator[Features]:
-    """Hob's own features and the plug-ins, without those that cannot be opened. Raises NotConfigured for an own one."""
+    """Open Hob's own features and all plug-ins that can be opened. Raises NotConfigured if an own one fails."""
     while True:
         chosen = [each for each in plugins.features.values() if each.one_shot or not kernel.one_shot]
         async with AsyncExitStack() as trying:
@@ -291,7 +291,7 @@ def _section_of(part: Any) -> type | None:
 
 
 def _make(part: Any, settings: Callable[[Any], Any]) -> Any:
-    """The thing itself: what the entry point names, or what that makes, of its settings if it declares any."""
+    """Return what the entry point names, or what it makes, from its settings if it declares any."""
     if not (inspect.isclass(part) or inspect.isfunction(part)):
         return part
     make: Callable[..., Any] = part
@@ -312,7 +312,7 @@ def _prefixed(name: str, specs: Iterable[ToolSpec]) -> tuple[ToolSpec, ...]:
 
 
 class _PluginTools:
-    """Implements `Toolset`: a plug-in's tools under the plug-in's name."""
+    """Implements `Toolset`: a plug-in's tools, with the plug-in's name as prefix."""
 
     def __init__(self, name: str, toolset: Toolset) -> None:
         self._toolset = toolset
@@ -327,7 +327,7 @@ class _PluginTools:
 
 
 class _Source:
-    """Implements `Recall`: a plug-in's memory, whose failure is that nothing is found."""
+    """Implements `Recall`: a plug-in's memory, which finds nothing if it fails."""
 
     def __init__(self, name: str, recall: Recall) -> None:
         self._name = name
@@ -342,7 +342,7 @@ class _Source:
 
 
 class _Section:
-    """Implements `PromptSection`: a plug-in's part of prompts, whose failure is that nothing stands there."""
+    """Implements `PromptSection`: a plug-in's part of prompts, which is empty if it fails."""
 
     def __init__(self, name: str, section: PromptSection) -> None:
         self.name = f"{name} {section.name}"

@@ -1,4 +1,4 @@
-"""The manifest of enabled plug-ins: what the owner has confirmed, read without opening any."""
+"""Manifests of plug-ins: what the owner confirmed, read without loading any."""
 
 import json
 import logging
@@ -20,7 +20,7 @@ Fields = Sequence[Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """One plug-in, as it was when it was enabled: what it declares, its sections and its commands with their help."""
+    """One plug-in as it was when enabled: its declarations, sections, and commands with their help."""
 
     name: str
     package: str
@@ -30,10 +30,10 @@ class Manifest:
     sections: Mapping[str, Fields | None] = field(default_factory=dict)
     commands: Mapping[str, str] = field(default_factory=dict)
     carried: tuple[str, ...] = ()
-    """What it keeps outside of the database and backups take along, while it is off too."""
+    """What it keeps outside the database and backups include, even while it is off."""
 
     def values(self) -> dict[str, Any]:
-        """What is kept of it in the file."""
+        """Return its row in the file."""
         return {
             "name": self.name,
             "package": self.package,
@@ -46,7 +46,7 @@ class Manifest:
         }
 
     def settings(self) -> Mapping[str, type]:
-        """Its sections, as far as they are known without loading it."""
+        """Return its sections, as far as known without loading it."""
         return {
             name: KeptSettings if fields is None or not self.on else _section(fields)
             for name, fields in self.sections.items()
@@ -54,7 +54,7 @@ class Manifest:
 
 
 def read_manifests(home: Path) -> Mapping[str, Manifest]:
-    """Those in this home, by name. A file that cannot be read is logged and counts as none."""
+    """Return the manifests of this home by name. An unreadable file is logged and counts as empty."""
     try:
         text = (home / MANIFESTS).read_text("utf-8")
     except FileNotFoundError:
@@ -68,7 +68,7 @@ def read_manifests(home: Path) -> Mapping[str, Manifest]:
 
 
 def sections_of_plugins(home: Path) -> Mapping[str, type]:
-    """The sections of those in this home."""
+    """Return the sections of this home's plug-ins."""
     manifests = read_manifests(home).values()
     return {name: section for each in manifests for name, section in each.settings().items()}
 
@@ -89,7 +89,7 @@ def _none(home: Path, error: Exception) -> Mapping[str, Manifest]:
 
 
 def write_manifest(home: Path, manifest: Manifest) -> None:
-    """Put it beside the others. Raises OSError."""
+    """Add or replace one manifest. Raises OSError."""
     rows = {name: each.values() for name, each in {**read_manifests(home), manifest.name: manifest}.items()}
     part = home / f"{MANIFESTS}.part"
     part.write_text(json.dumps(rows, indent=1, sort_keys=True) + "\n", "utf-8")
@@ -98,7 +98,7 @@ def write_manifest(home: Path, manifest: Manifest) -> None:
 
 
 def fields_in(section: type) -> Fields | None:
-    """A section as data; None where its values are told to no one who does not load it."""
+    """Return a section as data; None if its secrets could not be recognised without loading it."""
     if is_table(section) or any(
         holds_secret(each.kind) and _kind(each.kind) == "any" for each in fields_of(section).values()
     ):

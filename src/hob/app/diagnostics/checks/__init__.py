@@ -1,4 +1,4 @@
-"""The checks, a module for each family."""
+"""The checks of `hob doctor`, one module per family."""
 
 from hob.app.diagnostics.check import Check
 from hob.app.diagnostics.checks.database import DATABASE
@@ -10,4 +10,4 @@ from hob.app.diagnostics.checks.service import SERVICE
 from hob.app.diagnostics.checks.settings import SETTINGS
 
 CHECKS: tuple[Check, ...] = (*SETTINGS, *FILES, *DATABASE, *MACHINE, *RUNNING, *SERVICE, *MODELS)
-"""All of them, in the order in which they are asked."""
+"""All checks, in the order in which they run."""

@@ -1,4 +1,4 @@
-"""The browser: whether what it needs is there."""
+"""Checks of the browser: library and program installed."""
 
 from collections.abc import Iterator
 

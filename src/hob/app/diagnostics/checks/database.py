@@ -1,4 +1,4 @@
-"""The database and its backups."""
+"""Checks of the database and its backups."""
 
 import os
 from collections.abc import Iterator
@@ -59,7 +59,7 @@ def _unreadable(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
 
 
 def _salvaging(diagnostics: DiagnosticContext, damaged: Path) -> Fix | None:
-    """Where there is no backup: one of what can still be read."""
+    """Return a fix that salvages what can be read, if there is no backup."""
     if newest_backup(diagnostics.home) is not None:
         return None
     now = diagnostics.clock.now()
@@ -111,7 +111,7 @@ def _damage_of(diagnostics: DiagnosticContext) -> str:
         return ""
     problem = find_damage(diagnostics.database, owned=diagnostics.owner is not None)
     if problem and diagnostics.owner is None and holder_of(diagnostics.home):
-        # anyone who began to write meanwhile, into what was read as if no one could, looks like damage
+        # a daemon that starts writing during an unlocked read looks like damage
         return find_damage(diagnostics.database, owned=True)
     return problem
 

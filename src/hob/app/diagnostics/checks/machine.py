@@ -1,4 +1,4 @@
-"""The machine: room, clock, ports, versions, what confines commands."""
+"""Checks of the machine: disk space, clock, ports, versions, sandbox."""
 
 import os
 import re

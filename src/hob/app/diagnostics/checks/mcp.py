@@ -1,4 +1,4 @@
-"""MCP servers: whether they were accepted, and whether what runs them is there."""
+"""Checks of MCP servers: accepted, and their programs installed."""
 
 import shutil
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The models: whether there are any, whether names lead somewhere, whether their servers answer."""
+"""Checks of the models: any connected, names resolvable, servers reachable."""
 
 import asyncio
 import tempfile
@@ -47,11 +47,11 @@ def _names(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
 
 
 MEDIA = ("embedding", "reranking", "transcription", "speech", "vision", "image_generation")
-"""The settings of `[model]` that name models for other things than answers."""
+"""The settings of `[model]` that name models for anything but answers."""
 
 
 def _chosen(settings: ModelSettings) -> Iterator[tuple[str, str]]:
-    """Every name of a model in the settings, but for the usual one's."""
+    """Yield every model name in the settings except the default model's."""
     yield from (("model.fallbacks", name) for name in settings.fallbacks)
     yield from ((f"model.tasks.{task}", name) for task, name in settings.tasks.items())
     yield from ((f"model.aliases.{alias}", name) for alias, name in settings.aliases.items())
@@ -101,7 +101,7 @@ def _unreachable(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
 
 
 def _used(diagnostics: DiagnosticContext) -> tuple[ModelRef | None, tuple[ModelRef, ...]]:
-    """The usual model, and all that may be asked."""
+    """Return the default model, and all models that may be used."""
     used: list[ModelRef] = []
     try:
         usual = diagnostics.choice.default()
@@ -110,13 +110,13 @@ def _used(diagnostics: DiagnosticContext) -> tuple[ModelRef | None, tuple[ModelR
     for _, name in _chosen(diagnostics.config[ModelSettings]):
         try:
             used.append(diagnostics.choice.resolve(name))
-        except ModelError:  # a check of its own tells
+        except ModelError:  # reported by a check of its own
             continue
     return usual, tuple(dict.fromkeys(([usual] if usual is not None else []) + used))
 
 
 async def _listings(diagnostics: DiagnosticContext, providers: set[str]) -> Mapping[str, tuple[ListedModel, ...] | str]:
-    """What each provider lists, or why it does not. Asks for no answer, so it costs no tokens."""
+    """Return each provider's models, or why it lists none. Sends no prompt, so it costs no tokens."""
 
     async def ask(id: str) -> tuple[ListedModel, ...] | str:
         try:
@@ -127,7 +127,7 @@ async def _listings(diagnostics: DiagnosticContext, providers: set[str]) -> Mapp
         except TimeoutError:
             return f"no answer within {_ASK_SECONDS:.0f} seconds"
 
-    with tempfile.TemporaryDirectory(prefix="hob") as folder:  # the home's own is not touched by looking
+    with tempfile.TemporaryDirectory(prefix="hob") as folder:  # checking leaves the home's own folder alone
         async with open_model(
             diagnostics.config[ModelSettings], diagnostics.clock, choice=diagnostics.choice, folder=Path(folder)
         ) as model:

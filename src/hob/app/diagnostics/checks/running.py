@@ -1,4 +1,4 @@
-"""The Hob that is running, as it tells it itself."""
+"""Checks of the running Hob, from its own status."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The service, where one is installed."""
+"""Checks of the service, if one is installed."""
 
 from collections.abc import Iterator
 from pathlib import Path

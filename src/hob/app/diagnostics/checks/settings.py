@@ -1,4 +1,4 @@
-"""The settings: whether they can be read, and what they lead to."""
+"""Checks of the settings: readable, and usable."""
 
 import os
 from collections.abc import Iterator
@@ -44,7 +44,7 @@ def _secrets(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
 
 
 def _webhooks(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
-    unreadable = {each.where for each in _secrets(diagnostics)}  # which a check of its own tells
+    unreadable = {each.where for each in _secrets(diagnostics)}  # reported by a check of its own
     for section, entries in (
         ("webhooks", diagnostics.config[Webhooks]),
         ("webhooks_out", diagnostics.config[WebhooksOut]),
@@ -78,7 +78,7 @@ def _tokens(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
 
 
 def _workspace(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
-    """It is missed once identity files of it were accepted, the folder in it once tools left a snapshot of it."""
+    """Report a missing workspace only after its identity files were accepted; the work folder, after a snapshot."""
     settings = diagnostics.config[WorkspaceSettings]
     path, work = settings.path.expanduser(), settings.work.expanduser()
     advice = "make it a folder that you may write, or set workspace.path to another one"

@@ -1,1 +1,1 @@
-"""What could be safer about this Hob: the checks of the security audit, a module per subject."""
+"""The checks of the security audit, one module per subject."""

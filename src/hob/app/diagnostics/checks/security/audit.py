@@ -1,4 +1,4 @@
-"""The checks of `hob security audit`, in their order."""
+"""The checks of `hob security audit`, in order."""
 
 from hob.app.diagnostics.check import Check
 from hob.app.diagnostics.checks.security.channels import CHANNELS

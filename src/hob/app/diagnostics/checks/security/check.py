@@ -1,4 +1,4 @@
-"""One check of the security audit."""
+"""The shape of a security check."""
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -23,9 +23,9 @@ def security_check(
     find: Callable[[SecurityFacts], Iterable[Found]],
     read_only: str = "",
 ) -> Check:
-    """One question. `find` gives what is wrong, `title` says what that means, `advice` what to do.
+    """Make a check. `find` yields what is wrong, `title` says what that means, `advice` what to do.
 
-    `read_only` is said instead of a file that others may not change.
+    `read_only` replaces the title for files that others may read but not change.
     """
 
     def look(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:

@@ -1,4 +1,4 @@
-"""Files: who else may read, change or take away what Hob keeps."""
+"""Security checks of files: who else may read, change or replace what Hob keeps."""
 
 from pathlib import PurePath
 

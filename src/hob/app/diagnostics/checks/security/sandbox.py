@@ -1,4 +1,4 @@
-"""Where commands run and what they reach from there."""
+"""Security checks of the sandbox: where commands run and what they reach."""
 
 from pathlib import PurePath
 

@@ -1,4 +1,4 @@
-"""Secrets, the API, and what models are told."""
+"""Security checks of secrets, the API, and what models are sent."""
 
 from ipaddress import ip_address
 
