@@ -1,1 +1,1 @@
-"""Taking over what another assistant has: files, conversations, settings. Nothing of it is run, followed or sent."""
+"""Imports from other assistants: files, conversations and settings. Nothing in them is run, followed or sent."""

@@ -1,8 +1,8 @@
-"""Exports of chats in the web: what ChatGPT and Claude mail to those who ask for their data, unpacked.
+"""Unpacked data exports of ChatGPT and Claude on the web.
 
-Both hold `conversations.json` (large exports of ChatGPT: `conversations-000.json` and so on): a list of conversations.
-ChatGPT's are trees of messages (`mapping`), of which the branch that ends at `current_node` was shown last; Claude's
-are lists (`chat_messages`). Neither format is documented: these are the fields that its readers agree on.
+Both have `conversations.json` (large exports of ChatGPT: `conversations-000.json` and so on): a list of conversations.
+ChatGPT's are trees of messages (`mapping`), whose branch ending at `current_node` was shown last; Claude's are lists
+(`chat_messages`). Neither format is documented; these are the fields that existing readers agree on.
 """
 
 import json
@@ -83,7 +83,7 @@ def _plain(key: str) -> str:
 
 
 def _elements(path: Path, root: Path, maximum: int = 0) -> Iterator[tuple[int, int, Object]]:
-    """The objects of a file that is one list, each with its place in bytes and its size. Raises Unreadable."""
+    """Yield the objects of a file that is one list, each with its byte offset and size. Raises Unreadable."""
     decoder, count = json.JSONDecoder(), 0
     with os.fdopen(open_plain(path, root), encoding="utf-8", errors="replace", newline="") as file:
         text, at, place = file.read(_PIECE), 0, 0
@@ -97,7 +97,8 @@ def _elements(path: Path, root: Path, maximum: int = 0) -> Iterator[tuple[int, i
                     return
                 found, end_of_it = decoder.raw_decode(text, begun)
             except ValueError:
-                more = file.read(max(_PIECE, len(text)))  # twice as much each time, so that a long one is read quickly
+                # doubled each time, so that long conversations are read in linear time
+                more = file.read(max(_PIECE, len(text)))
                 if not more or len(text) > _LONGEST:
                     raise Unreadable("it ends within a conversation, or one is too long") from None
                 at += len(text[place:end].encode())

@@ -1,4 +1,4 @@
-"""Sources of `hob import` as values: what another assistant has, and how one is recognised."""
+"""The contents of another assistant as values, and how its folder is recognised."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -11,7 +11,7 @@ from hob.gateway.imports import PastMessage
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A file of the other's workspace, and what it is called in ours."""
+    """A file of the other workspace, and its name in ours."""
 
     source: Path
     target: PurePosixPath
@@ -19,16 +19,16 @@ class SourceFile:
 
 @dataclass(frozen=True, slots=True)
 class SkippedPart:
-    """A piece of a conversation that is not taken over."""
+    """A part of a conversation that is skipped."""
 
     why: str
 
 
 @dataclass(frozen=True, slots=True)
 class SourceConversation:
-    """One conversation. `read` yields it from its beginning, a little at a time; it may raise Unreadable.
+    """One conversation. `read` yields it lazily from its beginning; it may raise Unreadable.
 
-    `size` is what there is to read, in bytes, as far as that is known.
+    `size` is its size in bytes, 0 if unknown.
     """
 
     session: str
@@ -40,7 +40,7 @@ class SourceConversation:
 
 @dataclass(frozen=True, slots=True)
 class SourceSetting:
-    """A setting of Hob's that theirs come down to: a text, or texts that are added to a list."""
+    """A setting of Hob's with its imported value: a text, or texts to add to a list."""
 
     key: str
     value: str | tuple[str, ...]
@@ -50,7 +50,7 @@ class SourceSetting:
 
 @dataclass(frozen=True, slots=True)
 class SourceKey:
-    """A key or password, to be kept where this setting can refer to it. It is shown nowhere."""
+    """A key or password, to be stored where this setting can refer to it. It is never shown."""
 
     key: str
     value: str = field(repr=False)
@@ -59,7 +59,7 @@ class SourceKey:
 
 @dataclass(frozen=True, slots=True)
 class SkippedItem:
-    """What is not taken over, and why."""
+    """Something that is not imported, and why."""
 
     what: str
     why: str
@@ -67,7 +67,7 @@ class SkippedItem:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """All that was found."""
+    """Everything found in a source."""
 
     files: Sequence[SourceFile] = ()
     conversations: Sequence[SourceConversation] = ()
@@ -78,10 +78,10 @@ class Contents:
 
 @dataclass(frozen=True, slots=True)
 class SourceFolder:
-    """A (real) folder to read. `owners`: it is in the assistant's usual place, or its reader said that it is theirs.
-    Any other may have been made by anybody: it names no address, no secret that is here, and no one who may write.
+    """A resolved folder to read. `owners`: it is in the assistant's usual place, or the user says it is their own.
+    Others may have been made by anyone: they set no address, refer to no existing secret, and let nobody in.
 
-    What is opened to be read later is put on the stack.
+    What is opened for later reading goes onto the stack.
     """
 
     root: Path
@@ -92,10 +92,10 @@ class SourceFolder:
 
 @dataclass(frozen=True, slots=True)
 class Assistant:
-    """One that Hob can take over from.
+    """An assistant that Hob can import from.
 
-    `places` are where it usually keeps its state, given the environment and the user's home; `knows` says whether a
-    folder looks like its; `read` raises Unreadable for one that is not.
+    `places` returns its usual folders, given the environment and the user's home; `knows` tells whether a folder looks
+    like its own; `read` raises Unreadable for one that is not.
     """
 
     id: str

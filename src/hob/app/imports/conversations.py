@@ -1,4 +1,4 @@
-"""Handing conversations over to the store, a few messages at a time: through the home's owner, or by owning it."""
+"""Importing conversations in batches: through the home's owner, or by owning the home."""
 
 import asyncio
 from collections import Counter
@@ -24,11 +24,11 @@ _BATCH_CHARS = 1_000_000
 
 Add = Callable[[ImportRequest], Awaitable[Mapping[str, Any]]]
 Progress = Callable[[int, int, int], None]
-"""Told how many conversations there are, how many are done, and how many messages were read so far."""
+"""Called with the number of conversations, of finished ones, and of messages read so far."""
 
 
 def plan_conversations(conversations: Sequence[SourceConversation]) -> Iterator[Item]:
-    """Nothing is read yet: what is new is seen while it is done."""
+    """Yield an item per conversation, unread: what is new shows when it is imported."""
     seen: set[str] = set()
     for each in conversations:
         why = "of a conversation that is taken above" if each.session in seen else ""
@@ -37,9 +37,9 @@ def plan_conversations(conversations: Sequence[SourceConversation]) -> Iterator[
 
 
 def hand_over(home: Path, items: Sequence[Item], progress: Progress, *, preview: bool) -> list[Item]:
-    """Take all of them over, or only count what is new. Each ends as done, as being there already, or as failed.
+    """Import all conversations, or only count what is new. Each ends as done, already there, or failed.
 
-    Raises HomeTaken between two owners, and ConnectionLost when the owner goes away: doing it again goes on.
+    Raises HomeTaken between two owners, and ConnectionLost if the owner goes away; a repetition continues.
     """
     if not items:
         return []
@@ -65,8 +65,8 @@ def hand_over(home: Path, items: Sequence[Item], progress: Progress, *, preview:
 
 
 def _import_here(home: Path, items: Sequence[Item], progress: Progress, *, preview: bool) -> list[Item]:
-    """Own the home meanwhile. Other commands are answered, and a daemon that starts is handed it after a batch."""
-    # the whole application, which is needed only where no Hob is running
+    """Own the home meanwhile. Other commands are answered, and a starting daemon is handed it after a batch."""
+    # the whole application is loaded only if no Hob is running
     from hob.app.composition import open_app
     from hob.app.daemon.drain import drain
     from hob.app.daemon.one_shot import on_demand
@@ -83,7 +83,7 @@ def _import_here(home: Path, items: Sequence[Item], progress: Progress, *, previ
 
             with suppress(ConnectionLost):
                 ended = await _transfer(add, items, progress, preview=preview)
-            await drain(app, asyncio.Event())  # what others have asked for
+            await drain(app, asyncio.Event())  # requests of others
         if not ended:
             raise ConnectionLost(
                 translatable(
@@ -97,7 +97,7 @@ def _import_here(home: Path, items: Sequence[Item], progress: Progress, *, previ
 
 
 async def _all_new(importing: ImportRequest) -> Mapping[str, Any]:
-    """What a store says that is not there yet."""
+    """Answer as a store without any of these messages."""
     return {"new": len(importing.messages), "there": 0}
 
 
@@ -160,7 +160,7 @@ def _batches(conversation: SourceConversation, passed: Counter[str]) -> Iterator
 
 
 def _read(conversation: SourceConversation) -> Iterator[PastMessage | SkippedPart]:
-    """What it says. Raises Unreadable, also for a reader (maybe a plug-in's) that does not bear what is in it."""
+    """Yield the conversation's messages. Raises Unreadable for any failure of its reader, which may be a plug-in's."""
     try:
         yield from conversation.read()
     except HobError:

@@ -1,4 +1,4 @@
-"""Another assistant's SQLite file: opened to be read, never through a link."""
+"""Another assistant's SQLite file, opened read-only and never through a symbolic link."""
 
 from collections.abc import Mapping, Sequence, Set
 from pathlib import Path
@@ -13,10 +13,9 @@ from hob.store.backup.foreign import ForeignFile, open_foreign
 def open_listing(
     path: Path, source: SourceFolder, tables: Mapping[str, Set[str]], listing: str, columns: Sequence[str], program: str
 ) -> tuple[ForeignFile, list[tuple[Any, ...]]]:
-    """The open file, and these columns of all rows of its `listing`, in the order of the first.
+    """Return the open file, and these columns of all rows of `listing`, ordered by the first.
 
-    Raises Unreadable if it lies behind a link, lacks one of the columns of `tables`, or cannot be read now: `program`
-    is what may have it open.
+    Raises Unreadable if it lies behind a link, lacks a column of `tables`, or is locked; `program` may have it open.
     """
     if path.resolve() != path:
         raise Unreadable("it lies behind a link; links are not followed")

@@ -1,4 +1,4 @@
-"""Putting files into the workspace: whole or not at all, and never over what somebody wrote."""
+"""Writing imported files into the workspace: whole or not at all, and never over somebody's own text."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ _TEXTS = (".md", ".txt", ".jsonl")
 
 
 def plan_files(files: Sequence[SourceFile], workspace: Path) -> Iterator[Item]:
-    """What becomes of each. Two that would bear the same name: the first counts."""
+    """Yield an item per file; of two with the same name, the first wins."""
     taken: set[str] = set()
     for file in files:
         target = str(file.target)
@@ -35,7 +35,7 @@ def plan_files(files: Sequence[SourceFile], workspace: Path) -> Iterator[Item]:
 
 
 def put_file(item: Item, workspace: Path, aside: Path) -> Item:
-    """Do what was planned, as things stand now; a replaced template is kept in `aside`."""
+    """Write a planned file, checked again; a replaced template is kept in `aside`."""
     file = item.what
     if not isinstance(file, SourceFile):
         raise TypeError(item)
@@ -63,7 +63,7 @@ def _read(file: SourceFile) -> bytes:
 
 
 def _placed(item: Item, data: bytes, workspace: Path) -> Item:
-    """The item with its status, and what its reader should know."""
+    """Return the item with its status and a note for its reader."""
     name = item.target
     target = workspace / name
     if name in NAMES and len(data) > MAX_IDENTITY:
@@ -83,7 +83,7 @@ def _placed(item: Item, data: bytes, workspace: Path) -> Item:
 
 
 def _bytes_at(path: Path, length: int) -> bytes | None:
-    """What is in our file, as far as that matters; None where it cannot be read."""
+    """Return as much of our file as the comparison needs; None if it cannot be read."""
     try:
         with path.open("rb") as file:
             return file.read(max(length, MAX_IDENTITY) + 1)
@@ -92,7 +92,7 @@ def _bytes_at(path: Path, length: int) -> bytes | None:
 
 
 def _note(name: str, data: bytes) -> str:
-    """What a person should know before they accept it."""
+    """Return a warning to read before accepting the file, or an empty text."""
     if not name.endswith(_TEXTS) or len(data) > MAX_IDENTITY:
         return ""
     found = neutralise(data.decode("utf-8", "replace")).note
@@ -100,7 +100,7 @@ def _note(name: str, data: bytes) -> str:
 
 
 def _link_above(workspace: Path, name: PurePosixPath) -> Path | None:
-    """The first folder on the way to it that is a link, below the workspace."""
+    """Return the first symbolic link among its parent folders below the workspace, or None."""
     above = [workspace / parent for parent in reversed(name.parents) if parent.parts]
     return next((folder for folder in above if folder.is_symlink()), None)
 
@@ -112,17 +112,17 @@ def _make_folder(folder: Path, workspace: Path) -> None:
 
 
 def _keep(path: Path, aside: Path) -> None:
-    """A copy of a file, durable when this returns."""
+    """Copy a file durably."""
     aside.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     if not aside.exists():
         _write(aside, path.read_bytes(), replaces=False)
 
 
 def _write(path: Path, data: bytes, *, replaces: bool) -> None:
-    """Raises FileExistsError where something is there that is not to be replaced."""
+    """Write a file durably. Raises FileExistsError if there is one and `replaces` is false."""
     beside = path.with_name(f".{path.name[:200]}.importing")
     with suppress(FileNotFoundError):
-        beside.unlink()  # of an import that was killed
+        beside.unlink()  # left by a killed import
     handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
         with os.fdopen(handle, "wb") as file:
@@ -132,6 +132,6 @@ def _write(path: Path, data: bytes, *, replaces: bool) -> None:
         if replaces:
             beside.replace(path)
         else:
-            os.link(beside, path)  # fails if there is one, unlike a rename
+            os.link(beside, path)  # fails if the file exists, unlike a rename
     finally:
         beside.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""The files of a workspace that are worth taking, and what is not taken of it."""
+"""The files of a workspace that are imported, and those that are skipped."""
 
 import os
 import stat
@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from hob.app.imports.contents import SkippedItem, SourceFile
+from hob.app.imports.source_files import Object, Unreadable, read_object
 from hob.core.values import dataclass
 
 MAX_BYTES = 10_000_000
@@ -18,17 +19,17 @@ _NAMED = 12
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceLayout:
-    """How a workspace is laid out: files and folders that are taken, with their names here, and why others are not."""
+    """The layout of a workspace: imported files and folders with their names here, and why others are skipped."""
 
     files: Mapping[str, str]
     folders: Mapping[str, str]
     not_taken: Mapping[str, str]
     silent: frozenset[str] = frozenset()
-    """What is taken elsewhere, or by no one."""
+    """Entries that are imported elsewhere or not at all, without mention."""
 
 
 def named_folder(written: object) -> Path | None:
-    """The (real) folder that a configuration names; None where it names none that is there."""
+    """Return the resolved folder that a configuration names, or None if there is none."""
     if not isinstance(written, str) or not written or "\0" in written:
         return None
     try:
@@ -38,8 +39,26 @@ def named_folder(written: object) -> Path | None:
     return found if found.is_dir() else None
 
 
+def read_config(path: Path, root: Path, left: list[SkippedItem]) -> Object:
+    """Return the configuration in a file; an empty one if it is missing, or unreadable, which is listed as skipped."""
+    try:
+        return read_object(path, root) if path.exists() else {}
+    except Unreadable as error:
+        left.append(SkippedItem(str(path), str(error)))
+        return {}
+
+
+def transcripts(folder: Path, left: list[SkippedItem]) -> Iterator[Path]:
+    """Yield the files of JSON lines in a folder. Symbolic links are listed, never followed."""
+    for path in sorted(folder.glob("*.jsonl")) if folder.is_dir() and folder.resolve() == folder else ():
+        if path.is_symlink() or not path.is_file():
+            left.append(SkippedItem(str(path), "it is a link or no plain file"))
+        else:
+            yield path
+
+
 def take_workspace(folder: Path, layout: WorkspaceLayout) -> tuple[list[SourceFile], list[SkippedItem]]:
-    """What is in a (real) folder that is a workspace. Links are named and never followed."""
+    """Return the files of a workspace, and what is skipped. Symbolic links are listed, never followed."""
     files: list[SourceFile] = []
     left: list[SkippedItem] = []
     others: list[str] = []
@@ -74,7 +93,7 @@ def take_folder(
     renamed: Mapping[str, str] | None = None,
     depth: int = 1,
 ) -> None:
-    """All plain files below a folder, those with these endings only if any are given."""
+    """Add all plain files below a folder, only those with the endings in `only` if given."""
     if depth > MAX_DEPTH:
         left.append(SkippedItem(str(folder), f"it lies more than {MAX_DEPTH} folders deep"))
         return
@@ -113,7 +132,7 @@ def _take(
 
 
 def _listed(folder: Path, left: list[SkippedItem]) -> Iterator["os.DirEntry[str]"]:
-    """What is in a folder, as far as its names can be shown: others would hide what they are wherever they stand."""
+    """Yield a folder's entries, skipping names with invisible characters, which would mislead wherever shown."""
     try:
         with os.scandir(folder) as entries:
             for entry in sorted(entries, key=lambda entry: entry.name):

@@ -1,9 +1,8 @@
 """KafClaw: https://github.com/kafclaw/kafclaw. Its folder is `~/.kafclaw`: `config.json`, sessions, `timeline.db`.
 
-A session is a file of JSON lines in `sessions/`, as nanobot's are; its workspace is always `~/KafClaw-Workspace`,
-whatever its configuration says, and the work repository keeps `memory/MEMORY.md`. What it was asked to remember
-(`memory_chunks`) becomes a conversation of its own, so that it can be found again; so do its observations and its
-working notes.
+A session is a file of JSON lines in `sessions/`, as with nanobot; its workspace is always `~/KafClaw-Workspace`,
+whatever its configuration says, and the work repository has `memory/MEMORY.md`. What it was asked to remember
+(`memory_chunks`) becomes a conversation, so that it can be found again; so do its observations and working notes.
 """
 
 import re
@@ -22,9 +21,9 @@ from hob.app.imports.contents import (
     SourceFolder,
 )
 from hob.app.imports.databases import open_listing
-from hob.app.imports.folders import WorkspaceLayout, named_folder, take_workspace
+from hob.app.imports.folders import WorkspaceLayout, named_folder, read_config, take_workspace, transcripts
 from hob.app.imports.nanobot import read_entries
-from hob.app.imports.setting_mapping import SettingMapping, leave_rest
+from hob.app.imports.setting_mapping import SettingMapping, leave_rest, usual_wire
 from hob.app.imports.source_files import (
     Object,
     Unreadable,
@@ -32,7 +31,6 @@ from hob.app.imports.source_files import (
     object_at,
     parse,
     read_lines,
-    read_object,
     text_of,
     time_of,
 )
@@ -61,7 +59,7 @@ _REMEMBERED = (
     ("observations", "Observations", "observations", ("id",), "observed_at", ()),
     ("working-notes", "Working notes", "working_memory", ("resource_id", "thread_id", "updated_at"), "updated_at", ()),
 )
-"""Each a conversation: its name and title, the table, what names a row, when it was written, and which rows."""
+"""Conversations made of tables: name, title, table, key columns, time column, and which rows."""
 _REASONS: Mapping[str, str] = {
     "tools": "what tools may do is never taken over; see `hob policy`",
     "gateway": "Hob's own gateway has settings of its own; see `hob config show`",
@@ -85,12 +83,7 @@ def _read(source: SourceFolder) -> Contents:
     if not _knows(root):
         raise Unreadable(f"{root} is no folder of KafClaw's: there is neither config.json nor timeline.db")
     left: list[SkippedItem] = []
-    config: Object = {}
-    if path.exists():
-        try:
-            config = read_object(path, root)
-        except Unreadable as error:
-            left.append(SkippedItem(str(path), str(error)))
+    config = read_config(path, root, left)
     files: list[SourceFile] = []
     for folder in _workspaces(source, config):
         found, told = take_workspace(folder, _LAYOUT)
@@ -102,18 +95,13 @@ def _read(source: SourceFolder) -> Contents:
 
 
 def _workspaces(source: SourceFolder, config: Object) -> Iterator[Path]:
-    """The workspace beside the folder, and a work repository that is elsewhere; only of an owner's own folder."""
+    """Yield the workspace beside the folder, and a separate work repository; only for an owner's own folder."""
     named = (source.root.parent / "KafClaw-Workspace", inner(config, "paths", "workRepoPath")) if source.owners else ()
     yield from dict.fromkeys(folder for each in named if (folder := named_folder(str(each or ""))) is not None)
 
 
 def _sessions(folder: Path, left: list[SkippedItem]) -> Iterator[SourceConversation]:
-    if not folder.is_dir() or folder.resolve() != folder:
-        return
-    for path in sorted(folder.glob("*.jsonl")):
-        if path.is_symlink() or not path.is_file():
-            left.append(SkippedItem(str(path), "it is a link or no plain file"))
-            continue
+    for path in transcripts(folder, left):
         status, key = path.stat(), re.sub(r"[^A-Za-z0-9_.@+-]", "_", path.stem)
         read = partial(_read_file, path, folder, status.st_mtime)
         yield SourceConversation(f"kafclaw:{key}", str(path), read, size=status.st_size)
@@ -121,7 +109,7 @@ def _sessions(folder: Path, left: list[SkippedItem]) -> Iterator[SourceConversat
 
 def _read_file(path: Path, root: Path, since: float) -> Iterator[PastMessage | SkippedPart]:
     lines = (None if line is None else parse(line) for line in read_lines(path, root))
-    # whose a session is stands nowhere: strangers may have written in any of them
+    # the file does not say whose session it is: strangers may have written in any of them
     yield from read_entries(lines, since, owner=False)
 
 
@@ -154,7 +142,7 @@ def _rows(
         said = text_of(text)
         written = stamp if not isinstance(stamp, str) or "T" in stamp else stamp.replace(" ", "T")[:19] + "+00:00"
         if said.strip():
-            # whose it is stands nowhere: strangers may have had it written
+            # the table does not say whose it is: strangers may have had it written
             yield PastMessage(text_of(" ".join(map(str, named)), 200), "user", said, time_of(written) or 0.0)
         else:
             yield SkippedPart("messages without a word")
@@ -165,8 +153,7 @@ def _settings(config: Object, source: SourceFolder) -> SettingMapping:
     for name, provider in object_at(config, "providers").items():
         key, address = inner(provider, "apiKey"), inner(provider, "apiBase")
         if key or address:
-            wire = "" if name in ("anthropic", "gemini") else "openai"
-            mapping.provider(name, f"providers.{name}", base_url=address, wire=wire, key=key)
+            mapping.provider(name, f"providers.{name}", base_url=address, wire=usual_wire(name), key=key)
     mapping.model(inner(config, "model", "name"), "model.name")
     mapping.finish()
     leave_rest(mapping, config, _TAKEN, _REASONS, "config.json")

@@ -26,8 +26,8 @@ from hob.app.imports.contents import (
     SourceFolder,
 )
 from hob.app.imports.databases import open_listing
-from hob.app.imports.folders import WorkspaceLayout, named_folder, take_workspace
-from hob.app.imports.setting_mapping import SettingMapping, leave_rest
+from hob.app.imports.folders import WorkspaceLayout, named_folder, read_config, take_workspace, transcripts
+from hob.app.imports.setting_mapping import SettingMapping, leave_rest, usual_wire
 from hob.app.imports.source_files import (
     MAX_ARGUMENTS,
     MAX_CALLS,
@@ -38,7 +38,6 @@ from hob.app.imports.source_files import (
     parse,
     read_bytes,
     read_lines,
-    read_object,
     text_of,
     time_of,
 )
@@ -85,12 +84,7 @@ def _read(source: SourceFolder) -> Contents:
     if not _knows(root) and not path.is_file():
         raise Unreadable(f"{root} is no folder of nanobot's: there is neither config.json nor sessions/ nor AGENTS.md")
     left: list[SkippedItem] = []
-    config: Object = {}
-    if path.exists():
-        try:
-            config = _snake(read_object(path, root))
-        except Unreadable as error:
-            left.append(SkippedItem(str(path), str(error)))
+    config: Object = _snake(read_config(path, root, left))
     workspace = _workspace(source, config, left)
     files, told = take_workspace(workspace, _LAYOUT) if workspace is not None else ([], [])
     owners = _owners(config) if source.owners else frozenset[str]()
@@ -106,7 +100,7 @@ def _read(source: SourceFolder) -> Contents:
 
 
 def _snake(value: Any, depth: int = 0) -> Any:
-    """The same with every name of the schema in snake_case, however it was written."""
+    """Return the value with all names in snake_case."""
     if not isinstance(value, Mapping) or depth > 3:
         return value
     return {re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", str(k)).lower(): _snake(v, depth + 1) for k, v in value.items()}
@@ -126,7 +120,7 @@ def _workspace(source: SourceFolder, config: Object, left: list[SkippedItem]) ->
 
 
 def _owners(config: Object) -> frozenset[str]:
-    """The sessions whose other side is the owner: the terminal's, and chats with the only one who may write."""
+    """Return the sessions with the owner: the terminal's, and chats with the only person who may write."""
     found = {"cli:direct"}
     for name, channel in object_at(config, "channels").items():
         allowed = inner(channel, "allow_from")
@@ -139,14 +133,14 @@ def _owners(config: Object) -> frozenset[str]:
 
 
 def _namespaces(sessions: Path, workspace: Path | None, left: list[SkippedItem]) -> Iterator[tuple[Path, str]]:
-    """The folder of each workspace, and what its sessions begin with here: nothing for the workspace that is taken."""
+    """Yield each workspace's folder with a prefix for its sessions, empty for the imported workspace."""
     if not sessions.is_dir() or sessions.resolve() != sessions:
         return
     found = [path for path in sorted(sessions.iterdir()) if path.is_dir() and not path.name.startswith(".")]
     known = [path for path in found if _WORKSPACE_ID.fullmatch(path.name) and not path.is_symlink()]
     own = known[0].name if len(known) == 1 else ""
     if workspace is not None:
-        with suppress(Unreadable):  # without a mark: where there is one folder, it is the workspace's
+        with suppress(Unreadable):  # without a mark, a single folder belongs to the workspace
             own = read_bytes(workspace / ".nanobot" / "workspace-id", workspace, 100).decode("ascii", "replace").strip()
     for path in found:
         if path in known:
@@ -158,14 +152,7 @@ def _namespaces(sessions: Path, workspace: Path | None, left: list[SkippedItem])
 def _conversations(
     folder: Path, source: SourceFolder, owners: frozenset[str], left: list[SkippedItem], prefix: str = ""
 ) -> Iterator[SourceConversation]:
-    if not folder.is_dir() or folder.resolve() != folder:
-        return
-    for path in sorted(folder.iterdir()):
-        if path.suffix != ".jsonl":
-            continue
-        if path.is_symlink() or not path.is_file():
-            left.append(SkippedItem(str(path), "it is a link or no plain file"))
-            continue
+    for path in transcripts(folder, left):
         key = _key_of(path, folder)
         status = path.stat()
         read = partial(_read_file, path, folder, status.st_mtime, owner=key in owners)
@@ -180,7 +167,7 @@ def _session(prefix: str, key: str) -> str:
 
 
 def _key_of(path: Path, root: Path) -> str:
-    """The session's key as its first line tells it, else made of its name: base64, or `telegram_1` for `telegram:1`."""
+    """Return the session key of its first line, else of the file name: base64, or `telegram_1` for `telegram:1`."""
     try:
         first = parse(next(read_lines(path, root), None) or b"") or {}
     except Unreadable:
@@ -190,7 +177,7 @@ def _key_of(path: Path, root: Path) -> str:
 
 
 def _decoded(stem: str) -> str:
-    """The key that a name is the base64 of; empty where it is none."""
+    """Return the key that a name encodes in base64, or an empty text."""
     try:
         key = urlsafe_b64decode(stem + "=" * (-len(stem) % 4)).decode()
     except (NotBase64, ValueError):
@@ -225,7 +212,7 @@ def _read_rows(file: ForeignFile, key: str, since: float, *, owner: bool) -> Ite
 
 
 def read_entries(entries: Iterable[Object | None], since: float, *, owner: bool) -> Iterator[PastMessage | SkippedPart]:
-    """The messages of a session; `since` is the time of those that have none. KafClaw writes them alike."""
+    """Yield the messages of a session; `since` is the time of those without one. KafClaw has the same format."""
     at = since
     moment: object = None
     roles: Counter[str] = Counter()
@@ -240,7 +227,7 @@ def read_entries(entries: Iterable[Object | None], since: float, *, owner: bool)
         if stamp != moment:
             moment = stamp
             roles.clear()
-        # messages have no ids: what names one is who spoke when, and how often they had spoken then
+        # messages have no ids, so the key is made of role, time and count
         nth = roles[role] = roles[role] + 1
         timed = isinstance(stamp, str) and len(stamp) <= 40 and stamp.isprintable()
         key = f"{role} {stamp} {nth}" if timed else f"line:{n}"
@@ -285,15 +272,14 @@ def _settings(config: Object, source: SourceFolder) -> SettingMapping:
         key, address = inner(provider, "api_key"), inner(provider, "api_base")
         if not key and not address:
             continue
-        wire = "" if name in ("anthropic", "gemini") else "openai"
-        mapping.provider(_PROVIDERS.get(name, name), f"providers.{name}", base_url=address, wire=wire, key=key)
+        id = _PROVIDERS.get(name, name)
+        mapping.provider(id, f"providers.{name}", base_url=address, wire=usual_wire(name), key=key)
         if inner(provider, "extra_headers"):
             mapping.leave(f"providers.{name}.extraHeaders", "a header may be a secret; set it yourself")
     defaults = object_at(config, "agents", "defaults")
     mapping.model(_reference(defaults, providers), "agents.defaults.model")
     mapping.thinking(defaults.get("reasoning_effort"), "agents.defaults.reasoningEffort")
-    for name in sorted(set(map(str, defaults)) - _OF_AGENTS):
-        mapping.leave(f"config.json: agents.defaults.{name}", "Hob has no such setting, or decides it by itself")
+    mapping.leave_others(defaults, _OF_AGENTS, "config.json: agents.defaults")
     for name, channel in object_at(config, "channels").items():
         if isinstance(channel, Mapping) and (channel.get("enabled") or channel.get("allow_from")):
             mapping.allow(name, channel.get("allow_from"), f"channels.{name}.allowFrom")
@@ -308,7 +294,7 @@ def _settings(config: Object, source: SourceFolder) -> SettingMapping:
 
 
 def _reference(defaults: Object, providers: Object) -> str | None:
-    """The model with the provider through which nanobot asks it: the named one, its own, a gateway that has a key."""
+    """Return the model with its provider in nanobot: the named one, its own, or a gateway with a key."""
     model, named = defaults.get("model"), defaults.get("provider")
     if not isinstance(model, str) or not model:
         return None

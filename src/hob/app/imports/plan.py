@@ -1,4 +1,4 @@
-"""The plan of `hob import`: one line for each thing that would be taken over, and what came of it."""
+"""The plan of `hob import`: one item for each thing to import, with its outcome."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
@@ -10,7 +10,7 @@ from hob.core.values import dataclass
 
 
 class ItemKind(StrEnum):
-    """What a thing is."""
+    """The kind of an item."""
 
     FILE = "file"
     SETTING = "setting"
@@ -20,16 +20,16 @@ class ItemKind(StrEnum):
 
 
 class ItemStatus(StrEnum):
-    """Where it stands."""
+    """The state of an item."""
 
     NEW = "new"
-    """It is going to be taken."""
+    """It will be imported."""
     REPLACES = "replaces"
-    """It is going to be taken, in the place of a template that no one has changed."""
+    """It will replace an unchanged template."""
     THERE = "there"
-    """It is here already."""
+    """It is already here."""
     CONFLICT = "conflict"
-    """Something else is here; that stays."""
+    """Something else is here, and stays."""
     NOT_TAKEN = "not_taken"
     DONE = "done"
     FAILED = "failed"
@@ -40,9 +40,9 @@ OPEN = (ItemStatus.NEW, ItemStatus.REPLACES)
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One thing: where it comes from, where it goes, and why it is not taken or what should be known of it.
+    """One thing to import: its source, its target, and why it is skipped or what to know about it.
 
-    Of a conversation `new` and `there` count messages, `passed` what was passed over, by reason.
+    For a conversation, `new` and `there` count messages, and `passed` the skipped ones by reason.
     """
 
     kind: ItemKind
@@ -56,11 +56,11 @@ class Item:
     passed: Mapping[str, int] = field(default_factory=dict)
 
     def ended(self, status: ItemStatus, why: str = "") -> "Item":
-        """The same, as it came out."""
+        """Return the item with its outcome."""
         return replace(self, status=status, why=why or self.why)
 
     def as_json(self) -> dict[str, Any]:
-        """For programs."""
+        """Return the item as JSON."""
         view: dict[str, Any] = {
             "kind": self.kind.value,
             "source": self.source,
@@ -75,7 +75,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class ImportPlan:
-    """All of it, in the order in which it is done."""
+    """All items, in the order in which they are carried out."""
 
     assistant: str
     title: str
@@ -83,7 +83,7 @@ class ImportPlan:
     items: Sequence[Item]
 
     def of(self, *kinds: ItemKind) -> list[Item]:
-        """Those of these kinds."""
+        """Return the items of these kinds."""
         return [item for item in self.items if item.kind in kinds]
 
     @property
@@ -92,7 +92,7 @@ class ImportPlan:
         return any(item.status in OPEN for item in self.items)
 
     def as_json(self) -> dict[str, Any]:
-        """For programs."""
+        """Return the plan as JSON."""
         return {
             "assistant": self.assistant,
             "folder": self.folder,

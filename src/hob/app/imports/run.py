@@ -1,4 +1,4 @@
-"""`hob import`, carried out: look, plan, do. Each item is done whole or not at all, so a stopped import can go on."""
+"""Running `hob import`: plan, then carry out. Each item is done whole or not at all, so an import can be resumed."""
 
 from collections.abc import Mapping
 from contextlib import ExitStack
@@ -31,10 +31,10 @@ def make_plan(
     *,
     mine: bool = False,
 ) -> ImportPlan:
-    """What would be done with what is in this folder. Changes nothing. Raises NotFound, ConfigInvalid.
+    """Plan the import of this folder. Changes nothing. Raises NotFound, ConfigInvalid.
 
-    What stays open until the conversations were read goes onto the stack. `home` is the user's. With `mine` the folder
-    counts as the user's own wherever it is, as in its usual place.
+    What must stay open until the conversations are read goes onto the stack. `home` is the user's. With `mine` the
+    folder counts as the user's own wherever it is.
     """
     config = read_config()
     try:
@@ -63,20 +63,20 @@ def _left(each: SkippedItem) -> Item:
 
 
 def look_closer(plan: ImportPlan, home: Path, progress: Progress) -> ImportPlan:
-    """The same with the number of new messages: every conversation is read, and nothing is kept."""
+    """Return the plan with the number of new messages, by reading every conversation; nothing is stored."""
     return _with_conversations(plan, hand_over(home, _open(plan, ItemKind.CONVERSATION), progress, preview=True))
 
 
 def carry_out(plan: ImportPlan, home: Path, progress: Progress) -> ImportPlan:
-    """Do what was planned, conversations first: where somebody else holds the home, nothing is done at all.
+    """Carry out a plan, conversations first: if somebody else holds the home, nothing is done at all.
 
-    Templates that are replaced are kept below `backups`. Raises NotConfigured, HomeTaken, ConnectionLost, StoreErrors.
+    Replaced templates are kept in `backups`. Raises NotConfigured, HomeTaken, ConnectionLost, StoreErrors.
     """
     make_home(home)
     plan = _with_conversations(plan, hand_over(home, _open(plan, ItemKind.CONVERSATION), progress, preview=False))
     config = read_config()
     settings = config[WorkspaceSettings]
-    open_files(home, settings, may_seed=True)  # what is accepted is settled before anything is put there
+    open_files(home, settings, may_seed=True)  # acceptance is settled before anything is written there
     workspace, aside = settings.path.expanduser(), home / "backups" / f"workspace-{stamp(SystemClock().now())}"
     items: list[Item] = []
     for item in plan.items:

@@ -1,4 +1,4 @@
-"""Mapping another assistant's settings to Hob's. Nothing is guessed: what has no counterpart is named."""
+"""Mapping another assistant's settings to Hob's. Nothing is guessed; what has no counterpart is listed."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -35,7 +35,7 @@ class SettingMapping:
     environ: Mapping[str, str]
     owners: bool
     variables_there: dict[str, str] = field(default_factory=dict)
-    """What variables hold there that the file may refer to."""
+    """The values of variables that the file may refer to."""
     settings: list[SourceSetting] = field(default_factory=list)
     keys: list[SourceKey] = field(default_factory=list)
     left: list[SkippedItem] = field(default_factory=list)
@@ -45,11 +45,16 @@ class SettingMapping:
     _unused: dict[str, str] = field(default_factory=dict)
 
     def leave(self, what: str, why: str) -> None:
-        """Name what is not taken."""
+        """List something as skipped."""
         self.left.append(SkippedItem(what, why))
 
+    def leave_others(self, part: Object, known: Iterable[str], label: str) -> None:
+        """List the entries of a part of the configuration that Hob has no setting for."""
+        for name in sorted(set(map(str, part)).difference(known)):
+            self.leave(f"{label}.{name}", "Hob has no such setting, or decides it by itself")
+
     def provider(self, name: str, source: str, *, base_url: object = None, wire: str = "", key: object = None) -> None:
-        """A provider with its key, one of its own only with an address."""
+        """Add a provider with its key; an unknown one needs an address."""
         id = self.id_of(name)
         if not _ID.fullmatch(id) or id == SERVER:
             return self.leave(source, "its name is none that a setting can have")
@@ -73,7 +78,7 @@ class SettingMapping:
         return None
 
     def variables(self, found: Iterable[tuple[str, object]], source: str) -> None:
-        """Variables that are set there: keys by their usual names are taken, and those that the file refers to."""
+        """Add variables: keys by their usual names, and those that the file refers to."""
         for name, value in found:
             if isinstance(value, str) and not _VARIABLE.fullmatch(value):
                 self.variables_there.setdefault(name, value)
@@ -84,18 +89,18 @@ class SettingMapping:
                 self._reached.add(provider.id)
 
     def model(self, reference: object, source: str, setting: str = "model.name") -> None:
-        """The model to ask, if it can be asked here."""
+        """Set the model, if it can be reached from here."""
         if (name := self._reachable(reference, source)) is not None:
             self._set(setting, name, source)
 
     def fallbacks(self, references: object, source: str) -> None:
-        """Models that stand in."""
+        """Set the fallback models."""
         found = [self._reachable(each, source) for each in references] if isinstance(references, list) else []
         if names := tuple(name for name in found if name is not None):
             self.settings.append(SourceSetting("model.fallbacks", names, source))
 
     def alias(self, alias: object, reference: str, source: str) -> None:
-        """A name of one's own for a model."""
+        """Add an alias of a model."""
         if not isinstance(alias, str) or not _is_line(alias) or len(alias) > 60 or not self._is_reference(reference):
             return
         if "/" in alias or find_provider(alias) is not None:
@@ -106,22 +111,22 @@ class SettingMapping:
             self._set(dotted(("model", "aliases", alias)), self._referred(reference), source)
 
     def thinking(self, level: object, source: str) -> None:
-        """How long models think."""
+        """Set the thinking level."""
         if level in list(Thinking):
             self._set("model.thinking", str(level), source)
         elif level is not None:
             self.leave(source, "Hob has no such level")
 
     def allow(self, channel: str, ids: object, source: str) -> None:
-        """Who may write on a channel."""
+        """Allow people to write on a channel."""
         self._admit("admission.allow", channel, ids, source, "it would let everybody in")
 
     def groups(self, channel: str, ids: object, source: str) -> None:
-        """In which groups Hob answers."""
+        """Answer in these groups."""
         self._admit("admission.groups", channel, ids, source, "it would answer in every group")
 
     def policy(self, channel: str, kind: str, word: object, source: str) -> None:
-        """What becomes of unknown people (`dm_policy`) and groups (`group_policy`); never to let more people in."""
+        """Set what happens to unknown people (`dm_policy`) and groups (`group_policy`), never to let more people in."""
         if word is not None and not self.owners:
             self.leave(source, f"who may write is not taken: {ELSEWHERE}")
         elif word == "open":
@@ -132,14 +137,14 @@ class SettingMapping:
             self.leave(source, "Hob has no such policy")
 
     def finish(self) -> None:
-        """Put the lists together, and name what nothing has referred to. The last word."""
+        """Add the collected lists, and list the unused variables. Call it last."""
         for name, place in self._unused.items():
             self.leave(f"{place}: {name}", "Hob has no setting for this variable")
         for key, entries in self._allowed.items():
             self.settings.append(SourceSetting(key, tuple(dict.fromkeys(entries)), "channels", adds=True))
 
     def id_of(self, name: str) -> str:
-        """The id by which Hob knows a provider of this name."""
+        """Return Hob's id of a provider of this name."""
         known: Provider | None = find_provider(name)
         return known.id if known is not None else name.lower()
 
@@ -159,7 +164,7 @@ class SettingMapping:
                 self.leave(source, "an entry is no id")
 
     def _key(self, provider: str, value: object, source: str) -> bool:
-        """Whether the provider has a key then, be it one that is there already."""
+        """Return whether the provider has a key afterwards, perhaps an existing one."""
         known = find_provider(provider)
         there = known is not None and any(self.environ.get(name, "").strip() for name in known.keys)
         setting = dotted(("model", "providers", provider, "api_key"))
@@ -183,7 +188,7 @@ class SettingMapping:
         return True
 
     def _refer(self, provider: str, setting: str, variable: str, source: str) -> bool:
-        """Let a setting refer to a variable of this environment; whether that is a key."""
+        """Let a setting refer to a variable of this environment. Return whether that is a key."""
         known = find_provider(provider)
         if not self.environ.get(variable, "").strip():
             self.leave(f"{source}: the key", f"the variable {variable} is not set here; `hob secrets set {setting}`")
@@ -228,10 +233,15 @@ class SettingMapping:
         self.settings.append(SourceSetting(key, value, source))
 
 
+def usual_wire(provider: str) -> str:
+    """Return the wire of a provider by name, as nanobot and KafClaw choose it; empty: the provider's own."""
+    return "" if provider in ("anthropic", "gemini") else "openai"
+
+
 def leave_rest(
     mapping: SettingMapping, config: Object, taken: Iterable[str], reasons: Mapping[str, str], label: str
 ) -> None:
-    """Name every part of a configuration that nothing was made of; its values are shown nowhere."""
+    """List every part of a configuration that was not used, without its values."""
     known = set(taken)
     for name in sorted(map(str, config)):
         value = inner(config, name)

@@ -1,4 +1,4 @@
-"""Putting settings into the file and keys beside it. What is set already stays, wherever it is set."""
+"""Writing imported settings into the file and keys beside it. What is already set stays, wherever it is set."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -21,14 +21,14 @@ from hob.providers.catalog.catalog import find_provider
 
 @dataclass(frozen=True, slots=True)
 class _Now:
-    """What a key holds here. `outranked`: it is set elsewhere than in the file, which would not count."""
+    """The current value of a key. `outranked`: it is set outside the file, so that the file would not count."""
 
     value: Any
     outranked: str = ""
 
 
 def plan_settings(wanted: Sequence[SourceSetting | SourceKey], config: Config) -> Iterator[Item]:
-    """What becomes of each; of several for one setting the first counts."""
+    """Yield an item per setting; if several set the same key, the first wins."""
     planned: dict[str, SourceSetting | SourceKey] = {}
     for each in wanted:
         first = planned.setdefault(each.key, each)
@@ -42,7 +42,7 @@ def plan_settings(wanted: Sequence[SourceSetting | SourceKey], config: Config) -
 
 
 def put_setting(item: Item, config: Config) -> Item:
-    """Do what was planned, as things stand in `config`."""
+    """Write a planned setting, checked again against `config`."""
     wanted = item.what
     if not isinstance(wanted, SourceSetting | SourceKey):
         raise TypeError(item)
@@ -93,7 +93,7 @@ def _judged(item: Item, wanted: SourceSetting | SourceKey, config: Config) -> It
 
 
 def _judged_key(item: Item, wanted: SourceKey, config: Config, now: _Now) -> Item:
-    """Whether a key is needed. Which it is, is told by nothing that is shown."""
+    """Return the key's item with its status. Nothing shown reveals a key."""
     known = find_provider(wanted.key.split(".")[2])
     environ = process_environment()
     found = [environ[name].strip() for name in (known.keys if known else ()) if environ.get(name, "").strip()]
@@ -131,12 +131,12 @@ def _now(config: Config, key: str) -> _Now:
 
 
 def _text(wanted: SourceSetting, config: Config) -> str:
-    """As it is written into the file: a `${` in it refers to nothing."""
+    """Return the value as TOML text, with `${` escaped."""
     if isinstance(wanted.value, str):
         return _plain(wanted.value)
     before = _now(config, wanted.key).value or []
     entries = [*before, *(each for each in wanted.value if each not in before)]
-    quoted = (json.dumps(_plain(each), ensure_ascii=False) for each in entries)  # TOML writes texts as JSON does
+    quoted = (json.dumps(_plain(each), ensure_ascii=False) for each in entries)  # JSON strings are valid TOML
     return f"[{', '.join(quoted)}]"
 
 

@@ -1,4 +1,4 @@
-"""Reading files of another assistant: plain ones below one folder, never through a link, up to a size."""
+"""Reading another assistant's files: plain files below one folder, never through a link, with size limits."""
 
 import os
 import stat
@@ -13,14 +13,14 @@ from hob.core.errors import HobError
 
 MAX_JSON = 16_000_000
 MAX_JSON5 = 1_000_000
-"""JSON5 is read at a tenth of a megabyte a second: an assistant's settings are far smaller."""
+"""JSON5 parses at a tenth of a megabyte per second; settings files are far smaller."""
 MAX_LINE = 16_000_000
 MAX_CHARS = 400_000
-"""Of one message."""
+"""Characters of one message."""
 MAX_ARGUMENTS = 20_000
-"""Characters of the arguments of one call."""
+"""Characters of one call's arguments."""
 MAX_CALLS = 50
-"""Of one message."""
+"""Calls of one message."""
 
 _PIECE = 1_000_000
 _NEWEST = 4_102_444_800.0  # the year 2100
@@ -34,7 +34,9 @@ class Unreadable(HobError):
 
 
 def open_plain(path: Path, root: Path) -> int:
-    """A descriptor of a plain file below the (real) root. Raises Unreadable: of links, pipes, and what is not there."""
+    """Open a plain file below the resolved root. Return its descriptor. Raises Unreadable for links, pipes, missing
+    files.
+    """
     try:
         if path.resolve(strict=True) != path or not path.is_relative_to(root):
             raise Unreadable("it is a link, or lies behind one; links are not followed")
@@ -48,7 +50,7 @@ def open_plain(path: Path, root: Path) -> int:
 
 
 def read_bytes(path: Path, root: Path, maximum: int) -> bytes:
-    """All of a file. Raises Unreadable, also if it has more bytes than this."""
+    """Return a file's bytes. Raises Unreadable, also if there are more than `maximum`."""
     with os.fdopen(open_plain(path, root), "rb") as file:
         try:
             data = file.read(maximum + 1)
@@ -60,7 +62,7 @@ def read_bytes(path: Path, root: Path, maximum: int) -> bytes:
 
 
 def read_object(path: Path, root: Path) -> Object:
-    """The object in a JSON or JSON5 file. Raises Unreadable."""
+    """Return the object in a JSON or JSON5 file. Raises Unreadable."""
     try:
         text = read_bytes(path, root, MAX_JSON).decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -74,7 +76,7 @@ def read_object(path: Path, root: Path) -> Object:
 def _read_json5(text: str) -> Any:
     if len(text) > MAX_JSON5:
         raise Unreadable(f"it is no JSON, and too large to be read as JSON5 (more than {MAX_JSON5:,} characters)")
-    loads = import_module("json5").loads  # only files that are no plain JSON cost it
+    loads = import_module("json5").loads  # loaded only for files that are not plain JSON
     try:
         return loads(text)
     except (ValueError, RecursionError) as error:
@@ -82,7 +84,7 @@ def _read_json5(text: str) -> Any:
 
 
 def read_lines(path: Path, root: Path) -> Iterator[bytes | None]:
-    """The lines of a file of any size, one after the other; None for one that is too long. Raises Unreadable."""
+    """Yield the lines of a file of any size, None for one that is too long. Raises Unreadable."""
     with os.fdopen(open_plain(path, root), "rb") as file:
         try:
             while line := file.readline(MAX_LINE):
@@ -97,12 +99,12 @@ def read_lines(path: Path, root: Path) -> Iterator[bytes | None]:
 
 
 def parse(line: object) -> Object | None:
-    """The object of a line, or None."""
+    """Return the object of a line, or None."""
     return json_object(line) if isinstance(line, str | bytes) else None
 
 
 def text_of(value: object, maximum: int = MAX_CHARS) -> str:
-    """A text as it can be kept: valid Unicode, and not longer than this. Empty for what is no text."""
+    """Return a text as valid Unicode, cut to `maximum`; empty if the value is no text."""
     if not isinstance(value, str):
         return ""
     text = value if len(value) <= maximum else value[: maximum - len(_CUT)] + _CUT
@@ -110,11 +112,11 @@ def text_of(value: object, maximum: int = MAX_CHARS) -> str:
 
 
 def time_of(value: object) -> float | None:
-    """Unix seconds of what other programs write: milliseconds, or ISO 8601 (local where it names no zone)."""
+    """Return the Unix seconds of a number (or milliseconds) or ISO 8601 text (local without a zone), or None."""
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):
-        if not 0 < value < 1000 * _NEWEST:  # an integer may be too large to be divided
+        if not 0 < value < 1000 * _NEWEST:  # a huge integer could not be divided
             return None
         seconds = value / 1000 if value > _NEWEST else float(value)
         return seconds if 0 < seconds < _NEWEST else None
@@ -128,7 +130,7 @@ def time_of(value: object) -> float | None:
 
 
 def inner(value: object, *path: str) -> Any:
-    """What stands at this path of nested objects; None where there is nothing."""
+    """Return the value at this path of nested objects, or None."""
     for name in path:
         if not isinstance(value, Mapping):
             return None
@@ -137,6 +139,6 @@ def inner(value: object, *path: str) -> Any:
 
 
 def object_at(value: object, *path: str) -> Object:
-    """The object at this path; an empty one where there is none."""
+    """Return the object at this path, or an empty one."""
     found = inner(value, *path)
     return found if isinstance(found, Mapping) else {}

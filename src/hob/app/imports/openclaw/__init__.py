@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from hob.app.imports.contents import Assistant, Contents, SkippedItem, SourceFile, SourceFolder
-from hob.app.imports.folders import WorkspaceLayout, named_folder, take_folder, take_workspace
+from hob.app.imports.folders import WorkspaceLayout, named_folder, read_config, take_folder, take_workspace
 from hob.app.imports.openclaw.sessions import conversations_of
 from hob.app.imports.openclaw.settings import read_settings
-from hob.app.imports.source_files import Object, Unreadable, inner, object_at, read_object
+from hob.app.imports.source_files import Object, Unreadable, inner, object_at
 
 _CONFIGS = ("openclaw.json", "moltbot.json", "clawdbot.json")
 _FOLDERS = (".openclaw", ".moltbot", ".clawdbot")
@@ -61,7 +61,8 @@ def _read(source: SourceFolder) -> Contents:
     root = source.root
     if not _knows(root):
         raise Unreadable(f"{root} is no folder of OpenClaw's: there is neither openclaw.json nor agents/ nor AGENTS.md")
-    config, left = _config(source)
+    left: list[SkippedItem] = []
+    config = _config(source, left)
     workspace, told = _workspace(source, config)
     left += told
     files: list[SourceFile] = []
@@ -81,21 +82,17 @@ def _read(source: SourceFolder) -> Contents:
     return Contents(tuple(files), tuple(conversations), mapping.settings, mapping.keys, (*left, *mapping.left))
 
 
-def _config(source: SourceFolder) -> tuple[Object, list[SkippedItem]]:
-    path = next((source.root / name for name in _CONFIGS if (source.root / name).exists()), None)
-    if path is None:
-        return {}, []
-    try:
-        config = read_object(path, source.root)
-    except Unreadable as error:
-        return {}, [SkippedItem(str(path), str(error))]
+def _config(source: SourceFolder, left: list[SkippedItem]) -> Object:
+    paths = [source.root / name for name in _CONFIGS]
+    path = next((each for each in paths if each.exists()), paths[0])
+    config = read_config(path, source.root, left)
     if "$include" in config:
-        return config, [SkippedItem(f"{path}: $include", "further files are not read")]
-    return config, []
+        left.append(SkippedItem(f"{path}: $include", "further files are not read"))
+    return config
 
 
 def _agents(config: Object) -> list[tuple[str, Object]]:
-    """The agents that the configuration names, each with its settings."""
+    """Return the agents in the configuration, each with its settings."""
     listed = inner(config, "agents", "list")
     named = object_at(config, "agents", "entries").items()
     pairs = [(inner(each, "id"), each) for each in (listed if isinstance(listed, list) else ())] + list(named)
@@ -107,7 +104,7 @@ def _default_agent(config: Object) -> tuple[str, Object]:
 
 
 def _workspace(source: SourceFolder, config: Object) -> tuple[Path | None, list[SkippedItem]]:
-    """The default agent's workspace, if it lies in the folder or the folder is the owner's own; the others by name."""
+    """Return the default agent's workspace, inside this folder unless it is the owner's own, and what is skipped."""
     root = source.root
     if _is_workspace(root):
         return root, []
@@ -126,7 +123,7 @@ def _workspace(source: SourceFolder, config: Object) -> tuple[Path | None, list[
 
 
 def _further(root: Path, config: Object, own: str) -> list[SkippedItem]:
-    """The workspaces of other agents: the configured ones, and `workspace-AGENT` where nothing is configured."""
+    """Return other agents' workspaces as skipped: the configured ones, else the folders `workspace-AGENT`."""
     others = {id: each.get("workspace") for id, each in _agents(config) if id != own}
     usual = {path.name.partition("-")[2]: path for path in sorted(root.glob("workspace-*")) if path.is_dir()}
     places = {**usual, **{id: written for id, written in others.items() if isinstance(written, str) and written}}

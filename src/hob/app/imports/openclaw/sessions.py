@@ -1,7 +1,6 @@
-"""OpenClaw's transcripts: a file of JSON lines per session, in newer releases rows of a database of each agent.
+"""OpenClaw's transcripts: a file of JSON lines per session, in newer releases rows in each agent's database.
 
-https://docs.openclaw.ai/reference/session-management-compaction,
-https://docs.openclaw.ai/reference/database-schemas
+https://docs.openclaw.ai/reference/session-management-compaction, https://docs.openclaw.ai/reference/database-schemas
 """
 
 import json
@@ -52,9 +51,9 @@ _SUMMARIES = frozenset({"compaction", "branch_summary"})
 
 @dataclass(frozen=True, slots=True)
 class _Session:
-    """What is known of a session beside its messages.
+    """A session's data beside its messages.
 
-    `since` (Unix seconds) is for messages without a time; `owners`: what it says of its owner can be believed.
+    `since` (Unix seconds) is the time of messages without one; `owners`: whether its key can be believed.
     """
 
     id: str
@@ -65,7 +64,7 @@ class _Session:
 
 
 def conversations_of(source: SourceFolder) -> tuple[list[SourceConversation], list[SkippedItem]]:
-    """Every agent's sessions. What is in a file and in the database is one session, and each message one message."""
+    """Return every agent's sessions. A session in a file and in the database is one, and so is each message."""
     found: list[SourceConversation] = []
     left: list[SkippedItem] = []
     agents = source.root / "agents"
@@ -86,7 +85,7 @@ def _folders(folder: Path) -> list[Path]:
 
 
 def _index(path: Path, root: Path, left: list[SkippedItem]) -> Mapping[str, tuple[str, Object]]:
-    """By session id its key and what else the list of sessions says."""
+    """Return each session's key and row in the list of sessions, by session id."""
     if not path.exists():
         return {}
     try:
@@ -182,9 +181,9 @@ def _read(session: _Session, entries: Iterable[tuple[Any, Object | str]]) -> Ite
 
 
 class _SameIds:
-    """Tells messages apart that bear one id: the first that says something else gets a number before it.
+    """Distinguishes messages with the same id: a differing one gets a number before the id.
 
-    It looks back over so many ids, since a transcript may be longer than what fits into memory.
+    Only the latest `maximum` ids are compared, since a transcript may not fit into memory.
     """
 
     def __init__(self, maximum: int = 20_000) -> None:
@@ -192,7 +191,7 @@ class _SameIds:
         self._seen: dict[str, list[int]] = {}
 
     def numbered(self, said: PastMessage | SkippedPart) -> PastMessage | SkippedPart:
-        """The message with a key of its own; the same message again keeps the key of the first."""
+        """Return the message with a unique key; a repetition keeps the first one's key."""
         if isinstance(said, SkippedPart):
             return said
         content = hash((said.role, said.text, said.calls, said.call))
@@ -210,7 +209,7 @@ def _key(id: object, n: object) -> str:
 
 
 def _is_owners(key: str) -> bool:
-    """The main session of an agent is its owner's; others who wrote to it are not told apart there."""
+    """Return whether this is an agent's main session, the owner's; others in it cannot be told apart."""
     parts = key.split(":")
     return len(parts) == 3 and parts[0] == "agent" and parts[2] == "main"
 

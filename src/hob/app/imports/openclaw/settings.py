@@ -1,4 +1,4 @@
-"""OpenClaw's configuration, in Hob's settings. https://docs.openclaw.ai/gateway/configuration-reference"""
+"""OpenClaw's configuration as Hob's settings. https://docs.openclaw.ai/gateway/configuration-reference"""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -30,14 +30,14 @@ _REASONS: Mapping[str, str] = {
     "agents.list": "Hob is one assistant; conversations of all agents are taken",
     "agents.entries": "Hob is one assistant; conversations of all agents are taken",
     "auth": "keys are taken from where they are kept; logins are made anew with `hob onboard`",
-    "browser": _LATER,
+    "browser": "see `hob config show` for browser.*",
     "cron": _LATER,
     "discovery": _LATER,
     "gateway": "Hob's own gateway has settings of its own; see `hob config show`",
     "hooks": "a hook makes Hob act: set it up by hand",
     "logging": "see `hob config show` for logs.*",
-    "mcp": _LATER,
-    "memory": _LATER,
+    "mcp": "`hob mcp add` connects a server, once you have accepted its tools",
+    "memory": "see `hob config show` for memory.*",
     "messages": _LATER,
     "plugins": "programs of OpenClaw; Hob does not run them",
     "session": "Hob's conversations follow rules of their own; see bus.*",
@@ -52,7 +52,7 @@ _NO_CHANNEL = "the connection itself is not taken: Hob has no such channel yet"
 
 
 def read_settings(config: Object, source: SourceFolder, agent: Path) -> SettingMapping:
-    """What of it Hob has a setting for; the rest by name. `agent` is the folder of the agent whose keys count."""
+    """Map what Hob has a setting for, and list the rest. `agent` is the folder of the agent whose keys are used."""
     mapping = SettingMapping(source.environ, source.owners)
     env = object_at(config, "env")
     mapping.variables(object_at(env, "vars").items(), "env.vars")
@@ -85,8 +85,7 @@ def _read_models(mapping: SettingMapping, defaults: Object) -> None:
     for reference, more in object_at(defaults, "models").items():
         mapping.alias(inner(more, "alias"), reference, "agents.defaults.models")
     mapping.thinking(defaults.get("thinkingDefault"), "agents.defaults.thinkingDefault")
-    for name in sorted(set(map(str, defaults)) - set(_OF_AGENTS)):
-        mapping.leave(f"openclaw.json: agents.defaults.{name}", "Hob has no such setting, or decides it by itself")
+    mapping.leave_others(defaults, _OF_AGENTS, "openclaw.json: agents.defaults")
 
 
 def _read_channel(mapping: SettingMapping, name: str, channel: object) -> None:
@@ -104,7 +103,7 @@ def _read_channel(mapping: SettingMapping, name: str, channel: object) -> None:
 
 
 def _read_profiles(mapping: SettingMapping, path: Path, root: Path) -> None:
-    """Keys of providers that OpenClaw keeps beside its configuration."""
+    """Add the provider keys that OpenClaw stores beside its configuration."""
     if not path.exists():
         return None
     try:
