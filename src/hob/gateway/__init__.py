@@ -1,1 +1,1 @@
-"""The HTTP API: routes, authentication, WebSocket, OpenAI's API, webhooks, the dashboard."""
+"""The HTTP API: routes, authentication, WebSocket, OpenAI-compatible API, webhooks, dashboard."""

@@ -18,7 +18,7 @@ class LogLineAnswer(TypedDict):
 
 
 class FindingAnswer(TypedDict):
-    """Something that is wrong.
+    """A finding of the doctor.
 
     severity: `critical`, `warn` or `info`
     """
@@ -38,9 +38,9 @@ class SkippedAnswer(TypedDict):
 
 
 class DoctorAnswer(TypedDict):
-    """What is wrong.
+    """The findings of the doctor.
 
-    at: when was looked, in seconds since 1970
+    at: the time of the check, in Unix seconds
     """
 
     at: float
@@ -50,9 +50,9 @@ class DoctorAnswer(TypedDict):
 
 
 class ChannelAnswer(TypedDict):
-    """A channel that runs.
+    """A running channel.
 
-    text_limit: most characters of one message; 0: not known
+    text_limit: maximum characters of one message; 0 if unknown
     """
 
     name: str
@@ -73,13 +73,13 @@ class PluginAnswer(TypedDict):
 
 
 class SecretAnswer(TypedDict):
-    """A secret by where it is kept; never itself.
+    """A secret by its place, never its value.
 
     key: the setting that uses it
     about: what that setting is for
-    reference: as `env:NAME`, `file:NAME` or `keyring:NAME`; null where it stands in the settings itself
-    problem: why it cannot be read; empty where it can, and for those that are not read only to look
-    changed: when its file was
+    reference: e.g. `env:NAME`, `file:NAME` or `keyring:NAME`; null if the settings hold the secret itself
+    problem: why it cannot be read; empty if it can, and for places that are not read for this
+    changed: the time of its file
     """
 
     key: str
@@ -90,9 +90,9 @@ class SecretAnswer(TypedDict):
 
 
 class CredentialAnswer(TypedDict):
-    """A secret that commands use at one host and never hold.
+    """A secret that commands use at one host without knowing it.
 
-    variable: in which they find a placeholder for it
+    variable: the environment variable with its placeholder
     agents: who may use it
     """
 
@@ -105,14 +105,14 @@ class CredentialAnswer(TypedDict):
 
 
 class SandboxAnswer(TypedDict):
-    """Where commands run, and what they may.
+    """The sandbox of commands and its limits.
 
-    backend: as it is set
-    found: what confines them; empty where no command can run
-    confines: whether anything does
-    reason: why it is this one
-    advice: what would make it better, or is needed
-    hosts: that they may reach
+    backend: the configured one
+    found: the one in use; empty if no command can run
+    confines: whether commands are confined
+    reason: why this one is used
+    advice: what is needed, or would be better
+    hosts: hosts that commands may reach
     """
 
     backend: str
@@ -132,7 +132,7 @@ class SandboxAnswer(TypedDict):
 
 
 class TriedAnswer(TypedDict):
-    """What came of trying a model.
+    """The outcome of a probe of a model.
 
     tools: whether it calls tools
     trouble: why not
@@ -151,11 +151,11 @@ class TriedAnswer(TypedDict):
 
 
 class ConnectedAnswer(TypedDict):
-    """What came of connecting a model.
+    """The outcome of connecting a model.
 
     tools: whether it calls tools
     trouble: why not
-    kept: it is written down, and asked from now on
+    kept: whether it was saved, and is used from now on
     """
 
     model: str
@@ -167,37 +167,37 @@ class ConnectedAnswer(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class LogsQuery:
-    """Which lines are shown."""
+    """The log lines to show."""
 
-    level: str = field("at least that weighty", "info", one_of=("debug", "info", "warning", "error", "critical"))
-    text: str = field("those that hold this", "", characters=(0, 200))
-    trace_id: str = field("those of this trace", "", characters=(0, 64))
-    limit: int = field("at most so many, the newest", 200, at_least=1, at_most=2000)
+    level: str = field("minimum level", "info", one_of=("debug", "info", "warning", "error", "critical"))
+    text: str = field("only lines that contain this", "", characters=(0, 200))
+    trace_id: str = field("only lines of this trace", "", characters=(0, 64))
+    limit: int = field("maximum number, the newest", 200, at_least=1, at_most=2000)
 
 
 @dataclass(frozen=True, slots=True)
 class ModelConnection:
-    """A model that is to be connected."""
+    """A model to connect."""
 
-    provider: str = field("who runs it, as `anthropic`; `server`: a server of one's own", characters=(1, 80))
-    base_url: str = field("the address of a server of one's own", "", characters=(0, 500))
-    key: str = field("its key; kept for the owner alone, and only if the model answers", "", characters=(0, 500))
-    model: str = field("the model; without it the usual one, or the server's first", "", characters=(0, 300))
-    anyway: bool = field("take one too that answers but calls no tools", False)
+    provider: str = field("the provider, e.g. `anthropic`; `server`: your own server", characters=(1, 80))
+    base_url: str = field("the address of your own server", "", characters=(0, 500))
+    key: str = field("its key; stored privately, and only if the model answers", "", characters=(0, 500))
+    model: str = field("the model; without one, the provider's default or the server's first", "", characters=(0, 300))
+    anyway: bool = field("also accept one that answers but calls no tools", False)
 
 
 Probe = Callable[[str, str], Awaitable[TriedAnswer]]
-"""Asks a model of this name with a draft for a word and a tool call."""
+"""Probes a model by name, with a draft of its settings."""
 
 
 class IdentityFileAnswer(TypedDict):
-    """A file that says who Hob is and how it works.
+    """An identity file.
 
-    hash: the SHA-256 of what stands in it
-    accepted: whether it is followed as it stands
-    problem: why it cannot be accepted here; empty: nothing
-    diff: what was changed since it was accepted, as a patch; all of it where that is not kept
-    kept: whether what was accepted before can be put back
+    hash: the SHA-256 of its content
+    accepted: whether its current content is trusted
+    problem: why it cannot be accepted here; empty if it can
+    diff: the changes since it was accepted, as a patch; the whole text if that version is not kept
+    kept: whether the accepted version can be restored
     """
 
     name: str
@@ -216,37 +216,37 @@ class IdentityFilesAnswer(TypedDict):
 
 
 class Administration(Protocol):
-    """Looks at log, health, channels and plug-ins; connects models."""
+    """The owner's view of log, health, channels and plug-ins, and of connecting models."""
 
     async def logs(self, criteria: LogsQuery) -> Sequence[LogLineAnswer]:
-        """Lines of the log, the newest last."""
+        """Return lines of the log, newest last."""
 
     async def examine(self, *, online: bool, refresh: bool) -> DoctorAnswer:
-        """What `hob doctor` found in the last minutes, or with `refresh` finds now; `online`: models were asked too."""
+        """Return the doctor's recent findings, or with `refresh` new ones; `online`: with model servers."""
 
     async def channels(self) -> Sequence[ChannelAnswer]:
-        """The channels that run, and what each still owes."""
+        """Return the running channels, each with its number of undelivered messages."""
 
     async def plugins(self) -> Sequence[PluginAnswer]:
-        """The plug-ins that are installed here."""
+        """Return the installed plug-ins."""
 
     async def secrets(self) -> Sequence[SecretAnswer]:
-        """The secrets that the settings name, with where they are kept; never what they are."""
+        """Return the secrets in the settings and where they are stored, never their values."""
 
     async def sandbox(self) -> SandboxAnswer:
-        """Where commands run now, and what they may. Starts a process."""
+        """Return the sandbox of commands and its limits. Starts a process."""
 
     async def identity(self) -> IdentityFilesAnswer:
-        """The identity files, each with what became of it since it was accepted."""
+        """Return the identity files, each with its changes since acceptance."""
 
     async def settle_identity(self, name: str, hash_: str, *, accept: bool) -> IdentityFilesAnswer:
-        """Follow a file as it was shown, or put back what was accepted before. Raises NotFound, InvalidRequest."""
+        """Accept a file as it was shown, or restore the accepted version. Raises NotFound, InvalidRequest."""
 
     async def connect(self, new_model: ModelConnection, probe: Probe) -> ConnectedAnswer:
-        """Try the model, and keep it if it answers; what came of it. Raises InvalidRequest for what cannot be tried."""
+        """Probe the model, and save it if it answers. Raises InvalidRequest for settings that cannot be tried."""
 
 
 class LazyAdministration(NamedTuple):
-    """Leads to it; loaded when somebody looks."""
+    """Loads the administration on first use."""
 
     get: Callable[[], Administration]

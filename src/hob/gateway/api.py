@@ -1,4 +1,4 @@
-"""What the API is made of, apart from HTTP: what the routes need."""
+"""The API apart from HTTP: what the routes need."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
@@ -42,16 +42,16 @@ T = TypeVar("T")
 
 
 class Conversations(Protocol):
-    """Sessions, for their owner. All raise NotFound for what is none."""
+    """Sessions, as their owner sees and changes them. All raise NotFound for an unknown session."""
 
     async def all(self, *, archived: bool) -> SessionsAnswer:
-        """Every session, the latest first; the archived ones instead if asked."""
+        """Return every session, latest first; the archived ones instead if asked."""
 
     async def key(self, name: str) -> SessionKey:
-        """What a session is kept under."""
+        """Return a session's key."""
 
     async def one(self, name: str) -> SessionDetailsAnswer:
-        """One session and the last that was said."""
+        """Return one session and its latest messages."""
 
     async def change(
         self, name: str, *, title: str | None, paused: bool | None, archived: bool | None
@@ -59,120 +59,120 @@ class Conversations(Protocol):
         """Change what is given. Raises InvalidRequest."""
 
     async def delete(self, name: str) -> SessionDeletedAnswer:
-        """Erase all that was said in it. Raises InvalidRequest while it works on something."""
+        """Erase all that was said in it. Raises InvalidRequest while it is working."""
 
     async def fork(self, name: str, before: int | None = None) -> ForkedAnswer:
-        """A new session with what was said in this one, up to a place of it. Raises InvalidRequest."""
+        """Copy a session, up to a place in it, into a new one. Raises InvalidRequest."""
 
 
 class Models(Protocol):
-    """The models that callers may choose among."""
+    """The models that callers may choose from."""
 
     def names(self) -> Sequence[str]:
-        """The configured ones by their references and the owner's names for them, the usual one first."""
+        """Return the configured models by reference and alias, the default one first."""
 
     def check(self, name: str, *, bare: bool = False) -> None:
-        """Raises NotFound for a name that leads to no model that can be asked.
+        """Raise NotFound for a name that leads to no available model.
 
-        The default server takes every name without a provider for one of its models: that is enough where `bare`.
+        The default server takes any name without a provider as one of its models: with `bare`, that suffices.
         """
 
     def embedding(self, name: str = "") -> str:
-        """The reference of the model that turns texts into vectors.
+        """Return the reference of the embedding model.
 
-        Raises ModelError where there is none, NotFound if it is another than the name means.
+        Raises ModelError if there is none, NotFound if the name means another one.
         """
 
     async def embed(self, texts: Sequence[str], sender: SenderClass) -> Embeddings:
-        """The vectors, within the limits of spending for this sender. Raises ModelError."""
+        """Embed texts within this sender's spending limits. Raises ModelError."""
 
 
 class Operations(Protocol):
-    """What the routes may set in motion; the commands reach the same."""
+    """What routes may trigger; the commands use the same operations."""
 
     @property
     def conversations(self) -> Conversations:
-        """Sessions, for their owner."""
+        """Sessions, as their owner sees and changes them."""
 
     async def stop(self, session: SessionKey, reason: str) -> bool:
-        """End the turn that runs in a session; False if there was none."""
+        """Stop a session's running turn. Return False if there was none."""
 
     async def wake(self, turn: TurnId) -> bool:
-        """What a parked turn waits for is there; False if it does not wait."""
+        """Wake a parked turn, whose wait is over. Return False if it does not wait."""
 
     async def stop_all(self, reason: str) -> int:
-        """End every turn and command, and hold what is self-made until `lift`; how many ended."""
+        """Stop every turn and command, and hold self-started work until `lift`. Return how many were stopped."""
 
     async def lift(self) -> bool:
-        """Let what is self-made go on; False where nothing was held."""
+        """Resume self-started work. Return False if none was held."""
 
     async def retry(self, id: str) -> Mapping[str, Any]:
-        """Bring back what failed or was quarantined. Raises NotFound."""
+        """Retry what failed or was quarantined. Raises NotFound."""
 
     async def cancel(self, id: str, reason: str) -> bool:
-        """End what works on a message, or take it out of its queue; False if nothing was left to end."""
+        """Stop the work on a message, or remove it from its queue. Return False if it had already ended."""
 
     async def retry_all(self, reason: str) -> Mapping[str, Any]:
-        """Bring back every turn that failed for this reason, which is a code of an error."""
+        """Retry every turn that failed with this error code."""
 
     async def status(self) -> Mapping[str, Any]:
-        """How Hob is: `StatusAnswer`, and what features add to it."""
+        """Return Hob's status: `StatusAnswer`, and what features add to it."""
 
     def mode(self) -> str:
-        """`remote` where other machines reach Hob, `full` where it is in chats too, else `standalone`."""
+        """Return `remote` if other machines reach Hob, `full` if it is in chats too, else `standalone`."""
 
     def settings(self) -> Sequence[SettingAnswer]:
-        """Every setting, with its value, its manual, and where the value comes from."""
+        """Return every setting with its value, its manual, and the value's origin."""
 
     async def change_settings(self, values: Mapping[str, Any], by: str) -> Sequence[SettingAnswer]:
-        """Change settings that may be changed while Hob runs, all or none; null takes a change back.
+        """Change settings that may change while Hob runs, all or none; null removes a change.
 
-        The settings as they are then. Raises InvalidRequest.
+        Return the settings afterwards. Raises InvalidRequest.
         """
 
     async def usage(self, days: int, by: str) -> SpendingAnswer:
-        """What was spent in the last days, told apart by day, model, session, sender or task; and each limit.
+        """Return the spending of the last days by day, model, session, sender or task, and each limit.
 
         Raises InvalidRequest.
         """
 
     async def probe_model(self, name: str, draft: str = "") -> TriedAnswer:
-        """Ask a model for a word and for a call, within the limits of spending; as it would be with a draft."""
+        """Ask a model for a word and for a tool call, within the spending limits; a draft changes how it is reached."""
 
     async def prompt(self, session: str) -> PromptAnswer:
-        """What the next request of a session would hold, in bytes and tokens by section."""
+        """Return what the next request of a session would contain, in bytes and tokens by section."""
 
     async def undo(self, id: str, session: str, *, preview: bool) -> UndoneAnswer:
-        """Put back what a turn changed in files, or show what that would change. Raises NotFound, InvalidRequest."""
+        """Restore files that a turn changed, or preview that. Raises NotFound, InvalidRequest."""
 
     async def replay(self, id: str, model: str) -> ReplayAnswer:
-        """What models were given in a turn, and what another one (if one is named) answers to it; nothing is executed.
+        """Return what models were sent in a turn, and another model's answer to it if one is named. Executes nothing.
 
         Raises NotFound, InvalidRequest.
         """
 
     async def metrics(self) -> Sequence[Metric]:
-        """Figures for machines that watch."""
+        """Return the metrics for monitoring."""
 
     async def erase(self, person: str, *, preview: bool) -> ErasedAnswer:
-        """Forget a person, by id or address, or show what that would be. Raises NotFound, InvalidRequest."""
+        """Forget a person, by id or address, or preview that. Raises NotFound, InvalidRequest."""
 
     def reload(self) -> ReloadedAnswer:
-        """Read settings and secrets anew; what waits for the next start."""
+        """Reload settings and secrets. Return which settings wait for a restart."""
 
     async def backup(self, file: Path) -> BackupAnswer:
         """Write a consistent copy of the database."""
 
     def accepting(self) -> bool:
-        """Whether messages are taken; no more once Hob is shutting down."""
+        """Return whether messages are accepted; no longer once Hob is shutting down."""
 
     def hand_over(self) -> None:
-        """End after the work in hand, since a daemon wants the home. Raises NotAllowed in the daemon itself."""
+        """End after the current work, since a daemon wants the home. Raises NotAllowed in the daemon itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class Api:
-    """Everything the routes need."""
+    """What the routes need."""
 
     accept: Accept
     store: Store
@@ -183,30 +183,30 @@ class Api:
     keyring: Keyring
     people: PairingService
     pending_approvals: Callable[[], PendingApprovals]
-    """Made when it is first needed."""
+    """Loads them on first use."""
     models: Models
     mask: Callable[[str], str] = str
-    """Takes known secrets out of what leaves."""
+    """Masks known secrets in whatever leaves."""
     refused: Callable[[str], None] = lambda who: None
-    """Told where a call without the right token came from."""
+    """Called with the origin of each call without a valid token."""
     ports: Mapping[type, object] = field(default_factory=dict)
-    """What features provide."""
+    """The ports of features."""
     connected: Connected = field(default_factory=Connected)
-    """The WebSockets that are open."""
+    """The open WebSockets."""
     dashboard: str = ""
-    """Where browsers reach it; empty where it does not listen."""
+    """The dashboard's URL; empty if it does not listen."""
     views: Sequence[ViewAnswer] = ()
-    """Pages that features have in the dashboard: `name`, `title` and what they `ask`."""
+    """Features' pages in the dashboard: `name`, `title` and what they `ask`."""
     login_codes: LoginCodes = field(default_factory=LoginCodes)
-    """By which browsers are let in."""
+    """The one-time codes that sign browsers in."""
     _kept: dict[type, object] = field(default_factory=dict)
 
     def port(self, kind: type[T]) -> T:
-        """What a feature provides to its routes. Raises KeyError where none does."""
+        """Return a feature's port for its routes. Raises KeyError if there is none."""
         return cast(T, self.ports[kind])
 
     def kept(self, kind: type[T]) -> T:
-        """What routes remember for this run, made when it is first asked for."""
+        """Return what routes keep in memory for this run, made on first use."""
         if kind not in self._kept:
             self._kept[kind] = kind()
         return cast(T, self._kept[kind])

@@ -1,4 +1,4 @@
-"""Questions for approval, and approval that was given for more than once, as the API and the commands show them."""
+"""Approvals and grants, as the API and the commands show them."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, TypedDict
@@ -15,10 +15,10 @@ class ApprovalAnswer(TypedDict):
     """A question for approval.
 
     state: see [states](states.md)
-    shown: all that would be done
+    shown: everything the call would do
     why: what the call would do or lacks, in the caller's language; empty for a question of an older Hob
     question: the values that `shown` was made of; null for a question of an older Hob
-    scopes: how far an approval may reach here
+    scopes: the scopes that an approval may have here
     message: the message whose turn waits for the answer
     """
 
@@ -49,18 +49,18 @@ class ApprovalsAnswer(TypedDict):
 
 
 class SettledAnswer(ApprovalAnswer):
-    """A question as it stands now.
+    """A question after its answer.
 
-    line: the same for people
+    line: the outcome in words
     """
 
     line: str
 
 
 class GrantAnswer(TypedDict):
-    """An approval that holds for more than once.
+    """An approval for more than one call.
 
-    session: null where it holds everywhere
+    session: null if it holds everywhere
     """
 
     id: str
@@ -73,38 +73,39 @@ class GrantAnswer(TypedDict):
 
 
 class GrantsAnswer(TypedDict):
-    """Approvals given for more than once, oldest first."""
+    """Approvals for more than one call, oldest first."""
 
     grants: list[GrantAnswer]
 
 
 class PendingApprovals(Protocol):
-    """What the owner is asked, for the owner to look at and answer."""
+    """The owner's open questions and grants."""
 
     async def open(self) -> Sequence[Approval]:
-        """The questions that stand, oldest first. Raises StoreErrors."""
+        """Return the open questions, oldest first. Raises StoreErrors."""
 
     async def find(self, id: str) -> Approval:
-        """One question, answered or not. Raises NotFound."""
+        """Return one question, answered or not. Raises NotFound."""
 
     async def settle(self, id: str, *, allowed: bool, scope: str, by: str) -> tuple[Approval, str]:
-        """Answer, and let the turn go on; the question, and a line. The same answer again changes nothing.
+        """Answer a question and resume its turn. Return the question and a line for people. Repeating an answer is no
+        error.
 
         Raises NotFound, NotAllowed, InvalidRequest.
         """
 
     def scopes(self, approval: Approval) -> Sequence[str]:
-        """How far an approval may reach here."""
+        """Return the scopes that an approval may have here."""
 
     async def grants(self) -> Sequence[Grant]:
-        """The approvals that hold for more than once, oldest first. Raises StoreErrors."""
+        """Return the approvals that hold for more than one call, oldest first. Raises StoreErrors."""
 
     async def revoke(self, id: str) -> None:
-        """Take one of those back. Raises NotFound."""
+        """Revoke a grant. Raises NotFound."""
 
 
 async def approvals_view(store: Store, pending_approvals: PendingApprovals, language: str = "") -> ApprovalsAnswer:
-    """The questions that stand."""
+    """Return the open questions."""
     return {
         "approvals": [
             await approval_view(store, each, pending_approvals.scopes(each), language)
@@ -114,11 +115,7 @@ async def approvals_view(store: Store, pending_approvals: PendingApprovals, lang
 
 
 async def approval_view(store: Store, approval: Approval, scopes: Sequence[str], language: str = "") -> ApprovalAnswer:
-    """One question. `shown` is all that would be done; `message` is the one whose turn waits for the answer.
-
-    `question` are the values that `shown` was made of; null for questions of an older Hob. With a language the texts
-    are in it, otherwise in the one it was asked in.
-    """
+    """Return one question; its texts are in `language`, or in the language it was asked in."""
     question = None if approval.question is None else Question.load(approval.question)
     return {
         "id": approval.id,
@@ -145,13 +142,13 @@ async def approval_view(store: Store, approval: Approval, scopes: Sequence[str],
 async def settled_view(
     store: Store, pending_approvals: PendingApprovals, id: str, *, allowed: bool, scope: str, by: str
 ) -> SettledAnswer:
-    """Answer; the question as it stands now, with a `line` for people. Raises NotFound, NotAllowed, InvalidRequest."""
+    """Answer a question. Return it with a `line` for people. Raises NotFound, NotAllowed, InvalidRequest."""
     approval, line = await pending_approvals.settle(id, allowed=allowed, scope=scope, by=by)
     return {**await approval_view(store, approval, pending_approvals.scopes(approval)), "line": line}
 
 
 async def grants_view(pending_approvals: PendingApprovals) -> GrantsAnswer:
-    """The approvals that hold for more than once; `session` is null where one holds everywhere."""
+    """Return the grants; `session` is null if one holds everywhere."""
     return {
         "grants": [
             {

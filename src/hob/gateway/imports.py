@@ -1,4 +1,4 @@
-"""Past messages of another assistant, as the API takes them and the store keeps them."""
+"""Past messages of another assistant, as the API takes and the store keeps them."""
 
 from typing import Literal, TypedDict
 
@@ -15,10 +15,10 @@ MAX_BYTES = 32_000_000
 
 
 class ImportedMessagesAnswer(TypedDict):
-    """What became of past messages.
+    """The outcome of an import of messages.
 
-    new: messages that are kept from now on
-    there: messages that were there already
+    new: messages that were added
+    there: messages that were already there
     """
 
     new: int
@@ -27,7 +27,7 @@ class ImportedMessagesAnswer(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class PastCall:
-    """A tool call that was made elsewhere; it is never made again."""
+    """A tool call that was made elsewhere; it is never repeated."""
 
     id: str = field("its id")
     name: str = field("the tool")
@@ -36,11 +36,11 @@ class PastCall:
 
 @dataclass(frozen=True, slots=True)
 class PastMessage:
-    """One message. Anyone who wrote it, it is untrusted: it comes out of a file."""
+    """One message. Whoever wrote it, it is untrusted, since it comes from a file."""
 
-    key: str = field("what it is called at its source", characters=(1, 200))
-    role: Literal["user", "assistant", "tool"] = field("who said it")
-    text: str = field("what was said", "")
+    key: str = field("its id at the source", characters=(1, 200))
+    role: Literal["user", "assistant", "tool"] = field("its role")
+    text: str = field("its text", "")
     at: float = field("when", 0.0, at_least=0, unit="seconds")
     owner: bool = field("whether the owner is known to have written it", False)
     calls: tuple[PastCall, ...] = field("the calls of an assistant's message", ())
@@ -54,12 +54,12 @@ class ImportRequest:
 
     session: str = field("the conversation they become part of, as source:name", characters=(3, 300))
     messages: tuple[PastMessage, ...] = field("the messages")
-    title: str = field("what it is called if it is new", "")
+    title: str = field("its title if it is new", "")
     preview: bool = field("only count what is new", False)
 
 
 async def take_over(store: Store, importing: ImportRequest) -> ImportedMessagesAnswer:
-    """Keep them as history; how many are new and how many were there. Raises InvalidRequest, StoreErrors."""
+    """Add the messages as history. Return how many are new and were there. Raises InvalidRequest, StoreErrors."""
     past = [PastEntry(each.key, _entry(each)) for each in importing.messages]
     new = await store.imports.add(SessionKey(importing.session), importing.title, past, preview=importing.preview)
     return {"new": new, "there": len(past) - new}

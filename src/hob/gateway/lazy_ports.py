@@ -1,23 +1,23 @@
-"""Ports whose implementations, and the answers they give, are loaded when somebody first looks."""
+"""Ports whose implementations, and answer types, load on first use."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-if TYPE_CHECKING:  # an idle Hob has none of these
+if TYPE_CHECKING:  # an idle Hob loads none of these
     from hob.gateway.memory import EmbeddingControl, MemoryControl
     from hob.gateway.repositories import Repositories
 
 
 class LazyRepositories(NamedTuple):
-    """Leads to the owner's repositories."""
+    """Loads the owner's repositories on first use."""
 
     get: Callable[[], Repositories]
 
 
 class LazyMemory(NamedTuple):
-    """Leads to what looks at memory and changes it, and to its vectors."""
+    """Loads the memory's controls on first use: its contents, and its vectors."""
 
     control: Callable[[], MemoryControl]
     embedding: Callable[[], EmbeddingControl]

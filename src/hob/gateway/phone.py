@@ -1,14 +1,14 @@
-"""The dashboard where phones reach it: the port behind the routes."""
+"""The dashboard on phones: the port behind the routes."""
 
 from typing import NamedTuple, Protocol, TypedDict
 
 
 class PhoneChoice(TypedDict):
-    """Where the dashboard could be open to phones.
+    """An address where the dashboard could be open to phones.
 
-    at: what `dashboard.phone` would be
-    name: by which name phones would call it
-    problem: why it cannot be opened there now; empty where it can
+    at: the value for `dashboard.phone`
+    name: the name by which phones would reach it
+    problem: why it cannot be opened there now; empty if it can
     """
 
     at: str
@@ -20,7 +20,7 @@ class PhoneAnswer(TypedDict):
     """Where phones reach the dashboard.
 
     wanted: the setting `dashboard.phone`
-    address: where it is open; empty where it is not
+    address: where it is open; empty if it is not
     authority: the SHA-256 of the certificate that phones have to install first; empty: none
     problem: why it is not open where it should be
     """
@@ -36,7 +36,7 @@ class PhoneLinkAnswer(TypedDict):
     """A link that signs a phone's browser in, once.
 
     qr: its QR code: rows of 0 (light) and 1 (dark)
-    seconds: how long it is good
+    seconds: how long it is valid
     authority: as in `GET`
     """
 
@@ -48,20 +48,24 @@ class PhoneLinkAnswer(TypedDict):
 
 
 class PhoneAddress(NamedTuple):
-    """Where phones reach the dashboard. `authority`: what they have to install once, its SHA-256; empty: nothing."""
+    """The dashboard's address for phones. `authority`: the SHA-256 of a certificate they have to install first, or
+    empty.
+    """
 
     url: str
     authority: str = ""
 
 
 class Phone(Protocol):
-    """Where the dashboard is open to phones, if the owner wants that."""
+    """The dashboard's address for phones, if the owner wants one."""
 
     async def address(self) -> PhoneAddress:
-        """Where it is open now, once that is known. Raises NotFound where it is not wanted, Unready with the reason."""
+        """Return its current address, waiting until it is known. Raises NotFound if not wanted, Unready with the
+        reason.
+        """
 
     async def view(self) -> PhoneAnswer:
-        """What is wanted, how it is, and where it could be."""
+        """Return the setting, the current state, and the possible addresses."""
 
     def authority(self) -> bytes | None:
-        """The certificate (PEM) of Hob's own authority, if there is one. It is for everybody."""
+        """Return the certificate (PEM) of Hob's own authority, if there is one. It is public."""

@@ -1,4 +1,4 @@
-"""What the policy would say: the port behind the route."""
+"""Explanations of the policy: the port behind the route."""
 
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
@@ -10,10 +10,10 @@ from hob.guard.policy.modes import Autonomy, Mode
 
 
 class ExplainedAnswer(DecisionView):
-    """What the policy would say of a call.
+    """The policy's decision on a call.
 
-    known: whether there is such a tool; else the strictest rules hold
-    told: the same in words
+    known: whether such a tool exists; if not, the strictest rules apply
+    told: the decision in words
     """
 
     known: bool
@@ -22,24 +22,24 @@ class ExplainedAnswer(DecisionView):
 
 @dataclass(frozen=True, slots=True)
 class ExplainRequest:
-    """A call that somebody would make for the owner."""
+    """A call to judge as if it were made for the owner."""
 
     tool: str = field("the tool", characters=(1, 200))
-    arguments: str = field("its arguments as JSON, or the one that matters most as it is", "")
-    tainted: bool = field("the turn has read what others wrote", False)
-    mode: Mode | None = field("the session's mode; without it the usual one", None)
-    autonomy: Autonomy | None = field("how much it does without asking; without it the usual", None)
-    words: str = field("what the owner has written", "")
+    arguments: str = field("its arguments as JSON, or the most important one as it is", "")
+    tainted: bool = field("whether the turn has read others' content", False)
+    mode: Mode | None = field("the session's mode; without one, the default", None)
+    autonomy: Autonomy | None = field("the session's autonomy; without one, the default", None)
+    words: str = field("the owner's message", "")
 
 
 class PolicyExplainer(Protocol):
-    """Says what would be allowed, asked about or refused; does nothing."""
+    """Explains what would be allowed, asked about or refused, without doing it."""
 
     async def explain(self, supposed_call: ExplainRequest) -> ExplainedAnswer:
-        """What would be said of this call, and by which rule."""
+        """Return the decision on this call and the rule that makes it."""
 
 
 class LazyPolicy(NamedTuple):
-    """Leads to it; loaded when somebody asks."""
+    """Loads the explainer on first use."""
 
     get: Callable[[], PolicyExplainer]

@@ -12,7 +12,7 @@ WHICH = "`work`, or the folder of the identity files: `identity`"
 
 
 class WorkRepoAnswer(TypedDict):
-    """Where tools work."""
+    """The repository where tools work."""
 
     path: str
 
@@ -26,10 +26,10 @@ class TreeAnswer(TypedDict):
 
 
 class ChangeAnswer(TypedDict):
-    """A file that was changed since the last commit.
+    """A file that differs from the last commit.
 
     state: `new`, `changed`, `gone`, `renamed` or `conflict`
-    before: what a renamed one was called
+    before: the former path of a renamed file
     """
 
     path: str
@@ -38,7 +38,7 @@ class ChangeAnswer(TypedDict):
 
 
 class RepoStatusAnswer(TypedDict):
-    """How a repository is."""
+    """The status of a repository."""
 
     root: str
     repository: bool
@@ -50,7 +50,7 @@ class RepoStatusAnswer(TypedDict):
 
 
 class MatchAnswer(TypedDict):
-    """A line that holds the text."""
+    """A line that contains the text."""
 
     path: str
     line: int
@@ -58,10 +58,10 @@ class MatchAnswer(TypedDict):
 
 
 class RepoSearchAnswer(TypedDict):
-    """What was found.
+    """The results of a search.
 
-    root: the folder below which `repos` lie
-    matches: in the repository that was named
+    root: the folder that contains `repos`
+    matches: in the named repository
     """
 
     root: str
@@ -70,7 +70,7 @@ class RepoSearchAnswer(TypedDict):
 
 
 class GitHubAnswer(TypedDict):
-    """How `gh` is."""
+    """The status of `gh`."""
 
     status: str
     detail: str
@@ -93,7 +93,7 @@ class CommitAnswer(TypedDict):
 
 
 class LogAnswer(TypedDict):
-    """Commits, the newest first."""
+    """Commits, newest first."""
 
     commits: list[CommitAnswer]
 
@@ -105,7 +105,7 @@ class DiffAnswer(TypedDict):
 
 
 class RepoDoneAnswer(TypedDict):
-    """What git said."""
+    """Git's output."""
 
     result: str
     hash: NotRequired[str]
@@ -113,57 +113,57 @@ class RepoDoneAnswer(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class RepoPullRequest:
-    """What is asked of the project."""
+    """A pull request to open."""
 
     title: str = field("its title", characters=(1, 250))
-    body: str = field("what it is about", "")
-    base: str = field("the branch that it shall go to; without it the usual one", "", characters=(0, 250))
-    head: str = field("the branch that it comes from; without it the one that is checked out", "", characters=(0, 250))
-    draft: bool = field("not to be merged yet", False)
+    body: str = field("its description", "")
+    base: str = field("the branch to merge into; without one, the default branch", "", characters=(0, 250))
+    head: str = field("the branch to merge; without one, the current branch", "", characters=(0, 250))
+    draft: bool = field("mark it as not ready to merge", False)
     repo: str = field(WHICH, "work", one_of=REPOS)
 
 
 class Repositories(Protocol):
-    """Looks at a repository and changes it. `repo` is `work` or `identity`; paths are relative to its folder.
+    """Reads and changes a repository. `repo` is `work` or `identity`; paths are relative to its folder.
 
     All raise InvalidRequest for what git refuses, NotFound for what is not in it.
     """
 
     def place(self, repo: str) -> WorkRepoAnswer:
-        """Where the repository is."""
+        """Return where the repository is."""
 
     async def tree(self, repo: str, path: str) -> TreeAnswer:
-        """What lies in a folder, folders first."""
+        """Return the entries of a folder, folders first."""
 
     async def file(self, repo: str, path: str) -> FileAnswer:
-        """The beginning of a file, if it is text."""
+        """Return the beginning of a file, if it is text."""
 
     async def status(self, repo: str) -> RepoStatusAnswer:
-        """The branch, and what was changed since the last commit."""
+        """Return the branch, and what differs from the last commit."""
 
     async def search(self, repo: str, text: str) -> RepoSearchAnswer:
-        """The repositories in the folder, and the lines of files that hold a text."""
+        """Return the repositories in the folder, and the lines of files that contain a text."""
 
     async def branches(self, repo: str) -> BranchesAnswer:
-        """The branches, and which one is checked out."""
+        """Return the branches, and which one is checked out."""
 
     async def checkout(self, repo: str, branch: str, *, create: bool) -> RepoDoneAnswer:
-        """Go to a branch."""
+        """Check out a branch."""
 
     async def log(self, repo: str, limit: int, path: str) -> LogAnswer:
-        """The newest commits, of a path if one is given."""
+        """Return the newest commits, of a path if one is given."""
 
     async def diff(self, repo: str, *, commit: str, path: str) -> DiffAnswer:
-        """What a commit changed; without one what was changed since the last."""
+        """Return the changes of a commit; without one, those since the last commit."""
 
     async def commit(self, repo: str, message: str, paths: Sequence[str]) -> RepoDoneAnswer:
         """Commit all changes, or those of these paths."""
 
     async def pull(self, repo: str) -> RepoDoneAnswer:
-        """Take over what came to the remote branch, if that needs no merge."""
+        """Fast-forward to the remote branch."""
 
     async def push(self, repo: str) -> RepoDoneAnswer:
-        """Send the branch to its remote."""
+        """Push the branch to its remote."""
 
     async def init(self, repo: str, remote: str) -> RepoDoneAnswer:
         """Make the folder a repository; set the address of its remote if one is given."""
@@ -172,4 +172,4 @@ class Repositories(Protocol):
         """Open a pull request with GitHub's own program."""
 
     async def github(self) -> GitHubAnswer:
-        """Whether GitHub's program is there and signed in."""
+        """Return whether GitHub's program is installed and signed in."""

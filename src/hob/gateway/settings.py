@@ -1,4 +1,4 @@
-"""Settings of the API: host, port, TLS, largest body, names, origins and proxies that are trusted."""
+"""Settings of the API: address, TLS, body limit, trusted names, origins and proxies."""
 
 from ipaddress import ip_network
 from pathlib import Path
@@ -23,21 +23,21 @@ class GatewaySettings:
         at_least=-1,
         at_most=65535,
     )
-    hosts: list[str] = setting([], "Host names under which the API is reached, besides localhost and addresses.")
-    cors_origins: list[str] = setting([], "Other web pages that may call the API (CORS), as https://example.org.")
-    trusted_proxies: list[str] = setting([], "Addresses of proxies whose X-Forwarded-For is believed.")
+    hosts: list[str] = setting([], "Host names by which the API may be reached, besides localhost and addresses.")
+    cors_origins: list[str] = setting([], "Other web pages that may call the API (CORS), e.g. https://example.org.")
+    trusted_proxies: list[str] = setting([], "Addresses of proxies whose X-Forwarded-For is trusted.")
     tls_cert: Path | None = setting(None, "Certificate chain (PEM); the API then speaks HTTPS only.")
-    tls_key: Path | None = setting(None, "Private key of the certificate (PEM), where it is not in the same file.")
+    tls_key: Path | None = setting(None, "Private key of the certificate (PEM), if it is not in the same file.")
     auth_token: Secret | None = setting(None, "Your token for the API; not set: made at the first start.")
-    metrics: bool = setting(False, "Whether GET /metrics gives figures for Prometheus.")
-    wait_seconds: float = setting(300.0, "Most seconds POST /chat waits for an answer.", at_least=0)
-    body_bytes: int = setting(1_000_000, "Largest request body, in bytes.", at_least=1_000)
+    metrics: bool = setting(False, "Whether GET /metrics serves metrics for Prometheus.")
+    wait_seconds: float = setting(300.0, "Maximum seconds that POST /chat waits for an answer.", at_least=0)
+    body_bytes: int = setting(1_000_000, "Maximum request body, in bytes.", at_least=1_000)
 
     def __post_init__(self) -> None:
-        """Raises ValueError for what would let in no one, or everybody."""
+        """Raises ValueError for values that would let in nobody, or everybody."""
         if self.auth_token is not None and not self.auth_token.reference:
             length = len(self.auth_token.reveal())
-            self.auth_token.forget()  # what masks secrets is told when it is read next
+            self.auth_token.forget()  # so that its next read reports it to the masking of secrets
             if length < SHORTEST:
                 raise ValueError(translatable("gateway.auth_token {problem}", problem=TOO_SHORT))
         for name in self.hosts:
@@ -71,18 +71,18 @@ class GatewaySettings:
 
     @property
     def proxied_from_elsewhere(self) -> bool:
-        """Whether all that is known of the proxies is that they reach this machine over a network."""
+        """Whether the proxies are only known to reach this machine over a network."""
         proxies = [ip_network(proxy) for proxy in self.trusted_proxies]
         return bool(proxies) and not any(proxy.is_loopback for proxy in proxies)
 
 
 _NARROW = {4: 8, 6: 16}
-"""The widest network of proxies by IP version: as 10.0.0.0/8 is somebody's own, and half of the world is no one's."""
+"""The widest allowed proxy network by IP version: 10.0.0.0/8 may be one owner's, half of the internet may not."""
 _OF_NAMES = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._")
 
 
 def _is_origin(text: str) -> bool:
-    """Whether it is what a browser sends as Origin: https://www.rfc-editor.org/rfc/rfc6454#section-6.2"""
+    """Return whether this is a valid Origin header: https://www.rfc-editor.org/rfc/rfc6454#section-6.2"""
     try:
         parts = urlsplit(text)
         host = parts.hostname

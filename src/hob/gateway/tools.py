@@ -1,4 +1,4 @@
-"""The tools there are, for their owner: the port behind the routes."""
+"""The tools, for their owner: the port behind the routes."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, NotRequired, Protocol, TypedDict
@@ -9,7 +9,7 @@ from hob.guard.policy.decision_view import DecisionView
 class ToolAnswer(TypedDict):
     """A tool.
 
-    group: empty for those that are always shown
+    group: empty if it is always shown
     tier: 0 reads, 1 writes, 2 may do harm
     effects: what it does to the world
     """
@@ -25,10 +25,10 @@ class WholeToolAnswer(ToolAnswer):
     """A tool, as models and the guard see it.
 
     roles: which argument is a path, a command, an address
-    restart: what becomes of a call that a crash broke off
+    restart: what happens to a call that a crash interrupted
     timeout: seconds
     output_cap: characters
-    bytes: what it takes of a prompt
+    bytes: its size in a prompt
     """
 
     schema: dict[str, Any]
@@ -40,7 +40,7 @@ class WholeToolAnswer(ToolAnswer):
 
 
 class ToolTriedAnswer(DecisionView):
-    """What the policy said of a call, and what came of it where it was made (`done`).
+    """The policy's decision on a call, and its result if it was made (`done`).
 
     told: the decision in words
     """
@@ -53,12 +53,12 @@ class ToolTriedAnswer(DecisionView):
 
 
 class PageCallAnswer(DecisionView):
-    """What the policy said of a call that a page makes, and what came of it where it was made (`done`).
+    """The policy's decision on a page's call, and its result if it was made (`done`).
 
     told: the decision in words
-    tool: what is called, by its name here
-    shown: its arguments, as people are shown them
-    result: what the server answered, as MCP has it (`CallToolResult`, `ReadResourceResult`); untrusted
+    tool: the tool's name here
+    shown: its arguments, as people see them
+    result: the server's answer as in MCP (`CallToolResult`, `ReadResourceResult`); untrusted
     """
 
     told: list[str]
@@ -85,26 +85,26 @@ class ToolCatalog(Protocol):
     """Shows tools, and tries them."""
 
     def all(self) -> Sequence[ToolAnswer]:
-        """Every tool, those that are always shown first: its group, and what it does to the world."""
+        """Return every tool, those always shown first."""
 
     def one(self, name: str) -> WholeToolAnswer:
-        """A tool as models and the guard see it. Raises NotFound."""
+        """Return a tool as models and the guard see it. Raises NotFound."""
 
     async def test(self, name: str, arguments: str, *, confirmed: bool) -> ToolTriedAnswer:
-        """One call as if the owner had asked for it, judged by the policy, and what came of it.
+        """Make one call as if the owner had asked for it, judged by the policy. Return decision and result.
 
-        `arguments` are JSON, or the one that matters most as it is. What the policy asks about is done if it is
-        `confirmed`; else nothing is done, and the verdict says so. Raises NotFound, InvalidRequest.
+        `arguments` are JSON, or the most important one as it is. A call that needs approval is made only if
+        `confirmed`. Raises NotFound, InvalidRequest.
         """
 
     async def call_for_page(self, page_call: PageCall) -> PageCallAnswer:
-        """One call that a page makes, judged as after having read what others wrote, and what came of it.
+        """Make a page's call, judged as in a tainted turn. Return decision and result.
 
-        Raises NotFound, InvalidRequest where the page may call nothing.
+        Raises NotFound, and InvalidRequest if the page may call nothing.
         """
 
 
 class LazyTools(NamedTuple):
-    """Leads to them; loaded when somebody asks."""
+    """Loads the catalog on first use."""
 
     get: Callable[[], ToolCatalog]

@@ -1,4 +1,4 @@
-"""People who write in the browser, and the chats to which their answers go too: the port behind the routes."""
+"""Web users, and the chats that also get their answers: the port behind the routes."""
 
 from typing import NamedTuple, Protocol
 
@@ -6,9 +6,9 @@ from hob.core.ids import SessionKey
 
 
 class WebUser(NamedTuple):
-    """Somebody who writes in the browser. `force_send`: the linked chat is sent to in silent mode too.
+    """A person who writes in the browser. `force_send`: their linked chat is sent to in silent mode too.
 
-    `address` is the linked chat as people write it (`channel:id`), empty where none is; `created` in Unix seconds.
+    `address` is the linked chat as `channel:id`, or empty; `created` is in Unix seconds.
     """
 
     id: str
@@ -19,24 +19,24 @@ class WebUser(NamedTuple):
 
     @property
     def session(self) -> SessionKey:
-        """The conversation of this user."""
+        """The session of this user."""
         return SessionKey(f"api:web-{self.id}")
 
 
 class WebUsers(Protocol):
-    """Who they are. All raise NotFound for an id that is none, InvalidRequest for what cannot be."""
+    """The web users. All raise NotFound for an unknown id, InvalidRequest for invalid values."""
 
     def all(self) -> tuple[WebUser, ...]:
-        """Everybody, by name."""
+        """Return all web users, by name."""
 
     def one(self, id: str) -> WebUser:
-        """The one with this id."""
+        """Return the web user with this id."""
 
     async def add(self, name: str) -> WebUser:
-        """A new one; the one that has this name already, if there is one."""
+        """Add a web user, or return the one with this name."""
 
     async def change(self, id: str, *, force_send: bool | None = None, address: str | None = None) -> WebUser:
-        """Change what is given; an empty address links to no chat any more."""
+        """Change what is given; an empty address removes the link to a chat."""
 
     async def remove(self, id: str) -> None:
         """Forget the user and the link; the conversation stays."""

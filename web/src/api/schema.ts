@@ -1,12 +1,12 @@
 // Written by `make docs` from docs/openapi-v1.json.
 /* eslint-disable */
 
-/** What is to be remembered. */
+/** A text to remember. */
 export interface AddItemRequest {
   text?: string | null;
 }
 
-/** An address and whose it is. */
+/** An address, and the person it belongs to. */
 export interface AddressLink {
   address?: string | null;
   person?: string | null;
@@ -130,14 +130,14 @@ export interface CanvasPagesAnswer {
   pages: CanvasPageAnswer[];
 }
 
-/** A file that was changed since the last commit. */
+/** A file that differs from the last commit. */
 export interface ChangeAnswer {
   path: string;
   state: string;
   before: string;
 }
 
-/** What is changed about a session; what is not given stays. */
+/** Changes of a session; what is not given stays. */
 export interface ChangeSessionRequest {
   session?: string | null;
   title?: string | null;
@@ -145,7 +145,7 @@ export interface ChangeSessionRequest {
   archived?: boolean | null;
 }
 
-/** A channel that runs. */
+/** A running channel. */
 export interface ChannelAnswer {
   name: string;
   account: string;
@@ -158,7 +158,7 @@ export interface ChannelsAnswer {
   channels: ChannelAnswer[];
 }
 
-/** What became of a message. */
+/** The state of a message. */
 export interface ChatAnswer {
   id: string;
   session: string;
@@ -176,7 +176,7 @@ export interface ChatAnswer {
   merged_into?: string;
 }
 
-/** A message, and how long its answer is waited for. */
+/** A message, and how long to wait for its answer. */
 export interface ChatRequest {
   message?: string | null;
   session?: string | null;
@@ -195,7 +195,7 @@ export interface CommitAnswer {
   subject: string;
 }
 
-/** What came of connecting a model. */
+/** The outcome of connecting a model. */
 export interface ConnectedAnswer {
   model: string;
   ok: boolean;
@@ -204,7 +204,7 @@ export interface ConnectedAnswer {
   kept: boolean;
 }
 
-/** A secret that commands use at one host and never hold. */
+/** A secret that commands use at one host without knowing it. */
 export interface CredentialAnswer {
   name: string;
   host: string;
@@ -264,7 +264,7 @@ export interface DiffAnswer {
   diff: string;
 }
 
-/** What is wrong. */
+/** The findings of the doctor. */
 export interface DoctorAnswer {
   at: number;
   checks: number;
@@ -366,7 +366,7 @@ export interface EventFileAnswer {
   size: number;
 }
 
-/** A call that somebody would make for the owner. */
+/** A call to judge as if it were made for the owner. */
 export interface ExplainRequest {
   tool: string;
   arguments?: string | null;
@@ -376,7 +376,7 @@ export interface ExplainRequest {
   words?: string | null;
 }
 
-/** What the policy would say of a call. */
+/** The policy's decision on a call. */
 export interface ExplainedAnswer {
   verdict: string;
   rule: string;
@@ -426,7 +426,7 @@ export interface FileAnswer {
   cut: boolean;
 }
 
-/** Something that is wrong. */
+/** A finding of the doctor. */
 export interface FindingAnswer {
   id: string;
   severity: string;
@@ -463,7 +463,7 @@ export interface ForgottenItemAnswer {
   forgotten: boolean;
 }
 
-/** Where a new session begins. */
+/** The start of a new session. */
 export interface ForkSessionRequest {
   session?: string | null;
   before?: number | null;
@@ -483,7 +483,7 @@ export interface ForkedAnswer {
   of: string;
 }
 
-/** How `gh` is. */
+/** The status of `gh`. */
 export interface GitHubAnswer {
   status: string;
   detail: string;
@@ -516,7 +516,7 @@ export interface GoalsAnswer {
   goals: GoalAnswer[];
 }
 
-/** An approval that holds for more than once. */
+/** An approval for more than one call. */
 export interface GrantAnswer {
   id: string;
   tool: string;
@@ -527,7 +527,7 @@ export interface GrantAnswer {
   by: string;
 }
 
-/** Approvals given for more than once, oldest first. */
+/** Approvals for more than one call, oldest first. */
 export interface GrantsAnswer {
   grants: GrantAnswer[];
 }
@@ -541,7 +541,7 @@ export interface GraphAnswer {
   edges: EdgeAnswer[];
 }
 
-/** A file that was taken. */
+/** An uploaded file. */
 export interface HandedInAnswer {
   id: string;
   media_type: string;
@@ -566,7 +566,7 @@ export interface IdentityDecision {
   hash: string;
 }
 
-/** A file that says who Hob is and how it works. */
+/** An identity file. */
 export interface IdentityFileAnswer {
   name: string;
   hash: string;
@@ -582,7 +582,7 @@ export interface IdentityFilesAnswer {
   files: IdentityFileAnswer[];
 }
 
-/** The model that is to make vectors. */
+/** The embedding model to install. */
 export interface InstallModelRequest {
   model?: string | null;
 }
@@ -649,7 +649,7 @@ export interface LinkWebUserRequest {
   whatsapp_jid?: string | null;
 }
 
-/** Commits, the newest first. */
+/** Commits, newest first. */
 export interface LogAnswer {
   commits: CommitAnswer[];
 }
@@ -686,7 +686,7 @@ export interface LogsAnswer {
   lines: LogLineAnswer[];
 }
 
-/** A line that holds the text. */
+/** A line that contains the text. */
 export interface MatchAnswer {
   path: string;
   line: number;
@@ -790,7 +790,7 @@ export interface MemoryTotals {
   newest: number | null;
 }
 
-/** A model that is to be connected. */
+/** A model to connect. */
 export interface ModelConnection {
   provider: string;
   base_url?: string | null;
@@ -799,7 +799,7 @@ export interface ModelConnection {
   anyway?: boolean | null;
 }
 
-/** Which model is tried. */
+/** The model to probe. */
 export interface ModelProbeRequest {
   model?: string | null;
   draft?: string | null;
@@ -843,7 +843,7 @@ export interface PageAnswer {
   newest: number;
 }
 
-/** What the policy said of a call that a page makes, and what came of it where it was made (`done`). */
+/** The policy's decision on a page's call, and its result if it was made (`done`). */
 export interface PageCallAnswer {
   verdict: string;
   rule: string;
@@ -858,12 +858,12 @@ export interface PageCallAnswer {
   result?: Record<string, unknown>;
 }
 
-/** Who asks to be let in. */
+/** The requests to be let in. */
 export interface PairingAnswer {
   requests: PairingRequestAnswer[];
 }
 
-/** A code and who it was told to. */
+/** A code, and the person it was given to. */
 export interface PairingApproval {
   code?: string | null;
   person?: string | null;
@@ -875,7 +875,7 @@ export interface PairingCode {
   code?: string | null;
 }
 
-/** Somebody who asks to be let in. */
+/** A request to be let in. */
 export interface PairingRequestAnswer {
   code: string;
   address: string;
@@ -884,7 +884,7 @@ export interface PairingRequestAnswer {
   expires: number;
 }
 
-/** Whom Hob knows. */
+/** The known people. */
 export interface PeopleAnswer {
   people: PersonAnswer[];
 }
@@ -906,7 +906,7 @@ export interface PhoneAnswer {
   choices: PhoneChoice[];
 }
 
-/** Where the dashboard could be open to phones. */
+/** An address where the dashboard could be open to phones. */
 export interface PhoneChoice {
   at: string;
   name: string;
@@ -980,7 +980,7 @@ export interface PluginsAnswer {
   plugins: PluginAnswer[];
 }
 
-/** What went wrong, as RFC 9457 has it. */
+/** An error as in RFC 9457. */
 export interface Problem {
   type: string;
   title: string;
@@ -1024,7 +1024,7 @@ export interface RecalledAnswer {
   items: (MemoryItemAnswer | ForgottenItemAnswer)[];
 }
 
-/** That all vectors are made anew. */
+/** A confirmation that all vectors are rebuilt. */
 export interface ReindexRequest {
   confirmWipe?: boolean | null;
   reason?: string | null;
@@ -1047,7 +1047,7 @@ export interface ReplayAnswer {
   difference: string[];
 }
 
-/** What is replayed. */
+/** The turn to replay. */
 export interface ReplayRequest {
   id: string;
   model?: string | null;
@@ -1087,7 +1087,7 @@ export interface RepoCommit {
   paths?: string[] | null;
 }
 
-/** What git said. */
+/** Git's output. */
 export interface RepoDoneAnswer {
   result: string;
   hash?: string;
@@ -1099,7 +1099,7 @@ export interface RepoInit {
   remote_url?: string | null;
 }
 
-/** What is asked of the project. */
+/** A pull request to open. */
 export interface RepoPullRequest {
   title: string;
   body?: string | null;
@@ -1123,14 +1123,14 @@ export interface RepoRow {
   size: number;
 }
 
-/** What was found. */
+/** The results of a search. */
 export interface RepoSearchAnswer {
   root: string;
   repos: string[];
   matches: MatchAnswer[];
 }
 
-/** How a repository is. */
+/** The status of a repository. */
 export interface RepoStatusAnswer {
   root: string;
   repository: boolean;
@@ -1161,7 +1161,7 @@ export interface SaidAnswer {
   text: string;
 }
 
-/** Where commands run, and what they may. */
+/** The sandbox of commands and its limits. */
 export interface SandboxAnswer {
   backend: string;
   found: string;
@@ -1179,7 +1179,7 @@ export interface SandboxAnswer {
   credentials: CredentialAnswer[];
 }
 
-/** A secret by where it is kept; never itself. */
+/** A secret by its place, never its value. */
 export interface SecretAnswer {
   key: string;
   about: string;
@@ -1302,19 +1302,19 @@ export interface SettingsAnswer {
   settings: SettingAnswer[];
 }
 
-/** What is changed. */
+/** The changes. */
 export interface SettingsChange {
   values: Record<string, unknown>;
 }
 
-/** What becomes of a fact. */
+/** A decision on a fact. */
 export interface SettleFactRequest {
   id?: string | null;
   action?: string | null;
   object?: string | null;
 }
 
-/** A question as it stands now. */
+/** A question after its answer. */
 export interface SettledAnswer {
   id: string;
   state: string;
@@ -1441,7 +1441,7 @@ export interface StatusAnswer {
   connected?: Record<string, unknown>[];
 }
 
-/** How much was ended. */
+/** How much was stopped. */
 export interface StoppedAnswer {
   ended: number;
 }
@@ -1480,13 +1480,13 @@ export interface ToolAnswer {
   effects: string[];
 }
 
-/** A call that the owner makes by hand. */
+/** A call by the owner's hand. */
 export interface ToolTrial {
   arguments?: string | null;
   confirmed?: boolean | null;
 }
 
-/** What the policy said of a call, and what came of it where it was made (`done`). */
+/** The policy's decision on a call, and its result if it was made (`done`). */
 export interface ToolTriedAnswer {
   verdict: string;
   rule: string;
@@ -1543,7 +1543,7 @@ export interface TreeAnswer {
   rows: RepoRow[];
 }
 
-/** What came of trying a model. */
+/** The outcome of a probe of a model. */
 export interface TriedAnswer {
   model: string;
   ok: boolean;
@@ -1555,7 +1555,7 @@ export interface TriedAnswer {
   answer?: string;
 }
 
-/** What is put back. */
+/** The changes to undo. */
 export interface UndoRequest {
   id?: string | null;
   session?: string | null;
@@ -1574,12 +1574,12 @@ export interface UndoneAnswer {
   diff?: string;
 }
 
-/** An address that belongs to nobody now. */
+/** An address that was unlinked. */
 export interface UnlinkedAnswer {
   address: string;
 }
 
-/** What waits to be fetched, oldest first. */
+/** The outcomes waiting to be fetched, oldest first. */
 export interface UnreadAnswer {
   messages: UnreadMessage[];
 }
@@ -1674,7 +1674,7 @@ export interface WholeToolAnswer {
   bytes: number;
 }
 
-/** Where tools work. */
+/** The repository where tools work. */
 export interface WorkRepoAnswer {
   path: string;
 }

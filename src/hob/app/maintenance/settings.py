@@ -13,18 +13,18 @@ class LogSettings:
     level: str = setting(
         "info", "How much is logged: error least, debug most. Only debug logs texts of messages.", one_of=LEVELS
     )
-    format: str = setting("text", "How a line is written: plain text or JSON.", one_of=("text", "json"))
-    file_bytes: int = setting(5_000_000, "Bytes after which a new file is begun.", at_least=1_000)
-    files: int = setting(5, "How many full files are kept beside it.", at_least=0, at_most=1_000)
+    format: str = setting("text", "Format of a line: plain text or JSON.", one_of=("text", "json"))
+    file_bytes: int = setting(5_000_000, "Bytes after which a new file is started.", at_least=1_000)
+    files: int = setting(5, "Number of full files to keep beside it.", at_least=0, at_most=1_000)
 
 
 @dataclass(frozen=True, slots=True)
 class BackupSettings:
     """The daily backup into `backups/` in the home. Changes apply while Hob runs (`hob secrets reload`)."""
 
-    daily: bool = setting(True, "Make one every day; one that was missed is made at the next start.")
+    daily: bool = setting(True, "Make one every day; a missed one is made at the next start.")
     hour: int = setting(4, "The hour of the day from which it is made.", at_least=0, at_most=23)
-    keep: int = setting(7, "How many daily backups are kept.", at_least=1, at_most=1_000)
+    keep: int = setting(7, "Number of daily backups to keep.", at_least=1, at_most=1_000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +42,12 @@ class RetentionSettings:
     )
     once_days: int = setting(
         7,
-        "Days for which requests of programs that named no conversation are kept, with their answers; 0: for ever.",
+        "Days to keep requests of programs that named no conversation, with their answers; 0: for ever.",
         at_least=0,
     )
-    blobs_days: int = setting(0, "Days for which files of messages and long outputs are kept; 0: for ever.", at_least=0)
-    uploads_days: int = setting(
-        1, "Days for which uploaded files that no message used are kept; 0: for ever.", at_least=0
-    )
-    logs_days: int = setting(30, "Days for which full log files are kept; 0: for ever.", at_least=0)
+    blobs_days: int = setting(0, "Days to keep files of messages and long outputs; 0: for ever.", at_least=0)
+    uploads_days: int = setting(1, "Days to keep uploaded files that no message used; 0: for ever.", at_least=0)
+    logs_days: int = setting(30, "Days to keep full log files; 0: for ever.", at_least=0)
     snapshots_days: int = setting(
         0,
         "Days for which commands' changes to files can be undone, for at most 100 turns; 0: only that limit.",

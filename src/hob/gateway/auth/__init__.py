@@ -1,1 +1,1 @@
-"""Authentication of the API: tokens, browsers, lockout, checks of Host and Origin."""
+"""Authentication of the API: tokens, browsers, lockout, Host and Origin checks."""

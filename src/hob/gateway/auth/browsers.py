@@ -1,8 +1,7 @@
-"""Browsers that are signed in: for how long, by which cookie, and how pages of others are kept out of the API.
+"""Signed-in browsers: session lifetime, the cookie, and protection against other pages (CSRF, DNS rebinding).
 
-A browser that is signed in has a token in two halves: a cookie that no script can read, and a word that the page keeps
-and sends in a header. Pages of others can make a browser send the cookie and not the word; anyone who steals one has
-nothing.
+A signed-in browser's token has two halves: a cookie that no script can read, and a word that the page keeps and sends
+in a header. Other pages can make a browser send the cookie, but not the word; either half alone is useless.
 """
 
 from collections.abc import Iterable
@@ -13,16 +12,16 @@ from urllib.parse import urlsplit
 _LOCAL = frozenset({"localhost"})
 SIGNED_IN_SECONDS = 30 * 86_400.0
 HALF = "."
-"""What the page's half of a token begins with."""
+"""The first character of the page's half of a token."""
 
 
 def session_cookie(port: int) -> str:
-    """The cookie's name; browsers tell those of one machine's ports apart by nothing else."""
+    """Return the cookie's name. It contains the port, since browsers share cookies between a machine's ports."""
     return f"hob_session_{port}"
 
 
 def session_of(cookies: str, port: int) -> str:
-    """The cookie's half of the token, from a Cookie header; empty where there is none."""
+    """Return the cookie's half of the token from a Cookie header, or an empty text."""
     name = session_cookie(port)
     for pair in cookies.split(";"):
         key, _, value = pair.strip().partition("=")
@@ -32,14 +31,14 @@ def session_of(cookies: str, port: int) -> str:
 
 
 def split_token(secret: str) -> tuple[str, str]:
-    """A token as the cookie and the page keep it."""
+    """Split a token into the cookie's half and the page's half."""
     cookie, _, page = secret.partition(HALF)
     return cookie, f"{HALF}{page}"
 
 
 @lru_cache(64)
 def host_of(header: str) -> str:
-    """The name or address of a Host header, without its port, in lower case; empty if it is none."""
+    """Return the name or address in a Host header, lower-case and without its port; empty if invalid."""
     try:
         return urlsplit(f"//{header.strip()}").hostname or ""
     except ValueError:
@@ -47,10 +46,10 @@ def host_of(header: str) -> str:
 
 
 def is_our_host(header: str, named: Iterable[str]) -> bool:
-    """Whether a request means us: by an address, as localhost, or by a name that the owner has given.
+    """Return whether a request is meant for Hob: by address, as localhost, or by one of the owner's names.
 
-    A page elsewhere can give its own name our address (DNS rebinding), and then its scripts may read what we answer.
-    It cannot make the browser ask for an address or for another name than its own.
+    A foreign page can point its own name at our address (DNS rebinding), so that its scripts may read our answers. It
+    cannot make the browser send an address or any other name.
     """
     host = host_of(header)
     return host in _LOCAL or _is_address(host) or host in {each.lower() for each in named}
@@ -66,5 +65,5 @@ def _is_address(host: str) -> bool:
 
 
 def is_our_origin(origin: str, scheme: str, host: str, allowed: Iterable[str]) -> bool:
-    """Whether a page of this origin may call: one that we served ourselves, or one that the owner has allowed."""
+    """Return whether a page of this origin may call: our own, or one that the owner allows."""
     return origin in allowed or origin.lower() == f"{scheme}://{host}".lower()

@@ -1,4 +1,4 @@
-"""Lockout: after how many wrong tokens an address is refused, and for how long."""
+"""Lockout: refuses an address after too many wrong tokens."""
 
 import logging
 from collections import OrderedDict, deque
@@ -13,7 +13,7 @@ log = logging.getLogger(__name__)
 
 MAX_TRIES = 10
 WINDOW_SECONDS = 60.0
-"""After so many wrong tokens from one place within so long, the next ones are not looked at."""
+"""After `MAX_TRIES` wrong tokens from one place within this time, further ones are refused unseen."""
 
 _MAX_PLACES = 1_000
 
@@ -21,37 +21,37 @@ _MAX_PLACES = 1_000
 @dataclass(slots=True)
 class _Place:
     tries: deque[tuple[float, int]] = field(default_factory=lambda: deque(maxlen=MAX_TRIES))
-    """When, and what: a program that goes on with an old token guesses nothing."""
+    """Times and hashes of wrong tokens: a program repeating its expired token is not guessing."""
     known: set[str] = field(default_factory=set)
 
 
 class Lockout:
-    """Counts wrong tokens by place: an IPv4 address, or an IPv6 network of 64 bits, which is one line's.
+    """Counts wrong tokens by place: an IPv4 address, or an IPv6 /64 network, which is one household's.
 
-    Behind a proxy, or in a house, good and bad callers share a place. So those who have called from there before are
-    let in all the same, and so is a right token that Hob made: of 256 random bits none is found by guessing.
+    Behind a proxy good and bad callers share a place. Callers known from there are let in all the same, and so is any
+    valid token that Hob made, since 256 random bits cannot be guessed.
     """
 
     def __init__(self, clock: Clock, wrong: str = "wrong tokens", then: str = "no more are tried") -> None:
-        """`wrong` is what is counted and `then` what becomes of the next ones, in the log's words."""
+        """`wrong` names what is counted, `then` the consequence, in the log's words."""
         self._clock = clock
         self._told = f"%d {wrong} came from %s: {then} for a minute"
         self._places: OrderedDict[str, _Place] = OrderedDict()
 
     def wait(self, address: str) -> float:
-        """The seconds for which no one new is heard from there; 0 when all are."""
+        """Return for how many seconds newcomers from there are refused; 0 if they are not."""
         place = self._places.get(place_of(address))
         if place is None or len(place.tries) < MAX_TRIES:
             return 0.0
         return max(0.0, place.tries[0][0] + WINDOW_SECONDS - self._clock.monotonic())
 
     def knows(self, address: str, name: str) -> bool:
-        """Whether this token has come from there before."""
+        """Return whether this token has come from there before."""
         place = self._places.get(place_of(address))
         return place is not None and name in place.known
 
     def failed(self, address: str, guess: str = "") -> None:
-        """A wrong token came from there; the same one again is no further guess."""
+        """Count a wrong token from there, unless it is the same one again."""
         place, mark = self._place(address), hash(guess)
         if guess and any(mark == earlier for _, earlier in place.tries):
             return
@@ -60,7 +60,7 @@ class Lockout:
             log.warning(self._told, MAX_TRIES, place_of(address))
 
     def passed(self, address: str, name: str) -> None:
-        """A right one did."""
+        """Note a right token from there."""
         if not self.knows(address, name):
             self._place(address).known.add(name)
 
@@ -75,7 +75,7 @@ class Lockout:
 
 @lru_cache(64)
 def place_of(address: str) -> str:
-    """Who shares a fate with this address."""
+    """Return the place that this address belongs to."""
     try:
         found = ip_address(address.partition("%")[0])
     except ValueError:

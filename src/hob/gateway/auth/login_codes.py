@@ -1,4 +1,4 @@
-"""Codes of login links: how long one is good, how many there may be; each lets one browser in, once."""
+"""One-time codes of login links; each signs one browser in."""
 
 import hashlib
 import secrets
@@ -11,13 +11,13 @@ _MAX = 32
 
 
 class LoginCodes:
-    """The codes that were given out. Only their hashes are kept, and only in memory."""
+    """The valid codes. Only their hashes are kept, and only in memory."""
 
     def __init__(self) -> None:
         self._codes: dict[bytes, tuple[float, ApiCaller]] = {}
 
     def issue(self, caller: ApiCaller, monotonic: Callable[[], float]) -> str:
-        """A code for a browser of this caller's."""
+        """Issue a code for a browser of this caller."""
         now = monotonic()
         self._codes = {code: row for code, row in self._codes.items() if row[0] > now}
         while len(self._codes) >= _MAX:
@@ -27,7 +27,7 @@ class LoginCodes:
         return code
 
     def redeem(self, code: str, monotonic: Callable[[], float]) -> ApiCaller | None:
-        """Whose it is; it holds no more then. None for one that is wrong, used or too old."""
+        """Return whose code this is, and void it. Return None if it is wrong, used or expired."""
         ends, caller = self._codes.pop(_hash(code), (0.0, None))
         return caller if ends > monotonic() else None
 

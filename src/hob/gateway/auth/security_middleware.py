@@ -1,4 +1,4 @@
-"""Before the application over TCP: does the request mean us, may the page it comes from call, and where is it from."""
+"""The security middleware for TCP: checks Host and Origin, and identifies where a request comes from."""
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
@@ -17,10 +17,10 @@ HEADERS = (
     ("referrer-policy", "no-referrer"),
     ("content-security-policy", "default-src 'none'; frame-ancestors 'none'"),
 )
-"""On every answer that has no such header of its own: whatever it holds, a browser shows, keeps and frames nothing."""
+"""Headers of every answer that lacks them: browsers then sniff, cache and frame nothing."""
 
 VIEWS = "/views/"
-"""Where pages of plug-ins are: files for everybody, which a frame without an origin loads."""
+"""Pages of plug-ins: public files, loaded by a frame without an origin."""
 _PREFLIGHT = {
     "access-control-allow-methods": "GET, POST, PUT, PATCH, DELETE",
     "access-control-allow-headers": "authorization, content-type, idempotency-key, x-hob-session, x-request-id",
@@ -31,7 +31,7 @@ _HTTP_OF = {"ws": "http", "wss": "https"}
 
 
 class HttpSecurityMiddleware:
-    """Wraps the application for TCP. Anyone who calls stands in `scope["visitor"]` afterwards."""
+    """Wraps the application for TCP, and puts the caller into `scope["visitor"]`."""
 
     def __init__(self, app: ASGIApp, api: Api) -> None:
         self._app = app
@@ -69,14 +69,15 @@ class HttpSecurityMiddleware:
         if not is_our_host(host, settings.hosts):
             return Failure("wrong_host", "the API is not known by this name; add it to gateway.hosts")
         scheme = _HTTP_OF.get(str(scope["scheme"]), str(scope["scheme"]))
-        page = scope["type"] == "http" and str(scope["path"]).startswith(VIEWS)  # of no origin, and nothing but files
+        # these frames have no origin, and serve nothing but files
+        page = scope["type"] == "http" and str(scope["path"]).startswith(VIEWS)
         if origin and not page and not is_our_origin(origin, scheme, host, settings.cors_origins):
             return Failure("wrong_origin", "pages of this origin may not call; add it to gateway.cors_origins")
         return None
 
 
 class _WithSecurityHeaders:
-    """Adds to an answer what browsers go by."""
+    """Adds the security headers to an answer."""
 
     def __init__(self, send: Send, origin: str) -> None:
         self._send = send

@@ -1,7 +1,7 @@
-"""Bearer tokens: the owner's, made once and kept in the home, and those that the owner gives out.
+"""Bearer tokens: the owner's, made once and kept in the home, and those that the owner issues.
 
-A given token is 256 random bits. What is kept of it is its SHA-256, which tells nothing of so much chance and needs no
-slow hash. The file is read again whenever it changes, so what is made or revoked holds at once in a running daemon.
+An issued token is 256 random bits, of which only the SHA-256 is stored: so much entropy needs no slow hash. The file is
+read again whenever it changes, so that changes apply to a running daemon at once.
 """
 
 import fcntl
@@ -32,7 +32,7 @@ from hob.gateway.settings import SHORTEST, TOO_SHORT
 log = logging.getLogger(__name__)
 
 OWNER = "owner"
-"""The name of the token that Hob makes for its owner; what is kept under it are its older forms, while they hold."""
+"""The name of the owner's token; the file has its former secrets under this name while they are valid."""
 
 _PREFIX = "hob_"
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,31}")
@@ -40,19 +40,19 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,31}")
 
 @dataclass(frozen=True, slots=True)
 class StoredToken:
-    """What is kept of one secret: its hash, and until when it holds (Unix seconds; None: until it is revoked)."""
+    """One secret: its hash, and when it expires (Unix seconds; None: when it is revoked)."""
 
     sha256: str
     expires: float | None = None
 
     def holds(self, now: float) -> bool:
-        """Whether it has not run out."""
+        """Return whether it has not expired."""
         return self.expires is None or now < self.expires
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A token that was given out: what it is valid for, and whose words come in with it. The newest secret is last."""
+    """An issued token: its scopes, and whose words come with it. The newest secret is last."""
 
     name: str
     scopes: frozenset[TokenScope]
@@ -60,10 +60,10 @@ class Token:
     created: float
     kept: tuple[StoredToken, ...]
     parent: str = ""
-    """The token by which a browser has signed in; it holds no longer than that."""
+    """For a browser's token, the token it signed in with; it is valid no longer than that."""
 
     def view(self, now: float) -> dict[str, Any]:
-        """All that can be told of it."""
+        """Return what may be shown of it."""
         return {
             "name": self.name,
             "scopes": sorted(self.scopes),
@@ -76,12 +76,12 @@ class Token:
 
 
 def token_file(home: Path) -> Path:
-    """Where a token that was made for the owner lies (0600)."""
+    """Return the path of the owner's token (0600)."""
     return home / "secrets" / "gateway-token"
 
 
 def load_token(home: Path) -> str | None:
-    """The token that was made at first start, or None if none was. Raises NotConfigured when it cannot be read."""
+    """Return the token made at the first start, or None. Raises NotConfigured if it cannot be read."""
     file = token_file(home)
     try:
         return file.read_text("utf-8").strip() or None
@@ -96,7 +96,7 @@ def load_token(home: Path) -> str | None:
 
 
 def checked_token(configured: Secret) -> str:
-    """The configured token. Raises NotConfigured for one that cannot be read or can be guessed."""
+    """Return the configured token. Raises NotConfigured if it cannot be read or could be guessed."""
     chosen = configured.reveal()
     if len(chosen) < SHORTEST:
         raise NotConfigured(translatable("gateway.auth_token {problem}", problem=TOO_SHORT))
@@ -104,7 +104,7 @@ def checked_token(configured: Secret) -> str:
 
 
 def ensure_token(home: Path, configured: Secret | None) -> str:
-    """The configured token, else the one in the home, made if need be. Raises NotConfigured for an unusable one."""
+    """Return the configured token, else the home's, making one if needed. Raises NotConfigured if unusable."""
     if configured is not None:
         return checked_token(configured)
     kept = load_token(home)
@@ -116,7 +116,7 @@ def ensure_token(home: Path, configured: Secret | None) -> str:
 
 
 class TokenFile:
-    """The tokens that were given out, in the home. Commands change it, whether a daemon runs or not."""
+    """The file of issued tokens in the home. Commands change it, whether or not a daemon runs."""
 
     def __init__(self, home: Path, clock: Clock) -> None:
         self._home = home
@@ -125,7 +125,7 @@ class TokenFile:
         self._clock = clock
 
     def tokens(self) -> tuple[Token, ...]:
-        """All of them, oldest first, those that have run out too. Raises NotConfigured."""
+        """Return all tokens, oldest first, including expired ones. Raises NotConfigured."""
         try:
             found = json.loads(self._file.read_text("utf-8"))
             return tuple(_load(each) for each in found["tokens"])
@@ -141,7 +141,9 @@ class TokenFile:
             ) from error
 
     def add(self, name: str, scopes: frozenset[TokenScope], cls: SenderClass, lifetime: float | None) -> str:
-        """Make a token, for so many seconds or for ever; its secret, which is told this once. Raises InvalidRequest."""
+        """Issue a token, for `lifetime` seconds or for good. Return its secret, which is shown only now. Raises
+        InvalidRequest.
+        """
         if not _NAME.fullmatch(name) or name == OWNER:
             raise InvalidRequest(
                 translatable("invalid token name {name!r}; use letters, digits and dashes, e.g. phone", name=name)
@@ -165,9 +167,9 @@ class TokenFile:
         return secret
 
     def rotate(self, name: str, overlap: float, lifetime: float | None = None) -> str:
-        """A new secret for this name; the old one holds for so many more seconds.
+        """Issue a new secret for a token; the old one stays valid for `overlap` seconds.
 
-        Without `lifetime` the new one ends when the old one would have. Raises NotFound, InvalidRequest.
+        Without `lifetime` the new secret expires when the old one would have. Raises NotFound, InvalidRequest.
         """
         now = self._clock.now().timestamp()
         with self._changing() as tokens:
@@ -184,7 +186,7 @@ class TokenFile:
         return secret
 
     def rotate_owners(self, overlap: float) -> str:
-        """A new token for the owner; the old one holds for so many more seconds."""
+        """Issue a new token for the owner; the old one stays valid for `overlap` seconds."""
         now = self._clock.now().timestamp()
         fresh = secrets.token_urlsafe(32)
         with self._changing() as tokens:
@@ -199,18 +201,18 @@ class TokenFile:
                 kept = (*kept, _keep(old, now + overlap))
             if kept:
                 tokens.append(Token(OWNER, frozenset({TokenScope.ADMIN}), SenderClass.OWNER, now, kept))
-        # the old one is kept first: a crash between the two leaves both good, never none
+        # the old one is stored first: a crash in between leaves both valid, never none
         write_whole(token_file(self._home), f"{fresh}\n".encode())
         return fresh
 
     def revoke(self, name: str) -> None:
-        """It is revoked, at once. Raises NotFound."""
+        """Revoke a token at once. Raises NotFound."""
         with self._changing() as tokens:
             del tokens[_place(tokens, name)]
             tokens[:] = [each for each in tokens if each.parent != name]
 
     def sign_in(self, caller: ApiCaller, lifetime: float) -> str:
-        """A secret for a browser in which this caller signs in; it may what they may, and ends with their token."""
+        """Issue a secret for a browser of this caller, with the same scopes, expiring with the caller's token."""
         now = self._clock.now().timestamp()
         parent = caller.name or OWNER
         with self._changing() as tokens:
@@ -223,17 +225,17 @@ class TokenFile:
         return secret
 
     def sign_out(self, name: str) -> None:
-        """The browser's secret holds no more; nothing happens where it does not hold already."""
+        """Revoke a browser's secret, if it is still valid."""
         with self._changing() as tokens:
             tokens[:] = [each for each in tokens if each.name != name or not each.parent]
 
     def stamp(self) -> tuple[int, ...]:
-        """Something that changes whenever a token does."""
+        """Return a value that changes whenever a token does."""
         return tuple(each for file in self._files for each in _stamp(file))
 
     @contextmanager
     def _changing(self) -> Iterator[list[Token]]:
-        """The tokens, to be changed in place; they are kept at the end, unless an error ends it."""
+        """Yield the tokens for changes in place, and store them unless an error occurs."""
         self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor = os.open(self._file.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
@@ -247,12 +249,12 @@ class TokenFile:
 
 
 class Keyring:
-    """Tells callers by their tokens."""
+    """Identifies callers by their tokens."""
 
     def __init__(
         self, owners: Callable[[], str], file: TokenFile | None, clock: Clock, *, chosen: bool = False
     ) -> None:
-        """`owners` is asked for the owner's token whenever a token has changed; `chosen`: somebody thought of it."""
+        """`owners` returns the owner's token, after each change of tokens; `chosen`: a person made it up."""
         self._chosen = chosen
         self._owners = owners
         self._file = file
@@ -262,9 +264,9 @@ class Keyring:
         self._unread: NotConfigured | None = None
 
     def find(self, token: str) -> ApiCaller | None:
-        """Whose token this is. Takes the same time wherever it differs from those that are good.
+        """Return the caller with this token. Compares in constant time.
 
-        The owner's own is known even where the others cannot be read. Raises NotConfigured for all but that then.
+        If the token file cannot be read, only the owner's token is known, and NotConfigured is raised for others.
         """
         stamp = self._file.stamp() if self._file is not None else ()
         if stamp != self._stamp:
@@ -280,28 +282,28 @@ class Keyring:
         return found
 
     def may_be_guessed(self, caller: ApiCaller) -> bool:
-        """Whether somebody has thought of this caller's token; the others are 256 random bits."""
+        """Return whether this caller's token was made up by a person; others are 256 random bits."""
         return self._chosen and caller.name == WITH_THE_TOKEN.name
 
     def others(self) -> tuple[Token, ...]:
-        """The tokens that hold and whose words are not the owner's."""
+        """Return the valid tokens that are not the owner's."""
         now = self._clock.now().timestamp()
         given = (each for each in self._given() if each.cls is not SenderClass.OWNER)
         return tuple(each for each in given if any(kept.holds(now) for kept in each.kept))
 
     def sign_in(self, caller: ApiCaller, lifetime: float) -> str:
-        """A secret for a browser of this caller. Raises NotConfigured where tokens are kept nowhere."""
+        """Issue a secret for a browser of this caller. Raises NotConfigured if there is no token file."""
         if self._file is None:
             raise NotConfigured("tokens are kept nowhere here")
         return self._file.sign_in(caller, lifetime)
 
     def sign_out(self, caller: ApiCaller) -> None:
-        """The caller's browser is signed out; one that came with a token stays what it is."""
+        """Sign out the caller's browser; callers with a token of their own are unaffected."""
         if self._file is not None:
             self._file.sign_out(caller.name)
 
     def forget(self) -> None:
-        """Read everything again when it is next asked: settings have changed."""
+        """Read everything again when next needed, since settings have changed."""
         self._stamp = None
 
     def _load(self) -> tuple[tuple[bytes, float | None, ApiCaller], ...]:
@@ -322,7 +324,7 @@ class Keyring:
 
 
 def bearer_of(header: str) -> str | None:
-    """The token of an Authorization header; None if it holds none."""
+    """Return the token of an Authorization header, or None."""
     scheme, _, given = header.strip().partition(" ")
     return given.strip() or None if scheme.lower() == "bearer" else None
 
@@ -340,7 +342,7 @@ def _until(now: float, lifetime: float | None) -> float | None:
 
 
 def _ending(kept: tuple[StoredToken, ...], now: float, overlap: float) -> tuple[StoredToken, ...]:
-    """Those that still hold, each for the overlap at most."""
+    """Limit valid secrets to at most `overlap` more seconds."""
     ends = now + overlap
     held = [each for each in kept if each.holds(now)] if overlap > 0 else []
     return tuple(replace(each, expires=ends if each.expires is None else min(ends, each.expires)) for each in held)
@@ -355,7 +357,7 @@ def _place(tokens: list[Token], name: str) -> int:
 
 def _stamp(file: str) -> tuple[int, ...]:
     try:
-        seen = os.stat(file)  # noqa: PTH116 - with each call: a `Path` costs more than the look
+        seen = os.stat(file)  # noqa: PTH116 - on every call: a `Path` costs more than the stat
     except OSError:
         return (0, 0, 0)
     return (seen.st_mtime_ns, seen.st_ino, seen.st_size)

@@ -1,4 +1,4 @@
-"""Who calls: found out when a route wants to know, since some are for everybody and read no token."""
+"""The caller of a request, identified when a route asks, since public routes read no token."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,23 +15,23 @@ from hob.gateway.http.failures import HttpRefusal, failure_of
 
 @dataclass(slots=True)
 class Visitor:
-    """Somebody who came over TCP from this address, with or without an Authorization header."""
+    """A caller over TCP, with or without an Authorization header."""
 
     keyring: Keyring
     lockout: Lockout
     refused: Callable[[str], None]
-    """Told where a call with a wrong token, or without one, came from."""
+    """Called with the address of each call with a wrong token or none."""
     address: str
     authorization: str | None
     unsigned: Lockout
-    """Who signs wrong, counted apart: that is no guess at a token."""
+    """Wrong signatures, counted apart: they are no guesses at a token."""
     session: str = ""
-    """A signed-in browser's half of its token, from a cookie that its scripts cannot read."""
+    """A signed-in browser's half of its token, from a cookie hidden from scripts."""
     csrf: str = ""
-    """The other half, from a header that pages of others cannot send."""
+    """The other half, from a header that other pages cannot send."""
 
     def caller(self) -> ApiCaller:
-        """Who that is by the header. Raises Refusal, which is counted."""
+        """Identify the caller by header. Raises HttpRefusal, which is counted."""
         token = bearer_of(self.authorization) if self.authorization is not None else None
         if token is not None:
             return self.show(token)
@@ -43,13 +43,13 @@ class Visitor:
         raise _unknown()
 
     def whole(self, token: str) -> str:
-        """A signed-in browser's token, of which its page has shown its half; any other token as it is."""
+        """Return a signed-in browser's full token from its page's half; any other token unchanged."""
         return f"{self.session}{token}" if self.session and token.startswith(HALF) else token
 
     def show(self, token: str) -> ApiCaller:
-        """Who that is by a token that came another way, such as in the first message of a WebSocket.
+        """Identify the caller by a token that came another way, e.g. in a WebSocket's first message.
 
-        Raises Refusal, which is counted: after too many of them no one new is heard from this address for a while.
+        Raises HttpRefusal, which is counted: after too many, newcomers from this address are refused for a while.
         """
         try:
             caller = self.keyring.find(token)
@@ -69,10 +69,10 @@ class Visitor:
 
     @contextmanager
     def trying(self) -> Iterator[None]:
-        """Within the block a signature is looked at; it raises for what is wrong, which is counted.
+        """Count a failure in the block, where a signature is verified.
 
-        Raises Refusal instead after too many of them. What is right comes in even then: no one guesses such a secret,
-        and behind a proxy, where all senders are one place, anybody could else keep out the deliveries of all.
+        After too many failures HttpRefusal is raised instead. Valid signatures pass even then: such a secret cannot be
+        guessed, and behind a proxy, where all senders are one place, anyone could otherwise lock out all of them.
         """
         try:
             yield
@@ -86,26 +86,26 @@ class Visitor:
 
 @dataclass(frozen=True, slots=True)
 class SocketOwner:
-    """Somebody who reached the Unix socket, which is the owner's alone."""
+    """A caller at the Unix socket, which only the owner can reach."""
 
     who: ApiCaller = field(default=AT_THE_SOCKET)
 
     def caller(self) -> ApiCaller:
-        """The owner."""
+        """Return the owner."""
         return self.who
 
     def whole(self, token: str) -> str:
-        """The token as it is."""
+        """Return the token unchanged."""
         return token
 
     def show(self, token: str) -> ApiCaller:
-        """The owner, whatever is shown."""
+        """Return the owner, whatever the token."""
         del token
         return self.who
 
     @contextmanager
     def trying(self) -> Iterator[None]:
-        """No one is counted here."""
+        """Count nothing."""
         yield
 
 

@@ -1,1 +1,1 @@
-"""A message on its way in over the API, and its outcome."""
+"""Messages received over the API, and their outcome."""

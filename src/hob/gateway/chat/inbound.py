@@ -1,4 +1,4 @@
-"""A message as the API and the terminal hand it in."""
+"""A message as the API and the terminal submit it."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -16,19 +16,19 @@ from hob.core.values import dataclass
 from hob.gateway.auth.callers import AT_THE_SOCKET, ApiCaller
 from hob.gateway.http.fields import field, read
 
-# What clients see of a message's life.
+# What clients see of a message.
 
 
 @dataclass(frozen=True, slots=True)
 class ClientEvent:
-    """One moment: accepted, delta, reasoning, retracted, progress, question, and last result or error."""
+    """One event: accepted, delta, reasoning, retracted, progress, question, and last result or error."""
 
     name: str
     data: dict[str, Any]
 
     @property
     def is_waiting(self) -> bool:
-        """Whether nothing comes until somebody answers, or lets the conversation go on."""
+        """Whether nothing more comes until a person answers or resumes the conversation."""
         return self.name == "question" or (self.name == "progress" and self.data.get("what") == "paused")
 
 
@@ -43,9 +43,9 @@ _LABELS = {
 class AttachmentReference:
     """A file of a message."""
 
-    id: str = field("what `POST /attachments` said")
-    name: str = field("what the file is called", "", characters=(0, 200))
-    voice: bool = field("whether the sender spoke it as this message: its words count as theirs", False)
+    id: str = field("the `id` from `POST /attachments`")
+    name: str = field("the file's name", "", characters=(0, 200))
+    voice: bool = field("whether the sender spoke it as this message: its words then count as the sender's", False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class ChatMessage:
 
     message: str = field("the text; required", default="")
     session: str | None = field(
-        "a conversation by name (`work`), or a whole key (`local:main`); without it the channel's main one",
+        "a conversation by name (`work`) or full key (`local:main`); without one, the channel's main one",
         None,
         characters=(1, 200),
     )
@@ -63,7 +63,7 @@ class ChatMessage:
     )
     quoted: str | None = field("text sent along as data: it is marked as untrusted and not followed", None)
     attachments: tuple[AttachmentReference, ...] = field(
-        "pictures and other files, handed in before; texts go as `quoted`", ()
+        "images and other files, uploaded before; texts go into `quoted`", ()
     )
     channel: str = field(
         "who speaks: `api` (a program) or `local` (a person at this machine's terminal)",
@@ -74,7 +74,7 @@ class ChatMessage:
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest(ChatMessage):
-    """A message, and how long its answer is waited for."""
+    """A message, and how long to wait for its answer."""
 
     wait: float | None = field(
         "how long to wait for the answer; at most and by default `gateway.wait_seconds`",
@@ -85,17 +85,17 @@ class ChatRequest(ChatMessage):
 
 
 def owners_inbound(fields: Mapping[str, Any], key: str | None, clock: Clock) -> Inbound:
-    """The owner's message made of these fields. Raises InvalidRequest, naming what is wrong."""
+    """Return the owner's message made of these fields. Raises InvalidRequest."""
     return inbound_of(read(ChatRequest, fields), key, clock, AT_THE_SOCKET)
 
 
 def own_chat(caller: ApiCaller, session: str | None = None) -> str:
-    """The conversation of somebody who is not the owner, or the thread of this name beside it."""
+    """Return the chat of a caller who is not the owner, or a named thread beside it."""
     return f"@{caller.name}/{session}" if session else f"@{caller.name}"
 
 
 async def attached(message: ChatMessage, blobs: Blobs) -> tuple[Attachment, ...]:
-    """The files of the message, their kinds told by their bytes. Raises InvalidRequest."""
+    """Return the message's files, with media types by content. Raises InvalidRequest."""
     files = []
     for file in message.attachments:
         try:
@@ -109,18 +109,18 @@ async def attached(message: ChatMessage, blobs: Blobs) -> tuple[Attachment, ...]
 
 
 def sender_of(caller: ApiCaller) -> Sender:
-    """The sender: the owner, or the person the token is for."""
+    """Return the sender: the owner, or the person with the token."""
     return Sender("owner") if caller.owner else Sender(f"{TOKEN_SENDER}{caller.name}", caller.name, caller.cls)
 
 
 def is_own(caller: ApiCaller, session: SessionKey) -> bool:
-    """Whether this is a conversation of the caller's; all are the owner's."""
+    """Return whether this session belongs to the caller; all belong to the owner."""
     own, passing = f"api:{own_chat(caller)}", f"{ONE_TURN}{own_chat(caller)}"
     return caller.cls is SenderClass.OWNER or session == own or session.startswith((f"{own}/", f"{passing}/"))
 
 
 def alone(caller: ApiCaller, inbound: Inbound) -> Inbound:
-    """The message in a conversation of its own, which is over with the answer and is listed nowhere."""
+    """Return the message in a session of its own, which ends with the answer and is not listed."""
     chat = inbound.id if caller.cls is SenderClass.OWNER else own_chat(caller, inbound.id)
     return replace(inbound, origin=Address("api", f"once/{chat}"), session=SessionKey(f"{ONE_TURN}{chat}"))
 
@@ -128,10 +128,10 @@ def alone(caller: ApiCaller, inbound: Inbound) -> Inbound:
 def inbound_of(
     message: ChatMessage, key: str | None, clock: Clock, caller: ApiCaller, files: tuple[Attachment, ...] = ()
 ) -> Inbound:
-    """The message of this caller. `key` is the idempotency key; without one the message is new.
+    """Return this caller's message. `key` is the idempotency key; without one the message is new.
 
-    The owner's programs share the owner's conversations; other token holders have their own.
-    Raises InvalidRequest and NotAllowed.
+    The owner's programs share the owner's conversations; other token holders have their own. Raises InvalidRequest and
+    NotAllowed.
     """
     if not (message.message.strip() or (message.quoted or "").strip() or files):
         raise InvalidRequest("message is missing or empty")
@@ -148,7 +148,7 @@ def inbound_of(
     return Inbound(
         id=id,
         key=key or id,
-        # a bare name is a conversation of this channel; a whole key, such as another channel's, is taken as it is
+        # a bare name is a conversation of this channel; a full key, e.g. of another channel, is used as it is
         origin=Address(channel=message.channel, chat="main" if whole else chat),
         sender=sender_of(caller),
         text=message.message,

@@ -1,4 +1,4 @@
-"""Following a message from its acceptance to its outcome."""
+"""Following a message from acceptance to its outcome."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -22,23 +22,23 @@ from hob.gateway.routes.views import FINAL, ChatAnswer, chat_view
 
 @dataclass(frozen=True, slots=True)
 class OpenQuestion:
-    """The message waits for people; the view says for what. `begun`: it did so before anybody looked."""
+    """The message waits for people; the view says for what. `begun`: it already did when watching began."""
 
     view: ChatAnswer
     begun: bool
 
 
 async def accept(api: Api, inbound: Inbound) -> Accepted:
-    """Accept a message, and with it the files that were handed in for it. Raises HobErrors."""
+    """Accept a message, together with the files uploaded for it. Raises HobErrors."""
     accepted = await api.accept(inbound)
     await note_taken(api.store, inbound)
     return accepted
 
 
 async def outcome(api: Api, accepted: Accepted, wait: float, *, known: bool = False, fresh: bool = False) -> ChatAnswer:
-    """The view of the message once it is settled or people are asked, or as it is when the time is up.
+    """Return the message's view once it is settled or asks a question, or as it is after `wait` seconds.
 
-    A question that stands already is not waited at, unless it is `known`. `fresh`: see `watch`.
+    A question that was already open is only reported if `known` is false. `fresh`: see `watch`.
     """
     try:
         async for item in watch(api, accepted, wait, fresh=fresh):
@@ -54,13 +54,13 @@ async def outcome(api: Api, accepted: Accepted, wait: float, *, known: bool = Fa
 async def watch(
     api: Api, accepted: Accepted, wait: float, *, fresh: bool = False
 ) -> AsyncGenerator[Notice | OpenQuestion | ChatAnswer, None]:
-    """The notices about a message, what people are asked, and, last, its view.
+    """Yield the notices about a message, its questions, and last its view.
 
-    `fresh`: nothing else has run since it was queued, so nothing can have become of it and the store need not be asked.
-    Raises Stopping when Hob shuts down before the outcome, StoreDamaged when there will be none.
+    `fresh`: nothing else ran since it was queued, so the store need not be read first. Raises Stopping if Hob shuts
+    down before the outcome, StoreDamaged if there will be none.
     """
-    # Watching begins before the store is read, so the end is seen either here or there. A message may be settled
-    # under another one's trace (it joined its turn), so the whole session is watched.
+    # Subscribe before reading the store, so that the end is seen in one of them. A message may be settled under another
+    # trace (it joined that turn), so the whole session is watched.
     with api.hub.subscribe(session=accepted.session) as notices:
         view = None if fresh else await _view(api, accepted)
         traces = {accepted.trace} if view is None else {accepted.trace, await _trace(api, view)}
@@ -89,12 +89,12 @@ async def watch(
 
 
 def _waits(view: ChatAnswer) -> bool:
-    """Whether people are asked, or the program itself."""
+    """Return whether a person is asked, or the program itself."""
     return "question" in view or "waits_for" in view
 
 
 async def _trace(api: Api, view: ChatAnswer) -> TraceId:
-    """That of the turn which the message is in, e.g. as the answer to a question."""
+    """Return the trace of the message's turn, which differs if it joined another one."""
     first = await api.store.inbox.find_result(InboundId(view["merged_into"])) if "merged_into" in view else None
     return TraceId(view["trace_id"]) if first is None else first.trace
 
@@ -107,7 +107,7 @@ async def _view(api: Api, accepted: Accepted) -> ChatAnswer:
 
 
 async def follow(api: Api, inbound: Inbound, wait: float) -> AsyncGenerator[ClientEvent, None]:
-    """Accept a message and tell its life; errors are told, not raised."""
+    """Accept a message and yield its events; errors become events."""
     try:
         accepted = await accept(api, inbound)
         yield ClientEvent("accepted", {"id": accepted.id, "session": accepted.session, "trace_id": accepted.trace})
@@ -118,7 +118,7 @@ async def follow(api: Api, inbound: Inbound, wait: float) -> AsyncGenerator[Clie
 
 
 async def follow_again(api: Api, id: InboundId, wait: float) -> AsyncGenerator[ClientEvent, None]:
-    """Tell the rest of an earlier message's life; errors are told, not raised."""
+    """Yield the rest of an earlier message's events; errors become events."""
     try:
         async for event in _follow(api, await find_accepted(api, id), wait):
             yield event
@@ -131,12 +131,12 @@ async def _follow(api: Api, accepted: Accepted, wait: float) -> AsyncGenerator[C
         async for item in watch(api, accepted, wait):
             yield await _asked(api, item.view) if isinstance(item, OpenQuestion) else _event(item)
     except Stopping:
-        return  # a stream without a result says: come again with the same key or id
+        return  # a stream without a result tells the client to reconnect with the same key or id
     await pick_up(api, accepted.id)
 
 
 async def _asked(api: Api, view: ChatAnswer) -> ClientEvent:
-    """The view, and beside it everything about each approval that stands."""
+    """Return the question's view with the details of each open approval."""
     found = [await api.store.approvals.find(id) for id in view.get("approvals", ())]
     asked = [
         await approval_view(api.store, each, api.pending_approvals().scopes(each)) for each in found if each is not None
@@ -145,13 +145,13 @@ async def _asked(api: Api, view: ChatAnswer) -> ClientEvent:
 
 
 async def pick_up(api: Api, id: InboundId) -> None:
-    """Note that anyone who fetches replies here has got this one; called after it was handed over."""
+    """Note that this reply was fetched; called after it was sent."""
     if not api.store.damage:
         await api.store.outbox.handed_over(id, FETCHED_CHANNELS)
 
 
 async def find_accepted(api: Api, id: InboundId) -> Accepted:
-    """What was said when the message was accepted. Raises NotFound."""
+    """Return what was answered when the message was accepted. Raises NotFound."""
     result = await api.store.inbox.find_result(id)
     if result is None:
         raise NotFound(translatable("no message is called {id}; `hob tasks --all` lists them", id=id))
@@ -159,7 +159,7 @@ async def find_accepted(api: Api, id: InboundId) -> Accepted:
 
 
 async def find_own(api: Api, id: InboundId, caller: ApiCaller) -> Accepted:
-    """The same for a caller: others than the owner have conversations of their own alone. Raises NotFound."""
+    """Return it for a caller; others than the owner only see their own conversations. Raises NotFound."""
     accepted = await find_accepted(api, id)
     if not is_own(caller, accepted.session):
         raise NotFound(translatable("no message of yours has this id"))

@@ -1,4 +1,4 @@
-"""Checking a message that came over the API: its files, its session, its model."""
+"""Validating a message received over the API: files, session, model."""
 
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.ids import SessionKey
@@ -11,7 +11,7 @@ from hob.gateway.http.failures import HttpRefusal
 
 
 async def receive(api: Api, message: ChatMessage, key: str | None, caller: ApiCaller) -> Inbound:
-    """The message, to be accepted. Raises InvalidRequest, NotAllowed and Refusal."""
+    """Return the message, to be accepted. Raises InvalidRequest, NotAllowed and HttpRefusal."""
     files = await attached(message, api.store.blobs)
     inbound = inbound_of(message, key, api.clock, caller, files)
     if inbound.model is not None:
@@ -22,7 +22,7 @@ async def receive(api: Api, message: ChatMessage, key: str | None, caller: ApiCa
 
 
 def check_model(api: Api, caller: ApiCaller, name: str, *, bare: bool = False) -> None:
-    """Raises Refusal for a model that cannot be asked, and for callers who may not choose one, as `/model` does.
+    """Raise HttpRefusal for an unavailable model, and for callers who may not choose one (as with `/model`).
 
     A `bare` name without a provider may be one of the default server's.
     """
@@ -36,7 +36,7 @@ def check_model(api: Api, caller: ApiCaller, name: str, *, bare: bool = False) -
 
 
 async def _check_session(api: Api, key: SessionKey) -> None:
-    """A conversation of a channel cannot be begun from outside: its answers would lead nowhere."""
+    """Reject sessions of a channel that do not exist: their answers would lead nowhere."""
     channel, _, name = key.partition(":")
     if channel in FETCHED_CHANNELS and name.strip():
         return

@@ -1,6 +1,6 @@
-"""Uploaded files that no message has taken yet: whose they are, and how many and how much one sender may have.
+"""Uploaded files that no message uses yet, with their senders and limits.
 
-They are what the API remembers, a row each, so that a restart changes nothing.
+Each is a row in the database, so that they survive restarts.
 """
 
 import json
@@ -16,7 +16,7 @@ from hob.gateway.http.failures import HttpRefusal
 from hob.store.store import Store
 
 MAX_FILES, MAX_BYTES = 20, 100_000_000
-"""Of one sender who is not the owner."""
+"""Limits of one sender who is not the owner."""
 
 _STATE = ("api", "uploads")
 _HOUR = 3_600
@@ -31,10 +31,10 @@ class _Upload:
 
 
 async def note(store: Store, caller: ApiCaller, blob: BlobId, size: int, at: float) -> None:
-    """A caller uploads this file. Raises Refusal where they have too many already, and StoreErrors."""
+    """Record an upload. Raises HttpRefusal if the caller has too many, and StoreErrors."""
     sender = sender_of(caller)
     key = _key(blob, sender)
-    # noted before it is counted: of many at once none comes past the limit
+    # recorded before it is counted, so that concurrent uploads cannot pass the limit
     await store.channel_state.put(*_STATE, {key: json.dumps([size, at])})
     if caller.cls is SenderClass.OWNER:
         return
@@ -48,14 +48,14 @@ async def note(store: Store, caller: ApiCaller, blob: BlobId, size: int, at: flo
 
 
 async def note_taken(store: Store, inbound: Inbound) -> None:
-    """The message was accepted, and its files are its own. Raises StoreErrors."""
+    """Remove the files of an accepted message from the uploads. Raises StoreErrors."""
     taken = {_key(file.blob, inbound.sender): "" for file in inbound.attachments if file.blob is not None}
     if taken:
         await store.channel_state.put(*_STATE, taken)
 
 
 async def drop_untaken(store: Store, before: float) -> int:
-    """Let go of files that were handed in before and are named by nothing; how many. Raises StoreErrors."""
+    """Delete uploads from before this time that nothing uses. Return their number. Raises StoreErrors."""
     found = tuple(_read(await store.channel_state.get(*_STATE)))
     old = {each.blob for each in found if each.at < before} - {each.blob for each in found if each.at >= before}
     dropped = await store.retention.drop_unnamed(old, before)

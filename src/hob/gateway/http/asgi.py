@@ -1,4 +1,4 @@
-"""The ASGI application: the table of routes, dispatched."""
+"""The ASGI application: the routing table, dispatched."""
 
 import asyncio
 import os
@@ -25,11 +25,11 @@ from hob.gateway.http.endpoint import Endpoint, caller_of
 from hob.gateway.http.failures import Failure, HttpRefusal
 from hob.gateway.openai.errors import response_at
 
-# The last net before an answer leaves: no known secret is in it, wherever it comes from.
+# The last net before an answer leaves: it contains no known secret, wherever that comes from.
 
 
 class MaskedAnswers:
-    """Wraps an application. An answer in one piece keeps its right length, one that grows is masked piece by piece."""
+    """Masks secrets in an application's answers. Complete ones keep a correct length; streams are masked by piece."""
 
     def __init__(self, app: ASGIApp, mask: Callable[[str], str]) -> None:
         self._app = app
@@ -42,7 +42,7 @@ class MaskedAnswers:
             nonlocal head
             if message["type"] == "http.response.start":
                 if not any(name == b"content-length" for name, _ in message["headers"]):
-                    await send(message)  # it grows: anyone who follows it sees at once that it began
+                    await send(message)  # a stream: its reader learns at once that it began
                 else:
                     head = message
                 return
@@ -69,7 +69,7 @@ def _resized(head: Message, size: int) -> Message:
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._:/+=@-]{1,128}")
 _API_PATHS = frozenset({"/ws", "/health"})
-"""The API's own paths outside of `/api/`."""
+"""The API's own paths outside `/api/`."""
 _OF_STATUS = {404: "not_found", 405: "method_not_allowed"}
 
 
@@ -81,10 +81,10 @@ def build_api(
     more: Callable[[], Iterable[Endpoint[Any]]] = tuple,
     pages: Mapping[str, ASGIApp] | None = None,
 ) -> ASGIApp:
-    """The application: for the Unix socket, whose callers are the owner, if `local`; else guarded, for TCP.
+    """Return the application: if `local`, for the Unix socket, whose callers are the owner; else guarded, for TCP.
 
-    `more` endpoints are loaded with the first request that is for none of these. `pages` are served to anybody, each
-    below its path; the API's own paths stay the API's.
+    `more` endpoints are loaded with the first request that matches none of `endpoints`. `pages` are public, each below
+    its path; the API's own paths take precedence.
     """
 
     def routes(of: Iterable[Endpoint[Any]]) -> list[Route | WebSocketRoute]:
@@ -99,7 +99,7 @@ def build_api(
 
 
 class _Router(Router):
-    """Tries the routes alone whose words at the beginning are those of the path, in their order, instead of all."""
+    """Tries only routes with the literal prefix of the path, in order, instead of all."""
 
     def __init__(
         self, routes: Sequence[Route | WebSocketRoute], more: Callable[[], Sequence[Route | WebSocketRoute]]
@@ -116,12 +116,12 @@ class _Router(Router):
         self.routes += routes
 
     async def app(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Give it to the first that takes it, else to one that has its path."""
+        """Pass the request to the first matching route, else to one that matches its path only."""
         scope.setdefault("router", self)
         route, match, found = self._find(scope)
         if match is not Match.FULL and self._more is not None:
             more = await asyncio.to_thread(self._more)
-            if self._more is not None:  # another request may have been as fast
+            if self._more is not None:  # another request may have loaded them
                 self._more = None
                 self._add(more)
             route, match, found = self._find(scope)
@@ -152,7 +152,7 @@ class _Router(Router):
 
 
 class _WithPages:
-    """Sends a request to the page whose path it begins with; what is the API's goes to the API."""
+    """Dispatches requests to pages by path prefix; the API's paths go to the API."""
 
     def __init__(self, api: ASGIApp, pages: Mapping[str, ASGIApp]) -> None:
         self._api = api
@@ -183,7 +183,7 @@ class LazyApp:
 
 
 class _Named:
-    """Gives each answer an id, the caller's own where it is one: `x-request-id`, by which the log names it, too."""
+    """Sets `x-request-id` on each answer, the caller's own if valid; the log uses it too."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -212,20 +212,21 @@ class _Local:
 
 
 async def _on_defect(request: Request, _: Exception) -> Response:
-    """Told like every other failure; the server logs the error itself."""
+    """Answer an unexpected exception like any other failure; the server logs it."""
     return response_at(request.url.path, Failure("internal", "this is a mistake in Hob; `hob logs` shows it"))
 
 
 async def _on_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 - registered for this class only
     try:
-        if not (error.status_code == 405 and request.url.path.startswith("/hooks/")):  # whose senders have no token
+        # senders of webhooks have no token
+        if not (error.status_code == 405 and request.url.path.startswith("/hooks/")):
             caller_of(request)
-    except HttpRefusal as refusal:  # without a token no one learns which routes there are
+    except HttpRefusal as refusal:  # without a token nobody learns which routes exist
         return response_at(request.url.path, refusal.failure)
     failure = Failure(_OF_STATUS.get(error.status_code, "invalid_request"), error.detail)
     response = response_at(request.url.path, failure)
-    if error.status_code == 405:  # all routes of this path; the router names those of the first
+    if error.status_code == 405:  # the methods of all routes of this path; the router only names the first one's
         found = (route for route in request.app.routes if route.matches(request.scope)[0] is not Match.NONE)
         response.headers["allow"] = ", ".join(sorted({each for route in found for each in route.methods}))
     return response

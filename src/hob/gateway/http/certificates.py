@@ -1,4 +1,4 @@
-"""TLS certificates of the listeners, read and reloaded."""
+"""TLS certificates of the listeners, loaded and reloaded."""
 
 import ssl
 
@@ -8,7 +8,7 @@ from hob.gateway.settings import GatewaySettings
 
 
 def secured_by(settings: GatewaySettings) -> ssl.SSLContext | None:
-    """What TLS is spoken with; None where it is not. Raises NotConfigured."""
+    """Return the TLS context, or None without TLS. Raises NotConfigured."""
     if settings.tls_cert is None:
         if settings.tls_key is not None:
             raise NotConfigured(
@@ -21,16 +21,14 @@ def secured_by(settings: GatewaySettings) -> ssl.SSLContext | None:
 
 
 def renew_certificate(context: ssl.SSLContext, settings: GatewaySettings) -> None:
-    """Read the files again for connections to come. Raises NotConfigured, and changes nothing then."""
-    load_certificate(
-        ssl.create_default_context(ssl.Purpose.CLIENT_AUTH), settings
-    )  # one that does not fit is not taken
+    """Reload the files for future connections. Raises NotConfigured, and then changes nothing."""
+    load_certificate(ssl.create_default_context(ssl.Purpose.CLIENT_AUTH), settings)  # an invalid one is not applied
     load_certificate(context, settings)
 
 
 def load_certificate(context: ssl.SSLContext, settings: GatewaySettings) -> None:
-    """Have the context show the configured certificate. Raises NotConfigured."""
-    assert settings.tls_cert is not None  # noqa: S101 - asked by those who call this
+    """Load the configured certificate into the context. Raises NotConfigured."""
+    assert settings.tls_cert is not None  # noqa: S101 - checked by the callers
     try:
         context.load_cert_chain(settings.tls_cert, settings.tls_key)
     except ssl.SSLError as error:

@@ -1,7 +1,7 @@
-"""One line of the table of routes, and how a call of it is read, checked and answered.
+"""An endpoint: one row of the routing table, and how its calls are authorised, parsed and answered.
 
-The table is the only way in: the application, the reference and the OpenAPI file are all made from it, so that no route
-can be without a scope, a size limit, or a page.
+The application, the reference and the OpenAPI file are all made from the table, so that no route lacks a scope, a size
+limit or a manual.
 """
 
 import logging
@@ -39,7 +39,7 @@ LINES = "application/jsonl"
 
 @dataclass(frozen=True, slots=True)
 class EndpointCall(Generic[T]):
-    """One call, let in, read and checked. `payload`: what the endpoint takes, an object or the bytes."""
+    """A call that was authorised, parsed and validated. `payload`: the declared object, or the bytes."""
 
     api: Api
     caller: ApiCaller
@@ -52,11 +52,11 @@ class EndpointCall(Generic[T]):
         return str(self.request.path_params["id"])
 
     def header(self, name: str) -> str | None:
-        """The value of a header, or None."""
+        """Return the value of a header, or None."""
         return self.request.headers.get(name)
 
     def wants(self, media_type: str) -> bool:
-        """Whether the caller asks to be answered in this form."""
+        """Return whether the caller asks for this media type."""
         return media_type in self.request.headers.get("accept", "")
 
 
@@ -66,14 +66,14 @@ LiveHandler = Callable[[Api, Scope, Receive, Send], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class Endpoint(Generic[T]):
-    """What is called by one method on one path. Its manual is the handler's docstring.
+    """One method on one path. Its manual is the handler's docstring.
 
-    `scope` is what the caller must be allowed, if none of the scopes in `also`; None: everybody may. What it takes, a
-    frozen dataclass made with `fields.field`, is read from the query, with POST and PUT from a JSON body instead;
-    `bytes` takes a body of any type as it is. Unless it is `closed`, fields that are not declared are passed over.
+    `scope` is what the caller must have, unless one of the scopes in `also`; None: public. `takes` is a frozen
+    dataclass made with `fields.field`, parsed from the query, or with POST and PUT from a JSON body; `bytes` takes any
+    body as it is. Unless `closed`, undeclared fields are ignored.
 
-    The rest is told to people and to the OpenAPI file: `errors` are the codes of
-    `failures.STATUS` it may end with beyond those of every endpoint, `failures` what a model's failure may be.
+    The rest is for people and the OpenAPI file: `errors` are the codes of `failures.STATUS` it may end with beyond
+    those of every endpoint, `failures` the statuses of a model's failure.
     """
 
     method: str
@@ -84,26 +84,26 @@ class Endpoint(Generic[T]):
     errors: tuple[str, ...] = ()
     failures: tuple[int, ...] = ()
     also: tuple[TokenScope, ...] = ()
-    """Narrower scopes that do as well."""
+    """Narrower scopes that suffice, too."""
     local: bool = False
-    """Only the Unix socket has it: it acts on the machine itself, or on whom Hob follows."""
+    """Only on the Unix socket: it acts on the machine, or on whom Hob obeys."""
     closed: bool = True
     media: tuple[str, ...] = (JSON,)
-    """The forms of its answer, JSON first where there are several."""
+    """The media types of its answer, JSON first."""
     headers: tuple[tuple[str, str], ...] = ()
-    """Request headers it heeds, each with its meaning."""
+    """Request headers it uses, each with its meaning."""
     in_query: tuple[str, ...] = ()
-    """Fields that a POST without a body may give in its address, as older clients do; the answer is marked."""
+    """Fields that a POST without a body may have in its URL, as older clients do; the answer is marked deprecated."""
     max_bytes: int | None = None
-    """The largest body, where it is not `gateway.body_bytes`."""
+    """The largest body, if not `gateway.body_bytes`."""
     statuses: tuple[int, ...] = (200,)
-    """Of its answer; what that is the return type of the handler says (`JsonResponse[...]`)."""
+    """The statuses of its answer, whose form is the handler's return type (`JsonResponse[...]`)."""
     failing: Callable[[Failure], Response] = failure_response
-    """How a failure is written."""
+    """Writes a failure."""
     changes: str = ""
-    """What others look at that it changes, as the timeline names it: pages that show it look again."""
+    """What it changes, as named in the timeline, so that open pages refresh."""
     live: Lazy[LiveHandler] | None = None
-    """What a WebSocket that is opened there is given to; the handler answers a request that opens none."""
+    """Handles WebSockets opened at this path; the handler answers requests that open none."""
 
     @property
     def has_body(self) -> bool:
@@ -116,7 +116,7 @@ class Endpoint(Generic[T]):
         return self.takes is bytes
 
     def routes(self, api: Api) -> Iterator[Route | WebSocketRoute]:
-        """The routes of the application."""
+        """Yield the routes of the application."""
         if self.live is not None:
             yield WebSocketRoute(self.path, _Live(self.live, api))
 
@@ -162,7 +162,7 @@ class Endpoint(Generic[T]):
         if self.has_body:
             if given and not body and given.keys() <= set(self.in_query):
                 return read(self.takes, given, closed=self.closed)
-            if given:  # addresses stand in the logs of whatever lies between
+            if given:  # URLs end up in the logs of intermediaries
                 raise InvalidRequest("this route takes its fields in a JSON body and none in the address")
             given = _object(body, request)
         elif body.strip():
@@ -190,7 +190,7 @@ class Endpoint(Generic[T]):
 
 
 class _Live:
-    """A class, since starlette takes a function for one of a `WebSocket`."""
+    """A class, since starlette treats a function as a handler of its own `WebSocket`."""
 
     def __init__(self, live: Lazy[LiveHandler], api: Api) -> None:
         self._live = live
@@ -201,7 +201,7 @@ class _Live:
 
 
 def caller_of(request: HTTPConnection, *scopes: TokenScope) -> ApiCaller:
-    """Who calls, if they have one of these scopes; any caller, where none is asked for. Raises Refusal."""
+    """Return the caller, who has one of these scopes, if any are given. Raises HttpRefusal."""
     visitor: Visitor | SocketOwner = request.scope["visitor"]
     caller = visitor.caller()
     if scopes and not any(map(caller.may, scopes)):
@@ -211,7 +211,7 @@ def caller_of(request: HTTPConnection, *scopes: TokenScope) -> ApiCaller:
 
 
 NOBODY = ApiCaller("", frozenset())
-"""Somebody without a token, on an endpoint that is for everybody."""
+"""A caller of a public endpoint, without a token."""
 
 
 def _object(body: bytes, request: Request) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Errors over HTTP: the code of each, and one status for each code."""
+"""Errors over HTTP: their codes, and one status per code."""
 
 from collections.abc import Mapping
 from typing import TypedDict
@@ -48,7 +48,7 @@ STATUS: Mapping[str, int] = {
     "store_full": 507,
     "internal": 500,
 }
-"""The status of every code that says: nothing was done."""
+"""The HTTP status of every error code for requests that did nothing."""
 
 MODEL_STATUS: Mapping[str, int] = {
     ModelFault.BILLING.value: 402,
@@ -59,7 +59,7 @@ MODEL_STATUS: Mapping[str, int] = {
     ModelFault.SETTINGS.value: 503,
     ModelFault.TIMEOUT.value: 504,
 }
-"""The status of a model's failure; 502 for all others."""
+"""The HTTP status of a model's failure; 502 for all others."""
 
 
 class ErrorBody(TypedDict):
@@ -81,9 +81,9 @@ class Failed(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """An error for machines: a code of `STATUS`, a sentence, and the seconds after which to try again.
+    """An error for programs: a code of `STATUS`, a sentence, and the seconds after which to retry.
 
-    `param` is the path of the field that is wrong, where it is one.
+    `param` is the path of the invalid field, if any.
     """
 
     code: str
@@ -97,12 +97,12 @@ class Failure:
         return STATUS[self.code]
 
     def view(self) -> Failed:
-        """The body of the answer."""
+        """Return the body of the answer."""
         return {"error": {"code": self.code, "message": self.message}}
 
 
 class HttpRefusal(Exception):
-    """Raised by the gateway itself, where no error of Hob's says it: a body too large, a scope that is missing."""
+    """Raised by the gateway for what no error of Hob's expresses: a body too large, a missing scope."""
 
     def __init__(self, code: str, message: str, retry_after: int | None = None, *, param: str | None = None) -> None:
         super().__init__(message)
@@ -110,12 +110,12 @@ class HttpRefusal(Exception):
 
     @classmethod
     def of(cls, failure: Failure) -> "HttpRefusal":
-        """The refusal that is answered with this failure."""
+        """Return the refusal that answers with this failure."""
         return cls(failure.code, failure.message, failure.retry_after, param=failure.param)
 
 
 def failure_of(error: HobError) -> Failure:
-    """The failure an error is at the edge."""
+    """Return the failure that represents an error over HTTP."""
     text = str(error)
     match error:
         case Busy():
@@ -143,7 +143,7 @@ def failure_of(error: HobError) -> Failure:
 
 
 def status_of_fault(code: str) -> int:
-    """The HTTP status of a turn that has failed with this code."""
+    """Return the HTTP status of a turn that failed with this code."""
     return MODEL_STATUS.get(code, 502)
 
 

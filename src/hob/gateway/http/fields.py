@@ -1,7 +1,7 @@
-"""What a request may hold: a frozen dataclass whose fields are made by `field`, and how one is read and checked.
+"""Declared requests: frozen dataclasses whose fields are made by `field`, and how one is parsed and validated.
 
-A declaration is all there is: requests are checked by it, the reference and the OpenAPI file are written from it.
-Nothing is guessed: only what comes from a query, where all is text, is read as the number or word that is wanted.
+The declaration is the only source: requests are validated by it, and the reference and the OpenAPI file are generated
+from it. Values are not coerced, except that query texts are parsed as the declared number or word.
 """
 
 import dataclasses
@@ -19,29 +19,29 @@ from hob.core.values import dataclass
 T = TypeVar("T")
 
 MAX = 2**63 - 1
-"""The largest number, either way."""
+"""The largest absolute value of a number."""
 _NAMES = {str: "a string", int: "a whole number", float: "a number", bool: "true or false"}
 _WORDS = {"true": True, "1": True, "false": False, "0": False}
 
 
 @dataclass(frozen=True, slots=True)
 class FieldBounds:
-    """What is asked of a field's value, and what people are told about it. `unit` goes with a number: `seconds`."""
+    """The bounds of a field's value, and its manual. `unit` goes with a number: `seconds`."""
 
     doc: str = ""
     at_least: float | None = None
     at_most: float | None = None
     unit: str = ""
     characters: tuple[int, int] | None = None
-    """The fewest and the most characters, all printable."""
+    """The minimum and maximum number of characters, all printable."""
     one_of: tuple[str, ...] = ()
     only: tuple[Any, ...] | None = None
-    """The values that it may have, where `kind` says nothing; `why` all others are refused."""
+    """The only values allowed, if `kind` does not say it; `why` explains that all others are refused."""
     why: str = ""
 
 
 class WrongField(InvalidRequest):
-    """A field of a request is not what it must be; `path` says which, as in `attachments[1].id`."""
+    """A field of a request is invalid; `path` says which, as in `attachments[1].id`."""
 
     def __init__(self, path: str, message: str) -> None:
         super().__init__(message)
@@ -49,7 +49,7 @@ class WrongField(InvalidRequest):
 
 
 class QueryText(str):
-    """A value from a query: it may be read as a number or a truth."""
+    """A value from a query, which may be parsed as a number or boolean."""
 
     __slots__ = ()
 
@@ -66,7 +66,7 @@ def field(
     only: tuple[Any, ...] | None = None,
     why: str = "",
 ) -> Any:
-    """A field of a request: its one-line manual, its default (without one it must be given) and its bounds."""
+    """Declare a field of a request: its description, default (required without one) and bounds."""
     bounds = FieldBounds(doc, at_least, at_most, unit, characters, tuple(one_of), only, why)
     if default is MISSING:
         return dataclasses.field(metadata={"bounds": bounds})
@@ -90,7 +90,7 @@ class Field:
 
 @cache
 def fields_of(cls: Any) -> tuple[Field, ...]:
-    """The declared fields of a request, in order."""
+    """Return the declared fields of a request, in order."""
     return tuple(
         Field(each.name, _without_none(each.type), each.default, each.metadata.get("bounds", FieldBounds()))
         for each in dataclasses.fields(cls)
@@ -106,13 +106,13 @@ def _without_none(kind: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Nothing:
-    """A request that says all by its path."""
+    """A request without fields."""
 
 
 def read(cls: type[T], given: Mapping[str, Any], *, closed: bool = True, within: str = "") -> T:
-    """The request made of these values; None counts as not given. Raises InvalidRequest that names the field.
+    """Make the request from these values; None counts as missing. Raises InvalidRequest, which names the field.
 
-    Unless it is `closed`, fields that are not declared are passed over. `within` is the path of the object itself.
+    Unless `closed`, undeclared fields are ignored. `within` is the path of the object itself.
     """
     declared = fields_of(cast(Hashable, cls))
     if closed:
@@ -141,7 +141,7 @@ def _value(path: str, kind: Any, bounds: FieldBounds, raw: Any, closed: bool) ->
     origin = get_origin(kind)
     if bounds.only is not None and not any(type(each) is type(raw) and each == raw for each in bounds.only):
         raise WrongField(path, f"{path}: {bounds.why}")
-    if kind is Any or origin in (Union, types.UnionType):  # its taker looks closer
+    if kind is Any or origin in (Union, types.UnionType):  # the handler validates it
         return str(raw) if isinstance(raw, QueryText) else raw
     if origin in (list, tuple):
         if not isinstance(raw, list):
@@ -161,7 +161,7 @@ def _value(path: str, kind: Any, bounds: FieldBounds, raw: Any, closed: bool) ->
 
 
 def choices_of(kind: Any) -> tuple[str, ...]:
-    """The words that a field of this type may be; none where it is no choice."""
+    """Return the words that a field of this type may have; none if it is no choice."""
     if get_origin(kind) is Literal:
         return tuple(map(str, get_args(kind)))
     return tuple(each.value for each in kind) if isinstance(kind, type) and issubclass(kind, StrEnum) else ()
@@ -184,7 +184,7 @@ def _plain(path: str, kind: Any, bounds: FieldBounds, raw: Any) -> Any:
 
 
 def _of_text(kind: type, text: QueryText) -> Any:
-    """The text as this type; itself where it is none."""
+    """Return the text as this type, or unchanged if it is not one."""
     if kind is bool:
         return _WORDS.get(text, text)
     if kind in (int, float):

@@ -1,4 +1,4 @@
-"""The API asked from within its own process, as its owner at the Unix socket."""
+"""In-process requests to the API, as its owner."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -22,9 +22,9 @@ async def answer_in_process(
     body: Mapping[str, Any] | None,
     told: Callable[[bytes], object] | None = None,
 ) -> str:
-    """The body of the answer, also of one that tells of a failure; `told` is given its lines as they come.
+    """Return the body of the answer, even of a failure; `told` gets its pieces as they come.
 
-    `more`: the endpoints of features.
+    `more` returns the endpoints of features.
     """
     app = build_api(api, local=True, endpoints=ENDPOINTS, more=more)
 

@@ -1,7 +1,7 @@
-"""Reading JSON bodies: how deep they may be nested.
+"""Parsing JSON bodies with a nesting limit.
 
-The parser ends at Python's own limit of recursion, and whatever writes, copies or looks through a value later needs a
-little more of it than the parser did: what was only just read would fail there.
+The parser stops at Python's own recursion limit, but whatever writes, copies or traverses the value later needs a
+little more stack than the parser did, and would fail.
 """
 
 import json
@@ -14,14 +14,14 @@ MAX_LEVELS = 100
 
 
 def parse_json(text: bytes | str, what: str = "the body") -> Any:
-    """The value. Raises InvalidRequest, which speaks of `what`, where it is no JSON or is nested too deeply."""
+    """Return the value. Raises InvalidRequest, which names `what`, for invalid JSON or deep nesting."""
     try:
         value = json.loads(text)
     except RecursionError as error:
         raise _too_deep(what) from error
     except ValueError as error:
         raise InvalidRequest(f"{what} is not JSON: {error}") from error
-    # text without many brackets cannot be deep, and most is such
+    # text with few brackets cannot be deep, and most is such
     brackets = text.count("[") + text.count("{") if isinstance(text, str) else text.count(b"[") + text.count(b"{")
     if brackets > MAX_LEVELS and _is_deep(value):
         raise _too_deep(what)
@@ -38,7 +38,7 @@ def _is_deep(value: Any) -> bool:
 
 
 def _inside(value: Any) -> list[Any]:
-    """The lists and objects that stand directly in this one."""
+    """Return the lists and objects directly inside."""
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return [each for each in inner if isinstance(each, dict | list)]
 

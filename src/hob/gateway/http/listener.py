@@ -1,4 +1,4 @@
-"""HTTP listeners: time limits, most connections, largest headers, pings."""
+"""HTTP listeners: timeouts, connection and header limits, pings."""
 
 import asyncio
 import json
@@ -17,22 +17,22 @@ from hob.gateway.http.failures import Failure
 from hob.gateway.http.uvicorn_server import Config, HttpToolsProtocol, RequestResponseCycle, Server
 from hob.gateway.openai.errors import response_at
 
-# Taking connections in from a listening socket, never more than there is room for.
+# Accepting connections, never more than there is room for.
 
 log = logging.getLogger(__name__)
 
 BURST = 16
-"""As many are taken at once, before those that are open have a turn."""
+"""Connections accepted at once before the open ones get a turn."""
 REST_SECONDS = 1.0
-"""How long no one is taken after the machine could not."""
+"""Pause after the system could not accept a connection."""
 _TOLD_SECONDS = 60.0
 
 
 class ConnectionAcceptor:
-    """What `asyncio`'s own server does, with a limit: its loop takes all who come, and when the last descriptor is
-    gone it tries again, and complains, without end.
+    """Accepts connections like `asyncio`'s server, but with a limit: asyncio accepts all, and without a free descriptor
+    it retries and logs in a busy loop.
 
-    Who comes when `connections` are `most` is let go at once.
+    Connections beyond `maximum` are closed at once.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class ConnectionAcceptor:
         tls: ssl.SSLContext | None,
         handshake_seconds: float,
     ) -> None:
-        """The socket does not block, and stays the caller's to close."""
+        """The socket is non-blocking, and stays the caller's to close."""
         self._listener = listener
         self._protocol = protocol
         self._group = group
@@ -61,7 +61,7 @@ class ConnectionAcceptor:
         self._loop.add_reader(listener.fileno(), self._take)
 
     def close(self) -> None:
-        """Take no one any more, and let go who has not quite arrived."""
+        """Stop accepting, and drop connections that are still being set up."""
         self._loop.remove_reader(self._listener.fileno())
         if self._resting is not None:
             self._resting.cancel()
@@ -69,7 +69,7 @@ class ConnectionAcceptor:
             task.cancel()
 
     async def wait_closed(self) -> None:
-        """Nothing is left to wait for: who has arrived is not the intake's any more."""
+        """Return at once: accepted connections are not the acceptor's any more."""
 
     def _take(self) -> None:
         for _ in range(BURST):
@@ -77,7 +77,7 @@ class ConnectionAcceptor:
                 connection, _ = self._listener.accept()
             except (BlockingIOError, InterruptedError, ConnectionAbortedError):
                 return
-            except OSError as error:  # no descriptor or no memory is left
+            except OSError as error:  # out of descriptors or memory
                 self._rest(error)
                 return
             if len(self._connections) + len(self._arriving) >= self._maximum:
@@ -93,7 +93,7 @@ class ConnectionAcceptor:
             await self._loop.connect_accepted_socket(
                 self._protocol, connection, ssl=self._tls, ssl_handshake_timeout=self._handshake
             )
-        except OSError:  # it left, or spoke no TLS
+        except OSError:  # the client left, or spoke no TLS
             connection.close()
 
     def _arrived(self, connection: socket.socket, task: asyncio.Task[None]) -> None:
@@ -116,23 +116,23 @@ class ConnectionAcceptor:
 MAX_HEAD_BYTES = 64 * 1024
 MAX_CONNECTIONS = 1_000
 PING_SECONDS = 20.0
-"""Between two pings to a WebSocket, and how long each is waited for."""
+"""Seconds between two pings of a WebSocket, and the time to answer one."""
 TURNED_AWAY = 16
-"""As many more are answered that there is no room; anyone who comes beyond them is let go without a word."""
+"""Connections beyond the limit that still get an answer; further ones are closed."""
 HEAD_SECONDS = 15.0
-"""How long a request's head may take to arrive, a handshake, or `MIN_BYTES` of a body."""
+"""Time for a request's head, a TLS handshake, or `MIN_BYTES` of a body."""
 MIN_BYTES = 1_024
 READ_BYTES = 256 * 1024
-"""What asyncio reads at once: the first piece may hold a whole head and a part of the body."""
+"""asyncio's read size: the first piece may hold a whole head and part of the body."""
 
 
 class HeadRefused(Exception):
-    """A request's head that is not taken. The text says why."""
+    """A request's head that is refused. The text says why."""
 
 
 class _WholeAnswer(asyncio.Transport):
-    """Sends an answer's head with the beginning of its body, at once: each piece is a call of the system's, and wakes
-    the caller. Where no length is known the head goes ahead.
+    """Sends an answer's head together with the start of its body: each piece is a system call, and wakes the caller. If
+    the length is unknown, the head is sent first.
     """
 
     def __init__(self, transport: asyncio.Transport, cycle: RequestResponseCycle) -> None:
@@ -160,7 +160,7 @@ class _WholeAnswer(asyncio.Transport):
 
 
 class LimitedHttpProtocol(HttpToolsProtocol):
-    """The server's protocol with limits that hold before a request is known, and so before its token is."""
+    """uvicorn's protocol with limits that apply before a request, and so its token, is known."""
 
     _head_bytes = 0
     _head_size = 0
@@ -170,12 +170,12 @@ class LimitedHttpProtocol(HttpToolsProtocol):
     _body_bytes = 0
     _no_room = False
     _awaits = False
-    """Whether more has to come, after what was read: most requests come whole, and need no clock."""
+    """Whether more has to come after the last read: most requests come whole, and need no timer."""
     _deadline: asyncio.TimerHandle | None = None
 
     def __init__(self, *args: Any, **named: Any) -> None:
         super().__init__(*args, **named)
-        self._maximum, self.limit_concurrency = self.limit_concurrency, None  # else the server says so in words alone
+        self._maximum, self.limit_concurrency = self.limit_concurrency, None  # uvicorn's own limit answers without JSON
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -198,7 +198,7 @@ class LimitedHttpProtocol(HttpToolsProtocol):
             self._expect()
 
     def send_400_response(self, msg: str) -> None:
-        """Bytes that are no request are answered as everything is that cannot be understood."""
+        """Answer bytes that are no HTTP request."""
         body = json.dumps(Failure("invalid_request", self._wrong or msg).view()).encode()
         head = f"HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n"
         self.transport.write(head.encode() + b"connection: close\r\n\r\n" + body)
@@ -227,7 +227,7 @@ class LimitedHttpProtocol(HttpToolsProtocol):
             self._refuse(f"address and headers of a request have at most {MAX_HEAD_BYTES:,} bytes")
 
     def _refuse(self, why: str) -> None:
-        """The parser ends the request, which `send_400_response` answers."""
+        """Make the parser end the request; `send_400_response` answers it."""
         self._wrong = why
         raise HeadRefused(why)
 
@@ -260,7 +260,7 @@ class LimitedHttpProtocol(HttpToolsProtocol):
             self._expect()
 
     def _expect(self) -> None:
-        """What the caller has to send next is waited for so long and no longer, however much of it drips in."""
+        """Start the deadline for what the client has to send next, however slowly it arrives."""
         if self._deadline is None:
             self._deadline = self.loop.call_later(HEAD_SECONDS, self._give_up)
 
@@ -277,13 +277,14 @@ class LimitedHttpProtocol(HttpToolsProtocol):
             self.transport.abort()
         elif self._in_head or self.flow.read_paused or self._body_bytes >= MIN_BYTES:
             self._body_bytes = 0
-            self._expect()  # the next request may take its time while this one is answered, a large body all it needs
+            # pipelined requests may wait for their answer, and large bodies may take all the time they need
+            self._expect()
         else:
             self.transport.abort()
 
 
 async def _turn_away(scope: Scope, receive: Receive, send: Send) -> None:
-    """Answers anyone who came when all connections were taken."""
+    """Answer clients beyond the connection limit."""
     failure = Failure("too_many_connections", "too many connections are open; try again soon", 2)
     response = response_at(scope["path"], failure)
     response.headers["connection"] = "close"
@@ -291,14 +292,14 @@ async def _turn_away(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 def _frames(**arguments: Any) -> asyncio.Protocol:
-    """The protocol of a connection that becomes a WebSocket."""
-    from hob.gateway.live.frames import LimitedFrames  # loads a library that who never connects does not need
+    """Return the protocol of a connection that becomes a WebSocket."""
+    from hob.gateway.live.frames import LimitedFrames  # loads a library that is needed only with a WebSocket
 
     return LimitedFrames(**arguments)
 
 
 def _is_news(record: logging.LogRecord) -> bool:
-    """Whether it is more than what the client was told: that its request was cut off or is no HTTP."""
+    """Return whether the record says more than that a request was cut off or is no HTTP."""
     cut = record.exc_info is not None and isinstance(record.exc_info[1], asyncio.CancelledError)
     return not (cut or str(record.msg).startswith(("Cancel %s running task", "Invalid HTTP request received")))
 
@@ -317,9 +318,8 @@ async def serve(
 ) -> AsyncIterator[None]:
     """Serve while the block is open; then stop listening and give open requests `grace` seconds to end.
 
-    Who comes beyond `most_connections` is told to come again, `turned_away` of them at once. What `proxies` say of
-    the callers' addresses is believed.
-    `message_bytes` is the largest message of a WebSocket, which ends with 1012 when the block does.
+    Clients beyond `max_connections` are asked to retry, `turned_away` of them at a time. The `proxies` are trusted for
+    clients' addresses. `message_bytes` is the largest WebSocket message; WebSockets are closed with 1012 at the end.
     """
     max_connections = max(1, max_connections)
     config = Config(
@@ -333,7 +333,7 @@ async def serve(
         ws_max_size=message_bytes,
         ws_ping_interval=PING_SECONDS,
         ws_ping_timeout=PING_SECONDS,
-        ws_per_message_deflate=False,  # memory for each client, and lengths that tell of secrets beside chosen text
+        ws_per_message_deflate=False,  # costs memory per client, and compressed lengths leak secrets beside chosen text
         timeout_graceful_shutdown=max(1, round(grace)),
         http=LimitedHttpProtocol,
         limit_concurrency=max_connections,
@@ -346,8 +346,8 @@ async def serve(
     logging.getLogger("uvicorn.error").addFilter(_is_news)
     server = Server(config)
     server.lifespan = config.lifespan_class(config)
-    # uvicorn's own main loop wakes ten times a second for a date header and a counter that are off here; without
-    # it an idle daemon is idle
+    # uvicorn's main loop wakes ten times a second for a date header and a counter that are off here; without it an idle
+    # daemon is idle
     async with asyncio.TaskGroup() as group:
         server.servers = [_intake(server, config, each, group, turned_away) for each in sockets]  # type: ignore[misc]
         try:

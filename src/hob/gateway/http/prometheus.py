@@ -16,7 +16,7 @@ _LABEL = str.maketrans({"\\": r"\\", "\n": r"\n", '"': r"\""})
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """One figure, perhaps told apart by labels. A counter's name ends in `_total`."""
+    """A metric, perhaps with labels. A counter's name ends in `_total`."""
 
     name: str
     kind: Literal["counter", "gauge"]
@@ -25,12 +25,12 @@ class Metric:
 
 
 def figure(name: str, doc: str, value: float) -> Metric:
-    """A gauge of one sample."""
+    """Return a gauge with one sample."""
     return Metric(name, "gauge", doc, (({}, value),))
 
 
 def exposition(metrics: Iterable[Metric]) -> str:
-    """The text of all figures; those without a sample are left out."""
+    """Return the text of all metrics that have samples."""
     return "".join(line + "\n" for metric in metrics if metric.samples for line in _lines(metric))
 
 

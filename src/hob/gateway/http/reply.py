@@ -14,17 +14,17 @@ from hob.gateway.http.failures import Failure
 
 PROBLEM = "application/problem+json"
 TEXTS = "x-hob-texts"
-"""The header by which Hob's commands ask for the texts of an answer with message and values, which they translate."""
+"""The header by which Hob's commands ask for the message and values of texts, which they translate."""
 
 T = TypeVar("T")
 
 
 class Problem(TypedDict):
-    """What went wrong, as RFC 9457 has it.
+    """An error as in RFC 9457.
 
     detail: for people
     code: for programs
-    param: the field that is wrong, where it is one
+    param: the invalid field, if any
     """
 
     type: str
@@ -36,18 +36,18 @@ class Problem(TypedDict):
 
 
 def requested_language(request: Request) -> str:
-    """The language that the caller asks for (https://www.rfc-editor.org/rfc/rfc9110#section-12.5.4); empty: none."""
+    """Return the language the caller asks for, or an empty text. https://www.rfc-editor.org/rfc/rfc9110#section-12.5.4"""
     wanted = request.headers.get("accept-language", "")[:2].lower()
     return wanted if wanted in LANGUAGES else ""
 
 
 def language_of(request: Request) -> str:
-    """The language of texts for people: the one asked for, else English."""
+    """Return the language of texts for people: the requested one, else English."""
     return requested_language(request) or "en"
 
 
 class JsonResponse(Response, Generic[T]):
-    """Compact UTF-8 JSON of this form; `after` is done once it was sent."""
+    """Compact UTF-8 JSON of this form; `after` runs once it is sent."""
 
     media_type = "application/json"
 
@@ -64,7 +64,7 @@ class JsonResponse(Response, Generic[T]):
         super().__init__(encoded(value) if body is None else body, status, headers, background=after)
 
     def with_texts(self) -> Response:
-        """The same, with the texts in it that can be translated."""
+        """Return the answer with its translatable texts."""
         texts = texts_in(self._value)
         if not texts or not isinstance(self._value, Mapping):
             return self
@@ -75,22 +75,22 @@ class JsonResponse(Response, Generic[T]):
 def json_response(
     value: T, status: int = 200, headers: Mapping[str, str] | None = None, *, after: BackgroundTask | None = None
 ) -> JsonResponse[T]:
-    """Compact UTF-8 JSON; `after` is done once it was sent."""
+    """Return compact UTF-8 JSON; `after` runs once it is sent."""
     return JsonResponse(value, status, headers, after=after)
 
 
 def encoded(value: object) -> bytes:
-    """Compact UTF-8 JSON."""
+    """Return compact UTF-8 JSON."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def failure_response(failure: Failure) -> Response:
-    """The failure as `{error: {code, message}}` with its status, and what goes with it in headers."""
+    """Return the failure as `{error: {code, message}}` with its status and headers."""
     return json_response(failure.view(), failure.status, failure_headers(failure))
 
 
 def problem_response(failure: Failure) -> Response:
-    """The failure in the standard's form (https://www.rfc-editor.org/rfc/rfc9457), its code beside it."""
+    """Return the failure as problem details (https://www.rfc-editor.org/rfc/rfc9457), with its code."""
     title = failure.code.replace("_", " ")
     body = {"type": "about:blank", "title": title, "status": failure.status, "detail": failure.message}
     body |= {"code": failure.code, **({} if failure.param is None else {"param": failure.param})}
@@ -99,7 +99,7 @@ def problem_response(failure: Failure) -> Response:
 
 
 def etagged(request: Request, value: T, body: bytes | None = None) -> JsonResponse[T]:
-    """JSON with an ETag; 304 where the caller has the same already. `body`: the value as `encoded` gave it before."""
+    """Return JSON with an ETag, or 304 if the caller has the same. `body`: the value, already `encoded`."""
     response = JsonResponse(value, body=body)
     tag = f'"{hashlib.sha256(response.body).hexdigest()[:24]}"'
     if tag in request.headers.get("if-none-match", ""):
@@ -110,13 +110,13 @@ def etagged(request: Request, value: T, body: bytes | None = None) -> JsonRespon
 
 
 def packed_failure_response(failure: Failure, text: Translatable) -> Response:
-    """The same for commands at the Unix socket: with message and values of the text, which they translate."""
+    """Return the failure for commands at the Unix socket, with the text's message and values to translate."""
     told = {"error": {**failure.view()["error"], "text": packed(text)}}
     return json_response(told, failure.status, failure_headers(failure))
 
 
 def failure_headers(failure: Failure) -> Mapping[str, str]:
-    """What the headers of an answer tell of a failure."""
+    """Return the headers of a failure."""
     headers = {} if failure.retry_after is None else {"retry-after": str(failure.retry_after)}
     if failure.code == "unauthorized":
         headers["www-authenticate"] = "Bearer"

@@ -1,4 +1,4 @@
-"""The sockets Hob listens on. Who only listens loads no HTTP server."""
+"""The sockets Hob listens on. Binding one loads no HTTP server."""
 
 import errno
 import socket
@@ -8,11 +8,11 @@ from hob.core.errors import NotConfigured, Unready
 from hob.core.translation.language import translatable
 
 _MAY_PASS = {errno.EADDRINUSE, errno.EADDRNOTAVAIL, socket.EAI_AGAIN}
-"""Another program has it, or the network is not up yet."""
+"""Conditions that may pass: another program has the port, or the network is not up yet."""
 
 
 def bind_tcp(host: str, port: int, setting: str = "gateway.port") -> socket.socket:
-    """A listening TCP socket. Raises Unready when the address is taken or not there yet, else NotConfigured."""
+    """Return a listening TCP socket. Raises Unready if the address is taken or not up yet, else NotConfigured."""
     try:
         family, kind, proto, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         listener = socket.socket(family, kind, proto)
@@ -36,13 +36,13 @@ def _kind(error: OSError) -> type[NotConfigured]:
 
 
 def bind_unix(path: Path) -> socket.socket:
-    """A listening Unix socket, 0600 from the first moment; a dead one in its place is replaced.
+    """Return a listening Unix socket, created 0600; a stale one is replaced.
 
-    Only the holder of the home's lock may call this: that is why a socket found there must be dead.
+    Only the holder of the home's lock may call this, so any socket found there is stale.
     """
     path.unlink(missing_ok=True)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    # bound under a name no one knows yet, made private, then renamed: it never stands open for a moment
+    # bound under another name, made private, then renamed, so that it is never open to others
     fresh = path.with_name(f".{path.name}.new")
     fresh.unlink(missing_ok=True)
     listener.bind(_short(fresh))
@@ -54,7 +54,7 @@ def bind_unix(path: Path) -> socket.socket:
 
 
 def _short(path: Path) -> str:
-    """The path, if a Unix socket's address (104 bytes on macOS, 108 on Linux) can hold it. Raises NotConfigured."""
+    """Return the path if it fits a Unix socket's address (104 bytes on macOS, 108 on Linux). Raises NotConfigured."""
     text = str(path)
     if len(text.encode()) < 100:
         return text

@@ -1,5 +1,5 @@
-"""uvicorn's server without its command line, which the package itself imports: click and multiprocessing, 2 MB that a
-daemon would hold for good.
+"""uvicorn's server without its command line, which the package imports: click and multiprocessing, 2 MB that a daemon
+would keep for good.
 """
 
 import sys
@@ -9,7 +9,7 @@ from typing import Any
 
 
 def _package() -> ModuleType:
-    """uvicorn's package with its modules alone; the rest is loaded for who asks it for something else."""
+    """Return uvicorn's package with its modules only; its other names are loaded on first use."""
     spec = find_spec("uvicorn")
     if spec is None or spec.loader is None:
         raise ModuleNotFoundError("No module named 'uvicorn'", name="uvicorn")
@@ -30,7 +30,8 @@ if "uvicorn" not in sys.modules:
 from uvicorn.config import Config  # noqa: E402
 from uvicorn.server import Server  # noqa: E402
 
-sys.modules["uvicorn"].__dict__.update(Config=Config, Server=Server)  # what its own modules ask the package for
+# the names that its own modules import from the package
+sys.modules["uvicorn"].__dict__.update(Config=Config, Server=Server)
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle  # noqa: E402
 

@@ -1,4 +1,4 @@
-"""What the owner is asked, and the owner's answers. Anyone who may answer speaks as the owner."""
+"""The owner's questions for approval and their answers. Whoever may answer acts as the owner."""
 
 from typing import TypedDict
 
@@ -28,18 +28,18 @@ class IdAnswer(TypedDict):
 class ApprovalDecision:
     """An answer to a question for approval."""
 
-    allowed: bool = field("whether it may be done")
-    scope: str = field("how far the approval reaches: one of the question's `scopes`", "once")
+    allowed: bool = field("whether to allow it")
+    scope: str = field("the approval's scope: one of the question's `scopes`", "once")
 
 
 async def approvals(call: EndpointCall[Nothing]) -> JsonResponse[ApprovalsAnswer]:
-    """The questions that stand, oldest first."""
+    """The open questions, oldest first."""
     language = requested_language(call.request)
     return json_response(await approvals_view(call.api.store, call.api.pending_approvals(), language))
 
 
 async def approval(call: EndpointCall[Nothing]) -> JsonResponse[ApprovalAnswer]:
-    """One question, answered or not, with everything that would be done."""
+    """One question, answered or not, with everything the call would do."""
     pending_approvals = call.api.pending_approvals()
     found = await pending_approvals.find(call.id)
     scopes = pending_approvals.scopes(found)
@@ -47,9 +47,9 @@ async def approval(call: EndpointCall[Nothing]) -> JsonResponse[ApprovalAnswer]:
 
 
 async def settle(call: EndpointCall[ApprovalDecision]) -> JsonResponse[SettledAnswer]:
-    """Answer: `{"allowed": true}`, with `"scope": "session"` or `"always"` for more than this once; the turn goes on.
+    """Answer: `{"allowed": true}`, with `"scope": "session"` or `"always"` for more than this call; the turn resumes.
 
-    The same answer again is 200 and changes nothing; another one is 403.
+    Repeating an answer gives 200 and changes nothing; a different one gives 403.
     """
     payload, by = call.payload, call.caller.by
     view = await settled_view(
@@ -59,11 +59,11 @@ async def settle(call: EndpointCall[ApprovalDecision]) -> JsonResponse[SettledAn
 
 
 async def grants(call: EndpointCall[Nothing]) -> JsonResponse[GrantsAnswer]:
-    """The approvals that hold for more than once."""
+    """The approvals that hold for more than one call."""
     return json_response(await grants_view(call.api.pending_approvals()))
 
 
 async def revoke(call: EndpointCall[Nothing]) -> JsonResponse[IdAnswer]:
-    """Take one of those back."""
+    """Revoke one of those."""
     await call.api.pending_approvals().revoke(call.id)
     return json_response({"id": call.id})

@@ -1,4 +1,4 @@
-"""Uploads: `POST /attachments` keeps a file, a message names it by its id."""
+"""Uploads: `POST /attachments` stores a file, which a message names by its id."""
 
 import asyncio
 from typing import TypedDict
@@ -12,9 +12,9 @@ from hob.gateway.http.reply import JsonResponse, json_response
 
 
 class HandedInAnswer(TypedDict):
-    """A file that was taken.
+    """An uploaded file.
 
-    id: what `attachments` of `POST /chat` takes
+    id: for `attachments` of `POST /chat`
     size: bytes
     """
 
@@ -24,10 +24,11 @@ class HandedInAnswer(TypedDict):
 
 
 async def post(call: EndpointCall[bytes]) -> JsonResponse[HandedInAnswer]:
-    """Keep the bytes of the body; `attachments` of `POST /chat` names them by the `id` that is answered.
+    """Store the bytes of the body; `attachments` of `POST /chat` names them by the `id` in the answer.
 
-    What they are is told by the bytes. A message takes what `admission.attachment_types` lists. What no message has
-    named within `retention.uploads_days` is let go of, and others than the owner may have only so much waiting.
+    Their media type is detected from the bytes; messages take the types in `admission.attachment_types`. Files that no
+    message has named within `retention.uploads_days` are deleted, and others than the owner may have a limited number
+    waiting.
     """
     data = call.payload
     if not data:

@@ -1,4 +1,4 @@
-"""POST /chat and GET /chat/{id}: a message in, its answer out, also after a crash; how long a caller waits for it."""
+"""`POST /chat` and `GET /chat/{id}`: a message and its answer, even after a crash, and how long a caller waits."""
 
 import json
 from collections.abc import AsyncIterator
@@ -20,21 +20,21 @@ from hob.gateway.http.reply import JsonResponse, json_response
 from hob.gateway.routes.views import ChatAnswer, chat_status
 
 DEPRECATED = {"deprecation": "@1795305600"}
-"""Since when no message should be sent in the address, which stands in the logs of proxies (RFC 9745)."""
+"""Since when messages in the URL are deprecated (RFC 9745), since URLs end up in the logs of proxies."""
 
 
 @dataclass(frozen=True, slots=True)
 class WaitQuery:
-    """How long somebody waits."""
+    """How long to wait."""
 
     wait: float = field("how long to wait for the end, or for the next question", 0.0, at_least=0, unit="seconds")
 
 
 async def post(call: EndpointCall[ChatRequest]) -> JsonResponse[ChatAnswer] | Response:
-    """Accept a message and wait for its outcome; with `Accept: text/event-stream`, show it while it grows.
+    """Accept a message and wait for its outcome; with `Accept: text/event-stream`, stream it.
 
-    A repeated `Idempotency-Key` joins the earlier message. 202 with `Location` says that it takes longer, or that it
-    waits for an answer to its `question`.
+    A repeated `Idempotency-Key` joins the earlier message. 202 with `Location` means that it takes longer, or waits for
+    an answer to its `question`.
     """
     api, payload = call.api, call.payload
     inbound = await receive(api, payload, call.header("idempotency-key"), call.caller)
@@ -43,22 +43,22 @@ async def post(call: EndpointCall[ChatRequest]) -> JsonResponse[ChatAnswer] | Re
     if call.wants(EVENTS):
         return StreamingResponse(_event_stream(follow(api, inbound, wait)), media_type=EVENTS)
     accepted = await accept(api, inbound)
-    fresh = accepted.queued and not inbound.attachments  # then nothing was waited for since it was accepted
+    fresh = accepted.queued and not inbound.attachments  # nothing was awaited since it was accepted
     view = await outcome(api, accepted, wait, fresh=fresh)
     return _deprecated(call, view) if call.request.query_params else _told(api, view)
 
 
 async def get(call: EndpointCall[WaitQuery]) -> JsonResponse[ChatAnswer] | Response:
-    """What became of a message; any caller is told the same, also after restarts.
+    """The outcome of a message; every caller gets the same, also after restarts.
 
-    `?wait=SECONDS` waits for its end, or for the next question; `Accept: text/event-stream` shows the rest of it while
-    it grows. The status is what `POST /chat` would have had: 202 with `Location` while it is not over.
+    `?wait=SECONDS` waits for its end, or for the next question; `Accept: text/event-stream` follows it from here on.
+    The status is that of `POST /chat`: 202 with `Location` until it is settled.
     """
     api, id = call.api, InboundId(call.id)
     if call.caller.cls is not SenderClass.OWNER:
         await find_own(api, id, call.caller)
     if isinstance(call.request.scope["visitor"], SocketOwner):
-        await find_accepted(api, id)  # a command translates what an answer says is wrong, not what an event says
+        await find_accepted(api, id)  # commands translate the error of an answer, not of an event
     if call.wants(EVENTS):
         return StreamingResponse(_event_stream(follow_again(api, id, api.settings.wait_seconds)), media_type=EVENTS)
     wait = min(api.settings.wait_seconds, call.payload.wait)
@@ -66,7 +66,7 @@ async def get(call: EndpointCall[WaitQuery]) -> JsonResponse[ChatAnswer] | Respo
 
 
 def _deprecated(call: EndpointCall[ChatRequest], view: ChatAnswer) -> Response:
-    """The answer to a message in the address: its text alone, as such clients expect, unless they ask for JSON."""
+    """Return the answer to a message in the URL: plain text, as such clients expect, unless they ask for JSON."""
     told: Response = _told(call.api, view)
     if told.status_code == 200 and view["reply"] is not None and not call.wants(JSON):
         told = Response(view["reply"], media_type="text/plain", background=told.background)
@@ -75,9 +75,9 @@ def _deprecated(call: EndpointCall[ChatRequest], view: ChatAnswer) -> Response:
 
 
 def _told(api: Api, view: ChatAnswer) -> JsonResponse[ChatAnswer]:
-    """What the view shows; an outcome counts as fetched once it was sent."""
+    """Return the view; an outcome counts as fetched once it was sent."""
     status, id = chat_status(view), InboundId(view["id"])
-    if status == 202:  # it may end before this is sent, without the end being seen
+    if status == 202:  # it may end before this is sent, unseen
         return json_response(view, status, {"location": f"/chat/{id}"})
     return json_response(view, status, after=BackgroundTask(pick_up, api, id))
 

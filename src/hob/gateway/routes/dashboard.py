@@ -1,4 +1,4 @@
-"""What commands need of the dashboard; reached through the socket alone, for a phone as a QR code."""
+"""What commands need of the dashboard, over the Unix socket only: login links, and phones."""
 
 from typing import Any, TypedDict
 
@@ -25,7 +25,7 @@ async def link(call: EndpointCall[Nothing]) -> JsonResponse[DashboardLinkAnswer]
     if not api.dashboard:
         raise NotFound("the dashboard does not listen here: see dashboard.port and gateway.port")
     code = api.login_codes.issue(WITH_THE_TOKEN, api.clock.monotonic)
-    # behind the # it is sent to no server, and stands in no log
+    # the fragment is sent to no server, so it appears in no log
     return json_response({"address": api.dashboard, "url": f"{api.dashboard}/#login={code}"})
 
 
@@ -41,8 +41,8 @@ async def phone(call: EndpointCall[Nothing]) -> JsonResponse[PhoneAnswer]:
 
 
 async def phone_link(call: EndpointCall[Nothing]) -> JsonResponse[PhoneLinkAnswer]:
-    """The same link for a phone, and its QR code: rows of 0 (light) and 1 (dark), the light edge among them."""
-    import segno  # for who wants a code
+    """The same link for a phone, and its QR code: rows of 0 (light) and 1 (dark), including the light border."""
+    import segno  # loaded for QR codes only
 
     api = call.api
     place = await api.port(Phone).address()

@@ -1,4 +1,4 @@
-"""History that comes from elsewhere; reached through the socket alone."""
+"""Imported history, over the Unix socket only."""
 
 from hob.gateway.auth.callers import TokenScope
 from hob.gateway.http.endpoint import Endpoint, EndpointCall
@@ -8,7 +8,7 @@ from hob.gateway.imports import take_over as take_over_here
 
 
 async def take_over(call: EndpointCall[ImportRequest]) -> JsonResponse[ImportedMessagesAnswer]:
-    """Keep past messages of another assistant, each once: nothing is answered, run or sent."""
+    """Add past messages of another assistant, each once: nothing is answered, run or sent."""
     return json_response(await take_over_here(call.api.store, call.payload))
 
 

@@ -45,29 +45,29 @@ _MAX_BYTES = 64_000_000
 
 @dataclass(frozen=True, slots=True)
 class RecalledQuery:
-    """What a turn was shown."""
+    """The turn whose memories to show."""
 
-    turn: str = field("a turn or one of its messages; without it the newest that was shown memories", "")
+    turn: str = field("a turn or one of its messages; without one, the newest that was shown memories", "")
 
 
 @dataclass(frozen=True, slots=True)
 class ReindexRequest:
-    """That all vectors are made anew."""
+    """A confirmation that all vectors are rebuilt."""
 
-    confirmWipe: bool = field("must be true: the vectors that there are go at once", False)  # noqa: N815 - KafClaw's
+    confirmWipe: bool = field("must be true: the existing vectors are dropped at once", False)  # noqa: N815 - KafClaw's
     reason: str = field("why, for the log", "")
 
 
 @dataclass(frozen=True, slots=True)
 class InstallModelRequest:
-    """The model that is to make vectors."""
+    """The embedding model to install."""
 
-    model: str = field("the one that `model.embedding` names; without it that one", "", characters=(0, 500))
+    model: str = field("the one in `model.embedding`, which is the default", "", characters=(0, 500))
 
 
 @dataclass(frozen=True, slots=True)
 class AddItemRequest:
-    """What is to be remembered."""
+    """A text to remember."""
 
     text: str = field("the text", "")
 
@@ -81,26 +81,26 @@ class AddFilesRequest:
 
 @dataclass(frozen=True, slots=True)
 class TrustRequest:
-    """What counts as its owner's own words."""
+    """A source to trust."""
 
     source: str = field("`document:PATH`, or `conversation:ASSISTANT` of imported ones", "")
-    undo: bool = field("it counts so no longer", False)
+    undo: bool = field("stop counting it so", False)
 
 
 @dataclass(frozen=True, slots=True)
 class SettleFactRequest:
-    """What becomes of a fact."""
+    """A decision on a fact."""
 
     id: str = field("the beginning of its item's id", "")
     action: str = field("`correct`, `confirm` or `undo`", "correct")
-    object: str = field("what is so instead; without it the fact is simply wrong", "")
+    object: str = field("the right value; without one, the fact is simply wrong", "")
 
 
 @dataclass(frozen=True, slots=True)
 class GoalsQuery:
-    """Which goals are wanted."""
+    """The goals to show."""
 
-    closed: bool = field("those too that are done or dropped", False)
+    closed: bool = field("include those done or dropped", False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ class ResetLayerRequest:
 
 @dataclass(frozen=True, slots=True)
 class ImportItemsRequest:
-    """Items that were carried out."""
+    """Exported items."""
 
     text: str = field("the items, a line of JSON each, with at least `text`; times as Unix seconds or ISO 8601", "")
 
@@ -131,38 +131,38 @@ async def status(call: EndpointCall[Nothing]) -> JsonResponse[MemoryStatusAnswer
 
 
 async def embedding(call: EndpointCall[Nothing]) -> JsonResponse[EmbeddingStatusAnswer]:
-    """Which model makes vectors of memories, how it is, and how many have theirs."""
+    """The embedding model, its state, and how many memories are embedded."""
     return json_response(await _embedding(call).status())
 
 
 async def embedding_health(call: EndpointCall[Nothing]) -> JsonResponse[EmbeddingStatusAnswer]:
-    """The same; 503 where no vectors can be made. An embedder that was never asked is asked once."""
+    """The same; 503 if no vectors can be made. An embedder that was never called is called once."""
     told = await _embedding(call).check()
     return json_response(told, 200 if told["runtime"]["ready"] else 503)
 
 
 async def install(call: EndpointCall[InstallModelRequest]) -> JsonResponse[InstalledAnswer]:
-    """Have the model of `model.embedding` ready: one of the library fastembed is fetched now.
+    """Prepare the model of `model.embedding`: one of the library fastembed is downloaded now.
 
-    Another model is chosen in the settings, and used from the next start on.
+    Another model is chosen in the settings, and used from the next start.
     """
     return json_response(await _embedding(call).install(call.payload.model))
 
 
 async def reindex(call: EndpointCall[ReindexRequest]) -> JsonResponse[ReindexedAnswer]:
-    """Drop all vectors; they are made anew in the background, and until then words find."""
+    """Drop all vectors; they are rebuilt in the background, and until then memory searches by words."""
     if not call.payload.confirmWipe:
         raise InvalidRequest(translatable("all vectors are dropped and made anew: send confirmWipe=true"))
     return json_response(await _embedding(call).reindex(call.payload.reason))
 
 
 async def items(call: EndpointCall[MemoryQuery]) -> JsonResponse[MemoryItemsAnswer]:
-    """What Hob remembers: with a query the best first, each with the parts of its score; else the newest."""
+    """What Hob remembers: with a query the best matches first, each with the parts of its score; else the newest."""
     return json_response(await _memory(call).items(call.payload))
 
 
 async def recalled(call: EndpointCall[RecalledQuery]) -> JsonResponse[RecalledAnswer]:
-    """The memories that a turn was shown by itself, each with the parts of its score."""
+    """The memories that a turn was shown automatically, each with the parts of its score."""
     return json_response(await _memory(call).recalled(call.payload.turn))
 
 
@@ -177,20 +177,20 @@ async def add(call: EndpointCall[AddItemRequest]) -> JsonResponse[MemoryItemAnsw
 
 
 async def add_files(call: EndpointCall[AddFilesRequest]) -> JsonResponse[FilesAnswer] | Response:
-    """Remember a file, or a folder of them, by their sections, now and when they change.
+    """Remember a file or folder of files, by sections, now and whenever they change.
 
-    With `Accept: application/jsonl` a line tells after each file how far it is.
+    With `Accept: application/jsonl` a line reports the progress after each file.
     """
     return await _progress(call, _memory(call).add_files(call.payload.path))
 
 
 async def facts(call: EndpointCall[FactsQuery]) -> JsonResponse[FactsAnswer]:
-    """What Hob knows as facts, each with what it was taken from and what contradicts it."""
+    """The facts that Hob knows, each with its source and what contradicts it."""
     return json_response(await _memory(call).facts(call.payload))
 
 
 async def settle(call: EndpointCall[SettleFactRequest]) -> JsonResponse[SettledFactAnswer]:
-    """Correct, confirm or take back a fact."""
+    """Correct, confirm or undo a fact."""
     try:
         action = FactAction(call.payload.action)
     except ValueError:
@@ -199,27 +199,27 @@ async def settle(call: EndpointCall[SettleFactRequest]) -> JsonResponse[SettledF
 
 
 async def goals(call: EndpointCall[GoalsQuery]) -> JsonResponse[GoalsAnswer]:
-    """What the owner wants to reach, with what came of it."""
+    """The owner's goals, with their outcomes."""
     return json_response(await _memory(call).goals(closed=call.payload.closed))
 
 
 async def set_goal(call: EndpointCall[SetGoalRequest]) -> JsonResponse[GoalAnswer]:
-    """Keep a goal, or change one."""
+    """Add a goal, or change one."""
     return json_response(await _memory(call).set_goal(call.payload))
 
 
 async def forget(call: EndpointCall[ForgetRequest]) -> JsonResponse[ForgottenAnswer]:
-    """Forget for ever: the items, what was made of them and, if asked, what was said."""
+    """Forget for good: the items, what was derived from them and, if asked, the original messages."""
     return json_response(await _memory(call).forget(call.payload))
 
 
 async def trust(call: EndpointCall[TrustRequest]) -> JsonResponse[TrustedAnswer]:
-    """Count what is there now of a source as its owner's own words, or no longer."""
+    """Count what a source contains now as its owner's own words, or no longer."""
     return json_response(await _memory(call).trust(call.payload.source, undo=call.payload.undo))
 
 
 async def prune(call: EndpointCall[Nothing]) -> JsonResponse[DeletedAnswer]:
-    """Let go of what has expired and of what is too much."""
+    """Delete expired and excess memories."""
     return json_response(await _memory(call).prune())
 
 
@@ -229,7 +229,7 @@ async def reset(call: EndpointCall[ResetLayerRequest]) -> JsonResponse[DeletedAn
 
 
 async def export(call: EndpointCall[Nothing]) -> Response:
-    """Export every item as a line of JSON."""
+    """Every item as a line of JSON."""
 
     async def lines() -> AsyncIterator[str]:
         async for line in _memory(call).export():
@@ -239,16 +239,16 @@ async def export(call: EndpointCall[Nothing]) -> Response:
 
 
 async def import_items(call: EndpointCall[ImportItemsRequest]) -> JsonResponse[ImportedAnswer] | Response:
-    """Keep items that were carried out, each once.
+    """Import exported items, each once.
 
-    With `Accept: application/jsonl` a line tells now and then how far it is.
+    With `Accept: application/jsonl` lines report the progress now and then.
     """
     return await _progress(call, _memory(call).import_items(call.payload.text.split("\n")))
 
 
 async def _progress(call: EndpointCall[Any], steps: AsyncIterator[T]) -> JsonResponse[T] | Response:
-    """The last of these; or, where the caller wants lines, each as it comes."""
-    step = await anext(steps)  # what is wrong is told before the answer has begun
+    """Return the last of these, or each as it comes if the caller wants lines."""
+    step = await anext(steps)  # errors are reported before the answer begins
     if not call.wants(LINES):
         async for each in steps:
             step = each

@@ -1,4 +1,4 @@
-"""Who is known and who asks to be let in; reached through the socket alone."""
+"""Known people and requests to be let in; over the Unix socket only."""
 
 from collections.abc import Iterable
 from typing import Annotated, TypedDict
@@ -20,13 +20,13 @@ PersonAnswer = TypedDict(
 
 
 class PeopleAnswer(TypedDict):
-    """Whom Hob knows."""
+    """The known people."""
 
     people: list[PersonAnswer]
 
 
 class PairingRequestAnswer(TypedDict):
-    """Somebody who asks to be let in."""
+    """A request to be let in."""
 
     code: str
     address: str
@@ -36,30 +36,30 @@ class PairingRequestAnswer(TypedDict):
 
 
 class PairingAnswer(TypedDict):
-    """Who asks to be let in."""
+    """The requests to be let in."""
 
     requests: list[PairingRequestAnswer]
 
 
 class UnlinkedAnswer(TypedDict):
-    """An address that belongs to nobody now."""
+    """An address that was unlinked."""
 
     address: str
 
 
 class PersonForgottenAnswer(TypedDict):
-    """Somebody whom Hob knows no longer."""
+    """A person who was forgotten."""
 
     id: str
 
 
 @dataclass(frozen=True, slots=True)
 class AddressLink:
-    """An address and whose it is."""
+    """An address, and the person it belongs to."""
 
-    address: str = field("where they write from, as `channel:id`", "")
-    person: str = field("whose it is", "")
-    name: str = field("what they are called", "")
+    address: str = field("the address they write from, as `channel:id`", "")
+    person: str = field("the person it belongs to", "")
+    name: str = field("their name", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,62 +78,62 @@ class PersonReference:
 
 @dataclass(frozen=True, slots=True)
 class PairingApproval:
-    """A code and who it was told to."""
+    """A code, and the person it was given to."""
 
-    code: str = field("the code they were told", "")
-    person: str = field("whom it is; somebody new where it is empty", "")
-    name: str = field("what they are called", "")
+    code: str = field("the code they were given", "")
+    person: str = field("the person's id; empty for a new person", "")
+    name: str = field("their name", "")
 
 
 @dataclass(frozen=True, slots=True)
 class PairingCode:
     """One code."""
 
-    code: str = field("the code they were told", "")
+    code: str = field("the code they were given", "")
 
 
 async def people(call: EndpointCall[Nothing]) -> JsonResponse[PeopleAnswer]:
-    """Everybody whom the owner has linked, with their addresses."""
+    """Everyone whom the owner has linked, with their addresses."""
     return json_response(people_view(call.api.people, call.api.keyring.others()))
 
 
 async def link(call: EndpointCall[AddressLink]) -> JsonResponse[PersonAnswer]:
-    """The address is that person's from now on."""
+    """Link an address to a person."""
     payload = call.payload
     return json_response(person_view(await call.api.people.link(payload.address, payload.person, payload.name)))
 
 
 async def unlink(call: EndpointCall[AddressReference]) -> JsonResponse[UnlinkedAnswer]:
-    """Unlink the address."""
+    """Unlink an address."""
     return json_response({"address": str(await call.api.people.unlink(call.payload.address))})
 
 
 async def forget(call: EndpointCall[PersonReference]) -> JsonResponse[PersonForgottenAnswer]:
-    """Forget the person; what they said stays."""
+    """Forget a person; what they said stays."""
     await call.api.people.forget(call.payload.person)
     return json_response({"id": call.payload.person})
 
 
 @dataclass(frozen=True, slots=True)
 class ErasePersonRequest:
-    """Who is erased."""
+    """The person to erase."""
 
     person: str = field("the person's id, or an address as `channel:id`", "")
-    preview: bool = field("only show what there is and what will be left", False)
+    preview: bool = field("only show what would be erased and what would remain", False)
 
 
 async def erase(call: EndpointCall[ErasePersonRequest]) -> JsonResponse[ErasedAnswer]:
-    """Forget a person: all they said, all that came of it, and what is remembered of them."""
+    """Forget a person: all they said, all that came of it, and all memories of them."""
     return json_response(await call.api.operations.erase(call.payload.person, preview=call.payload.preview))
 
 
 async def pairing(call: EndpointCall[Nothing]) -> JsonResponse[PairingAnswer]:
-    """Who was told a code and waits to be let in."""
+    """Everyone who was given a code and waits to be let in."""
     return json_response(requests_view(call.api.people))
 
 
 async def approve(call: EndpointCall[PairingApproval]) -> JsonResponse[PersonAnswer]:
-    """Let in the sender with this code, as that person or as a new one."""
+    """Let in the sender with this code, as an existing person or a new one."""
     payload = call.payload
     return json_response(person_view(await call.api.people.approve(payload.code, payload.person, payload.name)))
 
@@ -144,7 +144,7 @@ async def deny(call: EndpointCall[PairingCode]) -> JsonResponse[PairingRequestAn
 
 
 def people_view(registry: PairingService, tokens: Iterable[Token]) -> PeopleAnswer:
-    """Everybody with their addresses; a holder of an API token is a person of their own."""
+    """Return everyone with their addresses; a holder of an API token is a separate person."""
     others = (
         Person(f"{TOKEN_SENDER}{each.name}", each.name, each.cls, (SenderAddress("api", f"{TOKEN_SENDER}{each.name}"),))
         for each in tokens
@@ -153,7 +153,7 @@ def people_view(registry: PairingService, tokens: Iterable[Token]) -> PeopleAnsw
 
 
 def person_view(person: Person) -> PersonAnswer:
-    """One person."""
+    """Return one person."""
     return {
         "id": person.id,
         "name": person.name,
@@ -163,12 +163,12 @@ def person_view(person: Person) -> PersonAnswer:
 
 
 def requests_view(registry: PairingService) -> PairingAnswer:
-    """Who waits for an answer."""
+    """Return the open requests."""
     return {"requests": [request_view(request) for request in registry.pending()]}
 
 
 def request_view(request: PairingRequest) -> PairingRequestAnswer:
-    """One request."""
+    """Return one request."""
     return {
         "code": request.code,
         "address": str(request.address),

@@ -12,18 +12,18 @@ from hob.gateway.http.reply import JsonResponse, etagged, json_response
 
 @dataclass(frozen=True, slots=True)
 class SettingsChange:
-    """What is changed."""
+    """The changes."""
 
-    values: dict[str, Any] = field("values by key: a text, a number, true or false; null takes a change back")
+    values: dict[str, Any] = field("values by key: a text, a number, true or false; null removes a change")
 
 
 async def settings(call: EndpointCall[Nothing]) -> JsonResponse[SettingsAnswer]:
-    """Every setting with its value, where that comes from and whether it may be changed here; secrets stay hidden."""
+    """Every setting with its value, origin, and whether it may be changed here; secrets stay hidden."""
     return etagged(call.request, {"settings": call.api.operations.settings()})
 
 
 async def change(call: EndpointCall[SettingsChange]) -> JsonResponse[SettingsAnswer]:
-    """Change settings that are `changeable`, all or none. They hold at once, and outrank the file from then on."""
+    """Change settings that are `changeable`, all or none. They apply at once, and outrank the file."""
     if not call.payload.values:
         raise InvalidRequest("values must name a setting")
     return json_response({"settings": await call.api.operations.change_settings(call.payload.values, call.caller.by)})

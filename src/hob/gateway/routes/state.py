@@ -1,4 +1,4 @@
-"""`/health`, `/status`, `/timeline` and the like: read-only views, and the few operations the commands need."""
+"""`/health`, `/status`, `/timeline` and other read-only views, and the operations that commands need."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
@@ -47,12 +47,12 @@ from hob.gateway.routes.views import (
 
 
 class HealthAnswer(TypedDict):
-    """How Hob is, for machines.
+    """Hob's health, for machines.
 
     status: `ok` or `degraded`
-    live: it runs; else nothing would answer
+    live: Hob runs; otherwise nothing would answer
     ready: messages are accepted
-    problem: why not, where they are not
+    problem: why not, if they are not
     """
 
     status: str
@@ -63,13 +63,13 @@ class HealthAnswer(TypedDict):
 
 
 class StoppedAnswer(TypedDict):
-    """How much was ended."""
+    """How much was stopped."""
 
     ended: int
 
 
 class HandingOverAnswer(TypedDict):
-    """That this Hob ends after the work in hand."""
+    """That this Hob ends after the current work."""
 
     handing_over: bool
 
@@ -82,77 +82,77 @@ class LiftedAnswer(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class UsageQuery:
-    """What is to be told of the spending."""
+    """The spending to report."""
 
-    days: int = field("how many days back", 30, at_least=1, at_most=3660)
-    by: str = field("told apart by this", "day", one_of=("day", "model", "session", "sender", "task", "tool"))
+    days: int = field("number of days", 30, at_least=1, at_most=3660)
+    by: str = field("grouped by this", "day", one_of=("day", "model", "session", "sender", "task", "tool"))
 
 
 @dataclass(frozen=True, slots=True)
 class TasksQuery:
-    """Which tasks are shown."""
+    """The tasks to show."""
 
-    limit: int = field("at most so many", 50, at_least=1, at_most=1000)
-    all: bool = field("ended ones too", False)
-    state: str = field("those in this state alone", "", one_of=("", *TaskState))
-    status: str = field("the same, as KafClaw calls it", "", one_of=("", *TaskState))
-    channel: str = field("those of messages that came through this channel alone", "", characters=(0, 80))
-    offset: int = field("without so many of the newest", 0, at_least=0, at_most=100_000)
+    limit: int = field("maximum number", 50, at_least=1, at_most=1000)
+    all: bool = field("include ended ones", False)
+    state: str = field("only those in this state", "", one_of=("", *TaskState))
+    status: str = field("KafClaw's name for `state`", "", one_of=("", *TaskState))
+    channel: str = field("only those of messages from this channel", "", characters=(0, 80))
+    offset: int = field("skip this many of the newest", 0, at_least=0, at_most=100_000)
 
 
 @dataclass(frozen=True, slots=True)
 class TimelineQuery:
-    """Which events are shown."""
+    """The events to show."""
 
     trace: str | None = field("this trace, whole: its id, the beginning of it, or the id of a message or a turn", None)
     session: str | None = field("the latest of this session", None)
-    limit: int = field("at most so many", 25, at_least=1, at_most=1000)
+    limit: int = field("maximum number", 25, at_least=1, at_most=1000)
 
 
 @dataclass(frozen=True, slots=True)
 class ExportQuery:
-    """What is exported."""
+    """The sessions to export."""
 
     session: str | None = field("this session; without it all of them", None)
 
 
 @dataclass(frozen=True, slots=True)
 class RetryRequest:
-    """What is brought back."""
+    """The failures to retry."""
 
-    code: str = field("all that failed with this error code", "no_model")
+    code: str = field("everything that failed with this error code", "no_model")
 
 
 @dataclass(frozen=True, slots=True)
 class UndoRequest:
-    """What is put back."""
+    """The changes to undo."""
 
-    id: str = field("the turn's or a message's, or what `back` said, to take an undoing back", "")
+    id: str = field("the id of a turn or message, or the `back` of an undo, to reverse it", "")
     session: str = field("without an id: the newest turn here that changed any file", "")
-    preview: bool = field("only show it", False)
+    preview: bool = field("only show what would change", False)
 
 
 @dataclass(frozen=True, slots=True)
 class ReplayRequest:
-    """What is replayed."""
+    """The turn to replay."""
 
-    id: str = field("the turn's, a message's or a trace's", characters=(1, 200))
-    model: str = field("the model that is asked now; without one none is, and nothing is spent", "")
+    id: str = field("the id of a turn, a message or a trace", characters=(1, 200))
+    model: str = field("the model to ask now; without one, none is asked and nothing is spent", "")
 
 
 @dataclass(frozen=True, slots=True)
 class BackupRequest:
-    """Where a copy is written."""
+    """The file for a copy."""
 
     file: str = field("an absolute path on this machine", "")
 
 
 @dataclass(frozen=True, slots=True)
 class ModelProbeRequest:
-    """Which model is tried."""
+    """The model to probe."""
 
-    model: str = field("the model; without it the usual one", "")
-    draft: str = field("what would be new about how it is reached, as `hob onboard` writes it; keys by reference", "")
+    model: str = field("the model; without one, the default model", "")
+    draft: str = field("changed connection settings, as `hob onboard` writes them; keys by reference", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +162,7 @@ class UnreadQuery:
     channel: str = field("`api` (programs) or `local` (the terminal)", "api", one_of=sorted(FETCHED_CHANNELS))
     session: str | None = field("only those of this session, by its key", None)
     after: float = field("only outcomes that came after this", 0.0, at_least=0, unit="Unix seconds")
-    wait: float = field("how long to wait for one where there is none", 0.0, at_least=0, at_most=25, unit="seconds")
+    wait: float = field("how long to wait for one if there is none", 0.0, at_least=0, at_most=25, unit="seconds")
 
 
 async def health(call: EndpointCall[Nothing]) -> JsonResponse[HealthAnswer]:
@@ -187,12 +187,12 @@ async def status(call: EndpointCall[Nothing]) -> JsonResponse[StatusAnswer]:
 
 
 async def status_view(api: Api) -> StatusAnswer:
-    """The same as values; features have names of their own in it."""
+    """Return the status; features add fields of their own."""
     return cast(StatusAnswer, {**await api.operations.status(), "connected": api.connected.view()})
 
 
 async def metrics(call: EndpointCall[Nothing]) -> Response:
-    """Figures in Prometheus's text format, where `gateway.metrics` is on: turns, tokens, costs, ages, failures."""
+    """Metrics in Prometheus's text format, if `gateway.metrics` is on: turns, tokens, costs, ages, failures."""
     if not call.api.settings.metrics:
         raise NotFound(
             translatable("metrics are off; `hob config set gateway.metrics true` and a restart switch them on")
@@ -201,15 +201,15 @@ async def metrics(call: EndpointCall[Nothing]) -> Response:
 
 
 async def usage(call: EndpointCall[UsageQuery]) -> JsonResponse[SpendingAnswer]:
-    """What was spent, told apart by day, model, session, sender, task or tool; and each limit.
+    """The spending by day, model, session, sender, task or tool, and each limit.
 
-    A call of a model counts for the tools whose results it read, in equal parts; under an empty key stand all others.
+    A model call counts for the tools whose results it read, in equal parts; the empty key has all others.
     """
     return json_response(await call.api.operations.usage(call.payload.days, call.payload.by))
 
 
 async def unread(call: EndpointCall[UnreadQuery]) -> JsonResponse[UnreadAnswer]:
-    """The messages whose answer, or question, no one has fetched yet; `GET /chat/{id}` fetches one."""
+    """The messages whose answer or question was not fetched yet; `GET /chat/{id}` fetches one."""
     payload, session = call.payload, None if call.payload.session is None else SessionKey(call.payload.session)
     with call.api.hub.subscribe(session=session) as notices:
         view = await unread_view(call.api.store, payload.channel, session, payload.after)
@@ -221,7 +221,7 @@ async def unread(call: EndpointCall[UnreadQuery]) -> JsonResponse[UnreadAnswer]:
 
 
 async def _has_outcome(notices: AsyncIterator[Notice]) -> bool:
-    """True once something has ended or was reported; False where nothing will be any more."""
+    """Wait for an outcome or report. Return False if there will be none."""
     async for notice in notices:
         if isinstance(notice, Settled) or (isinstance(notice, Progress) and notice.what == REPORTS):
             return True
@@ -234,7 +234,7 @@ async def tasks(call: EndpointCall[TasksQuery]) -> JsonResponse[TasksAnswer]:
 
 
 async def found_tasks(call: EndpointCall[TasksQuery], *, shown: bool = True) -> TasksAnswer:
-    """The newest tasks that are wanted, with titles if they are `shown`."""
+    """Return the newest matching tasks, with titles if `shown`."""
     payload = call.payload
     rows = await call.api.store.tasks.find(
         payload.limit, not payload.all, payload.state or payload.status, payload.channel, payload.offset
@@ -250,14 +250,14 @@ async def timeline(call: EndpointCall[TimelineQuery]) -> JsonResponse[TimelineAn
 
 
 async def prompt(call: EndpointCall[SessionReference]) -> JsonResponse[PromptAnswer]:
-    """What a session's next request would hold, by section."""
+    """What a session's next request would contain, by section."""
     return json_response(await call.api.operations.prompt(call.payload.session))
 
 
 async def export(call: EndpointCall[ExportQuery]) -> Response:
-    """A session or all of them as JSON lines, metadata first."""
+    """One session or all of them as JSON lines, metadata first."""
     lines = export_lines(call.api.store, call.payload.session)
-    first = await anext(lines, "")  # an unknown session is told before the answer has begun
+    first = await anext(lines, "")  # an unknown session is reported before the answer begins
 
     async def all_lines() -> AsyncIterator[str]:
         yield first
@@ -268,28 +268,28 @@ async def export(call: EndpointCall[ExportQuery]) -> Response:
 
 
 async def stop_all(call: EndpointCall[Nothing]) -> JsonResponse[StoppedAnswer]:
-    """End every turn and command, and hold what Hob would do by itself, over restarts too, until `/resume`."""
+    """Stop every turn and command, and hold what Hob would do by itself, over restarts too, until `/resume`."""
     return json_response({"ended": await call.api.operations.stop_all("/stop all")})
 
 
 async def lift(call: EndpointCall[Nothing]) -> JsonResponse[LiftedAnswer]:
-    """Let what Hob does by itself go on after `/stop`."""
+    """Resume what Hob does by itself after `/stop`."""
     return json_response({"lifted": await call.api.operations.lift()})
 
 
 async def retry(call: EndpointCall[Nothing]) -> JsonResponse[RetriedAnswer]:
-    """Bring back a failed or set-aside message."""
+    """Retry a failed or quarantined message."""
     return json_response(await _with_message(call.api, await call.api.operations.retry(call.id)), 202)
 
 
 async def retry_all(call: EndpointCall[RetryRequest]) -> JsonResponse[AllRetriedAnswer]:
-    """Bring back every message that failed with an error code, such as what came while there was no model."""
+    """Retry every message that failed with an error code, e.g. those that came while there was no model."""
     found = await call.api.operations.retry_all(call.payload.code)
     return json_response({"retried": [await _with_message(call.api, each) for each in found["retried"]]}, 202)
 
 
 async def _with_message(api: Api, retried: Mapping[str, Any]) -> RetriedAnswer:
-    """The message by which the outcome is asked for; none where a reply is only sent again."""
+    """Add the message by which the outcome can be followed; none if a reply is only sent again."""
     message = await api.store.inbox.first_of(retried["turn"])
     result = None if message is None else await api.store.inbox.find_result(message)
     waits = None if result is None or result.settled else message
@@ -297,15 +297,15 @@ async def _with_message(api: Api, retried: Mapping[str, Any]) -> RetriedAnswer:
 
 
 async def undo(call: EndpointCall[UndoRequest]) -> JsonResponse[UndoneAnswer]:
-    """Put back what a turn changed in files, never over a later change."""
+    """Restore files that a turn changed, never over a later change."""
     payload = call.payload
     return json_response(await call.api.operations.undo(payload.id, payload.session, preview=payload.preview))
 
 
 async def replay(call: EndpointCall[ReplayRequest]) -> JsonResponse[ReplayAnswer]:
-    """Rebuild what models were given in a turn, and ask another one the same.
+    """Rebuild what models were sent in a turn, and ask another model the same.
 
-    Tools answer with what they gave then, and are not executed; nothing enters the session; what it costs is the task
+    Tools return their recorded results and are not executed; nothing enters the session; the cost counts as the task
     `replay`.
     """
     return json_response(await call.api.operations.replay(call.payload.id, call.payload.model))
@@ -320,16 +320,16 @@ async def backup(call: EndpointCall[BackupRequest]) -> JsonResponse[BackupAnswer
 
 
 async def reload(call: EndpointCall[Nothing]) -> JsonResponse[ReloadedAnswer]:
-    """Read settings and secrets again, as SIGHUP does; tells which settings hold from the next start on."""
+    """Reload settings and secrets, as SIGHUP does; the answer names settings that wait for a restart."""
     return json_response(call.api.operations.reload())
 
 
 async def probe_model(call: EndpointCall[ModelProbeRequest]) -> JsonResponse[TriedAnswer]:
-    """Ask a model for a word and for a call; what that costs is counted as the task `test`."""
+    """Ask a model for a word and for a tool call; the cost counts as the task `test`."""
     return json_response(await call.api.operations.probe_model(call.payload.model, call.payload.draft))
 
 
 async def hand_over(call: EndpointCall[Nothing]) -> JsonResponse[HandingOverAnswer]:
-    """Ask a one-shot owner to end after the work in hand."""
+    """Ask a one-shot owner to end after its current work."""
     call.api.operations.hand_over()
     return json_response({"handing_over": True}, 202)

@@ -1,4 +1,4 @@
-"""The API's own routes. Those of features stand with them; `hob.app.endpoints` gathers all."""
+"""The API's own routes. Features declare theirs; `hob.app.endpoints` collects all."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from hob.gateway.routes import approvals, attachments, chat, people, sessions, s
 
 CHAT, READ, VIEW, METRICS, APPROVE, ADMIN = TokenScope
 ACCEPTING = (*BUSY, "key_reused", "not_allowed", "not_found", "stopping")
-"""How a message may be turned away."""
+"""How a message may be refused."""
 MODEL_FAILURES = tuple(sorted({status_of_fault(fault.value) for fault in ModelFault}))
 _KEY = (
     "Idempotency-Key",

@@ -1,4 +1,4 @@
-"""The tools there are, for their owner."""
+"""The tools, for their owner."""
 
 from collections.abc import Sequence
 from typing import TypedDict
@@ -19,14 +19,14 @@ class ToolsAnswer(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class ToolTrial:
-    """A call that the owner makes by hand."""
+    """A call by the owner's hand."""
 
-    arguments: str = field("its arguments as JSON, or the one that matters most as it is", "")
-    confirmed: bool = field("do it where the policy asks the owner first", False)
+    arguments: str = field("its arguments as JSON, or the most important one as it is", "")
+    confirmed: bool = field("make the call even if the policy asks the owner first", False)
 
 
 async def all_tools(call: EndpointCall[Nothing]) -> JsonResponse[ToolsAnswer]:
-    """Every tool that sessions can open, those that are always shown first."""
+    """Every tool that sessions can open, those always shown first."""
     return json_response({"tools": call.api.port(LazyTools).get().all()})
 
 
@@ -36,7 +36,7 @@ async def one_tool(call: EndpointCall[Nothing]) -> JsonResponse[WholeToolAnswer]
 
 
 async def try_tool(call: EndpointCall[ToolTrial]) -> JsonResponse[ToolTriedAnswer]:
-    """Make one call, judged by the policy as if the owner had asked for it, and tell what came of it."""
+    """Make one call, judged by the policy as if the owner had asked for it. Returns decision and result."""
     payload = call.payload
     found = await call.api.port(LazyTools).get().test(call.id, payload.arguments, confirmed=payload.confirmed)
     return json_response(found)

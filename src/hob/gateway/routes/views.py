@@ -1,4 +1,4 @@
-"""What the API and the commands show: plain JSON-able values read from the store, nothing decided."""
+"""What the API and the commands show: plain JSON values read from the store, without decisions."""
 
 from collections.abc import AsyncIterator
 from typing import NotRequired, TypedDict
@@ -22,7 +22,7 @@ FINAL = frozenset(state.value for state in FINAL_TURNS)
 class UsageAnswer(TypedDict):
     """Tokens and dollars.
 
-    cost_usd: null where a price is unknown
+    cost_usd: null if a price is unknown
     """
 
     input_tokens: int
@@ -33,22 +33,22 @@ class UsageAnswer(TypedDict):
 
 
 class ChatAnswer(TypedDict):
-    """What became of a message.
+    """The state of a message.
 
     id: the message's id; also its task's
     session: the session it belongs to
     trace_id: what `hob timeline --trace` takes
     state: `waiting`, or the state of its turn (see [states](states.md#turn))
-    reply: the answer, and nothing else; null while there is none and where there is an error
+    reply: the answer, and nothing else; null while there is none and if there is an error
     notes: lines about the answer that are no part of it, e.g. that another model gave it
-    usage: tokens and dollars of its turn; `cost_usd` is null where a price is unknown
-    error: only where it failed: `code` and `message` ([errors](errors.md))
-    notice: only where it was cancelled: what people were told
+    usage: tokens and dollars of its turn; `cost_usd` is null if a price is unknown
+    error: only if it failed: `code` and `message` ([errors](errors.md))
+    notice: only if it was cancelled: what people were told
     question: only while people are asked: what, and how to answer ([how](../how-to/answer-questions.md))
-    approvals: only beside `question`: the ids for `/approvals/{id}`; none where words answer it
-    choices: only beside `question`, where it offers some: one of them, or its number, answers
+    approvals: only beside `question`: the ids for `/approvals/{id}`; none if words answer it
+    choices: only beside `question`, if it offers some: one of them, or its number, answers
     waits_for: only while a tool of the program itself is waited for: `client`
-    merged_into: only where it joined another message's turn: that message's id
+    merged_into: only if it joined another message's turn: that message's id
     """
 
     id: str
@@ -70,8 +70,8 @@ class ChatAnswer(TypedDict):
 class UnreadMessage(TypedDict):
     """A message whose outcome was not fetched yet.
 
-    created: when the outcome came
-    unasked: nobody asked for it there: Hob writes by itself, e.g. what came of work that went on
+    created: the time of the outcome
+    unasked: whether Hob writes on its own, e.g. the result of background work
     """
 
     id: str
@@ -83,7 +83,7 @@ class UnreadMessage(TypedDict):
 
 
 class UnreadAnswer(TypedDict):
-    """What waits to be fetched, oldest first."""
+    """The outcomes waiting to be fetched, oldest first."""
 
     messages: list[UnreadMessage]
 
@@ -91,8 +91,8 @@ class UnreadAnswer(TypedDict):
 class EventAnswer(TypedDict):
     """An event of the timeline ([kinds](timeline.md)).
 
-    media: the id of what came along
-    erased: when its text was erased; null where it was not, or there was none
+    media: the id of its attachment
+    erased: when its text was erased; null if it was not, or there was none
     """
 
     event_id: str
@@ -150,7 +150,7 @@ class TasksAnswer(TypedDict):
 
 
 def usage_view(usage: Usage, cost: int | None) -> UsageAnswer:
-    """Tokens, and dollars where the price is known (else null, never 0)."""
+    """Return tokens, and dollars if the price is known (else null, never 0)."""
     return {
         "input_tokens": usage.input,
         "output_tokens": usage.output,
@@ -161,12 +161,7 @@ def usage_view(usage: Usage, cost: int | None) -> UsageAnswer:
 
 
 def chat_view(result: Result) -> ChatAnswer:
-    """What became of a message. `reply` holds an answer and nothing else; a failure stands in `error`.
-
-    `notes` are lines about the reply, e.g. that another model than the chosen one gave it. While people are asked,
-    `question` is what, and `approvals` are the ids of what they are to allow or deny; none: they answer in words, or by
-    the number of one of the `choices`.
-    """
+    """Return the state of a message; see `ChatAnswer`."""
     final = result.state in FINAL
     cancelled = result.state == TurnState.CANCELLED
     answered = result.kind in (OutboundKind.REPLY, OutboundKind.NOTICE) and not cancelled
@@ -196,14 +191,14 @@ def chat_view(result: Result) -> ChatAnswer:
 
 
 def chat_status(view: ChatAnswer) -> int:
-    """The HTTP status that tells the same as the view: a failure is never a 200."""
+    """Return the HTTP status that matches the view: a failure is never a 200."""
     if "error" in view:
         return status_of_fault(view["error"]["code"])
     return 200 if view["state"] in FINAL else 202
 
 
 async def unread_view(store: Store, channel: str, session: str | None = None, after: float = 0.0) -> UnreadAnswer:
-    """The newest messages whose outcome waits to be fetched there, oldest first; of one session, newer than this."""
+    """Return the newest messages whose outcome was not fetched, oldest first; of one session, after this time."""
     return {
         "messages": [
             {
@@ -221,13 +216,13 @@ async def unread_view(store: Store, channel: str, session: str | None = None, af
 
 
 def without_content(view: EventAnswer) -> EventAnswer:
-    """The event without what people say."""
+    """Return the event without what people said."""
     return {**view, "text": "", "media": None, "sender_name": ""}
 
 
 def event_view(event: TimelineEvent) -> EventAnswer:
-    """One timeline event."""
-    # enumerations are texts: to ask each for its `value` costs as much as all the rest
+    """Return one timeline event."""
+    # enumerations are strings; reading each one's `value` would double the time
     return {
         "event_id": event.id,
         "trace_id": event.trace,
@@ -255,7 +250,7 @@ def event_view(event: TimelineEvent) -> EventAnswer:
 
 
 async def timeline_view(store: Store, *, trace: str | None, session: str | None, limit: int) -> TimelineAnswer:
-    """One trace whole, by its id or its beginning, a message or a turn; or the latest events. Raises InvalidRequest."""
+    """Return one trace, by a prefix of its id, a message or a turn; or the latest events. Raises InvalidRequest."""
     if trace:
         found = await store.timeline.begins(trace)
         if len(found) > 1:
@@ -267,7 +262,7 @@ async def timeline_view(store: Store, *, trace: str | None, session: str | None,
 
 
 def task_view(row: TaskRow, *, shown: bool = True) -> TaskAnswer:
-    """One task."""
+    """Return one task."""
     return {
         "id": row.id,
         "state": row.state,
@@ -282,7 +277,7 @@ def task_view(row: TaskRow, *, shown: bool = True) -> TaskAnswer:
 
 
 async def export_lines(store: Store, session: str | None) -> AsyncIterator[str]:
-    """JSON lines of one session or, without one, of all."""
+    """Yield the JSON lines of one session, or of all without one."""
     lines = store.export_session(SessionKey(session)) if session else store.export_all()
     async for line in lines:
         yield line + "\n"

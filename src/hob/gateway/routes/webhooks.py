@@ -1,4 +1,4 @@
-"""POST /hooks/NAME: what machines send."""
+"""`POST /hooks/NAME`: incoming webhooks."""
 
 import logging
 from typing import TypedDict
@@ -19,9 +19,9 @@ log = logging.getLogger(__name__)
 
 
 class DeliveryAnswer(TypedDict):
-    """A webhook's delivery that was taken.
+    """An accepted delivery of a webhook.
 
-    id: the message it became, for `GET /chat/{id}`; null where Hob itself had sent it
+    id: the message it became, for `GET /chat/{id}`; null if Hob itself had sent it
     state: `accepted`, `duplicate` of an earlier one with this id, or Hob's `own`
     """
 
@@ -32,8 +32,8 @@ class DeliveryAnswer(TypedDict):
 async def post(call: EndpointCall[bytes]) -> JsonResponse[DeliveryAnswer]:
     """Take a delivery of the webhook of this name, signed as its settings say; no token of Hob's is needed.
 
-    202 says that it is kept and will be seen to, 200 that it is the same as an earlier one, whose id is told, or one
-    that Hob itself had sent. A wrong signature gets the same answer as a webhook that does not exist.
+    202: it is stored and will be processed. 200: it repeats an earlier one, whose id is returned, or Hob itself had
+    sent it. A wrong signature gets the same answer as an unknown webhook.
     """
     api, receiver, name = call.api, call.api.port(WebhookReceiver), str(call.request.path_params["name"])
     id = _proven(call, name)
@@ -43,17 +43,18 @@ async def post(call: EndpointCall[bytes]) -> JsonResponse[DeliveryAnswer]:
         return json_response({"id": None, "state": "own"})
     inbound = inbound_of(delivery, api.clock)
     known = await api.store.inbox.find_key(inbound.origin.channel, inbound.origin.account, inbound.key)
-    if known is not None:  # it does not count: anyone who overheard one delivery could use up what the others may
+    # duplicates do not count: anyone who overheard one delivery could use up the limit of the others
+    if known is not None:
         return json_response({"id": known.id, "state": "duplicate"})
     receiver.count(name, api.clock)
     accepted = await api.accept(inbound)
-    if accepted.duplicate:  # both came at once
+    if accepted.duplicate:  # both arrived at once
         return json_response({"id": accepted.id, "state": "duplicate"})
     return json_response({"id": accepted.id, "state": "accepted"}, 202)
 
 
 def _proven(call: EndpointCall[bytes], name: str) -> str:
-    """The id that the proof covers, if any. Raises Refusal, the same whatever is wrong."""
+    """Return the id that the signature covers, if any. Raises HttpRefusal, the same whatever is wrong."""
     visitor: Visitor | SocketOwner = call.request.scope["visitor"]
     receiver = call.api.port(WebhookReceiver)
     try:

@@ -1,1 +1,1 @@
-"""What machines send to `/hooks/NAME`: who may, what is in it, and how it becomes a message."""
+"""Incoming webhooks (`/hooks/NAME`): authentication, parsing, and the message they become."""

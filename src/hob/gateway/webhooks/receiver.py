@@ -1,4 +1,4 @@
-"""Receiving an incoming webhook: its signature, whether it is new and not too large; the message it becomes."""
+"""Receiving a webhook: signature, rate limit, size, and the message it becomes."""
 
 import hashlib
 import hmac
@@ -23,18 +23,18 @@ from hob.gateway.http.json_body import parse_json
 from hob.gateway.webhooks.schemes import Scheme, SignatureInvalid, verify
 from hob.gateway.webhooks.settings import WebhookSettings, fill, text_of
 
-# What a delivery holds: JSON, or a form as old senders post it.
+# Bodies are JSON, or forms as older senders post them.
 
 _FORM = "application/x-www-form-urlencoded"
 _MAX_FIELDS = 1_000
 
 
 def read_body(body: bytes, content_type: str, scheme: Scheme) -> Any:
-    """The value that the body stands for. Raises InvalidRequest and Refusal."""
+    """Return the value of the body. Raises InvalidRequest and HttpRefusal."""
     media_type = content_type.partition(";")[0].strip().lower()
     if media_type == _FORM:
         fields = _read_form(body)
-        if scheme is Scheme.GITHUB and set(fields) == {"payload"}:  # GitHub's other content type wraps the same JSON
+        if scheme is Scheme.GITHUB and set(fields) == {"payload"}:  # GitHub's form content type wraps the same JSON
             return parse_json(str(fields["payload"]).encode("utf-8", "surrogatepass"))
         return fields
     if media_type == "application/json" or (media_type.startswith("application/") and media_type.endswith("+json")):
@@ -58,7 +58,7 @@ def _listed(value: Any) -> list[Any]:
 
 
 HOPS = "x-hob-hops"
-"""How many messages of machines lie between a delivery and what a person said."""
+"""The number of machine messages between a delivery and a person's words."""
 _MINUTE = 60.0
 _MAX_SESSION = 80
 _UNTRUSTED = Label(Origin.WEB, Trust.UNTRUSTED)
@@ -68,7 +68,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """What a known sender sent. `id` is what tells it from others: its sender's name for it, or its body's seal."""
+    """An authenticated delivery. `id` identifies it: the sender's id for it, or its body's hash."""
 
     name: str
     settings: WebhookSettings
@@ -78,13 +78,13 @@ class Delivery:
 
     @property
     def claimed(self) -> tuple[str, ...]:
-        """Under which ids it may be one that Hob sent itself, by header or as part of the body."""
+        """The ids under which Hob itself may have sent it, from header and body."""
         inside = self.value.get("id") if isinstance(self.value, Mapping) else None
         return tuple(each for each in (self.headers.get("webhook-id"), inside) if each and isinstance(each, str))
 
     @property
     def hops(self) -> int:
-        """What it says of its way."""
+        """The hops that it claims."""
         inside = self.value.get("hops") if isinstance(self.value, Mapping) else 0
         header = self.headers.get(HOPS, "")
         said = int(header) if header.isascii() and header.isdecimal() and len(header) < 4 else 0
@@ -99,7 +99,9 @@ class WebhookReceiver:
     _taken: dict[str, deque[float]] = field(default_factory=dict)
 
     def proven(self, name: str, headers: Mapping[str, str], body: bytes, now: float) -> str:
-        """The id that the proof covers, if any. Raises Wrong; who has no such webhook takes as long to find out."""
+        """Return the id that the signature covers, if any. Raises SignatureInvalid, in the same time for unknown
+        webhooks.
+        """
         settings = self.webhooks.get(name) or _nobody()
         tolerance, header = settings.tolerance_seconds, settings.header
         try:
@@ -108,25 +110,25 @@ class WebhookReceiver:
             known = [each.reveal() for each in settings.secrets]
             return verify(settings.scheme, known, headers, body, now=now, tolerance=tolerance, header=header)
         except SignatureInvalid as wrong:
-            if not wrong.sealed:  # or the time it takes would tell which webhooks there are
+            if not wrong.sealed:  # otherwise the time would reveal which webhooks exist
                 hmac.digest(b"nobody", body, hashlib.sha256)
             raise
 
     def read(self, name: str, id: str, headers: Mapping[str, str], body: bytes) -> Delivery:
-        """What was sent, by somebody who has shown who they are. Raises InvalidRequest and Refusal."""
+        """Return an authenticated delivery. Raises InvalidRequest and HttpRefusal."""
         settings = self.webhooks[name]
         if len(body) > settings.body_bytes:
             raise HttpRefusal("too_large", f"the body may have {settings.body_bytes} bytes")
         value = read_body(body, headers.get("content-type", ""), settings.scheme)
         if settings.scheme is Scheme.STRIPE and isinstance(value, Mapping):
-            # retries of one event may differ in the body, and its id is as signed as the rest
+            # retries of one event may differ in the body, and its id is signed, too
             id = text_of(value.get("id"))[:255]
-        # where nothing else is signed, the body is the id: who replays it cannot give it another
+        # without a signature the body is the id, so that a replay cannot change it
         seal = f"id {id}" if id else f"body {hashlib.sha256(body).hexdigest()}"
         return Delivery(name, settings, seal, value, headers)
 
     def count(self, name: str, clock: Clock) -> None:
-        """Take note of one more delivery. Raises Refusal where there are too many."""
+        """Count a delivery. Raises HttpRefusal if there are too many."""
         maximum, now = self.webhooks[name].per_minute, clock.monotonic()
         taken = self._taken.setdefault(name, deque(maxlen=maximum))
         if len(taken) == maximum and (left := taken[0] + _MINUTE - now) > 0:
@@ -136,12 +138,12 @@ class WebhookReceiver:
 
 @cache
 def _nobody() -> WebhookSettings:
-    """A webhook whose secret no one knows, for names that are none."""
+    """A webhook with a random secret, standing for unknown names."""
     return WebhookSettings(Secret.of(os.urandom(32).hex()))
 
 
 def inbound_of(delivery: Delivery, clock: Clock) -> Inbound:
-    """The message: the owner's task, and beside it, as data, what the template shows of the delivery."""
+    """Return the message: the owner's task, and as quoted data what the template shows of the delivery."""
     name, settings = delivery.name, delivery.settings
     shown = fill(settings.template, delivery.value, delivery.headers, settings.characters)
     if not shown.strip():
@@ -160,13 +162,13 @@ def inbound_of(delivery: Delivery, clock: Clock) -> Inbound:
         sent_at=clock.now(),
         hops=delivery.hops,
         background=True,
-        # else what one of them says is there when the next is read, and all of it is paid for again each time
+        # otherwise the next delivery would see what this one says, and all of it would be paid for again each time
         session=None if thread else SessionKey(f"{ONE_TURN}{WEBHOOK_CHANNEL}/{name}/{id}"),
     )
 
 
 def _thread(delivery: Delivery) -> str:
-    """The conversation that deliveries share, if any, in characters that a key may hold; long ones end in a seal."""
+    """Return the session that deliveries share, if any, in characters valid in a key; long names end in a hash."""
     named = fill(delivery.settings.session, delivery.value, delivery.headers, 1_000)
     plain = "-".join("".join(char if char.isalnum() or char in "._-" else " " for char in named).split())
     if plain == named and len(plain) <= _MAX_SESSION:

@@ -1,4 +1,4 @@
-"""Signatures of incoming webhooks: each way of signing there is, read and compared.
+"""Signatures of incoming webhooks: the supported schemes, parsed and compared.
 
 `GITHUB`: https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries
 `STRIPE`: https://docs.stripe.com/webhooks#verify-manually
@@ -13,7 +13,7 @@ from enum import StrEnum
 from hob.core.events.webhooks import ID, SIGNATURE, TIMESTAMP, sign
 
 MIN_SECRET = 16
-"""Characters; a shorter secret can be guessed."""
+"""Characters; a shorter secret could be guessed."""
 _MAX_SIGNATURES = 10
 _MAX_ID = 255
 
@@ -35,18 +35,18 @@ HEADERS: Mapping[Scheme, str] = {
     Scheme.STANDARD: SIGNATURE,
     Scheme.TOKEN: "authorization",
 }
-"""Where the proof stands, in lower case."""
+"""The header of the signature or token, in lower case."""
 
 _IDS = ("x-hob-delivery", "idempotency-key")
-"""What names a delivery where nothing is signed. GitLab sends the second, the same for each repetition
-(https://docs.gitlab.com/user/project/integrations/webhooks/); a request's id is given again by each proxy on the way.
+"""Headers that identify a delivery without a signature. GitLab sends the second, the same for each retry
+(https://docs.gitlab.com/user/project/integrations/webhooks/); request ids are replaced by proxies.
 """
 
 
 class SignatureInvalid(Exception):
-    """The delivery is not shown to be the sender's. What is wrong is for the owner's log alone.
+    """The delivery is not proven to be the sender's. The reason is for the owner's log only.
 
-    `sealed`: it took the time that reading the whole body takes.
+    `sealed`: the failure took as long as hashing the whole body.
     """
 
     def __init__(self, reason: str, *, sealed: bool = False) -> None:
@@ -64,10 +64,10 @@ def verify(
     tolerance: float,
     header: str = "",
 ) -> str:
-    """The delivery's id where the proof covers one, else nothing. Raises Wrong.
+    """Return the delivery's id if the signature covers one, else an empty text. Raises SignatureInvalid.
 
-    Header names are in lower case. `tolerance` is how many seconds a signed time may be from `now`; `header` is where
-    the token stands, if elsewhere than usual. All secrets are compared, in constant time.
+    Header names are in lower case. `tolerance` is the maximum difference in seconds between the signed time and `now`;
+    `header` replaces the scheme's usual one. All secrets are compared, in constant time.
     """
     name = header.lower() or HEADERS[scheme]
     proof = headers.get(name, "")
@@ -77,7 +77,7 @@ def verify(
         case Scheme.TOKEN:
             proof = proof[7:] if name == "authorization" and proof[:7].lower() == "bearer " else proof
             _compare([proof.strip()], (_hidden(each) for each in secrets), _hidden)
-            # anyone who has the token may say what they like, so what they call the delivery is as good as the rest
+            # the id is as good as the rest, since the token's holder controls all of it
             return next((f"{each} {headers[each]}" for each in _IDS if headers.get(each)), "")[:_MAX_ID]
         case Scheme.STANDARD:
             id, at = headers.get(ID, ""), _moment(headers.get(TIMESTAMP, ""), now, tolerance)
@@ -106,7 +106,7 @@ def _moment(text: str, now: float, tolerance: float) -> int:
 
 
 def _compare(given: list[str], right: Iterable[str], made: Callable[[str], str] = str) -> None:
-    """Raises Wrong unless one of the given is right; which one, and how nearly, takes no time that tells it."""
+    """Raise SignatureInvalid unless one of the given is right, in time independent of which one and how nearly."""
     tries = [made(each).encode("utf-8", "replace") for each in given[:_MAX_SIGNATURES]]
     matches = 0
     for each in right:
@@ -123,12 +123,12 @@ def _hex(secret: str, signed: bytes) -> str:
 
 
 def _hidden(token: str) -> str:
-    """Of one length whatever the token's is."""
+    """Return a hash, so that the token's length does not show."""
     return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
 
 
 def signed(scheme: Scheme, secret: str, id: str, now: int, body: bytes, header: str = "") -> dict[str, str]:
-    """The headers that a sender sends with this body; `header` is where the proof stands, if elsewhere than usual."""
+    """Return the headers a sender sends with this body; `header` replaces the scheme's usual one."""
     name = header.lower() or HEADERS[scheme]
     match scheme:
         case Scheme.HOB | Scheme.GITHUB:

@@ -1,4 +1,4 @@
-"""Settings of incoming webhooks, and their templates. Loads nothing but the standard library and the core."""
+"""Settings of incoming webhooks, and their templates. Imports only the standard library and the core."""
 
 import json
 import re
@@ -15,20 +15,19 @@ from hob.core.trust.labels import SenderClass
 from hob.core.values import dataclass
 from hob.gateway.webhooks.schemes import MIN_SECRET, Scheme
 
-# Templates: a text with `{{field.path}}` in it, filled in from what a machine sent.
-#
-# That is the whole language: no code, no conditions, no loops. A path leads through objects by name and through lists
-# by number; `{{.}}` is everything, `{{@Name}}` a header of the request. What is not there is nothing; what is no text
-# is written as JSON. What was filled in is never looked at again, so a value cannot bring a placeholder with it.
+# Templates: texts with `{{field.path}}`, filled in from a delivery. That is the whole language: no code, no conditions,
+# no loops. A path descends into objects by name and into lists by number; `{{.}}` is everything, `{{@Name}}` a header.
+# What is missing is empty; what is no text is written as JSON. Filled-in values are never expanded again, so a value
+# cannot inject a placeholder.
 
-# compiled with the first webhook: most have none
+# compiled with the first webhook: most homes have none
 _PLACE = r"(?s)\{\{(.*?)\}\}"
 _PATH = r"\.|@[A-Za-z0-9-]{1,80}|[^\s.{}@][^\s.{}]*(?:\.[^\s.{}]+)*"
 _CUT = "…"
 
 
 def check_template(template: str) -> None:
-    """Raises ValueError that names the first placeholder that is none."""
+    """Raise ValueError, which names the first invalid placeholder."""
     for found in re.finditer(_PLACE, template):
         if not re.fullmatch(_PATH, found[1].strip()):
             raise ValueError(
@@ -41,7 +40,7 @@ def check_template(template: str) -> None:
 
 
 def fill(template: str, body: Any, headers: Mapping[str, str], maximum: int) -> str:
-    """The template with the values of this body; each value, and the whole, has at most so many characters."""
+    """Fill in the values of this body; each value, and the whole, is cut to `maximum` characters."""
 
     def value(found: re.Match[str]) -> str:
         path = found[1].strip()
@@ -53,15 +52,15 @@ def fill(template: str, body: Any, headers: Mapping[str, str], maximum: int) -> 
 
 
 def text_of(value: Any) -> str:
-    """A value as text: a text as it is, nothing for null, everything else as JSON."""
+    """Return a value as text: texts unchanged, null as nothing, everything else as JSON."""
     if value is None:
         return ""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return text.encode("utf-8", "replace").decode()  # JSON may hold halves of characters, which are no text
+    return text.encode("utf-8", "replace").decode()  # JSON may contain lone surrogates, which are no valid text
 
 
 def shortened(text: str, maximum: int) -> str:
-    """The text, cut where it is longer."""
+    """Return the text, cut to `maximum` characters."""
     return text if len(text) <= maximum else text[: maximum - 1] + _CUT
 
 
@@ -81,7 +80,7 @@ _TASK = "Something outside called this webhook. Say in a line or two what it rep
 
 
 class AnswerTo(StrEnum):
-    """Where what Hob says about a delivery goes."""
+    """Where Hob's answer to a delivery goes."""
 
     TIMELINE = "timeline"
     OWNER = "owner"
@@ -94,7 +93,7 @@ class WebhookSettings:
     secret: Secret | None = setting(
         None, "The secret that deliveries are signed with, 16 characters or more; required."
     )
-    other_secrets: list[Secret] = setting([], "More secrets that are accepted, e.g. the old one for a while.")
+    other_secrets: list[Secret] = setting([], "More secrets to accept, e.g. the old one for a while.")
     scheme: Scheme = setting(
         Scheme.HOB,
         "How deliveries are signed: as GitHub, Stripe or Standard Webhooks do, `hob` (HMAC-SHA256 of the "
@@ -103,28 +102,28 @@ class WebhookSettings:
     header: str = setting("", "The header with the signature or token; not set: the scheme's usual one.")
     tolerance_seconds: float = setting(
         300.0,
-        "Most seconds between the time that was signed and now, for schemes that sign one.",
+        "Maximum seconds between the signed time and now, for schemes that sign one.",
         at_least=1,
         at_most=86_400,
     )
     task: str = setting(_TASK, "What Hob does with a delivery, in your words.")
     template: str = setting("{{.}}", "What the model is shown of it: a text with {{field.path}} from the body.")
-    session: str = setting("", "The conversation it goes to; may hold {{field.path}}; not set: one of its own.")
+    session: str = setting("", "The conversation it goes to; may contain {{field.path}}; not set: one of its own.")
     sender: SenderClass = setting(
         SenderClass.STRANGER, "Whose messages they count as; instructions in them are never followed."
     )
     answer: AnswerTo = setting(
         AnswerTo.TIMELINE, "Where Hob's answer goes: to the timeline only, or to you, where you wrote last."
     )
-    model: str = setting("", "The model that answers; not set: the usual one.")
+    model: str = setting("", "The model that answers; not set: the default model.")
     characters: int = setting(
-        8_000, "Most characters of a delivery that the model is shown.", at_least=100, at_most=40_000
+        8_000, "Maximum characters of a delivery that the model is shown.", at_least=100, at_most=40_000
     )
-    body_bytes: int = setting(250_000, "Largest body, in bytes; `gateway.body_bytes` applies as well.", at_least=100)
-    per_minute: int = setting(60, "Most deliveries a minute.", at_least=1)
+    body_bytes: int = setting(250_000, "Maximum body, in bytes; `gateway.body_bytes` applies as well.", at_least=100)
+    per_minute: int = setting(60, "Maximum deliveries per minute.", at_least=1)
 
     def __post_init__(self) -> None:
-        """Raises ValueError for what could never work."""
+        """Raises ValueError for settings that could never work."""
         if self.secret is None:
             raise ValueError(translatable("secret is missing; without it no delivery can prove where it is from"))
         for key, text in (("template", self.template), ("session", self.session)):
@@ -141,12 +140,12 @@ class WebhookSettings:
 
     @property
     def secrets(self) -> tuple[Secret, ...]:
-        """All that are right."""
-        assert self.secret is not None  # noqa: S101 - seen to above
+        """All valid secrets."""
+        assert self.secret is not None  # noqa: S101 - checked in __post_init__
         return (self.secret, *self.other_secrets)
 
     def problem(self) -> str:
-        """Why no one can show that a delivery is theirs; empty where it can be shown."""
+        """Return why no delivery could be authenticated, or an empty text."""
         try:
             known = [each.reveal() for each in self.secrets]
         except NotConfigured as error:
@@ -166,6 +165,6 @@ class Webhooks(dict[str, WebhookSettings]):
     """Webhooks that come in: what other machines may send to `POST /hooks/NAME`, by name."""
 
     def __init__(self, entries: Mapping[str, WebhookSettings] = MappingProxyType({})) -> None:
-        """Raises ValueError for names that cannot stand in an address."""
+        """Raises ValueError for names that cannot be part of a URL."""
         super().__init__(entries)
         check_names(entries)
