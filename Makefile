@@ -86,7 +86,7 @@ else
 endif
 	@touch $@
 
-# The page's libraries, for its build and its tests; Node itself, where it is missing or old, by its wheel.
+# The page's libraries, for its build and its tests; Node by its wheel, if it is missing or old; Chromium by Playwright.
 .venv/web: .venv/dev web/package-lock.json tests/tools/mcp/servers/package-lock.json \
 		tests/journeys/api/clients/package-lock.json
 	@node -e 'process.exit(+(process.versions.node.split(".")[0] < 20))' 2>/dev/null && command -v npm >/dev/null || { \
@@ -97,6 +97,9 @@ endif
 	@cd web && PATH="$(NODE_PATH)" npm ci --silent --no-audit --no-fund
 	@cd tests/tools/mcp/servers && PATH="$(NODE_PATH)" npm ci --silent --no-audit --no-fund --ignore-scripts
 	@cd tests/journeys/api/clients && PATH="$(NODE_PATH)" npm ci --silent --no-audit --no-fund --ignore-scripts
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || { \
+		echo "Adding Chromium ..."; .venv/bin/playwright install chromium || \
+		echo "Chromium could not be downloaded: the dashboard's browser tests will be skipped" >&2; }
 	@touch $@
 
 # LangChain and llm, which tests run against Hob: many libraries, so in an environment of their own.

@@ -1,4 +1,4 @@
-"""A browser for each test, and a world whose dashboard stays at one address over restarts."""
+"""Fixtures: a browser per test, and a world whose dashboard keeps its address over restarts."""
 
 import os
 from collections.abc import AsyncIterator, Iterator
@@ -17,7 +17,7 @@ BUILT = Path(__file__).parents[2] / "src" / "hob" / "gateway" / "static" / "inde
 
 @pytest.fixture
 def port() -> Iterator[str]:
-    """A port that is this test's alone: held while it runs, so that nobody is given it, and not listened on."""
+    """A port reserved for this test: no other process gets it, and nothing listens on it yet."""
     with held_port() as port:
         yield str(port)
 
@@ -37,7 +37,7 @@ async def browser() -> AsyncIterator[Browser]:
 
 @pytest.fixture
 async def voice() -> AsyncIterator[Browser]:
-    """One with a microphone that hears a beep."""
+    """A browser whose microphone hears a beep."""
     need_chromium()
     async with chromium("--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream") as opened:
         yield opened
@@ -51,14 +51,14 @@ def need_chromium() -> None:
 
 @dataclass(frozen=True)
 class Tab:
-    """A page that has signed in, and what went wrong in it."""
+    """A signed-in page and its errors."""
 
     page: Page
     base: str
     errors: list[str]
 
     async def beside(self) -> "Tab":
-        """A second one in the same browser."""
+        """Open a second tab in the same browser."""
         errors: list[str] = []
         page = await self.page.context.new_page()
         watch(page, errors)
@@ -78,7 +78,7 @@ _LISTED = (
 
 
 async def notifications_are_on(tab: Tab) -> None:
-    """The page may notify, nobody looks at it, and it knows what waited before: only what comes now is new to it."""
+    """Enable notifications for a hidden page that already knows the open approvals: only later ones are new."""
     page = tab.page
     await page.context.grant_permissions(["notifications"], origin=tab.base)
     await page.evaluate("() => navigator.serviceWorker.ready.then(() => true)")

@@ -1,6 +1,6 @@
-"""A home in which something has happened: conversations, tools, a question for approval, a failure, spending.
+"""A home with some history: conversations, tools, an open approval, a failure, spending.
 
-`python -m tests.dashboard.scene` keeps such a daemon running and prints a link that signs a browser in.
+`python -m tests.dashboard.scene` runs such a daemon and prints a link that signs a browser in.
 """
 
 import asyncio
@@ -71,7 +71,7 @@ DAY = 86_400.0
 
 
 def facts(now: float) -> list[dict[str, Any]]:
-    """What is known as facts, as `hob memory export` writes them: some old, one changed last night, one not sure."""
+    """Return facts in the format of `hob memory export`: some old, one changed last night, one uncertain."""
     night, old = now - 8 * 3600, now - 900 * DAY
 
     def fact(subject: str, predicate: str, what: str, said: str, at: float, **further: Any) -> dict[str, Any]:
@@ -106,7 +106,7 @@ ASKED = ("main", "Clean up the old build folder.", Reply(calls=(("exec", '{"comm
 
 @asynccontextmanager
 async def scene(world: World, *, asking: bool = True) -> AsyncIterator[tuple[Daemon, str]]:
-    """The daemon, and the address of its dashboard."""
+    """Yield the daemon and the dashboard's address."""
     async with world.serve() as daemon:
         async with at_the_socket(world) as client:
             for text in KEPT:
@@ -124,21 +124,21 @@ async def scene(world: World, *, asking: bool = True) -> AsyncIterator[tuple[Dae
 
 
 def at_the_socket(world: World) -> httpx2.AsyncClient:
-    """The owner on this machine."""
+    """Return a client at the Unix socket, which acts as the owner."""
     return httpx2.AsyncClient(
         transport=httpx2.AsyncHTTPTransport(uds=str(world.home / "hob.sock")), base_url="http://hob"
     )
 
 
 async def link_of(world: World) -> str:
-    """A link that signs one browser in."""
+    """Return a link that signs one browser in."""
     async with at_the_socket(world) as client:
         url: str = (await client.post("/dashboard/link")).raise_for_status().json()["url"]
         return url
 
 
 async def dashboard_of(world: World) -> str:
-    """Where the dashboard is."""
+    """Return the dashboard's address."""
     return (await link_of(world)).partition("/#")[0]
 
 

@@ -1,6 +1,6 @@
-"""Pictures of every view, in each theme and size: `python -m tests.dashboard.screenshots FOLDER [VIEW ...]`.
+"""Screenshots of every view, in each theme and size: `python -m tests.dashboard.screenshots FOLDER [VIEW ...]`.
 
-Without a folder the ten of the manual are made anew, compressed: `python -m tests.dashboard.screenshots`.
+Without a folder it renews the ten compressed pictures of the manual: `python -m tests.dashboard.screenshots`.
 """
 
 import asyncio
@@ -73,13 +73,18 @@ MANUAL = {
 }
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 HELD = "held"
-"""Taken last: it stops all that runs."""
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome") or ""
+"""Taken last, since it stops everything."""
+_PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
+_DOWNLOADED = Path.home() / ".cache" / "ms-playwright"
+CHROMIUM = next(filter(None, map(shutil.which, _PROGRAMS)), None) or str(
+    next(_DOWNLOADED.glob("chromium-*/chrome-*/chrome"), "")
+)
+"""The system's Chromium, else the one that `make test` has Playwright download; empty if there is none."""
 
 
 @asynccontextmanager
 async def chromium(*flags: str) -> AsyncIterator[Browser]:
-    """The system's Chromium, without a window."""
+    """Launch Chromium without a window."""
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", *flags])
         yield browser
@@ -87,7 +92,7 @@ async def chromium(*flags: str) -> AsyncIterator[Browser]:
 
 
 async def take(world: World, browser: Browser, folder: Path, views: Collection[str]) -> None:
-    """One picture for each view, theme and size."""
+    """Take one picture per view, theme and size."""
     for size, viewport in SIZES.items():
         for theme in ("light", "dark"):
             context = await browser.new_context(
@@ -111,12 +116,12 @@ async def take(world: World, browser: Browser, folder: Path, views: Collection[s
             if HELD in views:
                 await held(page, base)
                 await page.screenshot(path=folder / f"{HELD}-{size}-{theme}.png")
-                await page.get_by_role("button", name="Go on").click()
+                await page.get_by_role("button", name="Resume").click()
             await context.close()
 
 
 async def renew(world: World, browser: Browser) -> None:
-    """The pictures of the manual, as WebP."""
+    """Renew the manual's pictures, as WebP."""
     for name, (view, size, theme) in MANUAL.items():
         context = await browser.new_context(
             viewport=SIZES[size], color_scheme="dark" if theme == "dark" else "light", locale="en-US",
@@ -134,7 +139,7 @@ async def renew(world: World, browser: Browser) -> None:
 
 
 async def show(page: Page, base: str, view: str, *, nth: int | None = None) -> None:
-    """Go there, and wait until nothing loads any more."""
+    """Open a view and wait until it has loaded."""
     await page.goto(f"{base}{VIEWS[view]}")
     await page.locator("#main").wait_for()
     await page.wait_for_load_state("networkidle")
@@ -142,7 +147,7 @@ async def show(page: Page, base: str, view: str, *, nth: int | None = None) -> N
     if view.startswith("trace"):
         messages = page.get_by_role("article", name="message")
         if nth is None and "?" not in VIEWS[view]:
-            messages = messages.filter(has_text="How much disk space")  # its turn has tools: the model was asked twice
+            messages = messages.filter(has_text="How much disk space")  # its turn used tools, so it has two model calls
         await messages.nth(nth or 0).get_by_role("link", name="Trace").click()
         await page.get_by_role("listbox").wait_for()
     if view == "trace-replay":
@@ -153,11 +158,11 @@ async def show(page: Page, base: str, view: str, *, nth: int | None = None) -> N
     if view == "connect":
         await page.get_by_text("Connect another model").click()
     if view == "trace-graph":
-        await page.get_by_role("button", name="As a graph").click()
+        await page.get_by_role("button", name="Graph").click()
 
 
 async def _conversation(page: Page, act: str) -> None:
-    """What can be done with a conversation, which on a phone is behind a button; nothing is done."""
+    """Open an action of the conversation, which on a phone is behind a button, without performing it."""
     behind = page.get_by_role("button", name="Conversations", exact=True)
     if await behind.is_visible():
         await behind.click()
@@ -166,11 +171,11 @@ async def _conversation(page: Page, act: str) -> None:
 
 
 async def held(page: Page, base: str) -> None:
-    """Everything is stopped: the banner over each place."""
+    """Pause everything: a banner above each place."""
     await page.goto(f"{base}/work")
     await page.get_by_role("button", name="Stop everything").click()
     await page.get_by_role("button", name="Yes").click()
-    await expect(page.get_by_text("Everything is stopped.")).to_be_visible()
+    await expect(page.get_by_text("Everything is paused.")).to_be_visible()
 
 
 async def main(folder: Path | None, views: Collection[str]) -> None:

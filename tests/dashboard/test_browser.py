@@ -1,4 +1,4 @@
-"""The page in Chromium, against the real daemon and a scripted model."""
+"""The page in Chromium, against the real daemon and a scripted model server."""
 
 import asyncio
 import base64
@@ -48,7 +48,7 @@ async def test_first_visit_leads_to_the_first_answer(world: World, browser: Brow
         await expect(conversation.get_by_text("Good to see you.")).to_be_visible()
         await expect(conversation.get_by_text("Hello, Hob!")).to_have_count(1)
         await conversation.get_by_role("link", name="Trace").last.click()
-        await expect(page.get_by_role("listbox", name="Spans")).to_contain_text("model asked")
+        await expect(page.get_by_role("listbox", name="Spans")).to_contain_text("model call")
         assert tab.errors == []
 
 
@@ -64,14 +64,14 @@ async def test_approval_is_given_in_the_browser_after_a_kill(world: World, brows
         card = tab.page.get_by_role("article", name="Approval for exec")
         await expect(card).to_contain_text("rm -rf .")
         await card.get_by_role("button", name="Allow once").click()
-        await expect(tab.page.get_by_text("Nothing waits for your approval.")).to_be_visible()
+        await expect(tab.page.get_by_text("Nothing to approve.")).to_be_visible()
         assert (await daemon.get(asked["id"], wait=20))["reply"] == "It is clean now."
         await tab.page.goto(f"{tab.base}/chat?session=api:main")
         await expect(tab.page.get_by_test_id("conversation")).to_contain_text("It is clean now.")
         assert tab.errors == []
 
 
-async def test_denied_in_one_tab_is_gone_in_the_other(world: World, browser: Browser) -> None:
+async def test_approval_denied_in_one_tab_disappears_from_the_other(world: World, browser: Browser) -> None:
     async with scene(world):
         tab = await open_tab(world, browser, "/trust")
         other = await tab.beside()
@@ -81,7 +81,7 @@ async def test_denied_in_one_tab_is_gone_in_the_other(world: World, browser: Bro
         await expect(card).to_have_count(0)
 
 
-async def test_no_event_is_lost_when_the_daemon_starts_anew(world: World, browser: Browser, port: str) -> None:
+async def test_no_event_is_lost_when_the_daemon_restarts(world: World, browser: Browser, port: str) -> None:
     async with world.serve(HOB_DASHBOARD_PORT=port) as daemon:
         await daemon.post("one", session="main")
         tab = await open_tab(world, browser, "/timeline")
@@ -99,26 +99,26 @@ async def test_no_event_is_lost_when_the_daemon_starts_anew(world: World, browse
         assert tab.errors == []
 
 
-async def test_tab_that_was_loaded_while_the_daemon_was_down_hears_what_happens(
+async def test_tab_loaded_while_the_daemon_was_down_receives_later_events(
     world: World, browser: Browser, port: str
 ) -> None:
     async with world.serve(HOB_DASHBOARD_PORT=port):
         tab = await open_tab(world, browser)
         await tab.page.evaluate("() => navigator.serviceWorker.ready.then(() => true)")
-        await tab.page.reload()  # the worker keeps what it is made of
+        await tab.page.reload()  # the service worker serves the page
         await expect(tab.page.get_by_text("Nothing needs you.")).to_be_visible()
     await tab.page.goto(f"{tab.base}/")
-    await expect(tab.page.get_by_role("status").filter(has_text="Not connected since")).to_be_visible(timeout=10_000)
+    await expect(tab.page.get_by_role("status").filter(has_text="Offline since")).to_be_visible(timeout=10_000)
     async with world.serve(HOB_DASHBOARD_PORT=port) as daemon:
         await expect(tab.page.get_by_role("banner")).to_contain_text("live", timeout=15_000)
         world.model.script.append(ASKED[2])
         await daemon.post("Clean up.", session="main")
-        await expect(tab.page.get_by_role("banner")).to_contain_text("1 for you")
+        await expect(tab.page.get_by_role("banner")).to_contain_text("1 needs you")
         assert tab.errors == []
 
 
 async def fill(world: World, count: int) -> None:
-    """So many messages with their answers, as if they had been said."""
+    """Fill the timeline with messages and answers."""
     world.home.mkdir(exist_ok=True)
     async with open_store(world.home, StoreSettings(), SystemClock()) as store:
         for start in range(0, count, 2_000):
@@ -134,7 +134,7 @@ async def fill(world: World, count: int) -> None:
             await store.timeline.add(events)
 
 
-async def test_timeline_of_many_events_keeps_few_rows(world: World, browser: Browser, rounds: Rounds) -> None:
+async def test_long_timeline_keeps_at_most_100_rows_in_the_dom(world: World, browser: Browser, rounds: Rounds) -> None:
     count = rounds(3_000, 100_000)
     await fill(world, count)
     async with world.serve():
@@ -152,7 +152,7 @@ async def test_timeline_of_many_events_keeps_few_rows(world: World, browser: Bro
         assert tab.errors == []
 
 
-async def test_nothing_that_others_write_is_run(world: World, browser: Browser) -> None:
+async def test_untrusted_content_never_runs_scripts(world: World, browser: Browser) -> None:
     world.model.script.extend(
         [
             Reply(calls=(("write", json.dumps({"path": "<img src=x onerror=alert(5)>.md", "content": NASTY})),)),
@@ -169,7 +169,7 @@ async def test_nothing_that_others_write_is_run(world: World, browser: Browser) 
         assert tab.errors == []
 
 
-async def test_login_by_token_and_out_again(world: World, browser: Browser) -> None:
+async def test_token_signs_in_and_sign_out_ends_the_login(world: World, browser: Browser) -> None:
     async with world.serve() as daemon:
         tab = await open_tab(world, browser)
         page = tab.page
@@ -187,7 +187,7 @@ async def test_login_by_token_and_out_again(world: World, browser: Browser) -> N
 @pytest.mark.skipif(not AXE.exists(), reason="make web brings axe")
 @pytest.mark.parametrize("size", [(1280, 800), (768, 1024), (360, 740)], ids=["desktop", "tablet", "phone"])
 @pytest.mark.parametrize("theme", ["light", "dark"])
-async def test_no_view_has_a_serious_fault_of_accessibility(
+async def test_no_view_has_a_serious_accessibility_violation(
     world: World, browser: Browser, size: tuple[int, int], theme: str
 ) -> None:
     source = await asyncio.to_thread(AXE.read_text, "utf-8")
@@ -207,7 +207,7 @@ async def test_no_view_has_a_serious_fault_of_accessibility(
 
 
 @pytest.mark.skipif(not AXE.exists(), reason="make web brings axe")
-async def test_no_view_of_an_empty_home_has_a_serious_fault_of_accessibility(world: World, browser: Browser) -> None:
+async def test_no_empty_view_has_a_serious_accessibility_violation(world: World, browser: Browser) -> None:
     source = await asyncio.to_thread(AXE.read_text, "utf-8")
     found: dict[str, Any] = {}
     async with world.serve():
@@ -221,7 +221,7 @@ async def test_no_view_of_an_empty_home_has_a_serious_fault_of_accessibility(wor
 
 
 async def faults(page: Page, source: str, view: str) -> dict[str, Any]:
-    """What axe finds that is serious or critical."""
+    """Return axe's serious and critical violations."""
     await page.evaluate(source)
     told = await page.evaluate("() => axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']})")
     serious = [each for each in told["violations"] if each["impact"] in ("serious", "critical")]
@@ -244,7 +244,7 @@ async def test_memory_is_added_found_and_forgotten_in_the_browser(world: World, 
         item = page.get_by_role("article", name="memory")
         await expect(item).to_have_count(1)
         await item.get_by_role("button").first.click()
-        await expect(item.get_by_label("Parts of the score")).to_be_visible()
+        await expect(item.get_by_label("Score breakdown")).to_be_visible()
         await item.get_by_role("button", name="Forget…").click()
         await expect(page.get_by_role("dialog")).to_contain_text("The key lies under")
         await page.get_by_role("button", name="Forget", exact=True).click()
@@ -264,28 +264,28 @@ async def test_trace_shows_what_was_recalled_and_why(world: World, browser: Brow
         page = tab.page
         await page.get_by_role("article", name="message").first.get_by_role("link", name="Trace").click()
         memories = page.get_by_role("group").filter(has_text="2 memories recalled, and why").get_by_role("listitem")
-        await expect(memories.filter(has_text="forgotten since")).to_have_count(1)
+        await expect(memories.filter(has_text="since forgotten")).to_have_count(1)
         key = memories.filter(has_text="The key lies")
-        await expect(key.get_by_label("Parts of the score")).to_contain_text("words")
+        await expect(key.get_by_label("Score breakdown")).to_contain_text("words")
         await key.get_by_role("link").press("Enter")
         await expect(page.get_by_role("article", name="memory")).to_contain_text("The key lies under the third stone.")
         assert tab.errors == []
 
 
-async def test_change_is_looked_at_and_committed_in_the_browser(world: World, browser: Browser) -> None:
+async def test_change_is_reviewed_and_committed_in_the_browser(world: World, browser: Browser) -> None:
     async with scene(world, asking=False):
         tab = await open_tab(world, browser, "/files?tab=changes")
         page = tab.page
         await expect(page.get_by_role("region", name="Changes")).to_contain_text("Sanssouci")
-        await page.get_by_label("What was changed, and why").fill("Notes on Potsdam")
+        await page.get_by_label("Commit message").fill("Notes on Potsdam")
         await page.get_by_role("button", name="Commit one file").click()
-        await expect(page.get_by_text("Everything is committed.")).to_be_visible()
+        await expect(page.get_by_text("No changes. Everything is committed.")).to_be_visible()
         await page.get_by_role("button", name="History").click()
         await expect(page.get_by_text("Notes on Potsdam")).to_be_visible()
         assert tab.errors == []
 
 
-async def test_one_button_stops_all_that_runs_and_waits(world: World, browser: Browser) -> None:
+async def test_stop_button_ends_running_and_queued_turns(world: World, browser: Browser) -> None:
     async with world.serve() as daemon:
         for session in ("one", "two"):
             world.model.script.append(ASKED[2])
@@ -293,14 +293,14 @@ async def test_one_button_stops_all_that_runs_and_waits(world: World, browser: B
         tab = await open_tab(world, browser, "/work")
         await tab.page.get_by_role("button", name="Stop everything").click()
         await tab.page.get_by_role("button", name="Yes, stop all 2").click()
-        await expect(tab.page.get_by_text("Hob works on nothing.")).to_be_visible()
+        await expect(tab.page.get_by_text("Hob is idle.")).to_be_visible()
         await expect(tab.page.get_by_text("stopped", exact=True).nth(2)).to_be_visible()
-        await expect(tab.page.get_by_text("Everything is stopped.")).to_be_visible()
-        await tab.page.get_by_role("button", name="Go on").click()
-        await expect(tab.page.get_by_text("Everything is stopped.")).not_to_be_visible()
+        await expect(tab.page.get_by_text("Everything is paused.")).to_be_visible()
+        await tab.page.get_by_role("button", name="Resume").click()
+        await expect(tab.page.get_by_text("Everything is paused.")).not_to_be_visible()
 
 
-async def test_conversation_is_renamed_archived_and_erased_in_the_browser(world: World, browser: Browser) -> None:
+async def test_conversation_is_renamed_archived_and_deleted_in_the_browser(world: World, browser: Browser) -> None:
     async with world.serve() as daemon:
         for text in ("one", "two"):
             world.model.script.append(Reply("Fine."))
@@ -316,12 +316,12 @@ async def test_conversation_is_renamed_archived_and_erased_in_the_browser(world:
         await listed.get_by_role("button", name="Archived conversations").click()
         await listed.get_by_role("button", name="Plans").click()
         await listed.get_by_role("button", name="Delete").click()
-        await listed.get_by_role("button", name="Erase for good").click()
-        await expect(listed.get_by_text("Nothing is archived.")).to_be_visible()
+        await listed.get_by_role("button", name="Delete permanently").click()
+        await expect(listed.get_by_text("No archived conversations.")).to_be_visible()
         assert tab.errors == []
 
 
-async def test_edited_message_goes_on_in_a_copy(world: World, browser: Browser) -> None:
+async def test_edited_message_continues_in_a_fork(world: World, browser: Browser) -> None:
     async with world.serve() as daemon:
         for text, answer in (("one", "First."), ("two", "Second.")):
             world.model.script.append(Reply(answer))
@@ -345,37 +345,37 @@ async def test_edited_message_goes_on_in_a_copy(world: World, browser: Browser) 
         assert tab.errors == []
 
 
-async def test_trace_shows_the_prompt_a_graph_and_the_way_back(world: World, browser: Browser) -> None:
+async def test_trace_shows_the_prompt_the_graph_and_undo(world: World, browser: Browser) -> None:
     async with scene(world, asking=False):
         tab = await open_tab(world, browser, "/chat?session=api:weekend")
         page = tab.page
         traces = page.get_by_test_id("conversation").get_by_role("link", name="Trace")
-        await traces.nth(3).click()  # of the second answer: every message and every answer has one
+        await traces.nth(3).click()  # the second answer's: every message and every answer has one
         await expect(page.get_by_text("cacheable").first).to_be_visible()
-        await page.get_by_role("button", name="As a graph").click()
+        await page.get_by_role("button", name="Graph").click()
         await page.get_by_role("region", name="Spans").get_by_role("button", name="turn").click()
         await expect(page.get_by_role("region", name="Changes")).to_contain_text("Sanssouci")
         await page.get_by_role("button", name="Undo").click()
-        await page.get_by_role("button", name="Yes, put back").click()
+        await page.get_by_role("button", name="Restore").click()
         await page.goto(f"{tab.base}/files")
         await expect(page.get_by_text("empty", exact=True)).to_be_visible()
         assert tab.errors == []
 
 
-async def test_page_opens_without_a_network(world: World, browser: Browser, port: str) -> None:
+async def test_page_opens_offline(world: World, browser: Browser, port: str) -> None:
     async with world.serve(HOB_DASHBOARD_PORT=port):
         tab = await open_tab(world, browser)
         await tab.page.evaluate("() => navigator.serviceWorker.ready.then(() => true)")
         await tab.page.reload()
         await expect(tab.page.get_by_text("Nothing needs you.")).to_be_visible()
     await tab.page.goto(f"{tab.base}/")
-    await expect(tab.page.get_by_role("status").filter(has_text="Not connected since")).to_be_visible(timeout=10_000)
-    for place in ("files", "trust", "costs", "settings"):  # which were not opened before
+    await expect(tab.page.get_by_role("status").filter(has_text="Offline since")).to_be_visible(timeout=10_000)
+    for place in ("files", "trust", "costs", "settings"):  # not opened before
         await tab.page.goto(f"{tab.base}/{place}")
         await expect(tab.page.get_by_role("heading", level=1)).to_be_visible()
 
 
-async def test_web_user_is_linked_and_silence_switched_on_in_the_browser(world: World, browser: Browser) -> None:
+async def test_web_user_is_linked_and_silent_mode_enabled_in_the_browser(world: World, browser: Browser) -> None:
     async with world.serve():
         tab = await open_tab(world, browser, "/settings?tab=delivery")
         await tab.page.get_by_label("Name").fill("Anna")
@@ -413,18 +413,18 @@ async def test_first_visit_connects_a_model_in_the_browser(world: World, browser
         tab = await open_tab(world, browser)
         page = tab.page
         await expect(page.get_by_role("heading", name="Connect a model")).to_be_visible()
-        await page.get_by_label("1. Who runs the model?").select_option("server")
-        await page.get_by_label("Its address").fill("http://127.0.0.1:9/v1")
-        await page.get_by_role("button", name="3. Try and connect").click()
+        await page.get_by_label("1. Choose a provider").select_option("server")
+        await page.get_by_label("Server address").fill("http://127.0.0.1:9/v1")
+        await page.get_by_role("button", name="3. Test and connect").click()
         await expect(page.get_by_text("Nothing was written.")).to_be_visible(timeout=20_000)
         assert not list((world.home / "secrets").glob("model*"))
         for provider in ("anthropic", "server"):
-            await page.get_by_label("1. Who runs the model?").select_option(provider)
+            await page.get_by_label("1. Choose a provider").select_option(provider)
             await expect(page.get_by_text("Nothing was written.")).to_have_count(0)
-        await page.get_by_label("Its address").fill(world.model.url)
-        await page.get_by_label("2. Its key, if it wants one").fill("a-key-of-mine")
+        await page.get_by_label("Server address").fill(world.model.url)
+        await page.get_by_label("2. API key, if required").fill("a-key-of-mine")
         world.model.script.extend([Reply("ready"), Reply(calls=(("report", '{"word": "ready"}'),))])
-        await page.get_by_role("button", name="3. Try and connect").click()
+        await page.get_by_role("button", name="3. Test and connect").click()
         await expect(page.get_by_role("heading", name="Connect a model")).not_to_be_visible()
         assert (world.home / "secrets" / "model.api_key").read_text() == "a-key-of-mine\n"
         await page.get_by_role("link", name="Start a conversation").click()
@@ -434,7 +434,7 @@ async def test_first_visit_connects_a_model_in_the_browser(world: World, browser
         assert tab.errors == []
 
 
-async def test_dashboard_is_opened_to_a_phone_and_closed_in_the_browser(world: World, browser: Browser) -> None:
+async def test_phone_access_is_opened_and_closed_in_the_browser(world: World, browser: Browser) -> None:
     async with world.serve():
         async with at_the_socket(world) as owner:
             opened = await owner.post("/settings", json={"values": {"dashboard.phone": "127.0.0.9"}})
@@ -443,27 +443,28 @@ async def test_dashboard_is_opened_to_a_phone_and_closed_in_the_browser(world: W
         page = tab.page
         await expect(page.get_by_text("https://127.0.0.9:")).to_be_visible()
         await expect(page.get_by_role("link", name="Load the certificate here")).to_be_visible()
-        await page.get_by_role("button", name="Show the code").click()
+        await page.get_by_role("button", name="Show QR code").click()
         await expect(page.get_by_role("img", name="QR code")).to_be_visible()
-        await page.get_by_role("button", name="Close it").click()
-        await expect(page.get_by_role("button", name="Open it here").first).to_be_visible()
+        await page.get_by_role("button", name="Close access").click()
+        await expect(page.get_by_role("button", name="Open access").first).to_be_visible()
         assert tab.errors == []
 
 
-async def test_phone_that_does_not_know_the_certificate_is_signed_in_and_told(world: World, browser: Browser) -> None:
+async def test_phone_without_the_certificate_is_signed_in_and_warned(world: World, browser: Browser) -> None:
     async with world.serve():
         async with at_the_socket(world) as owner:
             opened = await owner.post("/settings", json={"values": {"dashboard.phone": "127.0.0.9"}})
             opened.raise_for_status()
             url = (await owner.post("/dashboard/phone")).json()["url"]
-        context = await browser.new_context(ignore_https_errors=True, locale="en-US")  # as who goes on past the warning
+        # like a user who continues past the warning
+        context = await browser.new_context(ignore_https_errors=True, locale="en-US")
         page = await context.new_page()
         await page.goto(url)
         await expect(page.get_by_text("Nothing needs you.")).to_be_visible()
-        await expect(page.get_by_role("link", name="Load the certificate and install it.")).to_be_visible()
+        await expect(page.get_by_role("link", name="Download and install the certificate.")).to_be_visible()
 
 
-async def test_timeline_plays_voice_notes_and_enlarges_pictures(world: World, browser: Browser) -> None:
+async def test_timeline_plays_voice_notes_and_enlarges_images(world: World, browser: Browser) -> None:
     async with world.serve():
         world.model.script.extend([Reply("Heard."), Reply("Seen."), Reply("Both seen.")])
         tab = await open_tab(world, browser, "/chat?session=api:main")
@@ -474,8 +475,8 @@ async def test_timeline_plays_voice_notes_and_enlarges_pictures(world: World, br
             await expect(page.get_by_test_id("conversation")).to_contain_text("Heard." if name == "a.wav" else "Seen.")
         await page.goto(f"{tab.base}/timeline")
         await expect(page.get_by_label("Voice note")).to_be_visible()
-        await page.get_by_role("button", name="Enlarge the picture").click()
-        await expect(page.get_by_role("dialog", name="Picture")).to_be_visible()
+        await page.get_by_role("button", name="Enlarge image").click()
+        await expect(page.get_by_role("dialog", name="Image")).to_be_visible()
         await page.keyboard.press("Escape")
         files: list[FilePayload] = [
             {"name": name, "mimeType": "image/png", "buffer": DOT + name.encode()} for name in ("1.png", "2.png")
@@ -484,15 +485,15 @@ async def test_timeline_plays_voice_notes_and_enlarges_pictures(world: World, br
         await other.page.goto(f"{tab.base}/chat?session=api:main")
         await other.page.locator("input[type=file]").set_input_files(files)
         await other.page.get_by_role("button", name="Send").click()
-        await expect(page.get_by_role("button", name="Enlarge the picture")).to_have_count(3)
+        await expect(page.get_by_role("button", name="Enlarge image")).to_have_count(3)
         await page.reload()
-        await expect(page.get_by_role("button", name="Enlarge the picture")).to_have_count(3)
+        await expect(page.get_by_role("button", name="Enlarge image")).to_have_count(3)
         await page.get_by_role("button", name="More filters").click()
         await page.get_by_label("Tool, model or channel").fill("api")
         await expect(page).to_have_url(re.compile("name=api"))
         await expect(page.get_by_label("Voice note")).to_be_visible()
-        await page.get_by_label("Cost from, in $").fill("1")
-        await expect(page.get_by_text("Nothing happened that fits.")).to_be_visible()
+        await page.get_by_label("Minimum cost ($)").fill("1")
+        await expect(page.get_by_text("No matching events.")).to_be_visible()
         await page.get_by_role("button", name="Show everything").click()
         await page.get_by_role("button", name="Focus").first.click()
         for key in ("j", "j", "Enter"):
@@ -519,10 +520,10 @@ async def test_streamed_answer_is_announced_once_when_it_is_whole(world: World, 
     async with world.serve():
         tab = await open_tab(world, browser, "/chat?session=api:main")
         page, conversation = tab.page, tab.page.get_by_test_id("conversation")
-        await expect(conversation.get_by_text("What shall Hob do?")).to_be_visible()
+        await expect(conversation.get_by_text("What can Hob do for you?")).to_be_visible()
         await page.evaluate(WATCH_SPOKEN)
         words = "One two three four five six seven eight nine ten."
-        for heard in (1, 2):  # the same words again are said again
+        for heard in (1, 2):  # the same words are announced again
             world.model.script.append(Reply(f"**{words}**", pause=0.05))
             await say(page, "Count.")
             await expect(conversation.get_by_text("One two")).to_have_count(heard)
@@ -534,13 +535,13 @@ async def test_streamed_answer_is_announced_once_when_it_is_whole(world: World, 
         assert tab.errors == []
 
 
-async def test_second_tab_follows_what_the_first_one_says_and_takes_out(world: World, browser: Browser) -> None:
+async def test_second_tab_follows_messages_sent_and_removed_in_the_first(world: World, browser: Browser) -> None:
     async with world.serve():
         tab = await open_tab(world, browser, "/chat?session=api:main")
         other = await tab.beside()
         await other.page.goto(f"{tab.base}/chat?session=api:main")
         mine, theirs = (each.page.get_by_test_id("conversation") for each in (tab, other))
-        await expect(theirs.get_by_text("What shall Hob do?")).to_be_visible()
+        await expect(theirs.get_by_text("What can Hob do for you?")).to_be_visible()
         await say(tab.page, "/queue followup")
         await expect(mine.get_by_text("followup").last).to_be_visible()
         slow = "A long story that " + "goes on and " * 30 + "ends."
@@ -549,18 +550,18 @@ async def test_second_tab_follows_what_the_first_one_says_and_takes_out(world: W
         await expect(theirs.get_by_text("until somebody came home late.")).to_be_visible()
         await tab.page.get_by_label("Message to Hob").fill("And a second one.")
         await tab.page.keyboard.press("Enter")
-        await expect(theirs.get_by_role("button", name="Take out")).to_be_visible()
+        await expect(theirs.get_by_role("button", name="Remove")).to_be_visible()
         await tab.page.get_by_role("button", name="2 running").click()
         running = tab.page.get_by_role("dialog", name="Running now")
         await expect(running.get_by_role("button", name="Stop")).to_have_count(2)
         await tab.page.keyboard.press("Escape")
         await other.page.reload()
-        await expect(theirs.get_by_role("button", name="Take out")).to_be_visible()
-        await theirs.get_by_role("button", name="Take out").click()
-        await expect(mine.get_by_role("button", name="Take out")).to_have_count(0)
+        await expect(theirs.get_by_role("button", name="Remove")).to_be_visible()
+        await theirs.get_by_role("button", name="Remove").click()
+        await expect(mine.get_by_role("button", name="Remove")).to_have_count(0)
         await other.page.get_by_role("button", name="Stop", exact=True).click()
         for conversation in (mine, theirs):
-            await expect(conversation.get_by_label("Hob works on it")).to_have_count(0)
+            await expect(conversation.get_by_label("Hob is working on it")).to_have_count(0)
         world.model.script.clear()
         world.model.script.append(Reply("All is well."))
         await say(other.page, "And now?")
@@ -570,7 +571,7 @@ async def test_second_tab_follows_what_the_first_one_says_and_takes_out(world: W
         assert tab.errors + other.errors == []
 
 
-async def test_second_tab_shows_settings_and_conversations_as_the_first_one_changes_them(
+async def test_second_tab_follows_changes_of_settings_and_conversations_in_the_first(
     world: World, browser: Browser
 ) -> None:
     async with world.serve() as daemon:
@@ -591,7 +592,7 @@ async def test_second_tab_shows_settings_and_conversations_as_the_first_one_chan
         await listed.get_by_role("button", name="Save").click()
         await expect(seen.get_by_role("button", name="Plans")).to_be_visible()
         await listed.get_by_role("button", name="Delete").click()
-        await listed.get_by_role("button", name="Erase for good").click()
+        await listed.get_by_role("button", name="Delete permanently").click()
         await expect(seen.get_by_role("button", name="Plans")).to_have_count(0)
         assert tab.errors + other.errors == []
 
@@ -606,7 +607,7 @@ NOTIFIED = """count => new Promise((done) => {
 })"""
 
 
-async def test_browser_tells_of_a_question_for_approval_while_nobody_looks(world: World, browser: Browser) -> None:
+async def test_browser_notifies_of_an_approval_while_the_page_is_hidden(world: World, browser: Browser) -> None:
     async with world.serve() as daemon:
         tab = await open_tab(world, browser, "/trust")
         page = tab.page
@@ -625,9 +626,9 @@ async def test_voice_note_is_recorded_and_sent(world: World, voice: Browser) -> 
         page = tab.page
         await page.context.grant_permissions(["microphone"], origin=tab.base)
         world.model.script.append(Reply("Heard."))
-        await page.get_by_role("button", name="Record a voice note").click()
+        await page.get_by_role("button", name="Record voice note").click()
         await page.wait_for_timeout(600)
-        await page.get_by_role("button", name="End the voice note").click()
+        await page.get_by_role("button", name="Finish voice note").click()
         await expect(page.get_by_text("voice.webm")).to_be_visible()
         await page.get_by_role("button", name="Send").click()
         await expect(page.get_by_test_id("conversation")).to_contain_text("Heard.")
@@ -647,18 +648,18 @@ async def test_tool_is_tried_in_the_browser(world: World, browser: Browser) -> N
         page = tab.page
         await page.get_by_label("Find a tool").fill("read")
         await page.get_by_text("read", exact=True).click()
-        await page.get_by_label("Arguments: as JSON, or the one that matters most").fill("potsdam.md")
-        await page.get_by_role("button", name="Try it").click()
+        await page.get_by_label("Arguments (JSON, or just the main one)").fill("potsdam.md")
+        await page.get_by_role("button", name="Test", exact=True).click()
         await expect(page.get_by_text("- Sanssouci")).to_be_visible()
         await page.get_by_label("Find a tool").fill("exec")
         await page.get_by_text("exec", exact=True).click()
-        await page.get_by_label("Arguments: as JSON, or the one that matters most").fill("rm -rf .")
-        await page.get_by_role("button", name="Try it").click()
-        await expect(page.get_by_role("button", name="Do it all the same")).to_be_visible()
+        await page.get_by_label("Arguments (JSON, or just the main one)").fill("rm -rf .")
+        await page.get_by_role("button", name="Test", exact=True).click()
+        await expect(page.get_by_role("button", name="Proceed anyway")).to_be_visible()
         assert tab.errors == []
 
 
-async def test_approval_for_the_session_is_offered_where_nothing_untrusted_was_read_and_taken_back(
+async def test_session_approval_is_offered_for_untainted_turns_and_can_be_revoked(
     world: World, browser: Browser
 ) -> None:
     async with world.serve() as daemon:
@@ -669,12 +670,12 @@ async def test_approval_for_the_session_is_offered_where_nothing_untrusted_was_r
         card = page.get_by_role("article", name="Approval for exec")
         await expect(card.get_by_role("button", name="Always…")).to_be_visible()
         await card.get_by_role("button", name="For this session…").click()
-        await card.get_by_role("button", name="Yes, exactly this in this session").click()
+        await card.get_by_role("button", name="Yes, exactly this, for this session").click()
         assert (await daemon.get(asked["id"], wait=20))["reply"] == "It is clean."
-        await expect(page.get_by_text("in api:main")).to_be_visible()
-        await page.get_by_role("button", name="Take back").click()
-        await expect(page.get_by_text("Nothing. Each thing is asked about by itself.")).to_be_visible()
-        world.model.script.append(ASKED[2])  # the conversation has read what a command gave
+        await expect(page.get_by_text("in main")).to_be_visible()
+        await page.get_by_role("button", name="Revoke").click()
+        await expect(page.get_by_text("None. Hob asks every time.")).to_be_visible()
+        world.model.script.append(ASKED[2])  # the conversation has read a command's output
         await daemon.post("Once more.", session="main")
         await expect(card.get_by_role("button", name="Allow once")).to_be_visible()
         await expect(card.get_by_role("button", name="For this session…")).to_have_count(0)
@@ -685,14 +686,14 @@ async def test_approval_for_the_session_is_offered_where_nothing_untrusted_was_r
 async def test_search_finds_conversations_messages_memory_files_and_commands(world: World, browser: Browser) -> None:
     async with scene(world, asking=False):
         tab = await open_tab(world, browser)
-        page, found = tab.page, tab.page.get_by_role("listbox", name="Found")
+        page, found = tab.page, tab.page.get_by_role("listbox", name="Results")
         await page.keyboard.press("Control+k")
         await expect(found).to_be_visible()
         await page.keyboard.type("potsdam")
         for text in ("Plan a weekend in Potsdam for me, please.", "Potsdam trips start from Wannsee", "# Potsdam"):
             await expect(found.get_by_text(text).first).to_be_visible()
         plan = found.get_by_text("Plan a weekend in Potsdam for me, please.")
-        await expect(plan).to_have_count(3)  # the conversation, its message, what is remembered of it
+        await expect(plan).to_have_count(3)  # the conversation, its message, and the memory of it
         await page.get_by_role("combobox").fill("stop")
         await expect(found.get_by_text("/stop").first).to_be_visible()
         await page.get_by_role("combobox").fill("# Potsdam")
@@ -701,15 +702,15 @@ async def test_search_finds_conversations_messages_memory_files_and_commands(wor
         assert tab.errors == []
 
 
-async def test_goal_is_reached_and_memory_shows_what_it_works_with(world: World, browser: Browser) -> None:
+async def test_goal_is_marked_reached_and_memory_shows_its_internals(world: World, browser: Browser) -> None:
     async with scene(world, asking=False):
         async with at_the_socket(world) as client:
             (await client.post("/memory/goals", json={"text": "Run ten kilometres"})).raise_for_status()
         tab = await open_tab(world, browser, "/memory?show=goals")
         page = tab.page
         await expect(page.get_by_text("Run ten kilometres")).to_be_visible()
-        await page.get_by_role("button", name="Reached").click()
-        await expect(page.get_by_role("button", name="Reached")).to_have_count(0)
-        await page.get_by_role("button", name="Inside").click()
+        await page.get_by_role("button", name="Mark as reached").click()
+        await expect(page.get_by_role("button", name="Mark as reached")).to_have_count(0)
+        await page.get_by_role("button", name="Internals").click()
         await expect(page.get_by_role("region", name="What Hob is good at")).to_contain_text("%")
         assert tab.errors == []

@@ -1,4 +1,4 @@
-"""The page without a browser: its texts, its lock file, and that its build is that of its sources."""
+"""The page without a browser: its texts, its lock file, and its committed build."""
 
 import json
 import os
@@ -24,7 +24,7 @@ def sources() -> list[Path]:
     return [each for each in (WEB / "src").rglob("*.ts*") if each.name != "de.ts"]
 
 
-def test_every_text_of_the_page_has_its_german() -> None:
+def test_every_text_of_the_page_has_a_german_translation() -> None:
     german = set(re.findall(r'^  "((?:[^"\\]|\\.)*)":', (WEB / "src" / "i18n" / "de.ts").read_text("utf-8"), re.M))
     texts = [file.read_text("utf-8") for file in sources()]
     wanted = {each for text in texts for each in TEXT.findall(text)}
@@ -32,15 +32,15 @@ def test_every_text_of_the_page_has_its_german() -> None:
     assert sorted(wanted - german) == []
 
 
-def test_counted_texts_have_a_form_for_one() -> None:
+def test_counted_texts_have_a_singular_form() -> None:
     counted = [
         text for file in sources() for text in TEXT.findall(file.read_text("utf-8")) if text.startswith("{count} ")
     ]
-    same = {"could not be looked at", "for you", "let go", "new", "running", "set", "undelivered"}
+    same = {"couldn't be checked", "pruned", "new", "running", "set", "undelivered"}
     assert {text.removeprefix("{count} ") for text in counted} == same
 
 
-def test_page_imports_no_place_from_another_place() -> None:
+def test_no_place_imports_another_place() -> None:
     crossing = [
         f"{file.relative_to(WEB)}: {found}"
         for file in (WEB / "src" / "places").rglob("*.ts*")
@@ -49,19 +49,19 @@ def test_page_imports_no_place_from_another_place() -> None:
     assert crossing == []
 
 
-def test_lock_file_names_the_public_registry_alone() -> None:
+def test_lock_file_names_only_the_public_registry() -> None:
     packages = json.loads((WEB / "package-lock.json").read_text("utf-8"))["packages"]
     places = {each["resolved"].split("/")[2] for each in packages.values() if "resolved" in each}
     assert places <= {"registry.npmjs.org"}
 
 
-def test_worker_keeps_every_file_of_the_page() -> None:
+def test_service_worker_caches_every_file_of_the_page() -> None:
     kept = (BUILD / "sw.js").read_text("utf-8")
     assert [each.name for each in (BUILD / "app").iterdir() if f'"/app/{each.name}"' not in kept] == []
 
 
-def test_page_is_small_at_first() -> None:
-    """150 kB, as they are sent, for what the first visit loads; each place adds little."""
+def test_first_load_is_at_most_150_kilobytes() -> None:
+    """The first visit loads at most 150 kB, compressed; each place adds little."""
     import gzip
 
     first = [*BUILD.glob("*.*"), BUILD / "app" / "index.js", BUILD / "app" / "style.css"]
@@ -69,13 +69,13 @@ def test_page_is_small_at_first() -> None:
 
 
 def test_each_place_adds_at_most_60_kilobytes() -> None:
-    """As they are sent; and what draws Markdown, which comes when it is first needed."""
+    """Compressed, like the Markdown renderer, which is loaded on first use."""
     import gzip
 
     app = BUILD / "app"
 
     def loaded(name: str) -> set[str]:
-        """The file and all that it imports as it begins."""
+        """Return a file and all its static imports."""
         found, left = set[str](), {name}
         while left:
             found |= left
@@ -95,7 +95,7 @@ def test_each_place_adds_at_most_60_kilobytes() -> None:
         ), place
 
 
-def test_page_runs_nothing_that_its_policy_forbids() -> None:
+def test_page_contains_nothing_that_its_security_policy_forbids() -> None:
     html = (BUILD / "index.html").read_text("utf-8")
     assert re.findall(r"<script(?![^>]*\ssrc=)", html) == []
     assert "style=" not in html
@@ -103,7 +103,7 @@ def test_page_runs_nothing_that_its_policy_forbids() -> None:
 
 
 @pytest.mark.skipif(not (WEB / "node_modules").exists(), reason="make web brings the libraries")
-def test_committed_build_is_that_of_the_sources(tmp_path: Path) -> None:
+def test_committed_build_matches_the_sources(tmp_path: Path) -> None:
     here = f"{Path(__file__).parents[2] / '.venv' / 'node'}:{os.environ['PATH']}"
     vite = [
         str(shutil.which("node", path=here)),
@@ -121,7 +121,7 @@ def test_committed_build_is_that_of_the_sources(tmp_path: Path) -> None:
     assert [name for name in built if built[name] != kept[name]] == [], "run make web"
 
 
-def test_page_offers_the_slash_commands_that_there_are() -> None:
+def test_page_offers_exactly_the_existing_slash_commands() -> None:
     text = (WEB / "src" / "parts" / "commands.ts").read_text("utf-8")
     listed = dict(re.findall(r'^  \["([^"]*)", "([^"]*)"\],$', text, re.M))
     rows = [*COMMANDS, *(each.row for part in (MEMORY_COMMANDS, SESSIONS) for each in part.slash_commands)]

@@ -1,4 +1,4 @@
-"""Canvas pages in Chromium: shown, asked, and kept from everything else."""
+"""Canvas pages in Chromium: shown, questioned, and isolated."""
 
 import asyncio
 import json
@@ -53,11 +53,11 @@ def present(html: str, **more: object) -> Reply:
 OPENED = Reply(calls=(("load_tools", '{"names": ["canvas"]}'),))
 
 
-async def test_page_is_shown_as_it_is_presented_and_answers_a_script(world: World, browser: Browser) -> None:
+async def test_presented_page_is_shown_at_once_and_answers_a_script(world: World, browser: Browser) -> None:
     async with world.serve() as daemon:
         tab = await open_tab(world, browser, "/canvas")
         page = tab.page
-        await expect(page.get_by_text("No page is shown.")).to_be_visible()
+        await expect(page.get_by_text("No pages yet.")).to_be_visible()
         world.model.script.extend([OPENED, present(CLOCK), Reply("There it is.")])
         await daemon.post("Show me the sales.", session="main")
         await expect(page.get_by_role("heading", name="Sales")).to_be_visible()
@@ -71,13 +71,13 @@ async def test_page_is_shown_as_it_is_presented_and_answers_a_script(world: Worl
         await daemon.post("Is it right?", session="main")
         assert b"\nSales1\n" in world.model.requests[-1].body.replace(b"\\n", b"\n")
         await page.get_by_role("button", name="Hide").click()
-        await expect(page.get_by_text("No page is shown.")).to_be_visible()
+        await expect(page.get_by_text("No pages yet.")).to_be_visible()
         assert tab.errors == []
 
 
 @asynccontextmanager
 async def stranger() -> AsyncIterator[tuple[str, list[bytes]]]:
-    """A server that nothing shall reach: its URL, and what each connection sent."""
+    """A server that must not be reached: its URL, and the bytes of each connection."""
     heard: list[bytes] = []
 
     async def hear(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -93,7 +93,7 @@ def hostile(url: str) -> str:
     return HOSTILE.replace("URL", url).replace("HOST", url.removeprefix("http://"))
 
 
-async def test_page_outlives_a_kill_and_sends_nothing(world: World, browser: Browser, port: str) -> None:
+async def test_page_survives_a_kill_and_makes_no_requests(world: World, browser: Browser, port: str) -> None:
     async with stranger() as (url, heard):
         async with world.serve(HOB_DASHBOARD_PORT=port) as daemon:
             world.model.script.extend([OPENED, present(hostile(url)), Reply("There.")])
@@ -108,7 +108,7 @@ async def test_page_outlives_a_kill_and_sends_nothing(world: World, browser: Bro
             assert not any(heard)  # Chromium may connect before it knows that it must not send
 
 
-async def test_page_of_a_file_does_not_even_connect_until_the_owner_lets_its_scripts_run(
+async def test_page_from_a_file_makes_no_requests_until_the_owner_allows_scripts(
     world: World, browser: Browser
 ) -> None:
     async with stranger() as (url, heard), world.serve() as daemon:
@@ -130,14 +130,12 @@ async def test_page_of_a_file_does_not_even_connect_until_the_owner_lets_its_scr
         await tab.page.get_by_text("Its scripts are off").wait_for()
         await tab.page.wait_for_load_state("networkidle")
         assert heard == []
-        await tab.page.get_by_role("button", name="Let them run").click()
+        await tab.page.get_by_role("button", name="Run scripts").click()
         await expect(tab.page.get_by_text("Its scripts are off")).to_have_count(0)
         assert not any(heard)
 
 
-async def test_page_of_an_mcp_server_calls_its_tools_and_the_owner_decides_what_asks(
-    world: World, browser: Browser
-) -> None:
+async def test_page_of_an_mcp_server_calls_its_tools_under_the_policy(world: World, browser: Browser) -> None:
     pytest.importorskip("mcp")
     from hob.tools.mcp.accepted import save_accepted
     from hob.tools.mcp.settings import McpServer
@@ -164,7 +162,7 @@ async def _decide(world: World, browser: Browser) -> None:
         await daemon.post("How hot is it?", session="main")
         tab = await open_tab(world, browser, "/canvas")
         page, inside = tab.page, tab.page.frame_locator("iframe")
-        await page.get_by_role("button", name="Let them run").click()
+        await page.get_by_role("button", name="Run scripts").click()
         said = inside.locator("#said")
         await inside.get_by_role("button", name="Read").click()
         await expect(said).to_have_text("Buy green tea.")

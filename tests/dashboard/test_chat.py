@@ -1,4 +1,4 @@
-"""What stands around a conversation, in a browser."""
+"""The chat in a browser."""
 
 import re
 
@@ -9,19 +9,19 @@ from tests.dashboard.conftest import open_tab
 from tests.journeys.world import World
 
 
-async def test_conversation_with_something_new_is_marked_until_it_is_opened(world: World, browser: Browser) -> None:
+async def test_conversation_with_new_messages_is_marked_unread_until_opened(world: World, browser: Browser) -> None:
     async with world.serve() as daemon:
         for session in ("api:one", "api:two"):
             await daemon.post("hello", session=session)
         tab = await open_tab(world, browser, "/chat?session=api:one")
         listed = tab.page.get_by_role("complementary", name="Conversations")
         other = listed.get_by_role("listitem").filter(has_text="api:two")
-        await expect(other.get_by_role("img", name="api")).to_be_visible()  # its channel
-        new = listed.get_by_role("img", name="not read yet")
+        await expect(other.get_by_role("img", name="api")).to_be_visible()  # the channel
+        new = listed.get_by_role("img", name="unread")
         await expect(new).to_have_count(0)
         await daemon.post("something new", session="api:two")
-        await expect(other.get_by_role("img", name="not read yet")).to_be_visible()
-        await daemon.post("something new", session="api:one")  # which is in sight
+        await expect(other.get_by_role("img", name="unread")).to_be_visible()
+        await daemon.post("something new", session="api:one")  # in the visible conversation
         await expect(new).to_have_count(1)
         await tab.page.reload()
         await other.get_by_role("button").first.click()
@@ -29,7 +29,7 @@ async def test_conversation_with_something_new_is_marked_until_it_is_opened(worl
         assert tab.errors == []
 
 
-async def test_cost_of_an_answer_is_told_while_one_points_at_it(world: World, browser: Browser) -> None:
+async def test_cost_of_an_answer_is_shown_on_hover(world: World, browser: Browser) -> None:
     world.model.script.append(Reply("Seven times eight is 56."))
     async with world.serve() as daemon:
         await daemon.post("What is seven times eight?", session="main")
@@ -46,7 +46,7 @@ async def test_cost_of_an_answer_is_told_while_one_points_at_it(world: World, br
         assert tab.errors == []
 
 
-async def test_report_of_a_sub_agent_is_no_message_of_the_owners(world: World, browser: Browser) -> None:
+async def test_sub_agent_report_is_not_shown_as_the_owners_message(world: World, browser: Browser) -> None:
     world.model.script += [
         Reply(calls=(("load_tools", '{"names": ["agents"]}'),)),
         Reply(calls=(("spawn", '{"task": "look", "label": "one"}'),)),
@@ -57,7 +57,7 @@ async def test_report_of_a_sub_agent_is_no_message_of_the_owners(world: World, b
         conversation = tab.page.get_by_test_id("conversation")
         report = conversation.locator("summary", has_text="[sub-agent one")
         await expect(report).to_be_visible()
-        await expect(conversation.get_by_role("button", name="Edit")).to_have_count(1)  # of the question alone
+        await expect(conversation.get_by_role("button", name="Edit")).to_have_count(1)  # of the question only
         assert tab.errors == []
 
 
@@ -67,7 +67,7 @@ DENY = """() => {
 }"""
 
 
-async def test_copy_says_whether_it_was_copied(world: World, browser: Browser) -> None:
+async def test_copy_button_reports_success_or_failure(world: World, browser: Browser) -> None:
     world.model.script.append(Reply("Copy **me**."))
     async with world.serve() as daemon:
         await daemon.post("Say it.", session="main")
@@ -84,7 +84,7 @@ async def test_copy_says_whether_it_was_copied(world: World, browser: Browser) -
         assert tab.errors == []
 
 
-async def test_commands_are_offered_and_explained_as_one_types(world: World, browser: Browser) -> None:
+async def test_slash_commands_are_completed_and_explained_while_typing(world: World, browser: Browser) -> None:
     async with world.serve():
         tab = await open_tab(world, browser, "/chat?session=api:main")
         page = tab.page
@@ -99,11 +99,11 @@ async def test_commands_are_offered_and_explained_as_one_types(world: World, bro
         await box.press("Enter")
         await expect(box).to_have_value("/remember ")
         await box.press_sequentially("the key")
-        await expect(offered).to_contain_text("/remember TEXT")  # its help stays
+        await expect(offered).to_contain_text("/remember TEXT")  # the help stays
         await box.fill("/help")
         await box.press("Enter")
         await expect(page.get_by_test_id("conversation")).to_contain_text("/model")
-        await expect(page.get_by_text("Only here; no part of the conversation.")).to_be_visible()
+        await expect(page.get_by_text("Only shown here, not part of the conversation.")).to_be_visible()
         await expect(offered).to_have_count(0)
         assert tab.errors == []
 
@@ -113,7 +113,7 @@ async def say(page: Page, text: str) -> None:
     await page.keyboard.press("Enter")
 
 
-async def test_typed_fork_leads_the_page_into_the_copy_and_nobody_else(world: World, browser: Browser) -> None:
+async def test_typed_fork_moves_only_this_page_into_the_copy(world: World, browser: Browser) -> None:
     async with world.serve() as daemon:
         await daemon.post("Plan a trip.", session="api:trip")
         tab = await open_tab(world, browser, "/chat?session=api:trip")
@@ -132,11 +132,13 @@ async def test_typed_fork_leads_the_page_into_the_copy_and_nobody_else(world: Wo
         assert "How?" not in [each["text"] for each in old]
         assert (await daemon.post("hello", session="main")).json()["session"] == "api:main"
         await say(page, "/private")
-        await expect(conversation.get_by_text("Nothing of this conversation is remembered.")).to_be_visible()
+        await expect(
+            conversation.get_by_text("Off the record: Hob remembers nothing from this conversation.")
+        ).to_be_visible()
         assert tab.errors == []
 
 
-async def test_stop_ends_what_runs_and_leaves_what_waits(world: World, browser: Browser) -> None:
+async def test_stop_ends_the_running_turn_and_keeps_queued_messages(world: World, browser: Browser) -> None:
     async with world.serve():
         tab = await open_tab(world, browser, "/chat?session=api:main")
         page, conversation = tab.page, tab.page.get_by_test_id("conversation")
@@ -147,18 +149,18 @@ async def test_stop_ends_what_runs_and_leaves_what_waits(world: World, browser: 
         await expect(conversation.get_by_text("goes on and")).to_be_visible()
         for count, text in enumerate(("And a second one.", "And a third one."), 1):
             await say(page, text)
-            await expect(conversation.get_by_role("button", name="Take out")).to_have_count(count)
+            await expect(conversation.get_by_role("button", name="Remove")).to_have_count(count)
         await page.get_by_role("button", name="Stop", exact=True).click()
         note = conversation.get_by_role("note")
-        await expect(note).to_have_text("This was stopped.")
+        await expect(note).to_have_text("Stopped.")
         await expect(conversation.get_by_text("The third.")).to_be_visible()
         for text in ("Tell a story.", "And a second one.", "The second.", "And a third one."):
             await expect(conversation.get_by_text(text, exact=True)).to_have_count(1)
-        await expect(conversation.get_by_role("button", name="Again")).to_have_count(3)  # of what was said alone
+        await expect(conversation.get_by_role("button", name="Resend")).to_have_count(3)  # of plain messages only
         assert tab.errors == []
 
 
-async def test_files_of_a_message_stand_in_it_and_no_answer_is_a_note(world: World, browser: Browser) -> None:
+async def test_message_shows_its_files_and_a_missing_answer_as_a_note(world: World, browser: Browser) -> None:
     async with world.serve() as daemon:
         tab = await open_tab(world, browser, "/chat?session=api:main")
         page, conversation = tab.page, tab.page.get_by_test_id("conversation")
@@ -174,8 +176,8 @@ async def test_files_of_a_message_stand_in_it_and_no_answer_is_a_note(world: Wor
         for each in names:
             await expect(conversation.get_by_text(each, exact=True)).to_be_visible()
         await expect(conversation.get_by_role("button", name="Edit")).to_have_count(1)
-        await conversation.get_by_role("button", name="Again").click()
-        await expect(conversation.get_by_text("Its files are not sent again.")).to_be_visible()
+        await conversation.get_by_role("button", name="Resend").click()
+        await expect(conversation.get_by_text("Attached files are not sent again.")).to_be_visible()
         world.model.script.append(Reply(fault=Fault.UNAUTHORIZED))
         await daemon.post("And now?", session="main")
         await expect(conversation.get_by_role("note")).to_have_text("No answer was given: its key was refused.")
@@ -185,7 +187,7 @@ async def test_files_of_a_message_stand_in_it_and_no_answer_is_a_note(world: Wor
         assert tab.errors == []
 
 
-async def test_call_that_failed_says_so_in_its_line(world: World, browser: Browser) -> None:
+async def test_failed_call_is_marked_in_its_line(world: World, browser: Browser) -> None:
     world.model.script += [
         Reply(calls=(("edit", '{"path": "notes.md"}'), ("exec", '{"command": "echo hello"}'))),
         Reply("It did not work."),

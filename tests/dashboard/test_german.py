@@ -1,4 +1,4 @@
-"""The page in German, and on a phone 360 pixels wide, where German words are the longest."""
+"""The German page, also on a phone 360 pixels wide, where German words are the longest."""
 
 import re
 
@@ -11,7 +11,7 @@ from tests.dashboard.scene import ASKED, link_of, scene
 from tests.journeys.world import World
 
 
-async def test_words_of_hobs_own_are_german(world: World, browser: Browser) -> None:
+async def test_codes_and_messages_are_shown_in_german(world: World, browser: Browser) -> None:
     async with scene(world) as (daemon, _):
         world.model.script.append(Reply(fault=Fault.FILTERED))
         await daemon.post("What fails.", session="failing")
@@ -32,7 +32,7 @@ async def test_words_of_hobs_own_are_german(world: World, browser: Browser) -> N
         assert errors == []
 
 
-async def test_everything_has_room_on_a_phone(world: World, browser: Browser) -> None:
+async def test_german_page_fits_a_phone_360_pixels_wide(world: World, browser: Browser) -> None:
     async with world.serve() as daemon:
         world.model.script.append(ASKED[2])
         await daemon.post("Clean up.", session="main")
@@ -51,7 +51,7 @@ async def test_everything_has_room_on_a_phone(world: World, browser: Browser) ->
         await fits(page)
         await stop.click()
         await page.goto(f"{base}/trust?tab=sandbox")
-        card = page.get_by_role("region", name="Wo Befehle laufen").locator("p").first
+        card = page.get_by_role("region", name="Sandbox für Befehle").locator("p").first
         assert (await card.bounding_box() or {"width": 0})["width"] > 200
         await page.goto(f"{base}/trust?tab=audit")
         await expect(page.get_by_role("table").get_by_text("braucht deine Freigabe").first).to_be_in_viewport(ratio=1)
@@ -60,12 +60,12 @@ async def test_everything_has_room_on_a_phone(world: World, browser: Browser) ->
 
 
 async def fits(page: Page) -> None:
-    """Nothing makes the page wider than the screen."""
+    """Assert that nothing is wider than the screen."""
     assert await page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
 
 
 async def on_a_phone(world: World, browser: Browser, width: int = 360) -> tuple[Page, str, list[str]]:
-    """A German page that has signed in, its address, and what went wrong in it."""
+    """Return a signed-in German page, its address and its errors."""
     errors: list[str] = []
     context = await browser.new_context(
         locale="de-DE", reduced_motion="reduce", viewport={"width": width, "height": 740}

@@ -1,4 +1,4 @@
-"""What needs the owner: failures until they are answered or left, one badge, the way on; in a browser."""
+"""What needs the owner: failures, the badge, and the next step; in a browser."""
 
 import re
 
@@ -16,7 +16,7 @@ FAILS = Reply(fault=Fault.FILTERED)
 WHY = FAULT_WORDS["filtered"]
 
 
-async def test_failure_stays_until_it_is_tried_again_or_left(world: World, browser: Browser) -> None:
+async def test_failure_stays_until_it_is_retried_or_dismissed(world: World, browser: Browser) -> None:
     async with world.serve() as daemon:
         world.model.script.append(FAILS)
         await daemon.post("What I asked first.", session="first")
@@ -29,12 +29,12 @@ async def test_failure_stays_until_it_is_tried_again_or_left(world: World, brows
         needs = page.get_by_role("region", name="Needs you")
         await expect(needs.get_by_text("What I asked first.")).to_be_visible()
         await expect(needs.get_by_text(f"no answer: {WHY}")).to_have_count(2)
-        badge = page.get_by_role("link", name="2 for you")
+        badge = page.get_by_role("link", name="2 need you")
         await expect(badge).to_be_visible()
         await expect(page).to_have_title("(2) Hob")
         second = needs.locator("div", has_text="What I asked second.").filter(has=page.get_by_role("button")).last
-        await second.get_by_role("button", name="Leave it").click()
-        await expect(page.get_by_role("link", name="1 for you")).to_be_visible()
+        await second.get_by_role("button", name="Dismiss").click()
+        await expect(page.get_by_role("link", name="1 needs you")).to_be_visible()
         await page.reload()
         await expect(needs.get_by_text("What I asked first.")).to_be_visible()
         await expect(needs.get_by_text("What I asked second.")).to_have_count(0)
@@ -47,7 +47,7 @@ async def test_failure_stays_until_it_is_tried_again_or_left(world: World, brows
         assert tab.errors == []
 
 
-async def test_turn_that_waited_counts_once_among_those_of_today(world: World, browser: Browser) -> None:
+async def test_turn_that_waited_counts_once_in_todays_figures(world: World, browser: Browser) -> None:
     async with world.serve() as daemon:
         world.model.script.extend([ASKED[2], Reply("It is clean.")])
         asked = (await daemon.post("Clean up.", session="main")).json()
@@ -70,9 +70,9 @@ async def test_message_without_a_model_leads_to_connecting_one(world: World, bro
         await expect(told).to_contain_text("no model is connected")
         await expect(told).to_contain_text("Your message is kept")
         await expect(told).not_to_contain_text(re.compile("`|hob |API_KEY"))
-        await expect(page.get_by_text("This could not be loaded.")).to_have_count(0)
+        await expect(page.get_by_text("Couldn't load this.")).to_have_count(0)
         await told.get_by_role("link", name="Connect a model").click()
-        await expect(page.get_by_label("1. Who runs the model?")).to_be_visible()
+        await expect(page.get_by_label("1. Choose a provider")).to_be_visible()
         await page.goto(f"{tab.base}/")
         needs = page.get_by_role("region", name="Needs you")
         await expect(needs.get_by_role("link", name="Connect a model")).to_be_visible()

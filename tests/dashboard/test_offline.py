@@ -1,4 +1,4 @@
-"""The page while Hob cannot be reached: it says so, shows what was known, and offers nothing that needs Hob."""
+"""The page while Hob is offline: it says so, shows the last known state, and disables actions."""
 
 from playwright.async_api import Browser, expect
 
@@ -8,7 +8,7 @@ from tests.dashboard.scene import ASKED
 from tests.journeys.world import World
 
 
-async def test_nothing_can_be_decided_or_stopped_while_hob_is_away(world: World, browser: Browser, port: str) -> None:
+async def test_actions_are_disabled_while_hob_is_offline(world: World, browser: Browser, port: str) -> None:
     world.model.script.append(ASKED[2])
     async with world.serve(HOB_DASHBOARD_PORT=port) as daemon:
         await daemon.post("Clean up.", session="main")
@@ -19,7 +19,7 @@ async def test_nothing_can_be_decided_or_stopped_while_hob_is_away(world: World,
             await expect(button).to_be_enabled()
     for button in buttons:
         await expect(button).to_be_disabled()
-        await expect(button).to_have_attribute("title", "Not connected: this works again when Hob is back.")
+        await expect(button).to_have_attribute("title", "Offline. Available again when Hob is back.")
     await expect(page.get_by_role("article", name="Approval for exec")).to_contain_text(
         "can be decided when Hob is back"
     )
@@ -32,25 +32,23 @@ async def test_nothing_can_be_decided_or_stopped_while_hob_is_away(world: World,
     assert tab.errors == []
 
 
-async def test_page_that_is_loaded_anew_meanwhile_says_that_it_cannot_show(
-    world: World, browser: Browser, port: str
-) -> None:
+async def test_page_reloaded_while_offline_says_what_is_unavailable(world: World, browser: Browser, port: str) -> None:
     async with world.serve(HOB_DASHBOARD_PORT=port):
         tab = await open_tab(world, browser)
         page = tab.page
         await page.evaluate("() => navigator.serviceWorker.ready.then(() => true)")
-        await page.reload()  # the worker keeps what it is made of
+        await page.reload()  # the service worker serves the page
         await expect(page.get_by_text("Nothing needs you.")).to_be_visible()
     for path in ("/", "/chat?session=api:main", "/trust"):
         await page.goto(f"{tab.base}{path}")
         await expect(page.get_by_text("This cannot be shown while Hob is not connected").first).to_be_visible()
         await expect(page.get_by_role("status", name="Loading")).to_have_count(0)
         await expect(page.get_by_text("Nothing needs you.")).to_have_count(0)
-    await expect(page.get_by_text("Not connected since")).to_be_visible()
+    await expect(page.get_by_text("Offline since")).to_be_visible()
     await expect(page.get_by_text("showing what was known")).to_have_count(0)
 
 
-async def test_browser_without_a_network_shows_a_hob_that_runs_beside_it(world: World, browser: Browser) -> None:
+async def test_browser_without_a_network_still_reaches_a_local_hob(world: World, browser: Browser) -> None:
     async with world.serve():
         tab = await open_tab(world, browser)
         await tab.page.add_init_script("Object.defineProperty(navigator, 'onLine', { get: () => false })")

@@ -1,4 +1,4 @@
-"""The timeline's cards and lines, in a browser."""
+"""Cards and lines of the timeline, in a browser."""
 
 import asyncio
 import json
@@ -14,7 +14,7 @@ from tests.journeys.world import World
 TESTS = "printf 'F..F\\n2 failed, 2 passed\\n'; exit 1"
 
 
-async def test_action_is_one_line_with_its_argument_and_what_came_of_it(world: World, browser: Browser) -> None:
+async def test_action_is_one_line_with_argument_and_result(world: World, browser: Browser) -> None:
     written = json.dumps({"content": "# Notes", "path": "notes.md"})
     world.model.script.extend(
         [
@@ -26,7 +26,7 @@ async def test_action_is_one_line_with_its_argument_and_what_came_of_it(world: W
     async with world.serve() as daemon:
         tab = await open_tab(world, browser, "/timeline")
         feed = tab.page.get_by_role("feed")
-        await daemon.post("Run the tests.", session="main")  # the line comes live, and is the same after a reload
+        await daemon.post("Run the tests.", session="main")  # the line arrives live, and is the same after a reload
         for _ in range(2):
             ran = feed.get_by_role("article", name="tool exec")
             await expect(ran).to_have_text(re.compile(r"^exec\s*printf .*exit 1\s*error\s*2 failed, 2 passed\s*\d+ ms"))
@@ -38,14 +38,14 @@ async def test_action_is_one_line_with_its_argument_and_what_came_of_it(world: W
         assert tab.errors == []
 
 
-async def test_long_answer_is_folded_under_its_message_until_it_is_opened(world: World, browser: Browser) -> None:
+async def test_long_answer_is_folded_until_expanded(world: World, browser: Browser) -> None:
     world.model.script.append(Reply("\n\n".join(f"Paragraph {n}." for n in range(30))))
     async with world.serve() as daemon:
         await daemon.post("Write a lot.", session="main")
         tab = await open_tab(world, browser, "/timeline")
         answer = tab.page.get_by_role("article", name="answer api")
         first = await answer.bounding_box()
-        await answer.get_by_role("button", name="Show all of it").click()
+        await answer.get_by_role("button", name="Show all").click()
         await expect(answer.get_by_role("button", name="Fold")).to_have_attribute("aria-expanded", "true")
         await expect(answer.get_by_text("Paragraph 29.")).to_be_visible()
         opened = await answer.bounding_box()
@@ -73,7 +73,7 @@ async def test_keys_move_open_search_stop_and_undo_the_chosen_turn(world: World,
         await expect(page.get_by_role("article", name="message api")).to_have_count(2)
         await page.keyboard.press("j")  # the latest message
         await page.keyboard.press("u")
-        await expect(dialog).to_contain_text("It changed no file that can be put back.")
+        await expect(dialog).to_contain_text("This turn changed no files that can be restored.")
         await page.keyboard.press("Escape")
         await expect(dialog).to_have_count(0)
         for key in ("j", "j", "j", "j", "k"):
@@ -85,8 +85,8 @@ async def test_keys_move_open_search_stop_and_undo_the_chosen_turn(world: World,
         for key in ("j", "j", "j", "j", "u"):
             await page.keyboard.press(key)
         await expect(dialog).to_contain_text("# Notes")
-        await expect(dialog.get_by_role("button", name="Yes, put back")).to_be_focused()
-        assert await asyncio.to_thread(written_notes, world)  # asked once
+        await expect(dialog.get_by_role("button", name="Restore")).to_be_focused()
+        assert await asyncio.to_thread(written_notes, world)  # asks once for confirmation
         await page.keyboard.press("u")
         await expect(dialog).to_have_count(0)
         assert not await asyncio.to_thread(written_notes, world)

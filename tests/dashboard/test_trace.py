@@ -1,4 +1,4 @@
-"""A trace's parts, in a browser."""
+"""The parts of a trace, in a browser."""
 
 import json
 import re
@@ -19,13 +19,13 @@ from tests.journeys.world import World
 RUN = json.dumps({"command": "echo what the command gave"})
 
 
-async def test_each_part_of_a_prompt_opens_its_text_with_untrusted_parts_framed(world: World, browser: Browser) -> None:
+async def test_prompt_section_opens_its_text_with_untrusted_parts_framed(world: World, browser: Browser) -> None:
     world.model.script.extend([Reply(calls=(("exec", RUN),)), Reply("It ran.")])
     async with world.serve() as daemon:
         trace = (await daemon.post("Run it, please.", session="main")).json()["trace_id"]
         tab = await open_tab(world, browser, f"/trace/{trace}")
         page = tab.page
-        await page.get_by_role("option").filter(has_text="model asked").last.click()
+        await page.get_by_role("option").filter(has_text="model call").last.click()
         await page.get_by_role("button", name=re.compile("^identity")).click()
         await expect(page.get_by_role("region", name="Text of identity")).to_contain_text("You are Hob")
         await page.get_by_role("button", name=re.compile("^this turn")).click()
@@ -39,7 +39,7 @@ async def test_each_part_of_a_prompt_opens_its_text_with_untrusted_parts_framed(
         assert tab.errors == []
 
 
-async def test_what_retention_erased_is_said_with_its_day(world: World, browser: Browser) -> None:
+async def test_content_erased_by_retention_is_shown_as_erased_with_its_day(world: World, browser: Browser) -> None:
     world.model.script.extend([Reply(calls=(("exec", RUN),)), Reply("It ran.")])
     async with world.serve() as daemon:
         trace = (await daemon.post("Run it, please.", session="main")).json()["trace_id"]
@@ -50,7 +50,7 @@ async def test_what_retention_erased_is_said_with_its_day(world: World, browser:
         tab = await open_tab(world, browser, f"/trace/{trace}")
         page = tab.page
         details = page.get_by_role("region", name="Details")
-        for span in ("model asked", "exec"):
+        for span in ("model call", "exec"):
             await page.get_by_role("option").filter(has_text=span).first.click()
             await expect(details.get_by_text(today)).to_be_visible()
         await page.get_by_role("option").filter(has_text="message").click()
@@ -58,7 +58,7 @@ async def test_what_retention_erased_is_said_with_its_day(world: World, browser:
         assert tab.errors == []
 
 
-async def test_erased_message_and_answer_say_so_in_their_rows(world: World, browser: Browser) -> None:
+async def test_erased_message_and_answer_are_marked_in_their_rows(world: World, browser: Browser) -> None:
     world.model.script.append(Reply("Something secret."))
     async with world.serve() as daemon:
         view = (await daemon.post("Say something secret.", session="main")).json()
@@ -69,12 +69,12 @@ async def test_erased_message_and_answer_say_so_in_their_rows(world: World, brow
             row = tab.page.get_by_role("option").filter(has_text=kind)
             await expect(row.get_by_text("erased", exact=True).locator("svg")).to_be_visible()
             await expect(row.get_by_text("api", exact=True)).to_have_count(0)
-        await tab.page.get_by_role("button", name="As a graph").click()
+        await tab.page.get_by_role("button", name="Graph").click()
         await expect(tab.page.get_by_text("erased", exact=True)).to_have_count(2)
         assert tab.errors == []
 
 
-async def test_call_of_a_model_beside_the_turns_says_what_it_was_for(world: World, browser: Browser) -> None:
+async def test_model_call_outside_of_turns_shows_its_purpose(world: World, browser: Browser) -> None:
     world.home.mkdir(exist_ok=True)
     asked = [
         TimelineEvent(
@@ -87,7 +87,7 @@ async def test_call_of_a_model_beside_the_turns_says_what_it_was_for(world: Worl
         await store.timeline.add(asked)
     async with world.serve():
         tab = await open_tab(world, browser, "/timeline")
-        rows = tab.page.get_by_role("article").filter(has_text="model asked")
+        rows = tab.page.get_by_role("article").filter(has_text="model call")
         await expect(rows).to_have_count(2)
         await expect(rows.filter(has_text="Hob wrote a summary")).to_have_count(1)
         await rows.filter(has_text="Hob wrote a summary").get_by_role("link").click()
@@ -95,9 +95,7 @@ async def test_call_of_a_model_beside_the_turns_says_what_it_was_for(world: Worl
         assert tab.errors == []
 
 
-async def test_call_tells_its_argument_why_it_was_allowed_and_the_rest_of_its_output_on_demand(
-    world: World, browser: Browser
-) -> None:
+async def test_tool_call_shows_argument_decision_and_the_full_output_on_demand(world: World, browser: Browser) -> None:
     command = "for i in $(seq 1 9000); do echo this is line $i; done; echo by the end"
     world.model.script.extend([Reply(calls=(("exec", json.dumps({"command": command})),)), Reply("Done.")])
     async with world.serve() as daemon:
@@ -113,15 +111,13 @@ async def test_call_tells_its_argument_why_it_was_allowed_and_the_rest_of_its_ou
         framed = details.locator(".tainted")
         await expect(framed).to_contain_text("this is line 1")
         await expect(framed).not_to_contain_text("this is line 4500")
-        await details.get_by_role("button", name="Show all of it").click()
+        await details.get_by_role("button", name="Show all").click()
         await expect(framed).to_contain_text("this is line 4500")
         await expect(details.get_by_role("link", name="Save exec.txt")).to_be_visible()
         assert tab.errors == []
 
 
-async def test_what_follows_a_wait_is_on_the_axis_and_the_turn_reaches_from_its_beginning_to_its_end(
-    world: World, browser: Browser
-) -> None:
+async def test_waterfall_spans_the_whole_turn_including_activity_after_a_wait(world: World, browser: Browser) -> None:
     world.model.script.extend([Reply(calls=(("exec", '{"command": "rm -rf ."}'),)), Reply("Not done.", pause=0.02)])
     async with world.serve() as daemon:
         asked = (await daemon.post("Clean up.", session="main")).json()
@@ -137,7 +133,7 @@ async def test_what_follows_a_wait_is_on_the_axis_and_the_turn_reaches_from_its_
         await rows.first.wait_for()
         marks = await rows.evaluate_all(MARKS)
         assert {round(left) >= 0 and right <= 1.001 for left, right, _ in marks} == {True}, marks
-        models = [each for each in marks if "model asked" in each[2]]
+        models = [each for each in marks if "model call" in each[2]]
         assert models[1][1] - models[1][0] > 0.02, "what follows the wait is seen"
         (turn,) = [each for each in marks if each[2].startswith("turn") and each[1] - each[0] > 0.02]
         assert turn[0] <= models[0][0]
@@ -153,7 +149,7 @@ MARKS = """rows => rows.map((row) => {
 
 
 async def long_wait(route: Route) -> None:
-    """The trace as it is, but that the answer to its question came an hour later."""
+    """Serve the trace with an approval that was answered an hour later."""
     told = await (await route.fetch()).json()
     answered = told["approvals"][0]["answered"]
     for each in told["spans"]:
@@ -163,7 +159,7 @@ async def long_wait(route: Route) -> None:
     await route.fulfill(json=told)
 
 
-async def test_turn_shows_what_it_changed_in_its_files(world: World, browser: Browser) -> None:
+async def test_turn_shows_the_diff_of_its_changed_files(world: World, browser: Browser) -> None:
     call = ("write", '{"path": "list.md", "content": "milk\\nbread\\n"}')
     world.model.script.extend([Reply(calls=(call,)), Reply("Written.")])
     async with world.serve() as daemon:
@@ -175,6 +171,6 @@ async def test_turn_shows_what_it_changed_in_its_files(world: World, browser: Br
         await expect(changed.get_by_role("region", name="Changes")).to_contain_text(re.compile(r"\+\s*milk"))
         await expect(changed).not_to_contain_text("\N{MINUS SIGN}")
         await changed.get_by_role("button", name="Undo").click()
-        await changed.get_by_role("button", name="Yes, put back").click()
+        await changed.get_by_role("button", name="Restore").click()
         await expect(changed).to_have_count(0)
         assert tab.errors == []

@@ -1,4 +1,4 @@
-"""What a login that may only look is shown: what it may do, and nothing that it would be refused."""
+"""Logins without all scopes: what they may do is offered, and nothing that would be refused."""
 
 import re
 
@@ -10,19 +10,19 @@ from tests.dashboard.scene import dashboard_of, scene
 from tests.journeys.world import Daemon, World
 
 ACTS = ("Send", "Delete", "Rename", "Archive", "New conversation", "Stop everything", "Stop", "Retry", "Try again")
-ACTS_IN_FILES = ("Commit one file", "Pull", "Push", "Pull request", "Make it a repository", "Try it")
-ACTS_ON_ANSWERS = ("Allow once", "Deny", "Edit", "Again", "Undo", "Replay")
+ACTS_IN_FILES = ("Commit one file", "Pull", "Push", "Pull request", "Initialize repository", "Test")
+ACTS_ON_ANSWERS = ("Allow once", "Deny", "Edit", "Resend", "Undo", "Replay")
 
 
-async def test_viewer_is_offered_nothing_that_would_be_refused(world: World, browser: Browser) -> None:
+async def test_viewer_is_offered_no_action_that_would_be_refused(world: World, browser: Browser) -> None:
     async with scene(world) as (daemon, _):
         page, refused, errors = await signed_in(world, browser, "view", daemon)
         await expect(page.get_by_text("live · standalone")).to_be_visible()
         await daemon.post("What nobody who views may read.", session="other")
         turns = page.get_by_role("region", name="Today").get_by_role("link", name="Turns")
-        await expect(turns).to_have_text(re.compile("7"))  # it is told at once, without what was said
+        await expect(turns).to_have_text(re.compile("7"))  # updated at once, without message content
         assert "nobody who views" not in await page.content()
-        rail = page.get_by_role("navigation", name="Places").first
+        rail = page.get_by_role("navigation", name="Navigation").first
         await expect(rail.get_by_role("link")).to_have_text(["Hob", "Home", "Timeline", "Work", "Costs"])
         for place in ("Timeline", "Work", "Costs", "Home"):
             await rail.get_by_role("link", name=place).click()
@@ -32,26 +32,26 @@ async def test_viewer_is_offered_nothing_that_would_be_refused(world: World, bro
         await expect(page.get_by_role("link", name="spending.daily")).to_have_count(0)
         await rail.get_by_role("link", name="Timeline").click()
         await page.get_by_role("article", name="message").first.get_by_role("link", name="Trace").click()
-        await page.get_by_role("option").filter(has_text="model asked").first.click()
+        await page.get_by_role("option").filter(has_text="model call").first.click()
         await looked_at(page)
         assert refused == []
         await page.goto(f"{await dashboard_of(world)}/chat?session=api:main")
-        await expect(page.get_by_role("alert")).to_contain_text("Your login may not see this.")
+        await expect(page.get_by_role("alert")).to_contain_text("You don't have access to this.")
         await looked_at(page)
         assert errors == []
 
 
-async def test_reader_reads_conversations_and_changes_none(world: World, browser: Browser) -> None:
+async def test_reader_can_read_conversations_but_not_change_them(world: World, browser: Browser) -> None:
     async with scene(world) as (daemon, _):
         page, refused, errors = await signed_in(world, browser, "read", daemon)
         base = await dashboard_of(world)
-        rail = page.get_by_role("navigation", name="Places").first
+        rail = page.get_by_role("navigation", name="Navigation").first
         await expect(rail.get_by_role("link")).to_contain_text(
             ["Hob", "Home", "Chat", "Timeline", "Work", "Files", "Trust", "Costs", "Canvas"]
         )
         await page.goto(f"{base}/chat?session=api:weekend")
         await expect(page.get_by_test_id("conversation")).to_contain_text("Sanssouci park")
-        await expect(page.get_by_text("Your login may read here, and not write.")).to_be_visible()
+        await expect(page.get_by_text("Read-only access")).to_be_visible()
         paths = ("/", "/chat?session=api:main", "/files?tab=changes", "/trust", "/trust?tab=tools", "/trust?tab=audit")
         for path in paths:
             await page.goto(f"{base}{path}")
@@ -61,7 +61,7 @@ async def test_reader_reads_conversations_and_changes_none(world: World, browser
 
 
 async def signed_in(world: World, browser: Browser, scope: str, daemon: Daemon) -> tuple[Page, list[str], list[str]]:
-    """A page with a token of this scope, what it was refused from then on, and what went wrong in it."""
+    """Return a page with a token of this scope, its refused requests from then on, and its errors."""
     world.model.script.append(Reply(fault=Fault.FILTERED))
     await daemon.post("What fails.", session="failing")
     told = await world.hob("token", "new", "hallway", "--scope", scope)
@@ -86,7 +86,7 @@ async def signed_in(world: World, browser: Browser, scope: str, daemon: Daemon) 
 
 
 async def looked_at(page: Page) -> None:
-    """The place is whole, and none of the acts is offered in it."""
+    """Assert that the place has loaded and offers none of the acts."""
     await page.locator("#main").wait_for()
     await expect(page.locator(".skeleton")).to_have_count(0)
     for name in (*ACTS, *ACTS_IN_FILES, *ACTS_ON_ANSWERS):

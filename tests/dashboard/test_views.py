@@ -1,4 +1,4 @@
-"""What single views of the page show and do, in Chromium against the real daemon."""
+"""Single views of the page, in Chromium against the real daemon."""
 
 import asyncio
 import re
@@ -11,11 +11,11 @@ from tests.dashboard.scene import ASKED, at_the_socket, scene
 from tests.journeys.world import World
 
 
-async def test_facts_show_when_they_hold_and_what_was_so_on_a_day(world: World, browser: Browser) -> None:
+async def test_facts_show_their_validity_and_the_state_on_a_day(world: World, browser: Browser) -> None:
     async with scene(world, asking=False):
         tab = await open_tab(world, browser, "/memory?show=facts")
         page = tab.page
-        axis = page.get_by_role("list", name="Facts and the time for which they hold")
+        axis = page.get_by_role("list", name="Facts and when they apply")
         work = axis.get_by_role("listitem").filter(has_text="works at")
         await expect(work).to_have_text([re.compile("Siemens.*since.*until"), re.compile("Bosch.*since")])
         before, now = [await each.bounding_box() for each in await work.locator("[data-bar]").all()]
@@ -26,39 +26,41 @@ async def test_facts_show_when_they_hold_and_what_was_so_on_a_day(world: World, 
         await page.get_by_label("As of").fill(day)
         await expect(work).to_have_count(1)
         await expect(work).to_contain_text("Siemens")
-        await page.get_by_label("as Hob knew it then").check()
+        await page.get_by_label("as known that day").check()
         await expect(work).to_contain_text("Siemens")
         await expect(page).to_have_url(re.compile("known=true"))
-        await page.get_by_role("button", name="Back to now").click()
+        await page.get_by_role("button", name="Show current").click()
         await expect(work).to_have_count(2)
         assert tab.errors == []
 
 
-async def test_picture_of_memory_counts_what_waits_and_what_was_made_and_leads_to_each(
+async def test_memory_pipeline_counts_queued_and_derived_items_and_links_to_them(
     world: World, browser: Browser
 ) -> None:
     async with scene(world, asking=False):
         tab = await open_tab(world, browser, "/memory")
         page = tab.page
-        waits, made = (page.get_by_role("group", name=name) for name in ("Waits to be worked on", "Made of it"))
-        await expect(waits.get_by_role("link", name="for facts")).to_have_text(re.compile("for facts[1-9]"))
+        waits, made = (page.get_by_role("group", name=name) for name in ("Queue", "Derived"))
+        await expect(waits.get_by_role("link", name="for fact extraction")).to_have_text(
+            re.compile("for fact extraction[1-9]")
+        )
         await expect(made.get_by_role("link", name="Facts")).to_have_text("Facts3")
         await expect(made.get_by_role("link", name="Goals")).to_have_text("Goals0")
         async with at_the_socket(world) as client:
             (await client.post("/memory/goals", json={"text": "Learn to sail"})).raise_for_status()
         await expect(made.get_by_role("link", name="Goals")).to_have_text("Goals1")  # live
-        await waits.get_by_role("link", name="for facts").click()
-        await expect(page.get_by_role("region", name="No facts were taken from these yet")).to_be_visible()
+        await waits.get_by_role("link", name="for fact extraction").click()
+        await expect(page.get_by_role("region", name="Facts not extracted yet")).to_be_visible()
         items = page.get_by_role("article", name="memory")
         await expect(items.filter(has_text="Plan a weekend in Potsdam")).to_have_count(1)
-        waiting = int((await waits.get_by_role("link", name="for facts").inner_text()).split()[-1])
+        waiting = int((await waits.get_by_role("link", name="for fact extraction").inner_text()).split()[-1])
         await expect(items).to_have_count(waiting)
         await made.get_by_role("link", name="Goals").click()
         await expect(page.get_by_text("Learn to sail")).to_be_visible()
         assert tab.errors == []
 
 
-async def test_memory_is_searched_as_it_was_on_a_day(world: World, browser: Browser) -> None:
+async def test_memory_is_searched_as_of_a_day(world: World, browser: Browser) -> None:
     async with scene(world, asking=False):
         tab = await open_tab(world, browser, "/memory")
         page = tab.page
@@ -70,16 +72,16 @@ async def test_memory_is_searched_as_it_was_on_a_day(world: World, browser: Brow
         await expect(page.get_by_role("region", name=re.compile("as of"))).to_be_visible()
         await expect(items.filter(has_text="Anna moved to Potsdam")).to_have_count(0)
         await expect(items.filter(has_text="Anna lives in Berlin").first).to_be_visible()
-        await page.get_by_role("button", name="Back to now").click()
+        await page.get_by_role("button", name="Show current").click()
         await expect(items.filter(has_text="Anna moved to Potsdam")).to_have_count(1)
         assert tab.errors == []
 
 
-async def test_contradicting_facts_stand_beside_each_other_and_one_is_kept(world: World, browser: Browser) -> None:
+async def test_contradicting_facts_are_shown_side_by_side_and_one_is_kept(world: World, browser: Browser) -> None:
     async with scene(world, asking=False):
         tab = await open_tab(world, browser, "/memory?show=facts")
         page = tab.page
-        rivals = page.get_by_role("group", name="These cannot both be so")
+        rivals = page.get_by_role("group", name="Contradictions")
         await expect(rivals).to_contain_text("Munich")
         sure, unsure = (rivals.locator("> div").filter(has_text=each) for each in ("Munich", "Hamburg"))
         left, right = await sure.bounding_box(), await unsure.bounding_box()
@@ -89,13 +91,13 @@ async def test_contradicting_facts_stand_beside_each_other_and_one_is_kept(world
         await expect(unsure).to_contain_text("not sure")
         await sure.get_by_role("button", name="Keep this").click()
         await expect(rivals).to_have_count(0)
-        axis = page.get_by_role("list", name="Facts and the time for which they hold")
+        axis = page.get_by_role("list", name="Facts and when they apply")
         await expect(axis).to_contain_text("Munich")
         await expect(axis).not_to_contain_text("Hamburg")
         assert tab.errors == []
 
 
-async def test_what_changed_last_night_is_a_difference_that_is_undone(world: World, browser: Browser) -> None:
+async def test_last_nights_changes_are_shown_as_a_diff_with_undo(world: World, browser: Browser) -> None:
     async with scene(world, asking=False):
         tab = await open_tab(world, browser)
         page = tab.page
@@ -103,13 +105,13 @@ async def test_what_changed_last_night_is_a_difference_that_is_undone(world: Wor
         news = page.get_by_role("region", name="New since yesterday")
         await expect(news).to_contain_text(re.compile(".*Berlin.*\\+.*Potsdam.*Anna moved to Potsdam.*changed"))
         await news.get_by_role("button", name="Undo").click()
-        axis = page.get_by_role("list", name="Facts and the time for which they hold")
+        axis = page.get_by_role("list", name="Facts and when they apply")
         await expect(axis).not_to_contain_text("Potsdam")
         await expect(axis.get_by_role("listitem").filter(has_text="Berlin")).to_have_count(1)
         assert tab.errors == []
 
 
-async def test_keys_lead_to_a_decision_and_take_it_with_the_second_press(world: World, browser: Browser) -> None:
+async def test_keys_focus_a_decision_and_take_it_with_the_second_press(world: World, browser: Browser) -> None:
     async with world.serve() as daemon:
         world.model.script.extend([ASKED[2], Reply("It is clean.")])
         asked = (await daemon.post("Clean up.", session="main")).json()
@@ -119,7 +121,7 @@ async def test_keys_lead_to_a_decision_and_take_it_with_the_second_press(world: 
         await expect(deny).to_be_visible()
         await page.keyboard.press("d")
         await expect(deny).to_be_focused()
-        await page.keyboard.press("a")  # another mind, before anything was decided
+        await page.keyboard.press("a")  # press the other key before anything is decided
         await expect(page.get_by_role("button", name="Allow once")).to_be_focused()
         assert (await daemon.get(asked["id"]))["state"] == "parked"
         await page.keyboard.press("a")
@@ -136,7 +138,7 @@ async def test_keys_lead_to_a_decision_and_take_it_with_the_second_press(world: 
         assert tab.errors == []
 
 
-async def test_approval_for_ever_is_asked_twice_and_holds_in_other_conversations(
+async def test_permanent_approval_is_confirmed_and_applies_in_other_conversations(
     world: World, browser: Browser
 ) -> None:
     async with world.serve() as daemon:
@@ -149,11 +151,11 @@ async def test_approval_for_ever_is_asked_twice_and_holds_in_other_conversations
         assert (await daemon.get(asked["id"]))["state"] == "parked"
         await card.get_by_role("button", name="Yes, exactly this, always").click()
         assert (await daemon.get(asked["id"], wait=20))["reply"] == "It is clean."
-        await expect(page.get_by_role("region", name="Allowed for more than once")).to_contain_text("everywhere")
+        await expect(page.get_by_role("region", name="Standing approvals")).to_contain_text("everywhere")
         world.model.script.extend([ASKED[2], Reply("Clean again.")])
         assert (await daemon.post("Clean up.", session="other")).json()["reply"] == "Clean again."
-        await page.get_by_role("button", name="Take back").click()
-        await expect(page.get_by_text("Nothing. Each thing is asked about by itself.")).to_be_visible()
+        await page.get_by_role("button", name="Revoke").click()
+        await expect(page.get_by_text("None. Hob asks every time.")).to_be_visible()
         assert tab.errors == []
 
 
@@ -165,7 +167,7 @@ PRESS = """async () => {
 }"""
 
 
-async def test_press_of_a_notification_leads_to_the_question(world: World, browser: Browser) -> None:
+async def test_notification_click_leads_to_the_approval(world: World, browser: Browser) -> None:
     async with world.serve() as daemon:
         tab = await open_tab(world, browser, "/costs")
         page = tab.page
@@ -180,9 +182,7 @@ async def test_press_of_a_notification_leads_to_the_question(world: World, brows
         assert await worker.evaluate("async () => (await self.registration.getNotifications()).length") == 0
 
 
-async def test_second_tab_shows_memory_and_web_users_as_the_first_one_changes_them(
-    world: World, browser: Browser
-) -> None:
+async def test_second_tab_follows_changes_of_memory_and_web_users_in_the_first(world: World, browser: Browser) -> None:
     async with world.serve():
         tab = await open_tab(world, browser, "/memory")
         other = await tab.beside()
@@ -205,13 +205,13 @@ async def test_second_tab_shows_memory_and_web_users_as_the_first_one_changes_th
         assert tab.errors + other.errors == []
 
 
-async def test_costs_are_told_by_tool_and_a_trace_zooms_and_shows_its_critical_path(
+async def test_costs_are_grouped_by_tool_and_a_trace_zooms_and_marks_its_critical_path(
     world: World, browser: Browser
 ) -> None:
     async with scene(world, asking=False):
         tab = await open_tab(world, browser, "/costs")
         page = tab.page
-        await page.get_by_role("group", name="Told apart by").get_by_role("button", name="Tools").click()
+        await page.get_by_role("group", name="Group by").get_by_role("button", name="Tools").click()
         for name in ("exec", "write", "no tool"):
             await expect(page.get_by_role("cell", name=name, exact=True)).to_be_visible()
         await page.goto(f"{tab.base}/timeline?text=disk+space")
@@ -222,38 +222,38 @@ async def test_costs_are_told_by_tool_and_a_trace_zooms_and_shows_its_critical_p
         chosen = spans.get_by_role("option").filter(has_text="exec").first
         await chosen.click()
         width = await bar_of(chosen)
-        await page.get_by_role("button", name="Zoom in on the chosen part").click()
+        await page.get_by_role("button", name="Zoom to selection").click()
         assert await bar_of(chosen) > max(2 * width, 100)
-        await page.get_by_role("button", name="Show all of it").click()
+        await page.get_by_role("button", name="Show all").click()
         assert await bar_of(chosen) == width
         assert tab.errors == []
 
 
 async def bar_of(span: Locator) -> float:
-    """How long its bar is."""
+    """Return the length of a span's bar."""
     box = await span.locator("span > span[style]").last.bounding_box()
     assert box
     return box["width"]
 
 
 async def look(page: Page, name: str) -> float:
-    """How wide the rail is after this button was pressed."""
+    """Press this button and return the width of the rail."""
     await page.get_by_role("button", name=name).click()
     return float(await page.evaluate("document.querySelector('nav').getBoundingClientRect().width"))
 
 
-async def test_look_that_was_chosen_stays_and_the_permission_mode_is_beside_the_input(
+async def test_display_preferences_persist_and_the_permission_mode_is_beside_the_input(
     world: World, browser: Browser
 ) -> None:
     async with world.serve(HOB_MODEL_FALLBACKS='["fake-2"]') as daemon:
         await daemon.post("hello", session="main")
         tab = await open_tab(world, browser, "/chat?session=api:main")
         page = tab.page
-        assert await look(page, "Icons alone") < 80
-        await page.get_by_role("button", name="Less room between lines").click()
+        assert await look(page, "Collapse sidebar") < 80
+        await page.get_by_role("button", name="Compact spacing").click()
         await page.reload()
-        await expect(page.get_by_role("button", name="More room between lines")).to_be_visible()
-        assert await look(page, "Show the words") > 150
+        await expect(page.get_by_role("button", name="Comfortable spacing")).to_be_visible()
+        assert await look(page, "Expand sidebar") > 150
         other = await tab.beside()
         await other.page.goto(f"{tab.base}/chat?session=api:main")
         await page.get_by_label("Model", exact=True).select_option("fake-1")
@@ -263,30 +263,30 @@ async def test_look_that_was_chosen_stays_and_the_permission_mode_is_beside_the_
         assert tab.errors == []
 
 
-async def test_panel_beside_the_chat_shows_steps_files_and_memory_of_a_message(world: World, browser: Browser) -> None:
+async def test_chat_panel_shows_steps_files_and_memories_of_a_message(world: World, browser: Browser) -> None:
     async with scene(world, asking=False):
         tab = await open_tab(world, browser, "/chat?session=api:weekend")
         page = tab.page
         await expect(page.get_by_text("It is in")).to_be_visible()
         await page.get_by_role("button", name="Details").nth(3).click()  # of the second answer
-        panel = page.get_by_role("complementary", name="What it led to")
+        panel = page.get_by_role("complementary", name="Message details")
         await expect(panel.get_by_role("listitem").filter(has_text="write")).to_be_visible()
         await expect(panel).to_contain_text("1 file was changed")
         await panel.get_by_role("button", name="Close").click()
-        await page.get_by_role("button", name="Details").first.click()  # of the wish for a plan
+        await page.get_by_role("button", name="Details").first.click()  # of the request for a plan
         await expect(panel).to_contain_text("Potsdam trips start from Wannsee, by S7.")
         await panel.get_by_role("button", name="Close").click()
         await expect(panel).to_have_count(0)
         assert tab.errors == []
 
 
-async def test_approval_tells_where_the_wish_may_come_from_and_a_trace_what_a_tool_may_do(
+async def test_approval_shows_the_origin_of_the_request_and_a_trace_the_effects_of_a_tool(
     world: World, browser: Browser
 ) -> None:
     async with scene(world):
         tab = await open_tab(world, browser, "/trust")
         page = tab.page
-        chain = page.get_by_role("list", name="Where the wish may come from").get_by_role("listitem")
+        chain = page.get_by_role("list", name="Where this request may come from").get_by_role("listitem")
         told = ["output of exec", "read in this conversation", "wants to use exec"]
         await expect(chain).to_have_text(told)
         card = page.locator("[data-approval]").first
@@ -302,7 +302,7 @@ async def test_approval_tells_where_the_wish_may_come_from_and_a_trace_what_a_to
         assert tab.errors == []
 
 
-async def test_settings_say_in_german_what_they_mean_where_the_page_is_german(world: World, browser: Browser) -> None:
+async def test_settings_are_described_in_german_on_a_german_page(world: World, browser: Browser) -> None:
     async with world.serve():
         tab = await open_tab(world, browser, "/settings?find=spending.daily_tokens")
         page = tab.page
@@ -314,11 +314,11 @@ async def test_settings_say_in_german_what_they_mean_where_the_page_is_german(wo
         assert tab.errors == []
 
 
-async def test_section_of_the_settings_is_built_when_it_is_opened_or_found(world: World, browser: Browser) -> None:
+async def test_settings_section_is_rendered_when_opened_or_found(world: World, browser: Browser) -> None:
     async with world.serve():
         tab = await open_tab(world, browser, "/settings")
         page = tab.page
-        heading = page.get_by_role("heading", name="Limits of spending", exact=True)
+        heading = page.get_by_role("heading", name="Spending limits", exact=True)
         await expect(heading).to_be_visible()
         assert await page.locator("*").count() < 700
         budget = page.get_by_label("spending.daily", exact=True)
@@ -334,7 +334,7 @@ async def test_section_of_the_settings_is_built_when_it_is_opened_or_found(world
         assert tab.errors == []
 
 
-async def test_groups_of_settings_and_channels_have_titles_in_words(world: World, browser: Browser) -> None:
+async def test_settings_sections_and_channels_have_titles(world: World, browser: Browser) -> None:
     async with world.serve():
         tab = await open_tab(world, browser, "/settings")
         page = tab.page
@@ -348,7 +348,7 @@ async def test_groups_of_settings_and_channels_have_titles_in_words(world: World
         assert tab.errors == []
 
 
-async def test_costs_name_days_as_the_reader_does_and_lead_to_the_limit(world: World, browser: Browser) -> None:
+async def test_costs_show_localized_days_and_link_to_the_limit(world: World, browser: Browser) -> None:
     async with world.serve():
         tab = await open_tab(world, browser, "/costs?days=7")
         page = tab.page
@@ -364,7 +364,7 @@ async def test_costs_name_days_as_the_reader_does_and_lead_to_the_limit(world: W
         assert tab.errors == []
 
 
-async def test_commands_in_sentences_of_doctor_and_of_connecting_are_code(world: World, browser: Browser) -> None:
+async def test_commands_in_doctor_and_connect_texts_are_shown_as_code(world: World, browser: Browser) -> None:
     async with (
         await asyncio.start_server(refuse, "127.0.0.1", 0) as server,
         world.serve(HOB_MODEL_NAME="", OPENAI_API_KEY="", OPENAI_BASE_URL=""),
@@ -374,17 +374,17 @@ async def test_commands_in_sentences_of_doctor_and_of_connecting_are_code(world:
         await expect(main.locator("p code").first).to_be_visible(timeout=20_000)
         assert "`" not in await main.inner_text()
         await tab.page.goto(f"{tab.base}/settings?tab=models")
-        await tab.page.get_by_label("1. Who runs the model?").select_option("server")
+        await tab.page.get_by_label("1. Choose a provider").select_option("server")
         port = server.sockets[0].getsockname()[1]
-        await tab.page.get_by_label("Its address").fill(f"http://127.0.0.1:{port}/v1")
-        await tab.page.get_by_label("Model (empty: the usual one)").fill("small")
-        await tab.page.get_by_role("button", name="3. Try and connect").click()
+        await tab.page.get_by_label("Server address").fill(f"http://127.0.0.1:{port}/v1")
+        await tab.page.get_by_label("Model (empty for the default)").fill("small")
+        await tab.page.get_by_role("button", name="3. Test and connect").click()
         await expect(main.locator("p code")).to_have_text("pull small", timeout=20_000)
         assert tab.errors == []
 
 
 async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Answer a request as a server of models that says what to run."""
+    """Answer a request like a model server that says what to run."""
     await reader.readuntil(b"\r\n\r\n")
     body = b'{"error": {"message": "run `pull small` first"}}'
     head = f"HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n"
@@ -393,9 +393,7 @@ async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> 
     writer.close()
 
 
-async def test_home_tells_of_today_of_what_comes_next_and_of_a_limit_that_is_reached(
-    world: World, browser: Browser
-) -> None:
+async def test_home_shows_todays_figures_upcoming_jobs_and_a_reached_limit(world: World, browser: Browser) -> None:
     async with scene(world, asking=False):
         async with at_the_socket(world) as client:
             due = {"text": "Learn to sail", "due": 4_000_000_000}
@@ -404,9 +402,9 @@ async def test_home_tells_of_today_of_what_comes_next_and_of_a_limit_that_is_rea
         page = tab.page
         today = page.get_by_role("region", name="Today")
         await expect(today.get_by_role("link", name="Turns")).to_have_text("Turns5")
-        await expect(today.get_by_role("link", name="Calls of tools")).to_have_text("Calls of tools5")
+        await expect(today.get_by_role("link", name="Tool calls")).to_have_text("Tool calls5")
         await expect(today.get_by_role("link", name="Memories added")).to_have_text(re.compile("added[1-9]"))
-        following = page.get_by_role("region", name="Next")
+        following = page.get_by_role("region", name="Up next")
         await expect(following.get_by_role("link")).to_have_text([re.compile("Backup"), re.compile("Learn to sail")])
         await expect(page.get_by_role("region", name="Needs you")).to_contain_text("Nothing needs you.")
         await page.get_by_role("link", name="Try a tool").click()
@@ -414,9 +412,7 @@ async def test_home_tells_of_today_of_what_comes_next_and_of_a_limit_that_is_rea
         assert tab.errors == []
 
 
-async def test_trust_shows_secrets_by_reference_and_what_the_sandbox_lets_commands_do(
-    world: World, browser: Browser
-) -> None:
+async def test_trust_shows_secrets_by_reference_and_the_sandbox_permissions(world: World, browser: Browser) -> None:
     settings = {"HOB_SANDBOX_HOSTS": '["example.org"]', "GITHUB_TOKEN": "canary-77e1"}
     credential = '[sandbox.credentials.github]\nhost = "example.org"\nvalue = "env:GITHUB_TOKEN"\n'
     world.home.mkdir(mode=0o700, exist_ok=True)
@@ -427,10 +423,10 @@ async def test_trust_shows_secrets_by_reference_and_what_the_sandbox_lets_comman
         await expect(page.get_by_text("sandbox.credentials.github.value")).to_be_visible()
         await expect(page.get_by_text("env:GITHUB_TOKEN", exact=True)).to_be_visible()
         await page.get_by_role("button", name="Sandbox").click()
-        await expect(page.get_by_role("region", name="Where commands run")).to_contain_text("sandbox.backend")
-        may = page.get_by_role("region", name="What commands may")
+        await expect(page.get_by_role("region", name="Command sandbox")).to_contain_text("sandbox.backend")
+        may = page.get_by_role("region", name="Command permissions")
         await expect(may).to_contain_text("example.org")
-        held = page.get_by_role("region", name="Secrets that commands use without seeing them")
+        held = page.get_by_role("region", name="Secrets injected into requests")
         await expect(held).to_contain_text(re.compile("github.*at example.org alone.*for main"))
         assert "canary" not in await page.content()
         assert tab.errors == []

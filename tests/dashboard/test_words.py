@@ -1,4 +1,4 @@
-"""The page says what a code means in the words of the commands."""
+"""The page and the command line use the same words for codes."""
 
 import re
 from pathlib import Path
@@ -23,7 +23,7 @@ def tables() -> dict[str, dict[str, str]]:
     }
 
 
-def test_codes_have_the_words_of_the_commands() -> None:
+def test_codes_have_the_same_words_as_in_the_command_line() -> None:
     found = tables()
     for name, codes, others in (
         ("WORDS", {**STATUS_NAMES, **STATE_WORDS, **FAULT_WORDS}, {"denied", "error", "skipped"}),
@@ -37,7 +37,7 @@ def test_codes_have_the_words_of_the_commands() -> None:
         assert [text for text in page.values() if f'\n  "{text}": ' not in german] == []
 
 
-def test_groups_of_settings_and_purposes_of_model_calls_have_words_in_both_languages() -> None:
+def test_settings_sections_and_purposes_of_model_calls_have_titles_in_both_languages() -> None:
     found = tables()
     assert set(found["GROUPS"]) == set(SECTIONS)
     assert set(found["PURPOSES"]) >= set(TASKS)

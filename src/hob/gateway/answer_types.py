@@ -1,16 +1,16 @@
-"""Answers of the owner's operations, field by field; times are Unix seconds."""
+"""Answer types of the owner's operations; times are Unix seconds."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NotRequired, TypedDict
 
 
 class SpentAnswer(TypedDict):
-    """What was spent on something.
+    """Spending on one item.
 
-    key: on what
-    cost_usd: as far as it is known
-    held_usd: held for calls that run
-    unknown_calls: calls without a price, which are not in the cost
+    key: the item
+    cost_usd: known cost
+    held_usd: reserved for running calls
+    unknown_calls: calls without a known price, not included in the cost
     """
 
     key: NotRequired[str]
@@ -24,7 +24,7 @@ class SpentAnswer(TypedDict):
 
 
 class LimitAnswer(TypedDict):
-    """A limit of spending."""
+    """A spending limit."""
 
     key: str
     limit_usd: float
@@ -34,7 +34,7 @@ class LimitAnswer(TypedDict):
 
 
 class SpendingAnswer(TypedDict):
-    """What was spent, on what, and what is left."""
+    """Spending by item, and the limits."""
 
     days: int
     by: str
@@ -47,8 +47,8 @@ class SpendingAnswer(TypedDict):
 class SessionAnswer(TypedDict):
     """A session.
 
-    permission: what may be done in it (`/permission`); null: as configured
-    entries: messages, answers and results of tools, counted together
+    permission: its permission mode (`/permission`); null: as configured
+    entries: number of messages, answers and tool results
     """
 
     session: str
@@ -62,7 +62,7 @@ class SessionAnswer(TypedDict):
 
 
 class SaidAnswer(TypedDict):
-    """Something that was said.
+    """An entry of a conversation.
 
     role: `user`, `assistant` or `tool`
     """
@@ -73,11 +73,11 @@ class SaidAnswer(TypedDict):
 
 
 class SessionDetailsAnswer(SessionAnswer):
-    """A session with its spending and the last that was said.
+    """A session with its spending and latest entries.
 
-    cost_usd: as far as it is known
-    calls: of models
-    waiting: messages that wait in it
+    cost_usd: known cost
+    calls: model calls
+    waiting: queued messages
     """
 
     cost_usd: float
@@ -87,9 +87,9 @@ class SessionDetailsAnswer(SessionAnswer):
 
 
 class SessionDeletedAnswer(TypedDict):
-    """What a deleted session held.
+    """A deleted session.
 
-    erased: pieces
+    erased: number of erased items
     """
 
     session: str
@@ -97,10 +97,10 @@ class SessionDeletedAnswer(TypedDict):
 
 
 class ForkedAnswer(SessionAnswer):
-    """A session that goes on from another one.
+    """A fork of a session.
 
-    copied: entries that were taken over
-    of: the session it comes from
+    copied: copied entries
+    of: the session it was forked from
     """
 
     copied: int
@@ -116,9 +116,9 @@ class SessionsAnswer(TypedDict):
 class SettingAnswer(TypedDict):
     """A setting.
 
-    value: null where there is none, and for secrets
-    origin: where the value comes from, in words
-    changeable: at run time, by `PATCH /api/v1/settings`
+    value: null if not set, and for secrets
+    origin: a description of the value's origin
+    changeable: whether `PATCH /api/v1/settings` can change it at run time
     """
 
     key: str
@@ -135,17 +135,17 @@ class SettingAnswer(TypedDict):
 
 
 class SettingsAnswer(TypedDict):
-    """Every setting."""
+    """All settings."""
 
     settings: Sequence[SettingAnswer]
 
 
 class ReloadedAnswer(TypedDict):
-    """What came of reading settings and secrets again.
+    """The result of reloading settings and secrets.
 
-    at: when they were last read; null: at the start alone
-    waiting: settings that hold from the next start on
-    problem: what is wrong with them; they stay as they were
+    at: time of the last reload; null if they were only read at the start
+    waiting: changed settings that take effect with the next start
+    problem: why the new settings are invalid; the old ones stay in effect
     """
 
     at: float | None
@@ -154,7 +154,7 @@ class ReloadedAnswer(TypedDict):
 
 
 class BackupAnswer(TypedDict):
-    """A backup that was written."""
+    """A written backup."""
 
     file: str
     bytes: int
@@ -163,8 +163,8 @@ class BackupAnswer(TypedDict):
 class CopiesAnswer(TypedDict):
     """Other copies of the database.
 
-    erased: those in which the person is erased too
-    deleted: those that go, because nothing can be erased in them
+    erased: copies in which the person is erased too
+    deleted: copies that are deleted because nothing can be erased in them
     """
 
     erased: list[str]
@@ -172,12 +172,12 @@ class CopiesAnswer(TypedDict):
 
 
 class LeftAnswer(TypedDict):
-    """What is left of a person.
+    """Remaining traces of a person.
 
-    events: of the timeline: ids, sender, times and costs, without a text
-    mentions: messages of others that name them, by session
-    sessions: those whose own keys name them
-    backups: files that still hold everything; a restore erases it again
+    events: timeline events with ids, sender, times and costs, but no text
+    mentions: messages from others that name the person, by session
+    sessions: sessions with the person in their key
+    backups: files that still hold everything; restoring one erases the person again
     """
 
     events: int
@@ -187,12 +187,12 @@ class LeftAnswer(TypedDict):
 
 
 class ErasedAnswer(TypedDict):
-    """What there is of a person, and what is left.
+    """The data of a person, and what remains after erasure.
 
-    person: null: nobody with an id
-    memories: what is remembered that names them
-    notes: working notes that name them
-    erased: pieces; not in a preview
+    person: null if no one has such an id
+    memories: memories that name the person
+    notes: working notes that name the person
+    erased: number of erased items; not in a preview
     """
 
     person: str | None
@@ -209,18 +209,18 @@ class ErasedAnswer(TypedDict):
 
 
 class KeptFile(TypedDict):
-    """A file that was left as it is."""
+    """A file that was left unchanged."""
 
     path: str
     reason: str
 
 
 class UndoneAnswer(TypedDict):
-    """What was put back, or would be.
+    """Files restored by an undo, or its preview.
 
-    words: the first words of the message that the turn was for
-    running: what the turn has started and still runs
-    back: the `id` that takes this back
+    words: the beginning of the turn's message
+    running: processes of the turn that are still running
+    back: the `id` that undoes this undo
     diff: only with `preview`
     """
 
@@ -235,10 +235,10 @@ class UndoneAnswer(TypedDict):
 
 
 class RetriedAnswer(TypedDict):
-    """A message that was brought back.
+    """A retried message.
 
-    turn: null for what no turn had to say
-    message: what `GET /chat/{id}` takes; null for a reply that is sent again
+    turn: null if no turn is needed
+    message: the id for `GET /chat/{id}`; null for a reply that is sent again
     """
 
     id: str
@@ -248,18 +248,18 @@ class RetriedAnswer(TypedDict):
 
 
 class AllRetriedAnswer(TypedDict):
-    """What was brought back, the oldest first."""
+    """Retried messages, oldest first."""
 
     retried: list[RetriedAnswer]
 
 
 class RebuiltAnswer(TypedDict):
-    """A model call of a turn, and whether its request can be built again.
+    """A model call of a turn, and whether its request can be rebuilt.
 
     step: the number of its step in the journal
-    sent: the SHA-256 of the body that was sent; empty where that was not noted
-    identical: the same bytes would be sent again; null: that cannot be told
-    why: why not, or why it cannot be told
+    sent: the SHA-256 of the sent body; empty if it was not recorded
+    identical: whether the same bytes would be sent again; null if unknown
+    why: why they differ, or why that is unknown
     """
 
     step: int
@@ -270,10 +270,10 @@ class RebuiltAnswer(TypedDict):
 
 
 class ReplayedCall(TypedDict):
-    """A tool that a model called.
+    """A tool call of a model.
 
-    arguments: JSON, as the model wrote it
-    recorded: it was answered with what the turn's tool gave; else with that it was not made
+    arguments: JSON, as written by the model
+    recorded: whether the turn's recorded result answered it; otherwise it was not executed
     """
 
     name: str
@@ -282,7 +282,7 @@ class ReplayedCall(TypedDict):
 
 
 class ReplayBill(TypedDict):
-    """What one side took."""
+    """Tokens, cost and time of one side."""
 
     cost_usd: float | None
     input_tokens: int
@@ -290,11 +290,11 @@ class ReplayBill(TypedDict):
 
 
 class ReplaySide(ReplayBill):
-    """What came of a turn with one model.
+    """The outcome of a turn with one model.
 
-    rounds: how often the model was asked
-    seconds: the model's time, without that of the tools
-    trouble: why it has no end, if it has none
+    rounds: model calls
+    seconds: model time, without tools
+    trouble: why it did not finish, if it did not
     """
 
     model: str
@@ -306,10 +306,10 @@ class ReplaySide(ReplayBill):
 
 
 class ReplayAnswer(TypedDict):
-    """A turn, and the same with another model.
+    """A turn, and its replay with another model.
 
-    now: null where no model was named
-    difference: of the texts: the lines of a unified diff
+    now: null if no model was named
+    difference: unified diff of the answers, by line
     """
 
     turn: str
@@ -321,9 +321,9 @@ class ReplayAnswer(TypedDict):
 
 
 class ViewAnswer(TypedDict):
-    """A page of a plug-in.
+    """A plug-in's page.
 
-    asks: the paths that it may get
+    asks: the paths it may request
     """
 
     name: str
@@ -332,7 +332,7 @@ class ViewAnswer(TypedDict):
 
 
 class JobAnswer(TypedDict):
-    """Work that goes on as long as Hob runs."""
+    """A background job."""
 
     name: str
     state: str
@@ -341,11 +341,11 @@ class JobAnswer(TypedDict):
 
 
 class PublicStatusAnswer(TypedDict):
-    """How Hob is, for everybody.
+    """The public status.
 
-    mode: `headless`: it listens on all addresses; `remote`: other machines reach it; `full`: it is in chats too; else
-        `standalone`
-    ready: messages are accepted
+    mode: `headless`: listens on all addresses; `remote`: reachable from other machines; `full`: connected to chats;
+        else `standalone`
+    ready: whether messages are accepted
     """
 
     version: str
@@ -354,27 +354,27 @@ class PublicStatusAnswer(TypedDict):
 
 
 class StatusAnswer(PublicStatusAnswer, total=False):
-    """How Hob is. Without a token only version, mode and readiness are told; features add more by their names.
+    """Hob's status. Without a token: only version, mode and readiness. Features add fields of their own.
 
-    since: when it was started
-    address: where the API can be reached, `hob.sock` apart; null where it listens nowhere else
+    since: start time
+    address: address of the API besides `hob.sock`; null if there is none
     model: the model in use, and where it was chosen
-    halted: since when everything self-made is held
+    halted: since when Hob's own activity is paused
     for_approval: turns that wait for approval
     for_leave: the former name of `for_approval`, kept until 1.0
     for_answer: turns that wait for an answer
-    pending: replies that are to be sent
+    pending: replies to deliver
     owed: the former name of `pending`, kept until 1.0
-    stuck: those that could not be delivered
-    unread: replies that nobody has fetched yet
+    stuck: replies that could not be delivered
+    unread: replies that were not fetched yet
     oldest_owed_seconds: the former name of `oldest_pending_seconds`, kept until 1.0
-    writer_queue: what waits to be written
-    settings: when they were read, what waits for a start, what is wrong with them
-    resting: models that are not asked for a while, and why
-    unaccepted: identity files that are new or changed
-    store: `ok`, or what is wrong with it
-    jobs: work that goes on as long as Hob runs
-    connected: WebSockets that are open
+    writer_queue: queued database writes
+    settings: when they were read, which take effect at the next start, and their problem, if any
+    resting: models that are paused, and why
+    unaccepted: new or changed identity files
+    store: `ok`, or the problem
+    jobs: background jobs
+    connected: open WebSockets
     """
 
     pid: int

@@ -33,7 +33,7 @@ from hob.gateway.approvals import PendingApprovals
 from hob.gateway.auth.login_codes import LoginCodes
 from hob.gateway.auth.tokens import Keyring
 from hob.gateway.http.prometheus import Metric
-from hob.gateway.live.connected import Connected
+from hob.gateway.live.connected import OpenConnections
 from hob.gateway.settings import GatewaySettings
 from hob.guard.admission.pairing import PairingService
 from hob.store.store import Store
@@ -191,7 +191,7 @@ class Api:
     """Called with the origin of each call without a valid token."""
     ports: Mapping[type, object] = field(default_factory=dict)
     """The ports of features."""
-    connected: Connected = field(default_factory=Connected)
+    connected: OpenConnections = field(default_factory=OpenConnections)
     """The open WebSockets."""
     dashboard: str = ""
     """The dashboard's URL; empty if it does not listen."""

@@ -1,4 +1,4 @@
-"""Silent mode, web users and their chats: the real application, channels in memory."""
+"""Silent mode, web users and their chats: the real application with in-memory channels."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -19,7 +19,7 @@ SILENT = "delivery.silent_mode"
 
 @asynccontextmanager
 async def page(visit: Visited) -> AsyncIterator[httpx2.AsyncClient]:
-    """The dashboard's API, as its owner reaches it."""
+    """The dashboard's API as its owner."""
     listener = build_api(visit.app.api, local=True, endpoints=api_v1_of(SUBSYSTEMS))
     async with httpx2.AsyncClient(transport=httpx2.ASGITransport(listener), base_url="http://hob") as client:
         yield client
@@ -36,7 +36,7 @@ async def silence(client: httpx2.AsyncClient, on: bool | None) -> None:
 
 
 async def skipped(visit: Visited, count: int) -> list[tuple[str, str]]:
-    """What was skipped, once it is so many chunks."""
+    """Wait for a number of skipped chunks and return them."""
     async with asyncio.timeout(10):
         while True:
             events = [each for each in await visit.app.api.store.timeline.latest(200) if each.status == "skipped"]
@@ -47,7 +47,7 @@ async def skipped(visit: Visited, count: int) -> list[tuple[str, str]]:
 
 
 async def sent(visit: Visited, count: int) -> list[str]:
-    """What the linked chat was sent, once it is so many chunks."""
+    """Wait for a number of chunks sent to the linked chat and return them."""
     async with asyncio.timeout(10):
         while len(visit.sent("77")) < count:
             await visit.clock.advance(GATHER_SECONDS)
@@ -55,7 +55,7 @@ async def sent(visit: Visited, count: int) -> list[str]:
     return list(visit.sent("77"))
 
 
-async def test_silence_is_limited_to_some_channels_while_hob_runs(tmp_path: Path) -> None:
+async def test_silent_mode_is_limited_to_channels_at_run_time(tmp_path: Path) -> None:
     async with visited(tmp_path) as visit, page(visit) as client:
         await visit.knows()
         await silence(client, True)
@@ -70,21 +70,21 @@ async def test_silence_is_limited_to_some_channels_while_hob_runs(tmp_path: Path
         assert (wrong.status_code, "a list of texts" in wrong.text) == (400, True)
 
 
-async def test_silent_mode_sends_nothing_and_says_so_on_the_timeline(tmp_path: Path) -> None:
+async def test_silent_mode_sends_nothing_and_records_it_as_skipped(tmp_path: Path) -> None:
     async with visited(tmp_path) as visit, page(visit) as client:
         await visit.knows()
         assert await visit.answer("hi", ME) == "Yes."
-        assert (await client.get("/api/v1/status")).json()["mode"] == "full"  # it is in chats
+        assert (await client.get("/api/v1/status")).json()["mode"] == "full"  # connected to chats
         await silence(client, True)
         await visit.comes("and now?", ME)
         assert await skipped(visit, 1) == [("telegram", "silent mode (delivery.silent_mode)")]
         assert visit.sent(ME) == ["Yes."]
         await silence(client, None)
         assert await visit.answer("again", ME) == "Yes."
-        assert visit.sent(ME) == ["Yes.", "Yes."]  # what was skipped stays so
+        assert visit.sent(ME) == ["Yes.", "Yes."]  # skipped chunks stay skipped
 
 
-async def test_answer_of_a_web_user_goes_to_the_linked_chat_and_force_send_overrides_silence(tmp_path: Path) -> None:
+async def test_web_users_answer_reaches_the_linked_chat_and_force_send_overrides_silence(tmp_path: Path) -> None:
     async with visited(tmp_path) as visit, page(visit) as client:
         user = await web_user(client, "Anna", "telegram:77")
         assert (user["name"], user["force_send"], user["address"]) == ("Anna", True, "telegram:77")
@@ -104,11 +104,11 @@ async def test_answer_of_a_web_user_goes_to_the_linked_chat_and_force_send_overr
         assert len(visit.sent("77")) == 4
 
 
-async def test_web_users_are_kept_renamed_by_nobody_and_removed(tmp_path: Path) -> None:
+async def test_web_users_persist_keep_their_name_and_are_removed(tmp_path: Path) -> None:
     async with visited(tmp_path) as visit, page(visit) as client:
         user = await web_user(client, "Anna", "signal:+491701234")
         again = (await client.post("/api/v1/webusers", json={"name": " anna "})).json()
-        assert again == user  # one of this name is there
+        assert again == user  # a user of this name exists
     async with visited(tmp_path) as visit, page(visit) as client:
         assert (await client.get("/api/v1/webusers")).json() == {"web_users": [user]}
         wrong = {"web_user_id": user["id"], "address": "nowhere"}

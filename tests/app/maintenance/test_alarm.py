@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from hob.app.notifications.outbox_alarm import TOO_OLD, OutboxAlarm
+from hob.app.notifications.outbox_alarm import MAX_PENDING_SECONDS, OutboxAlarm
 from hob.core.errors import SendFailed
 from hob.store.settings import StoreSettings
 from hob.store.store import Store, open_store
@@ -61,7 +61,7 @@ async def test_nothing_sleeps_while_nothing_is_owed(tmp_path: Path) -> None:
         assert hob.clock.sleepers() == 1
         await hob.store.outbox.sending(outbound_to(message(""), "one").id)
         await hob.store.outbox.sent(outbound_to(message(""), "one").id, "")
-        await hob.pass_by(TOO_OLD)
+        await hob.pass_by(MAX_PENDING_SECONDS)
         assert hob.clock.sleepers() == 0
         assert hob.told == []
 
@@ -81,17 +81,17 @@ async def test_incident_is_told_once_and_the_next_one_again(tmp_path: Path) -> N
     async with watched(tmp_path) as hob:
         for number in range(2):
             await hob.enqueue(f"one {number}")
-            await hob.pass_by(TOO_OLD - 1)
+            await hob.pass_by(MAX_PENDING_SECONDS - 1)
             await hob.enqueue(f"two {number}")
             assert len(hob.told) == number
             for _ in range(4):
-                await hob.pass_by(TOO_OLD)
+                await hob.pass_by(MAX_PENDING_SECONDS)
             assert len(hob.told) == number + 1
             assert hob.alarm.since is not None
             for id in (f"one {number}", f"two {number}"):
                 await hob.store.outbox.sending(outbound_to(message(""), id).id)
                 await hob.store.outbox.sent(outbound_to(message(""), id).id, "")
-            await hob.pass_by(TOO_OLD)
+            await hob.pass_by(MAX_PENDING_SECONDS)
             assert hob.alarm.since is None
         text, key, channel = hob.told[0]
         assert "telegram" in text
@@ -103,7 +103,7 @@ async def test_reply_waiting_to_be_fetched_is_no_delay(tmp_path: Path) -> None:
     async with watched(tmp_path) as hob:
         await hob.enqueue("fetched", "local")
         for _ in range(3):
-            await hob.pass_by(TOO_OLD)
+            await hob.pass_by(MAX_PENDING_SECONDS)
         assert hob.told == []
         assert hob.clock.sleepers() == 0
 
@@ -112,7 +112,7 @@ async def test_delay_left_by_an_earlier_run_is_reported_at_once(tmp_path: Path) 
     async with open_store(tmp_path, StoreSettings(), ManualClock()) as store:
         await store.outbox.enqueue([outbound_to(message("hi", channel="telegram"), "old")])
     clock = ManualClock()
-    await clock.advance(TOO_OLD + 1)
+    await clock.advance(MAX_PENDING_SECONDS + 1)
     async with open_store(tmp_path, StoreSettings(), clock) as store, asyncio.TaskGroup() as group:
         hob = Watched(store, clock)
         running = group.create_task(hob.alarm.run())
@@ -140,4 +140,4 @@ async def test_owner_hears_of_a_channel_that_is_stuck_by_another_one(tmp_path: P
         assert "the network is down" in signal.sent[0].text
         status = await hob.app.operations.status()
         assert status["late_since"] is not None
-        assert status["oldest_owed_seconds"] >= TOO_OLD
+        assert status["oldest_owed_seconds"] >= MAX_PENDING_SECONDS

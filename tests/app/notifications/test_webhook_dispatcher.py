@@ -1,4 +1,4 @@
-"""What other machines are told of."""
+"""Outgoing webhooks."""
 
 import asyncio
 import json
@@ -22,7 +22,7 @@ from tests.stand_ins import stand_ins
 
 
 def told_to(receiver: Receiver, name: str = "desk", **settings: object) -> str:
-    """The settings of a receiver on this machine."""
+    """Return the settings of a receiver on this machine."""
     given = {"url": receiver.url, "secret": SECRET, "allow_private": True, **settings}
     return f"{name} = {{ {', '.join(f'{key} = {json.dumps(value)}' for key, value in given.items())} }}"
 
@@ -36,7 +36,7 @@ async def say(hob: Machine, text: str, **more: object) -> dict[str, Any]:
     return body
 
 
-async def test_end_of_a_turn_is_told_without_a_word_of_what_was_said(tmp_path: Path) -> None:
+async def test_finished_turn_is_reported_without_message_text(tmp_path: Path) -> None:
     async with receiving() as receiver, machine(tmp_path, **out(told_to(receiver))) as hob:
         view = await say(hob, "the secret garden")
         (told,) = await receiver.until(1)
@@ -48,7 +48,7 @@ async def test_end_of_a_turn_is_told_without_a_word_of_what_was_said(tmp_path: P
     assert b"garden" not in told.body
 
 
-async def test_message_text_is_sent_where_a_setting_says_so(tmp_path: Path) -> None:
+async def test_message_text_is_sent_if_a_setting_allows_it(tmp_path: Path) -> None:
     async with receiving() as receiver, machine(tmp_path, **out(told_to(receiver, text=True))) as hob:
         view = await say(hob, "the secret garden")
         (told,) = await receiver.until(1)
@@ -56,7 +56,7 @@ async def test_message_text_is_sent_where_a_setting_says_so(tmp_path: Path) -> N
     assert told.json["data"]["reply"] == view["reply"]
 
 
-async def test_failure_is_told_with_its_reason(tmp_path: Path) -> None:
+async def test_failure_is_reported_with_its_reason(tmp_path: Path) -> None:
     broken = ModelError(ModelFault.BILLING, "because")
     async with receiving() as receiver, machine(tmp_path, broken, **out(told_to(receiver))) as hob:
         await say(hob, "hi")
@@ -64,7 +64,7 @@ async def test_failure_is_told_with_its_reason(tmp_path: Path) -> None:
     assert (told.json["type"], told.json["data"]["reason"]) == ("turn.failed", "billing")
 
 
-async def test_each_is_told_what_it_wants_in_order(tmp_path: Path) -> None:
+async def test_receivers_get_their_chosen_events_in_order(tmp_path: Path) -> None:
     async with receiving("500 Oh", "500 Oh") as slow, receiving() as other:
         settings = out(told_to(slow), told_to(other, "other", events=["turn.failed"]))
         async with machine(tmp_path, "one", "two", ModelError(ModelFault.AUTH, "no"), **settings) as hob:
@@ -85,13 +85,13 @@ async def test_earlier_events_are_not_sent(tmp_path: Path) -> None:
     assert told.json["data"]["trace"] == after["trace_id"]
 
 
-async def test_added_receiver_is_not_sent_what_another_is_still_owed(tmp_path: Path) -> None:
+async def test_added_receiver_does_not_get_events_pending_for_another(tmp_path: Path) -> None:
     async with receiving() as first, receiving() as second:
         async with machine(tmp_path, **out(told_to(first))) as hob:
             await say(hob, "one")
             await first.until(1)
             await hob.app.bus.delivery.drain(5)
-            # as after a kill: what was queued is read again
+            # as after a kill: the queued events are read again
             await hob.app.store.channel_state.put("webhook_out", "", {"cursor": "0"})
         async with machine(tmp_path, **out(told_to(first), told_to(second, "second"))) as hob:
             two = await say(hob, "two")
@@ -101,7 +101,7 @@ async def test_added_receiver_is_not_sent_what_another_is_still_owed(tmp_path: P
     assert [each.json["data"]["trace"] for each in second.told] == [two["trace_id"]]
 
 
-async def test_receiver_without_events_for_a_while_is_not_sent_them_later(tmp_path: Path) -> None:
+async def test_receiver_disabled_for_a_while_does_not_get_missed_events(tmp_path: Path) -> None:
     async with receiving() as receiver:
         async with machine(tmp_path, **out(told_to(receiver))) as hob:
             await say(hob, "one")
@@ -126,7 +126,7 @@ async def test_event_read_again_after_a_kill_is_sent_once(tmp_path: Path) -> Non
             await say(hob, "one")
             await receiver.until(1)
             await hob.app.bus.delivery.drain(5)
-            # what was queued is on disk, how far it was read is not
+            # the queued events are on disk, the cursor is not
             await hob.app.store.channel_state.put("webhook_out", "", {"cursor": "0"})
         async with machine(tmp_path, **out(told_to(receiver))) as hob:
             await say(hob, "two")
@@ -135,7 +135,7 @@ async def test_event_read_again_after_a_kill_is_sent_once(tmp_path: Path) -> Non
     assert len({each.id for each in told}) == len(told) == 2
 
 
-async def test_gone_receiver_gets_nothing_until_it_is_retried_and_the_owner_hears_of_it(tmp_path: Path) -> None:
+async def test_dead_receiver_gets_nothing_until_retried_and_the_owner_is_told(tmp_path: Path) -> None:
     async with receiving("410 Gone") as receiver, machine(tmp_path, **out(told_to(receiver))) as hob:
         await say(hob, "hi")
         (told,) = await receiver.until(1)
@@ -155,10 +155,10 @@ async def test_gone_receiver_gets_nothing_until_it_is_retried_and_the_owner_hear
         await say(hob, "and again")
         await receiver.until(4)
         told_of = [each for each in await hob.app.store.timeline.latest(99) if each.status == "webhook"]
-        assert len(told_of) == 1  # the owner hears of it once a day
+        assert len(told_of) == 1  # the owner is told once a day
 
 
-async def test_way_of_what_goes_round_grows(tmp_path: Path) -> None:
+async def test_path_of_a_looping_event_grows(tmp_path: Path) -> None:
     async with receiving() as receiver, machine(tmp_path, **out(told_to(receiver))) as hob:
         await hob.app.api.accept(
             Inbound(
@@ -179,7 +179,7 @@ async def platform(home: Path, **environ: str) -> AsyncIterator[MemoryChannel]:
         yield channel
 
 
-async def test_notice_to_the_owner_is_an_alert(tmp_path: Path) -> None:
+async def test_owner_notice_is_sent_as_an_alert(tmp_path: Path) -> None:
     async with receiving() as receiver, platform(tmp_path, **out(told_to(receiver, events=["alert"]))) as channel:
         stranger = Inbound(
             new_inbound_id(), "k", Address("memory", "c"), Sender("somebody"), "let me in",

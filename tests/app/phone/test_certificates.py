@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from hob.app.phone.access import GivenCertificate
-from hob.app.phone.given_certificate import known_name
+from hob.app.phone.given_certificate import matching_name
 from hob.app.phone.own_authority import OwnAuthority
 from hob.app.phone.places import find_place
 from hob.app.phone.tailnet import fetch_certificate, find_tailnet
@@ -30,7 +30,7 @@ def verified(folder: Path, file: Path) -> str:
     return openssl("verify", "-CAfile", str(folder / "hob-ca.crt"), str(file))
 
 
-def test_certificate_holds_for_its_address_and_is_kept(tmp_path: Path) -> None:
+def test_certificate_is_valid_for_its_address_and_reused(tmp_path: Path) -> None:
     own = OwnAuthority(tmp_path, ENVIRON)
     file = own.certify(HERE)
     made = file.read_text()
@@ -42,8 +42,8 @@ def test_certificate_holds_for_its_address_and_is_kept(tmp_path: Path) -> None:
     assert own.fingerprint in shown
 
 
-def test_certificate_is_renewed_before_its_end_by_the_same_authority(tmp_path: Path) -> None:
-    short = OwnAuthority(tmp_path, ENVIRON, days=20)  # less than is left when one is renewed
+def test_certificate_is_renewed_before_it_expires_by_the_same_authority(tmp_path: Path) -> None:
+    short = OwnAuthority(tmp_path, ENVIRON, days=20)  # less than the time left at which one is renewed
     first, authority = short.certify(HERE).read_text(), short.fingerprint
     file = short.certify(HERE)
     assert file.read_text() != first
@@ -51,7 +51,7 @@ def test_certificate_is_renewed_before_its_end_by_the_same_authority(tmp_path: P
     assert verified(tmp_path, file).endswith("OK\n")
 
 
-def test_authority_signs_for_private_addresses_alone(tmp_path: Path) -> None:
+def test_authority_signs_only_for_private_addresses(tmp_path: Path) -> None:
     own = OwnAuthority(tmp_path, ENVIRON)
     with pytest.raises(NotConfigured, match="set gateway"):
         own.certify(ip_address("8.8.8.8"))
@@ -85,7 +85,7 @@ def test_missing_openssl_is_named(tmp_path: Path) -> None:
 
 
 def tailscale(folder: Path, **changes: object) -> dict[str, str]:
-    """A `tailscale` for this PATH."""
+    """Put a `tailscale` script on this PATH."""
     own = {"DNSName": "hob.tail1.ts.net.", "TailscaleIPs": ["100.64.0.7", "fd7a::7"]}
     status = {"BackendState": "Running", "Self": own, "CertDomains": ["hob.tail1.ts.net"], **changes}
     (folder / "status.json").write_text(json.dumps(status))
@@ -100,7 +100,7 @@ def tailscale(folder: Path, **changes: object) -> dict[str, str]:
     return {"PATH": f"{folder}:{ENVIRON['PATH']}"}
 
 
-def test_tailnet_gives_name_address_and_certificate(tmp_path: Path) -> None:
+def test_tailnet_provides_name_address_and_certificate(tmp_path: Path) -> None:
     environ = tailscale(tmp_path)
     assert find_tailnet(environ) == ("hob.tail1.ts.net", "100.64.0.7")
     file = fetch_certificate("hob.tail1.ts.net", tmp_path / "phone", environ)
@@ -117,7 +117,7 @@ def test_tailnet_gives_name_address_and_certificate(tmp_path: Path) -> None:
         ({"Self": None}, Unready, "cannot be read"),
     ],
 )
-def test_tailnet_that_is_not_ready_says_what_to_do(
+def test_unready_tailnet_reports_what_to_do(
     tmp_path: Path, changes: dict[str, object], kind: type[Exception], told: str
 ) -> None:
     with pytest.raises(kind, match=told):
@@ -125,7 +125,7 @@ def test_tailnet_that_is_not_ready_says_what_to_do(
 
 
 def given(folder: Path, names: str, *more: str) -> GivenCertificate:
-    """A certificate of an authority that others have made, for these names."""
+    """Create a certificate for these names, signed by a foreign authority."""
     ca, key, file = folder / "ca.pem", folder / "given.key", folder / "given.pem"
     new = ("req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes")
     openssl(*new, "-x509", "-subj", "/CN=Some CA", "-keyout", str(folder / "ca.key"), "-out", str(ca))
@@ -139,21 +139,21 @@ def given(folder: Path, names: str, *more: str) -> GivenCertificate:
     return GivenCertificate(file, key)
 
 
-def test_given_certificate_is_used_where_it_fits(tmp_path: Path) -> None:
+def test_given_certificate_is_used_if_it_fits(tmp_path: Path) -> None:
     fits = given(tmp_path, "DNS:hob.example.org,IP:192.168.7.20")
     folder = tmp_path / "phone"
     assert find_place(str(HERE), folder, ENVIRON, fits) == (str(HERE), str(HERE), fits.certificate, fits.key, "")
-    assert not folder.exists()  # nothing was made
+    assert not folder.exists()  # nothing was created
     assert find_place("192.168.7.21", folder, ENVIRON, fits).authority
-    assert known_name(given(tmp_path, "DNS:localhost"), "127.0.0.1", ENVIRON) == "localhost"
+    assert matching_name(given(tmp_path, "DNS:localhost"), "127.0.0.1", ENVIRON) == "localhost"
     assert find_place("8.8.8.8", folder, ENVIRON, given(tmp_path, "IP:8.8.8.8")).authority == ""
 
 
-def test_given_certificate_that_ended_or_that_nobody_signed_is_not_used(tmp_path: Path) -> None:
+def test_expired_or_self_signed_given_certificate_is_not_used(tmp_path: Path) -> None:
     ended = given(tmp_path, "IP:192.168.7.20", "-days", "-1")
-    assert known_name(ended, str(HERE), ENVIRON) == ""
-    assert known_name(GivenCertificate(tmp_path / "ca.pem"), "Some CA", ENVIRON) == ""
-    assert known_name(GivenCertificate(tmp_path / "none.pem"), str(HERE), ENVIRON) == ""
+    assert matching_name(ended, str(HERE), ENVIRON) == ""
+    assert matching_name(GivenCertificate(tmp_path / "ca.pem"), "Some CA", ENVIRON) == ""
+    assert matching_name(GivenCertificate(tmp_path / "none.pem"), str(HERE), ENVIRON) == ""
 
 
 def test_given_certificate_serves_the_tailnet_by_its_name(tmp_path: Path) -> None:

@@ -70,7 +70,7 @@ async def test_every_request_of_a_turn_is_rebuilt_byte_for_byte_for_its_wire(tmp
             seen = await replayed(client, one["id"])
             assert [each["identical"] for each in seen["rebuilt"]] == [True] * requests, seen["rebuilt"]
             assert seen["now"] is None
-        assert len(server.chats) == asked  # nothing was sent for it
+        assert len(server.chats) == asked  # no request was sent for it
 
 
 async def test_another_model_gets_recorded_results_and_changes_nothing(tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ async def test_another_model_gets_recorded_results_and_changes_nothing(tmp_path:
         assert app.api.store.health().problem is None
 
 
-async def test_message_that_joined_a_turn_comes_into_its_replay_at_the_same_place(tmp_path: Path) -> None:
+async def test_message_that_joined_a_turn_joins_its_replay_at_the_same_point(tmp_path: Path) -> None:
     script = (Reply("", (READ,), delay=0.5), "Under the mat, and the spare one too.")
     async with ModelServer(*script) as server, opened(tmp_path, server, "openai") as (_, client):
         first = asyncio.create_task(said(client, "Where is the key?"))
@@ -111,11 +111,11 @@ async def test_message_that_joined_a_turn_comes_into_its_replay_at_the_same_plac
         assert "The spare one, I mean." in json.dumps(asked[1][-1])
         server.script.extend(
             [Reply("Under the mat."), Reply("That one too.")]
-        )  # it needs no tool and is told all the same
+        )  # it needs no tool and still gets the message
         assert (await replayed(client, one["id"], "openai/fake-2"))["now"]["text"] == "That one too."
 
 
-async def test_replay_of_an_erased_turn_says_so(tmp_path: Path) -> None:
+async def test_replay_of_an_erased_turn_reports_the_erasure(tmp_path: Path) -> None:
     async with (
         ModelServer("Hello.", "Hello again.") as server,
         opened(tmp_path, server, "openai") as (app, client),
@@ -135,7 +135,7 @@ async def test_replay_of_an_erased_turn_says_so(tmp_path: Path) -> None:
         assert "erased" in gone.text
 
 
-async def test_parts_that_requests_share_are_stored_once(tmp_path: Path) -> None:
+async def test_shared_parts_of_requests_are_stored_once(tmp_path: Path) -> None:
     async with (
         ModelServer(otherwise=Reply("Fine.")) as server,
         opened(tmp_path, server, "openai") as (app, client),

@@ -1,4 +1,4 @@
-"""The owner's repositories over the real git: looked at and changed, and nothing that lies in them is run."""
+"""The owner's repositories with the real git: browsed and changed, without ever running their content."""
 
 import shutil
 import subprocess
@@ -30,7 +30,7 @@ def repos(work: Path) -> OwnerRepositories:
     return OwnerRepositories({"work": lambda: work, "identity": lambda: work.parent / "none"}, environ)
 
 
-async def test_tree_shows_folders_first_and_not_gits_own(repos: OwnerRepositories) -> None:
+async def test_tree_lists_folders_first_without_the_git_folder(repos: OwnerRepositories) -> None:
     rows = (await repos.tree("work", ""))["rows"]
     assert [(row["name"], row["type"]) for row in rows] == [("notes", "folder"), ("äpfel.txt", "file")]
     assert [row["path"] for row in (await repos.tree("work", "notes"))["rows"]] == ["notes/plan.md"]
@@ -56,7 +56,7 @@ async def test_link_out_of_the_repository_is_refused(repos: OwnerRepositories, w
             await repos.file("work", path)
 
 
-async def test_change_is_seen_committed_and_found_again(repos: OwnerRepositories, work: Path) -> None:
+async def test_change_is_listed_committed_and_logged(repos: OwnerRepositories, work: Path) -> None:
     (work / "äpfel.txt").write_text("grün\n")
     (work / "neu und lang.md").write_text("new\n")
     changes = {row["path"]: row["state"] for row in (await repos.status("work"))["changes"]}
@@ -72,7 +72,7 @@ async def test_change_is_seen_committed_and_found_again(repos: OwnerRepositories
         await repos.commit("work", "again", ["äpfel.txt"])
 
 
-async def test_branch_is_begun_and_left(repos: OwnerRepositories) -> None:
+async def test_branch_is_created_and_left(repos: OwnerRepositories) -> None:
     first = (await repos.branches("work"))["current"]
     await repos.checkout("work", "feature/one", create=True)
     assert (await repos.branches("work")) == {"branches": sorted(["feature/one", first]), "current": "feature/one"}
@@ -87,7 +87,7 @@ def git(*arguments: str) -> None:
     subprocess.run(["git", *identity, *arguments], check=True)
 
 
-async def test_push_and_pull_go_over_the_remote(repos: OwnerRepositories, work: Path) -> None:
+async def test_push_and_pull_use_the_remote(repos: OwnerRepositories, work: Path) -> None:
     remote, other = work.parent / "remote.git", work.parent / "other"
     git("init", "-q", "--bare", str(remote))
     await repos.init("work", str(remote))
@@ -102,7 +102,7 @@ async def test_push_and_pull_go_over_the_remote(repos: OwnerRepositories, work: 
     assert (await repos.status("work"))["remote"].startswith("origin/")
 
 
-async def test_without_a_remote_there_is_nowhere_to_push_to_or_to_pull_from(repos: OwnerRepositories) -> None:
+async def test_push_and_pull_without_a_remote_are_refused(repos: OwnerRepositories) -> None:
     await repos.init("work", "")
     for act in (repos.push, repos.pull):
         with pytest.raises(InvalidRequest, match="this folder has no remote yet"):
@@ -110,7 +110,7 @@ async def test_without_a_remote_there_is_nowhere_to_push_to_or_to_pull_from(repo
 
 
 @pytest.mark.parametrize("address", ["--upload-pack=touch x", "ext::sh -c touch% x", "a b"])
-async def test_address_that_runs_something_is_refused(repos: OwnerRepositories, address: str) -> None:
+async def test_remote_url_that_runs_a_command_is_refused(repos: OwnerRepositories, address: str) -> None:
     with pytest.raises(InvalidRequest):
         await repos.init("work", address)
 
@@ -118,7 +118,7 @@ async def test_address_that_runs_something_is_refused(repos: OwnerRepositories, 
 @pytest.mark.parametrize(
     "setting", ["[core]\n\tfsmonitor = touch ran", '[filter "x"]\n\tclean = touch ran', "[include]\n\tpath = ../x"]
 )
-async def test_repository_whose_settings_run_something_is_left_alone(
+async def test_repository_whose_config_runs_a_command_is_refused(
     repos: OwnerRepositories, work: Path, setting: str
 ) -> None:
     with (work / ".git" / "config").open("a") as file:
@@ -128,7 +128,7 @@ async def test_repository_whose_settings_run_something_is_left_alone(
     assert not (work / "ran").exists()
 
 
-async def test_hook_is_not_run(repos: OwnerRepositories, work: Path) -> None:
+async def test_git_hooks_do_not_run(repos: OwnerRepositories, work: Path) -> None:
     hook = work / ".git" / "hooks" / "pre-commit"
     hook.parent.mkdir(exist_ok=True)
     hook.write_text("#!/bin/sh\ntouch ran\n")
@@ -138,26 +138,26 @@ async def test_hook_is_not_run(repos: OwnerRepositories, work: Path) -> None:
     assert not (work / "ran").exists()
 
 
-async def test_search_names_the_lines_that_hold_a_text(repos: OwnerRepositories) -> None:
+async def test_search_returns_matching_lines(repos: OwnerRepositories) -> None:
     found = await repos.search("work", "*garden*")
     assert found["matches"] == [{"path": "notes/plan.md", "line": 3, "text": "Find the *Garden*."}]
     assert found["repos"] == ["."]
     assert (await repos.search("work", "--open-files-in-pager=touch"))["matches"] == []
 
 
-async def test_search_that_finds_more_than_is_read_shows_the_first(repos: OwnerRepositories, work: Path) -> None:
+async def test_search_with_too_many_matches_returns_the_first(repos: OwnerRepositories, work: Path) -> None:
     for number in range(700):
         (work / f"long-{number}.md").write_text(f"{'stone ' * 60}\n" * 10)
     assert len((await repos.search("work", "stone"))["matches"]) == 200
 
 
-async def test_binary_file_is_told_and_not_shown(repos: OwnerRepositories, work: Path) -> None:
+async def test_binary_file_is_reported_without_content(repos: OwnerRepositories, work: Path) -> None:
     (work / "x.bin").write_bytes(b"\0\1")
     told = await repos.file("work", "x.bin")
     assert (told["binary"], told["content"], told["size"]) == (True, "", 2)
 
 
-async def test_folder_without_a_repository_becomes_one(repos: OwnerRepositories, work: Path) -> None:
+async def test_folder_is_initialized_as_a_repository(repos: OwnerRepositories, work: Path) -> None:
     shutil.rmtree(work / ".git")
     assert (await repos.status("work"))["repository"] is False
     with pytest.raises(InvalidRequest, match="not a git repository"):
@@ -166,12 +166,12 @@ async def test_folder_without_a_repository_becomes_one(repos: OwnerRepositories,
     assert (await repos.status("work"))["repository"] is True
 
 
-async def test_folder_that_is_not_there_is_told(repos: OwnerRepositories) -> None:
+async def test_missing_folder_is_reported(repos: OwnerRepositories) -> None:
     with pytest.raises(NotFound, match="no folder"):
         await repos.tree("identity", "")
 
 
-async def test_pull_request_without_githubs_program_says_so(work: Path) -> None:
+async def test_pull_request_without_gh_is_refused_with_the_reason(work: Path) -> None:
     environ = {"HOME": str(work.parent), "PATH": "/usr/bin:/bin"}
     repos = OwnerRepositories({"work": lambda: work}, environ)
     told = await repos.github()

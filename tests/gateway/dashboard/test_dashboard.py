@@ -1,4 +1,4 @@
-"""The dashboard's listener: who is let in, what browsers may ask, and what nobody can make them do."""
+"""The dashboard's listener: authentication, browser security, and its routes."""
 
 import re
 from collections.abc import AsyncIterator
@@ -26,7 +26,7 @@ from tests.gateway.conftest import TOKEN, Machine, machine
 
 ENDPOINTS = api_v1_of(SUBSYSTEMS)
 OPEN = {"/health", "/api/v1/status", "/api/v1/auth/verify", "/api/v1/auth/login"}
-"""What answers somebody who has shown nothing."""
+"""Routes that answer without a token."""
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 40
 
 
@@ -54,7 +54,7 @@ async def browser(hob: Machine, base: str = "http://localhost", **headers: str) 
 
 @asynccontextmanager
 async def signed_in(hob: Machine, token: str = TOKEN) -> AsyncIterator[httpx2.AsyncClient]:
-    """A browser's page that has signed in."""
+    """Return a signed-in browser page."""
     async with browser(hob) as page:
         told = (await page.post("/api/v1/auth/login", json={"token": token})).raise_for_status().json()
         page.headers["x-csrf-token"] = told["csrf"]
@@ -65,7 +65,7 @@ def given(endpoint: Endpoint[Any]) -> str:
     return re.sub(r"{[^}]*}", "x", endpoint.path)
 
 
-async def test_no_endpoint_answers_anyone_without_a_token(hob: Machine) -> None:
+async def test_no_endpoint_answers_without_a_token(hob: Machine) -> None:
     for endpoint in ENDPOINTS:
         name = f"{endpoint.method} {endpoint.path}"
         async with browser(hob) as page:
@@ -79,19 +79,19 @@ async def test_no_endpoint_answers_anyone_without_a_token(hob: Machine) -> None:
             assert answer.headers["content-type"] == "application/problem+json", name
 
 
-async def test_status_before_login_tells_three_things(hob: Machine) -> None:
+async def test_status_before_login_has_version_mode_and_readiness_only(hob: Machine) -> None:
     async with browser(hob) as page:
         assert (await page.get("/api/v1/status")).json().keys() == {"version", "mode", "ready"}
         assert (await page.get("/health")).json() == {"ok": True}
 
 
-async def test_status_with_a_token_tells_all(hob: Machine) -> None:
+async def test_status_with_a_token_is_complete(hob: Machine) -> None:
     async with browser(hob, authorization=f"Bearer {TOKEN}") as page:
         told = (await page.get("/api/v1/status")).json()
         assert {"agent_id", "uptime_seconds", "group_enabled", "orchestrator_enabled", "running"} <= told.keys()
 
 
-async def test_login_link_lets_one_browser_in_once(hob: Machine) -> None:
+async def test_login_link_signs_in_one_browser_once(hob: Machine) -> None:
     code = hob.app.api.login_codes.issue(hob.app.api.keyring.find(TOKEN), SystemClock().monotonic)  # type: ignore[arg-type]
     async with browser(hob) as page:
         first = await page.post("/api/v1/auth/login", json={"code": code})
@@ -120,13 +120,13 @@ async def test_csrf_token_without_its_cookie_is_refused(hob: Machine) -> None:
         assert (await other.get("/api/v1/sessions", headers={"authorization": f"Bearer {csrf}"})).status_code == 401
 
 
-async def test_csrf_token_of_another_login_does_not_fit(hob: Machine) -> None:
+async def test_csrf_token_of_another_login_is_refused(hob: Machine) -> None:
     async with signed_in(hob) as one, signed_in(hob) as two:
         answer = await two.get("/api/v1/sessions", headers={"x-csrf-token": one.headers["x-csrf-token"]})
         assert answer.status_code == 401
 
 
-async def test_logout_ends_the_login_wherever_its_copy_is(hob: Machine) -> None:
+async def test_logout_voids_copies_of_the_login(hob: Machine) -> None:
     async with signed_in(hob) as page:
         kept = {"cookie": "; ".join(f"{name}={value}" for name, value in page.cookies.items())}
         kept["x-csrf-token"] = page.headers["x-csrf-token"]
@@ -135,7 +135,7 @@ async def test_logout_ends_the_login_wherever_its_copy_is(hob: Machine) -> None:
         assert (await thief.get("/api/v1/sessions", headers=kept)).status_code == 401
 
 
-async def test_revoked_token_takes_its_browsers_with_it(hob: Machine) -> None:
+async def test_revoking_a_token_ends_its_browser_logins(hob: Machine) -> None:
     file = TokenFile(hob.app.home, SystemClock())
     token = file.add("tablet", frozenset({TokenScope.READ}), SenderClass.OWNER, None)
     async with signed_in(hob, token) as page:
@@ -151,7 +151,7 @@ async def test_guessing_codes_is_locked_out(hob: Machine) -> None:
     assert tried[-1] == 429
 
 
-async def test_viewer_sees_no_message(hob: Machine) -> None:
+async def test_viewer_gets_no_message_content(hob: Machine) -> None:
     await hob.tcp.post("/chat", json={"message": "the secret of the garden"})
     token = TokenFile(hob.app.home, SystemClock()).add("wall", frozenset({TokenScope.VIEW}), SenderClass.OWNER, None)
     async with signed_in(hob, token) as page:
@@ -181,7 +181,7 @@ async def test_foreign_host_is_refused(hob: Machine, path: str) -> None:
         assert (await page.get(path)).status_code == 421
 
 
-async def test_page_of_another_origin_is_refused(hob: Machine) -> None:
+async def test_request_from_another_origin_is_refused(hob: Machine) -> None:
     async with signed_in(hob) as page:
         for origin in ("http://evil.example", "http://localhost:3000", "null"):
             answer = await page.get("/api/v1/sessions", headers={"origin": origin})
@@ -201,14 +201,14 @@ async def test_page_has_a_strict_policy(hob: Machine) -> None:
 
 
 @pytest.mark.parametrize("path", ["/../conftest.py", "/%2e%2e/conftest.py", "/..%2fconftest.py", "//etc/passwd.txt"])
-async def test_no_path_leads_out_of_the_page_s_files(hob: Machine, path: str) -> None:
+async def test_path_traversal_out_of_the_page_files_is_refused(hob: Machine, path: str) -> None:
     async with browser(hob) as page:
         answer = await page.get(path)
         assert "import" not in answer.text
         assert "root:" not in answer.text
 
 
-async def test_media_is_sniffed_and_never_run(hob: Machine) -> None:
+async def test_media_type_is_sniffed_and_never_executable(hob: Machine) -> None:
     async with signed_in(hob) as page:
         for data, kind, shown in (
             (PNG, "image/png", "inline"),
@@ -223,7 +223,7 @@ async def test_media_is_sniffed_and_never_run(hob: Machine) -> None:
             assert answer.headers["content-security-policy"].startswith("sandbox")
 
 
-async def test_media_is_given_in_parts(hob: Machine) -> None:
+async def test_media_supports_ranges(hob: Machine) -> None:
     async with signed_in(hob) as page:
         id = (await page.post("/api/v1/attachments", content=PNG)).json()["id"]
         for asked, status, part in (
@@ -239,7 +239,7 @@ async def test_media_is_given_in_parts(hob: Machine) -> None:
 
 
 @pytest.mark.parametrize("id", ["..%2f..%2fhob.db", "hob.db", "%00", "0" * 63, "G" * 64])
-async def test_media_id_is_no_path(hob: Machine, id: str) -> None:
+async def test_media_id_cannot_be_a_path(hob: Machine, id: str) -> None:
     async with signed_in(hob) as page:
         assert (await page.get(f"/api/v1/media/{id}")).status_code == 404
 
@@ -264,14 +264,14 @@ async def test_timeline_pages_meet_without_a_gap(hob: Machine) -> None:
         assert [each["text"] for each in only] == ["one"]
 
 
-async def test_timeline_that_has_not_changed_is_304(hob: Machine) -> None:
+async def test_unchanged_timeline_answers_304(hob: Machine) -> None:
     async with signed_in(hob) as page:
         first = await page.get("/api/v1/timeline")
         again = await page.get("/api/v1/timeline", headers={"if-none-match": first.headers["etag"]})
         assert (again.status_code, again.content) == (304, b"")
 
 
-async def test_trace_tells_what_the_model_was_asked_and_said(hob: Machine) -> None:
+async def test_trace_holds_model_requests_and_answers(hob: Machine) -> None:
     await hob.tcp.post("/chat", json={"message": "hi"})
     async with signed_in(hob) as page:
         id = (await page.get("/api/v1/timeline?kind=model")).json()["events"][0]["trace_id"]
@@ -288,7 +288,7 @@ async def test_trace_tells_what_the_model_was_asked_and_said(hob: Machine) -> No
         assert (await page.get("/api/v1/trace/none")).status_code == 404
 
 
-async def test_settings_show_no_secret(hob: Machine) -> None:
+async def test_settings_never_contain_secrets(hob: Machine) -> None:
     async with signed_in(hob) as page:
         answer = await page.get("/api/v1/settings")
         assert TOKEN not in answer.text
@@ -297,7 +297,7 @@ async def test_settings_show_no_secret(hob: Machine) -> None:
         assert rows["spending.daily"]["changeable"]
 
 
-async def test_memory_is_looked_at_added_to_and_forgotten(hob: Machine) -> None:
+async def test_memory_is_listed_added_and_forgotten(hob: Machine) -> None:
     async with signed_in(hob) as page:
         added = (await page.post("/api/v1/memory/items", json={"text": "Anna likes green tea."})).raise_for_status()
         told = (await page.get("/api/v1/memory/status")).json()
@@ -310,7 +310,7 @@ async def test_memory_is_looked_at_added_to_and_forgotten(hob: Machine) -> None:
         assert set(figures["knowledge"]["decisions"].values()) == {0}
         assert figures["slo"] == {"precisionProxy": 0.0, "recallProxy": 0.0, "conflictRate": 0.0}
         assert (figures["memory"]["overflowEvents"], figures["memory"]["overflowPer1000"]) == (0, 0.0)
-        for recall in (False, None):  # null takes the change back
+        for recall in (False, None):  # null undoes the change
             values = {"values": {"recall": recall, "max_items": 200}}
             changed = (await page.post("/api/v1/memory/config", json=values)).raise_for_status().json()["settings"]
             assert {each["key"]: each["value"] for each in changed}["memory.recall"] is (recall is None)
@@ -327,7 +327,7 @@ async def test_memory_is_looked_at_added_to_and_forgotten(hob: Machine) -> None:
         assert (await page.post("/api/v1/memory/reset", json={"layer": "nonsense"})).status_code == 400
 
 
-async def test_settings_are_read_and_changed_by_the_keys_of_kafclaw(hob: Machine) -> None:
+async def test_settings_are_read_and_changed_under_kafclaws_keys(hob: Machine) -> None:
     async with signed_in(hob) as page:
         set_ = (await page.post("/api/v1/settings", json={"key": "daily_token_limit", "value": 5000})).json()
         assert set_ == {"status": "ok", "key": "daily_token_limit", "value": 5000}
@@ -344,7 +344,7 @@ async def test_settings_are_read_and_changed_by_the_keys_of_kafclaw(hob: Machine
         assert (await page.post("/api/v1/settings", json={"key": "bot_repo_path", "value": "/x"})).status_code == 400
 
 
-async def test_repositories_are_looked_for_below_the_folder_that_was_set(
+async def test_repositories_are_searched_below_the_configured_folder(
     hob: Machine, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     folder, work = tmp_path_factory.mktemp("code"), tmp_path_factory.mktemp("work")
@@ -357,7 +357,7 @@ async def test_repositories_are_looked_for_below_the_folder_that_was_set(
         assert (found["root"], found["repos"]) == (str(folder.resolve()), ["boats"])
 
 
-async def test_web_user_is_linked_to_a_chat_of_whatsapp_by_its_jid(hob: Machine) -> None:
+async def test_web_user_is_linked_to_a_whatsapp_chat_by_jid(hob: Machine) -> None:
     async with signed_in(hob) as page:
         user = (await page.post("/api/v1/webusers", json={"name": "Anna"})).json()
         link = {"web_user_id": user["id"], "whatsapp_jid": "49123@s.whatsapp.net"}
@@ -367,7 +367,7 @@ async def test_web_user_is_linked_to_a_chat_of_whatsapp_by_its_jid(hob: Machine)
         assert (await page.post("/api/v1/weblinks", json={**link, "whatsapp_jid": ""})).json()["address"] == ""
 
 
-async def test_tasks_and_events_are_told_apart_by_channel_and_begin_further_back(hob: Machine) -> None:
+async def test_tasks_and_events_are_filtered_by_channel_and_paginated_by_offset(hob: Machine) -> None:
     for text in ("one", "two"):
         await hob.tcp.post("/chat", json={"message": text})
     async with signed_in(hob) as page:
@@ -386,7 +386,7 @@ async def test_tasks_and_events_are_told_apart_by_channel_and_begin_further_back
         assert [each["text"] for each in later] == ["one"]
 
 
-async def test_what_the_owner_changes_is_an_event_for_all_who_look_at_it(hob: Machine) -> None:
+async def test_owners_changes_are_events_for_all_clients(hob: Machine) -> None:
     async with signed_in(hob) as page:
         item = (await page.post("/api/v1/memory/items", json={"text": "Anna likes tea."})).json()
         await page.post("/api/v1/memory/forget", json={"id": item["id"], "preview": True})
@@ -399,7 +399,7 @@ async def test_what_the_owner_changes_is_an_event_for_all_who_look_at_it(hob: Ma
         ]  # fmt: skip
 
 
-async def test_repository_is_the_work_folder_and_no_other(hob: Machine) -> None:
+async def test_repository_is_confined_to_the_work_folder(hob: Machine) -> None:
     work = hob.app.home / "workspace" / "work"
     async with signed_in(hob) as page:
         assert (await page.get("/api/v1/repo/tree")).status_code == 404
@@ -416,7 +416,7 @@ async def test_repository_is_the_work_folder_and_no_other(hob: Machine) -> None:
         assert identity["root"] == str(work.parent)
 
 
-async def test_fork_goes_on_from_a_place_and_leaves_the_old_session(hob: Machine) -> None:
+async def test_fork_copies_up_to_a_position_and_keeps_the_old_session(hob: Machine) -> None:
     for text in ("one", "two"):
         await hob.tcp.post("/chat", json={"message": text})
     async with signed_in(hob) as page:
@@ -435,7 +435,7 @@ async def test_fork_goes_on_from_a_place_and_leaves_the_old_session(hob: Machine
         assert (await page.post("/api/v1/sessions/fork", json={"session": "api:nowhere"})).status_code == 404
 
 
-async def test_slash_fork_leads_the_chat_into_the_copy(hob: Machine) -> None:
+async def test_slash_fork_moves_the_chat_into_the_copy(hob: Machine) -> None:
     await hob.tcp.post("/chat", json={"message": "one"})
     said = (await hob.tcp.post("/chat", json={"message": "/fork", "session": "main"})).json()
     assert "api:main-" in said["reply"]
@@ -443,7 +443,7 @@ async def test_slash_fork_leads_the_chat_into_the_copy(hob: Machine) -> None:
     assert (fork["title"], old["title"]) == ("Fork of one", "one")
 
 
-async def test_slash_fork_of_a_named_conversation_leads_nobody_there(hob: Machine) -> None:
+async def test_slash_fork_of_a_named_session_moves_no_chat(hob: Machine) -> None:
     for text in ("one", "/permission read-only"):
         await hob.tcp.post("/chat", json={"message": text, "session": "api:trip"})
     said = (await hob.tcp.post("/chat", json={"message": "/fork", "session": "api:trip"})).json()
@@ -454,7 +454,7 @@ async def test_slash_fork_of_a_named_conversation_leads_nobody_there(hob: Machin
     assert found["Fork of one"]["permission"] == "read-only"
 
 
-async def test_policy_says_what_it_would_say(hob: Machine) -> None:
+async def test_policy_explains_a_hypothetical_call(hob: Machine) -> None:
     async with signed_in(hob) as page:
 
         async def said(**asked: Any) -> tuple[str, str]:
@@ -467,7 +467,7 @@ async def test_policy_says_what_it_would_say(hob: Machine) -> None:
         assert (await page.post("/api/v1/policy/explain", json={"tool": "exec", "mode": "x"})).status_code == 400
 
 
-async def test_house_is_looked_at_through_the_api(hob: Machine) -> None:
+async def test_log_doctor_models_channels_and_people_are_served(hob: Machine) -> None:
     folder = hob.app.home / "logs"
     folder.mkdir(exist_ok=True)
     (folder / "hob.log.1").write_text("2026-05-01T08:00:00.000+00:00 INFO hob.bus abc older\n")
@@ -499,7 +499,7 @@ async def test_work_folder_is_changed_by_its_own_route(hob: Machine, tmp_path_fa
         assert (await page.post("/api/v1/workrepo", json={"path": str(hob.app.home)})).status_code == 400
 
 
-async def test_doctor_tells_what_it_found_until_it_is_to_look_anew(hob: Machine) -> None:
+async def test_doctor_results_are_cached_until_refreshed(hob: Machine) -> None:
     async with signed_in(hob) as page:
         found = (await page.get("/api/v1/doctor")).json()
         assert found["checks"] > 10
@@ -507,7 +507,7 @@ async def test_doctor_tells_what_it_found_until_it_is_to_look_anew(hob: Machine)
         assert (await page.get("/api/v1/doctor?refresh=true")).json()["at"] > found["at"]
 
 
-async def test_settings_and_failures_are_told_in_the_language_of_the_page(hob: Machine) -> None:
+async def test_settings_and_errors_are_in_the_requested_language(hob: Machine) -> None:
     async with signed_in(hob) as page:
         told = {}
         for language in ("en-US,en;q=0.9", "de", "de-DE,de;q=0.9", "fr"):
@@ -523,7 +523,7 @@ async def test_settings_and_failures_are_told_in_the_language_of_the_page(hob: M
         assert german[1] == say("de", "there is no setting {key}", key="x") != english[1]
 
 
-async def test_settings_are_told_as_they_are_after_each_change(hob: Machine) -> None:
+async def test_cached_settings_reflect_each_change(hob: Machine) -> None:
     async with signed_in(hob) as page:
         for language, value in (("en", 5.0), ("de", 6.0), ("de", 7.0), ("en", 7.0)):
             changed = await page.patch("/api/v1/settings", json={"values": {"spending.daily": value}})
@@ -534,7 +534,7 @@ async def test_settings_are_told_as_they_are_after_each_change(hob: Machine) -> 
                 assert rows["spending.daily"] == value
 
 
-async def test_secrets_and_sandbox_are_shown_by_name_and_never_by_value(tmp_path: Path) -> None:
+async def test_secrets_and_sandbox_are_described_without_secret_values(tmp_path: Path) -> None:
     settings = {"HOB_MODEL_API_KEY": "sk-canary-5d1e", "HOB_SANDBOX_HOSTS": '["example.org"]'}
     async with machine(tmp_path, **settings) as hob, signed_in(hob) as page:
         answer = await page.get("/api/v1/secrets")
@@ -551,7 +551,7 @@ async def test_secrets_and_sandbox_are_shown_by_name_and_never_by_value(tmp_path
         assert (await stranger.get("/api/v1/secrets")).status_code == 401
 
 
-async def test_doctor_and_sandbox_say_in_german_what_is_wrong_and_what_helps(tmp_path: Path) -> None:
+async def test_doctor_and_sandbox_report_problems_and_fixes_in_german(tmp_path: Path) -> None:
     async with machine(tmp_path, HOB_SANDBOX_BACKEND="docker") as hob, signed_in(hob) as page:
         told = {}
         for language in ("en", "de"):
@@ -565,7 +565,7 @@ async def test_doctor_and_sandbox_say_in_german_what_is_wrong_and_what_helps(tmp
         assert not set(told["en"][1].values()) & set(told["de"][1].values())
 
 
-async def test_mode_tells_whether_other_machines_reach_hob(hob: Machine, tmp_path: Path) -> None:
+async def test_mode_reports_whether_other_machines_can_reach_hob(hob: Machine, tmp_path: Path) -> None:
     async with browser(hob) as page:
         assert (await page.get("/api/v1/status")).json()["mode"] == "standalone"
     async with (

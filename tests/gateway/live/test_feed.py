@@ -1,21 +1,21 @@
-"""Events for many connections: read once, and never older than what was committed."""
+"""Shared reads of events: one per position, and never older than the last commit."""
 
 import asyncio
 from dataclasses import replace
 
 from hob.core.ids import new_event_id
-from hob.gateway.live.feed import EventFeed, ToldEvents
+from hob.gateway.live.feed import EncodedEvents, EventFeed
 from hob.store.store import Store
 from hob.testing.channel import message
 from hob.testing.memory_store import memory_store
 from tests.samples import event_of
 
 
-async def told(feed: EventFeed, store: Store, after: int = 0, *, reads: bool = True) -> ToldEvents:
+async def told(feed: EventFeed, store: Store, after: int = 0, *, reads: bool = True) -> EncodedEvents:
     return await feed.follow(store.timeline, after, 50, sessions=(), kinds=(), reads=reads)
 
 
-async def test_what_many_ask_for_at_once_is_read_and_written_out_once() -> None:
+async def test_concurrent_requests_share_one_read_and_encoding() -> None:
     async with memory_store() as store:
         await store.timeline.add([event_of(message("Where is the key?"))])
         feed = EventFeed()
@@ -27,18 +27,18 @@ async def test_what_many_ask_for_at_once_is_read_and_written_out_once() -> None:
         assert "key" not in hidden.messages[0][1]
 
 
-async def test_who_asks_after_a_commit_is_told_of_it_though_others_still_wait() -> None:
+async def test_request_after_a_commit_includes_it_despite_a_pending_read() -> None:
     async with memory_store() as store:
         feed, event = EventFeed(), event_of(message("hello"))
         waiting = asyncio.ensure_future(told(feed, store))
-        await asyncio.sleep(0)  # it has asked
+        await asyncio.sleep(0)  # its request has started
         await store.timeline.add([replace(event, id=new_event_id())])
         later = await told(feed, store)
         assert [each["cursor"] for each, _ in later.messages] == [1]
         await waiting
 
 
-async def test_one_who_goes_away_takes_nothing_from_the_others() -> None:
+async def test_cancelled_request_does_not_affect_others() -> None:
     async with memory_store() as store:
         await store.timeline.add([event_of(message("hello"))])
         feed = EventFeed()

@@ -1,4 +1,4 @@
-"""`/ws`: who gets in, what is told, and how it ends."""
+"""`/ws`: authentication, messages, limits, and close codes."""
 
 import asyncio
 import contextlib
@@ -35,7 +35,7 @@ def token(hob: Machine, name: str, *scopes: TokenScope, cls: SenderClass = OWNER
     return TokenFile(hob.app.home, hob.app.api.clock).add(name, frozenset(scopes), cls, None)
 
 
-async def test_token_is_shown_in_the_header_or_in_the_first_message(hob: Machine) -> None:
+async def test_token_is_accepted_in_the_header_or_in_the_first_message(hob: Machine) -> None:
     async with reached(hob) as at:
         async with at.raw(BEARER) as client:
             welcome = await client.next()
@@ -45,7 +45,7 @@ async def test_token_is_shown_in_the_header_or_in_the_first_message(hob: Machine
     assert welcome["scopes"] == ["admin", "approve", "chat", "metrics", "read", "view"]
 
 
-async def test_token_in_the_address_is_refused_and_told_where_it_belongs(hob: Machine) -> None:
+async def test_token_in_the_url_is_refused_with_a_hint(hob: Machine) -> None:
     async with reached(hob) as at:
         for path in (f"/ws?token={TOKEN}", "/ws?access_token=x", "/ws?x"):
             status, body = await at.refused(path=path)
@@ -72,7 +72,7 @@ async def test_wrong_header_is_answered_as_over_http(hob: Machine, caplog: pytes
         '{"type": "hello", "token": 5}',
     ],
 )
-async def test_connection_without_a_good_hello_is_told_why_and_closed(hob: Machine, first: str) -> None:
+async def test_connection_without_a_valid_hello_is_closed_with_a_reason(hob: Machine, first: str) -> None:
     async with reached(hob) as at, at.raw() as client:
         await client.wire.send(first)
         assert (await client.next())["error"]["message"]
@@ -86,7 +86,7 @@ async def test_silent_connection_is_closed(hob: Machine, monkeypatch: pytest.Mon
         assert (await client.end())[0] == 4408
 
 
-async def test_guesser_of_tokens_is_locked_out_and_earlier_clients_are_not(hob: Machine) -> None:
+async def test_token_guessing_is_locked_out_without_affecting_connected_clients(hob: Machine) -> None:
     async with reached(hob) as at:
         async with at.client():
             pass
@@ -102,7 +102,7 @@ async def test_guesser_of_tokens_is_locked_out_and_earlier_clients_are_not(hob: 
             pass
 
 
-async def test_pages_of_others_may_not_connect_and_those_that_are_allowed_may(tmp_path: Path) -> None:
+async def test_only_allowed_origins_may_connect(tmp_path: Path) -> None:
     async with machine(tmp_path, HOB_GATEWAY_CORS_ORIGINS='["https://ours.example"]') as hob, reached(hob) as at:
         for origin in ("https://evil.example", "null", f"https://127.0.0.1:{at.port}"):
             status, body = await at.refused({**BEARER, "origin": origin})
@@ -114,7 +114,7 @@ async def test_pages_of_others_may_not_connect_and_those_that_are_allowed_may(tm
         assert (status, body["error"]["code"]) == (421, "wrong_host")
 
 
-async def test_answer_grows_and_ends_with_the_same_as_over_http(hob: Machine) -> None:
+async def test_streamed_answer_ends_with_the_same_result_as_over_http(hob: Machine) -> None:
     async with reached(hob) as at, at.client() as client:
         await client.say("send", ref="a", key="k1", message="hi there")
         said = await client.until("result")
@@ -143,7 +143,7 @@ async def test_turn_is_stopped_while_its_message_is_followed(tmp_path: Path) -> 
         assert await client.ask("stop", "stopped", id=id) == {"type": "stopped", "id": id, "stopped": False}
 
 
-async def test_message_of_earlier_is_followed_from_another_connection(tmp_path: Path) -> None:
+async def test_earlier_message_is_followed_from_another_connection(tmp_path: Path) -> None:
     async with machine(tmp_path, Silence()) as hob, reached(hob) as at, at.client() as one, at.client() as other:
         id = (await one.ask("send", "accepted", key="k1", message="hi"))["id"]
         await other.say("follow", id=id)
@@ -151,7 +151,7 @@ async def test_message_of_earlier_is_followed_from_another_connection(tmp_path: 
         assert (await other.last("result"))["state"] == (await one.last("result"))["state"] == "cancelled"
 
 
-async def test_events_come_in_order_once_each_and_go_on_from_a_cursor(hob: Machine) -> None:
+async def test_events_arrive_in_order_exactly_once_and_resume_from_a_cursor(hob: Machine) -> None:
     async with reached(hob) as at:
         for n in range(3):
             await hob.tcp.post("/chat", json={"message": f"m{n}"})
@@ -168,7 +168,7 @@ async def test_events_come_in_order_once_each_and_go_on_from_a_cursor(hob: Machi
     assert [each["event"] for each in whole] == (await hob.tcp.get("/timeline?limit=1000")).json()["events"]
 
 
-async def test_subscription_without_a_cursor_gets_the_events_to_be_and_only_those_asked_for(hob: Machine) -> None:
+async def test_subscription_without_a_cursor_gets_only_new_matching_events(hob: Machine) -> None:
     await hob.tcp.post("/chat", json={"message": "before"})
     async with reached(hob) as at, at.client() as client:
         await client.say("subscribe", sessions=["api:tea"], kinds=["inbound"])
@@ -181,13 +181,15 @@ async def test_subscription_without_a_cursor_gets_the_events_to_be_and_only_thos
         assert {each["ref"] for each in await client.until("event")} == {"2"}
 
 
-async def test_cursor_that_is_yet_to_come_is_refused(hob: Machine) -> None:
+async def test_future_cursor_is_refused(hob: Machine) -> None:
     async with reached(hob) as at, at.client() as client:
         assert (await client.ask("subscribe", after=10**6))["error"]["code"] == "not_found"
         assert (await client.ask("ping", "pong", ref="x")) == {"type": "pong", "ref": "x"}
 
 
-async def test_slow_reader_is_told_and_closed_and_finds_the_rest(hob: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_slow_reader_is_closed_with_a_cursor_to_resume_from(
+    hob: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(connection, "SLOW_SECONDS", 0.2)
     long = replace(event_of(message("hello")), session=SessionKey("api:main"), text="x" * 100_000)
     await hob.app.store.timeline.add([replace(long, id=new_event_id()) for _ in range(200)])
@@ -209,7 +211,7 @@ async def test_slow_reader_is_told_and_closed_and_finds_the_rest(hob: Machine, m
         assert cursors + rest == list(range(1, 201))
 
 
-async def test_token_does_what_its_scopes_allow(hob: Machine) -> None:
+async def test_token_is_limited_to_its_scopes(hob: Machine) -> None:
     allowed = {
         CHAT: {"send", "follow", "stop"},
         READ: {"subscribe", "approvals"},
@@ -238,7 +240,7 @@ async def test_token_does_what_its_scopes_allow(hob: Machine) -> None:
                     assert missing is (kind.name not in may), said
 
 
-async def test_viewer_is_shown_events_without_what_messages_say(hob: Machine) -> None:
+async def test_viewer_gets_events_without_message_content(hob: Machine) -> None:
     (await hob.tcp.post("/chat", json={"message": "a secret word"})).raise_for_status()
     async with reached(hob) as at:
         for scope, shown in ((READ, True), (VIEW, False)):
@@ -249,7 +251,7 @@ async def test_viewer_is_shown_events_without_what_messages_say(hob: Machine) ->
                 assert ("a secret word" in str(told)) is shown
 
 
-async def test_client_other_than_the_owner_talks_for_itself_and_sees_no_one_else(hob: Machine) -> None:
+async def test_member_client_sees_only_its_own_conversations(hob: Machine) -> None:
     theirs = (await hob.tcp.post("/chat", json={"message": "the owner's"})).json()["id"]
     async with reached(hob) as at, at.client(token(hob, "anna", CHAT, cls=MEMBER)) as client:
         own = await client.ask("send", "result", key="k1", message="hi")
@@ -263,7 +265,7 @@ async def test_client_other_than_the_owner_talks_for_itself_and_sees_no_one_else
     assert hob.model.requests[-1].messages[-1].text != "the owner's"
 
 
-async def test_revoked_token_is_told_nothing_more(hob: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_revoked_token_receives_nothing_more(hob: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "RECHECK_SECONDS", 0.05)
     made, file = token(hob, "phone", READ), TokenFile(hob.app.home, hob.app.api.clock)
     async with reached(hob) as at:
@@ -275,7 +277,7 @@ async def test_revoked_token_is_told_nothing_more(hob: Machine, monkeypatch: pyt
         made = token(hob, "phone", READ)
         async with at.client(made) as client:
             file.revoke("phone")
-            assert (await client.end())[0] == 4401  # it said and was told nothing meanwhile
+            assert (await client.end())[0] == 4401  # silent in both directions meanwhile
 
 
 @pytest.mark.parametrize(
@@ -297,7 +299,9 @@ async def test_revoked_token_is_told_nothing_more(hob: Machine, monkeypatch: pyt
         ('{"type": "hello", "token": "x"}', "hello comes first"),
     ],
 )
-async def test_unreadable_frame_is_answered_and_the_connection_goes_on(hob: Machine, text: str, complaint: str) -> None:
+async def test_invalid_message_is_answered_with_an_error_on_an_open_connection(
+    hob: Machine, text: str, complaint: str
+) -> None:
     async with reached(hob) as at, at.client() as client:
         await client.wire.send(text)
         error = (await client.next())["error"]
@@ -306,7 +310,7 @@ async def test_unreadable_frame_is_answered_and_the_connection_goes_on(hob: Mach
         assert (await client.ask("ping", "pong"))["type"] == "pong"
 
 
-async def test_binary_and_large_and_hasty_messages_end_the_connection(hob: Machine) -> None:
+async def test_binary_large_or_too_frequent_messages_end_the_connection(hob: Machine) -> None:
     async with reached(hob, message_bytes=5_000) as at:
         async with at.client() as client:
             await client.wire.send(b'{"type": "ping"}')
@@ -318,12 +322,12 @@ async def test_binary_and_large_and_hasty_messages_end_the_connection(hob: Machi
             for _ in range(BURST + 5):
                 await client.say("ping")
             assert (await client.end())[0] == 4429
-        async with at.raw() as client:  # of somebody unknown less is read
-            await client.say("hello", token="x" * frames.UNKNOWN_BYTES)
+        async with at.raw() as client:  # less is read before authentication
+            await client.say("hello", token="x" * frames.MAX_UNAUTHENTICATED_BYTES)
             assert (await client.end())[0] == 1009
 
 
-async def test_message_in_endless_pieces_ends_the_connection(hob: Machine) -> None:
+async def test_message_in_endless_fragments_ends_the_connection(hob: Machine) -> None:
     async with reached(hob) as at, at.client() as client:
 
         async def pieces() -> AsyncIterator[str]:
@@ -335,7 +339,7 @@ async def test_message_in_endless_pieces_ends_the_connection(hob: Machine) -> No
         assert (await client.end())[0] == 1008
 
 
-async def test_client_that_pings_without_end_and_reads_no_pong_is_no_longer_read(hob: Machine) -> None:
+async def test_client_that_floods_pings_without_reading_is_no_longer_read(hob: Machine) -> None:
     async with reached(hob) as at:
         with socket.create_connection(("127.0.0.1", at.port)) as wire:
             wire.setblocking(False)
@@ -346,31 +350,31 @@ async def test_client_that_pings_without_end_and_reads_no_pong_is_no_longer_read
             assert (await loop.sock_recv(wire, 1_000)).startswith(b"HTTP/1.1 101")
             ping, sent = b"\x89\xfd" + bytes(4) + bytes(125), 0
             with contextlib.suppress(TimeoutError):
-                while sent < 1_000:  # far more than the buffers of both kernels hold
+                while sent < 1_000:  # more than the buffers of both kernels hold
                     async with asyncio.timeout(1):
                         await loop.sock_sendall(wire, ping * 1_000)
                     sent += 1
             assert sent < 1_000
 
 
-async def test_too_many_connections_are_told_to_come_again(hob: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_connections_beyond_the_limit_are_told_to_retry(hob: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connected, "MAX_CONNECTED", 2)
     monkeypatch.setattr(connected, "MAX_UNKNOWN", 1)
     async with reached(hob) as at, at.raw():
-        assert (await at.refused())[0] == 503  # strangers cannot keep out who shows a token at once
+        assert (await at.refused())[0] == 503  # unauthenticated clients cannot keep out one with a token
         async with at.client():
             status, body = await at.refused(BEARER)
             assert (status, body["error"]["code"]) == (503, "too_many_connections")
 
 
-async def test_owner_sees_who_is_connected(hob: Machine) -> None:
+async def test_owner_sees_open_connections(hob: Machine) -> None:
     async with reached(hob) as at, at.raw(), at.client(token(hob, "phone", CHAT)):
         status = (await hob.unix.get("/status")).json()
         assert [(each["who"], each["address"]) for each in status["connected"]] == [("api:phone", "127.0.0.1")]
     assert (await hob.unix.get("/status")).json()["connected"] == []
 
 
-async def test_secrets_are_masked_in_everything_that_is_told(hob: Machine) -> None:
+async def test_secrets_are_masked_in_all_messages(hob: Machine) -> None:
     async with reached(hob) as at, at.client() as client:
         await client.say("subscribe")
         await client.say("send", key="k", message=f"my token is {TOKEN}")
@@ -379,7 +383,7 @@ async def test_secrets_are_masked_in_everything_that_is_told(hob: Machine) -> No
         assert "my token is" in json.dumps(said)
 
 
-async def test_end_of_the_listener_is_told_as_a_restart(hob: Machine, caplog: pytest.LogCaptureFixture) -> None:
+async def test_listener_shutdown_closes_with_the_restart_code(hob: Machine, caplog: pytest.LogCaptureFixture) -> None:
     async with contextlib.AsyncExitStack() as stack:
         async with reached(hob) as at:
             known, unknown = await stack.enter_async_context(at.client()), await stack.enter_async_context(at.raw())
@@ -388,21 +392,21 @@ async def test_end_of_the_listener_is_told_as_a_restart(hob: Machine, caplog: py
     assert [row for row in caplog.records if row.levelno >= logging.ERROR] == []
 
 
-async def test_http_on_this_path_is_told_what_is_missing_and_websockets_on_others_are_refused(hob: Machine) -> None:
+async def test_http_on_this_path_and_websockets_on_others_are_refused(hob: Machine) -> None:
     async with reached(hob) as at:
         response = await hob.tcp.get("/ws", headers={"authorization": ""})
         assert (response.status_code, "Upgrade" in response.json()["error"]["message"]) == (400, True)
         assert (await at.refused(BEARER, path="/chat"))[0] == 403
 
 
-def test_every_end_has_a_sentence() -> None:
+def test_every_close_code_has_a_sentence() -> None:
     ends = {
         value for name, value in vars(table).items() if name[0] != "_" and name.isupper() and isinstance(value, int)
     }
     assert ends <= CLOSES.keys()
 
 
-async def test_model_or_a_conversation_that_is_not_there_is_refused_by_name(hob: Machine) -> None:
+async def test_unknown_model_or_conversation_is_refused_by_name(hob: Machine) -> None:
     async with reached(hob) as at, at.client(token(hob, "anna", CHAT, cls=MEMBER)) as client:
         refused = await client.ask("send", "result", key="k1", message="x", model="scripted")
         assert refused["error"]["code"] == "not_allowed"
@@ -412,7 +416,7 @@ async def test_model_or_a_conversation_that_is_not_there_is_refused_by_name(hob:
     assert hob.model.requests == []
 
 
-async def test_follower_of_one_conversation_is_told_how_far_all_of_it_was_read(hob: Machine) -> None:
+async def test_follower_of_one_conversation_gets_the_overall_cursor(hob: Machine) -> None:
     await hob.tcp.post("/chat", json={"message": "hi", "session": "work"})
     newest = await hob.app.store.timeline.newest()
     async with reached(hob) as at, at.client() as client:

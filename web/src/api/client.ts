@@ -1,6 +1,6 @@
 import type { LoginAnswer, Routes } from "./schema";
 
-/** A failure, as RFC 9457 has it. */
+/** A problem report (RFC 9457). */
 export class Problem extends Error {
   constructor(
     readonly status: number,
@@ -16,7 +16,7 @@ const KEY = "hob.csrf";
 const SCOPES = "hob.scopes";
 const listeners = new Set<() => void>();
 
-/** The half of the login that the page keeps; the other is a cookie that no script can read. */
+/** The page's half of the login; the other half is a cookie that scripts cannot read. */
 export const login = {
   csrf: () => localStorage.getItem(KEY) ?? "",
   set(csrf: string, scopes: readonly string[] = []) {
@@ -38,7 +38,7 @@ export const login = {
 
 export type Scope = "view" | "read" | "chat" | "approve" | "admin";
 
-/** Whether this login may do what takes the scope: only that is offered. */
+/** Whether this login has the scope; other actions are not offered. */
 export function may(scope: Scope): boolean {
   const scopes = (localStorage.getItem(SCOPES) || "admin").split(" ");
   return scopes.includes("admin") || scopes.includes(scope) || (scope === "view" && scopes.includes("read"));
@@ -57,7 +57,7 @@ export async function call<R extends keyof Routes>(route: R, given: Given<R> = {
   return (await response.json()) as Routes[R]["answer"];
 }
 
-/** Get what no route of Hob's own file tells of: a plug-in's. */
+/** Fetch a plug-in's route, which the OpenAPI file does not describe. */
 export async function get(path: string): Promise<unknown> {
   if (!/^\/api\/v1\/[\w\-/]+(\?[^#]*)?$/.test(path)) throw new Error("no path below /api/v1/");
   const response = await fetch(path, { headers: { "x-csrf-token": login.csrf() }, credentials: "same-origin" });
@@ -65,7 +65,7 @@ export async function get(path: string): Promise<unknown> {
   return response.json();
 }
 
-/** The same, for what is no JSON. */
+/** The same for a body that is not JSON. */
 export async function fetchFile(id: string): Promise<Blob> {
   return (await send("GET /api/v1/media/{id}", { path: { id } })).blob();
 }

@@ -1,18 +1,18 @@
 import { login } from "./client";
 import type { EventAnswer } from "./schema";
 
-/** What comes over the WebSocket: `type`, the `ref` of what it answers, and its fields. */
+/** A message of the WebSocket: `type`, the `ref` it answers, and its fields. */
 export type Message = { type: string; ref?: string } & Record<string, unknown>;
 export type LiveEvent = EventAnswer & { cursor: number };
 export type Connection = { state: "connecting" | "open" | "lost"; since: number };
 
 const EVENTS = "events";
 
-/** One connection for the page: events with a cursor, so that none is lost and none comes twice; and what is said. */
+/** The page's connection: events with a cursor, so that none is lost or repeated, and requests. */
 class Live {
   private socket: WebSocket | null = null;
   private cursor: number | null = null;
-  private begun = false; // whether it is known where events begin
+  private begun = false; // whether the starting cursor is known
   private attempts = 0;
   private next = 0;
   private timer = 0;
@@ -22,7 +22,7 @@ class Live {
   private readonly watching = new Set<() => void>();
   connection: Connection = { state: "connecting", since: Date.now() };
 
-  /** Connect and stay so. Events come from `after` on, once that is known. */
+  /** Connect, and reconnect when needed. Events start at `after`, once known. */
   open() {
     if (this.wanted) return;
     this.wanted = true;
@@ -36,7 +36,7 @@ class Live {
     this.socket = null;
   }
 
-  /** Tell events from this place on, if none were told yet; without a place those to come. */
+  /** Start events at this cursor, unless already started; without a cursor, at the next event. */
   from(cursor: number | null) {
     if (this.begun) return;
     this.begun = true;
@@ -58,7 +58,7 @@ class Live {
     return () => void this.watching.delete(listener);
   };
 
-  /** Say something and hear every answer to it until it returns what ends the hearing. */
+  /** Send a request and pass every answer to the handler until it returns the final one. */
   ask(message: Record<string, unknown>, listener: (message: Message) => void): () => void {
     const ref = `r${++this.next}`;
     this.followed.set(ref, listener);
@@ -109,8 +109,8 @@ class Live {
     } else if (message.type === "subscribed") {
       this.attempts = 0;
       this.cursor ??= message.cursor as number;
-      this.become("open"); // from here on nothing is missed
-    } else if (message.type === "error" && message.ref === EVENTS) { // an older database may have come back
+      this.become("open"); // subscribed: nothing is missed from here on
+    } else if (message.type === "error" && message.ref === EVENTS) { // an older database may have been restored
       if (this.cursor === null) return this.socket?.close();
       this.cursor = null;
       this.listen();

@@ -3,13 +3,13 @@ import { useEffect, useSyncExternalStore } from "react";
 import { Problem, call, may } from "./client";
 import { useLanguage } from "../i18n";
 import { live } from "./live";
-import type { PageAnswer, PlacedEvent, Routes } from "./schema";
+import type { PageAnswer, PlacedEvent, Routes, SettingsAnswer } from "./schema";
 
 export const queries = new QueryClient({
   defaultOptions: {
     mutations: { networkMode: "always" },
     queries: {
-      networkMode: "always", // what the browser holds for the network tells nothing about Hob, which may be on this machine
+      networkMode: "always", // the browser's network state says nothing about Hob, which may be on this machine
       staleTime: Infinity, // events say when something has changed
       refetchOnWindowFocus: false,
       retry: (count, error) => !(error instanceof Problem && error.status < 500) && count < 4,
@@ -49,7 +49,7 @@ export const useTimeline = (filter: Filter) =>
     queryKey: ["timeline", filter],
     queryFn: ({ pageParam }) =>
       call("GET /api/v1/timeline", { query: { ...filter, before: pageParam || undefined, limit: 60 } }),
-    structuralSharing: false, // it would compare all that was loaded whenever a page comes
+    structuralSharing: false, // it would compare all loaded pages whenever one arrives
     initialPageParam: 0,
     getNextPageParam: (page: PageAnswer) => page.before ?? undefined,
   });
@@ -65,14 +65,14 @@ export function useAnswer() {
   });
 }
 
-/** Whether anything was ever loaded: what is shown while there is no connection. */
+/** Whether anything was loaded that can be shown offline. */
 export const knowsSomething = () => queries.getQueryCache().getAll().some((each) => each.state.data !== undefined);
 
 export function useConnection() {
   return useSyncExternalStore(live.subscribe, () => live.connection);
 }
 
-/** What each kind of event makes others than they were. */
+/** The queries that each kind of event invalidates. */
 const CHANGES: Record<string, string[]> = {
   inbound: ["tasks", "sessions", "status"],
   outbound: ["sessions", "tasks"],
@@ -91,12 +91,12 @@ const CHANGES: Record<string, string[]> = {
   system: ["settings", "status", "usage", "models", "phone", "audit", "undo", "repo"],
 };
 
-/** Keeps what was asked in step with what happens; mounted once. */
+/** Invalidates queries as events arrive; mounted once. */
 export function useLiveUpdates() {
   const client = useQueryClient();
   const language = useLanguage();
   useEffect(() => {
-    for (const key of ["settings", "approvals"]) void client.invalidateQueries({ queryKey: [key] }); // their texts are in it
+    for (const key of ["settings", "approvals"]) void client.invalidateQueries({ queryKey: [key] }); // their texts are in that language
   }, [client, language]);
   useEffect(() => {
     let timer = 0;
@@ -135,4 +135,26 @@ export function spanType(kind: string): PlacedEvent["span_type"] {
     model: "LLM", tool: "TOOL", policy: "POLICY", approval: "APPROVAL", subagent: "DELEGATION",
   };
   return types[kind] ?? "EVENT";
+}
+
+/** A mutation that invalidates these queries when it is settled; `then` runs on success. */
+export function useChange<T, V = void>(invalidates: readonly string[], run: (value: V) => Promise<T>, then?: (told: T) => unknown) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: run,
+    onSuccess: (told) => void then?.(told),
+    onSettled: () => { for (const key of invalidates) void client.invalidateQueries({ queryKey: [key] }); },
+  });
+}
+
+/** Changes settings at run time and shows their new values at once. */
+export function useSettingsChange(then?: (told: SettingsAnswer) => unknown) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (values: Record<string, unknown>) => call("PATCH /api/v1/settings", { body: { values } }),
+    onSuccess: (told) => {
+      client.setQueryData(["settings"], told);
+      void then?.(told);
+    },
+  });
 }

@@ -11,7 +11,7 @@ export function setLanguage(language: Language) {
   listeners.forEach((each) => each());
 }
 
-/** The language of the page; its caller is drawn anew when it changes. */
+/** The language of the page; re-renders its caller on change. */
 export function useLanguage(): Language {
   return useSyncExternalStore(
     (listener) => {
@@ -22,20 +22,20 @@ export function useLanguage(): Language {
   );
 }
 
-/** A text of the page: English stands in the code, `{name}` is filled in. */
+/** Translate an English text and fill in its `{name}` placeholders. */
 export function t(text: string, values: Record<string, string | number> = {}): string {
   const found = current() === "de" ? (GERMAN[text] ?? text) : text;
   return found.replace(/{(\w+)}/g, (whole, name: string) => String(values[name] ?? whole));
 }
 
-/** The form of the text for this count, which stands for `{count}`; English and German have the same two. */
+/** Translate a text with a singular and a plural form, filling in `{count}`. */
 export function tn(one: string, many: string, count: number): string {
   return t(count === 1 ? one : many, { count: number(count) });
 }
 
 const made = new Map<string, Intl.DateTimeFormat | Intl.NumberFormat>();
 
-/** A formatter of this language: made once, since making one costs more than a hundred uses of it. */
+/** A cached formatter of this language: creating one costs more than a hundred uses. */
 function formatter<T extends Intl.DateTimeFormat | Intl.NumberFormat>(kind: string, make: (locale: Language) => T): T {
   const key = `${current()} ${kind}`;
   const found = made.get(key) ?? make(current());
@@ -57,6 +57,9 @@ export function money(dollars: number | null | undefined): string {
 export const number = (value: number) =>
   numbers({ notation: value >= 100_000 ? "compact" : "standard" }).format(value);
 
+/** A share of a whole, as "91%" in English and "91 %" in German. */
+export const percent = (part: number, whole = 1) => numbers({ style: "percent" }).format(part / whole);
+
 export function duration(seconds: number | null | undefined): string {
   if (seconds === null || seconds === undefined) return "";
   if (seconds < 1) return `${Math.max(1, Math.round(seconds * 1000))} ms`;
@@ -70,7 +73,7 @@ export function duration(seconds: number | null | undefined): string {
 export const clock = (at: number, seconds = false) =>
   dates({ hour: "2-digit", minute: "2-digit", ...(seconds ? { second: "2-digit" } : {}) }).format(at * 1000);
 
-/** A time, with its day where that is another than today. */
+/** A time of day, with its weekday if it is not today. */
 export const moment = (at: number) =>
   dateOf(at) === dateOf(Date.now() / 1000)
     ? clock(at)
@@ -81,13 +84,13 @@ export const exact = (at: number) =>
 
 const dateOf = (at: number) => new Date(at * 1000).toDateString();
 
-/** A day by its name in the calendar, as in "erased on 3 May". */
+/** A calendar day, as in "erased on 3 May". */
 export const dayOf = (at: number) => dates({ day: "numeric", month: "long", ...(new Date(at * 1000).getFullYear() === new Date().getFullYear() ? {} : { year: "numeric" }) }).format(at * 1000);
 
-/** The end of that day (as 2026-07-31) here, in Unix seconds. */
+/** The end of a day (like 2026-07-31) in local time, in Unix seconds. */
 export const endOf = (date: string) => new Date(`${date}T23:59:59`).getTime() / 1000;
 
-/** A day as it stands within a sentence. */
+/** A day for use within a sentence. */
 export function day(at: number): string {
   const now = Date.now() / 1000;
   if (dateOf(at) === dateOf(now)) return t("today");

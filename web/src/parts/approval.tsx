@@ -5,25 +5,26 @@ import { may } from "../api/client";
 import { useAnswer, useConnection } from "../api/queries";
 import type { ApprovalAnswer } from "../api/schema";
 import { moment, t } from "../i18n";
+import { sessionWord } from "./words";
 import { Badge, Button, Card, When } from "./basics";
 import { maySee } from "./places";
 import { type Said, headline, spoken } from "./headline";
 
 const READ = "this conversation holds text that is not yours: {what}";
 
-/** What others wrote, where the turn has read it and that is known. */
+/** Untrusted sources that the turn has read, if known. */
 function heard(said: Said | undefined): string {
   if (!said || typeof said === "string") return "";
   if (said.message === READ && said.values.what) return spoken(said.values.what);
   return Object.values(said.values ?? {}).map(heard).find(Boolean) ?? "";
 }
 
-/** Where the wish may have come from: what was read, where, and what is wanted now. */
+/** The chain from untrusted content to the request. */
 function Chain({ approval }: { approval: ApprovalAnswer }) {
   const what = heard(approval.question?.reason as Said | undefined);
   if (!what) return null;
   return (
-    <ol aria-label={t("Where the wish may come from")} className="mt-2 flex flex-wrap items-center gap-x-1.5 gap-y-1 text-sm">
+    <ol aria-label={t("Where this request may come from")} className="mt-2 flex flex-wrap items-center gap-x-1.5 gap-y-1 text-sm">
       {[what, t("read in this conversation"), t("wants to use {tool}", { tool: approval.tool })].map((each, place) => (
         <li key={each} className="flex items-center gap-1.5">
           {place > 0 && <ArrowRight size={14} aria-hidden className="text-muted" />}
@@ -34,14 +35,14 @@ function Chain({ approval }: { approval: ApprovalAnswer }) {
   );
 }
 
-/** A question for approval: what, exactly what, why it is asked, how far a yes would reach. */
+/** An approval: the action, its exact arguments, the reason, and the possible scopes. */
 export function ApprovalCard({ approval }: { approval: ApprovalAnswer }) {
   const answer = useAnswer();
   const lost = useConnection().state === "lost";
   const [asking, setAsking] = useState<string | null>(null);
   const { lead, object } = headline(approval);
   const why = approval.why ? `${approval.why[0]?.toUpperCase()}${approval.why.slice(1)}.` : approval.reason;
-  const lines = approval.shown.split("\n").slice(approval.why ? 1 : 0); // its first line says tool and reason, as the head does
+  const lines = approval.shown.split("\n").slice(approval.why ? 1 : 0); // the first line repeats the heading
   const [whole, setWhole] = useState(lines.length <= 14);
   const open = approval.state === "open";
   const wider = approval.scopes.filter((scope) => scope !== "once");
@@ -51,10 +52,10 @@ export function ApprovalCard({ approval }: { approval: ApprovalAnswer }) {
       <article data-approval={approval.id} aria-label={t("Approval for {tool}", { tool: approval.tool })}>
         <div className="border-b border-line px-4 py-3">
           <div className="mb-1 flex flex-wrap items-center gap-2 text-xs text-muted">
-            <Badge tone="warn">{open ? t("waits for you") : t(approval.state)}</Badge>
+            <Badge tone="warn">{open ? t("needs you") : t(approval.state)}</Badge>
             <When at={approval.asked} />
             {open && <span>{t("until {time}", { time: moment(approval.expires) })}</span>}
-            <span>· {approval.session}</span>
+            <span>{sessionWord(approval.session)}</span>
           </div>
           <h3 className="text-lg font-semibold">
             {lead} {object && <span className="font-mono break-words">{object}</span>}
@@ -82,7 +83,7 @@ export function ApprovalCard({ approval }: { approval: ApprovalAnswer }) {
               {wider.map((scope) =>
                 asking === scope ? (
                   <Button key={scope} look="danger" disabled={answer.isPending} onClick={() => say(true, scope)}>
-                    {scope === "session" ? t("Yes, exactly this in this session") : t("Yes, exactly this, always")}
+                    {scope === "session" ? t("Yes, exactly this, for this session") : t("Yes, exactly this, always")}
                   </Button>
                 ) : (
                   <Button key={scope} look="quiet" disabled={answer.isPending} onClick={() => setAsking(scope)}>
@@ -101,7 +102,7 @@ export function ApprovalCard({ approval }: { approval: ApprovalAnswer }) {
             </Link>
           )}
         </div>
-        {lost && open && <p role="status" className="border-t border-line px-4 py-2 text-sm text-warn">{t("Not connected: this can be decided when Hob is back.")}</p>}
+        {lost && open && <p role="status" className="border-t border-line px-4 py-2 text-sm text-warn">{t("Offline. You can decide this when Hob is back.")}</p>}
         {answer.isError && (
           <p role="alert" className="border-t border-line bg-bad-soft px-4 py-2 text-sm text-bad">
             {answer.error.message}

@@ -13,8 +13,8 @@ const STYLES = {
   danger: "border border-line bg-surface text-bad hover:bg-bad-soft",
 };
 
-/** A button; one that `needs` what this login is not good for is not there. One that can be disabled acts on Hob, unless
-it is `local`: it rests while there is no connection, and says so. */
+/** A button, hidden if this login lacks the scope it `needs`. One that can be disabled acts on Hob, unless
+it is `local`: it is disabled while offline, with the reason as its title. */
 export function Button({
   look = "plain", icon: Icon, label, needs, local, disabled, children, className = "", ...rest
 }: ButtonHTMLAttributes<HTMLButtonElement> & { ref?: Ref<HTMLButtonElement>; "data-act"?: string; look?: keyof typeof STYLES; icon?: LucideIcon; label?: string; needs?: Scope; local?: boolean }) {
@@ -24,7 +24,7 @@ export function Button({
     <button
       type="button"
       aria-label={label}
-      title={rests ? t("Not connected: this works again when Hob is back.") : label}
+      title={rests ? t("Offline. Available again when Hob is back.") : label}
       disabled={rests || disabled}
       className={`inline-flex min-h-9 items-center justify-center gap-2 rounded-md px-3 font-medium transition-colors duration-100 disabled:opacity-45 ${STYLES[look]} ${className}`}
       {...rest}
@@ -39,7 +39,7 @@ export function Card({ children, className = "" }: { children: ReactNode; classN
   return <div className={`rounded-md border border-line bg-surface ${className}`}>{children}</div>;
 }
 
-/** What is wider than the screen scrolls by itself, by keyboard too. */
+/** Wide content with its own scrolling, by keyboard too. */
 export function Wide({ label, children, className = "" }: { label: string; children: ReactNode; className?: string }) {
   return (
     <div role="region" aria-label={label} tabIndex={0} className={`overflow-x-auto rounded-md border border-line bg-surface ${className}`}>
@@ -112,10 +112,10 @@ export function Empty({ icon: Icon, title, children }: { icon: LucideIcon; title
   );
 }
 
-/** Stands where something comes; while Hob cannot be reached it says that nothing does. */
+/** A placeholder while loading; offline it says that nothing loads. */
 export function Skeleton({ rows = 4, className = "h-14" }: { rows?: number; className?: string }) {
   const lost = useConnection().state === "lost";
-  if (lost) return <p role="status" className="py-2 text-muted">{t("This cannot be shown while Hob is not connected; it comes by itself.")}</p>;
+  if (lost) return <p role="status" className="py-2 text-muted">{t("Not available offline. Loads when Hob is back.")}</p>;
   return (
     <div role="status" aria-label={t("Loading")} className="flex flex-col gap-2">
       {Array.from({ length: rows }, (_, row) => (
@@ -125,18 +125,18 @@ export function Skeleton({ rows = 4, className = "h-14" }: { rows?: number; clas
   );
 }
 
-/** Stands where a text was that is erased: never a gap. */
+/** Replaces an erased text. */
 export function Erased({ at }: { at: number | null }) {
   return <p className="text-sm text-muted italic">{at === null ? t("without text") : t("erased on {day}", { day: dayOf(at) })}</p>;
 }
 
-/** What went wrong, and what to do. */
+/** An error with the next step. */
 export function Failure({ error, retry }: { error: unknown; retry?: () => void }) {
   const missing = error instanceof Problem && error.code === "missing_scope";
   return (
     <div role="alert" className="rounded-md border border-line bg-bad-soft px-4 py-3">
       <p className="font-medium text-bad">
-        {missing ? t("Your login may not see this.") : t("This could not be loaded.")}
+        {missing ? t("You don't have access to this.") : t("Couldn't load this.")}
       </p>
       <p className="text-sm"><Told text={error instanceof Error ? error.message : String(error)} /></p>
       {!missing && (
@@ -149,7 +149,7 @@ export function Failure({ error, retry }: { error: unknown; retry?: () => void }
   );
 }
 
-/** A window over the page; the browser keeps the focus in it and closes it with Escape. */
+/** A modal dialog; the browser keeps the focus in it and closes it with Escape. */
 export function Dialog({ open, onClose, title, children, wide }: {
   open: boolean; onClose: () => void; title: string; children: ReactNode; wide?: boolean;
 }) {
@@ -159,7 +159,7 @@ export function Dialog({ open, onClose, title, children, wide }: {
     const dialog = ref.current;
     if (open && dialog && !dialog.open) dialog.showModal();
     if (!open && dialog?.open) dialog.close();
-    setShown(open); // what is in it comes after, or `autoFocus` would be on what cannot be seen yet
+    setShown(open); // render the content afterwards, since `autoFocus` needs it visible
   }, [open]);
   return (
     <dialog
@@ -182,7 +182,7 @@ export function Dialog({ open, onClose, title, children, wide }: {
   );
 }
 
-/** Of tabs that are wider than a phone the chosen one is shown; the page itself does not move. */
+/** Scroll the chosen tab into view without moving the page. */
 function inSight(tab: HTMLElement | null) {
   const row = tab?.parentElement;
   if (row && tab) row.scrollLeft = tab.offsetLeft - row.offsetLeft - (row.clientWidth - tab.clientWidth) / 2;

@@ -1,4 +1,4 @@
-/** A call's arguments (JSON) in one line: their values, beside each other. */
+/** The values of a call's arguments (JSON) in one line. */
 export function brief(text: string): string {
   try {
     const values = Object.values(JSON.parse(text) as Record<string, unknown>);

@@ -6,7 +6,7 @@ import { t, tn } from "../i18n";
 import { Button, Card } from "./basics";
 import { Diff, backwards } from "./diff";
 
-/** The files that a turn changed, with what was changed, and a way back; `onDone` where showing it is the question. */
+/** The files that a turn changed, with their diff and undo. `onDone`: shown as a confirmation. */
 export function Changed({ turn, onDone }: { turn: string; onDone?: () => void }) {
   const client = useQueryClient();
   const [sure, setSure] = useState(!!onDone);
@@ -26,23 +26,23 @@ export function Changed({ turn, onDone }: { turn: string; onDone?: () => void })
   });
   const told = preview.data;
   if (!told || !(told.restored.length || told.kept.length)) {
-    return onDone && !preview.isPending ? <p className="text-muted">{t("It changed no file that can be put back.")}</p> : null;
+    return onDone && !preview.isPending ? <p className="text-muted">{t("This turn changed no files that can be restored.")}</p> : null;
   }
   return (
-    <Block title={onDone ? tn("{count} file would be put back", "{count} files would be put back", told.restored.length) : tn("{count} file was changed", "{count} files were changed", told.restored.length + told.kept.length)}>
+    <Block title={onDone ? tn("{count} file would be restored", "{count} files would be restored", told.restored.length) : tn("{count} file was changed", "{count} files were changed", told.restored.length + told.kept.length)}>
       {told.diff && <Diff text={onDone ? told.diff : backwards(told.diff)} />}
       <div className="flex flex-wrap items-center gap-3 border-t border-line px-4 py-2.5">
-        <span className="min-w-0 flex-1 text-sm text-muted">{onDone ? t("Shown is what undoing would do; a later change is never overwritten.") : t("Undo puts it back as it was; a later change is never overwritten.")}</span>
+        <span className="min-w-0 flex-1 text-sm text-muted">{onDone ? t("This is what undoing would change. Later changes are never overwritten.") : t("Undo restores the previous version. Later changes are never overwritten.")}</span>
         {undo.isError && <span role="alert" className="text-sm text-bad">{undo.error.message}</span>}
         <Button look="danger" icon={Undo2} data-act="undo" disabled={undo.isPending} onClick={() => (sure ? undo.mutate() : setSure(true))} autoFocus={!!onDone} onBlur={() => setSure(!!onDone)}>
-          {sure ? t("Yes, put back") : t("Undo")}
+          {sure ? t("Restore") : t("Undo")}
         </Button>
       </div>
     </Block>
   );
 }
 
-/** A part of a page that opens and folds. */
+/** A collapsible part of a page. */
 export function Block({ title, children, folded }: { title: string; children: ReactNode; folded?: boolean }) {
   return (
     <details open={!folded}>

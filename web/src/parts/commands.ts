@@ -1,4 +1,4 @@
-/** Slash commands as `/help` has them: how each is typed, and what it does. */
+/** Slash commands as in `/help`: usage and description. */
 export const COMMANDS: [string, string][] = [
   ["/help", "list the commands"],
   ["/status", "show daemon and queue status"],

@@ -7,7 +7,7 @@ import { Button } from "./basics";
 import { Told } from "./told";
 
 const OWN = "server";
-/** Providers that give people a key, and the page where they do. */
+/** Providers with the page on which to create a key. */
 const PROVIDERS: [string, string, string][] = [
   ["anthropic", "Anthropic", "https://console.anthropic.com/settings/keys"],
   ["openai", "OpenAI", "https://platform.openai.com/api-keys"],
@@ -19,7 +19,7 @@ const PROVIDERS: [string, string, string][] = [
   ["xai", "xAI", "https://console.x.ai"],
 ];
 
-/** Connecting a model: it is asked for a word and a tool call first, and kept only if it answers. */
+/** Connects a model: tests a reply and a tool call, and saves the key only if both work. */
 export function Connect({ onDone }: { onDone?: () => void }) {
   const client = useQueryClient();
   const [provider, setProvider] = useState("anthropic");
@@ -44,30 +44,30 @@ export function Connect({ onDone }: { onDone?: () => void }) {
   return (
     <form className="mt-3 flex flex-col gap-4" onSubmit={(event) => { event.preventDefault(); if (ready) connect.mutate(false); }}>
       <label className="flex flex-col gap-1 text-sm">
-        {t("1. Who runs the model?")}
+        {t("1. Choose a provider")}
         <select value={provider} onChange={(event) => { setProvider(event.target.value); connect.reset(); }} className={look}>
           {PROVIDERS.map(([id, name]) => <option key={id} value={id}>{name}</option>)}
-          <option value={OWN}>{t("A server of my own (OpenAI chat completions)")}</option>
+          <option value={OWN}>{t("My own server (OpenAI-compatible)")}</option>
         </select>
       </label>
       {own && (
         <label className="flex flex-col gap-1 text-sm">
-          {t("Its address")}
+          {t("Server address")}
           <input value={address} inputMode="url" placeholder="http://127.0.0.1:8000/v1" onChange={(event) => setAddress(event.target.value)} className={`${look} font-mono`} />
         </label>
       )}
       <div className="flex flex-col gap-1 text-sm">
-        <label htmlFor="model-key">{own ? t("2. Its key, if it wants one") : t("2. Your key")}</label>
+        <label htmlFor="model-key">{own ? t("2. API key, if required") : t("2. API key")}</label>
         <input id="model-key" type="password" autoComplete="off" value={key} onChange={(event) => setKey(event.target.value)} className={`${look} font-mono`} />
-        {page && <a href={page} target="_blank" rel="noreferrer" className="self-start text-accent underline underline-offset-2">{t("Where to make one")}</a>}
+        {page && <a href={page} target="_blank" rel="noreferrer" className="self-start text-accent underline underline-offset-2">{t("Get a key")}</a>}
       </div>
       <label className="flex flex-col gap-1 text-sm">
-        {t("Model (empty: the usual one)")}
+        {t("Model (empty for the default)")}
         <input value={model} onChange={(event) => setModel(event.target.value)} className={`${look} font-mono`} />
       </label>
       <div className="flex flex-wrap items-center gap-3">
-        <Button type="submit" look="main" icon={Plug} disabled={!ready || connect.isPending}>{connect.isPending ? t("Asking for a word and a tool call …") : t("3. Try and connect")}</Button>
-        <p className="min-w-48 flex-1 text-sm text-muted">{t("The key is kept in a file that only you can read, and only if the model answers.")}</p>
+        <Button type="submit" look="main" icon={Plug} disabled={!ready || connect.isPending}>{connect.isPending ? t("Testing a reply and a tool call…") : t("3. Test and connect")}</Button>
+        <p className="min-w-48 flex-1 text-sm text-muted">{t("The key is saved only if the model answers, in a file that only you can read.")}</p>
       </div>
       <div aria-live="polite" className="text-sm">
         {connect.isError && <p className="text-bad"><Told text={connect.error.message} /></p>}
@@ -76,9 +76,9 @@ export function Connect({ onDone }: { onDone?: () => void }) {
           <>
             <p className="text-bad"><Told text={told.trouble} /></p>
             {told.tools === false ? (
-              <Button className="mt-2" disabled={connect.isPending} onClick={() => connect.mutate(true)}>{t("Use it all the same")}</Button>
+              <Button className="mt-2" disabled={connect.isPending} onClick={() => connect.mutate(true)}>{t("Use it anyway")}</Button>
             ) : (
-              <p className="text-muted">{t("Nothing was written. Put that right and try again.")}</p>
+              <p className="text-muted">{t("Nothing was saved. Fix this and try again.")}</p>
             )}
           </>
         )}

@@ -2,7 +2,7 @@ import { Check, Copy as CopyIcon, TriangleAlert } from "lucide-react";
 import { useState } from "react";
 import { t } from "../i18n";
 
-/** Puts the text on the clipboard. Over plain http a browser has none, so the old way is tried too; rejects where both fail. */
+/** Copy text to the clipboard. Browsers offer none over plain HTTP, so `execCommand` is tried too; rejects if both fail. */
 export async function toClipboard(text: string): Promise<void> {
   try {
     return await navigator.clipboard.writeText(text);
@@ -13,18 +13,18 @@ export async function toClipboard(text: string): Promise<void> {
     box.select();
     const done = document.execCommand("copy");
     box.remove();
-    if (!done) throw new Error(t("The browser does not let Hob copy; select the text and copy it yourself."));
+    if (!done) throw new Error(t("The browser blocked copying. Select the text and copy it yourself."));
   }
 }
 
-/** A quiet button that copies, and says whether it did. */
+/** A copy button that reports success or failure. */
 export function Copy({ text, word, done = t("Copied") }: { text: () => string; word: string; done?: string }) {
   const [state, setState] = useState<"" | "done" | "failed">("");
   const copy = () => toClipboard(text()).then(() => setState("done"), () => setState("failed"));
   const Icon = { "": CopyIcon, done: Check, failed: TriangleAlert }[state];
   return (
     <button type="button" onClick={() => void copy()} className={`inline-flex items-center gap-1 hover:text-text ${state === "failed" ? "text-bad" : ""}`}>
-      <Icon size={12} aria-hidden /> <span aria-live="polite">{state === "failed" ? t("Not copied: select the text and copy it yourself") : state === "done" ? done : word}</span>
+      <Icon size={12} aria-hidden /> <span aria-live="polite">{state === "failed" ? t("Couldn't copy. Select the text and copy it yourself.") : state === "done" ? done : word}</span>
     </button>
   );
 }

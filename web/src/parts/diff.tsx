@@ -28,7 +28,7 @@ function parse(diff: string): Line[] {
   return lines;
 }
 
-/** The same difference the other way round: what an undoing would take away is what was added. */
+/** Reverses a diff: what undoing would remove is what was added. */
 export function backwards(diff: string): string {
   const told: string[] = [];
   let [gone, come]: [string[], string[]] = [[], []];
@@ -53,10 +53,10 @@ export function backwards(diff: string): string {
 const LOOKS = { add: "bg-(--diff-add)", del: "bg-(--diff-del)", same: "", hunk: "", file: "" };
 const SIGNS = { add: "+", del: "−", same: " ", hunk: "", file: "" };
 
-/** A difference as git tells it: line numbers, signs, colours. */
+/** A git diff with line numbers, signs and colours. */
 export function Diff({ text }: { text: string }) {
   const lines = useMemo(() => parse(text), [text]);
-  if (!lines.length) return <p className="px-4 py-6 text-center text-muted">{t("Nothing was changed.")}</p>;
+  if (!lines.length) return <p className="px-4 py-6 text-center text-muted">{t("No changes.")}</p>;
   return (
     <div role="region" aria-label={t("Changes")} tabIndex={0} className="overflow-x-auto font-mono text-xs leading-5">
       <div className="w-max min-w-full">

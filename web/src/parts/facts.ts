@@ -7,7 +7,7 @@ export type Fact = {
 };
 export type Change = { id: string; at: number; kind: "added" | "changed" | "closed"; lines: { sign: "+" | "−"; fact: Fact }[]; undo: string };
 
-/** Every record of a fact that there ever was, those too that count no more. */
+/** All records of facts, including those no longer valid. */
 export function useFacts() {
   return useQuery({
     queryKey: ["memory", "facts"],
@@ -16,7 +16,7 @@ export function useFacts() {
   });
 }
 
-/** What Hob learned and let go since then, a change after the other, the newest first. */
+/** Changes of facts since a time, newest first. */
 export function changesSince(facts: readonly Fact[], since: number): Change[] {
   const added = new Map<string, Fact[]>();
   for (const each of facts) {
@@ -43,5 +43,5 @@ export function changesSince(facts: readonly Fact[], since: number): Change[] {
 
 const key = (fact: Fact) => `${fact.subject.toLowerCase()} ${fact.predicate}`;
 
-/** Since yesterday at this hour: what happened last night is in it. */
+/** The last 24 hours, which include last night. */
 export const sinceYesterday = () => Date.now() / 1000 - 86_400;

@@ -3,11 +3,11 @@ import { t } from "../i18n";
 
 export type Said = string | { message: string; values: Record<string, Said> };
 
-/** A sentence of Hob's with its values, in the page's language as far as the page has it. */
+/** A sentence with its values filled in, translated if the page has a translation. */
 export const spoken = (said: Said): string =>
   typeof said === "string" ? said : t(said.message, Object.fromEntries(Object.entries(said.values ?? {}).map(([name, value]) => [name, spoken(value)])));
 
-/** What a tool does, and the argument that says to what. */
+/** A headline for each tool, and the argument that completes it. */
 const VERBS: Record<string, [string, string]> = {
   exec: ["Hob wants to run", "command"],
   write: ["Hob wants to write", "path"],
@@ -17,13 +17,13 @@ const VERBS: Record<string, [string, string]> = {
 };
 const LONGEST = 120;
 
-/** What the call would do in its tool's own words ("send 40 € to DE12…"), where it has some. */
+/** The call's effect in its tool's own words ("send 40 € to DE12…"), if it has any. */
 function does(said: Said | undefined): string {
   if (!said || typeof said === "string") return "";
   return said.values.does ? spoken(said.values.does) : Object.values(said.values).map(does).find(Boolean) ?? "";
 }
 
-/** What is asked, in one line: what Hob wants to do, and to what. */
+/** The approval in one line: the action and its object. */
 export function headline(approval: ApprovalAnswer): { lead: string; object: string } {
   const told = does(approval.question?.reason as Said | undefined);
   if (told) return { lead: t("Hob wants to {does}", { does: told }), object: "" };

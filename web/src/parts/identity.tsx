@@ -1,26 +1,24 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { Check, CircleAlert, Undo2 } from "lucide-react";
 import { call, may } from "../api/client";
+import { useChange } from "../api/queries";
 import { t } from "../i18n";
 import { Button, Card, Skeleton } from "./basics";
 import { Diff } from "./diff";
 import { Told } from "./told";
 
-/** A file that says who Hob is and was changed: what was changed, and whether that counts. */
+/** A changed identity file with its diff, to accept or restore. */
 export function ChangedIdentity({ file }: { file: string }) {
-  const client = useQueryClient();
   const files = useQuery({ queryKey: ["identity"], queryFn: () => call("GET /api/v1/identity"), enabled: may("admin") });
-  const settle = useMutation({
-    mutationFn: ({ accept, hash }: { accept: boolean; hash: string }) => call("POST /api/v1/identity/{id}", { path: { id: file }, body: { accept, hash } }),
-    onSettled: () => { for (const key of ["identity", "status"]) void client.invalidateQueries({ queryKey: [key] }); },
-  });
+  const settle = useChange(["identity", "status"], ({ accept, hash }: { accept: boolean; hash: string }) =>
+    call("POST /api/v1/identity/{id}", { path: { id: file }, body: { accept, hash } }));
   const found = files.data?.files.find((each) => each.name === file);
   return (
     <Card className="overflow-hidden">
       <article aria-label={t("{file} was changed", { file })}>
         <h3 className="flex items-center gap-3 px-4 py-3">
           <CircleAlert size={18} className="shrink-0 text-warn" aria-hidden />
-          {t("{file} was changed and is not obeyed until you accept it.", { file })}
+          {t("{file} was changed. Hob ignores it until you accept the change.", { file })}
         </h3>
         {files.isFetching && !found && <Skeleton rows={1} />}
         {found && !found.accepted && (
@@ -30,9 +28,9 @@ export function ChangedIdentity({ file }: { file: string }) {
             <div className="flex flex-wrap items-center gap-2 border-t border-line px-4 py-3">
               {!found.problem && <Button look="main" icon={Check} data-act="allow" disabled={settle.isPending} onClick={() => settle.mutate({ accept: true, hash: found.hash })}>{t("Accept")}</Button>}
               {found.kept ? (
-                <Button icon={Undo2} data-act="deny" disabled={settle.isPending} onClick={() => settle.mutate({ accept: false, hash: found.hash })}>{t("Put back what was accepted")}</Button>
+                <Button icon={Undo2} data-act="deny" disabled={settle.isPending} onClick={() => settle.mutate({ accept: false, hash: found.hash })}>{t("Restore the accepted version")}</Button>
               ) : (
-                <span className="text-sm text-muted">{t("What was accepted before is not kept; this is all that stands in it.")}</span>
+                <span className="text-sm text-muted">{t("The previously accepted version is not available. This is the whole file.")}</span>
               )}
             </div>
           </>

@@ -2,12 +2,12 @@ import { t } from "../i18n";
 
 const LOOKS: Record<string, [string, string, string]> = {
   purple: ["#a855f7", "●", "memory is healthy"],
-  amber: ["#fbbf24", "▲", "memory is more than 70 % full"],
+  amber: ["#fbbf24", "▲", "memory is more than 70% full"],
   red: ["#f85149", "■", "memory is nearly full"],
   grey: ["#7d8395", "○", "memory is empty"],
 };
 
-/** How memory is, at a glance: a colour, a shape and a word. */
+/** Memory health as a colour, a shape and a word. */
 export function Led({ led, words }: { led: string; words?: boolean }) {
   const [colour, shape, word] = LOOKS[led] ?? LOOKS.grey!;
   return (

@@ -6,7 +6,7 @@ import { Button } from "./basics";
 import { Mark } from "./mark";
 import { Told } from "./told";
 
-/** Before anything else: a link signs in by itself, a token is pasted. */
+/** The sign-in page: a link signs in by itself, a token is pasted. */
 export function Login() {
   const [token, setToken] = useState("");
   const [problem, setProblem] = useState("");
@@ -22,7 +22,7 @@ export function Login() {
       const wait = error instanceof Problem ? error.retryAfter : null;
       const told = error instanceof Error ? error.message : String(error);
       const wrong = "token" in by && error instanceof Problem && error.code === "unauthorized";
-      setProblem(wait ? t("Too many wrong tries. Wait {seconds} seconds.", { seconds: wait }) : wrong ? t("This token is wrong, or it is not valid any more. `hob token show` prints the right one.") : told);
+      setProblem(wait ? t("Too many failed attempts. Try again in {seconds} seconds.", { seconds: wait }) : wrong ? t("This token is wrong or no longer valid. Run `hob token show` to get the current one.") : told);
     }
     setBusy(false);
   }
@@ -52,8 +52,8 @@ export function Login() {
         <Mark size={40} />
         <h1 className="mt-4 text-xl font-semibold">{t("Sign in to Hob")}</h1>
         <p className="mt-1 text-muted">
-          {t("On the machine where Hob runs,")} <code className="rounded bg-sunken px-1 font-mono text-text">hob dashboard</code>{" "}
-          {t("opens this page signed in, or prints a link that does.")}
+          {t("On the machine running Hob,")} <code className="rounded bg-sunken px-1 font-mono text-text">hob dashboard</code>{" "}
+          {t("opens this page signed in, or prints a sign-in link.")}
         </p>
         <label className="mt-5 block text-sm font-medium" htmlFor="token">
           {t("Or paste a token")}

@@ -12,7 +12,7 @@ const listeners = new Set<() => void>();
 const mark = (task: TaskAnswer) => `${task.id} ${task.updated}`;
 const letBe = () => localStorage.getItem(KEY) ?? "";
 
-/** A failure that is known and needs nobody any more; tried again and failed again it is another one. */
+/** Dismiss a failure. If the task is retried and fails again, it shows again. */
 export function leave(task: TaskAnswer) {
   localStorage.setItem(KEY, [...letBe().split("\n"), mark(task)].slice(-KEPT).join("\n"));
   listeners.forEach((each) => each());
@@ -29,7 +29,7 @@ function watch(listener: () => void) {
 
 const isReached = (limit: { spent_usd: number; held_usd: number; limit_usd: number }) => limit.limit_usd > 0 && limit.spent_usd + limit.held_usd >= limit.limit_usd;
 
-/** All that waits for the owner, and how many that are: what Home shows and the badge counts. */
+/** Everything that needs the owner, and its count for the badge. */
 export function useNeeds() {
   const known = useSyncExternalStore(watch, letBe).split("\n");
   const status = useStatus();
@@ -46,7 +46,7 @@ export function useNeeds() {
   const failed = failures.data?.tasks.filter((each) => each.updated > since && !each.session.startsWith("subagent:") && !known.includes(mark(each))) ?? [];
   const unaccepted = status.data?.unaccepted ?? [];
   const count = [asked, questions, limits, pairing, failed, unaccepted].reduce((sum, each) => sum + each.length, 0);
-  const lost = useConnection().state === "lost"; // what was never loaded is not nothing
+  const lost = useConnection().state === "lost"; // missing data does not mean that nothing is open
   const waits = [status, tasks, approvals, usage, paired, failures].some((each) => each.isEnabled && (each.isPending || (lost && each.data === undefined)));
   return { asked, questions, limits, pairing, failed, unaccepted, count, waits };
 }

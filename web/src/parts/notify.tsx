@@ -8,7 +8,7 @@ import { worker } from "./worker";
 
 const here = () => isSecureContext && "Notification" in window && "serviceWorker" in navigator;
 
-/** Tells of each new question for approval while nobody looks at the page, where the owner has allowed that. */
+/** Notifies of each new approval while the page is not visible, if enabled. */
 export function useApprovalNotifications() {
   const asked = useApprovals().data?.approvals;
   const known = useRef<Set<string> | null>(null);
@@ -32,14 +32,14 @@ export function useApprovalNotifications() {
   }, [asked]);
 }
 
-/** Asks once whether this browser may say that something waits; browsers want a press of a button for that. */
+/** Offers browser notifications; browsers require a button press for that. */
 export function NotifyChoice({ quiet }: { quiet?: boolean }) {
   const [state, setState] = useState(() => (here() ? Notification.permission : "denied"));
   if (!here() || state === "granted" || (quiet && state === "denied")) return null;
   return (
     <div className="mt-3 flex flex-wrap items-center gap-3 text-sm text-muted">
-      <span>{state === "denied" ? t("This browser does not let Hob notify you; its settings for this page say why.") : t("This browser can tell you when something waits for you.")}</span>
-      {state === "default" && <Button icon={Bell} onClick={() => void Notification.requestPermission().then(setState)}>{t("Notify me")}</Button>}
+      <span>{state === "denied" ? t("Notifications are blocked. Allow them in the browser's settings for this page.") : t("Get a browser notification when something needs you.")}</span>
+      {state === "default" && <Button icon={Bell} onClick={() => void Notification.requestPermission().then(setState)}>{t("Enable notifications")}</Button>}
     </div>
   );
 }

@@ -11,7 +11,7 @@ import { maySee } from "./places";
 
 type Found = { key: string; icon: LucideIcon; text: string; more: string; at?: number; href: string };
 
-/** Ctrl-K: places, conversations, what was said, memory, files and commands. */
+/** The Ctrl+K palette: places, conversations, messages, memory, files and commands. */
 export function Palette({ onClose, places }: {
   onClose: () => void; places: readonly { path: string; word: string; icon: LucideIcon }[];
 }) {
@@ -44,7 +44,7 @@ export function Palette({ onClose, places }: {
   const found: Found[] = [
     ...places
       .filter((each) => maySee(each.path) && t(each.word).toLowerCase().includes(low))
-      .map((each) => ({ key: each.path, icon: each.icon, text: t(each.word), more: t("place"), href: each.path })),
+      .map((each) => ({ key: each.path, icon: each.icon, text: t(each.word), more: t("page"), href: each.path })),
     ...sessions
       .filter((each) => low && maySee("/chat") && `${each.title} ${each.session}`.toLowerCase().includes(low))
       .slice(0, 6)
@@ -97,7 +97,7 @@ export function Palette({ onClose, places }: {
         }}
         className="h-11 w-full rounded-md border border-line bg-bg px-3 text-lg"
       />
-      <ul id="found" role="listbox" aria-label={t("Found")} className="mt-3 flex flex-col">
+      <ul id="found" role="listbox" aria-label={t("Results")} className="mt-3 flex flex-col">
         {found.map((each, index) => (
           <li
             key={`${each.href}${each.key}`}
@@ -113,7 +113,7 @@ export function Palette({ onClose, places }: {
             <span className="max-w-40 truncate text-xs text-muted">{each.at ? <When at={each.at} /> : each.more}</span>
           </li>
         ))}
-        {!found.length && <li className="px-3 py-4 text-muted">{t("Nothing is called so.")}</li>}
+        {!found.length && <li className="px-3 py-4 text-muted">{t("No results.")}</li>}
       </ul>
     </Dialog>
   );

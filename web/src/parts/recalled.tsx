@@ -8,7 +8,7 @@ import { ScoreBar, ScoreParts } from "./score";
 
 export type RecalledMemory = { id: string; score: number; parts: Record<string, number> };
 
-/** The memories that a prompt had, the best first, each with why it was chosen. */
+/** The memories of a prompt, the best first, each with its score. */
 export function Recalled({ turn, memories }: { turn: string; memories: RecalledMemory[] }) {
   const texts = useQuery({
     queryKey: ["recalled", turn],
@@ -17,11 +17,11 @@ export function Recalled({ turn, memories }: { turn: string; memories: RecalledM
     retry: false,
   });
   if (!memories.length) return null;
-  const told = (id: string) => texts.data?.items.find((each) => each.id.startsWith(id)); // a prompt names the beginning
+  const told = (id: string) => texts.data?.items.find((each) => each.id.startsWith(id)); // a prompt holds a prefix of the id
   const best = Math.max(...memories.map((each) => each.score), 0.0001);
   return (
     <details open>
-      <summary className="mb-1.5 text-sm font-semibold text-muted">{tn("{count} memory recalled, and why", "{count} memories recalled, and why", memories.length)}</summary>
+      <summary className="mb-1.5 text-sm font-semibold text-muted">{tn("{count} memory recalled", "{count} memories recalled", memories.length)}</summary>
       <Card className="overflow-hidden">
         <ul className="divide-y divide-line">
           {memories.toSorted((one, other) => other.score - one.score).map((each) => (
@@ -42,7 +42,7 @@ function Memory({ memory, told, best }: { memory: RecalledMemory; told: MemoryIt
         <span aria-hidden className={`mt-1.5 size-2.5 shrink-0 rounded-full ${gone ? "border border-muted" : "bg-muted"}`} style={item?.color ? { background: item.color } : {}} />
         <div className="min-w-0 flex-1">
           {gone ? (
-            <p className="text-muted italic">{t("forgotten since")}</p>
+            <p className="text-muted italic">{t("since forgotten")}</p>
           ) : (
             <Link href={`/memory?id=${encodeURIComponent(item?.id ?? memory.id)}`} dir="auto" className="block break-words hover:underline">{item?.text || memory.id.slice(0, 12)}</Link>
           )}

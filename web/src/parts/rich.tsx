@@ -3,7 +3,7 @@ import MarkdownIt from "markdown-it";
 
 const markdown = new MarkdownIt({ html: false, linkify: true, breaks: true });
 const alignments = /^text-align:\s*(left|right|center)$/;
-// the policy of the page allows no inline style: a table's alignment becomes a class
+// the content security policy forbids inline styles, so a table's alignment becomes a class
 for (const rule of ["th_open", "td_open"] as const) {
   markdown.renderer.rules[rule] = (tokens, index, options, _env, self) => {
     const token = tokens[index]!;
@@ -20,7 +20,7 @@ const POLICY = {
   ADD_URI_SAFE_ATTR: ["start", "class"],
   ALLOWED_URI_REGEXP: /^(?:https?|mailto):/i,
 };
-/** What was drawn lately, by its text: who scrolls back sees it at once. */
+/** Recently rendered texts, so that scrolling back is instant. */
 const drawn = new Map<string, string>();
 
 function draw(text: string): string {
@@ -32,7 +32,7 @@ function draw(text: string): string {
   return html;
 }
 
-/** Text with its Markdown drawn. */
+/** Rendered Markdown. */
 export function Rich({ text }: { text: string }) {
   return <div dir="auto" className="prose" dangerouslySetInnerHTML={{ __html: draw(text) }} />;
 }

@@ -7,9 +7,10 @@ import { live } from "../api/live";
 import { useConnection, useTasks } from "../api/queries";
 import type { TaskAnswer } from "../api/schema";
 import { duration, money, t } from "../i18n";
+import { sessionWord } from "./words";
 import { Button } from "./basics";
 
-/** What runs now, behind its count in the header, with a way to stop each. */
+/** Running turns behind their count in the header, each with a stop button. */
 export function RunningNow() {
   const tasks = (useTasks().data?.tasks ?? []).filter((each) => ["pending", "running", "waiting"].includes(each.state));
   const count = tasks.filter((each) => each.state !== "waiting").length;
@@ -28,7 +29,7 @@ export function RunningNow() {
   );
 }
 
-/** The last step that a turn took, in words, and what it cost so far. */
+/** The current step of a turn in words, and its cost so far. */
 function Step({ trace }: { trace: string }) {
   const step = useQuery({ queryKey: ["step", trace], queryFn: () => call("GET /api/v1/timeline", { query: { trace_id: trace, kind: "tool,model,approval", limit: 200 } }) });
   const last = step.data?.events[0];
@@ -38,7 +39,7 @@ function Step({ trace }: { trace: string }) {
   return <>{words && ` · ${words}`}{cost > 0 && ` · ${money(cost)}`}</>;
 }
 
-/** A message that is worked on, waits for somebody or stands in a queue; it can be stopped. */
+/** A running, waiting or queued message, with a stop button. */
 export function Running({ task }: { task: TaskAnswer }) {
   const connected = useConnection().state === "open";
   const [now, setNow] = useState(Date.now() / 1000);
@@ -47,13 +48,13 @@ export function Running({ task }: { task: TaskAnswer }) {
     const timer = setInterval(() => setNow(Date.now() / 1000), 1000);
     return () => clearInterval(timer);
   }, []);
-  const words = { pending: t("waits its turn"), waiting: t("waits for you"), running: t("works") }[task.state] ?? task.state;
+  const words = { pending: t("queued"), waiting: t("needs you"), running: t("working") }[task.state] ?? task.state;
   return (
     <div data-card className="flex min-h-14 items-center gap-3 px-4 py-2">
       <span aria-hidden className={`size-2 rounded-full ${task.state === "running" ? "animate-pulse bg-accent" : "bg-warn"}`} />
       <Link href={`/trace/${task.trace_id}`} className="min-w-0 flex-1">
         <p dir="auto" className="truncate font-medium">{task.title || t("(no text)")}</p>
-        <p className="truncate text-xs text-muted">{words} · {duration(Math.max(0, now - task.created))} · {task.session}{task.state === "running" && <Step trace={task.trace_id} />}</p>
+        <p className="truncate text-xs text-muted">{words} · {duration(Math.max(0, now - task.created))} · {sessionWord(task.session)}{task.state === "running" && <Step trace={task.trace_id} />}</p>
       </Link>
       <Button
         needs="admin"

@@ -1,6 +1,6 @@
 import { t } from "../i18n";
 
-/** How much a memory helps, beside the best of its list. */
+/** A memory's score relative to the best in its list. */
 export function ScoreBar({ score, best }: { score: number; best: number }) {
   return (
     <span className="w-20 shrink-0 pt-1.5" title={t("score {score}", { score: score.toFixed(3) })}>
@@ -13,13 +13,13 @@ export function ScoreBar({ score, best }: { score: number; best: number }) {
   );
 }
 
-/** What a memory's score is made of. */
+/** The parts of a memory's score. */
 export function ScoreParts({ parts }: { parts?: Record<string, unknown> }) {
   const shown = Object.entries(parts ?? {}).filter((each): each is [string, number] => typeof each[1] === "number" && each[1] !== 0);
   const most = Math.max(...shown.map(([, value]) => Math.abs(value)), 0.0001);
   if (!shown.length) return null;
   return (
-    <dl className="grid max-w-md grid-cols-[auto_1fr_auto] items-center gap-x-3 gap-y-1 text-xs" aria-label={t("Parts of the score")}>
+    <dl className="grid max-w-md grid-cols-[auto_1fr_auto] items-center gap-x-3 gap-y-1 text-xs" aria-label={t("Score breakdown")}>
       {shown.map(([name, value]) => (
         <div key={name} className="contents">
           <dt className="text-muted">{t(name)}</dt>

@@ -43,10 +43,10 @@ const PLACES: readonly { path: string; key: string; word: string; icon: LucideIc
   { path: "/settings", key: "s", word: "Settings", icon: Cog },
 ];
 
-/** Keys that act on the card in focus, else on the first there is: `data-act` of their buttons. */
+/** Keys and the `data-act` of the button they press: on the focused card, else on the first one. */
 const ACTS: Record<string, string> = { a: "allow", d: "deny", ".": "stop", u: "undo" };
 
-/** The first press leads to the button, the second presses it: nothing is decided by one key. */
+/** The first press focuses the button, the second presses it: no single key decides anything. */
 function choose(act: string) {
   const wanted = `[data-act="${act}"]:not(:disabled)`;
   const active = document.activeElement;
@@ -57,7 +57,7 @@ function choose(act: string) {
   button?.focus();
 }
 
-/** Those that this login is shown. */
+/** The places that this login may see. */
 const placesHere = () => PLACES.filter((each) => maySee(each.path));
 
 const AT_THE_THUMB = ["/", "/chat", "/timeline", "/trust"];
@@ -105,7 +105,7 @@ export function Shell() {
   return (
     <div className="flex h-dvh flex-col sm:flex-row">
       <a href="#main" className="sr-only focus:not-sr-only focus:absolute focus:z-50 focus:m-2 focus:rounded-md focus:bg-surface focus:p-2">
-        {t("Skip to the content")}
+        {t("Skip to content")}
       </a>
       <Rail path={path} waiting={asked.length} />
       <div className="flex min-h-0 min-w-0 flex-1 flex-col">
@@ -114,7 +114,7 @@ export function Shell() {
         {halted && <Held since={halted} />}
         <main id="main" tabIndex={-1} className="min-h-0 flex-1 outline-none">
           <Suspense fallback={<Page title=""><Skeleton rows={5} /></Page>}>
-            {!maySee(path) ? <Page title=""><Failure error={new Problem(403, "missing_scope", t("What it may is set by its token."))} /></Page> : <Switch>
+            {!maySee(path) ? <Page title=""><Failure error={new Problem(403, "missing_scope", t("Your access depends on the token you signed in with."))} /></Page> : <Switch>
               <Route path="/" component={Home} />
               <Route path="/chat" component={Chat} />
               <Route path="/timeline" component={Timeline} />
@@ -129,8 +129,8 @@ export function Shell() {
               <Route path="/costs" component={Costs} />
               <Route path="/settings" component={Settings} />
               <Route>
-                <Page title={t("Nothing is here")}>
-                  <Empty icon={Search} title={t("This address leads nowhere.")}>
+                <Page title={t("Page not found")}>
+                  <Empty icon={Search} title={t("There is nothing at this address.")}>
                     <Link href="/" className="text-accent underline">{t("Go home")}</Link>
                   </Empty>
                 </Page>
@@ -153,20 +153,20 @@ export function Shell() {
 function Dot({ count }: { count: number }) {
   if (!count) return null;
   return (
-    <span className="ms-auto rounded-full bg-warn px-1.5 text-xs font-semibold text-bg" aria-label={tn("{count} waits for you", "{count} wait for you", count)}>
+    <span className="ms-auto rounded-full bg-warn px-1.5 text-xs font-semibold text-bg" aria-label={tn("{count} needs you", "{count} need you", count)}>
       {count}
     </span>
   );
 }
 
-/** Places that are there only where there is something in them. */
+/** Places that only appear when they have content. */
 function useFurther() {
   const views = useViews().data?.views ?? [];
   const canvas = useCanvas().data?.pages.length ? [{ path: "/canvas", word: t("Canvas"), icon: Presentation }] : [];
   return [...canvas, ...views.map(({ name, title }) => ({ path: `/view/${name}`, word: title, icon: Plug }))];
 }
 
-/** What this browser keeps of how the page looks: a word on the root element, so that styles can go by it. */
+/** A display preference of this browser, stored as a data attribute of the root element for styling. */
 function useLook(name: "rail" | "density", other: string): [boolean, () => void] {
   const [on, setOn] = useState(() => document.documentElement.dataset[name] === other);
   return [on, () => {
@@ -182,7 +182,7 @@ function Rail({ path, waiting }: { path: string; waiting: number }) {
   const [compact, toggleCompact] = useLook("density", "compact");
   const shown = narrow ? "sr-only" : "sr-only lg:not-sr-only";
   return (
-    <nav aria-label={t("Places")} className={`hidden w-16 shrink-0 flex-col gap-1 overflow-y-auto border-e border-line p-3 sm:flex ${narrow ? "" : "lg:w-52"}`}>
+    <nav aria-label={t("Navigation")} className={`hidden w-16 shrink-0 flex-col gap-1 overflow-y-auto border-e border-line p-3 sm:flex ${narrow ? "" : "lg:w-52"}`}>
       <Link href="/" className="mb-3 flex items-center gap-2.5 px-1 py-1" aria-label="Hob">
         <Mark />
         <span className={`hidden text-lg font-semibold tracking-tight ${narrow ? "" : "lg:inline"}`}>Hob</span>
@@ -209,8 +209,8 @@ function Rail({ path, waiting }: { path: string; waiting: number }) {
         </Link>
       ))}
       <div className={`mt-auto flex pt-3 ${narrow ? "flex-col" : "flex-col lg:flex-row"}`}>
-        <span className="hidden lg:block"><Button look="quiet" icon={narrow ? PanelLeftOpen : PanelLeftClose} label={narrow ? t("Show the words") : t("Icons alone")} aria-pressed={narrow} onClick={toggleNarrow} className="px-2" /></span>
-        <Button look="quiet" icon={compact ? Rows3 : Rows4} label={compact ? t("More room between lines") : t("Less room between lines")} aria-pressed={compact} onClick={toggleCompact} className="px-2" />
+        <span className="hidden lg:block"><Button look="quiet" icon={narrow ? PanelLeftOpen : PanelLeftClose} label={narrow ? t("Expand sidebar") : t("Collapse sidebar")} aria-pressed={narrow} onClick={toggleNarrow} className="px-2" /></span>
+        <Button look="quiet" icon={compact ? Rows3 : Rows4} label={compact ? t("Comfortable spacing") : t("Compact spacing")} aria-pressed={compact} onClick={toggleCompact} className="px-2" />
       </div>
     </nav>
   );
@@ -221,7 +221,7 @@ function Bottom({ path, waiting }: { path: string; waiting: number }) {
   const look = (on: boolean) => `relative flex min-h-14 min-w-0 flex-1 flex-col items-center justify-center gap-0.5 text-xs ${on ? "text-accent" : "text-muted"}`;
   const others = [...placesHere().filter((each) => !AT_THE_THUMB.includes(each.path)), ...useFurther()];
   return (
-    <nav aria-label={t("Places")} className="flex shrink-0 border-t border-line bg-surface pb-[env(safe-area-inset-bottom)] sm:hidden">
+    <nav aria-label={t("Navigation")} className="flex shrink-0 border-t border-line bg-surface pb-[env(safe-area-inset-bottom)] sm:hidden">
       {placesHere().filter((each) => AT_THE_THUMB.includes(each.path)).map(({ path: place, word, icon: Icon }) => (
         <Link key={place} href={place} aria-current={here(path, place) ? "page" : undefined} className={look(here(path, place))}>
           <Icon size={20} aria-hidden />
@@ -267,8 +267,8 @@ function Header({ onSearch, onKeys, waiting }: { onSearch: () => void; onKeys: (
       </button>
       <div className="ms-auto flex items-center gap-1 text-sm text-muted sm:gap-3">
         {waiting > 0 && (
-          <Link href="/" className="rounded-full bg-warn-soft px-2.5 py-1 text-xs font-semibold text-warn">
-            {t("{count} for you", { count: waiting })}
+          <Link href="/" className="whitespace-nowrap rounded-full bg-warn-soft px-2.5 py-1 text-xs font-semibold text-warn">
+            {tn("{count} needs you", "{count} need you", waiting)}
           </Link>
         )}
         <RunningNow />
@@ -283,7 +283,7 @@ function Header({ onSearch, onKeys, waiting }: { onSearch: () => void; onKeys: (
         </span>
         <LanguageButton />
         <ThemeButton />
-        <span className="hidden md:inline"><Button look="quiet" icon={Keyboard} label={t("Keys")} onClick={onKeys} className="px-2" /></span>
+        <span className="hidden md:inline"><Button look="quiet" icon={Keyboard} label={t("Keyboard shortcuts")} onClick={onKeys} className="px-2" /></span>
         <Button
           look="quiet"
           icon={LogOut}
@@ -335,7 +335,7 @@ function Offline() {
   const connection = useConnection();
   const [shown, setShown] = useState(false);
   useEffect(() => {
-    // a short break is no news
+    // ignore short interruptions
     const timer = setTimeout(() => setShown(connection.state === "lost"), connection.state === "lost" ? 1_500 : 0);
     return () => clearTimeout(timer);
   }, [connection]);
@@ -343,7 +343,7 @@ function Offline() {
   return (
     <div role="status" className="flex items-center gap-2 border-b border-line bg-warn-soft px-4 py-2 text-sm text-warn">
       <WifiOff size={16} aria-hidden className="shrink-0" />
-      {t(knowsSomething() ? "Not connected since {time}; showing what was known. Nothing is sent until Hob is back." : "Not connected since {time}. Nothing is sent until Hob is back.", {
+      {t(knowsSomething() ? "Offline since {time}. Showing the last known state. Nothing is sent until Hob is back." : "Offline since {time}. Nothing is sent until Hob is back.", {
         time: clock(connection.since / 1000),
       })}
     </div>
@@ -354,17 +354,17 @@ function Keys({ open, onClose }: { open: boolean; onClose: () => void }) {
   const rows: [string, ReactNode][] = [
     ["Ctrl K", t("Search")],
     ...placesHere().map(({ key, word }): [string, ReactNode] => [`g ${key}`, t(word)]),
-    ["j k", t("Next and previous entry of the timeline")],
-    ["Enter", t("Open the chosen entry")],
+    ["j k", t("Next or previous timeline entry")],
+    ["Enter", t("Open the selected entry")],
     ["/", t("Filter the timeline")],
-    ["a d", t("Allow or deny the card in focus: press twice")],
-    [".", t("Stop what runs: press twice")],
-    ["u", t("Undo: press twice")],
+    ["a d", t("Approve or deny the focused card (press twice)")],
+    [".", t("Stop the running turn (press twice)")],
+    ["u", t("Undo (press twice)")],
     ["Esc", t("Back, close")],
-    ["?", t("These keys")],
+    ["?", t("Show keyboard shortcuts")],
   ];
   return (
-    <Dialog open={open} onClose={onClose} title={t("Keys")}>
+    <Dialog open={open} onClose={onClose} title={t("Keyboard shortcuts")}>
       <dl className="grid grid-cols-[auto_1fr] gap-x-6 gap-y-2">
         {rows.map(([key, what]) => (
           <div key={key} className="contents">

@@ -1,22 +1,22 @@
 import { ArrowDownLeft, ArrowUpRight, Bot, Brain, CircleDot, Hand, ShieldAlert, Users, Wrench, type LucideIcon } from "lucide-react";
 import { t } from "../i18n";
 
-/** Each kind of span: its colour, its icon, its word. No colour stands alone. */
+/** Colour, icon and word of each span type: no meaning by colour alone. */
 export const KINDS: Record<string, { colour: string; icon: LucideIcon; word: () => string }> = {
   INBOUND: { colour: "var(--inbound)", icon: ArrowDownLeft, word: () => t("message") },
   OUTBOUND: { colour: "var(--outbound)", icon: ArrowUpRight, word: () => t("answer") },
-  LLM: { colour: "var(--llm)", icon: Bot, word: () => t("model asked") },
+  LLM: { colour: "var(--llm)", icon: Bot, word: () => t("model call") },
   TOOL: { colour: "var(--tool)", icon: Wrench, word: () => t("tool") },
   POLICY: { colour: "var(--policy)", icon: ShieldAlert, word: () => t("policy") },
   APPROVAL: { colour: "var(--approval)", icon: Hand, word: () => t("approval") },
   DELEGATION: { colour: "var(--tool)", icon: Users, word: () => t("sub-agent") },
-  RECALL: { colour: "var(--inbound)", icon: Brain, word: () => t("recall") },
+  RECALL: { colour: "var(--inbound)", icon: Brain, word: () => t("memory recall") },
   EVENT: { colour: "var(--event)", icon: CircleDot, word: () => t("event") },
 };
 
 export const kindOf = (type: string) => KINDS[type] ?? KINDS.EVENT!;
 
-/** Whether something went wrong in it. An answer's status is its kind, an approval's what became of it. */
+/** Whether an event failed. An answer's status is its kind, an approval's its outcome. */
 export function wentWrong(event: { kind: string; status: string; classification?: string }): boolean {
   if (event.kind === "outbound") return event.status === "error";
   if (event.kind === "turn") return ["failed", "set_aside"].includes(event.classification ?? "");

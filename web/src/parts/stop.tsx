@@ -2,10 +2,11 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { OctagonX, Play } from "lucide-react";
 import { useState } from "react";
 import { call } from "../api/client";
-import { exact, t } from "../i18n";
+import { useChange } from "../api/queries";
+import { moment, t } from "../i18n";
 import { Button } from "./basics";
 
-/** Ends every turn that runs, waits or stands in a queue, and holds what Hob would do by itself; asks once. */
+/** Stops running, waiting and queued turns and pauses Hob's own activity, after a confirmation. */
 export function StopAll({ count }: { count: number }) {
   const client = useQueryClient();
   const [sure, setSure] = useState(false);
@@ -18,23 +19,19 @@ export function StopAll({ count }: { count: number }) {
   });
   return (
     <Button needs="admin" look="danger" icon={OctagonX} disabled={stop.isPending} onBlur={() => setSure(false)} onClick={() => (sure ? stop.mutate() : setSure(true))}>
-      {!sure ? t("Stop everything") : count ? t("Yes, stop all {count}", { count }) : t("Yes, hold what is self-made")}
+      {!sure ? t("Stop everything") : count ? t("Yes, stop all {count}", { count }) : t("Yes, pause Hob's own activity")}
     </Button>
   );
 }
 
-/** Says that everything self-made is held, with the way on. */
+/** The banner while Hob's own activity is paused, with a button to resume. */
 export function Held({ since }: { since: number }) {
-  const client = useQueryClient();
-  const lift = useMutation({
-    mutationFn: () => call("POST /api/v1/resume"),
-    onSettled: () => { for (const key of ["tasks", "status"]) void client.invalidateQueries({ queryKey: [key] }); },
-  });
+  const lift = useChange(["tasks", "status"], () => call("POST /api/v1/resume"));
   return (
     <div role="status" className="flex flex-wrap items-center gap-x-4 gap-y-2 border-b border-line bg-warn-soft px-4 py-2 text-sm">
-      <p className="min-w-0 flex-1"><strong className="text-warn">{t("Everything is stopped.")}</strong> {t("What Hob does by itself is held since {time}; what you write is answered.", { time: exact(since) })}</p>
+      <p className="min-w-0 flex-1"><strong className="text-warn">{t("Everything is paused.")}</strong> {t("Hob's own activity is paused since {time}. It still answers your messages.", { time: moment(since) })}</p>
       {lift.isError && <span role="alert" className="text-bad">{lift.error.message}</span>}
-      <Button needs="admin" icon={Play} disabled={lift.isPending} onClick={() => lift.mutate()}>{t("Go on")}</Button>
+      <Button needs="admin" icon={Play} disabled={lift.isPending} onClick={() => lift.mutate()}>{t("Resume")}</Button>
     </div>
   );
 }

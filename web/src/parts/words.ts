@@ -1,6 +1,6 @@
 import { t } from "../i18n";
 
-/** Codes of states, faults and outcomes in words, as the commands have them. */
+/** Words for codes of states, faults and outcomes, as in the command line. */
 export const WORDS: Record<string, string> = {
   created: "begun",
   pending: "waiting",
@@ -31,10 +31,13 @@ export const WORDS: Record<string, string> = {
   unknown_outcome: "Hob was stopped during it, so its outcome is unknown",
 };
 
-/** A code in the reader's words; one that has none as it is. */
+/** The words for a code, else the code itself. */
 export const wordOf = (code: string) => t(WORDS[code] ?? code);
 
-/** Kinds and outcomes of entries of the audit log, and who was asked for. */
+/** The displayed name of a conversation: its key without the `api:` prefix. */
+export const sessionWord = (session: string) => session.replace(/^api:/, "");
+
+/** Words for kinds and outcomes of audit entries. */
 const AUDIT: Record<string, string> = {
   authentication: "login",
   rate: "rate limit",
@@ -54,7 +57,7 @@ const AUDIT: Record<string, string> = {
 };
 export const auditWord = (code: string) => t(AUDIT[code] ?? code.replaceAll("_", " "));
 
-/** What a turn does at an event about it. */
+/** Words for the state of a turn at an event. */
 const TURN: Record<string, string> = {
   ready: "ready to continue",
   running: "runs",
@@ -64,27 +67,27 @@ const TURN: Record<string, string> = {
 };
 export const turnWord = (code: string) => (TURN[code] ? t(TURN[code]) : wordOf(code));
 
-/** What calls of a tool may do to the world. */
+/** Words for the effects of tools, after "Can". */
 const EFFECTS: Record<string, string> = {
-  reads_private: "read what is yours",
-  reads_untrusted: "read what others wrote",
-  writes: "change files so that it can be undone",
-  writes_finally: "change things for good",
-  communicates: "reach other computers or people",
-  persists: "leave something for later turns",
+  reads_private: "read your private data",
+  reads_untrusted: "read content from others",
+  writes: "change files (can be undone)",
+  writes_finally: "make permanent changes",
+  communicates: "contact other computers or people",
+  persists: "store something for later turns",
   executes: "run programs",
 };
 export const effectWord = (code: string) => t(EFFECTS[code] ?? code);
 
-/** Titles of groups of settings; a plug-in's has its name. */
+/** Titles of settings sections; a plug-in's section has its own name. */
 const GROUPS: Record<string, string> = {
   model: "Models",
-  prompt_guard: "What models elsewhere are sent",
-  sanitizer: "Cleaning of answers",
-  classifier: "Choice of the model",
+  prompt_guard: "Data sent to remote models",
+  sanitizer: "Answer cleanup",
+  classifier: "Model routing",
   agent: "Turns",
-  spending: "Limits of spending",
-  workspace: "Your folder",
+  spending: "Spending limits",
+  workspace: "Workspace",
   gateway: "HTTP API",
   bus: "Queues",
   store: "Database",
@@ -94,7 +97,7 @@ const GROUPS: Record<string, string> = {
   scanner: "Content scanner",
   memory: "Memory",
   er1: "ER1",
-  knowledge: "Search in documents",
+  knowledge: "Document search",
   sandbox: "Sandbox",
   web: "Web search",
   mcp: "MCP servers",
@@ -103,7 +106,7 @@ const GROUPS: Record<string, string> = {
   delivery: "Delivery",
   logs: "Log",
   backups: "Backups",
-  retention: "How long records are kept",
+  retention: "Data retention",
   webhooks: "Incoming webhooks",
   webhooks_out: "Outgoing webhooks",
   security: "Security audit",
@@ -111,28 +114,28 @@ const GROUPS: Record<string, string> = {
 };
 export const groupWord = (code: string) => t(GROUPS[code] ?? code);
 
-/** Titles of Hob's own channels; another has its name. */
+/** Titles of built-in channels; others have their own names. */
 const CHANNELS: Record<string, string> = {
   hob: "Between conversations",
-  report: "Results of background work",
+  report: "Background results",
   webhook: "Incoming webhooks",
   webhook_out: "Outgoing webhooks",
 };
 export const channelWord = (code: string) => t(CHANNELS[code] ?? code);
 
-/** What a model was asked for beside the turns, by the task. */
+/** Purposes of model calls outside of turns, by task. */
 const PURPOSES: Record<string, string> = {
   summary: "Hob wrote a summary",
-  facts: "Hob looked for facts to remember",
-  observer: "Hob noted what was said",
+  facts: "Hob extracted facts",
+  observer: "Hob took notes",
   reflector: "Hob condensed its notes",
-  consolidation: "Hob summed up what was said",
-  rewriting: "Hob looked for other search words",
-  reranking: "Hob ordered search results",
+  consolidation: "Hob consolidated memories",
+  rewriting: "Hob reworded a search",
+  reranking: "Hob ranked search results",
   sampling: "Hob answered an MCP server",
-  vision: "Hob described a picture",
-  test: "Hob tried the model",
+  vision: "Hob described an image",
+  test: "Hob tested the model",
   replay: "Hob replayed a turn",
 };
-/** What a call of a model was for, which tells "owner/summary"; nothing for one of a turn. */
+/** The purpose of a model call classified as, e.g., "owner/summary"; empty for calls of a turn. */
 export const purposeWord = (classification: string) => t(PURPOSES[classification.split("/")[1] ?? ""] ?? "");

@@ -1,1 +1,1 @@
-"""What is sent to chats and what is not: silent mode, and the links of those who write in the browser."""
+"""Delivery rules: silent mode, and web users' links to chats."""

@@ -1,4 +1,4 @@
-"""The rules of delivery over a kernel."""
+"""Opening the delivery rules."""
 
 from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
@@ -13,12 +13,12 @@ from hob.core.ids import TurnId
 from hob.gateway.webusers import WebUsers
 
 GATHER_SECONDS = 0.25
-"""Answers that come within so short a time are brought to the linked chats together."""
+"""Window in which answers for linked chats are collected and sent together."""
 
 
 @asynccontextmanager
 async def open_delivery(kernel: Kernel) -> AsyncIterator[Contribution]:
-    """What is not sent, who writes in the browser, and what brings their answers to the linked chats."""
+    """Create the delivery rules with the follower that forwards answers to linked chats."""
     rules = DeliveryRules(
         kernel.config[DeliverySettings],
         kernel.store,

@@ -1,4 +1,4 @@
-"""Silent mode, those who write in the browser, and the chats that are linked to them."""
+"""Silent mode, web users, and their linked chats."""
 
 import json
 import secrets
@@ -24,7 +24,7 @@ _PREFIX = "user:"
 
 
 class DeliveryRules:
-    """Implements `WebUsers`, tells what is not sent, and brings answers of web users to their chats."""
+    """Implements `WebUsers`, decides what is skipped, and forwards web users' answers to their chats."""
 
     def __init__(
         self,
@@ -44,18 +44,18 @@ class DeliveryRules:
         self._users: dict[str, WebUser] = {}
 
     async def load(self) -> None:
-        """Read who there is; once, before anything is sent. Raises StoreErrors."""
+        """Load the web users, once, before anything is sent. Raises StoreErrors."""
         self._users.clear()
         for record in await self._records.list(_PREFIX):
             user = _read(record)
             self._users[user.id] = user
 
     def reconfigure(self, config: Config) -> None:
-        """Go by other settings from the next chunk on."""
+        """Apply new settings from the next chunk on."""
         self._settings = config[DeliverySettings]
 
     def skips(self, outbound: Outbound) -> str:
-        """Why this chunk is not sent; empty where it is."""
+        """Return why this chunk is not sent; empty if it is."""
         settings, to = self._settings, outbound.to
         if not settings.silent_mode or to.channel in _MACHINES:
             return ""
@@ -95,7 +95,7 @@ class DeliveryRules:
         del self._users[user.id]
 
     async def follow(self, events: Sequence[tuple[int, TimelineEvent]]) -> Effects | None:
-        """What ended in the conversation of a linked web user goes to the chat too: what was said and the answer."""
+        """Forward finished turns of linked web users to their chats: message and answer."""
         linked = {user.session: user for user in self._users.values() if user.address}
         outbounds: list[Outbound] = []
         for _, event in events:
@@ -125,7 +125,7 @@ class DeliveryRules:
 
     async def _keep(self, user: WebUser) -> WebUser:
         value = json.dumps([user.name, user.force_send, user.address, user.created])
-        await self._records.put(PluginRecord(_PREFIX + user.id, value, person=_person(user.address)))
+        await self._records.put(PluginRecord(_PREFIX + user.id, value, person=_erasable_sender(user.address)))
         self._users[user.id] = user
         return user
 
@@ -151,8 +151,8 @@ def _address_of(to: Address) -> str:
     return str(SenderAddress.of(to.channel, to.chat, to.account))
 
 
-def _person(address: str) -> str | None:
-    """As erasing spells a sender, so that the link goes with the person."""
+def _erasable_sender(address: str) -> str | None:
+    """Return the sender in the form that erasure uses, so that the link is erased with the person."""
     if not address:
         return None
     return str(SenderAddress.parse(address))

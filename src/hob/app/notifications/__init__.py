@@ -1,1 +1,1 @@
-"""What Hob tells without being asked: the owner, webhooks, the outbox alarm."""
+"""Unprompted messages: to the owner, to webhooks, and the outbox alarm."""

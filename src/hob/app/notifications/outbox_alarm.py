@@ -1,4 +1,4 @@
-"""The alarm for replies that do not arrive: told once an incident; while nothing is pending, nothing wakes."""
+"""An alarm for undelivered replies, raised once per incident; sleeps while nothing is pending."""
 
 import asyncio
 import logging
@@ -14,17 +14,17 @@ from hob.core.translation.sentences import Sentence, say, span
 from hob.store.messages.outbox import OutboxAge
 from hob.store.store import Store
 
-TOO_OLD = 300.0
-"""Seconds that something may be pending before the owner hears of it."""
+MAX_PENDING_SECONDS = 300.0
+"""Age in seconds at which a pending reply raises the alarm."""
 
 log = logging.getLogger(__name__)
 
 Tell = Callable[[str, str, str], Awaitable[None]]
-"""Tells the owner a text, under a key that is told once, and not by this channel if another leads to them."""
+"""Sends the owner a text, once per key, preferably not over the failing channel."""
 
 
 class OutboxAlarm:
-    """An incident begins when something has been pending for five minutes, and ends when nothing is any more."""
+    """Raises an incident when a reply is pending for five minutes, and ends it when nothing is pending."""
 
     def __init__(self, store: Store, clock: Clock, notify: Tell, language: str) -> None:
         self._store = store
@@ -33,40 +33,40 @@ class OutboxAlarm:
         self._language = language
         self._owing = asyncio.Event()
         self.since: float | None = None
-        """Since when the incident lasts (Unix seconds); None while there is none."""
+        """Start of the incident (Unix seconds); None without one."""
 
     def on_pending(self) -> None:
-        """Something may be pending from now on."""
+        """Wake up: something may be pending."""
         self._owing.set()
 
     async def run(self) -> None:
-        """Watch, as long as it runs; first over what earlier runs left."""
+        """Watch until cancelled, beginning with replies from earlier runs."""
         while True:
             self._owing.clear()
             try:
-                left = await self._look()
+                left = await self._check()
             except StoreError as error:
                 log.warning("the outbox cannot be looked at: %s", error)
-                left = TOO_OLD
+                left = MAX_PENDING_SECONDS
             if left is None:
                 await self._owing.wait()
-                left = TOO_OLD  # what is pending since now is not late before that
+                left = MAX_PENDING_SECONDS  # anything pending from now on cannot be late before that
             await self._clock.sleep(left)
 
-    async def _look(self) -> float | None:
-        """Seconds until something can be late; None where nothing is pending."""
+    async def _check(self) -> float | None:
+        """Check once. Return the seconds until something can be late; None if nothing is pending."""
         oldest = await self._store.outbox.oldest()
         if oldest is None:
             self._end()
             return None
         late = self._clock.now().timestamp() - oldest.created
-        if late < TOO_OLD:
+        if late < MAX_PENDING_SECONDS:
             self._end()
-            return min(TOO_OLD, max(1.0, TOO_OLD - late))  # the clock may have been set back
+            return min(MAX_PENDING_SECONDS, max(1.0, MAX_PENDING_SECONDS - late))  # the clock may have been set back
         if self.since is None:
             self.since = oldest.created
             await self._begin(oldest, late)
-        return TOO_OLD
+        return MAX_PENDING_SECONDS
 
     async def _begin(self, oldest: OutboxAge, late: float) -> None:
         log.error(
@@ -86,7 +86,7 @@ class OutboxAlarm:
 
 @asynccontextmanager
 async def open_alarm(kernel: Kernel) -> AsyncIterator[Contribution]:
-    """The alarm over this kernel, awake to what is written for a channel that runs."""
+    """Create the alarm, woken by writes for a running channel."""
     alarm = OutboxAlarm(kernel.store, kernel.clock, kernel.notifier.notify_undelivered, kernel.language)
 
     def on_pending(addresses: Collection[Address] | None) -> None:

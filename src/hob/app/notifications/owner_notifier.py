@@ -1,4 +1,4 @@
-"""Telling the owner what no one asked about: where they wrote last, and on the timeline."""
+"""Unprompted messages to the owner: where they wrote last, and on the timeline."""
 
 import json
 import logging
@@ -24,12 +24,12 @@ log = logging.getLogger(__name__)
 
 
 class OwnerNotifier:
-    """Knows where the owner can be reached, and sends them messages there."""
+    """Tracks where the owner can be reached, and sends messages there."""
 
     def __init__(
         self, store: Store, people: People, channels: ChannelDirectory, clock: Clock, on_pending: OnPending
     ) -> None:
-        """`on_pending` is told where something waits to be delivered."""
+        """`on_pending` is called when a message awaits delivery."""
         self._store = store
         self._people = people
         self._channels = channels
@@ -39,18 +39,18 @@ class OwnerNotifier:
         self._kept: tuple[Address, str] | None = None
 
     async def load(self) -> None:
-        """Where the owner wrote last, in an earlier run. Raises StoreErrors."""
+        """Load the owner's last address from an earlier run. Raises StoreErrors."""
         found = (await self._store.channel_state.get(*_STATE)).get(_KEY)
         if found:
             *address, sender = json.loads(found)
             self._at = self._kept = (Address(*address), sender)
 
-    def owner_is_at(self, address: Address, sender: str) -> None:
-        """The owner has just written there, alone, under this id."""
+    def note_owner_address(self, address: Address, sender: str) -> None:
+        """Note that the owner has just written alone at this address, under this id."""
         self._at = (address, sender)
 
     async def keep(self) -> None:
-        """Store where the owner is, if that has changed. Raises StoreErrors."""
+        """Store the owner's address if it has changed. Raises StoreErrors."""
         at = self._at
         if at is not None and at != self._kept:
             await self._store.channel_state.put(*_STATE, {_KEY: json.dumps((*astuple(at[0]), at[1]))})
@@ -59,9 +59,9 @@ class OwnerNotifier:
     async def notify(
         self, text: str, what: str, *, sender: str = "", key: str = "", trace: str = "", avoid: str = ""
     ) -> None:
-        """Send the owner this text and write it down; durable when it returns. The same `key` is told once.
+        """Send the owner this text and record it; durable on return. A repeated `key` is sent once.
 
-        Not by the channel to `avoid`, if another leads to them. Raises StoreErrors.
+        Uses another channel than `avoid` if one reaches the owner. Raises StoreErrors.
         """
         to, event = self._owner(avoid) or self._owner(), self._event(text, what, sender, trace)
         log.warning("%s: %s", what, sender or "the owner is told")
@@ -79,13 +79,13 @@ class OwnerNotifier:
         self._on_pending((to,))
 
     async def notify_undelivered(self, text: str, key: str, channel: str) -> None:
-        """The owner hears that replies to this channel do not arrive. Raises StoreErrors."""
+        """Tell the owner that replies to this channel are not delivered. Raises StoreErrors."""
         await self.notify(text, "outbox", key=key, avoid=channel)
 
     async def forward(self, message: Outbound, text: str) -> str:
-        """Send the owner this text instead of the message; the same message is told once. Where that is.
+        """Send the owner this text instead of the message, once per message. Returns the channel used.
 
-        Where no channel leads to them it is the terminal, which shows it when it is opened next. Raises StoreErrors.
+        If no channel reaches the owner, the terminal shows it when opened next. Raises StoreErrors.
         """
         to = self._owner() or Address("local", "main")
         limit = self._channels.limit_of(to)
@@ -97,11 +97,11 @@ class OwnerNotifier:
         return to.channel
 
     async def note(self, text: str, what: str, *, sender: str = "", trace: str = "") -> None:
-        """Write it on the timeline alone. Raises StoreErrors."""
+        """Record it on the timeline only. Raises StoreErrors."""
         await self._store.timeline.add((self._event(text, what, sender, trace),))
 
     def _owner(self, avoid: str = "") -> Address | None:
-        """Where they wrote last, else an address that is theirs; None where no channel leads to them."""
+        """Return where the owner wrote last, else one of their addresses; None if no channel reaches them."""
         if self._at is not None and self._at[0].channel != avoid:
             at, sender = self._at
             person = self._people.find(SenderAddress.of(at.channel, sender, at.account))

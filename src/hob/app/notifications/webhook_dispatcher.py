@@ -1,7 +1,7 @@
-"""Outgoing webhooks: which events go to whom; a follower of the timeline puts them into the outbox.
+"""Outgoing webhooks: a follower of the timeline that puts selected events into the outbox.
 
-What it puts there has an id made of the event's and is written with its cursor: killed at any moment it puts nothing
-there twice and leaves nothing out.
+Entries have ids derived from their events and are written together with the cursor: a crash at any moment neither
+duplicates nor loses one.
 """
 
 import json
@@ -34,8 +34,8 @@ _ENDS: Mapping[str, str] = {
 }
 
 
-class _News(NamedTuple):
-    """What is to be told. `words` are what was said, which only some are told."""
+class _Notice(NamedTuple):
+    """An event to report. `words` is the message text, which only some receivers get."""
 
     type: str
     data: Mapping[str, Any]
@@ -44,7 +44,7 @@ class _News(NamedTuple):
 
 
 class WebhookDispatcher:
-    """Sends each receiver what it is to be told of."""
+    """Sends receivers the events they are configured for."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class WebhookDispatcher:
         language: str,
         on_pending: OnPending,
     ) -> None:
-        """`on_pending` is told where something waits to be sent."""
+        """`on_pending` is called when an entry awaits delivery."""
         self._receivers = receivers
         self._store = store
         self._telling = notifier
@@ -64,13 +64,13 @@ class WebhookDispatcher:
         self._complained: set[str] = set()
 
     async def begin(self) -> None:
-        """A receiver is told of what happens after it was first seen in the settings.
+        """Start new receivers at the current end of the timeline.
 
-        To be called once, before anything happens that is to be told. Raises StoreErrors.
+        Call once, before any event to report. Raises StoreErrors.
         """
         kept = await self._store.channel_state.get(*_STATE)
         if not self._receivers:
-            if kept:  # anyone who is told again one day is not told of what happened until then
+            if kept:  # a receiver that returns later does not get the events in between
                 await self._store.channel_state.put(*_STATE, dict.fromkeys(kept, ""))
             await self._store.followers.forget(NAME)
             return
@@ -83,7 +83,7 @@ class WebhookDispatcher:
             await self._store.channel_state.put(*_STATE, {**fresh, **gone})
 
     async def work(self, events: Sequence[tuple[int, TimelineEvent]]) -> Effects:
-        """What the receivers are to be told of these events."""
+        """Queue these events for their receivers."""
         told = [each for place, event in events for each in await self._tell(place, event)]
         if not told:
             return Effects()
@@ -91,9 +91,9 @@ class WebhookDispatcher:
 
     async def _tell(self, place: int, event: TimelineEvent) -> list[Outbound]:
         if event.kind is EventKind.DELIVERY and event.name == WEBHOOK_OUT_CHANNEL:
-            await self._complain(event)
+            await self._report_abandoned(event)
             return []
-        kind = _type_of(event)
+        kind = _webhook_type(event)
         names = [
             name for name, settings in self._receivers.items() if kind in settings.events and place > self._since[name]
         ]
@@ -102,23 +102,23 @@ class WebhookDispatcher:
         news = await self._news_of(kind, event)
         return [self._outbound(name, event, news) for name in names]
 
-    async def _news_of(self, kind: str, event: TimelineEvent) -> _News:
+    async def _news_of(self, kind: str, event: TimelineEvent) -> _Notice:
         if event.turn is None:
-            return _News(kind, {"about": event.status}, {"text": event.text})
+            return _Notice(kind, {"about": event.status}, {"text": event.text})
         about: dict[str, Any] = {"session": event.session, "turn": event.turn, "trace": event.trace}
         hops = await self._store.turns.hops(event.turn)
         row = await self._store.turns.find(event.turn)
         if kind == "approval.asked":
             asked = await self._store.approvals.open(event.session)
             about |= {"tool": event.name, "approvals": [each.id for each in asked if each.turn == event.turn]}
-            return _News(kind, about, {"question": row.question if row is not None else ""}, hops)
+            return _Notice(kind, about, {"question": row.question if row is not None else ""}, hops)
         about |= {"state": event.classification, "seconds": event.seconds}
         if kind == "turn.failed":
             about["reason"] = event.status
         opening = await self._store.turns.opening(event.turn)
-        return _News(kind, about, {"message": opening, "reply": row.reply if row is not None else ""}, hops)
+        return _Notice(kind, about, {"message": opening, "reply": row.reply if row is not None else ""}, hops)
 
-    def _outbound(self, name: str, event: TimelineEvent, news: _News) -> Outbound:
+    def _outbound(self, name: str, event: TimelineEvent, news: _Notice) -> Outbound:
         id = OutboxId(f"wh_{event.id}_{name}")
         body = {
             "id": id,
@@ -131,8 +131,8 @@ class WebhookDispatcher:
         to = Address(WEBHOOK_OUT_CHANNEL, name)
         return Outbound(id, to, text, OutboundKind.NOTICE, event.turn, event.trace, previews=False)
 
-    async def _complain(self, event: TimelineEvent) -> None:
-        """The owner hears of what was given up: once a day and receiver, for others wait behind it."""
+    async def _report_abandoned(self, event: TimelineEvent) -> None:
+        """Tell the owner about an abandoned delivery, once per day and receiver, since others wait behind it."""
         if event.status != "undeliverable":
             return
         for row in await self._store.outbox.stuck():
@@ -152,8 +152,8 @@ class WebhookDispatcher:
             return
 
 
-def _type_of(event: TimelineEvent) -> str:
-    """What a webhook calls it; empty for what none is told of."""
+def _webhook_type(event: TimelineEvent) -> str:
+    """Return the webhook type of an event; empty if webhooks never report it."""
     match event.kind:
         case EventKind.TURN if event.turn is not None and not (event.session or "").startswith("subagent:"):
             return _ENDS.get(event.classification, "")

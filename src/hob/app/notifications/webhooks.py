@@ -1,4 +1,4 @@
-"""Webhooks in both directions, joined: where answers to them go, and who is told of what."""
+"""Opening of incoming and outgoing webhooks."""
 
 import asyncio
 import logging
@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 
 @asynccontextmanager
 async def open_webhooks(kernel: Kernel) -> AsyncIterator[Contribution]:
-    """Where answers to webhooks go, and who is told of what."""
+    """Create the answer channel for incoming webhooks, and the dispatcher for outgoing ones."""
     config, receivers, notifier = kernel.config, kernel.config[WebhooksOut], kernel.notifier
     dispatcher = WebhookDispatcher(receivers, kernel.store, notifier, kernel.language, kernel.signals.outbox)
     await dispatcher.begin()
@@ -42,7 +42,7 @@ async def open_webhooks(kernel: Kernel) -> AsyncIterator[Contribution]:
 
 
 def warn_of_webhooks(config: Config) -> None:
-    """Say in the log which webhooks neither take nor tell anything. Reads their secrets."""
+    """Log webhooks that neither receive nor report anything. Reads their secrets."""
     for name, received in config[Webhooks].items():
         if problem := received.problem():
             log.warning("webhook %s takes nothing: %s", name, problem, extra=OWN)
@@ -52,9 +52,9 @@ def warn_of_webhooks(config: Config) -> None:
 
 
 class AnswerChannel:
-    """Implements `Channel` for what comes in by webhooks, whose senders wait for no answer.
+    """Implements `Channel` for incoming webhooks, whose senders do not wait for an answer.
 
-    What is not for the owner is on the timeline and in the webhook's conversation, and goes nowhere else.
+    Answers that are not for the owner stay on the timeline and in the webhook's session.
     """
 
     name = WEBHOOK_CHANNEL
@@ -67,11 +67,11 @@ class AnswerChannel:
         self._telling = notifier
 
     def run(self, accept: Accept) -> AbstractAsyncContextManager[None]:
-        """Nothing is received here: deliveries come in over HTTP."""
+        """Receive nothing: deliveries come in over HTTP."""
         return _nothing(accept)
 
     async def send(self, message: Outbound) -> Delivered:
-        """Durable at the owner's when it returns, where the webhook's settings say so. Raises StoreErrors."""
+        """Forward the answer to the owner if the webhook's settings say so; durable on return. Raises StoreErrors."""
         settings = self._webhooks.get(message.to.chat)
         if settings is None or settings.answer is not AnswerTo.OWNER:
             return Delivered("kept")

@@ -1,1 +1,1 @@
-"""The dashboard on phones: a listener with TLS where the owner wants one, and the certificates for it."""
+"""Phone access to the dashboard: an optional TLS listener, and its certificates."""

@@ -1,4 +1,4 @@
-"""Phone access to the dashboard: opened and closed while Hob runs, certificates renewed in time."""
+"""Phone access to the dashboard, opened and closed at run time, with timely certificate renewal."""
 
 import asyncio
 import logging
@@ -24,24 +24,24 @@ from hob.gateway.settings import GatewaySettings
 log = logging.getLogger(__name__)
 
 FOLDER, AUTHORITY = "phone", "hob-ca.crt"
-LOOK_SECONDS = 12 * 3600.0
-"""How often it is looked whether the certificate has to be renewed."""
-AGAIN_SECONDS = 60.0
-"""After what could not be opened: a network may be there later."""
+CHECK_SECONDS = 12 * 3600.0
+"""Interval of certificate checks."""
+RETRY_SECONDS = 60.0
+"""Delay before another attempt to open: the network may be up later."""
 
 
 class GivenCertificate(NamedTuple):
-    """`gateway.tls_cert` and `gateway.tls_key`; without a key it stands in the certificate's file."""
+    """`gateway.tls_cert` and `gateway.tls_key`; without a key, the certificate's file holds it."""
 
     certificate: Path
     key: Path | None = None
 
 
 class PhonePlace(NamedTuple):
-    """What is listened at: an address, the name by which phones call it, and the certificate with its key.
+    """A listening address, the host name for phones, and a certificate with its key.
 
-    The key stands in a file of its own or beside the certificate. `authority` is the SHA-256 of the authority that
-    phones have to install first; empty where they know it.
+    The key is in a file of its own or beside the certificate. `authority` is the SHA-256 of the authority that phones
+    have to install first; empty if they trust it already.
     """
 
     host: str
@@ -52,7 +52,7 @@ class PhonePlace(NamedTuple):
 
 
 Listen: TypeAlias = Callable[[PhonePlace, ssl.SSLContext], AbstractAsyncContextManager[int]]
-"""Serves the dashboard there while the block is open, which is given the port. Raises Unready."""
+"""Serves the dashboard at a place while the block is open; yields the port. Raises Unready."""
 
 
 @Lazy
@@ -71,7 +71,7 @@ def _choices() -> Callable[[Mapping[str, str], GivenCertificate | None], list[Ph
 
 @asynccontextmanager
 async def open_phone(kernel: Kernel) -> AsyncIterator[Contribution]:
-    """Whether it is open is up to the daemon, which has the listeners."""
+    """Create phone access. The daemon, which has the listeners, opens it."""
     access = PhoneAccess(kernel.config, kernel.environ, kernel.clock)
     yield Contribution(provides={Phone: access, PhoneAccess: access}, on_settings=access.reconfigure)
 
@@ -90,10 +90,10 @@ class PhoneAccess:
         self._problem: HobError | None = None
         self._changed = asyncio.Event()
         self._known = asyncio.Event()
-        """Set once it is known whether it could be opened."""
+        """Set once it is known whether the listener could be opened."""
 
     def reconfigure(self, config: Config) -> None:
-        """Open, close or move it as the settings say now."""
+        """Open, close or move the listener as the settings say now."""
         if config[DashboardSettings].phone != self._wanted:
             self._wanted, self._problem = config[DashboardSettings].phone, None
             self._known.clear()
@@ -129,7 +129,7 @@ class PhoneAccess:
         return None
 
     async def run(self, listen: Listen) -> None:
-        """Keep it open where it is wanted, until this is cancelled."""
+        """Keep the listener open as configured, until cancelled."""
         while True:
             self._changed.clear()
             if not self._wanted:
@@ -144,18 +144,18 @@ class PhoneAccess:
                     self._open, self._problem = PhoneAddress(f"https://{name}:{port}", place.authority), None
                     self._known.set()
                     log.info("phones reach the dashboard at %s", self._open.url, extra=OWN)
-                    await self._stay(place, tls)
+                    await self._renew_until_changed(place, tls)
             except (NotConfigured, OSError) as error:
                 self._problem = error if isinstance(error, HobError) else Unready(str(error))
                 self._known.set()
                 log.warning("phones cannot reach the dashboard: %s", error, extra=OWN)
-                await wait_for_event(self._changed, self._clock, AGAIN_SECONDS)
+                await wait_for_event(self._changed, self._clock, RETRY_SECONDS)
             finally:
                 self._open = None
 
-    async def _stay(self, place: PhonePlace, tls: ssl.SSLContext) -> None:
-        """Until the owner wants it otherwise, or it is elsewhere; its certificate is renewed meanwhile."""
-        while not await wait_for_event(self._changed, self._clock, LOOK_SECONDS):
+    async def _renew_until_changed(self, place: PhonePlace, tls: ssl.SSLContext) -> None:
+        """Renew the certificate until the settings or the address change."""
+        while not await wait_for_event(self._changed, self._clock, CHECK_SECONDS):
             try:
                 now = await self._place()
                 tls.load_cert_chain(now.certificate, now.key)

@@ -1,4 +1,4 @@
-"""The certificate that the owner has given the API, where it is good for phones too."""
+"""The API's configured certificate, if phones can use it too."""
 
 import re
 import socket
@@ -6,17 +6,18 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 from hob.app.phone.access import GivenCertificate
-from hob.app.phone.programs import said_by
+from hob.app.phone.programs import run_program
 from hob.core.errors import HobError
 
 
-def known_name(given: GivenCertificate, address: str, environ: Mapping[str, str], *names: str) -> str:
-    """By which of its names phones reach this address: one of `names`, the address itself, or one that leads there.
+def matching_name(given: GivenCertificate, address: str, environ: Mapping[str, str], *names: str) -> str:
+    """Return the certificate's name for this address: one of `names`, the address itself, or a name that resolves to
+    it.
 
-    Empty where it has none of them, has ended, or was signed by nobody else: no phone would know it. Blocks.
+    Empty if it has none, has expired, or is self-signed, so that phones would not trust it. Blocks.
     """
     try:
-        said = said_by(
+        said = run_program(
             "openssl", "x509", "-in", str(given.certificate), "-noout", "-checkend", "0", "-issuer", "-subject",
             "-ext", "subjectAltName", environ=environ,
         )  # fmt: skip

@@ -1,7 +1,7 @@
-"""Hob's own certificate authority, for phones in the same network: they install it once and know Hob's certificates.
+"""Hob's own certificate authority, which phones in the same network install once.
 
-What it signs holds for addresses of private networks alone (RFC 5280, 4.2.1.10), so that who steals its key can stand
-between a phone and nothing else.
+Its certificates are valid for private addresses only (RFC 5280, 4.2.1.10), so that a stolen key cannot impersonate any
+other site.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ from ipaddress import IPv4Address, IPv6Address, ip_network
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from hob.app.phone.programs import said_by
+from hob.app.phone.programs import run_program
 from hob.config.whole_file import write_whole
 from hob.core.errors import NotConfigured, Unready
 from hob.core.translation.language import translatable
@@ -50,7 +50,7 @@ subjectAltName = IP:{address}
 
 
 def check_private(address: IPv4Address | IPv6Address) -> None:
-    """Raises NotConfigured for an address that the authority does not sign for."""
+    """Raise NotConfigured for an address that the authority does not sign for."""
     if not any(address in network for network in _NETWORKS):
         raise NotConfigured(
             translatable(
@@ -61,22 +61,22 @@ def check_private(address: IPv4Address | IPv6Address) -> None:
 
 
 class OwnAuthority:
-    """Files in a folder of the home, made by `openssl` when they are first needed. Its methods block."""
+    """The authority's files in a folder of the home, created by `openssl` on first use. Its methods block."""
 
     def __init__(self, folder: Path, environ: Mapping[str, str], days: int = DAYS) -> None:
-        """`days` is how long a server's certificate holds; it is renewed 30 days before its end."""
+        """`days` is the lifetime of a server certificate; it is renewed 30 days before its end."""
         self._folder = folder
         self._environ = environ
         self._days = days
 
     @property
     def certificate(self) -> Path:
-        """The authority's own certificate, which phones install; it may not be there yet."""
+        """Return the path of the authority's certificate, which may not exist yet."""
         return self._folder / "hob-ca.crt"
 
     @property
     def fingerprint(self) -> str:
-        """The SHA-256 of its certificate, as phones show it; empty where there is none."""
+        """Return the SHA-256 of its certificate, as phones show it; empty if there is none."""
         try:
             der = ssl.PEM_cert_to_DER_cert(self.certificate.read_text())
         except (OSError, ValueError):
@@ -84,12 +84,14 @@ class OwnAuthority:
         return hashlib.sha256(der).digest().hex(":").upper()
 
     def certify(self, address: IPv4Address | IPv6Address) -> Path:
-        """The certificate for this address with its key, renewed if it ends soon. Raises NotConfigured, Unready."""
+        """Return a certificate for this address with its key, renewing one that expires soon. Raises NotConfigured,
+        Unready.
+        """
         check_private(address)
         self._folder.mkdir(mode=0o700, exist_ok=True)
         file = self._folder / f"{str(address).replace(':', '-')}.pem"
         if not self._holds(self.certificate, self._days):
-            self._found(address)
+            self._create(address)
         elif self._holds(file, RENEW_DAYS):
             return file
         with TemporaryDirectory(dir=self._folder) as folder:
@@ -105,8 +107,8 @@ class OwnAuthority:
             write_whole(file, (key.read_text() + signed).encode())
         return file
 
-    def _found(self, address: IPv4Address | IPv6Address) -> None:
-        """Make the authority; what an earlier one signed is worth nothing then."""
+    def _create(self, address: IPv4Address | IPv6Address) -> None:
+        """Create the authority, which voids certificates of an earlier one."""
         for old in self._folder.glob("*.pem"):
             old.unlink()
         write_whole(self._key_file, self._key().encode())
@@ -134,7 +136,7 @@ class OwnAuthority:
         return self._openssl("ecparam", "-name", "prime256v1", "-genkey", "-noout")
 
     def _openssl(self, *arguments: str) -> str:
-        return said_by("openssl", *arguments, environ=self._environ)
+        return run_program("openssl", *arguments, environ=self._environ)
 
 
 def _config(name: str, address: IPv4Address | IPv6Address) -> str:

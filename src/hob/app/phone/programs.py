@@ -1,4 +1,4 @@
-"""Running `openssl` and `tailscale`, which make certificates, with a time limit."""
+"""Running `openssl` and `tailscale` with a time limit."""
 
 import subprocess
 from collections.abc import Mapping
@@ -7,11 +7,11 @@ from hob.core.errors import NotConfigured, Unready
 from hob.core.translation.language import translatable
 
 SECONDS = 90.0
-"""How long a program may take; the authority behind a tailnet's certificates takes its time."""
+"""Time limit of a program; the authority of tailnet certificates is slow."""
 
 
-def said_by(*command: str, environ: Mapping[str, str]) -> str:
-    """What a program prints. Raises NotConfigured where it is not installed, Unready with its own words if it fails."""
+def run_program(*command: str, environ: Mapping[str, str]) -> str:
+    """Return a program's output. Raises NotConfigured if it is not installed, Unready with its message if it fails."""
     program = command[0]
     try:
         done = subprocess.run(

@@ -1,4 +1,4 @@
-"""This machine's name in a tailnet, and the certificate that every phone knows: https://tailscale.com/kb/1153"""
+"""This machine's name in a tailnet, and its publicly trusted certificate: https://tailscale.com/kb/1153"""
 
 import json
 from collections.abc import Mapping
@@ -6,23 +6,23 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from hob.app.phone.programs import said_by
+from hob.app.phone.programs import run_program
 from hob.config.whole_file import write_whole
 from hob.core.errors import NotConfigured, Unready
 from hob.core.translation.language import translatable
 
 
 class Tailnet(NamedTuple):
-    """This machine in it."""
+    """This machine in the tailnet."""
 
     name: str
     address: str
 
 
 def find_tailnet(environ: Mapping[str, str]) -> Tailnet:
-    """What `tailscale status` tells. Raises NotConfigured and Unready, which say what to do."""
+    """Read `tailscale status`. Raises NotConfigured and Unready, with what to do."""
     try:
-        status = json.loads(said_by("tailscale", "status", "--json", environ=environ))
+        status = json.loads(run_program("tailscale", "status", "--json", environ=environ))
         state, own = status["BackendState"], status["Self"]
         name, addresses = str(own["DNSName"]).rstrip("."), [str(each) for each in own.get("TailscaleIPs") or ()]
         certified = name in (status.get("CertDomains") or ())
@@ -38,11 +38,13 @@ def find_tailnet(environ: Mapping[str, str]) -> Tailnet:
 
 
 def fetch_certificate(name: str, folder: Path, environ: Mapping[str, str]) -> Path:
-    """The certificate for this name with its key; tailscale renews what it has. Raises NotConfigured, Unready."""
+    """Fetch the certificate for this name with its key; tailscale renews an existing one. Raises NotConfigured,
+    Unready.
+    """
     folder.mkdir(mode=0o700, exist_ok=True)
     file = folder / "tailnet.pem"
     with TemporaryDirectory(dir=folder) as beside:
         chain, key = Path(beside) / "chain.pem", Path(beside) / "key.pem"
-        said_by("tailscale", "cert", "--cert-file", str(chain), "--key-file", str(key), name, environ=environ)
+        run_program("tailscale", "cert", "--cert-file", str(chain), "--key-file", str(key), name, environ=environ)
         write_whole(file, (key.read_text() + chain.read_text()).encode())
     return file

@@ -1,1 +1,1 @@
-"""Replaying a turn: what models were given, word for word, and what another one makes of it."""
+"""Replaying a turn: its exact model requests, and another model's answers to them."""

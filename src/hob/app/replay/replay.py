@@ -1,4 +1,4 @@
-"""A turn asked once more: tools answer with what they gave then, nothing is executed, nothing enters the session."""
+"""Replay of a turn: tools return recorded results, nothing is executed, and nothing enters the session."""
 
 import difflib
 import json
@@ -30,8 +30,8 @@ from hob.store.store import Store
 TASK = "replay"
 _SESSION = SessionKey("models:replay")
 _PATIENCE_SECONDS = 60.0
-_MORE_ROUNDS = 3
-"""So many rounds more than the recorded turn took."""
+_EXTRA_ROUNDS = 3
+"""Rounds that a replay may take beyond the recorded turn."""
 _NOT_MADE = (
     "This call was not made. This is a replay: calls are answered with what the recorded turn got, and it made no such"
     " call. Answer with what you have."
@@ -40,7 +40,7 @@ _NOT_MADE = (
 
 @dataclass(frozen=True, slots=True)
 class _Round:
-    """One model call of the recorded turn: the number of its step, and what came of it, if an answer did."""
+    """A recorded model call: the number of its step, and its reply, if there was one."""
 
     step: int
     asked: ModelAsked
@@ -48,7 +48,7 @@ class _Round:
 
 
 class TurnReplay:
-    """Rebuilds the requests of turns, and asks another model what the first one was asked."""
+    """Rebuilds the requests of a turn, and sends them to another model."""
 
     def __init__(self, store: Store, model: Model, routes: ModelRoutes, budget: Budget, clock: Clock) -> None:
         self._store = store
@@ -58,9 +58,9 @@ class TurnReplay:
         self._clock = clock
 
     async def __call__(self, id: str, model: str) -> ReplayAnswer:
-        """What a turn, a message's or a trace's, was given and answered; with a model also what that one answers now.
+        """Return a turn's requests and answers, by the id of the turn, message or trace; with a model also its replay.
 
-        Raises NotFound, and InvalidRequest where the details are gone.
+        Raises NotFound, and InvalidRequest if the details were erased.
         """
         turn, trace = await self._store.requests.turn(id)
         steps, requests = await self._store.journal.load_steps(turn), await self._store.requests.load(turn)
@@ -71,21 +71,21 @@ class TurnReplay:
         view: ReplayAnswer = {
             "turn": turn,
             "trace": trace,
-            "rebuilt": [await self._rebuilt(each, requests) for each in rounds],
+            "rebuilt": [await self._compare_request(each, requests) for each in rounds],
             "then": then,
             "now": None,
             "difference": [],
         }
         if not model:
             return view
-        joined = _joined(rounds, requests)
-        now = await self._ask(requests[min(requests)], model, _Recorded(rounds, steps, requests), joined)
+        joined = _joined_messages(rounds, requests)
+        now = await self._ask(requests[min(requests)], model, _RecordedResults(rounds, steps, requests), joined)
         before, after = then["text"].splitlines(), now["text"].splitlines()
         difference = [*difflib.unified_diff(before, after, then["model"], now["model"], lineterm="")]
         return {**view, "now": now, "difference": difference}
 
-    async def _rebuilt(self, each: _Round, requests: Mapping[int, ModelRequest]) -> RebuiltAnswer:
-        """Whether the stored request of this call makes its server be sent the same bytes again."""
+    async def _compare_request(self, each: _Round, requests: Mapping[int, ModelRequest]) -> RebuiltAnswer:
+        """Compare the bytes that the stored request would send with those that were sent."""
         replied, request = each.replied, requests.get(each.step)
         ref = replied.ref if replied is not None else each.asked.model
         row: RebuiltAnswer = {"step": each.step, "model": ref, "sent": "", "identical": None, "why": ""}
@@ -118,7 +118,7 @@ class TurnReplay:
         }
 
     async def _ask(
-        self, request: ModelRequest, model: str, recorded: "_Recorded", joined: Sequence[Sequence[UserMessage]]
+        self, request: ModelRequest, model: str, recorded: "_RecordedResults", joined: Sequence[Sequence[UserMessage]]
     ) -> ReplaySide:
         request = replace(
             request, model=model, models=(), task=TASK, cache_key=None, patience=_PATIENCE_SECONDS, stays=False
@@ -126,7 +126,7 @@ class TurnReplay:
         waiting = deque(joined[1:])
         began, replies, calls, trouble = self._clock.monotonic(), list[ModelReply](), list[ReplayedCall](), ""
         try:
-            while len(replies) < len(joined) + _MORE_ROUNDS:
+            while len(replies) < len(joined) + _EXTRA_ROUNDS:
                 reply = await self._reply(request)
                 replies.append(reply)
                 more = waiting.popleft() if waiting else ()
@@ -159,7 +159,7 @@ class TurnReplay:
         }
 
     async def _reply(self, request: ModelRequest) -> ModelReply:
-        """Raises ModelError, BudgetExceeded."""
+        """Ask the model. Raises ModelError, BudgetExceeded."""
         if isinstance(self._model, Routes):
             request = (await self._model.route(request)).request
         began, reply = self._clock.monotonic(), ModelReply("")
@@ -182,8 +182,8 @@ class TurnReplay:
         return reply
 
 
-class _Recorded:
-    """What the tools of a turn gave, as the model was shown it, by the name and the arguments of the call."""
+class _RecordedResults:
+    """Recorded tool results of a turn, as the model saw them, by tool name and arguments."""
 
     def __init__(self, rounds: Sequence[_Round], steps: Sequence[Step], requests: Mapping[int, ModelRequest]) -> None:
         texts = {step.result.call: step.result.text for step in steps if isinstance(step, ToolReceived)}
@@ -196,7 +196,7 @@ class _Recorded:
                     self._left[_key(call)].append(texts[call.id])
 
     def result(self, call: ToolCall) -> ToolMessage:
-        """What this call is answered; the same call again gets what it got the next time, or the last time."""
+        """Return the recorded result of this call. A repeated call gets the next result, or the last one again."""
         left = self._left.get(_key(call))
         if not left:
             return ToolMessage(call.id, _NOT_MADE, is_error=True)
@@ -220,8 +220,8 @@ def _rounds(steps: Sequence[Step]) -> list[_Round]:
     return rounds
 
 
-def _joined(rounds: Sequence[_Round], requests: Mapping[int, ModelRequest]) -> list[Sequence[UserMessage]]:
-    """What was said to the turn while it ran, by the round whose request it came in with; none to the first."""
+def _joined_messages(rounds: Sequence[_Round], requests: Mapping[int, ModelRequest]) -> list[Sequence[UserMessage]]:
+    """Return messages that joined the running turn, by the round whose request included them; never the first."""
     found: list[Sequence[UserMessage]] = [()]
     for one, other in pairwise(requests.get(each.step) for each in rounds):
         new: list[UserMessage] = []

@@ -1,1 +1,1 @@
-"""The work repository and the identity files, as the owner sees and changes them."""
+"""The owner's view of the work repository and the identity files."""

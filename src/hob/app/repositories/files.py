@@ -1,4 +1,4 @@
-"""Files of a repository, as its owner looks at them: confined to its folder, links followed only within."""
+"""Files of a repository for its owner, confined to its folder; links are followed only within it."""
 
 import os
 from pathlib import Path, PurePosixPath
@@ -14,7 +14,7 @@ _MAX_REPOSITORIES = 200
 
 
 def inside(path: str) -> str:
-    """The path, if it stays in the folder and out of git's own. Raises NotFound."""
+    """Return the path if it stays in the folder and outside `.git`. Raises NotFound."""
     parts = PurePosixPath(path).parts
     odd = path.startswith("/") or "\0" in path or any(part == ".." or part.casefold() == ".git" for part in parts)
     if odd or len(path) > 4_000:
@@ -22,8 +22,8 @@ def inside(path: str) -> str:
     return str(PurePosixPath(*parts)) if parts else ""
 
 
-def find_inside(root: Path, path: str) -> Path:
-    """What lies there, links followed if they stay in the folder. Raises NotFound."""
+def resolve_inside(root: Path, path: str) -> Path:
+    """Resolve a path, following links that stay in the folder. Raises NotFound."""
     try:
         found = (root / inside(path)).resolve(strict=True)
     except (OSError, RuntimeError):
@@ -33,9 +33,9 @@ def find_inside(root: Path, path: str) -> Path:
     return found
 
 
-def rows_of(root: Path, path: str) -> list[RepoRow]:
-    """What lies in a folder of it, folders first. Raises NotFound."""
-    folder = find_inside(root, path)
+def list_folder(root: Path, path: str) -> list[RepoRow]:
+    """List a folder, subfolders first. Raises NotFound."""
+    folder = resolve_inside(root, path)
     if not folder.is_dir():
         raise NotFound(translatable("{path} is not a folder", path=path))
     base, depth = inside(path), len(PurePosixPath(inside(path)).parts)
@@ -53,9 +53,9 @@ def rows_of(root: Path, path: str) -> list[RepoRow]:
     return sorted(rows, key=lambda row: (row["type"] != "folder", str(row["name"]).casefold()))[:_MAX_ROWS]
 
 
-def content_of(root: Path, path: str) -> FileAnswer:
-    """The beginning of a file of it, if it is text. Raises NotFound."""
-    file = find_inside(root, path)
+def read_text_file(root: Path, path: str) -> FileAnswer:
+    """Return the beginning of a text file. Raises NotFound."""
+    file = resolve_inside(root, path)
     if not file.is_file():
         raise NotFound(translatable("{path} is not a file", path=path))
     with file.open("rb") as opened:
@@ -65,8 +65,8 @@ def content_of(root: Path, path: str) -> FileAnswer:
     return {"path": path, "content": text, "size": size, "binary": binary, "cut": not binary and size > _MAX_TEXT}
 
 
-def repositories_below(root: Path) -> list[str]:
-    """Those in the folder and up to two below, by their paths."""
+def find_repositories(root: Path) -> list[str]:
+    """Return the paths of repositories in the folder, up to two levels below."""
     found = []
     for top, folders, _ in os.walk(root):
         depth = len(Path(top).relative_to(root).parts)

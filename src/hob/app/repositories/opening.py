@@ -1,4 +1,4 @@
-"""The repositories over the kernel; what asks git is loaded when somebody looks."""
+"""The owner's repositories; the git code is loaded on first use."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -12,7 +12,7 @@ from hob.gateway.lazy_ports import LazyRepositories
 from hob.workspace.settings import WorkspaceSettings
 
 SEARCHED = "searched"
-"""The folder below which repositories are looked for (`workspace.search_path`)."""
+"""The folder to search for repositories (`workspace.search_path`)."""
 
 
 @Lazy
@@ -24,7 +24,7 @@ def _over() -> Callable[..., Any]:
 
 @asynccontextmanager
 async def open_repositories(kernel: Kernel) -> AsyncIterator[Contribution]:
-    """The folders are those of the settings as they are when somebody looks."""
+    """Create the repositories; folders are read from the current settings on each use."""
     now = kernel.config[WorkspaceSettings]
 
     def reconfigure(config: Config) -> None:

@@ -1,11 +1,11 @@
-"""The owner's repositories over git: what lies in them, what was changed, and the few things one does about it."""
+"""The owner's git repositories: files, changes, and the common commands."""
 
 import asyncio
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from hob.app.repositories.files import content_of, find_inside, inside, repositories_below, rows_of
+from hob.app.repositories.files import find_repositories, inside, list_folder, read_text_file, resolve_inside
 from hob.app.repositories.opening import SEARCHED
 from hob.core.content.repository_files import FileAnswer
 from hob.core.errors import InvalidRequest, NotFound
@@ -28,8 +28,8 @@ from hob.tools.exec.git import NETWORK_SECONDS, GitFailed, Programs
 from hob.workspace.repositories import begin_repository
 
 _MAX_LINES = 200
-_NOTHING = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
-"""The tree without files, which every repository knows."""
+_EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+"""The empty tree, which every repository knows."""
 _COMMIT = re.compile(r"[0-9a-f]{4,64}")
 _ADDRESS = re.compile(r"(?!-)(?!.*::)[^\s\x00-\x1f]{1,500}")
 _HEAD = re.compile(r"## (?:No commits yet on )?(?P<branch>.+?)(?:\.\.\.(?P<remote>\S+))?(?: \[(?P<apart>.+)\])?")
@@ -44,20 +44,20 @@ class OwnerRepositories:
         self._programs = Programs(environ)
 
     def place(self, repo: str) -> WorkRepoAnswer:
-        """Where the repository is."""
+        """Return the folder of the repository."""
         return {"path": str(self._root(repo))}
 
     async def tree(self, repo: str, path: str) -> TreeAnswer:
-        """What lies in a folder, folders first."""
+        """List a folder, subfolders first."""
         root = self._root(repo)
-        return {"root": str(root), "path": path, "rows": await asyncio.to_thread(rows_of, root, path)}
+        return {"root": str(root), "path": path, "rows": await asyncio.to_thread(list_folder, root, path)}
 
     async def file(self, repo: str, path: str) -> FileAnswer:
-        """The beginning of a file, if it is text."""
-        return await asyncio.to_thread(content_of, self._root(repo), path)
+        """Return the beginning of a text file."""
+        return await asyncio.to_thread(read_text_file, self._root(repo), path)
 
     async def status(self, repo: str) -> RepoStatusAnswer:
-        """The branch, and what was changed since the last commit."""
+        """Return the branch and the uncommitted changes."""
         root = self._root(repo)
         if not (root / ".git").exists():
             return {
@@ -82,14 +82,14 @@ class OwnerRepositories:
         }
 
     async def search(self, repo: str, text: str) -> RepoSearchAnswer:
-        """The repositories in the folder, and the lines of files that hold a text."""
+        """Search for repositories below the folder, and for lines of files that contain the text."""
         root = self._root(repo)
         below = self._root(SEARCHED) if repo == "work" and SEARCHED in self._folders else root
         repos: list[str] = []
         matches: list[MatchAnswer] = []
 
         def look() -> None:
-            repos.extend(repositories_below(below))
+            repos.extend(find_repositories(below))
 
         if text:
             asked = ("grep", "-I", "-n", "-i", "-F", "-z", "--untracked", "--no-textconv", "-m", "20", "-e", text)
@@ -101,7 +101,7 @@ class OwnerRepositories:
         return {"root": str(below), "repos": repos, "matches": matches}
 
     async def branches(self, repo: str) -> BranchesAnswer:
-        """The branches, and which one is checked out."""
+        """List the branches, with the current one."""
         said = await self._programs.git(
             self._root(repo), "for-each-ref", "--format=%(HEAD)%(refname:short)", "refs/heads"
         )
@@ -110,14 +110,14 @@ class OwnerRepositories:
         return {"branches": [name[1:] for name in names], "current": current}
 
     async def checkout(self, repo: str, branch: str, *, create: bool) -> RepoDoneAnswer:
-        """Go to a branch."""
+        """Check out a branch."""
         root = self._root(repo)
         await self._check_branch(root, branch)
         said = await self._programs.git(root, "switch", *(("-c",) if create else ()), branch)
         return {"result": said.strip()}
 
     async def log(self, repo: str, limit: int, path: str) -> LogAnswer:
-        """The newest commits, of a path if one is given."""
+        """List the newest commits, optionally of one path."""
         root = self._root(repo)
         only = ("--", f":(literal){inside(path)}") if path else ()
         try:
@@ -136,7 +136,7 @@ class OwnerRepositories:
         }
 
     async def diff(self, repo: str, *, commit: str, path: str) -> DiffAnswer:
-        """What a commit changed; without one what was changed since the last."""
+        """Return the diff of a commit; without one, of the uncommitted changes."""
         root, only = self._root(repo), ("--", f":(literal){inside(path)}") if path else ()
         plain = ("--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=all")
         if commit:
@@ -148,16 +148,16 @@ class OwnerRepositories:
         except GitFailed:
             if await self._programs.git(root, "rev-parse", "-q", "--verify", "HEAD", fine=(0, 1)):
                 raise
-            said = await self._programs.git(root, "diff", *plain, _NOTHING, *only)  # nothing was committed yet
+            said = await self._programs.git(root, "diff", *plain, _EMPTY_TREE, *only)  # no commit yet
         if path and not said:
-            find_inside(root, path)
+            resolve_inside(root, path)
             asked = ("diff", *plain, "--no-index", "--", "/dev/null", path)
             listed = await self._programs.git(root, "ls-files", *only)
             said = "" if listed else await self._programs.git(root, *asked, fine=(0, 1))
         return {"diff": said}
 
     async def commit(self, repo: str, message: str, paths: Sequence[str]) -> RepoDoneAnswer:
-        """Commit all changes, or those of these paths."""
+        """Commit all changes, or only those of these paths."""
         root = self._root(repo)
         if not message.strip():
             raise InvalidRequest(translatable("say in the message what was changed"))
@@ -170,19 +170,19 @@ class OwnerRepositories:
         return {"result": said.strip(), "hash": done.strip()}
 
     async def pull(self, repo: str) -> RepoDoneAnswer:
-        """Take over what came to the remote branch, if that needs no merge."""
-        root = await self._linked(repo)
+        """Pull from the remote branch. Fast-forward only."""
+        root = await self._folder_with_remote(repo)
         said = await self._programs.git(root, "pull", "--ff-only", seconds=NETWORK_SECONDS)
         return {"result": said.strip()}
 
     async def push(self, repo: str) -> RepoDoneAnswer:
-        """Send the branch to its remote."""
-        root = await self._linked(repo)
+        """Push the branch to its remote."""
+        root = await self._folder_with_remote(repo)
         said = await self._programs.git(root, "push", "--porcelain", "-u", "origin", "HEAD", seconds=NETWORK_SECONDS)
         return {"result": said.strip()}
 
-    async def _linked(self, repo: str) -> Path:
-        """Its folder. Raises InvalidRequest where it has no remote."""
+    async def _folder_with_remote(self, repo: str) -> Path:
+        """Return the folder. Raises InvalidRequest if the repository has no remote."""
         root = self._root(repo)
         if "origin" not in (await self._programs.git(root, "remote")).split():
             raise InvalidRequest(
@@ -191,7 +191,7 @@ class OwnerRepositories:
         return root
 
     async def init(self, repo: str, remote: str) -> RepoDoneAnswer:
-        """Make the folder a repository; set the address of its remote if one is given."""
+        """Initialize a repository in the folder; set its remote if one is given."""
         root = self._root(repo)
         if remote and not _ADDRESS.fullmatch(remote):
             raise InvalidRequest(translatable("{address} is not the address of a repository", address=remote))
@@ -205,7 +205,7 @@ class OwnerRepositories:
         return {"result": str(root)}
 
     async def pull_request(self, pull_request: RepoPullRequest) -> RepoDoneAnswer:
-        """Open a pull request with GitHub's own program."""
+        """Open a pull request with GitHub's `gh`."""
         root = self._root(pull_request.repo)
         for branch in filter(None, (pull_request.base, pull_request.head)):
             await self._check_branch(root, branch)
@@ -220,7 +220,7 @@ class OwnerRepositories:
         return {"result": said.strip()}
 
     async def github(self) -> GitHubAnswer:
-        """Whether GitHub's program is there and signed in."""
+        """Report whether GitHub's `gh` is installed and signed in."""
         try:
             said = await self._programs.run(self._root("work"), "gh", "auth", "status", fine=(0, 1))
         except NotFound as error:
@@ -242,7 +242,9 @@ class OwnerRepositories:
 
 
 def _changes(fields: Sequence[str]) -> list[ChangeAnswer]:
-    """Two letters and a path; a renamed one is followed by what it was. https://git-scm.com/docs/git-status"""
+    """Parse `git status -z`: two letters and a path; a renamed path is followed by its old one.
+    https://git-scm.com/docs/git-status
+    """
     found: list[ChangeAnswer] = []
     rest = iter(fields)
     for field in rest:

@@ -1,1 +1,1 @@
-"""Conversations for their owner: looked at, named, held, deleted, and gone on with in a copy."""
+"""Sessions for their owner: list, rename, hold, delete and fork."""

@@ -1,4 +1,4 @@
-"""`/fork`: a chat goes on in a copy of its conversation."""
+"""The `/fork` command."""
 
 from hob.agent.commands.slash_commands import CommandCall
 from hob.app.kernel import Kernel
@@ -7,9 +7,10 @@ from hob.core.translation.language import say
 
 
 async def fork(kernel: Kernel, call: CommandCall) -> str:
-    """Copy what was said, and lead the chat there. The old conversation stays.
+    """Copy the session and continue the chat in the copy. The old session stays.
 
-    Who names the conversation with each message goes there by itself: no chat is led."""
+    Clients that name the session with each message switch by themselves: no chat is moved.
+    """
     into, copied = await fork_session(kernel.store, await kernel.store.sessions.get(call.session), call.language)
     if not copied:
         return say(call.language, "Nothing was said here yet that a copy could hold.")

@@ -1,4 +1,4 @@
-"""Conversations, for their owner to look at, name, hold and delete."""
+"""Sessions for their owner: list, show, change, delete and fork."""
 
 import asyncio
 import os
@@ -27,8 +27,10 @@ _MAX_TITLE = 200
 async def fork_session(
     store: Store, session: Session, language: str, before: int | None = None
 ) -> tuple[SessionKey, int]:
-    """Copy what was said in a session, up to a place of it, into a new one with the same rules: its key, and how many
-    entries that are. Without any there is no new one."""
+    """Copy a session's history, up to a position, into a new session with the same rules.
+
+    Returns the new key and the number of copied entries. Without entries no session is created.
+    """
     into = SessionKey(f"{session.key}-{os.urandom(3).hex()}")
     copied = await store.transcript.fork(session.key, before, into)
     if copied:
@@ -46,7 +48,9 @@ async def fork_session(
 
 
 class OwnerSessions:
-    """A bare name is one of the terminal's sessions; all raise NotFound for what is none."""
+    """Implements the owner's session operations. A bare name is a terminal session. All raise NotFound for an invalid
+    name.
+    """
 
     def __init__(self, store: Store, erasure: Erasure, session_queues: SessionQueues) -> None:
         self._store = store
@@ -54,22 +58,22 @@ class OwnerSessions:
         self._session_queues = session_queues
 
     async def all(self, *, archived: bool) -> SessionsAnswer:
-        """Every session in which something stands, the latest first; the archived ones instead if asked."""
+        """List sessions with entries, the latest first; only archived ones if asked."""
         found = await self._store.sessions.find(archived=archived)
         return {"sessions": [_view(each) for each in found if each.title or each.entries > each.since]}
 
     async def resolve(self, name: str) -> SessionKey:
-        """The key that a name stands for, whether or not there is such a session; of no name, the terminal's own."""
+        """Return the session key for a name, whether or not it exists; for no name, the terminal's own."""
         if name:
             return named_key("local", name)
         return await self._store.sessions.switched(Address("local", "main").key()) or named_key("local", "main")
 
     async def key(self, name: str) -> SessionKey:
-        """What a session is kept under."""
+        """Return the stored key of a session."""
         return (await self._find(name)).key
 
     async def one(self, name: str) -> SessionDetailsAnswer:
-        """One session with its spending, what waits in it, and the last that was said."""
+        """Return one session with its spending, queued messages and latest entries."""
         session, store = await self._find(name), self._store
         spent, view, waiting = await asyncio.gather(
             store.ledger.spent(session=session.key),
@@ -87,7 +91,7 @@ class OwnerSessions:
     async def change(
         self, name: str, *, title: str | None, paused: bool | None, archived: bool | None
     ) -> SessionAnswer:
-        """Name it, hold or let go on what comes in, put it away or bring it back. Raises InvalidRequest."""
+        """Rename a session, hold or release its messages, archive or restore it. Raises InvalidRequest."""
         session = await self._find(name)
         chosen = SessionChange()
         if title is not None:
@@ -102,14 +106,14 @@ class OwnerSessions:
         return _view(await self._store.sessions.get(session.key))
 
     async def delete(self, name: str) -> SessionDeletedAnswer:
-        """Erase all that was said in it; used again, it is listed again. Raises InvalidRequest while it is at work."""
+        """Erase the session's content. It is listed again on new use. Raises InvalidRequest while a turn runs."""
         session = await self._find(name)
         erased = await self._erasure.erase_session(session.key, "the session was deleted")
         await self._store.sessions.reset(session.key, "deleted")
         return {"session": session.key, "erased": erased}
 
     async def fork(self, name: str, before: int | None = None) -> ForkedAnswer:
-        """A new session with what was said in this one, up to a place of it; this one stays. Raises InvalidRequest."""
+        """Fork the session, up to a position. Raises InvalidRequest."""
         session = await self._find(name)
         into, copied = await fork_session(self._store, session, self._session_queues.context.language, before)
         if not copied:

@@ -82,7 +82,7 @@ class AdmissionController:
         if isinstance(decision, Admitted) and decision.sender.cls is SenderClass.OWNER:
             alone = not inbound.group and not inbound.hops and origin.channel not in FETCHED_CHANNELS | SELF_MADE
             if alone:
-                self._telling.owner_is_at(origin, inbound.sender.id)
+                self._telling.note_owner_address(origin, inbound.sender.id)
         return decision
 
     def entrance(self, accept: Accept) -> Accept:

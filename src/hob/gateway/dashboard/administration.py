@@ -22,7 +22,7 @@ from hob.gateway.administration import (
     SecretAnswer,
     SkippedAnswer,
 )
-from hob.gateway.dashboard.endpoint_names import Known, own
+from hob.gateway.dashboard.endpoint_names import NamedEndpoints, own
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.fields import Nothing, field
 from hob.gateway.http.reply import JsonResponse, etagged, json_response, language_of
@@ -30,38 +30,38 @@ from hob.gateway.routes.table import ENDPOINTS as OWN
 
 
 class ModelsAnswer(TypedDict):
-    """Models by their references and the owner's names for them."""
+    """Configured models, by reference and by the owner's names for them."""
 
     models: list[str]
 
 
 class LogsAnswer(TypedDict):
-    """Lines of the log, the newest last."""
+    """Log lines, newest last."""
 
     lines: Sequence[LogLineAnswer]
 
 
 class ChannelsAnswer(TypedDict):
-    """Channels that run."""
+    """Running channels."""
 
     channels: Sequence[ChannelAnswer]
 
 
 class SecretsAnswer(TypedDict):
-    """Secrets by where they are kept."""
+    """Secrets, by where they are stored."""
 
     secrets: Sequence[SecretAnswer]
 
 
 class PluginsAnswer(TypedDict):
-    """Plug-ins."""
+    """Installed plug-ins."""
 
     plugins: Sequence[PluginAnswer]
 
 
 @dataclass(frozen=True, slots=True)
 class HealthQuery:
-    """How far the doctor looks."""
+    """How deep the doctor checks."""
 
     online: bool = field("ask models and other servers too", False)
     refresh: bool = field("look now, whatever was found a few minutes ago", False)
@@ -69,7 +69,7 @@ class HealthQuery:
 
 @dataclass(frozen=True, slots=True)
 class IdentityDecision:
-    """What becomes of an identity file that was changed."""
+    """The owner's decision about a changed identity file."""
 
     accept: bool = field("true: it is followed as it stands; false: what was accepted before is put back")
     hash: str = field("the `hash` of what was looked at: what was changed since is not accepted", characters=(64, 64))
@@ -80,14 +80,14 @@ def _administration(call: EndpointCall[Any]) -> Administration:
 
 
 async def logs(call: EndpointCall[LogsQuery]) -> JsonResponse[LogsAnswer]:
-    """What stands in the log, the newest last."""
+    """List log lines, newest last."""
     return etagged(call.request, {"lines": await _administration(call).logs(call.payload)})
 
 
 async def doctor(call: EndpointCall[HealthQuery]) -> JsonResponse[DoctorAnswer]:
-    """What is wrong, and what to do about it, what matters most first. Nothing is changed.
+    """List problems and how to fix them, the most important first. Changes nothing.
 
-    It is told again for five minutes before Hob looks anew; in the language of `Accept-Language`, English or German.
+    Results are cached for five minutes. In the language of `Accept-Language`, English or German.
     """
     payload, language = call.payload, language_of(call.request)
     found = await _administration(call).examine(online=payload.online, refresh=payload.refresh)
@@ -102,14 +102,14 @@ async def doctor(call: EndpointCall[HealthQuery]) -> JsonResponse[DoctorAnswer]:
 
 
 async def models(call: EndpointCall[Nothing]) -> JsonResponse[ModelsAnswer]:
-    """The models that are set up, the usual one first."""
+    """List the configured models, the default first."""
     return etagged(call.request, {"models": list(call.api.models.names())})
 
 
 async def connect(call: EndpointCall[ModelConnection]) -> JsonResponse[ConnectedAnswer]:
-    """Ask a model for a word and a tool call with a key that is not kept yet; if it answers, it is Hob's from now on.
+    """Test a new key with a reply and a tool call, and save it if the model answers.
 
-    What was kept while there was no model is answered then. What it costs is the task `test`.
+    Messages that waited for a model are answered then. The cost is booked to the task `test`.
     """
     operations = call.api.operations
     told = await _administration(call).connect(call.payload, operations.probe_model)
@@ -120,17 +120,17 @@ async def connect(call: EndpointCall[ModelConnection]) -> JsonResponse[Connected
 
 
 async def channels(call: EndpointCall[Nothing]) -> JsonResponse[ChannelsAnswer]:
-    """The channels that run, with how many messages could not be delivered."""
+    """List the running channels, each with its number of undeliverable messages."""
     return etagged(call.request, {"channels": await _administration(call).channels()})
 
 
 async def plugins(call: EndpointCall[Nothing]) -> JsonResponse[PluginsAnswer]:
-    """The plug-ins that are installed here."""
+    """List the installed plug-ins."""
     return etagged(call.request, {"plugins": await _administration(call).plugins()})
 
 
 async def secrets(call: EndpointCall[Nothing]) -> JsonResponse[SecretsAnswer]:
-    """The secrets that the settings name, by where they are kept and what uses them; never what they are."""
+    """List the secrets that the settings name: where each is stored and what uses it, never its value."""
     language, found = language_of(call.request), await _administration(call).secrets()
     for each in found:
         each["about"] = translated(each["about"], language)
@@ -138,19 +138,19 @@ async def secrets(call: EndpointCall[Nothing]) -> JsonResponse[SecretsAnswer]:
 
 
 async def sandbox(call: EndpointCall[Nothing]) -> JsonResponse[SandboxAnswer]:
-    """What confines commands on this machine, what would do so better, and what commands may reach, read and change."""
+    """Describe this machine's sandbox, better ones it could have, and what commands may reach, read and change."""
     language, found = language_of(call.request), await _administration(call).sandbox()
     found["reason"], found["advice"] = (translated(found[name], language) for name in ("reason", "advice"))
     return etagged(call.request, found)
 
 
 async def identity(call: EndpointCall[Nothing]) -> JsonResponse[IdentityFilesAnswer]:
-    """The identity files (SOUL.md and others), and what was changed in those that are not followed until accepted."""
+    """List the identity files (SOUL.md and others), with unaccepted changes, which are not followed yet."""
     return etagged(call.request, _told(await _administration(call).identity(), call))
 
 
 async def settle_identity(call: EndpointCall[IdentityDecision]) -> JsonResponse[IdentityFilesAnswer]:
-    """Accept an identity file as it was looked at, or put back what was accepted before."""
+    """Accept the shown version of an identity file, or restore the last accepted one."""
     payload = call.payload
     found = await _administration(call).settle_identity(call.id, payload.hash, accept=payload.accept)
     return json_response(_told(found, call))
@@ -163,7 +163,7 @@ def _told(found: IdentityFilesAnswer, call: EndpointCall[Any]) -> IdentityFilesA
     return found
 
 
-_same = Known(OWN).same
+_same = NamedEndpoints(OWN).same
 READ, ADMIN = TokenScope.READ, TokenScope.ADMIN
 ENDPOINTS = (
     own("GET", "/logs", logs, ADMIN, LogsQuery),

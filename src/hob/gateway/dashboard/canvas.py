@@ -1,4 +1,4 @@
-"""Canvas pages for the dashboard: which there are, what they hold, and the frames that show them."""
+"""Canvas pages for the dashboard: their list, their content, and the frames that show them."""
 
 import base64
 import hashlib
@@ -25,7 +25,7 @@ _POLICY = (
 
 
 def canvas_frames() -> Mapping[str, PackageFiles]:
-    """The frames by their paths: one in which a page's scripts run, and one in which Hob's own does alone."""
+    """The frames by path: one runs a page's scripts, the other only Hob's own."""
     (own,) = _SCRIPT.findall((files("hob.gateway") / _FOLDER / "index.html").read_text("utf-8"))
     sealed = base64.b64encode(hashlib.sha256(own.encode()).digest()).decode()
     scripts = {"/views/canvas/": "'unsafe-inline' 'unsafe-eval'", "/views/canvas-still/": f"'sha256-{sealed}'"}
@@ -39,12 +39,12 @@ def canvas_frames() -> Mapping[str, PackageFiles]:
 
 
 class CanvasPageAnswer(TypedDict):
-    """One version of a page that a session shows.
+    """One version of a canvas page.
 
     at: when it was presented (Unix seconds)
-    scripts: they run in it
-    html: what it holds; untrusted
-    versions: those that are kept, oldest first
+    scripts: whether its scripts run
+    html: its content; untrusted
+    versions: the stored versions, oldest first
     """
 
     id: str
@@ -60,21 +60,21 @@ class CanvasPageAnswer(TypedDict):
 
 
 class CanvasPagesAnswer(TypedDict):
-    """The pages that are shown."""
+    """Canvas pages that are shown."""
 
     pages: list[CanvasPageAnswer]
 
 
 @dataclass(frozen=True, slots=True)
 class VersionQuery:
-    """A version of a page."""
+    """Selects a version of a page."""
 
     version: int = field("this one; 0: the newest", 0, at_least=0)
 
 
 @dataclass(frozen=True, slots=True)
 class CanvasChange:
-    """What becomes of a page."""
+    """A change to a page."""
 
     version: int = field("the version that is meant", at_least=1)
     hidden: bool = field("show it no more, in no version", False)
@@ -82,13 +82,13 @@ class CanvasChange:
 
 
 async def pages(call: EndpointCall[Nothing]) -> JsonResponse[CanvasPagesAnswer]:
-    """The pages that are shown, those presented last first."""
+    """List the shown pages, the last presented first."""
     found = await call.api.store.canvas.pages()
     return etagged(call.request, {"pages": [_view(page) for page in found if not page.hidden]})
 
 
 async def page(call: EndpointCall[VersionQuery]) -> JsonResponse[CanvasPageAnswer]:
-    """One version of a page, with its HTML, and which versions there are."""
+    """Return one version of a page with its HTML, and the list of its versions."""
     kept = call.api.store.canvas
     found = await kept.find(call.id, call.payload.version)
     versions = [each.version for each in await kept.versions(call.id)]
@@ -108,7 +108,7 @@ async def change(call: EndpointCall[CanvasChange]) -> JsonResponse[CanvasPageAns
 
 @dataclass(frozen=True, slots=True)
 class AppCall:
-    """A call that an app's page makes."""
+    """A tool call made by an app's page."""
 
     version: int = field("the version of the page that calls", at_least=1)
     tool: str = field("the tool, as its server calls it, or `resources/read`", characters=(1, 200))
@@ -117,9 +117,9 @@ class AppCall:
 
 
 async def call_tool(call: EndpointCall[AppCall]) -> JsonResponse[PageCallAnswer]:
-    """Call a tool of the MCP server whose app the page is: judged by the policy, and done if that allows it.
+    """Call a tool of the MCP server that the page belongs to, if the policy allows it.
 
-    What it asks about is done only where it is `confirmed`, which a person does who has seen tool and arguments.
+    A call that needs approval runs only with `confirmed`, set by a person who has seen tool and arguments.
     """
     payload = call.payload
     wanted = PageCall(call.id, payload.version, payload.tool, payload.arguments, payload.confirmed)

@@ -1,4 +1,4 @@
-"""The web page's files. They are for everybody: nothing of the owner's is in them."""
+"""The web page's files. They are public and hold nothing of the owner's."""
 
 import hashlib
 import mimetypes
@@ -28,7 +28,7 @@ FRAMED = {
     " img-src 'self' data:; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'",
     "x-frame-options": "SAMEORIGIN",
 }
-"""A page of a plug-in: it belongs to no origin, reaches no network, and no cookie is sent with what it does."""
+"""Policy for a plug-in's page: no origin, no network, and no cookies."""
 _TYPES = {".js": "text/javascript", ".webmanifest": "application/manifest+json", ".woff2": "font/woff2"}
 _AS_FILE = 'attachment; filename="hob-ca.crt"'
 _NOT_BUILT = "The dashboard is not built here. `make web` builds it; installed packages have it."
@@ -43,7 +43,7 @@ class _File:
 
 
 class PackageFiles:
-    """An ASGI application: the files in a folder of a package, and its `index.html` for every other path."""
+    """An ASGI application that serves a package's folder, with `index.html` for every other path."""
 
     def __init__(self, package: str, folder: str, headers: Mapping[str, str] = HEADERS) -> None:
         self._files = _read(package, folder)
@@ -70,7 +70,7 @@ class PackageFiles:
 
 
 def authority_file(read: Callable[[], bytes | None]) -> ASGIApp:
-    """An ASGI application: the certificate of Hob's own authority, as browsers on phones offer to install it."""
+    """An ASGI application that serves the certificate of Hob's own authority for phones to install."""
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         found = read()
@@ -86,7 +86,7 @@ def authority_file(read: Callable[[], bytes | None]) -> ASGIApp:
 
 
 def _read(package: str, folder: str) -> Mapping[str, _File]:
-    """All of them by their paths, read once: they are small, and only these can be asked for."""
+    """Read all files once, by path: they are small, and no others can be requested."""
     import gzip  # a page that no one opens needs none of it
 
     found: dict[str, _File] = {}

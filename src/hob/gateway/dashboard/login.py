@@ -1,4 +1,4 @@
-"""Routes of signing in and out: a link's code, or a token, becomes a browser's own login."""
+"""Signing in and out: a link's code or a token becomes a browser login."""
 
 import asyncio
 from typing import Any, NotRequired, TypedDict
@@ -18,7 +18,7 @@ from hob.gateway.http.reply import JsonResponse, json_response
 
 
 class VerifiedAnswer(TypedDict):
-    """Whether the caller is known."""
+    """Whether the caller is authenticated."""
 
     valid: bool
     auth_required: bool
@@ -27,9 +27,9 @@ class VerifiedAnswer(TypedDict):
 
 
 class LoginAnswer(TypedDict):
-    """A login. The cookie that comes with it is its other half.
+    """A browser login; the cookie that comes with it is its other half.
 
-    csrf: what `X-CSRF-Token` takes, and the `token` of `hello` at `/ws`
+    csrf: the value for `X-CSRF-Token`, and for `token` in `hello` at `/ws`
     """
 
     who: str
@@ -38,21 +38,21 @@ class LoginAnswer(TypedDict):
 
 
 class LogoutAnswer(TypedDict):
-    """The login holds no more."""
+    """Confirms that the login is void."""
 
     valid: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """One of both."""
+    """Credentials: a link's code or a token."""
 
     code: str = field("the code of a link that `hob dashboard` made; it is good once", "")
     token: str = field("a token, as it would stand after `Authorization: Bearer`", "")
 
 
 async def verify(call: EndpointCall[Nothing]) -> JsonResponse[VerifiedAnswer]:
-    """Whether the caller is known, and what they may. A wrong token counts as a guess."""
+    """Check the caller's token and list its scopes. A wrong token counts as a failed attempt."""
     visitor: Visitor | SocketOwner = call.request.scope["visitor"]
     try:
         caller = visitor.caller()
@@ -64,11 +64,11 @@ async def verify(call: EndpointCall[Nothing]) -> JsonResponse[VerifiedAnswer]:
 
 
 async def login(call: EndpointCall[Login]) -> JsonResponse[LoginAnswer]:
-    """Sign in: the answer sets a cookie, and holds the `csrf` that `X-CSRF-Token` takes with every later call.
+    """Sign in: set a cookie and return the `csrf` value that `X-CSRF-Token` needs with every later call.
 
-    Neither is valid for anything without the other. The login holds for 30 days, and no longer than the token.
+    Neither is valid without the other. The login lasts 30 days, but never longer than its token.
     """
-    caller = _known(call)
+    caller = _authenticate(call)
     if caller.cls is not SenderClass.OWNER:
         raise HttpRefusal("not_allowed", "this token is for talking only; the dashboard is the owner's")
     secret = await asyncio.to_thread(call.api.keyring.sign_in, caller, SIGNED_IN_SECONDS)
@@ -79,15 +79,15 @@ async def login(call: EndpointCall[Login]) -> JsonResponse[LoginAnswer]:
 
 
 async def logout(call: EndpointCall[Nothing]) -> JsonResponse[LogoutAnswer]:
-    """Sign out: the browser's login holds no more, wherever a copy of it may be."""
+    """Sign out: void the browser's login and any copy of it."""
     await asyncio.to_thread(call.api.keyring.sign_out, call.caller)
     response = json_response(LogoutAnswer(valid=False))
     _set_cookie(call, response, "", 0)
     return response
 
 
-def _known(call: EndpointCall[Login]) -> ApiCaller:
-    """Who signs in. Raises Refusal, which is counted."""
+def _authenticate(call: EndpointCall[Login]) -> ApiCaller:
+    """Return who signs in. Raises Refusal, which counts as a failed attempt."""
     visitor: Visitor | SocketOwner = call.request.scope["visitor"]
     if bool(call.payload.code) == bool(call.payload.token):
         raise InvalidRequest("give the code of a link, or a token")

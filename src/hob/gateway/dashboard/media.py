@@ -1,4 +1,4 @@
-"""Files of messages: their kind told by their bytes, and nothing that a browser would run."""
+"""Files of messages: typed by content, and never served as anything a browser would run."""
 
 import re
 
@@ -12,18 +12,18 @@ from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.fields import Nothing
 
 _ID = re.compile(r"[0-9a-f]{64}")
-_SHOWN = ("image/png", "image/jpeg", "image/gif", "image/webp", "audio/", "video/", "text/plain")
-"""What a browser may show by itself; it saves everything else."""
+_INLINE_TYPES = ("image/png", "image/jpeg", "image/gif", "image/webp", "audio/", "video/", "text/plain")
+"""Types that a browser may show inline; everything else is downloaded."""
 _RANGE = re.compile(r"bytes=(\d*)-(\d*)")
 
 
 async def media(call: EndpointCall[Nothing]) -> Response:
-    """A file of a message, whole or the part that `Range` names."""
+    """Return a file of a message, or the part that `Range` selects."""
     if not _ID.fullmatch(call.id):
         raise NotFound(translatable("no file has this id"))
     data = await call.api.store.blobs.load(BlobId(call.id))
     kind = media_type_of(data[:HEAD])
-    shown = kind.startswith(_SHOWN)
+    shown = kind.startswith(_INLINE_TYPES)
     headers = {
         "accept-ranges": "bytes",
         "content-disposition": "inline" if shown else f'attachment; filename="{call.id[:12]}"',
@@ -31,7 +31,7 @@ async def media(call: EndpointCall[Nothing]) -> Response:
         "etag": f'"{call.id}"',
     }
     kind = kind if shown else "application/octet-stream"
-    wanted = _part(call.header("range") or "", len(data))
+    wanted = _parse_range(call.header("range") or "", len(data))
     if wanted is None:
         return Response(data, headers=headers, media_type=kind)
     first, last = wanted
@@ -41,8 +41,8 @@ async def media(call: EndpointCall[Nothing]) -> Response:
     return Response(data[first : last + 1], 206, headers, media_type=kind)
 
 
-def _part(header: str, size: int) -> tuple[int, int] | None:
-    """The first and last byte that are wanted; None for all. What cannot be had comes the wrong way round."""
+def _parse_range(header: str, size: int) -> tuple[int, int] | None:
+    """Return the first and last byte of a range, None for the whole file. An unsatisfiable range has first > last."""
     found = _RANGE.fullmatch(header.strip())
     if found is None or not (found[1] or found[2]):
         return None

@@ -1,4 +1,4 @@
-"""What Hob remembers, below `/api/v1`."""
+"""Memory figures and memory settings, below `/api/v1`."""
 
 from collections.abc import Mapping
 from typing import Any, TypedDict
@@ -7,7 +7,7 @@ from hob.core.errors import InvalidRequest
 from hob.core.trust.scopes import TokenScope
 from hob.core.values import dataclass
 from hob.gateway.answer_types import SettingsAnswer
-from hob.gateway.dashboard.endpoint_names import Known, own
+from hob.gateway.dashboard.endpoint_names import NamedEndpoints, own
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.fields import Nothing, field
 from hob.gateway.http.reply import JsonResponse, etagged, json_response
@@ -20,11 +20,11 @@ from hob.gateway.routes.memory import items
 class MemoryFigures(TypedDict):
     """Memory in figures.
 
-    chunksEmbedded: those that are found by meaning too
+    chunksEmbedded: items that have an embedding
     chunks_total: the same as `chunksTotal`
-    full: part of `max_chunks` that is used
-    overflowEvents: how often prompts had no room for all that memory had, since Hob started
-    overflowPer1000: the same in a thousand turns
+    full: used share of `max_chunks`
+    overflowEvents: prompts since the start that had no room for all recalled memories
+    overflowPer1000: the same per thousand turns
     """
 
     chunksTotal: int
@@ -40,11 +40,11 @@ class MemoryFigures(TypedDict):
 
 
 class DecisionFigures(TypedDict):
-    """How often what a model proposed as a fact ended so, ever.
+    """All-time outcomes of facts proposed by a model.
 
-    approved: it was recorded, or confirms what is known
-    rejected: it was not: the owner did not say it, only asked, or said something newer
-    expired: questions about what is so no longer, unanswered
+    approved: recorded, or confirmed a known fact
+    rejected: not said by the owner, only asked, or outdated by something newer
+    expired: confirmation questions about outdated facts that stayed unanswered
     """
 
     approved: int
@@ -59,11 +59,11 @@ class DecisionFigures(TypedDict):
 
 
 class MemoryObjectives(TypedDict):
-    """The seed's approximations of how good memory is.
+    """KafClaw's approximations of memory quality.
 
-    precisionProxy: approved decisions in all
-    recallProxy: facts that count for each approved decision
-    conflictRate: part of the facts that are not sure
+    precisionProxy: share of decisions that approved a fact
+    recallProxy: accepted facts per approved decision
+    conflictRate: share of facts that are uncertain
     """
 
     precisionProxy: float
@@ -72,12 +72,12 @@ class MemoryObjectives(TypedDict):
 
 
 class KnowledgeFigures(TypedDict):
-    """What is known as facts, in figures.
+    """Facts in figures.
 
-    factsLatest: all that are recorded now
-    factsAccepted: those that count
-    factsStale: those that are so no longer
-    factsConflict: those that are not sure until you confirm them
+    factsLatest: all currently recorded facts
+    factsAccepted: facts in force
+    factsStale: facts that are no longer true
+    factsConflict: uncertain facts that await your confirmation
     """
 
     factsLatest: int
@@ -98,13 +98,13 @@ class MemoryMetricsAnswer(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class MemorySettingsChange:
-    """Settings of memory that are changed."""
+    """Changes to memory settings."""
 
     values: dict[str, Any] = field("values by their names in the section `memory`; null takes a change back")
 
 
 async def metrics(call: EndpointCall[Nothing]) -> JsonResponse[MemoryMetricsAnswer]:
-    """How many items and facts there are, and how full the layers are whose items expire."""
+    """Count items and facts, and report how full the expiring layers are."""
     totals, layers, embedded, overflow, decisions, facts, led = await call.api.port(LazyMemory).control().counts()
     knowledge: KnowledgeFigures = {
         "factsLatest": facts["all"],
@@ -155,7 +155,7 @@ def _objectives(known: KnowledgeFigures) -> MemoryObjectives:
 
 
 async def config(call: EndpointCall[MemorySettingsChange]) -> JsonResponse[SettingsAnswer]:
-    """Change settings of memory that may be changed while Hob runs."""
+    """Change memory settings that are changeable at run time."""
     if not call.payload.values:
         raise InvalidRequest("values must name a setting")
     values = {f"memory.{name}": value for name, value in call.payload.values.items()}
@@ -163,7 +163,7 @@ async def config(call: EndpointCall[MemorySettingsChange]) -> JsonResponse[Setti
     return json_response({"settings": [each for each in changed if str(each["key"]).startswith("memory.")]})
 
 
-_same = Known(OWN).same
+_same = NamedEndpoints(OWN).same
 READ, ADMIN = TokenScope.READ, TokenScope.ADMIN
 ENDPOINTS = (
     _same("GET", "/memory/status"),

@@ -1,7 +1,7 @@
-"""What the policy would say, and the tools that it judges, below `/api/v1`."""
+"""Policy explanations, and the tools that the policy judges, below `/api/v1`."""
 
 from hob.core.trust.scopes import TokenScope
-from hob.gateway.dashboard.endpoint_names import Known, own
+from hob.gateway.dashboard.endpoint_names import NamedEndpoints, own
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.reply import JsonResponse, json_response
 from hob.gateway.policy import ExplainedAnswer, ExplainRequest, LazyPolicy
@@ -9,11 +9,11 @@ from hob.gateway.routes.tools import ENDPOINTS as TOOLS
 
 
 async def explain(call: EndpointCall[ExplainRequest]) -> JsonResponse[ExplainedAnswer]:
-    """Whether a call would be allowed, asked about or refused, and by which rule. Nothing is done."""
+    """Explain whether a call would be allowed, asked about or refused, and by which rule. Executes nothing."""
     return json_response(await call.api.port(LazyPolicy).get().explain(call.payload))
 
 
-_same = Known(TOOLS).same
+_same = NamedEndpoints(TOOLS).same
 ENDPOINTS = (
     own("POST", "/policy/explain", explain, TokenScope.READ, ExplainRequest),
     _same("GET", "/tools"),

@@ -1,4 +1,4 @@
-"""What a model was given in one step, part by part."""
+"""The prompt of one model call, section by section."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -16,11 +16,11 @@ from hob.gateway.http.reply import JsonResponse, etagged
 
 
 class PieceAnswer(TypedDict):
-    """A piece of a part.
+    """A piece of a prompt section.
 
     role: `system`, `user`, `assistant` or `tool`
-    name: the tool that it is of, or was asked for; else empty
-    untrusted: where untrusted text came from; empty for what is not marked so
+    name: the tool that was called or that answered; else empty
+    untrusted: the source of untrusted text; empty for text that is not marked
     """
 
     role: str
@@ -30,7 +30,7 @@ class PieceAnswer(TypedDict):
 
 
 class SectionTextAnswer(TypedDict):
-    """A part of a request, as the model was given it."""
+    """A section of a request, as the model received it."""
 
     name: str
     bytes: int
@@ -40,10 +40,10 @@ class SectionTextAnswer(TypedDict):
 
 
 class PromptTextAnswer(TypedDict):
-    """What a model was given.
+    """The request of a model call.
 
-    kept: whether it still is; else its parts have no text
-    erased: when it was erased, where that is known
+    kept: whether its text is still stored; otherwise sections have no text
+    erased: when the text was erased, if known
     """
 
     turn: str
@@ -55,13 +55,13 @@ class PromptTextAnswer(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class PromptStepQuery:
-    """Which request of the turn is shown."""
+    """Selects a request of the turn."""
 
     step: int = field("the number of the step, as a trace's `metadata` has it", at_least=0)
 
 
 async def prompt_text(call: EndpointCall[PromptStepQuery]) -> JsonResponse[PromptTextAnswer]:
-    """What the model was given in a step of this turn: each part of the request with its text."""
+    """Return the sections of the request that the model received in a step of this turn."""
     store, turn, n = call.api.store, TurnId(call.id), call.payload.step
     asked, requests, erased = await asyncio.gather(
         store.journal.step(turn, n), store.requests.load(turn, n), store.journal.erased((turn,))

@@ -1,4 +1,4 @@
-"""The owner's repositories below `/api/v1/repo`: looked at, committed, pulled, pushed."""
+"""The owner's repositories below `/api/v1/repo`: browse, commit, pull, push."""
 
 from typing import Any
 
@@ -30,49 +30,49 @@ from hob.gateway.repositories import (
 
 @dataclass(frozen=True, slots=True)
 class RepoQuery:
-    """Which repository."""
+    """Selects a repository."""
 
     repo: str = field(WHICH, "work", one_of=REPOS)
 
 
 @dataclass(frozen=True, slots=True)
 class SetWorkRepoRequest:
-    """Where tools work."""
+    """The new work repository."""
 
     path: str = field("a folder on this machine", characters=(1, 1000))
 
 
 @dataclass(frozen=True, slots=True)
 class RepoPath(RepoQuery):
-    """Something in a repository."""
+    """Selects a path in a repository."""
 
     path: str = field("a path in it; without one all of it", "")
 
 
 @dataclass(frozen=True, slots=True)
 class RepoSearch(RepoQuery):
-    """What is looked for."""
+    """A search in repositories."""
 
     text: str = field("a text that stands in files, capitals or not", "", characters=(0, 200))
 
 
 @dataclass(frozen=True, slots=True)
 class RepoLog(RepoPath):
-    """Which commits."""
+    """Selects commits."""
 
     limit: int = field("at most so many", 20, at_least=1, at_most=500)
 
 
 @dataclass(frozen=True, slots=True)
 class RepoDiff(RepoPath):
-    """Which changes."""
+    """Selects changes."""
 
     commit: str = field("those of this commit; without it what was changed since the last one", "")
 
 
 @dataclass(frozen=True, slots=True)
 class RepoCheckout(RepoQuery):
-    """Where to go."""
+    """The branch to check out."""
 
     branch: str = field("a branch", "", characters=(0, 250))
     create: bool = field("begin it here", False)
@@ -80,7 +80,7 @@ class RepoCheckout(RepoQuery):
 
 @dataclass(frozen=True, slots=True)
 class RepoCommit(RepoQuery):
-    """What is committed."""
+    """What to commit."""
 
     message: str = field("what was changed, and why", "")
     paths: list[str] = field("these alone; without them all that was changed", ())
@@ -88,7 +88,7 @@ class RepoCommit(RepoQuery):
 
 @dataclass(frozen=True, slots=True)
 class RepoInit(RepoQuery):
-    """What becomes a repository."""
+    """The folder to initialize."""
 
     remote_url: str = field("the address of its remote", "")
 
@@ -98,94 +98,94 @@ def _repos(call: EndpointCall[Any]) -> Repositories:
 
 
 async def work_repo(call: EndpointCall[Nothing]) -> JsonResponse[WorkRepoAnswer]:
-    """Where the folder lies in which tools work."""
+    """Return the folder that tools work in."""
     return etagged(call.request, _repos(call).place("work"))
 
 
 async def set_work_repo(call: EndpointCall[SetWorkRepoRequest]) -> JsonResponse[WorkRepoAnswer]:
-    """Let tools work in another folder from now on (`workspace.work_repo`). It is made when it is needed."""
+    """Set the folder that tools work in (`workspace.work_repo`). It is created when needed."""
     await call.api.operations.change_settings({"workspace.work_repo": call.payload.path}, call.caller.by)
     return json_response({"path": call.payload.path})
 
 
 async def tree(call: EndpointCall[RepoPath]) -> JsonResponse[TreeAnswer]:
-    """What lies in a folder, folders first."""
+    """List a folder, subfolders first."""
     return etagged(call.request, await _repos(call).tree(call.payload.repo, call.payload.path))
 
 
 async def file(call: EndpointCall[RepoPath]) -> JsonResponse[FileAnswer]:
-    """A text file, of a long one the beginning."""
+    """Return a text file; only the beginning of a long one."""
     return etagged(call.request, await _repos(call).file(call.payload.repo, call.payload.path))
 
 
 async def status(call: EndpointCall[RepoQuery]) -> JsonResponse[RepoStatusAnswer]:
-    """The branch, how far it is from its remote, and what was changed since the last commit."""
+    """Return the branch, its distance from the remote, and the uncommitted changes."""
     return etagged(call.request, await _repos(call).status(call.payload.repo))
 
 
 async def search(call: EndpointCall[RepoSearch]) -> JsonResponse[RepoSearchAnswer]:
-    """The repositories in the folder, and lines of files that hold the text."""
+    """Search for repositories below the folder, and for lines of files that contain the text."""
     return etagged(call.request, await _repos(call).search(call.payload.repo, call.payload.text))
 
 
 async def gh_auth(call: EndpointCall[Nothing]) -> JsonResponse[GitHubAnswer]:
-    """Whether GitHub's program `gh` is there and signed in: `ok`, `signed_out` or `missing`."""
+    """Report whether GitHub's `gh` is installed and signed in: `ok`, `signed_out` or `missing`."""
     return json_response(await _repos(call).github())
 
 
 async def branches(call: EndpointCall[RepoQuery]) -> JsonResponse[BranchesAnswer]:
-    """The branches."""
+    """List the branches."""
     return etagged(call.request, await _repos(call).branches(call.payload.repo))
 
 
 async def log(call: EndpointCall[RepoLog]) -> JsonResponse[LogAnswer]:
-    """The newest commits, of a path if one is given."""
+    """List the newest commits, optionally of one path."""
     payload = call.payload
     return etagged(call.request, await _repos(call).log(payload.repo, payload.limit, payload.path))
 
 
 async def diff(call: EndpointCall[RepoDiff]) -> JsonResponse[DiffAnswer]:
-    """What was changed, in git's words."""
+    """Return the changes as a git diff."""
     payload = call.payload
     return etagged(call.request, await _repos(call).diff(payload.repo, commit=payload.commit, path=payload.path))
 
 
 async def diff_file(call: EndpointCall[RepoDiff]) -> JsonResponse[DiffAnswer]:
-    """What was changed in one file; a new one is shown whole."""
+    """Return the diff of one file; a new file is shown whole."""
     if not call.payload.path:
         raise InvalidRequest("path is missing")
     return await diff(call)
 
 
 async def checkout(call: EndpointCall[RepoCheckout]) -> JsonResponse[RepoDoneAnswer]:
-    """Go to a branch; git refuses where that would overwrite what is not committed."""
+    """Check out a branch. git refuses if that would overwrite uncommitted changes."""
     payload = call.payload
     return json_response(await _repos(call).checkout(payload.repo, payload.branch, create=payload.create))
 
 
 async def commit(call: EndpointCall[RepoCommit]) -> JsonResponse[RepoDoneAnswer]:
-    """Commit what was changed."""
+    """Commit changes."""
     payload = call.payload
     return json_response(await _repos(call).commit(payload.repo, payload.message, payload.paths))
 
 
 async def pull(call: EndpointCall[RepoQuery]) -> JsonResponse[RepoDoneAnswer]:
-    """Take over what came to the remote branch, where that needs no merge."""
+    """Pull from the remote branch. Fast-forward only."""
     return json_response(await _repos(call).pull(call.payload.repo))
 
 
 async def push(call: EndpointCall[RepoQuery]) -> JsonResponse[RepoDoneAnswer]:
-    """Send the branch to the remote `origin`."""
+    """Push the branch to the remote `origin`."""
     return json_response(await _repos(call).push(call.payload.repo))
 
 
 async def init(call: EndpointCall[RepoInit]) -> JsonResponse[RepoDoneAnswer]:
-    """Make the folder a repository, and set the address of its remote."""
+    """Initialize a repository in the folder, and set its remote."""
     return json_response(await _repos(call).init(call.payload.repo, call.payload.remote_url))
 
 
 async def pull_request(call: EndpointCall[RepoPullRequest]) -> JsonResponse[RepoDoneAnswer]:
-    """Open a pull request with GitHub's program `gh`."""
+    """Open a pull request with GitHub's `gh`."""
     return json_response(await _repos(call).pull_request(call.payload))
 
 

@@ -1,4 +1,4 @@
-"""One setting at a time below `/api/v1`, under its own key or under KafClaw's."""
+"""Single settings below `/api/v1`, by Hob's key or KafClaw's."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
@@ -19,60 +19,60 @@ KAFCLAW: Mapping[str, str] = {
     "default_repo_search_path": "workspace.search_path",
     "approval_timeout_seconds": "approvals.seconds",
 }
-"""What KafClaw's clients call Hob's settings."""
+"""KafClaw's names of Hob's settings."""
 RESERVED = frozenset({"whatsapp_allowlist", "whatsapp_denylist", "whatsapp_pending", "whatsapp_pair_token"})
-"""Keys of KafClaw's channel WhatsApp, which Hob does not have: who may write is told by people and pairing."""
+"""Keys of KafClaw's WhatsApp channel that Hob has no settings for: people and pairing decide who may write."""
 
 
 class OneSettingAnswer(TypedDict):
-    """A setting under the key that was asked for."""
+    """A setting under the requested key."""
 
     key: str
     value: Any
 
 
 class SetAnswer(OneSettingAnswer):
-    """A setting as it is now."""
+    """The setting after the change."""
 
     status: str
 
 
 @dataclass(frozen=True, slots=True)
 class SettingQuery:
-    """Which settings are shown."""
+    """Selects settings."""
 
     key: str = field("this one alone, by its key here or KafClaw's, as `silent_mode`; without it all", "")
 
 
 @dataclass(frozen=True, slots=True)
 class SetSettingRequest:
-    """A setting and its value."""
+    """A setting and its new value."""
 
     key: str = field("its key here or KafClaw's, as `daily_token_limit`", characters=(1, 200))
     value: Any = field("its value; null takes a change back", None)
 
 
 async def settings(call: EndpointCall[SettingQuery]) -> JsonResponse[SettingsAnswer] | JsonResponse[OneSettingAnswer]:
-    """Every setting with its value, where that comes from and whether it may be changed here; secrets stay hidden.
+    """List every setting with its value, the value's origin, and whether it can be changed here. Secrets stay hidden.
 
-    What each means is told in the language of `Accept-Language`, English or German.
+    Descriptions are in the language of `Accept-Language`, English or German.
     """
     key = call.payload.key
     if not key:
         found = call.api.operations.settings()
-        return etagged(call.request, *call.api.kept(_LastReported).answer(found, language_of(call.request)))
+        return etagged(call.request, *call.api.kept(_CachedAnswers).answer(found, language_of(call.request)))
     one: OneSettingAnswer = {"key": key, "value": _value(call, key)}
     return json_response(one)
 
 
-class _LastReported:
-    """All settings as they were told last in each language: there are hundreds, and they seldom change."""
+class _CachedAnswers:
+    """The last answer of each language: there are hundreds of settings, and they rarely change."""
 
     def __init__(self) -> None:
         self._told: dict[str, tuple[Sequence[SettingAnswer], SettingsAnswer, bytes]] = {}
 
     def answer(self, found: Sequence[SettingAnswer], language: str) -> tuple[SettingsAnswer, bytes]:
-        """The answer, and it as JSON; made anew for another sequence of settings than the last."""
+        """Return the answer and its JSON; rebuilt when the settings differ from the last ones."""
         known = self._told.get(language)
         if known is None or known[0] is not found:
             every: SettingsAnswer = {"settings": found}
@@ -85,7 +85,7 @@ class _LastReported:
 async def put(call: EndpointCall[SetSettingRequest]) -> JsonResponse[SetAnswer]:
     """Change one setting that is `changeable`."""
     key = call.payload.key
-    _check(key)
+    _check_reserved(key)
     await call.api.operations.change_settings({KAFCLAW.get(key, key): call.payload.value}, call.caller.by)
     return json_response({"status": "ok", "key": key, "value": _value(call, key)})
 
@@ -94,12 +94,12 @@ def _value(call: EndpointCall[Any], key: str) -> Any:
     for each in call.api.operations.settings():
         if each["key"] == KAFCLAW.get(key, key):
             return each["value"]
-    _check(key)
+    _check_reserved(key)
     raise NotFound(translatable("there is no setting {key}", key=key[:80]))
 
 
-def _check(key: str) -> None:
-    """Raises NotFound for what is reserved."""
+def _check_reserved(key: str) -> None:
+    """Raise NotFound for a reserved key."""
     if key in RESERVED:
         told = translatable(
             "{key} is reserved for a channel WhatsApp, which Hob does not have; who may write to Hob is under "

@@ -1,4 +1,4 @@
-"""Settings of the dashboard: its port, and where phones reach it."""
+"""Dashboard settings: its port, and the address for phones."""
 
 from ipaddress import ip_address
 
@@ -8,7 +8,7 @@ from hob.core.values import dataclass
 from hob.gateway.settings import GatewaySettings
 
 TAILNET = "tailnet"
-"""What stands for this machine's address in its tailnet."""
+"""Stands for this machine's address in its tailnet."""
 
 
 def _place_problem(text: str) -> str:
@@ -21,7 +21,7 @@ def _place_problem(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class DashboardSettings:
-    """The dashboard, a page for browsers."""
+    """Settings of the dashboard, the web page."""
 
     port: int | None = setting(
         None,
@@ -39,7 +39,7 @@ class DashboardSettings:
     )
 
     def port_beside(self, gateway: GatewaySettings) -> int:
-        """The port, or what stands for it."""
+        """Return the dashboard's port beside the API's."""
         if self.port is not None:
             return self.port
         return gateway.port + 1 if 0 < gateway.port < 65535 else min(gateway.port, 0)

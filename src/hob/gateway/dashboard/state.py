@@ -1,4 +1,4 @@
-"""The status and health of the dashboard's own API; before login only that Hob is there."""
+"""Status, health, tasks, sessions and audit for the dashboard. Without a token only the public status."""
 
 import asyncio
 import platform
@@ -29,16 +29,16 @@ from hob.store.audit.audit import AuditRow
 
 
 class ViewsAnswer(TypedDict):
-    """Pages of plug-ins."""
+    """Plug-in pages."""
 
     views: Sequence[ViewAnswer]
 
 
 class TodayAnswer(TypedDict):
-    """How much was done.
+    """Activity totals.
 
-    tools: calls of tools
-    memories: kept of what was said since then; at most 5,000
+    tools: tool calls
+    memories: memories stored since then; at most 5,000
     """
 
     turns: int
@@ -47,7 +47,7 @@ class TodayAnswer(TypedDict):
 
 
 class AliveAnswer(TypedDict):
-    """Whether messages can be accepted."""
+    """Whether Hob accepts messages."""
 
     ok: bool
 
@@ -69,13 +69,13 @@ class AuditAnswer(TypedDict):
 
 
 class AuditsAnswer(TypedDict):
-    """Entries, the newest last."""
+    """Audit entries, newest last."""
 
     entries: list[AuditAnswer]
 
 
 class CallAnswer(TypedDict):
-    """A call of a tool."""
+    """A tool call."""
 
     id: str
     name: str
@@ -83,14 +83,14 @@ class CallAnswer(TypedDict):
 
 
 class PictureAnswer(TypedDict):
-    """A picture that came along."""
+    """An attached image."""
 
     id: str
     media_type: str
 
 
 class EntryAnswer(TypedDict):
-    """Something that was said, or that a tool gave."""
+    """A message, an answer or a tool result."""
 
     n: int
     role: str
@@ -107,7 +107,7 @@ class EntryAnswer(TypedDict):
 
 
 class HistoryAnswer(TypedDict):
-    """A part of a session, oldest first."""
+    """Part of a session, oldest first."""
 
     session: str
     entries: list[EntryAnswer]
@@ -115,13 +115,13 @@ class HistoryAnswer(TypedDict):
 
 
 async def health(call: EndpointCall[Nothing]) -> JsonResponse[AliveAnswer]:
-    """`{"ok": true}` while messages can be accepted, else 503: for probes, which have no token."""
+    """Return `{"ok": true}` while Hob accepts messages, else 503. For probes, which have no token."""
     ok = _ready(call.api)
     return json_response({"ok": ok}, 200 if ok else 503)
 
 
 async def status(call: EndpointCall[Nothing]) -> JsonResponse[StatusAnswer] | JsonResponse[PublicStatusAnswer]:
-    """How Hob is; anyone who has shown no token learns only version, mode and whether messages are taken."""
+    """Report Hob's status. Without a token: only version, mode and readiness."""
     api = call.api
     if _caller(call.request) is None:
         public: PublicStatusAnswer = {"version": __version__, "mode": api.operations.mode(), "ready": _ready(api)}
@@ -140,27 +140,27 @@ async def status(call: EndpointCall[Nothing]) -> JsonResponse[StatusAnswer] | Js
 
 @dataclass(frozen=True, slots=True)
 class TodayQuery:
-    """Since when is counted."""
+    """The start of the period."""
 
     since: float = field("the time from which on is counted (Unix seconds), as the day's beginning", 0.0, at_least=0)
 
 
 @dataclass(frozen=True, slots=True)
 class AuditQuery:
-    """Which entries are shown."""
+    """Selects audit entries."""
 
     limit: int = field("at most so many, the newest", 100, at_least=1, at_most=1000)
     kind: str = field("this kind alone", "")
 
 
 async def audit(call: EndpointCall[AuditQuery]) -> JsonResponse[AuditsAnswer]:
-    """What was decided, allowed and refused, the newest last."""
+    """List audit entries: what was decided, allowed and refused, newest last."""
     rows = await call.api.store.audit.latest(call.payload.limit, call.payload.kind)
     return etagged(call.request, {"entries": [_entry(row) for row in rows]})
 
 
 async def today(call: EndpointCall[TodayQuery]) -> JsonResponse[TodayAnswer]:
-    """How much was done since a time."""
+    """Count turns, tool calls and stored memories since a time."""
     store, since = call.api.store, call.payload.since
     done, memories = await asyncio.gather(
         store.timeline.counts(since), store.memory_lifecycle.added(Scope(OWNER), since)
@@ -170,12 +170,12 @@ async def today(call: EndpointCall[TodayQuery]) -> JsonResponse[TodayAnswer]:
 
 
 async def tasks(call: EndpointCall[TasksQuery]) -> JsonResponse[TasksAnswer]:
-    """The newest tasks."""
+    """List the newest tasks."""
     return etagged(call.request, await found_tasks(call, shown=may_read(call.caller)))
 
 
 async def task(call: EndpointCall[Nothing]) -> JsonResponse[TaskAnswer]:
-    """One task."""
+    """Return one task."""
     row = await call.api.store.tasks.get(call.id)
     if row is None:
         raise NotFound(translatable("no task has this id"))
@@ -183,7 +183,7 @@ async def task(call: EndpointCall[Nothing]) -> JsonResponse[TaskAnswer]:
 
 
 async def sessions(call: EndpointCall[SessionsQuery]) -> JsonResponse[SessionsAnswer]:
-    """Every session, the latest first."""
+    """List every session, the latest first."""
     found = await call.api.operations.conversations.all(archived=call.payload.archived)
     if not may_read(call.caller):
         found = {"sessions": [{**each, "title": ""} for each in found["sessions"]]}
@@ -191,20 +191,20 @@ async def sessions(call: EndpointCall[SessionsQuery]) -> JsonResponse[SessionsAn
 
 
 async def views(call: EndpointCall[Nothing]) -> JsonResponse[ViewsAnswer]:
-    """The pages that plug-ins have here, each below `/views/`."""
+    """List the plug-ins' pages, each served below `/views/`."""
     return etagged(call.request, {"views": call.api.views})
 
 
 @dataclass(frozen=True, slots=True)
 class HistoryQuery(SessionReference):
-    """Which part of a session is shown."""
+    """Selects a part of a session."""
 
     before: int | None = field("only what stands before this place; without it the newest", None, at_least=1)
     limit: int = field("at most so many entries", 60, at_least=1, at_most=500)
 
 
 async def history(call: EndpointCall[HistoryQuery]) -> JsonResponse[HistoryAnswer]:
-    """What was said in a session, oldest first; `before` leads to what stands before it, null where nothing does."""
+    """Return the history of a session, oldest first. `before` leads to the previous part; null at the beginning."""
     payload, transcript = call.payload, call.api.store.transcript
     key = await call.api.operations.conversations.key(payload.session)
     entries = await transcript.before(key, payload.before, payload.limit)

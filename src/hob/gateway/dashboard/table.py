@@ -1,10 +1,10 @@
-"""The routes below `/api/v1`. What the API has under another name is the same endpoint here, with the same manual."""
+"""The routes below `/api/v1`. A route that the API has too is the same endpoint, with the same documentation."""
 
 from typing import Any
 
 from hob.gateway.auth.callers import TokenScope
-from hob.gateway.dashboard import canvas, login, media, prompts, setting_names, state, timeline
-from hob.gateway.dashboard.endpoint_names import Known
+from hob.gateway.dashboard import canvas, login, media, prompts, setting_names, state, timeline, traces
+from hob.gateway.dashboard.endpoint_names import NamedEndpoints
 from hob.gateway.dashboard.endpoint_names import own as _own
 from hob.gateway.http.endpoint import Endpoint
 from hob.gateway.http.fields import Nothing
@@ -16,9 +16,9 @@ from hob.gateway.routes.table import ENDPOINTS as OWN
 
 CHAT, READ, VIEW, METRICS, APPROVE, ADMIN = TokenScope
 _SEEN = (VIEW,)
-"""Anyone who may not read what messages say gets these answers without it."""
-_same = Known(OWN).same
-_phone = Known(PAGE).same
+"""Callers without the `read` scope get these answers without message content."""
+_same = NamedEndpoints(OWN).same
+_phone = NamedEndpoints(PAGE).same
 
 ENDPOINTS: tuple[Endpoint[Any], ...] = (
     Endpoint("GET", "/health", state.health, None, Nothing, statuses=(200, 503)),
@@ -28,10 +28,10 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
          errors=("unauthorized", "too_many_attempts", "not_allowed")),
     _own("POST", "/auth/logout", login.logout, VIEW, also=(READ, CHAT, APPROVE)),
     _own("GET", "/timeline", timeline.timeline, READ, timeline.TimelinePageQuery, also=_SEEN),
-    _own("GET", "/trace/{id}", timeline.trace, READ, timeline.TraceQuery, also=_SEEN, errors=("not_found",)),
-    _own("GET", "/trace-graph/{id}", timeline.trace_graph, READ, also=_SEEN, errors=("not_found",)),
+    _own("GET", "/trace/{id}", traces.trace, READ, traces.TraceQuery, also=_SEEN, errors=("not_found",)),
+    _own("GET", "/trace-graph/{id}", traces.trace_graph, READ, also=_SEEN, errors=("not_found",)),
     _own("GET", "/prompts/{id}", prompts.prompt_text, READ, prompts.PromptStepQuery, errors=("not_found",)),
-    _own("GET", "/policy-decisions", timeline.policy_decisions, READ, timeline.DecisionsQuery, also=_SEEN,
+    _own("GET", "/policy-decisions", traces.policy_decisions, READ, traces.DecisionsQuery, also=_SEEN,
          errors=("not_found",)),
     _own("GET", "/sessions", state.sessions, READ, SessionsQuery, also=_SEEN),
     _same("GET", "/sessions/show"),

@@ -1,4 +1,4 @@
-"""Those who write in the browser, their links to chats, and their messages, below `/api/v1`."""
+"""Web users, their linked chats, and their messages, below `/api/v1`."""
 
 from dataclasses import replace
 from typing import Any, TypedDict
@@ -23,13 +23,13 @@ _WHATSAPP = "whatsapp:"
 
 
 class WebUserAnswer(TypedDict):
-    """Somebody who writes in the browser.
+    """A person who writes in the browser.
 
-    force_send: the linked chat is sent to in silent mode too
+    force_send: whether the linked chat receives messages in silent mode too
     web_user_id: the same as `id`
-    address: the linked chat; empty where none is
-    whatsapp_jid: the same where that is one of WhatsApp, without its channel; else empty
-    session: their conversation
+    address: the linked chat; empty if there is none
+    whatsapp_jid: the linked WhatsApp chat without its channel; else empty
+    session: the person's session
     """
 
     id: str
@@ -43,7 +43,7 @@ class WebUserAnswer(TypedDict):
 
 
 class WebUsersAnswer(TypedDict):
-    """Everybody who writes in the browser."""
+    """All web users."""
 
     web_users: list[WebUserAnswer]
 
@@ -57,21 +57,21 @@ class NewWebUser:
 
 @dataclass(frozen=True, slots=True)
 class WebUserReference:
-    """Which web user."""
+    """Selects a web user."""
 
     web_user_id: str = field(_WHO, characters=(1, 80))
 
 
 @dataclass(frozen=True, slots=True)
 class SilenceOverride(WebUserReference):
-    """Whether silence holds for them."""
+    """Whether a web user's chat is exempt from silent mode."""
 
     force_send: bool = field("send to their linked chat in silent mode too", True)
 
 
 @dataclass(frozen=True, slots=True)
 class LinkWebUserRequest(WebUserReference):
-    """Their chat."""
+    """The chat to link to a web user."""
 
     address: str = field("`channel:id`; empty: linked to none", "", characters=(0, 300))
     whatsapp_jid: str | None = field("instead of it a chat of WhatsApp; empty: linked to none", None)
@@ -79,7 +79,7 @@ class LinkWebUserRequest(WebUserReference):
 
 @dataclass(frozen=True, slots=True)
 class WebChatRequest(ChatRequest):
-    """A message of somebody who writes in the browser."""
+    """A web user's message."""
 
     web_user_id: str = field("who writes; without one the owner, as at `POST /chat`", "", characters=(0, 80))
 
@@ -102,46 +102,48 @@ def _view(user: WebUser) -> WebUserAnswer:
 
 
 def _jid(address: str) -> str:
-    """An address as WhatsApp itself spells it; empty for one of another channel."""
+    """Return an address in WhatsApp's own spelling; empty for other channels."""
     known = address.removeprefix(_WHATSAPP) if address.startswith(_WHATSAPP) else ""
     return f"{known[1:]}@s.whatsapp.net" if known.startswith("+") else known
 
 
 async def web_users(call: EndpointCall[Nothing]) -> JsonResponse[WebUsersAnswer]:
-    """Everybody who writes in the browser, with the chat that is linked."""
+    """List all web users with their linked chats."""
     return json_response({"web_users": [_view(user) for user in _users(call).all()]})
 
 
 async def add(call: EndpointCall[NewWebUser]) -> JsonResponse[WebUserAnswer]:
-    """A new web user; one who has this name is answered as they are."""
+    """Add a web user, or return the existing one of this name."""
     return json_response(_view(await _users(call).add(call.payload.name)))
 
 
 async def force(call: EndpointCall[SilenceOverride]) -> JsonResponse[WebUserAnswer]:
-    """Whether messages to their linked chat are sent in silent mode too."""
+    """Set whether the linked chat receives messages in silent mode too."""
     return json_response(_view(await _users(call).change(call.payload.web_user_id, force_send=call.payload.force_send)))
 
 
 async def remove(call: EndpointCall[Nothing]) -> Response:
-    """Forget a web user and the link; what was said stays."""
+    """Remove a web user and the link; the conversation stays."""
     await _users(call).remove(call.id)
     return json_response({"id": call.id})
 
 
 async def link(call: EndpointCall[WebUserReference]) -> JsonResponse[WebUserAnswer]:
-    """The chat that is linked to a web user."""
+    """Return the chat linked to a web user."""
     return json_response(_view(_users(call).one(call.payload.web_user_id)))
 
 
 async def set_link(call: EndpointCall[LinkWebUserRequest]) -> JsonResponse[WebUserAnswer]:
-    """Link a web user to a chat: what they write and what they are answered goes there too."""
+    """Link a web user to a chat, which then receives their messages and Hob's answers too."""
     payload, jid = call.payload, call.payload.whatsapp_jid
     address = payload.address if jid is None else jid and _WHATSAPP + jid
     return json_response(_view(await _users(call).change(payload.web_user_id, address=address)))
 
 
 async def send(call: EndpointCall[WebChatRequest]) -> JsonResponse[ChatAnswer] | Response:
-    """A message as at `POST /chat`; with a web user it belongs to their conversation, and goes to their linked chat."""
+    """Send a message as `POST /chat` does. A web user's message belongs to their session and also goes to the linked
+    chat.
+    """
     payload: ChatRequest = call.payload
     if call.payload.web_user_id:
         payload = replace(payload, session=_users(call).one(call.payload.web_user_id).session)

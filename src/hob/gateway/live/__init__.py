@@ -1,5 +1,5 @@
-"""`/ws`: a conversation and everything that happens, live, over one WebSocket (RFC 6455).
+"""`/ws`: chat and live events over one WebSocket (RFC 6455).
 
-Loaded when somebody first connects. `table` has every kind of message; `connection` is one client; `frames` is the
-wire, with limits for those who would fill the memory.
+Loaded with the first connection. `table` lists every kind of message, `connection` is one client, and `frames` is the
+wire with its memory limits.
 """

@@ -1,4 +1,4 @@
-"""Connections of `/ws`: who is connected, and how many may be."""
+"""Open connections of `/ws`, and their limits."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,8 +9,8 @@ from hob.gateway.auth.callers import ApiCaller
 from hob.gateway.http.failures import HttpRefusal
 
 MAX_CONNECTED = 256
-MAX_UNKNOWN = 64
-"""Of those, who have not shown a token yet."""
+MAX_UNAUTHENTICATED = 64
+"""Limit for connections that have not shown a token yet."""
 
 
 @dataclass(slots=True)
@@ -22,21 +22,21 @@ class LiveClient:
     caller: ApiCaller | None = None
 
     def view(self) -> dict[str, Any]:
-        """What is told of it."""
+        """Return the connection for the status."""
         return {"who": self.caller.by if self.caller else "", "address": self.address, "since": self.since}
 
 
-class Connected:
-    """The connections that are open now."""
+class OpenConnections:
+    """The open connections."""
 
     def __init__(self) -> None:
         self._guests: list[LiveClient] = []
 
     @contextmanager
     def enter(self, guest: LiveClient) -> Iterator[None]:
-        """Connected while the block is open. Raises Refusal where there are too many."""
+        """Register a connection while the block is open. Raises Refusal at the limit."""
         unknown = sum(each.caller is None for each in self._guests)
-        if len(self._guests) >= MAX_CONNECTED or (guest.caller is None and unknown >= MAX_UNKNOWN):
+        if len(self._guests) >= MAX_CONNECTED or (guest.caller is None and unknown >= MAX_UNAUTHENTICATED):
             raise HttpRefusal("too_many_connections", "too many WebSockets are open; close some, or come again", 10)
         self._guests.append(guest)
         try:
@@ -45,5 +45,5 @@ class Connected:
             self._guests = [each for each in self._guests if each is not guest]
 
     def view(self) -> list[dict[str, Any]]:
-        """Those who have said who they are, oldest first."""
+        """List the authenticated connections, oldest first."""
         return [each.view() for each in self._guests if each.caller is not None]

@@ -1,4 +1,4 @@
-"""One client of `/ws`: login, what it says, what it is told, time limits, and how it ends."""
+"""One client of `/ws`: login, incoming and outgoing messages, time limits, and closing."""
 
 import asyncio
 import logging
@@ -19,19 +19,19 @@ from hob.gateway.http.fields import read
 from hob.gateway.http.json_body import parse_json
 from hob.gateway.http.reply import encoded
 from hob.gateway.live import messages
-from hob.gateway.live.kinds import ClientRequest, Ended, M, MessageKind
+from hob.gateway.live.kinds import ClientRequest, ConnectionEnded, M, MessageKind
 from hob.gateway.live.table import HELLO, KINDS, NO_HELLO, NOT_TEXT, SLOW, TOO_FAST, UNKNOWN, Hello
 
 HELLO_SECONDS = 10.0
-"""For the first message, where the token is in no header."""
+"""Time limit for `hello`, if no header holds the token."""
 SLOW_SECONDS = 15.0
-"""A client that reads nothing for so long is let go."""
+"""Time limit for a client that does not read."""
 RECHECK_SECONDS = 10.0
-"""A revoked token ends a silent connection after this at most; one that says something or is told something at once."""
+"""Interval of token checks on a silent connection; an active one is checked at once."""
 FRESH_SECONDS = 0.1
-"""So long a token that was looked at is taken to hold: pieces of an answer come faster than that."""
+"""Time a checked token is trusted without another check: pieces of an answer come faster than that."""
 MAX_AT_ONCE = 32
-"""Messages that are followed, and subscriptions, on one connection."""
+"""Followed messages and subscriptions per connection."""
 BURST = 60
 PER_SECOND = 20.0
 
@@ -41,7 +41,7 @@ log = logging.getLogger(__name__)
 
 
 class MessagePace:
-    """How fast a client may speak: so many messages a second in the long run, and a few more at once."""
+    """Rate limit for a client's messages: a steady rate and a small burst."""
 
     def __init__(self, monotonic: Callable[[], float]) -> None:
         self._monotonic = monotonic
@@ -57,7 +57,7 @@ class MessagePace:
 
 
 class LiveConnection:
-    """A WebSocket that was accepted. `show` tells who holds a token; raises Refusal."""
+    """An accepted WebSocket. `show` authenticates a token; raises Refusal."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class LiveConnection:
         show: Callable[[str], ApiCaller],
         whole: Callable[[str], str] = str,
     ) -> None:
-        """`whole` makes a signed-in browser's token of the half that its page knows."""
+        """`whole` completes a signed-in browser's token from the half that its page knows."""
         self._api = api
         self._receive = receive
         self._send = send
@@ -82,19 +82,22 @@ class LiveConnection:
         self._cursor: int | None = None
 
     async def run(self, caller: ApiCaller | None, token: str | None, known: Callable[[ApiCaller], None]) -> None:
-        """Talk until either side ends it. `known` is told who it is; who has shown it already says no hello."""
-        ended = Ended()
+        """Serve the client until either side ends the connection.
+
+        `known` is called with the authenticated caller. A caller that is already authenticated sends no `hello`.
+        """
+        ended = ConnectionEnded()
         try:
             async with asyncio.TaskGroup() as group:
                 if caller is None:
-                    caller, token = await self._let_in()
+                    caller, token = await self._authenticate()
                 self._caller, self._token = caller, token
                 known(caller)
                 await self.say(None, messages.WELCOME, self._welcome(caller))
                 group.create_task(self._recheck())
                 await self._listen(group, caller)
-        except* Ended as found:
-            ended = next(each for each in found.exceptions if isinstance(each, Ended))
+        except* ConnectionEnded as found:
+            ended = next(each for each in found.exceptions if isinstance(each, ConnectionEnded))
         if ended.code is not None:
             with suppress(OSError):
                 await self._send({"type": "websocket.close", "code": ended.code, "reason": ended.reason})
@@ -107,13 +110,15 @@ class LiveConnection:
             "scopes": sorted(caller.scopes),
         }
 
-    async def _let_in(self) -> tuple[ApiCaller, str]:
-        """Who it is by its first message. Raises Ended."""
+    async def _authenticate(self) -> tuple[ApiCaller, str]:
+        """Authenticate the client by its first message. Raises ConnectionEnded."""
         try:
             async with asyncio.timeout(HELLO_SECONDS):
                 text = await self._next()
         except TimeoutError:
-            raise Ended(NO_HELLO, f'no {{"type": "hello", "token": ...}} within {HELLO_SECONDS:g} s') from None
+            raise ConnectionEnded(
+                NO_HELLO, f'no {{"type": "hello", "token": ...}} within {HELLO_SECONDS:g} s'
+            ) from None
         ref = None
         try:
             found = _object(text)
@@ -129,17 +134,17 @@ class LiveConnection:
         except HttpRefusal as refusal:
             failure = refusal.failure
         await self.say(ref, messages.ERROR, _view(failure))
-        raise Ended(TOO_FAST if failure.code == "too_many_attempts" else UNKNOWN, _reason(failure.message))
+        raise ConnectionEnded(TOO_FAST if failure.code == "too_many_attempts" else UNKNOWN, _reason(failure.message))
 
     async def _next(self) -> str:
         received = await self._receive()
         if received["type"] == "websocket.disconnect":
-            raise Ended
+            raise ConnectionEnded
         if not self._pace.allows_one():
-            raise Ended(TOO_FAST, f"more than {PER_SECOND:g} messages a second")
+            raise ConnectionEnded(TOO_FAST, f"more than {PER_SECOND:g} messages a second")
         text = received.get("text")
         if text is None:
-            raise Ended(NOT_TEXT, "messages are JSON objects, as text")
+            raise ConnectionEnded(NOT_TEXT, "messages are JSON objects, as text")
         return str(text)
 
     async def _listen(self, group: asyncio.TaskGroup, caller: ApiCaller) -> None:
@@ -189,9 +194,9 @@ class LiveConnection:
         await self.say(ref, messages.ERROR, _view(failure))
 
     async def say(self, ref: str | None, message: messages.LiveMessage[M], fields: M, text: str = "", /) -> None:
-        """Tell the client. Returns when it is on its way. Raises Ended: it is gone, slow, or not let in any more.
+        """Send a message; return when it is written. Raises ConnectionEnded if the client is gone, slow or revoked.
 
-        `text`: the fields as JSON, where they were written out before.
+        `text`: the fields as JSON, if already encoded.
         """
         self._check()
         head = {"type": message.name, **({} if ref is None else {"ref": ref})}
@@ -202,14 +207,14 @@ class LiveConnection:
                     await self._send({"type": "websocket.send", "text": text})
             except TimeoutError:
                 where = "" if self._cursor is None else f"; go on with after={self._cursor}"
-                raise Ended(SLOW, f"nothing was read for {SLOW_SECONDS:g} s{where}") from None
+                raise ConnectionEnded(SLOW, f"nothing was read for {SLOW_SECONDS:g} s{where}") from None
             except OSError:
-                raise Ended from None
+                raise ConnectionEnded from None
         if isinstance(cursor := fields.get("cursor"), int):
             self._cursor = cursor
 
     def _check(self) -> None:
-        """Raises Ended once the token does not hold any more."""
+        """Raise ConnectionEnded once the token is no longer valid."""
         now = self._api.clock.monotonic()
         if self._token is None or now - self._checked < FRESH_SECONDS:
             return
@@ -219,7 +224,7 @@ class LiveConnection:
         except NotConfigured:
             holds = False
         if not holds:
-            raise Ended(UNKNOWN, "the token does not hold any more")
+            raise ConnectionEnded(UNKNOWN, "the token does not hold any more")
 
     async def _recheck(self) -> None:
         while self._token is not None:
@@ -235,7 +240,7 @@ def _object(text: str) -> dict[str, Any]:
 
 
 def _ref(found: dict[str, Any]) -> str | None:
-    """What the client calls this message by, taken out of it."""
+    """Remove and return the client's reference for this message."""
     ref = found.pop("ref", None)
     if ref is None:
         return None
@@ -245,7 +250,7 @@ def _ref(found: dict[str, Any]) -> str | None:
 
 
 def _kind(found: dict[str, Any], caller: ApiCaller) -> MessageKind[Any]:
-    """What is said, its name taken out of the message. Raises InvalidRequest, Refusal."""
+    """Return the kind of a message, removing its name. Raises InvalidRequest, Refusal."""
     name = found.pop("type", None)
     kind = _KINDS.get(name) if isinstance(name, str) else None
     if kind is None:
@@ -264,5 +269,5 @@ def _view(failure: Failure) -> messages.ErrorMessage:
 
 
 def _reason(message: str) -> str:
-    """As much as a close frame holds: 123 bytes (https://www.rfc-editor.org/rfc/rfc6455#section-5.5)."""
+    """Shorten a reason to what a close frame holds: 123 bytes (https://www.rfc-editor.org/rfc/rfc6455#section-5.5)."""
     return message.encode()[:120].decode("utf-8", "ignore")

@@ -1,4 +1,4 @@
-"""`/ws` among the routes."""
+"""The route of `/ws`."""
 
 from starlette.responses import Response
 
@@ -16,7 +16,7 @@ def _enter() -> LiveHandler:
 
 
 async def open_live(call: EndpointCall[Nothing]) -> Response:
-    """Open a WebSocket for the chat and everything that happens; its messages have a page of their own."""
+    """Open a WebSocket for chat and live events. Its messages are documented on their own page."""
     raise InvalidRequest(
         "/ws is for WebSockets; where a proxy is in between, it has to pass the headers Upgrade and Connection on"
     )

@@ -1,4 +1,4 @@
-"""Events as they are told: read and written out once for all connections that are at the same place."""
+"""Live events, read and encoded once for all connections at the same position."""
 
 import asyncio
 from collections.abc import Sequence
@@ -11,27 +11,29 @@ from hob.store.timeline import Timeline
 
 
 @dataclass(frozen=True, slots=True)
-class ToldEvents:
-    """Messages, each beside its JSON, and the place up to which there is no other."""
+class EncodedEvents:
+    """Event messages with their JSON, and the position up to which they are complete."""
 
     messages: tuple[tuple[EventMessage, str], ...]
     upto: int
 
 
 class EventFeed:
-    """What is being read for somebody is read for whoever asks for the same meanwhile."""
+    """Shares each read of the timeline between concurrent connections."""
 
     def __init__(self) -> None:
-        self._reading: dict[tuple[object, ...], asyncio.Future[ToldEvents | None]] = {}
+        self._reading: dict[tuple[object, ...], asyncio.Future[EncodedEvents | None]] = {}
 
     async def follow(
         self, timeline: Timeline, after: int, limit: int, *, sessions: Sequence[str], kinds: Sequence[str], reads: bool
-    ) -> ToldEvents:
-        """The next events after a place, whole if the caller `reads`; all that was committed before is among them."""
+    ) -> EncodedEvents:
+        """Return the next events after a position, with content if the caller `reads`. Includes everything committed
+        before.
+        """
         key = (timeline.commits, after, limit, sessions, kinds, reads)
         while (reading := self._reading.get(key)) is not None:
             found = await asyncio.shield(reading)
-            if found is not None:  # else whoever read went away, or failed
+            if found is not None:  # else the reading connection was closed, or its read failed
                 return found
         found, self._reading[key] = None, asyncio.get_running_loop().create_future()
         try:
@@ -43,8 +45,8 @@ class EventFeed:
 
 async def _read(
     timeline: Timeline, after: int, limit: int, sessions: Sequence[str], kinds: Sequence[str], *, reads: bool
-) -> ToldEvents:
+) -> EncodedEvents:
     found = await timeline.follow(after, limit, sessions=sessions, kinds=kinds)
     views = ((cursor, event_view(event)) for cursor, event in found.events)
     told = (EventMessage(cursor=cursor, event=view if reads else without_content(view)) for cursor, view in views)
-    return ToldEvents(tuple((message, encoded(message).decode()) for message in told), found.upto)
+    return EncodedEvents(tuple((message, encoded(message).decode()) for message in told), found.upto)

@@ -1,8 +1,8 @@
-"""Frames of `/ws` (uvicorn's WebSocket): the largest messages, and an end to every connection.
+"""Frames of `/ws` (uvicorn's WebSocket) with memory limits and a bounded close.
 
-What it adds: little is read before somebody is known; a client that does not read is not read from, so that pings
-cannot fill the memory with pongs; an end that the other side does not acknowledge is final after a few seconds; and no
-bytes that come make it log a traceback.
+Adds to uvicorn: small messages only before authentication; a client that does not read is not read from, so that pings
+cannot fill the memory with pongs; a close that the other side does not acknowledge is final after a few seconds; and
+malformed bytes never log a traceback.
 """
 
 from collections.abc import MutableMapping
@@ -15,8 +15,8 @@ from websockets.frames import Frame
 from websockets.http11 import Request
 from websockets.protocol import OPEN
 
-UNKNOWN_BYTES = 4_096
-"""The largest message of somebody who has not shown a token."""
+MAX_UNAUTHENTICATED_BYTES = 4_096
+"""Message size limit before authentication."""
 MAX_PIECES = 1_000
 CLOSING_SECONDS = 5.0
 
@@ -29,11 +29,11 @@ class LimitedFrames(WebSocketsSansIOProtocol):
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
         self.close_timeout = CLOSING_SECONDS
-        self.conn.max_message_size = UNKNOWN_BYTES
+        self.conn.max_message_size = MAX_UNAUTHENTICATED_BYTES
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
-        if not self.handshake_initiated:  # headers that the HTTP parser takes and this one does not
+        if not self.handshake_initiated:  # headers that the HTTP parser accepts and this one does not
             self.transport.write(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
             self.transport.close()
 
@@ -46,14 +46,14 @@ class LimitedFrames(WebSocketsSansIOProtocol):
         self.conn.max_message_size = self.config.ws_max_size
 
     def handle_cont(self, event: Frame) -> None:
-        """Pieces may be empty, so their number is counted beside their bytes."""
+        """Fragments may be empty, so their number is limited as well as their bytes."""
         if len(self.frames) >= MAX_PIECES:
             self._fail(1008, "a message in too many pieces")
         else:
             super().handle_cont(event)
 
     def send_receive_event_to_app(self) -> None:
-        """A text that is none is no news for the log."""
+        """Close quietly on a text message that is not UTF-8."""
         if self.curr_msg_data_type == "text":
             try:
                 b"".join(self.frames).decode()
@@ -68,7 +68,7 @@ class LimitedFrames(WebSocketsSansIOProtocol):
         self.handle_parser_exception()
 
     def handle_parser_exception(self) -> None:
-        """Bytes that are no frames. Before the handshake is answered there is no one to tell."""
+        """Close quietly on malformed frames. Before the handshake is answered, there is no one to tell."""
         if self.conn.close_sent is None:
             self.transport.abort()
         else:
@@ -76,30 +76,30 @@ class LimitedFrames(WebSocketsSansIOProtocol):
             self._abort_later()
 
     def keepalive_timeout(self) -> None:
-        """Who does not answer a ping does not read what is left either."""
+        """Stop reading from a client that does not answer a ping."""
         super().keepalive_timeout()
         self._abort_later()
 
     def pause_writing(self) -> None:
-        """Who does not read is not read from."""
+        """Stop reading from a client that does not read."""
         super().pause_writing()
         self.transport.pause_reading()
 
     def resume_writing(self) -> None:
-        """It reads again."""
+        """Resume reading."""
         super().resume_writing()
         if not self.read_paused:
             self.transport.resume_reading()
 
     async def receive(self) -> ASGIReceiveEvent:
-        """The next message or the end."""
+        """Return the next message or the close event."""
         message = await super().receive()
         if not self.writable.is_set():
             self.transport.pause_reading()
         return message
 
     async def send(self, message: ASGISendEvent) -> None:
-        """Raises ClientDisconnected. The end is told at once, behind whatever waits to be read."""
+        """Send a message. Raises ClientDisconnected as soon as the client is gone, even if input is still unread."""
         ends = message["type"] == "websocket.close"
         if not ends:
             await self.writable.wait()
@@ -109,13 +109,13 @@ class LimitedFrames(WebSocketsSansIOProtocol):
             raise ClientDisconnected
         await super().send(message)
         if message["type"] == "websocket.http.response.body":
-            self.handshake_complete = True  # refused, and answered: nothing is missing
+            self.handshake_complete = True  # refused and answered: nothing is missing
         if ends and self.close_timer is not None:
             self.close_timer.cancel()
             self.close_timer = self.loop.call_later(self.close_timeout, self.transport.abort)
 
     def shutdown(self) -> None:
-        """The server ends: clients come again and go on where they were."""
+        """Close because the server ends. Clients reconnect and continue where they were."""
         if not self.handshake_complete:
             super().shutdown()
             return
@@ -131,7 +131,7 @@ class LimitedFrames(WebSocketsSansIOProtocol):
         self.loop.call_later(self.close_timeout, self.transport.abort)
 
 
-def known_to(scope: MutableMapping[str, Any]) -> None:
-    """Anyone who is at the other end has shown a token: messages may be as large as the settings say."""
+def mark_authenticated(scope: MutableMapping[str, Any]) -> None:
+    """Mark the connection as authenticated, which allows messages up to the configured size."""
     if (known := scope.get("extensions", {}).get(_KNOWN)) is not None:
         known()

@@ -1,4 +1,4 @@
-"""The handshake: who may open a WebSocket. What is refused here is answered as over HTTP, with a body that says why."""
+"""The WebSocket handshake. Refusals are answered as over HTTP, with a body that gives the reason."""
 
 from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
@@ -11,14 +11,14 @@ from hob.gateway.http.failures import HttpRefusal
 from hob.gateway.http.reply import failure_response
 from hob.gateway.live.connected import LiveClient
 from hob.gateway.live.connection import LiveConnection
-from hob.gateway.live.frames import known_to
+from hob.gateway.live.frames import mark_authenticated
 
 
 async def enter(api: Api, scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer one handshake, and talk to the client that was let in until it is over."""
+    """Answer a handshake, and serve an admitted client until it disconnects."""
     visitor: Visitor | SocketOwner = scope["visitor"]
     try:
-        caller, token = _who(scope, visitor)
+        caller, token = _authenticate(scope, visitor)
         guest = LiveClient(_address(scope), api.clock.now().timestamp(), caller)
         with api.connected.enter(guest):
             await receive()  # `websocket.connect`
@@ -26,15 +26,15 @@ async def enter(api: Api, scope: Scope, receive: Receive, send: Send) -> None:
 
             def known(who: ApiCaller) -> None:
                 guest.caller = who
-                known_to(scope)
+                mark_authenticated(scope)
 
             await LiveConnection(api, receive, send, visitor.show, visitor.whole).run(caller, token, known)
     except HttpRefusal as refusal:
         await failure_response(refusal.failure)(scope, receive, send)
 
 
-def _who(scope: Scope, visitor: Visitor | SocketOwner) -> tuple[ApiCaller | None, str | None]:
-    """The caller and the token, None where they are told in the first message. Raises Refusal."""
+def _authenticate(scope: Scope, visitor: Visitor | SocketOwner) -> tuple[ApiCaller | None, str | None]:
+    """Return the caller and the token; both None if the first message brings them. Raises Refusal."""
     if scope.get("query_string"):
         raise HttpRefusal(
             "invalid_request",

@@ -1,4 +1,4 @@
-"""One line of the table of what clients may say, and what its handler is given."""
+"""Kinds of client messages, and the requests that their handlers get."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Generic, Protocol, TypeVar
@@ -13,18 +13,18 @@ M = TypeVar("M", bound=Mapping[str, object])
 
 
 class SendReply(Protocol):
-    """Says something to the client that asked, with the `ref` that it gave."""
+    """Sends a message to the requesting client, with its `ref`."""
 
     async def __call__(self, message: LiveMessage[M], fields: M, text: str = "", /) -> None:
-        """Returns when the message is on its way; a client that is slow to read makes it wait. Raises Ended.
+        """Send a message; return when it is written, which may wait for a slow client. Raises ConnectionEnded.
 
-        `text`: the fields as JSON, where they were written out before.
+        `text`: the fields as JSON, if already encoded.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class ClientRequest(Generic[T]):
-    """One message of a client, let in, read and checked."""
+    """A client's message, authorized and parsed."""
 
     api: Api
     caller: ApiCaller
@@ -34,12 +34,13 @@ class ClientRequest(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class MessageKind(Generic[T]):
-    """What a client may say under this name. Its manual is the handler's docstring.
+    """A kind of client message, documented by its handler's docstring.
 
-    `scope` is what the caller must be allowed, or one of `also`, who are told less. What it takes, a frozen dataclass
-    made with `fields.field`, is read from the message. `answers` are the messages that may come of it, `errors` the
-    codes of `failures.STATUS` that an `error` may hold beyond those of every kind. What `is_long_running` goes on
-    beside what is said next; what is `single` ends an earlier one of its kind.
+    `scope` or one of `also` is required; callers with one of `also` get no message content. `takes`, a frozen dataclass
+    made with `fields.field`, is parsed from the message. `answers` are the possible replies, `errors` the codes of
+    `failures.STATUS` that an `error` may hold beyond those of every kind. An `is_long_running` handler runs beside
+    later
+    messages; a `single` one replaces an earlier one of its kind.
     """
 
     name: str
@@ -53,8 +54,8 @@ class MessageKind(Generic[T]):
     also: tuple[TokenScope, ...] = ()
 
 
-class Ended(Exception):
-    """The connection is over; with a code of `table.CLOSES` the client is told so."""
+class ConnectionEnded(Exception):
+    """The connection is over. The client is told if the code is one of `table.CLOSES`."""
 
     def __init__(self, code: int | None = None, reason: str = "") -> None:
         super().__init__(reason)

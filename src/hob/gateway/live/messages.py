@@ -1,4 +1,4 @@
-"""Messages to clients of `/ws`, one kind after the other."""
+"""Messages to clients of `/ws`."""
 
 from collections.abc import Mapping
 from typing import Any, Generic, NotRequired, TypedDict, TypeVar
@@ -12,10 +12,10 @@ T = TypeVar("T", bound=Mapping[str, object])
 
 
 class WelcomeMessage(TypedDict):
-    """The token is good: from now on everything may be said.
+    """The token is valid; every message is accepted from now on.
 
     who: whose token it is: `api:` and its name, or `local:owner` at the Unix socket
-    sender_class: whose words come in with it: `owner`, `member` or `stranger`
+    sender_class: sender class of the client's messages: `owner`, `member` or `stranger`
     """
 
     version: str
@@ -25,19 +25,19 @@ class WelcomeMessage(TypedDict):
 
 
 class CursorMessage(TypedDict):
-    """A place among the events.
+    """A position in the event stream.
 
-    cursor: go on with `after` this
+    cursor: continue with `after` this
     """
 
     cursor: int
 
 
 class EventMessage(TypedDict):
-    """Something that happened.
+    """An event.
 
-    cursor: go on with `after` this
-    event: as `GET /timeline` tells it ([kinds](timeline.md))
+    cursor: continue with `after` this
+    event: as in `GET /timeline` ([kinds](timeline.md))
     """
 
     cursor: int
@@ -45,7 +45,7 @@ class EventMessage(TypedDict):
 
 
 class AcceptedMessage(TypedDict):
-    """The message is durable.
+    """The message is stored durably.
 
     id: the message's id
     """
@@ -56,7 +56,7 @@ class AcceptedMessage(TypedDict):
 
 
 class PieceMessage(TypedDict):
-    """Text, as it grows.
+    """A piece of streamed text.
 
     id: the message's id
     """
@@ -66,7 +66,7 @@ class PieceMessage(TypedDict):
 
 
 class RetractedMessage(TypedDict):
-    """Something streamed is void.
+    """Streamed text is void.
 
     id: the message's id
     """
@@ -75,7 +75,7 @@ class RetractedMessage(TypedDict):
 
 
 class ProgressMessage(TypedDict):
-    """What is going on.
+    """Progress of a turn.
 
     id: the message's id
     """
@@ -87,19 +87,19 @@ class ProgressMessage(TypedDict):
 
 
 class QuestionMessage(ChatAnswer):
-    """The message as it is, and what is asked.
+    """The message's state and its open questions.
 
-    asked: each question for approval; none where words answer it: `send` them
+    asked: the questions for approval; empty if an answer in words is expected: `send` it
     """
 
     asked: list[ApprovalAnswer]
 
 
 class StoppedMessage(TypedDict):
-    """A stop was asked for.
+    """A stop was requested.
 
     id: the message's id
-    stopped: false where nothing was left to stop; its `result` tells how it ended
+    stopped: false if nothing was left to stop; its `result` tells how it ended
     """
 
     id: str
@@ -111,9 +111,9 @@ class PongMessage(TypedDict):
 
 
 class CanvasShownMessage(TypedDict):
-    """Which canvas page this browser shows.
+    """The canvas page that this browser shows.
 
-    page: its id; empty: none
+    page: its id; empty for none
     """
 
     page: str
@@ -124,7 +124,7 @@ class CanvasAskMessage(TypedDict):
     """A question to the page.
 
     ask: the question's id
-    script: what is to be run in it; empty: how does it look
+    script: the script to run in the page; empty to ask how it looks
     """
 
     ask: str
@@ -132,7 +132,7 @@ class CanvasAskMessage(TypedDict):
 
 
 class CanvasAnsweredMessage(TypedDict):
-    """An answer of the page came.
+    """A page's answer was received.
 
     ask: the question's id
     taken: false if it came too late
@@ -143,10 +143,10 @@ class CanvasAnsweredMessage(TypedDict):
 
 
 class ErrorMessage(TypedDict):
-    """What was said had no effect, or its following has ended.
+    """A request failed, or following a message ended.
 
-    id: the message's id, where there is one
-    retry_after: seconds after which to try again
+    id: the message's id, if there is one
+    retry_after: seconds to wait before trying again
     """
 
     error: ErrorBody
@@ -156,7 +156,7 @@ class ErrorMessage(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class LiveMessage(Generic[T]):
-    """A type of message, the form of its fields beside `type` and `ref`, and what it says."""
+    """A type of message: its fields beside `type` and `ref`, and its meaning."""
 
     name: str
     form: type[T]
@@ -192,7 +192,7 @@ PONG = LiveMessage("pong", PongMessage, "Hob is there")
 ERROR = LiveMessage("error", ErrorMessage, "it had no effect, or cannot be followed any more")
 
 LIFE = (ACCEPTED, DELTA, REASONING, RETRACTED, PROGRESS, QUESTION, RESULT)
-"""What a message that was sent goes through."""
+"""Messages that follow a sent message, in order."""
 MESSAGES: Mapping[str, LiveMessage[Any]] = {
     each.name: each
     for each in (

@@ -1,4 +1,4 @@
-"""Every kind of message that a client may send, and every way in which a connection ends."""
+"""Every kind of message that a client may send, and every close code."""
 
 import math
 from collections.abc import AsyncGenerator, Mapping
@@ -22,27 +22,27 @@ from hob.gateway.live import messages
 from hob.gateway.live.feed import EventFeed
 from hob.gateway.live.kinds import ClientRequest, MessageKind
 
-# The first words on both sides, and signs of life.
+# Authentication and signs of life.
 
 
 @dataclass(frozen=True, slots=True)
 class Hello:
-    """Who the client is."""
+    """The client's token."""
 
     token: str = field("the token, as it would stand after `Authorization: Bearer`")
 
 
 async def hello(request: ClientRequest[Hello]) -> None:
-    """Show the token, as the first message of a connection that has not shown one in its header. Wait for `welcome`."""
+    """Authenticate with a token, as the first message of a connection without one in its header. Wait for `welcome`."""
     raise InvalidRequest("hello comes first and once; this connection has shown who it is")
 
 
 async def ping(request: ClientRequest[Nothing]) -> None:
-    """A sign of life, for clients that cannot send WebSocket pings; Hob sends those by itself."""
+    """A sign of life, for clients that cannot send WebSocket pings. Hob sends its own."""
     await request.say(messages.PONG, messages.PongMessage())
 
 
-# What the owner is asked, and the owner's answers.
+# Questions to the owner, and the answers.
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +55,12 @@ class AnswerRequest:
 
 
 async def approvals(request: ClientRequest[Nothing]) -> None:
-    """The questions for approval that stand. To hear of new ones, subscribe to events of the kind `approval`."""
+    """List the open questions for approval. For new ones, subscribe to events of the kind `approval`."""
     await request.say(messages.APPROVALS, await approvals_view(request.api.store, request.api.pending_approvals()))
 
 
 async def answer(request: ClientRequest[AnswerRequest]) -> None:
-    """Give approval or refuse it; the turn goes on. The same answer again changes nothing."""
+    """Approve or refuse, and continue the turn. Repeating the same answer has no effect."""
     api, asked, by = request.api, request.asked, request.caller.by
     view = await settled_view(
         api.store, api.pending_approvals(), asked.approval, allowed=asked.allowed, scope=asked.scope, by=by
@@ -75,23 +75,24 @@ _AS_LONG_AS_IT_TAKES = math.inf
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SendRequest(ChatMessage):
-    """A message, with a key of the client's own."""
+    """A message, with an idempotency key."""
 
     key: str = field("yours for this message: the same key again, at any time, joins it", characters=(1, 255))
 
 
 @dataclass(frozen=True, slots=True)
 class MessageReference:
-    """One message."""
+    """Selects a message."""
 
     id: str = field("the message's id, as `accepted` said")
 
 
 async def send(request: ClientRequest[SendRequest]) -> None:
-    """Send a message and follow it to its `result`; send it again with its key where the connection broke before.
+    """Send a message and follow it to its `result`. After a broken connection, send it again with the same key.
 
-    Deltas are for the eye: a client that is slow to read misses some, and a new attempt of the model's takes them back
-    (`retracted`). `result` is the truth.
+    Deltas are for display: a slow client misses some, and a model's new attempt retracts them (`retracted`). `result`
+    is
+    authoritative.
     """
     api, asked = request.api, request.asked
     inbound = await receive(api, asked, asked.key, request.caller)
@@ -99,13 +100,13 @@ async def send(request: ClientRequest[SendRequest]) -> None:
 
 
 async def follow_message(request: ClientRequest[MessageReference]) -> None:
-    """Follow a message that was sent before, here or elsewhere."""
+    """Follow a message that was sent earlier, here or elsewhere."""
     accepted = await find_own(request.api, InboundId(request.asked.id), request.caller)
     await _tell(request, follow_again(request.api, accepted.id, _AS_LONG_AS_IT_TAKES), accepted.id)
 
 
 async def stop(request: ClientRequest[MessageReference]) -> None:
-    """End the turn that works on this message, or take the message out of the queue."""
+    """Stop the turn that works on this message, or remove the message from the queue."""
     accepted = await find_own(request.api, InboundId(request.asked.id), request.caller)
     stopped = await request.api.operations.cancel(accepted.id, "/stop")
     await request.say(messages.STOPPED, messages.StoppedMessage(id=accepted.id, stopped=stopped))
@@ -128,15 +129,15 @@ def _without_id(event: ClientEvent) -> dict[str, object]:
     return {name: value for name, value in event.data.items() if name != "id"}
 
 
-# Everything that happens, in the order of the timeline, from any moment on.
+# Events in the order of the timeline, from any position.
 
 _PAGE = 50
-"""Events read at once: so many are in memory for a client, however far behind it is."""
+"""Events read at once, the most held in memory per client however far behind it is."""
 
 
 @dataclass(frozen=True, slots=True)
 class SubscribeRequest:
-    """Which events are shown, from where on."""
+    """Selects events and the position to start at."""
 
     after: int | None = field("the cursor of the last event you have seen, 0 for all; without it those to come", None,
                               at_least=0)  # fmt: skip
@@ -145,11 +146,11 @@ class SubscribeRequest:
 
 
 async def subscribe(request: ClientRequest[SubscribeRequest]) -> None:
-    """Show events, each with its cursor; a later `subscribe` takes the place of this one.
+    """Receive events, each with its cursor. A later `subscribe` replaces this one.
 
-    Nothing is left out and nothing comes twice: go on with `after` the last cursor you have seen, on any connection,
-    after a restart of Hob too. `caught_up` says that what was there already has been shown. Who may only view is shown
-    events without what messages say.
+    No event is lost or repeated: continue with `after` the last cursor you have seen, on any connection, even after a
+    restart of Hob. `caught_up` marks the end of the existing events. Callers with only `view` get events without
+    content.
     """
     asked, timeline = request.asked, request.api.store.timeline
     reads, feed = request.caller.may(TokenScope.READ), request.api.kept(EventFeed)
@@ -161,7 +162,7 @@ async def subscribe(request: ClientRequest[SubscribeRequest]) -> None:
     told = False
     with timeline.news() as news:
         while True:
-            news.clear()  # before reading: what is committed from now on sets it again
+            news.clear()  # clear before reading: a later commit sets it again
             found = await feed.follow(timeline, after, _PAGE, sessions=asked.sessions, kinds=asked.kinds, reads=reads)
             for message, text in found.messages:
                 await request.say(messages.EVENT, message, text)
@@ -174,12 +175,12 @@ async def subscribe(request: ClientRequest[SubscribeRequest]) -> None:
             await news.wait()
 
 
-# Canvas pages: which one a browser shows, what Hob asks it, and what it says.
+# Canvas pages: the one a browser shows, Hob's questions to it, and its answers.
 
 
 @dataclass(frozen=True, slots=True)
 class ShowCanvasRequest:
-    """A canvas page in a browser."""
+    """The canvas page that a browser shows."""
 
     page: str = field("the page's id; empty: none is shown any more", "")
     version: int = field("its version", 0, at_least=0)
@@ -187,7 +188,7 @@ class ShowCanvasRequest:
 
 @dataclass(frozen=True, slots=True)
 class CanvasAnswerRequest:
-    """What a canvas page said."""
+    """A canvas page's answer."""
 
     ask: str = field("the question's id, as `canvas_ask` said")
     text: str = field("what the script gave, or how the page looks")
@@ -195,9 +196,10 @@ class CanvasAnswerRequest:
 
 
 async def canvas(request: ClientRequest[ShowCanvasRequest]) -> None:
-    """Tell which canvas page this browser shows, and hear what Hob asks it; a later `canvas` takes its place.
+    """Register the canvas page that this browser shows, and receive Hob's questions to it. A later `canvas` replaces
+    it.
 
-    A question without a script asks how the page looks. What a page says is untrusted.
+    A question without a script asks how the page looks. A page's answers are untrusted.
     """
     page, version = request.asked.page, request.asked.version
     await request.say(messages.CANVAS_SHOWN, messages.CanvasShownMessage(page=page, version=version))
@@ -211,13 +213,13 @@ async def canvas(request: ClientRequest[ShowCanvasRequest]) -> None:
 
 
 async def canvas_answer(request: ClientRequest[CanvasAnswerRequest]) -> None:
-    """Say what a canvas page answered; `taken` is false if it came too late."""
+    """Return a canvas page's answer; `taken` is false if it came too late."""
     asked = request.asked
     taken = request.api.port(CanvasViewers).answer(asked.ask, CanvasAnswer(asked.text[:_MAX_SAID], asked.failed))
     await request.say(messages.CANVAS_ANSWERED, messages.CanvasAnsweredMessage(ask=asked.ask, taken=taken))
 
 
-_MAX_SAID = 16_000  # characters of what a canvas page says
+_MAX_SAID = 16_000  # characters of a page's answer
 HELLO = "hello"
 
 KINDS: tuple[MessageKind[Any], ...] = (

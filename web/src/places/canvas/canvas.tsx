@@ -1,16 +1,17 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import DOMPurify from "dompurify";
 import { EyeOff, Presentation, ShieldAlert } from "lucide-react";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { call } from "../../api/client";
 import { live } from "../../api/live";
-import { useCanvas, useConnection } from "../../api/queries";
+import { useCanvas, useChange, useConnection } from "../../api/queries";
 import type { CanvasPageAnswer, PageCallAnswer } from "../../api/schema";
 import { t } from "../../i18n";
+import { sessionWord } from "../../parts/words";
 import { Button, Empty, Failure, Page, Skeleton, When } from "../../parts/basics";
 
-/** Pages that Hob shows: one at a time, the one presented last if none is named. */
+/** Canvas pages: the named one, or the last presented. */
 export function Canvas({ id = "" }: { id?: string }) {
   const all = useCanvas();
   const [version, setVersion] = useState(0);
@@ -28,7 +29,7 @@ export function Canvas({ id = "" }: { id?: string }) {
   if (!page.data) {
     return (
       <Page title={t("Canvas")}>
-        <Empty icon={Presentation} title={t("No page is shown.")}>
+        <Empty icon={Presentation} title={t("No pages yet.")}>
           {t("Ask Hob to show you something as a page: a chart, a table, a small tool. It appears here.")}
         </Empty>
       </Page>
@@ -43,21 +44,20 @@ export function Canvas({ id = "" }: { id?: string }) {
 }
 
 function Head({ page, pages, onVersion }: { page: CanvasPageAnswer; pages: CanvasPageAnswer[]; onVersion: (version: number) => void }) {
-  const client = useQueryClient();
   const [, go] = useLocation();
-  const change = useMutation({
-    mutationFn: (wanted: { hidden?: boolean; scripts?: boolean }) =>
+  const change = useChange(
+    ["canvas"],
+    (wanted: { hidden?: boolean; scripts?: boolean }) =>
       call("POST /api/v1/canvas/{id}", { path: { id: page.id }, body: { version: page.version, ...wanted } }),
-    onSuccess: (told) => told.hidden && go("/canvas"),
-    onSettled: () => void client.invalidateQueries({ queryKey: ["canvas"] }),
-  });
+    (told) => told.hidden && go("/canvas"),
+  );
   const pick = "h-9 max-w-48 rounded-md border border-line bg-surface px-2";
   return (
     <header className="border-b border-line px-4 py-3 sm:px-8">
       <div className="flex flex-wrap items-center gap-3">
         <h1 dir="auto" className="min-w-0 truncate text-lg font-semibold">{page.title}</h1>
         <span className="text-sm text-muted">
-          <Link href={`/chat?session=${encodeURIComponent(page.session)}`} className="underline">{page.session}</Link> · <When at={page.at} />
+          <Link href={`/chat?session=${encodeURIComponent(page.session)}`} className="underline">{sessionWord(page.session)}</Link> · <When at={page.at} />
         </span>
         <div className="ms-auto flex flex-wrap items-center gap-2">
           {pages.length > 1 && (
@@ -77,8 +77,8 @@ function Head({ page, pages, onVersion }: { page: CanvasPageAnswer; pages: Canva
       {!page.scripts && /<script|\son\w+\s*=/i.test(page.html ?? "") && (
         <div role="note" className="mt-3 flex flex-wrap items-center gap-3 rounded-md bg-warn-soft px-3 py-2 text-warn">
           <ShieldAlert size={18} aria-hidden />
-          <span className="min-w-0 flex-1 basis-60">{t("Its scripts are off: others may have written this page, or what it was made of.")}</span>
-          <Button needs="approve" onClick={() => change.mutate({ scripts: true })}>{t("Let them run")}</Button>
+          <span className="min-w-0 flex-1 basis-60">{t("Scripts are off: this page may contain content from others.")}</span>
+          <Button needs="approve" onClick={() => change.mutate({ scripts: true })}>{t("Run scripts")}</Button>
         </div>
       )}
     </header>
@@ -90,7 +90,7 @@ type Told = { ready?: boolean; shown?: boolean; ask?: string; text?: string; fai
 const MOST_WAITING = 3;
 type Asked = { call: AppCall; answer: PageCallAnswer };
 
-/** The page, in a frame that reaches nothing and no one. Hob asks it through here, while it is open; an app's calls go to Hob. */
+/** The page in a sandboxed frame without network. Relays Hob's questions to it, and an app's calls to Hob. */
 function Frame({ page }: { page: CanvasPageAnswer }) {
   const frame = useRef<HTMLIFrameElement>(null);
   const [shown, setShown] = useState(false);
@@ -124,7 +124,7 @@ function Frame({ page }: { page: CanvasPageAnswer }) {
       const inside = frame.current?.contentWindow;
       if (!inside || event.source !== inside) return;
       const told = event.data as Told | null;
-      if (told?.ready) inside.postMessage({ html: content }, "*"); // a sandboxed frame has no origin to name
+      if (told?.ready) inside.postMessage({ html: content }, "*"); // a sandboxed frame has no origin
       if (told?.shown) setShown(true);
       if (told?.app && scripts) void make(told.app, false);
       if (typeof told?.ask === "string") {
@@ -162,7 +162,7 @@ function Frame({ page }: { page: CanvasPageAnswer }) {
 
 const refusal = (message: string) => ({ error: { code: -32000, message } });
 
-/** A call that the page wants to make and the policy asks about: tool and arguments whole, as they would be sent. */
+/** Approval of a call by the page: tool and full arguments, as they would be sent. */
 function Question({ asked, settle }: { asked: Asked; settle: (allowed: boolean) => void }) {
   return (
     <section role="alertdialog" aria-label={t("This page wants to use {tool}", { tool: asked.answer.tool })} className="border-b border-line bg-warn-soft px-4 py-3 sm:px-8">

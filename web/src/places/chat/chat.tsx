@@ -5,13 +5,14 @@ import { useQuery } from "@tanstack/react-query";
 import { call } from "../../api/client";
 import { useCanvas, useSessions } from "../../api/queries";
 import { t } from "../../i18n";
+import { sessionWord } from "../../parts/words";
 import { Button, Dialog, Skeleton, When } from "../../parts/basics";
 import { Conversation } from "./conversation";
 import { Beside, Panel } from "./panel";
 import { SessionActs } from "./session";
 import { ChannelIcon, useUnread } from "./unread";
 
-/** Sessions on the left, the chosen one beside them. */
+/** The list of conversations with the chosen one beside it. */
 export function Chat() {
   const [search] = useSearchParams();
   const session = search.get("session") ?? "api:main";
@@ -39,7 +40,7 @@ export function Chat() {
   );
 }
 
-/** The canvas pages that this conversation shows. */
+/** Canvas pages of this conversation. */
 function Presented({ session }: { session: string }) {
   const pages = (useCanvas().data?.pages ?? []).filter((each) => each.session === session);
   if (!pages.length) return null;
@@ -99,10 +100,10 @@ function Sessions({ chosen, onChosen }: { chosen: string; onChosen?: () => void 
             >
               <span className="flex items-center gap-2">
                 <span dir="auto" className={`min-w-0 flex-1 truncate ${unread.has(each.session) ? "font-bold" : "font-medium"}`}>{each.title || each.session}</span>
-                {unread.has(each.session) && <span role="img" aria-label={t("not read yet")} title={t("not read yet")} className="size-2 shrink-0 rounded-full bg-accent" />}
+                {unread.has(each.session) && <span role="img" aria-label={t("unread")} title={t("unread")} className="size-2 shrink-0 rounded-full bg-accent" />}
               </span>
               <span className="flex justify-between gap-2 text-xs text-muted">
-                <span className="flex min-w-0 items-center gap-1.5"><ChannelIcon session={each.session} /><span className="truncate">{each.session}</span></span>
+                <span className="flex min-w-0 items-center gap-1.5"><ChannelIcon session={each.session} /><span className="truncate">{sessionWord(each.session)}</span></span>
                 <When at={each.updated} />
               </span>
             </button>
@@ -112,7 +113,7 @@ function Sessions({ chosen, onChosen }: { chosen: string; onChosen?: () => void 
           </li>
         ))}
       </ul>
-      {sessions.data && !shown.length && <p className="px-2.5 py-2 text-sm text-muted">{archived ? t("Nothing is archived.") : t("No conversation is called so.")}</p>}
+      {sessions.data && !shown.length && <p className="px-2.5 py-2 text-sm text-muted">{archived ? t("No archived conversations.") : wanted ? t("No matching conversations.") : t("No conversations yet.")}</p>}
       <Button look="quiet" icon={Archive} aria-pressed={archived} className="mt-2 w-full" onClick={() => setArchived(!archived)}>
         {archived ? t("Back to all conversations") : t("Archived conversations")}
       </Button>

@@ -9,10 +9,10 @@ const LARGEST = 25_000_000;
 
 export type Draft = { text: string; files: { id: string; name: string; picture?: string; voice?: boolean }[] };
 
-/** Enter sends, Shift-Enter breaks the line. */
+/** Enter sends, Shift+Enter inserts a line break. */
 export const sends = (event: KeyboardEvent) => event.key === "Enter" && !event.shiftKey && !event.nativeEvent.isComposing;
 
-/** Where one writes: Enter sends, Shift-Enter breaks the line; files by drop, paste or choice. What is unsent is kept. */
+/** The message input. Enter sends, Shift+Enter inserts a line break; files come by drop, paste or picker. Drafts are kept. */
 export function Composer({ onSend, onStop, connected, session, model }: {
   onSend: (draft: Draft) => void; onStop?: () => void; connected: boolean; session: string; model?: ReactNode;
 }) {
@@ -38,7 +38,7 @@ export function Composer({ onSend, onStop, connected, session, model }: {
     setProblem("");
     for (const file of some) {
       try {
-        if (file.size > LARGEST) throw new Error(t("{name} is too large: a file may have {size} MB.", { name: file.name, size: LARGEST / 1_000_000 }));
+        if (file.size > LARGEST) throw new Error(t("{name} is too large. The limit is {size} MB per file.", { name: file.name, size: LARGEST / 1_000_000 }));
         const { id } = await call("POST /api/v1/attachments", { body: file });
         const picture = file.type.startsWith("image/") ? URL.createObjectURL(file) : undefined;
         setFiles((all) => [...all, { id, name: file.name.slice(0, 200) || "file", picture, voice }]);
@@ -62,7 +62,7 @@ export function Composer({ onSend, onStop, connected, session, model }: {
   const typed = text.startsWith("/") && !text.includes("\n");
   const commands = !typed ? [] : COMMANDS.filter(([usage]) => (text.includes(" ") ? usage.split(" ")[0] === word : usage.startsWith(word)));
   const [picked, setPicked] = useState(0);
-  const offered = text.includes(" ") ? [] : commands; // once the name stands, its help stays alone
+  const offered = text.includes(" ") ? [] : commands; // once the command is complete, only its help stays
   const at = Math.min(picked, offered.length - 1);
   const complete = (usage: string) => {
     setText(`${usage.split(" ")[0]} `);
@@ -116,7 +116,7 @@ export function Composer({ onSend, onStop, connected, session, model }: {
           value={text}
           dir="auto"
           aria-label={t("Message to Hob")}
-          placeholder={connected ? t("Message to Hob") : t("Not connected: what you write is kept and not sent.")}
+          placeholder={connected ? t("Message to Hob") : t("Offline. Your draft is kept but not sent.")}
           onChange={(event) => setText(event.target.value)}
           role="combobox"
           aria-expanded={offered.length > 0}
@@ -165,7 +165,7 @@ export function Composer({ onSend, onStop, connected, session, model }: {
   );
 }
 
-/** A voice note: one press begins, the next ends it; browsers allow it over HTTPS and on this machine only. */
+/** Records a voice note: press to start, press to stop. Browsers allow it only over HTTPS and on this machine. */
 function Voice({ disabled, onRecorded, onProblem }: { disabled: boolean; onRecorded: (file: File) => void; onProblem: (text: string) => void }) {
   const recorder = useRef<MediaRecorder | null>(null);
   const [since, setSince] = useState(0);
@@ -188,11 +188,11 @@ function Voice({ disabled, onRecorded, onProblem }: { disabled: boolean; onRecor
       recorder.current = made;
       setSince(Date.now());
     } catch {
-      onProblem(t("The microphone cannot be used; the browser's settings for this page say why."));
+      onProblem(t("The microphone is blocked. Allow it in the browser's settings for this page."));
     }
   }
   return (
-    <Button look={since ? "danger" : "quiet"} icon={since ? Square : Mic} label={since ? t("End the voice note") : t("Record a voice note")}
+    <Button look={since ? "danger" : "quiet"} icon={since ? Square : Mic} label={since ? t("Finish voice note") : t("Record voice note")}
       aria-pressed={!!since} className={`px-2 ${since ? "animate-pulse" : ""}`} disabled={disabled && !since}
       onClick={() => (since ? recorder.current?.stop() : void begin())} />
   );

@@ -14,10 +14,10 @@ import { Unanswered } from "../../parts/unanswered";
 import { Composer, type Draft } from "./composer";
 import { Edit, Entries, Mine } from "./said";
 
-/** What is being said and not yet part of the history; `late`: followed from the middle on, since another page sent it; `aside`: a command's answer, which is no part of the conversation. */
+/** A message or answer not yet in the history. `late`: followed from the middle, since another page sent it; `aside`: a command's answer, not part of the conversation. */
 type Growing = { key: string; id: string; text: string; answer: string; steps: string[]; problem: string; fault?: string; over: boolean; late?: boolean; aside?: boolean };
 
-/** How the names of conversations begin that memory does not read. */
+/** Prefix of conversations that memory ignores. */
 const PRIVATE = "private-";
 
 export function Conversation({ session }: { session: string }) {
@@ -64,12 +64,12 @@ export function Conversation({ session }: { session: string }) {
             else setGrowing((all) => all.filter((one) => one.key !== key));
           });
         }
-        case "lost": // its answer comes with the history once the connection is back
-          return change(key, () => ({ steps: [t("The connection broke; the answer comes when it is back.")] }));
+        case "lost": // the answer arrives with the history after reconnecting
+          return change(key, () => ({ steps: [t("Connection lost. The answer appears when it is back.")] }));
         case "error": {
           const error = message.error as { code: string; message: string };
-          if (error.code === "not_found" && seen.current.has(key)) return setGrowing((all) => all.filter((one) => one.key !== key)); // somebody else's
-          return change(key, () => ({ problem: error.message || t("Hob cannot be reached."), over: true }));
+          if (error.code === "not_found" && seen.current.has(key)) return setGrowing((all) => all.filter((one) => one.key !== key)); // not this login's
+          return change(key, () => ({ problem: error.message || t("Can't reach Hob."), over: true }));
         }
       }
     },
@@ -97,7 +97,7 @@ export function Conversation({ session }: { session: string }) {
   const send = useCallback(
     (draft: Draft) => {
       setForked("");
-      if (draft.text === "/fork") return void fork(); // what leads elsewhere leads this page there, and no other client
+      if (draft.text === "/fork") return void fork(); // moves this page to the copy, and no other client
       if (draft.text === "/private") return goTo(`api:${PRIVATE}${crypto.randomUUID().slice(0, 6)}`);
       const key = crypto.randomUUID();
       setGrowing((all) => [...all.filter((one) => !one.over), { key, id: "", text: draft.text, answer: "", steps: [], problem: "", over: false }]);
@@ -116,7 +116,7 @@ export function Conversation({ session }: { session: string }) {
 
   const edit = useCallback(
     async (entry: EntryAnswer, text: string) => {
-      let into = `${session}-${crypto.randomUUID().slice(0, 6)}`; // before the first message there is nothing to copy
+      let into = `${session}-${crypto.randomUUID().slice(0, 6)}`; // before the first message there is nothing to fork
       try {
         into = (await call("POST /api/v1/sessions/fork", { body: { session, before: entry.n } })).session;
       } catch (error) {
@@ -133,7 +133,7 @@ export function Conversation({ session }: { session: string }) {
     send({ text, files: [] });
   }, [connection.state, send, session]);
 
-  // after a break: whoever waits is followed again by its id
+  // after reconnecting, follow pending messages again by id
   const was = useRef(connection.state);
   useEffect(() => {
     if (connection.state === "open" && was.current === "lost") {
@@ -149,7 +149,7 @@ export function Conversation({ session }: { session: string }) {
   const { box, atEnd, toEnd } = useEnd([entries, growing, asked.length]);
   const working = growing.filter((one) => !one.over);
   const tasks = useTasks().data?.tasks.filter((each) => each.session === session && ["running", "waiting"].includes(each.state)) ?? [];
-  const stop = () => { // what stands in the queue goes on, as after /stop
+  const stop = () => { // queued messages continue, as after /stop
     for (const id of tasks.length ? tasks.map((each) => each.id) : [working[0]?.id]) if (id) live.ask({ type: "stop", id }, () => undefined);
   };
   const shownIn = useMemo(() => new Set(entries.map((each) => `${each.role}:${each.text}`)), [entries]);
@@ -162,9 +162,9 @@ export function Conversation({ session }: { session: string }) {
           {history.isPending && <Skeleton rows={3} className="h-16" />}
           {history.isError && !isNew && <Failure error={history.error} retry={() => void history.refetch()} />}
           {!history.isPending && !entries.length && !growing.length && (isNew || history.isSuccess) && (
-            <Empty icon={Sparkles} title={t("What shall Hob do?")}>
-              {session.startsWith(`api:${PRIVATE}`) && <p>{t("Nothing of this conversation is remembered.")}</p>}
-              {t("Ask a question, drop a file, or type / for commands. Hob asks you before it does what cannot be undone.")}
+            <Empty icon={Sparkles} title={t("What can Hob do for you?")}>
+              {session.startsWith(`api:${PRIVATE}`) && <p>{t("Off the record: Hob remembers nothing from this conversation.")}</p>}
+              {t("Ask a question, drop a file, or type / for commands. Hob asks before it does anything that can't be undone.")}
             </Empty>
           )}
           <Entries entries={growing.some((one) => one.fault) && entries.at(-1)?.origin === "hob" ? entries.slice(0, -1) : entries} />
@@ -177,15 +177,15 @@ export function Conversation({ session }: { session: string }) {
                 </p>
               )}
               {one.answer && <Markdown text={one.answer} />}
-              {one.aside && <p className="-mt-3 text-xs text-muted">{t("Only here; no part of the conversation.")}</p>}
+              {one.aside && <p className="-mt-3 text-xs text-muted">{t("Only shown here, not part of the conversation.")}</p>}
               {one.id && !one.answer && !one.over && working[0] !== one && (
                 <p className="-mt-3 flex items-center justify-end gap-2 text-xs text-muted">
-                  {t("waits its turn")}
+                  {t("queued")}
                   <button type="button" className="inline-flex items-center gap-1 hover:text-text" onClick={() => {
                     live.ask({ type: "stop", id: one.id }, () => undefined);
                     setGrowing((all) => all.filter((each) => each.key !== one.key));
                   }}>
-                    <X size={12} aria-hidden /> {t("Take out")}
+                    <X size={12} aria-hidden /> {t("Remove")}
                   </button>
                 </p>
               )}
@@ -199,27 +199,27 @@ export function Conversation({ session }: { session: string }) {
       </div>
       {!atEnd && (
         <div className="relative mx-auto">
-          <Button icon={ArrowDown} onClick={toEnd} className="absolute bottom-2 -translate-x-1/2 whitespace-nowrap shadow-(--shadow)">{t("To the end")}</Button>
+          <Button icon={ArrowDown} onClick={toEnd} className="absolute bottom-2 -translate-x-1/2 whitespace-nowrap shadow-(--shadow)">{t("Jump to latest")}</Button>
         </div>
       )}
       <div className="sr-only" aria-live="polite"><p key={announced.count}>{announced.text}</p></div>
-      {!may("chat") ? <p className="border-t border-line px-4 py-3 text-center text-sm text-muted">{t("Your login may read here, and not write.")}</p> : <Composer onSend={send} onStop={working.length ? stop : undefined} connected={connection.state === "open"} session={session}
+      {!may("chat") ? <p className="border-t border-line px-4 py-3 text-center text-sm text-muted">{t("Read-only access")}</p> : <Composer onSend={send} onStop={working.length ? stop : undefined} connected={connection.state === "open"} session={session}
         model={<><ModelChoice session={session} connected={connection.state === "open"} /><PermissionChoice session={session} connected={connection.state === "open"} /></>} />}
     </Edit>
   );
 }
 
-/** What is said in this conversation and not answered yet, by whichever page or before a reload: it is followed here too. */
+/** Follows unanswered messages of this conversation that another page sent, or this one before a reload. */
 function useOpen(session: string, growing: Growing[], seen: RefObject<Set<string>>, onFound: (found: Growing[]) => void) {
   const connected = useConnection().state === "open";
   const tasks = useTasks().data?.tasks;
-  const unnamed = growing.some((one) => !one.id && !one.over); // may be one of them
+  const unnamed = growing.some((one) => !one.id && !one.over); // it may be one of them
   useEffect(() => {
     const found = (tasks ?? []).filter((each) => each.session === session && ["pending", "running", "waiting"].includes(each.state) && !seen.current.has(each.id));
     if (!connected || unnamed || !found.length) return;
     for (const each of found) seen.current.add(each.id);
     void call("GET /api/v1/timeline", { query: { session, kind: "inbound", limit: 100 } }).then(({ events }) => {
-      const texts = new Map(events.map((each) => [each.trace_id, each.text])); // a task has the beginning alone
+      const texts = new Map(events.map((each) => [each.trace_id, each.text])); // a task holds only the beginning
       onFound(found.reverse().map((each) => ({
         key: each.id, id: each.id, text: texts.get(each.trace_id) ?? each.title, answer: "", steps: [], problem: "", over: false, late: each.state === "running",
       })));
@@ -227,10 +227,10 @@ function useOpen(session: string, growing: Growing[], seen: RefObject<Set<string
   });
 }
 
-/** A text without the marks of its Markdown, as it is read out. */
+/** The text without Markdown syntax, for screen readers. */
 const spoken = (text: string) => text.replace(/```\w*|[*_`#|]+/g, "").replace(/\[([^\]]*)\]\([^)]*\)/g, "$1");
 
-/** Keeps the end in view as long as the reader is there, and the reader's place otherwise. */
+/** Sticks to the end while the reader is there; otherwise keeps the reader's position. */
 function useEnd(changes: unknown[]) {
   const box = useRef<HTMLDivElement>(null);
   const stuck = useRef(true);
@@ -248,7 +248,7 @@ function useEnd(changes: unknown[]) {
       setAtEnd(stuck.current);
     };
     element.addEventListener("scroll", onScroll, { passive: true });
-    const grown = new ResizeObserver(() => { if (stuck.current) element.scrollTop = element.scrollHeight; }); // Markdown that came later, a list above the input
+    const grown = new ResizeObserver(() => { if (stuck.current) element.scrollTop = element.scrollHeight; }); // late Markdown, a list above the input
     for (const each of [element, element.firstElementChild?.nextElementSibling]) if (each) grown.observe(each);
     return () => {
       element.removeEventListener("scroll", onScroll);
@@ -264,7 +264,7 @@ function useEnd(changes: unknown[]) {
 
 function Thinking() {
   return (
-    <p role="status" className="flex items-center gap-1.5 text-muted" aria-label={t("Hob works on it")}>
+    <p role="status" className="flex items-center gap-1.5 text-muted" aria-label={t("Hob is working on it")}>
       {[0, 1, 2].map((dot) => (
         <span key={dot} aria-hidden className="size-1.5 animate-pulse rounded-full bg-muted" style={{ animationDelay: `${dot * 160}ms` }} />
       ))}
@@ -272,7 +272,7 @@ function Thinking() {
   );
 }
 
-/** Which model answers in this conversation. */
+/** Chooses the model of this conversation. */
 function ModelChoice({ session, connected }: { session: string; connected: boolean }) {
   const client = useQueryClient();
   const models = useModels().data?.models ?? [];
@@ -285,7 +285,7 @@ function ModelChoice({ session, connected }: { session: string; connected: boole
   return (
     <select aria-label={t("Model")} title={t("Model")} value={chosen} disabled={!connected} onChange={(event) => choose(event.target.value)}
       className="h-9 max-w-40 rounded-md bg-transparent px-1.5 text-xs text-muted hover:bg-sunken">
-      <option value="">{t("usual model")}</option>
+      <option value="">{t("default model")}</option>
       {[...new Set([...models, ...(chosen ? [chosen] : [])])].map((each) => <option key={each} value={each}>{each}</option>)}
     </select>
   );
@@ -293,7 +293,7 @@ function ModelChoice({ session, connected }: { session: string; connected: boole
 
 const LEVELS = ["read-only", "guarded", "workspace", "full"];
 
-/** What Hob may do in this conversation without asking. */
+/** Chooses the permission mode of this conversation. */
 function PermissionChoice({ session, connected }: { session: string; connected: boolean }) {
   const client = useQueryClient();
   const chosen = useSessions().data?.sessions.find((each) => each.session === session)?.permission ?? "";
@@ -308,7 +308,7 @@ function PermissionChoice({ session, connected }: { session: string; connected: 
     <>
       <select aria-label={t("Permission mode")} title={told || t("Permission mode")} value={chosen} disabled={!connected} onChange={(event) => choose(event.target.value)}
         className="h-9 max-w-36 rounded-md bg-transparent px-1.5 text-xs text-muted hover:bg-sunken">
-        <option value="">{t("usual permission")}</option>
+        <option value="">{t("default permissions")}</option>
         {LEVELS.map((each) => <option key={each} value={each}>{t(each)}</option>)}
       </select>
       {told && <span role="status" className="sr-only">{told}</span>}

@@ -8,10 +8,10 @@ import { Changed } from "../../parts/changed";
 import { Recalled, type RecalledMemory } from "../../parts/recalled";
 import { SpanIcon, kindOf, wentWrong } from "../../parts/spans";
 
-/** Opens the panel beside the conversation on a message's trace. */
+/** Opens the side panel for a message. */
 export const Beside = createContext<(trace: string) => void>(() => undefined);
 
-/** What a message led to: each step, the files that it changed, the memories that were used. */
+/** Details of a message: its steps, changed files and recalled memories. */
 export function Panel({ trace: id, onClose }: { trace: string; onClose: () => void }) {
   const trace = useTrace(id);
   const spans = trace.data?.spans ?? [];
@@ -21,9 +21,9 @@ export function Panel({ trace: id, onClose }: { trace: string; onClose: () => vo
   const recalled = models.flatMap((each) => (each.metadata.recalled as RecalledMemory[] | undefined) ?? []);
   const once = [...new Map(recalled.map((each) => [each.id, each])).values()];
   return (
-    <aside aria-label={t("What it led to")} className="flex w-full shrink-0 flex-col gap-4 overflow-y-auto border-s border-line p-4 lg:w-96">
+    <aside aria-label={t("Message details")} className="flex w-full shrink-0 flex-col gap-4 overflow-y-auto border-s border-line p-4 lg:w-96">
       <div className="flex items-center gap-2">
-        <h2 className="flex-1 font-semibold">{t("What it led to")}</h2>
+        <h2 className="flex-1 font-semibold">{t("Message details")}</h2>
         <Link href={`/trace/${id}`} className="text-sm text-accent hover:underline">{t("Trace")}</Link>
         <Button look="quiet" icon={X} label={t("Close")} className="px-2" onClick={onClose} />
       </div>

@@ -13,10 +13,10 @@ import { Media } from "../../parts/media";
 import { sends } from "./composer";
 import { Beside } from "./panel";
 
-/** Says a message of before otherwise, in a copy of the conversation up to there. */
+/** Edits an earlier message in a fork of the conversation up to there. */
 export const Edit = createContext<(entry: EntryAnswer, text: string) => void>(() => undefined);
 
-/** What a sub-agent that nobody waited for has reported; its first line says whose it is. */
+/** The report of a background sub-agent; its first line names the sub-agent. */
 function Report({ text }: { text: string }) {
   const [head, ...rest] = text.split("\n");
   return (
@@ -32,10 +32,10 @@ function Report({ text }: { text: string }) {
 
 const FILE = /^\[attachment: (.*), ([^,\s]+\/[^,\s]+?)(?:, (\d+) bytes)?\]$/;
 
-/** Whether an entry stands for something that came with a message: a file, or what was spoken in one. */
+/** Whether an entry is an attachment: a file, or the transcript of one. */
 const isWith = (entry: EntryAnswer) => entry.role === "user" && (FILE.test(entry.text) || entry.text.startsWith("[spoken"));
 
-/** What came with a message, by its name and size; what was spoken in words. */
+/** An attachment by name and size; a voice note by its transcript. */
 function With({ entry }: { entry: EntryAnswer }) {
   const [, name, kind, size] = FILE.exec(entry.text) ?? [];
   return (
@@ -52,10 +52,10 @@ function With({ entry }: { entry: EntryAnswer }) {
 const STOPPED = "[The owner stopped this.]";
 const UNANSWERED = /^\[No answer was given to this: (.*)\.\]$/;
 
-/** What Hob itself has noted between the messages: nobody has said it. */
+/** A note by Hob between messages. */
 function Note({ text }: { text: string }) {
   const reason = UNANSWERED.exec(text)?.[1];
-  const told = text === STOPPED ? t("This was stopped.") : reason ? t("No answer was given: {reason}.", { reason: t(reason) }) : text.replace(/^\[([^]*)\]$/, "$1");
+  const told = text === STOPPED ? t("Stopped.") : reason ? t("No answer: {reason}.", { reason: t(reason) }) : text.replace(/^\[([^]*)\]$/, "$1");
   return (
     <p role="note" className="flex items-start justify-center gap-2 text-sm text-muted">
       <Info size={14} aria-hidden className="mt-0.5 shrink-0" /> <span dir="auto" className="min-w-0 break-words whitespace-pre-wrap">{told}</span>
@@ -76,10 +76,10 @@ export function Mine({ text, entry, more = [] }: { text: string; entry?: EntryAn
             event.preventDefault();
             if (draft.trim()) say(entry, draft.trim());
           }}
-          aria-label={t("Say it otherwise")} className="resize-none bg-transparent outline-none" />
+          aria-label={t("Edit message")} className="resize-none bg-transparent outline-none" />
         <div className="flex flex-wrap items-center justify-end gap-2">
-          <span className="me-auto text-xs text-muted">{t("Goes on in a copy; this conversation stays as it is.")} {more.length > 0 && t("Its files are not sent again.")}</span>
-          <Button onClick={() => setDraft(null)}>{t("Leave it")}</Button>
+          <span className="me-auto text-xs text-muted">{t("Continues in a copy. This conversation stays as it is.")} {more.length > 0 && t("Attached files are not sent again.")}</span>
+          <Button onClick={() => setDraft(null)}>{t("Cancel")}</Button>
           <Button type="submit" look="main" disabled={!draft.trim()}>{t("Send")}</Button>
         </div>
       </form>
@@ -100,7 +100,7 @@ export function Mine({ text, entry, more = [] }: { text: string; entry?: EntryAn
             <Pencil size={12} aria-hidden /> {t("Edit")}
           </button>
           <button type="button" onClick={() => (more.length ? setDraft(entry.text) : say(entry, entry.text))} className="inline-flex items-center gap-1 hover:text-text">
-            <RotateCcw size={12} aria-hidden /> {t("Again")}
+            <RotateCcw size={12} aria-hidden /> {t("Resend")}
           </button>
         </Under>
       )}
@@ -129,7 +129,7 @@ function Under({ entry, children }: { entry: EntryAnswer; children?: ReactNode }
   );
 }
 
-/** What an answer cost, while one looks at it. */
+/** The cost of an answer, shown on hover. */
 function Spent({ trace }: { trace: string }) {
   const asked = useQuery({ queryKey: ["step", trace], queryFn: () => call("GET /api/v1/timeline", { query: { trace_id: trace, kind: "tool,model,approval", limit: 200 } }) });
   const used = (asked.data?.events ?? []).flatMap((each) => each.usage ?? []);
@@ -138,7 +138,7 @@ function Spent({ trace }: { trace: string }) {
   return <span className="invisible group-focus-within/answer:visible group-hover/answer:visible">{money(used.reduce((sum, each) => sum + (each.cost_usd ?? 0), 0))} · {tn("{count} token", "{count} tokens", tokens)}</span>;
 }
 
-/** The history: what people and Hob said, the tools between them folded into one line each. */
+/** The history: messages and answers, tool calls folded into one line each. */
 export function Entries({ entries }: { entries: EntryAnswer[] }) {
   const results = useMemo(() => resultsOf(entries), [entries]);
   const withs = useMemo(() => withsOf(entries), [entries]);
@@ -175,7 +175,7 @@ export function Entries({ entries }: { entries: EntryAnswer[] }) {
   });
 }
 
-/** What each call gave: a call's id is its own only in the answer that holds it. */
+/** Results by call: call ids are unique only within their answer. */
 function resultsOf(entries: EntryAnswer[]): Map<string, EntryAnswer> {
   const found = new Map<string, EntryAnswer>();
   let asked = 0;
@@ -186,7 +186,7 @@ function resultsOf(entries: EntryAnswer[]): Map<string, EntryAnswer> {
   return found;
 }
 
-/** What came with a message belongs to it: each such entry leads to the message's first one. */
+/** Maps each attachment to the first entry of its message. */
 function withsOf(entries: EntryAnswer[]): Map<EntryAnswer, EntryAnswer> {
   const found = new Map<EntryAnswer, EntryAnswer>();
   let said: EntryAnswer | null = null;

@@ -5,7 +5,7 @@ import { call, may } from "../../api/client";
 import { t } from "../../i18n";
 import { Button } from "../../parts/basics";
 
-/** What can be done with the chosen conversation: another title, out of the list, gone for good. */
+/** Actions on the chosen conversation: rename, archive, delete. */
 export function SessionActs({ session, title, archived, onGone }: { session: string; title: string; archived: boolean; onGone: () => void }) {
   const client = useQueryClient();
   const [renaming, setRenaming] = useState(false);
@@ -35,11 +35,11 @@ export function SessionActs({ session, title, archived, onGone }: { session: str
       ) : (
         <div className="flex gap-1">
           <Button look="quiet" icon={Pencil} label={t("Rename")} onClick={() => { setText(title); setRenaming(true); }} />
-          <Button look="quiet" icon={archived ? ArchiveRestore : Archive} label={archived ? t("Take out of the archive") : t("Archive")}
+          <Button look="quiet" icon={archived ? ArchiveRestore : Archive} label={archived ? t("Unarchive") : t("Archive")}
             disabled={change.isPending} onClick={() => change.mutate({ archived: !archived })} />
           <Button look={sure ? "danger" : "quiet"} icon={Trash2} label={sure ? undefined : t("Delete")} disabled={remove.isPending} onBlur={() => setSure(false)}
             onClick={() => (sure ? remove.mutate() : setSure(true))}>
-            {sure && t("Erase for good")}
+            {sure && t("Delete permanently")}
           </Button>
         </div>
       )}

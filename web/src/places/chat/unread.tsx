@@ -4,7 +4,7 @@ import type { SessionAnswer } from "../../api/schema";
 
 const ICONS: Record<string, LucideIcon> = { api: Globe, local: SquareTerminal, terminal: SquareTerminal, openai: Bot, subagent: Bot, webhook: Webhook, mail: Mail, email: Mail, cron: Clock, job: Clock, group: MessagesSquare };
 
-/** Which channel a conversation is held in, which is the beginning of its key. */
+/** The channel of a conversation, from the prefix of its key. */
 export function ChannelIcon({ session }: { session: string }) {
   const channel = session.split(":")[0]!;
   const Icon = ICONS[channel] ?? MessageCircle;
@@ -22,7 +22,7 @@ function load(): Seen {
   }
 }
 
-/** The conversations in which something was said since this browser showed them last. */
+/** Conversations with messages that this browser has not shown yet. */
 export function useUnread(sessions: readonly SessionAnswer[], chosen: string): ReadonlySet<string> {
   const [seen, setSeen] = useState(load);
   const updated = sessions.find((each) => each.session === chosen)?.updated ?? 0;

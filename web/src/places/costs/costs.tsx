@@ -1,13 +1,13 @@
 import { Link, useSearchParams } from "wouter";
 import { useUsage } from "../../api/queries";
 import type { SpendingAnswer, SpentAnswer } from "../../api/schema";
-import { dayOf, endOf, money, number, t, tn } from "../../i18n";
+import { dayOf, endOf, money, number, percent, t, tn } from "../../i18n";
 import { Card, Failure, Page, Section, Skeleton, Tabs, Wide } from "../../parts/basics";
 import { maySee } from "../../parts/places";
 
 const DIVISIONS = ["model", "session", "tool", "sender", "task"] as const;
 
-/** What was spent, on what, and what is left of each limit. */
+/** Spending by day and purpose, and the limits. */
 export function Costs() {
   const [search, setSearch] = useSearchParams();
   const days = Number(search.get("days") ?? 30);
@@ -20,7 +20,7 @@ export function Costs() {
     <Page
       title={t("Costs")}
       about={daily.data && t("{cost} in {days} days, {calls}", { cost: money(daily.data.total.cost_usd), days, calls: tn("{count} model call", "{count} model calls", daily.data.total.calls) })}
-      more={<Tabs label={t("How far back")} chosen={String(days) as "30"} onChoose={(chosen) => set({ days: chosen })} tabs={[["7", t("7 days")], ["30", t("30 days")], ["90", t("90 days")]] as never} />}
+      more={<Tabs label={t("Time range")} chosen={String(days) as "30"} onChoose={(chosen) => set({ days: chosen })} tabs={[["7", t("7 days")], ["30", t("30 days")], ["90", t("90 days")]] as never} />}
     >
       {daily.isError ? (
         <Failure error={daily.error} retry={() => void daily.refetch()} />
@@ -33,11 +33,11 @@ export function Costs() {
         </>
       )}
       <Section
-        title={t("Spent on")}
-        more={<Tabs label={t("Told apart by")} chosen={by} onChoose={(chosen) => set({ by: chosen })} tabs={[["model", t("Models")], ["session", t("Conversations")], ["tool", t("Tools")], ["sender", t("People")], ["task", t("Tasks")]] as const} />}
+        title={t("Spending by purpose")}
+        more={<Tabs label={t("Group by")} chosen={by} onChoose={(chosen) => set({ by: chosen })} tabs={[["model", t("Models")], ["session", t("Conversations")], ["tool", t("Tools")], ["sender", t("People")], ["task", t("Tasks")]] as const} />}
       >
         {divided.isPending ? <Skeleton rows={3} className="h-10" /> : divided.data && <Rows rows={divided.data.rows} />}
-        {by === "tool" && <p className="mt-2 text-sm text-muted">{t("A model call counts for the tools whose results it read, in equal parts.")}</p>}
+        {by === "tool" && <p className="mt-2 text-sm text-muted">{t("The cost of a model call is split evenly among the tools whose results it read.")}</p>}
       </Section>
     </Page>
   );
@@ -93,21 +93,21 @@ function Limits({ usage }: { usage: SpendingAnswer }) {
           })}
         </Card>
       ) : (
-        <p className="text-muted">{t("No limit is set. A limit for each day:")} <Setting name="spending.daily" /></p>
+        <p className="text-muted">{t("No limit is set. To set a daily limit:")} <Setting name="spending.daily" /></p>
       )}
     </Section>
   );
 }
 
-/** A setting by its name, with the way to it for whoever may go there. */
+/** A setting's name, as a link for logins that may open the settings. */
 function Setting({ name }: { name: string }) {
   const href = `/settings?find=${encodeURIComponent(name)}`;
   return maySee(href) ? <Link href={href} className="font-mono text-accent underline-offset-4 hover:underline">{name}</Link> : <span className="font-mono">{name}</span>;
 }
 
 function Rows({ rows }: { rows: SpentAnswer[] }) {
-  if (!rows.length) return <p className="text-muted">{t("Nothing was spent.")}</p>;
-  const heads = [t("What"), t("Calls"), t("Tokens in"), t("from the cache"), t("Tokens out"), t("Cost")];
+  if (!rows.length) return <p className="text-muted">{t("No spending in this period.")}</p>;
+  const heads = [t("What"), t("Calls"), t("Input tokens"), t("From cache"), t("Output tokens"), t("Cost")];
   return (
     <Wide label={t("Costs")}>
       <table className="w-full min-w-[34rem] text-sm">
@@ -120,7 +120,7 @@ function Rows({ rows }: { rows: SpentAnswer[] }) {
               <td className="max-w-64 truncate px-4 py-2 font-mono">{row.key || <span className="font-sans text-muted">{t("no tool")}</span>}</td>
               <td className="px-4 py-2 text-end">{number(row.calls)}</td>
               <td className="px-4 py-2 text-end">{number(row.input_tokens)}</td>
-              <td className="px-4 py-2 text-end">{row.input_tokens ? `${Math.round((100 * row.cached_tokens) / row.input_tokens)} %` : "–"}</td>
+              <td className="px-4 py-2 text-end">{row.input_tokens ? percent(row.cached_tokens, row.input_tokens) : "–"}</td>
               <td className="px-4 py-2 text-end">{number(row.output_tokens)}</td>
               <td className="px-4 py-2 text-end font-medium">{money(row.cost_usd)}</td>
             </tr>

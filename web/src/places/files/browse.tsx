@@ -9,7 +9,7 @@ import { Badge, Button, Card, Empty, Failure, Skeleton } from "../../parts/basic
 import { Markdown } from "../../parts/markdown";
 import type { Repo } from "./files";
 
-/** The tree on the left, the chosen file beside it; lines that hold a text instead where one looks for it. */
+/** The tree with the chosen file beside it; during a search, the matching lines. */
 export function Browse({ repo }: { repo: Repo }) {
   const [search, setSearch] = useSearchParams();
   const chosen = search.get("path") ?? "";
@@ -39,7 +39,7 @@ export function Browse({ repo }: { repo: Repo }) {
             <Content key={chosen} repo={repo} path={chosen} />
           </>
         ) : (
-          <Empty icon={FileText} title={t("Choose a file")}>{t("Here stands what Hob writes for you, and what you give it to work with.")}</Empty>
+          <Empty icon={FileText} title={t("Select a file")}>{t("Files Hob writes for you, and files you give it to work with.")}</Empty>
         )}
       </div>
     </div>
@@ -88,7 +88,7 @@ function Matches({ repo, text, onOpen }: { repo: Repo; text: string; onOpen: (pa
   });
   if (found.isError) return <Failure error={found.error} />;
   if (!found.data) return <Skeleton rows={3} className="h-10" />;
-  if (!found.data.matches.length) return <p className="px-2 py-1 text-sm text-muted">{t("No file holds this.")}</p>;
+  if (!found.data.matches.length) return <p className="px-2 py-1 text-sm text-muted">{t("No matching files.")}</p>;
   return (
     <ul>
       {found.data.matches.map((each) => (
@@ -114,12 +114,12 @@ function Content({ repo, path }: { repo: Repo; path: string }) {
     <Card className="overflow-hidden">
       <div className="flex flex-wrap items-center gap-3 border-b border-line px-4 py-2">
         <h2 dir="auto" className="min-w-0 flex-1 truncate font-mono text-sm font-semibold">{path}</h2>
-        {file.data.cut && <Badge tone="warn">{t("only the beginning")}</Badge>}
+        {file.data.cut && <Badge tone="warn">{t("truncated")}</Badge>}
         <span className="text-xs text-muted">{tn("{count} byte", "{count} bytes", file.data.size)}</span>
-        {markdown && <Button look="quiet" className="min-h-8" onClick={() => setRaw(!raw)}>{raw ? t("As a page") : t("As text")}</Button>}
+        {markdown && <Button look="quiet" className="min-h-8" onClick={() => setRaw(!raw)}>{raw ? t("Rendered") : t("Source")}</Button>}
       </div>
       {file.data.binary ? (
-        <p className="px-4 py-10 text-center text-muted">{t("This file is no text.")}</p>
+        <p className="px-4 py-10 text-center text-muted">{t("Binary file")}</p>
       ) : markdown && !raw ? (
         <div className="max-w-3xl px-6 py-5"><Markdown text={file.data.content} /></div>
       ) : (

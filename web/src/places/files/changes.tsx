@@ -10,7 +10,7 @@ import type { Repo } from "./files";
 
 const TONES = { new: "good", changed: "accent", gone: "bad", renamed: "accent", conflict: "bad" } as const;
 
-/** What is not committed yet: file by file, and the commit. */
+/** Uncommitted changes by file, and the commit form. */
 export function Changes({ repo, changes }: { repo: Repo; changes: ChangeAnswer[] }) {
   const client = useQueryClient();
   const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
@@ -27,7 +27,7 @@ export function Changes({ repo, changes }: { repo: Repo; changes: ChangeAnswer[]
     onSettled: () => void client.invalidateQueries({ queryKey: ["repo", repo] }),
   });
   if (!changes.length) {
-    return <Empty icon={Check} title={t("Everything is committed.")}>{t("What Hob or you change in these files stands here until then.")}</Empty>;
+    return <Empty icon={Check} title={t("No changes. Everything is committed.")}>{t("Changes made by you or Hob appear here until they are committed.")}</Empty>;
   }
   return (
     <div className="grid gap-4 md:grid-cols-[20rem_minmax(0,1fr)]">
@@ -51,8 +51,8 @@ export function Changes({ repo, changes }: { repo: Repo; changes: ChangeAnswer[]
           </ul>
         </Card>
         <form hidden={!may("admin")} className="flex flex-col gap-2" onSubmit={(event) => { event.preventDefault(); commit.mutate(); }}>
-          <textarea rows={3} dir="auto" value={message} onChange={(event) => setMessage(event.target.value)} aria-label={t("What was changed, and why")}
-            placeholder={t("What was changed, and why")} className="rounded-md border border-line bg-surface px-3 py-2" />
+          <textarea rows={3} dir="auto" value={message} onChange={(event) => setMessage(event.target.value)} aria-label={t("Commit message")}
+            placeholder={t("Commit message")} className="rounded-md border border-line bg-surface px-3 py-2" />
           <Button type="submit" look="main" icon={GitCommitHorizontal} disabled={!message.trim() || !wanted.length || commit.isPending}>
             {wanted.length === 1 ? t("Commit one file") : t("Commit {count} files", { count: wanted.length })}
           </Button>
@@ -70,7 +70,7 @@ function FileDiff({ repo, path }: { repo: Repo; path: string }) {
   return <Card className="min-w-0 overflow-hidden">{diff.data ? <Diff text={diff.data.diff} /> : <Skeleton rows={8} className="h-5" />}</Card>;
 }
 
-/** The commits, and what the chosen one changed. */
+/** The commits, and the diff of the chosen one. */
 export function History({ repo }: { repo: Repo }) {
   const log = useQuery({ queryKey: ["repo", repo, "log"], queryFn: () => call("GET /api/v1/repo/log", { query: { repo, limit: 100 } }) });
   const [chosen, setChosen] = useState("");
@@ -92,7 +92,7 @@ export function History({ repo }: { repo: Repo }) {
             </li>
           ))}
         </ul>
-        {!commits.length && <p className="px-3 py-4 text-muted">{t("Nothing is committed yet.")}</p>}
+        {!commits.length && <p className="px-3 py-4 text-muted">{t("No commits yet.")}</p>}
       </Card>
       {commit && <CommitDiff repo={repo} commit={commit} />}
     </div>

@@ -3,6 +3,7 @@ import { ArrowDownToLine, ArrowUpFromLine, FolderGit2, GitBranch, GitPullRequest
 import { useState } from "react";
 import { useSearchParams } from "wouter";
 import { Problem, call, may } from "../../api/client";
+import { useChange } from "../../api/queries";
 import { t } from "../../i18n";
 import { Badge, Button, Dialog, Empty, Failure, Page, Skeleton, Tabs } from "../../parts/basics";
 import { Browse } from "./browse";
@@ -11,7 +12,7 @@ import { Changes, History } from "./changes";
 export type Repo = "work" | "identity";
 type Tab = "files" | "changes" | "history";
 
-/** The folder where tools work, and that of the identity files: what lies there, what was changed, what was kept. */
+/** The work folder and the identity files: contents, changes, history. */
 export function Files() {
   const [search, setSearch] = useSearchParams();
   const repo: Repo = search.get("repo") === "identity" ? "identity" : "work";
@@ -26,12 +27,12 @@ export function Files() {
       about={told?.root}
       wide
       more={
-        <Tabs label={t("Which folder")} chosen={repo} onChoose={(chosen) => setSearch(chosen === "identity" ? { repo: chosen } : {}, { replace: true })}
+        <Tabs label={t("Folder")} chosen={repo} onChoose={(chosen) => setSearch(chosen === "identity" ? { repo: chosen } : {}, { replace: true })}
           tabs={[["work", t("Work")], ["identity", t("Identity")]] as const} />
       }
     >
       {missing ? (
-        <Empty icon={FolderGit2} title={t("There is no folder yet.")}>{t("It is made when Hob first writes a file or runs a command.")}</Empty>
+        <Empty icon={FolderGit2} title={t("No folder yet.")}>{t("Hob creates it when it first writes a file or runs a command.")}</Empty>
       ) : status.isError ? (
         <Failure error={status.error} retry={() => void status.refetch()} />
       ) : !told ? (
@@ -39,7 +40,7 @@ export function Files() {
       ) : (
         <>
           <div className="mb-4 flex flex-wrap items-center gap-2">
-            <Tabs label={t("What is shown")} chosen={tab} onChoose={(chosen) => go({ tab: chosen })}
+            <Tabs label={t("View")} chosen={tab} onChoose={(chosen) => go({ tab: chosen })}
               tabs={[["files", t("Files")], ["changes", told.changes.length ? t("Changes ({count})", { count: told.changes.length }) : t("Changes")], ["history", t("History")]] as const} />
             {told.repository && may("admin") && <Branch repo={repo} status={told} />}
           </div>
@@ -51,15 +52,11 @@ export function Files() {
 }
 
 function Begin({ repo }: { repo: Repo }) {
-  const client = useQueryClient();
-  const begin = useMutation({
-    mutationFn: () => call("POST /api/v1/repo/init", { body: { repo } }),
-    onSettled: () => void client.invalidateQueries({ queryKey: ["repo"] }),
-  });
+  const begin = useChange(["repo"], () => call("POST /api/v1/repo/init", { body: { repo } }));
   return (
-    <Empty icon={FolderGit2} title={t("This folder has no history.")}>
-      <p>{t("As a git repository it shows what was changed, and takes it back.")}</p>
-      <Button needs="admin" look="main" className="mt-3" disabled={begin.isPending} onClick={() => begin.mutate()}>{t("Make it a repository")}</Button>
+    <Empty icon={FolderGit2} title={t("This folder is not a git repository.")}>
+      <p>{t("As a git repository it can show changes and undo them.")}</p>
+      <Button needs="admin" look="main" className="mt-3" disabled={begin.isPending} onClick={() => begin.mutate()}>{t("Initialize repository")}</Button>
       {begin.isError && <Failure error={begin.error} />}
     </Empty>
   );
@@ -83,10 +80,10 @@ function Branch({ repo, status }: { repo: Repo; status: { branch: string; remote
   const names = branches.data?.branches ?? [];
   return (
     <>
-      <div className="flex flex-wrap items-center gap-2 sm:ms-auto">
+      <div className="flex flex-wrap items-center gap-x-1 gap-y-2 sm:ms-auto sm:gap-x-2">
         <label className="flex h-9 items-center gap-2 rounded-md border border-line bg-surface ps-2.5">
           <GitBranch size={15} aria-hidden className="text-muted" />
-          <select aria-label={t("Branch")} value={status.branch} disabled={act.isPending} className="h-full max-w-44 rounded-md bg-surface pe-1 font-mono text-sm"
+          <select aria-label={t("Branch")} value={status.branch} disabled={act.isPending} className="h-full max-w-20 rounded-md bg-surface sm:max-w-44 pe-1 font-mono text-sm"
             onChange={(event) => {
               const branch = event.target.value;
               if (!branch) setNaming("branch");
@@ -107,9 +104,9 @@ function Branch({ repo, status }: { repo: Repo; status: { branch: string; remote
           {said.text || t("Done.")}
         </p>
       )}
-      <Naming open={naming === "branch"} title={t("New branch")} label={t("Its name")} onClose={() => setNaming(null)}
+      <Naming open={naming === "branch"} title={t("New branch")} label={t("Name")} onClose={() => setNaming(null)}
         onName={(branch) => act.mutate(() => call("POST /api/v1/repo/checkout", { body: { repo, branch, create: true } }))} />
-      <Naming open={naming === "pr"} title={t("Pull request")} label={t("Its title")} about={t("The branch is pushed first; then `gh` opens the request on GitHub.")} onClose={() => setNaming(null)}
+      <Naming open={naming === "pr"} title={t("Pull request")} label={t("Title")} about={t("The branch is pushed first, then `gh` opens the pull request on GitHub.")} onClose={() => setNaming(null)}
         onName={(title) => act.mutate(async () => {
           await call("POST /api/v1/repo/push", { body: { repo } });
           return call("POST /api/v1/repo/pr", { body: { repo, title } });
@@ -127,7 +124,7 @@ function Naming({ open, title, label, about, onClose, onName }: {
       <form className="flex flex-col gap-3" onSubmit={(event) => { event.preventDefault(); onName(name.trim()); }}>
         {about && <p className="text-muted">{about}</p>}
         <input autoFocus value={name} onChange={(event) => setName(event.target.value)} aria-label={label} placeholder={label} className="h-10 rounded-md border border-line bg-bg px-3" />
-        <Button type="submit" look="main" disabled={!name.trim()} className="self-end">{t("Go")}</Button>
+        <Button type="submit" look="main" disabled={!name.trim()} className="self-end">{t("Create")}</Button>
       </form>
     </Dialog>
   );

@@ -16,20 +16,20 @@ import { NotifyChoice } from "../../parts/notify";
 import { Running } from "../../parts/running";
 import { Told } from "../../parts/told";
 import { ToModels, TryAgain } from "../../parts/unanswered";
-import { wordOf } from "../../parts/words";
+import { sessionWord, wordOf } from "../../parts/words";
 import { worker } from "../../parts/worker";
 import { Badge, Button, Card, Empty, Failure, Page, Section, Skeleton, When } from "../../parts/basics";
 
 const OPEN = ["pending", "running", "waiting"];
 
-/** What needs me, what is going on, what today was. */
+/** What needs the owner, what is running, and today's figures. */
 export function Home() {
   const status = useStatus();
   const tasks = useTasks();
   const { asked, questions, limits, pairing, failed, unaccepted, count, waits: unknown } = useNeeds();
   const open = tasks.data?.tasks.filter((each) => OPEN.includes(each.state)) ?? [];
   const recent = tasks.data?.tasks.filter((each) => !OPEN.includes(each.state)).slice(0, 6) ?? [];
-  // all at once, or each answer would push down what stands below it
+  // shown together, so that late answers do not move the page
   const waits = [useModels(), useFacts(), useGoals(), useDone()].some((each) => each.isPending && each.isEnabled) || unknown;
   return (
     <Page title={greeting()} about={status.data?.model ? t("Model: {model}", { model: status.data.model }) : undefined}>
@@ -42,7 +42,7 @@ export function Home() {
           <Section title={t("Needs you")}>
             {!count ? (
               <Empty icon={Inbox} title={t("Nothing needs you.")}>
-                {t("Ask Hob something, or look at what it did.")}
+                {t("Ask Hob something, or see what it did.")}
                 <span className="mt-2 flex flex-wrap justify-center gap-x-4 gap-y-1">
                   {([["/chat", t("Start a conversation")], ["/memory", t("See what Hob remembers")], ["/trust?tab=tools", t("Try a tool")]] as const).filter(([href]) => maySee(href)).map(([href, word]) => (
                     <Link key={href} href={href} className="text-accent underline underline-offset-2">{word}</Link>
@@ -54,14 +54,14 @@ export function Home() {
                 {asked.map((each) => <ApprovalCard key={each.id} approval={each} />)}
                 {asked.length > 0 && <NotifyChoice quiet />}
                 {questions.map((each) => (
-                  <Ask key={each.id} text={each.title} more={t("Hob asked something in {session}", { session: each.session })} href={`/chat?session=${encodeURIComponent(each.session)}`} word={t("Answer")} />
+                  <Ask key={each.id} text={each.title} more={t("Hob asked a question in {session}", { session: sessionWord(each.session) })} href={`/chat?session=${encodeURIComponent(each.session)}`} word={t("Answer")} />
                 ))}
                 {limits.map((limit) => (
-                  <Ask key={limit.key} text={t("The limit {key} is reached", { key: limit.key })} more={t("{spent} of {limit} are spent; what costs more waits.", { spent: money(limit.spent_usd), limit: money(limit.limit_usd) })}
-                    href={`/settings?find=${encodeURIComponent(limit.key)}`} word={t("Change it")} />
+                  <Ask key={limit.key} text={t("Limit {key} reached", { key: limit.key })} more={t("{spent} of {limit} spent. Anything that costs more waits.", { spent: money(limit.spent_usd), limit: money(limit.limit_usd) })}
+                    href={`/settings?find=${encodeURIComponent(limit.key)}`} word={t("Change limit")} />
                 ))}
                 {pairing.map((each) => (
-                  <Ask key={each.code} text={each.name || each.address} more={t("asks to be let in, from {address}", { address: each.address })} href="/trust?tab=people" word={t("Look")} />
+                  <Ask key={each.code} text={each.name || each.address} more={t("wants to connect from {address}", { address: each.address })} href="/trust?tab=people" word={t("Review")} />
                 ))}
                 {failed.map((each) => <Failed key={each.id} task={each} />)}
                 {unaccepted.map((file) => <ChangedIdentity key={file} file={file} />)}
@@ -76,26 +76,26 @@ export function Home() {
           <Today />
           <Learned />
           <Next />
-          <Section title={t("Lately")} more={<Link href="/timeline" className="text-sm text-accent hover:underline">{t("Timeline")}</Link>}>
+          <Section title={t("Recent")} more={<Link href="/timeline" className="text-sm text-accent hover:underline">{t("Timeline")}</Link>}>
             {recent.length ? (
               <Card className="divide-y divide-line">
                 {recent.map((each) => (
                   <Link key={each.id} href={`/trace/${each.trace_id}`} className="flex min-h-11 items-center gap-3 px-4 py-2 hover:bg-sunken">
                     <State state={each.state} />
                     <span dir="auto" className="min-w-0 flex-1 truncate">{each.title || t("(no text)")}</span>
-                    <span className="hidden max-w-40 truncate text-xs text-muted sm:inline">{each.session}</span>
+                    <span className="hidden max-w-40 truncate text-xs text-muted sm:inline">{sessionWord(each.session)}</span>
                     <When at={each.updated} className="text-xs text-muted" />
                   </Link>
                 ))}
               </Card>
             ) : (
-              <Empty icon={Sparkles} title={t("Hob has done nothing yet.")}>{t("What you ask stands here, with what came of it.")}</Empty>
+              <Empty icon={Sparkles} title={t("No activity yet.")}>{t("What you ask appears here, with the outcome.")}</Empty>
             )}
           </Section>
           <Health />
           <Distrust />
           {!window.isSecureContext && (
-            <p className="text-sm text-muted"><Told text={t("Over plain http the browser switches installing, microphone and notifications off; `hob dashboard --phone` opens it over HTTPS.")} /></p>
+            <p className="text-sm text-muted"><Told text={t("Over plain HTTP, the browser disables installing, the microphone and notifications. `hob dashboard --phone` opens this page over HTTPS.")} /></p>
           )}
         </>
       )}
@@ -113,13 +113,13 @@ function Ask({ text, more, href, word }: { text: string; more: string; href: str
   );
 }
 
-/** What changed in memory since yesterday, in one line. */
+/** Changes in memory since yesterday, in one line. */
 function Learned() {
   const facts = useFacts().data;
   const changes = facts ? changesSince(facts, sinceYesterday()) : [];
   if (!changes.length) return null;
   const count = (kind: string) => changes.filter((each) => each.kind === kind).length;
-  const words: [number, string][] = [[count("added"), t("added")], [count("changed"), t("changed")], [count("closed"), t("closed")]];
+  const words: [number, string][] = [[count("added"), t("added")], [count("changed"), t("changed")], [count("closed"), t("ended")]];
   return (
     <Section title={t("Learned since yesterday")}>
       <Link href="/memory?show=facts" className="flex items-center gap-3 rounded-md border border-line bg-surface px-4 py-3 hover:bg-sunken">
@@ -131,37 +131,37 @@ function Learned() {
   );
 }
 
-/** How Hob itself is, in one line; what is wrong leads to doctor. */
+/** Hob's health in one line, with a link to doctor. */
 function Health() {
   const status = useStatus().data;
   if (status?.uptime_seconds === undefined) return null;
   const wrong = [
     status.store !== "ok" && t("store: {what}", { what: status.store ?? "?" }),
     !!status.stuck?.length && t("{count} undelivered", { count: status.stuck.length }),
-    !!status.resting?.length && tn("{count} model rests", "{count} models rest", status.resting.length),
+    !!status.resting?.length && tn("{count} model paused", "{count} models paused", status.resting.length),
   ].filter(Boolean);
   return (
     <To href="/settings?tab=doctor" className="mb-4 flex items-center gap-2 text-sm text-muted hover:text-text">
       {wrong.length ? <CircleAlert size={14} className="text-warn" aria-hidden /> : <CircleCheck size={14} className="text-good" aria-hidden />}
-      {wrong.length ? wrong.join(" · ") : t("All is well; up for {time}.", { time: duration(status.uptime_seconds) })}
+      {wrong.length ? wrong.join(" · ") : t("All systems healthy. Up for {time}.", { time: duration(status.uptime_seconds) })}
     </To>
   );
 }
 
-/** A phone that came by Hob's own certificate and has not installed its authority. */
+/** A hint for phones that have not installed Hob's certificate authority. */
 function Distrust() {
   const [known, setKnown] = useState(true);
   useEffect(() => void worker.then(setKnown), []);
   if (known) return null;
   return (
     <p className="mb-4 text-sm text-muted">
-      {t("This browser does not know Hob's certificate yet, so installing and notifications are off.")}{" "}
-      <a href="/hob-ca.crt" download className="text-accent underline">{t("Load the certificate and install it.")}</a>
+      {t("This browser doesn't trust Hob's certificate yet, so installing and notifications are off.")}{" "}
+      <a href="/hob-ca.crt" download className="text-accent underline">{t("Download and install the certificate.")}</a>
     </p>
   );
 }
 
-/** The first visit: without a model nothing answers. */
+/** The first visit: connect a model. */
 function NoModel() {
   const models = useModels().data?.models;
   const status = useStatus().data;
@@ -169,16 +169,16 @@ function NoModel() {
   return (
     <Card className="mb-8 border-accent p-5">
       <h2 className="text-lg font-semibold">{t("Connect a model")}</h2>
-      <p className="text-muted">{t("Hob needs one to think with; until then it keeps what you write and answers later.")}</p>
+      <p className="text-muted">{t("Hob needs a model to answer. Until then, your messages are kept and answered later.")}</p>
       <Connect />
-      <p className="mt-3 text-sm text-muted"><Told text={t("In a terminal `hob onboard` does the same, and finds models that run on your machine.")} /></p>
+      <p className="mt-3 text-sm text-muted"><Told text={t("In a terminal, `hob onboard` does the same and finds models running on your machine.")} /></p>
     </Card>
   );
 }
 
 function greeting(): string {
   const hour = new Date().getHours();
-  return hour < 5 ? t("Good night") : hour < 11 ? t("Good morning") : hour < 18 ? t("Good day") : t("Good evening");
+  return hour < 5 ? t("Good evening") : hour < 11 ? t("Good morning") : hour < 18 ? t("Good afternoon") : t("Good evening");
 }
 
 function State({ state }: { state: string }) {
@@ -198,7 +198,7 @@ function Failed({ task }: { task: TaskAnswer }) {
       <Link href={`/trace/${task.trace_id}`} className="text-accent hover:underline">{t("Why?")}</Link>
       <ToModels code={task.reason} />
       {task.reason !== "no_model" && <TryAgain id={task.id} />}
-      <Button look="quiet" onClick={() => leave(task)}>{t("Leave it")}</Button>
+      <Button look="quiet" onClick={() => leave(task)}>{t("Dismiss")}</Button>
     </Card>
   );
 }
@@ -210,7 +210,7 @@ function Today() {
   const limit = spent.data?.limits[0];
   const cells: [string, string, string][] = [
     [t("Turns"), number(done?.turns ?? 0), "/work"],
-    [t("Calls of tools"), number(done?.tools ?? 0), "/timeline?kind=tool"],
+    [t("Tool calls"), number(done?.tools ?? 0), "/timeline?kind=tool"],
     [t("Memories added"), number(done?.memories ?? 0), "/memory"],
     [t("Tokens"), number((total?.input_tokens ?? 0) + (total?.output_tokens ?? 0)), "/costs"],
     [limit ? t("Cost of {limit}", { limit: money(limit.limit_usd) }) : t("Cost"), money(total?.cost_usd ?? 0), "/costs"],
@@ -229,19 +229,19 @@ function Today() {
   );
 }
 
-/** What Hob does by itself next. */
+/** Upcoming jobs and due goals. */
 function Next() {
   const status = useStatus().data;
   const told = useGoals().data;
   const backup = (status as { backups?: { next_at: number | null } } | undefined)?.backups?.next_at;
   const goals = (told?.goals ?? []) as { id: string; text: string; state: string; due: number | null }[];
   const rows: [number, string, string][] = [
-    ...(backup ? [[backup, t("Backup of everything"), "/settings?tab=doctor"] as [number, string, string]] : []),
+    ...(backup ? [[backup, t("Backup"), "/settings?tab=doctor"] as [number, string, string]] : []),
     ...goals.flatMap((each) => (each.due !== null && ["open", "stalled"].includes(each.state) ? [[each.due, each.text, "/memory?show=goals"] as [number, string, string]] : [])),
   ];
   if (!rows.length) return null;
   return (
-    <Section title={t("Next")}>
+    <Section title={t("Up next")}>
       <Card className="divide-y divide-line">
         {rows.sort(([one], [other]) => one - other).slice(0, 5).map(([at, text, href]) => (
           <To key={`${at}${text}`} href={href} className="flex min-h-11 items-center gap-3 px-4 py-2 hover:bg-sunken">

@@ -1,8 +1,9 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { BookCheck, Check, Pencil, Undo2, X } from "lucide-react";
 import { useState } from "react";
 import { useSearchParams } from "wouter";
 import { call } from "../../api/client";
+import { useChange } from "../../api/queries";
 import { day, endOf, t } from "../../i18n";
 import { Badge, Button, Card, Empty, Failure, Section, Skeleton, When } from "../../parts/basics";
 import { changesSince, sinceYesterday, useFacts, type Change, type Fact } from "../../parts/facts";
@@ -10,21 +11,17 @@ import { AsOf } from "./asof";
 
 type Settle = (body: { id: string; action: string; object?: string }) => void;
 
-/** What Hob holds to be so: sentences with the time for which they hold, what contradicts them beside them, what is new, and how all that was once. */
+/** Facts: news since yesterday, contradictions, validity on a time axis, and the state at an earlier day. */
 export function Facts() {
-  const client = useQueryClient();
   const [search, setSearch] = useSearchParams();
   const on = search.get("on") ?? "";
-  const settle = useMutation({
-    mutationFn: (body: { id: string; action: string; object?: string }) => call("POST /api/v1/memory/facts", { body }),
-    onSettled: () => void client.invalidateQueries({ queryKey: ["memory"] }),
-  });
+  const settle = useChange(["memory"], (body: { id: string; action: string; object?: string }) => call("POST /api/v1/memory/facts", { body }));
   const told = useFacts();
   const then = useThen(on, search.get("known") === "true");
   if (told.isError) return <Failure error={told.error} retry={() => void told.refetch()} />;
   if (!told.data) return <Skeleton rows={4} className="h-14" />;
   if (!told.data.length) {
-    return <Empty icon={BookCheck} title={t("Nothing that changes over time is known yet.")}>{t("Tell Hob where you live or who you work with: it becomes a sentence, with the time for which it holds.")}</Empty>;
+    return <Empty icon={BookCheck} title={t("No facts yet.")}>{t("Tell Hob where you live or who you work with. Each fact is kept with the time it applies to.")}</Empty>;
   }
   const now = told.data.filter((each) => each.recorded_to === null);
   const shown = on ? (then.data ?? []) : now;
@@ -36,14 +33,14 @@ export function Facts() {
       <Rivals facts={shown} act={settle.mutate} busy={settle.isPending} past={!!on} />
       {!on && <Asked facts={now.filter((each) => each.state === "asked" && !each.contradicts?.length)} act={settle.mutate} busy={settle.isPending} />}
       <Section
-        title={on ? t("So on {day}", { day: day(endOf(on)) }) : t("So now, and once")}
+        title={on ? t("True on {day}", { day: day(endOf(on)) }) : t("True now, and earlier")}
         more={
           <div className="flex flex-wrap items-center gap-3 text-sm text-muted">
             <AsOf day={on} onChoose={(date) => setSearch(date ? { show: "facts", on: date } : { show: "facts" }, { replace: true })} />
             {on && (
               <label className="flex items-center gap-2">
                 <input type="checkbox" className="size-4 accent-(--accent)" checked={search.get("known") === "true"} onChange={(event) => set(event.target.checked ? { known: "true" } : { known: "" })} />
-                {t("as Hob knew it then")}
+                {t("as known that day")}
               </label>
             )}
           </div>
@@ -72,10 +69,10 @@ function Sentence({ fact }: { fact: Fact }) {
   );
 }
 
-/** What was added, changed and closed since yesterday, each with what it was taken from and a way back. */
+/** Facts added, changed and ended since yesterday, each with its source and undo. */
 function Changes({ changes, act, busy }: { changes: Change[]; act: Settle; busy: boolean }) {
   if (!changes.length) return null;
-  const words = { added: t("added"), changed: t("changed"), closed: t("closed") };
+  const words = { added: t("added"), changed: t("changed"), closed: t("ended") };
   const tones = { added: "good", changed: "accent", closed: "plain" } as const;
   return (
     <Section title={t("New since yesterday")}>
@@ -85,7 +82,7 @@ function Changes({ changes, act, busy }: { changes: Change[]; act: Settle; busy:
             <div className="min-w-0 flex-1 basis-64">
               {change.lines.map(({ sign, fact }) => (
                 <div key={`${sign}${fact.id}`} className={`-mx-2 rounded-sm px-2 py-0.5 ${sign === "+" ? "bg-(--diff-add)" : "bg-(--diff-del)"}`}>
-                  <span className="inline-block w-4 font-mono" aria-label={sign === "+" ? t("now") : t("no more")}>{sign}</span>
+                  <span className="inline-block w-4 font-mono" aria-label={sign === "+" ? t("now") : t("no longer")}>{sign}</span>
                   <Sentence fact={fact} /> {fact.valid_to !== null && <span className="text-xs text-muted">{t("until {day}", { day: day(fact.valid_to) })}</span>}
                   {fact.quote && <span dir="auto" className="block ps-4 text-xs text-muted">“{fact.quote}”</span>}
                 </div>
@@ -101,7 +98,7 @@ function Changes({ changes, act, busy }: { changes: Change[]; act: Settle; busy:
   );
 }
 
-/** Facts that cannot be so at once, beside each other: one is kept, or something else is so. */
+/** Contradicting facts side by side, to keep one or replace both. */
 function Rivals({ facts, act, busy, past }: { facts: Fact[]; act: Settle; busy: boolean; past: boolean }) {
   const known = new Map(facts.map((each) => [each.id, each]));
   const seen = new Set<string>();
@@ -114,14 +111,14 @@ function Rivals({ facts, act, busy, past }: { facts: Fact[]; act: Settle; busy: 
   }
   if (!groups.length) return null;
   const keep = (fact: Fact, group: Fact[]) => {
-    if (fact.state === "asked") act({ id: fact.id, action: "confirm" }); // what was so before ends by itself
+    if (fact.state === "asked") act({ id: fact.id, action: "confirm" }); // the earlier fact ends by itself
     else group.filter((each) => each !== fact).forEach((each) => act({ id: each.id, action: "correct" }));
   };
   return (
-    <Section title={t("These cannot both be so")}>
+    <Section title={t("Contradictions")}>
       <div className="flex flex-col gap-3">
         {groups.map((group) => (
-          <div key={group[0]!.id} role="group" aria-label={t("These cannot both be so")} className="grid gap-3 sm:grid-cols-2">
+          <div key={group[0]!.id} role="group" aria-label={t("Contradictions")} className="grid gap-3 sm:grid-cols-2">
             {group.map((fact) => (
               <Card key={fact.id} className="flex flex-col gap-2 border-warn p-4">
                 <p><Sentence fact={fact} /> {fact.state === "asked" && <Badge tone="warn">{t("not sure")}</Badge>}</p>
@@ -146,7 +143,7 @@ function Replace({ fact, act, busy }: { fact: Fact; act: Settle; busy: boolean }
   if (text === null) return <Button look="quiet" icon={Pencil} onClick={() => setText(fact.object)}>{t("Replace…")}</Button>;
   return (
     <form className="flex min-w-0 flex-1 gap-2" onSubmit={(event) => { event.preventDefault(); act({ id: fact.id, action: "correct", object: text.trim() }); }}>
-      <input autoFocus dir="auto" aria-label={t("What is so instead")} value={text} onChange={(event) => setText(event.target.value)} className="h-9 min-w-0 flex-1 rounded-md border border-line bg-bg px-2.5" />
+      <input autoFocus dir="auto" aria-label={t("Replacement fact")} value={text} onChange={(event) => setText(event.target.value)} className="h-9 min-w-0 flex-1 rounded-md border border-line bg-bg px-2.5" />
       <Button type="submit" look="main" icon={Check} label={t("Save")} disabled={busy || !text.trim()} />
     </form>
   );
@@ -155,13 +152,13 @@ function Replace({ fact, act, busy }: { fact: Fact; act: Settle; busy: boolean }
 function Asked({ facts, act, busy }: { facts: Fact[]; act: Settle; busy: boolean }) {
   if (!facts.length) return null;
   return (
-    <Section title={t("Not sure: is it so?")}>
+    <Section title={t("Needs confirmation")}>
       <Card className="divide-y divide-line">
         {facts.map((each) => (
           <div key={each.id} className="flex flex-wrap items-center gap-x-4 gap-y-1 px-4 py-2.5">
             <div className="min-w-0 flex-1 basis-64"><Sentence fact={each} /><p dir="auto" className="text-xs text-muted">{span(each)}{each.quote && ` · “${each.quote}”`}</p></div>
-            <Button icon={Check} disabled={busy} onClick={() => act({ id: each.id, action: "confirm" })}>{t("It is so")}</Button>
-            <Button look="quiet" icon={X} disabled={busy} onClick={() => act({ id: each.id, action: "correct" })}>{t("It is not so")}</Button>
+            <Button icon={Check} disabled={busy} onClick={() => act({ id: each.id, action: "confirm" })}>{t("True")}</Button>
+            <Button look="quiet" icon={X} disabled={busy} onClick={() => act({ id: each.id, action: "correct" })}>{t("Not true")}</Button>
           </div>
         ))}
       </Card>
@@ -169,7 +166,7 @@ function Asked({ facts, act, busy }: { facts: Fact[]; act: Settle; busy: boolean
   );
 }
 
-/** Each fact with a bar for the time in which it holds, all on one axis that ends now; open where nothing says when. */
+/** Each fact with a bar for its validity, on one axis that ends now; open-ended if unknown. */
 function Axis({ facts, mark }: { facts: Fact[]; mark: number | null }) {
   const now = Date.now() / 1000;
   const from = (fact: Fact) => fact.valid_from ?? fact.said_at;
@@ -177,10 +174,10 @@ function Axis({ facts, mark }: { facts: Fact[]; mark: number | null }) {
   const whole = now - first;
   const place = (time: number) => `${Math.max(0, Math.min(100, (100 * (time - first)) / whole))}%`;
   const rows = facts.toSorted((one, other) => `${one.subject} ${one.predicate}`.localeCompare(`${other.subject} ${other.predicate}`) || from(one) - from(other));
-  if (!rows.length) return <p className="text-muted">{t("Hob knew of nothing that was so then.")}</p>;
+  if (!rows.length) return <p className="text-muted">{t("Hob knew no facts about that day.")}</p>;
   return (
     <Card className="px-4 py-2">
-      <ul aria-label={t("Facts and the time for which they hold")}>
+      <ul aria-label={t("Facts and when they apply")}>
         {rows.map((fact) => {
           const end = fact.valid_to ?? now;
           return (

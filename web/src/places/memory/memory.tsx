@@ -1,9 +1,9 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { Brain, Plus, Recycle, Search, Trash2, X } from "lucide-react";
 import { useDeferredValue, useState } from "react";
 import { Link, useSearchParams } from "wouter";
 import { call } from "../../api/client";
-import { useMemory } from "../../api/queries";
+import { useChange, useMemory } from "../../api/queries";
 import type { MemoryItemAnswer } from "../../api/schema";
 import { day, endOf, exact, t } from "../../i18n";
 import { Badge, Button, Card, Dialog, Empty, Failure, Page, Section, Skeleton, Tabs, When } from "../../parts/basics";
@@ -17,10 +17,9 @@ import { Pipeline } from "./pipeline";
 
 const WAITING = ["vectors", "facts", "observations"] as const;
 
-/** What Hob remembers: where it comes from, what of it reaches a prompt, and how it is forgotten. */
+/** Memory: the pipeline, the items with search, facts, goals and internals. */
 export function Memory() {
   const memory = useMemory();
-  const client = useQueryClient();
   const [search, setSearch] = useSearchParams();
   const [adding, setAdding] = useState(false);
   const [forgetting, setForgetting] = useState<{ id?: string; layer?: string } | null>(null);
@@ -31,25 +30,22 @@ export function Memory() {
   const show = (["facts", "goals", "inside"] as const).find((each) => each === search.get("show")) ?? "items";
   const [text, setText] = useState(search.get("query") ?? "");
   const query = useDeferredValue(text.trim());
-  const prune = useMutation({
-    mutationFn: () => call("POST /api/v1/memory/prune"),
-    onSettled: () => void client.invalidateQueries({ queryKey: ["memory"] }),
-  });
+  const prune = useChange(["memory"], () => call("POST /api/v1/memory/prune"));
   const status = memory.data;
   const choose = (name: string) => setSearch(name && name !== layer ? { layer: name } : {}, { replace: true });
   const then = (date: string) => setSearch({ ...(layer ? { layer } : {}), ...(date ? { on: date } : {}) }, { replace: true });
-  const queued = { "": "", vectors: t("Not found by meaning yet"), facts: t("No facts were taken from these yet"), observations: t("Not looked at for what lasts yet") }[waiting];
-  const title = one ? t("The chosen memory") : queued || (layer ? t("In the layer {layer}", { layer: t(layer) }) : query ? t("Found") : t("Newest"));
+  const queued = { "": "", vectors: t("Not embedded yet"), facts: t("Facts not extracted yet"), observations: t("Not observed yet") }[waiting];
+  const title = one ? t("Selected memory") : queued || (layer ? t("Layer: {layer}", { layer: t(layer) }) : query ? t("Results") : t("Newest"));
   return (
     <Page
       title={t("Memory")}
-      about={t("What Hob remembers, where it comes from, and how it is forgotten.")}
+      about={t("What Hob remembers, and where it comes from.")}
       wide
       more={
         <div className="flex flex-wrap items-center gap-2">
           {status && <Led led={status.led} words />}
           <Button icon={Recycle} disabled={prune.isPending} onClick={() => prune.mutate()}>
-            {prune.data ? t("{count} let go", { count: prune.data.deleted }) : t("Tidy up")}
+            {prune.data ? t("{count} pruned", { count: prune.data.deleted }) : t("Prune")}
           </Button>
           <Button look="main" icon={Plus} onClick={() => setAdding(true)}>{t("Remember something")}</Button>
         </div>
@@ -63,8 +59,8 @@ export function Memory() {
         <div className={show !== "items" ? "hidden" : query || one ? "hidden sm:block" : ""}><Pipeline status={status} layer={layer} onChoose={choose} /></div>
       )}
       <div className="mb-6">
-        <Tabs label={t("What is shown")} chosen={show} onChoose={(chosen) => setSearch(chosen === "items" ? {} : { show: chosen }, { replace: true })}
-          tabs={[["items", t("Memories")], ["facts", t("Facts")], ["goals", t("Goals")], ["inside", t("Inside")]] as const} />
+        <Tabs label={t("View")} chosen={show} onChoose={(chosen) => setSearch(chosen === "items" ? {} : { show: chosen }, { replace: true })}
+          tabs={[["items", t("Memories")], ["facts", t("Facts")], ["goals", t("Goals")], ["inside", t("Internals")]] as const} />
       </div>
       {show === "facts" ? <Facts /> : show === "goals" ? <Goals /> : show === "inside" ? (status ? <Inside status={status} /> : <Skeleton rows={3} className="h-24" />) : (
         <Section
@@ -79,7 +75,7 @@ export function Memory() {
               {!one && !waiting && <AsOf day={on} onChoose={then} />}
               {queued && <Button look="quiet" icon={X} onClick={() => setSearch({}, { replace: true })}>{t("Show everything")}</Button>}
               {layer && !on && (
-                <Button look="danger" icon={Trash2} onClick={() => setForgetting({ layer })}>{t("Empty this layer")}</Button>
+                <Button look="danger" icon={Trash2} onClick={() => setForgetting({ layer })}>{t("Clear this layer")}</Button>
               )}
             </div>
           }
@@ -97,7 +93,7 @@ export function Memory() {
   );
 }
 
-/** The one that a link names, open. */
+/** The item named by a link, opened. */
 function One({ id, onForget, onAll }: { id: string; onForget: (id: string) => void; onAll: () => void }) {
   const found = useQuery({
     queryKey: ["memory", "item", id],
@@ -127,8 +123,8 @@ function Items({ query, layer, on, waiting, onForget }: { query: string; layer: 
   const items = found.data.items;
   if (!items.length) {
     return (
-      <Empty icon={Brain} title={on ? t("Nothing of this was in memory then.") : waiting ? t("Nothing waits.") : query ? t("Nothing in memory helps with that.") : t("Nothing is remembered here yet.")}>
-        {t("What is said and found enters memory by itself; what should stay, say: remember that …")}
+      <Empty icon={Brain} title={on ? t("No matching memories on that day.") : waiting ? t("The queue is empty.") : query ? t("No matching memories.") : t("No memories here yet.")}>
+        {t("Hob remembers what comes up in conversations. To keep something permanently, say “remember that …”.")}
       </Empty>
     );
   }
@@ -171,13 +167,13 @@ function Whole({ item, onForget }: { item: MemoryItemAnswer; onForget: () => voi
     queryFn: () => call("GET /api/v1/memory/items/{id}", { path: { id: item.id } }),
   }).data;
   const facts: [string, string][] = [
-    [t("kept"), exact(item.at)],
+    [t("saved"), exact(item.at)],
     [t("from"), [item.origin, item.speaker].filter(Boolean).join(", ")],
-    ...(whole?.expires_at ? [[t("goes"), exact(whole.expires_at)] as [string, string]] : []),
-    ...(whole?.valid_from ? [[t("holds from"), exact(whole.valid_from)] as [string, string]] : []),
-    ...(whole?.valid_to ? [[t("held until"), exact(whole.valid_to)] as [string, string]] : []),
+    ...(whole?.expires_at ? [[t("expires"), exact(whole.expires_at)] as [string, string]] : []),
+    ...(whole?.valid_from ? [[t("valid from"), exact(whole.valid_from)] as [string, string]] : []),
+    ...(whole?.valid_to ? [[t("valid until"), exact(whole.valid_to)] as [string, string]] : []),
     ...(whole?.superseded_by ? [[t("replaced by"), whole.superseded_by.slice(0, 12)] as [string, string]] : []),
-    [t("id"), item.id.slice(0, 12)],
+    [t("ID"), item.id.slice(0, 12)],
   ];
   return (
     <div className="mt-3 flex flex-col gap-3 ps-5.5">
@@ -188,7 +184,7 @@ function Whole({ item, onForget }: { item: MemoryItemAnswer; onForget: () => voi
       <div className="flex flex-wrap gap-2">
         {item.session && (
           <Link href={`/chat?session=${encodeURIComponent(item.session)}`} className="inline-flex min-h-9 items-center rounded-md border border-line px-3 font-medium hover:bg-sunken">
-            {t("Where it was said")}
+            {t("Source conversation")}
           </Link>
         )}
         <Button look="danger" icon={Trash2} onClick={onForget}>{t("Forget…")}</Button>
@@ -198,15 +194,10 @@ function Whole({ item, onForget }: { item: MemoryItemAnswer; onForget: () => voi
 }
 
 function Adding({ open, onClose }: { open: boolean; onClose: () => void }) {
-  const client = useQueryClient();
   const [text, setText] = useState("");
-  const add = useMutation({
-    mutationFn: () => call("POST /api/v1/memory/items", { body: { text } }),
-    onSuccess: () => {
-      setText("");
-      onClose();
-      void client.invalidateQueries({ queryKey: ["memory"] });
-    },
+  const add = useChange(["memory"], () => call("POST /api/v1/memory/items", { body: { text } }), () => {
+    setText("");
+    onClose();
   });
   return (
     <Dialog open={open} onClose={onClose} title={t("Remember something")}>
@@ -214,7 +205,7 @@ function Adding({ open, onClose }: { open: boolean; onClose: () => void }) {
         <textarea autoFocus dir="auto" rows={4} value={text} onChange={(event) => setText(event.target.value)}
           aria-label={t("What Hob should remember")} placeholder={t("e.g. Anna is allergic to nuts.")}
           className="w-full rounded-md border border-line bg-bg px-3 py-2" />
-        <p className="text-sm text-muted">{t("It is kept for good, as your own word, until you forget it.")}</p>
+        <p className="text-sm text-muted">{t("Kept permanently as your own statement, until you forget it.")}</p>
         {add.isError && <Failure error={add.error} />}
         <Button type="submit" look="main" disabled={!text.trim() || add.isPending} className="self-end">{t("Remember")}</Button>
       </form>

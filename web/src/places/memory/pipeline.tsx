@@ -6,7 +6,7 @@ import { Card } from "../../parts/basics";
 
 const ALWAYS = ["conversation", "tool", "fact", "document", "soul"];
 
-/** From what happens, by what waits, over the layers and what is made of them, into the prompt; each layer's disc as large as what it holds. */
+/** The memory pipeline: sources, queue, layers, derived items, prompt. The size of a disc shows how much its layer holds. */
 export function Pipeline({ status, layer, onChoose }: {
   status: MemoryStatusAnswer; layer: string; onChoose: (layer: string) => void;
 }) {
@@ -17,9 +17,9 @@ export function Pipeline({ status, layer, onChoose }: {
   const { queue, derived } = status;
   const meaning = !!(status.embedding as { model: string }).model;
   const waits: Count[] = [
-    ...(meaning ? [[t("for meaning"), queue.vectors, "/memory?waiting=vectors"] as const] : []),
-    [t("for facts"), queue.facts, "/memory?waiting=facts"],
-    [t("to be observed"), queue.observations, "/memory?waiting=observations"],
+    ...(meaning ? [[t("for embedding"), queue.vectors, "/memory?waiting=vectors"] as const] : []),
+    [t("for fact extraction"), queue.facts, "/memory?waiting=facts"],
+    [t("for observation"), queue.observations, "/memory?waiting=observations"],
   ];
   const made: Count[] = [
     [t("Facts"), derived.facts, "/memory?show=facts"],
@@ -30,9 +30,9 @@ export function Pipeline({ status, layer, onChoose }: {
     <Card className="mb-8 p-4 sm:p-6">
       <div className="grid grid-cols-[minmax(0,1fr)] items-stretch md:grid-cols-[11rem_3.5rem_minmax(0,1fr)_3.5rem_11rem]">
         <div className="flex flex-col justify-center gap-2">
-          <End icon={MessageSquareText} title={t("What happens")} text={t("conversations, tools, files, what you tell it to keep")} />
+          <End icon={MessageSquareText} title={t("Sources")} text={t("conversations, tools, files, things you ask it to remember")} />
           <Step />
-          <Counts title={t("Waits to be worked on")} rows={waits} />
+          <Counts title={t("Queue")} rows={waits} />
         </div>
         <Fan layers={layers} most={most} />
         <ul className="my-3 flex flex-col md:my-0" aria-label={t("Layers")}>
@@ -49,7 +49,7 @@ export function Pipeline({ status, layer, onChoose }: {
                 </span>
                 <span className="text-end">
                   <span className="block font-semibold">{number(each.chunk_count)}</span>
-                  <span className="block text-xs text-muted">{each.ttl_days ? tn("{count} day", "{count} days", each.ttl_days) : t("for good")}</span>
+                  <span className="block text-xs text-muted">{each.ttl_days ? tn("{count} day", "{count} days", each.ttl_days) : t("permanent")}</span>
                 </span>
               </button>
             </li>
@@ -57,15 +57,15 @@ export function Pipeline({ status, layer, onChoose }: {
         </ul>
         <Fan layers={layers} most={most} into />
         <div className="flex flex-col justify-center gap-2">
-          <Counts title={t("Made of it")} rows={made} />
+          <Counts title={t("Derived")} rows={made} />
           <Step />
-          <End icon={ScrollText} title={t("Prompt")} text={recall ? t("what helps with a message is recalled into it") : t("recall is off; the tool memory_search still looks")} />
+          <End icon={ScrollText} title={t("Prompt")} text={recall ? t("relevant memories are added to each message") : t("recall is off; the memory_search tool still works")} />
         </div>
       </div>
       <div className="mt-5 border-t border-line pt-4">
         <div className="flex justify-between text-xs text-muted">
           <span>{tn("{count} memory", "{count} memories", total)}</span>
-          <span>{t("room for {count} that expire", { count: number(max) })}</span>
+          <span>{t("capacity for {count} expiring memories", { count: number(max) })}</span>
         </div>
         <div className="mt-1.5 flex h-2 overflow-hidden rounded-full bg-sunken" aria-hidden>
           {layers.filter((each) => each.chunk_count).map((each) => (
@@ -91,7 +91,7 @@ function Disc({ layer, most }: { layer: LayerAnswer; most: number }) {
   );
 }
 
-/** Strands between the ends and the layers. */
+/** Curves between the ends and the layers. */
 function Fan({ layers, most, into }: { layers: LayerAnswer[]; most: number; into?: boolean }) {
   const rows = layers.length;
   const middle = rows / 2;
@@ -114,7 +114,7 @@ function Fan({ layers, most, into }: { layers: LayerAnswer[]; most: number; into
 
 type Count = readonly [name: string, count: number, href: string];
 
-/** A step of the way with how much stands there; each line leads to its list. */
+/** A stage of the pipeline with its counts, each a link to its list. */
 function Counts({ title, rows }: { title: string; rows: readonly Count[] }) {
   return (
     <div role="group" aria-label={title} className="rounded-md bg-sunken px-2 py-2">

@@ -1,41 +1,34 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { BellOff, MessageSquare, Trash2, UserPlus } from "lucide-react";
 import { useState } from "react";
 import { Link } from "wouter";
 import { call } from "../../api/client";
-import { useSettings } from "../../api/queries";
+import { useChange, useSettings, useSettingsChange } from "../../api/queries";
 import type { WebUserAnswer } from "../../api/schema";
 import { t } from "../../i18n";
 import { Badge, Button, Card, Failure, Section, Skeleton } from "../../parts/basics";
 
 const KEY = "delivery.silent_mode";
 
-/** What is sent to chats: silent mode, and those who write in the browser with the chats linked to them. */
+/** Silent mode, and web users with their linked chats. */
 export function Delivery() {
-  const client = useQueryClient();
   const settings = useSettings();
   const users = useQuery({ queryKey: ["webusers"], queryFn: () => call("GET /api/v1/webusers") });
   const silent = settings.data?.settings.find((each) => each.key === KEY);
-  const hush = useMutation({
-    mutationFn: (on: boolean) => call("PATCH /api/v1/settings", { body: { values: { [KEY]: on } } }),
-    onSuccess: (told) => client.setQueryData(["settings"], told),
-  });
+  const hush = useSettingsChange();
   const [name, setName] = useState("");
-  const add = useMutation({
-    mutationFn: () => call("POST /api/v1/webusers", { body: { name } }),
-    onSuccess: () => { setName(""); void client.invalidateQueries({ queryKey: ["webusers"] }); },
-  });
+  const add = useChange(["webusers"], () => call("POST /api/v1/webusers", { body: { name } }), () => setName(""));
   return (
     <>
       <Section title={t("Silent mode")}>
         <Card className="flex flex-wrap items-center gap-4 p-4">
           <BellOff size={18} aria-hidden className="shrink-0 text-muted" />
           <p className="min-w-56 flex-1 text-sm text-muted">
-            {t("Nothing is sent to chats. Each message that is not sent stands on the timeline as skipped; answers are here in the dashboard.")}
+            {t("Nothing is sent to chats. Each held-back message appears on the timeline as skipped. Answers are shown here in the dashboard.")}
           </p>
           <label className="flex min-h-10 items-center gap-2 font-medium">
             <input type="checkbox" role="switch" className="size-5 accent-(--accent)" disabled={!silent}
-              checked={hush.isPending ? hush.variables : silent?.value === true} onChange={(event) => hush.mutate(event.target.checked)} />
+              checked={hush.isPending ? hush.variables[KEY] === true : silent?.value === true} onChange={(event) => hush.mutate({ [KEY]: event.target.checked })} />
             {t("Silent mode")}
           </label>
           <SilentChannels />
@@ -44,7 +37,7 @@ export function Delivery() {
       </Section>
       <Section title={t("Web users")}>
         <p className="mb-3 text-sm text-muted">
-          {t("Somebody who writes in the browser has a conversation of their own. What they write and what Hob answers goes to the linked chat too.")}
+          {t("Each web user has a separate conversation. Their messages and Hob's answers also go to the linked chat.")}
         </p>
         {users.isPending && <Skeleton rows={2} className="h-16" />}
         {users.isError && <Failure error={users.error} retry={() => void users.refetch()} />}
@@ -62,21 +55,17 @@ export function Delivery() {
   );
 }
 
-/** Where it is silent alone; a list of names, empty for everywhere. */
+/** The channels that silent mode covers; empty for all. */
 function SilentChannels() {
-  const client = useQueryClient();
   const kept = useSettings().data?.settings.find((each) => each.key === "delivery.silent_channels")?.value;
   const names = Array.isArray(kept) ? kept.join(", ") : "";
   const [text, setText] = useState<string | null>(null);
-  const change = useMutation({
-    mutationFn: (all: string[]) => call("PATCH /api/v1/settings", { body: { values: { "delivery.silent_channels": all } } }),
-    onSuccess: (told) => { setText(null); client.setQueryData(["settings"], told); },
-  });
+  const change = useSettingsChange(() => setText(null));
   const wanted = (text ?? names).split(",").map((each) => each.trim()).filter(Boolean);
   return (
-    <form className="flex w-full flex-wrap items-end gap-3" onSubmit={(event) => { event.preventDefault(); change.mutate(wanted); }}>
+    <form className="flex w-full flex-wrap items-end gap-3" onSubmit={(event) => { event.preventDefault(); change.mutate({ "delivery.silent_channels": wanted }); }}>
       <label className="flex min-w-48 flex-1 flex-col gap-1 text-sm">
-        {t("In these channels alone (empty: in all)")}
+        {t("Only in these channels (empty: all)")}
         <input value={text ?? names} placeholder="telegram, signal" onChange={(event) => setText(event.target.value)}
           className="min-h-10 rounded-md border border-line bg-surface px-3 font-mono" />
       </label>
@@ -87,13 +76,11 @@ function SilentChannels() {
 }
 
 function WebUser({ user }: { user: WebUserAnswer }) {
-  const client = useQueryClient();
   const [address, setAddress] = useState(user.address);
   const [sure, setSure] = useState(false);
-  const after = { onSettled: () => client.invalidateQueries({ queryKey: ["webusers"] }) };
-  const link = useMutation({ mutationFn: () => call("POST /api/v1/weblinks", { body: { web_user_id: user.id, address } }), ...after });
-  const force = useMutation({ mutationFn: (on: boolean) => call("POST /api/v1/webusers/force", { body: { web_user_id: user.id, force_send: on } }), ...after });
-  const remove = useMutation({ mutationFn: () => call("DELETE /api/v1/webusers/{id}", { path: { id: user.id } }), ...after });
+  const link = useChange(["webusers"], () => call("POST /api/v1/weblinks", { body: { web_user_id: user.id, address } }));
+  const force = useChange(["webusers"], (on: boolean) => call("POST /api/v1/webusers/force", { body: { web_user_id: user.id, force_send: on } }));
+  const remove = useChange(["webusers"], () => call("DELETE /api/v1/webusers/{id}", { path: { id: user.id } }));
   const failed = link.error ?? force.error ?? remove.error;
   return (
     <Card className="flex flex-wrap items-end gap-3 p-4">
@@ -113,7 +100,7 @@ function WebUser({ user }: { user: WebUserAnswer }) {
       </form>
       <label className="flex min-h-10 items-center gap-2 text-sm">
         <input type="checkbox" className="size-4 accent-(--accent)" checked={force.isPending ? force.variables : user.force_send} onChange={(event) => force.mutate(event.target.checked)} />
-        {t("Send in silent mode too")}
+        {t("Also send in silent mode")}
       </label>
       <Button look="danger" icon={Trash2} disabled={remove.isPending} onClick={() => (sure ? remove.mutate() : setSure(true))} onBlur={() => setSure(false)}>
         {sure ? t("Yes, remove") : t("Remove")}

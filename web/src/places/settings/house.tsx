@@ -10,7 +10,7 @@ import { Told } from "../../parts/told";
 import { channelWord } from "../../parts/words";
 import { Badge, Button, Card, Empty, Failure, Section, Skeleton, When, Wide } from "../../parts/basics";
 
-/** The models that are set up; each can be tried. */
+/** The configured models, each with a test button. */
 export function Models() {
   const models = useModels();
   const status = useStatus().data;
@@ -22,7 +22,7 @@ export function Models() {
       {names.length ? (
         <Card className="divide-y divide-line">{names.map((name, place) => <Model key={name} name={name} usual={!place} />)}</Card>
       ) : (
-        <p className="text-muted">{t("No model is connected.")}</p>
+        <p className="text-muted">{t("No model connected.")}</p>
       )}
       <details className="mt-4" open={!names.length}>
         <summary className="font-medium">{names.length ? t("Connect another model") : t("Connect a model")}</summary>
@@ -38,9 +38,9 @@ function Model({ name, usual }: { name: string; usual: boolean }) {
   return (
     <div className="flex min-h-14 flex-wrap items-center gap-3 px-4 py-2">
       <span className="min-w-0 flex-1 truncate font-mono">{name}</span>
-      {usual && <Badge tone="accent">{t("usual")}</Badge>}
-      {told && (told.trouble ? <Badge tone="bad">{told.seconds === undefined ? t("does not answer") : t("answers, with trouble")}</Badge> : <Badge tone="good">{t("answers in {time}", { time: duration(told.seconds) })}</Badge>)}
-      <Button icon={Zap} disabled={probe.isPending} onClick={() => probe.mutate()}>{probe.isPending ? t("Trying…") : t("Try it")}</Button>
+      {usual && <Badge tone="accent">{t("default")}</Badge>}
+      {told && (told.trouble ? <Badge tone="bad">{told.seconds === undefined ? t("not responding") : t("responded with warnings")}</Badge> : <Badge tone="good">{t("responded in {time}", { time: duration(told.seconds) })}</Badge>)}
+      <Button icon={Zap} disabled={probe.isPending} onClick={() => probe.mutate()}>{probe.isPending ? t("Testing…") : t("Test")}</Button>
       {(told?.trouble || probe.isError) && <p role="alert" className="w-full text-sm break-words text-bad"><Told text={told?.trouble ?? probe.error?.message ?? ""} /></p>}
     </div>
   );
@@ -51,7 +51,7 @@ export function Channels() {
   if (channels.isError) return <Failure error={channels.error} retry={() => void channels.refetch()} />;
   if (!channels.data) return <Skeleton rows={2} className="h-14" />;
   if (!channels.data.channels.length) {
-    return <Empty icon={RadioTower} title={t("No channel runs.")}>{t("This page, the terminal and the API reach Hob without one; channels bring messages from elsewhere.")}</Empty>;
+    return <Empty icon={RadioTower} title={t("No channels running.")}>{t("You can always reach Hob from this page, the terminal and the API. Channels bring in messages from other apps.")}</Empty>;
   }
   return (
     <Card className="divide-y divide-line">
@@ -59,7 +59,7 @@ export function Channels() {
         <div key={`${each.name}:${each.account}`} className="flex min-h-14 items-center gap-3 px-4 py-2">
           <RadioTower size={18} aria-hidden className="text-accent" />
           <span className="flex-1 font-medium">{channelWord(each.name)} <span className="font-normal text-muted">{each.account}</span></span>
-          {each.undelivered ? <Badge tone="bad">{t("{count} undelivered", { count: each.undelivered })}</Badge> : <Badge tone="good">{t("runs")}</Badge>}
+          {each.undelivered ? <Badge tone="bad">{t("{count} undelivered", { count: each.undelivered })}</Badge> : <Badge tone="good">{t("running")}</Badge>}
         </div>
       ))}
     </Card>
@@ -71,7 +71,7 @@ export function Plugins() {
   if (plugins.isError) return <Failure error={plugins.error} retry={() => void plugins.refetch()} />;
   if (!plugins.data) return <Skeleton rows={2} className="h-14" />;
   if (!plugins.data.plugins.length) {
-    return <Empty icon={Plug} title={t("No plug-in is installed.")}><Told text={t("A package with tools or channels is switched on by `hob plugin enable NAME`.")} /></Empty>;
+    return <Empty icon={Plug} title={t("No plug-ins installed.")}><Told text={t("Enable an installed plug-in with `hob plugin enable NAME`.")} /></Empty>;
   }
   return (
     <Card className="divide-y divide-line">
@@ -91,7 +91,7 @@ const SEVERITIES: Record<string, [LucideIcon, string]> = {
   critical: [CircleAlert, "text-bad"], warn: [TriangleAlert, "text-warn"], info: [Info, "text-muted"],
 };
 
-/** What `hob doctor` finds. */
+/** The findings of `hob doctor`. */
 export function Doctor() {
   const [online, setOnline] = useState(false);
   const client = useQueryClient();
@@ -103,12 +103,12 @@ export function Doctor() {
   const busy = found.isFetching || again.isPending;
   return (
     <Section
-      title={found.data ? tn("{count} check", "{count} checks", found.data.checks) : t("Looking…")}
+      title={found.data ? tn("{count} check", "{count} checks", found.data.checks) : t("Checking…")}
       more={
         <div className="flex flex-wrap items-center gap-2">
           {found.data && <span className="text-sm text-muted"><When at={found.data.at} /></span>}
-          <Button icon={Stethoscope} disabled={busy} onClick={() => again.mutate()}>{busy ? t("Looking…") : t("Look again")}</Button>
-          {!online && <Button disabled={busy} onClick={() => setOnline(true)}>{t("Ask models and servers too")}</Button>}
+          <Button icon={Stethoscope} disabled={busy} onClick={() => again.mutate()}>{busy ? t("Checking…") : t("Check again")}</Button>
+          {!online && <Button disabled={busy} onClick={() => setOnline(true)}>{t("Also test models and servers")}</Button>}
         </div>
       }
     >
@@ -133,11 +133,11 @@ export function Doctor() {
           })}
         </Card>
       ) : (
-        <Empty icon={CircleCheck} title={t("Nothing is wrong.")}>{t("Settings, files, database, machine and service were looked at.")}</Empty>
+        <Empty icon={CircleCheck} title={t("No problems found.")}>{t("Checked settings, files, database, machine and service.")}</Empty>
       )}
       {!!found.data?.skipped.length && (
         <details className="mt-3 text-sm text-muted">
-          <summary>{t("{count} could not be looked at", { count: found.data.skipped.length })}</summary>
+          <summary>{t("{count} couldn't be checked", { count: found.data.skipped.length })}</summary>
           <ul className="mt-1 ps-4">{found.data.skipped.map((each) => <li key={each.id}><code className="font-mono">{each.id}</code>: <Told text={each.reason} /></li>)}</ul>
         </details>
       )}
@@ -164,10 +164,10 @@ export function Logs() {
           <Search size={15} aria-hidden className="text-muted" />
           <input type="search" value={text} onChange={(event) => setText(event.target.value)} aria-label={t("Search the log")} placeholder={t("Search the log")} className="w-full bg-transparent outline-none" />
         </label>
-        <select aria-label={t("At least")} value={level} onChange={(event) => setLevel(event.target.value as "info")} className="h-9 rounded-md border border-line bg-surface px-2">
-          {["debug", "info", "warning", "error"].map((each) => <option key={each} value={each}>{t("from {level} on", { level: each })}</option>)}
+        <select aria-label={t("Minimum level")} value={level} onChange={(event) => setLevel(event.target.value as "info")} className="h-9 rounded-md border border-line bg-surface px-2">
+          {["debug", "info", "warning", "error"].map((each) => <option key={each} value={each}>{t("{level} and above", { level: each })}</option>)}
         </select>
-        <Button disabled={logs.isFetching} onClick={() => void logs.refetch()}>{t("Read again")}</Button>
+        <Button disabled={logs.isFetching} onClick={() => void logs.refetch()}>{t("Refresh")}</Button>
       </div>
       {logs.isError ? (
         <Failure error={logs.error} retry={() => void logs.refetch()} />
@@ -191,7 +191,7 @@ export function Logs() {
           </table>
         </Wide>
       ) : (
-        <Empty icon={CircleCheck} title={t("Nothing of that weight stands in the log.")} />
+        <Empty icon={CircleCheck} title={t("No log entries at this level.")} />
       )}
     </>
   );

@@ -1,9 +1,8 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { Check, ChevronRight, Undo2 } from "lucide-react";
 import { useMemo, useState } from "react";
 import { useSearchParams } from "wouter";
-import { call } from "../../api/client";
-import { useSettings, useStatus } from "../../api/queries";
+import { useSettings, useSettingsChange, useStatus } from "../../api/queries";
 import type { SettingAnswer } from "../../api/schema";
 import { duration, t, tn } from "../../i18n";
 import { Badge, Button, Card, Failure, Page, Skeleton, Tabs, Wide } from "../../parts/basics";
@@ -15,7 +14,7 @@ import { Phone } from "./phone";
 const TABS = ["settings", "models", "channels", "delivery", "phone", "plugins", "log", "doctor"] as const;
 type Tab = (typeof TABS)[number];
 
-/** How Hob is set up, and how it is. */
+/** Settings, models, channels, log and doctor. */
 export function Settings() {
   const status = useStatus().data;
   const [search, setSearch] = useSearchParams();
@@ -26,7 +25,7 @@ export function Settings() {
   return (
     <Page title={t("Settings")} about={status?.uptime_seconds === undefined ? undefined : t("Hob {version}, up for {time}", { version: status.version, time: duration(status.uptime_seconds) })}>
       <div className="mb-6">
-        <Tabs label={t("What is shown")} chosen={tab} onChoose={(chosen) => setSearch(chosen === "settings" ? {} : { tab: chosen }, { replace: true })}
+        <Tabs label={t("View")} chosen={tab} onChoose={(chosen) => setSearch(chosen === "settings" ? {} : { tab: chosen }, { replace: true })}
           tabs={TABS.map((each) => [each, words[each]] as const)} />
       </div>
       {tab === "settings" && <AllSettings />}
@@ -41,7 +40,7 @@ export function Settings() {
   );
 }
 
-/** Every setting with its value and where that comes from. */
+/** Every setting with its value and origin. */
 function AllSettings() {
   const settings = useSettings();
   const [search, setSearch] = useSearchParams();
@@ -73,11 +72,11 @@ function AllSettings() {
         />
         <label className="flex min-h-10 items-center gap-2 text-muted">
           <input type="checkbox" checked={only} onChange={(event) => setSearch(event.target.checked ? { set: "true" } : {}, { replace: true })} className="size-4 accent-(--accent)" />
-          {t("Only what was set")}
+          {t("Changed from default")}
         </label>
         <label className="flex min-h-10 items-center gap-2 text-muted">
           <input type="checkbox" checked={live} onChange={(event) => setLive(event.target.checked)} className="size-4 accent-(--accent)" />
-          {t("Only what can be changed here")}
+          {t("Editable here")}
         </label>
         <label className="flex min-h-10 items-center gap-2 text-muted">
           <input type="checkbox" checked={raw} onChange={(event) => setRaw(event.target.checked)} className="size-4 accent-(--accent)" />
@@ -103,7 +102,7 @@ function AllSettings() {
   );
 }
 
-/** A section of the settings: what is in it is made when it is opened, or found. */
+/** A section of the settings, rendered when opened or found. */
 function Group({ name, settings, found }: { name: string; settings: SettingAnswer[]; found: boolean }) {
   const [opened, setOpened] = useState(false);
   const open = opened || found;
@@ -114,7 +113,7 @@ function Group({ name, settings, found }: { name: string; settings: SettingAnswe
         <ChevronRight size={16} aria-hidden className="text-muted group-open:rotate-90" />
         <h2 className="font-semibold">{groupWord(name)}</h2>
         {groupWord(name) !== name && <code aria-hidden className="hidden font-mono text-xs text-muted sm:inline">{name}</code>}
-        <span className="ms-auto text-sm text-muted">{tn("{count} setting", "{count} settings", settings.length)}</span>
+        <span className="ms-auto text-sm whitespace-nowrap text-muted">{tn("{count} setting", "{count} settings", settings.length)}</span>
         {set > 0 && <Badge>{t("{count} set", { count: set })}</Badge>}
       </summary>
       {open && <div className="divide-y divide-line border-t border-line">{settings.map((each) => <Row key={each.key} setting={each} />)}</div>}
@@ -137,19 +136,15 @@ function Row({ setting }: { setting: SettingAnswer }) {
   );
 }
 
-/** A setting that may be changed while Hob runs: saved at once, checked by Hob, and taken back to what it was. */
+/** A setting that can be changed at run time: saved at once, validated by Hob, and resettable. */
 function Editor({ setting }: { setting: SettingAnswer }) {
   const client = useQueryClient();
   const kept = setting.value === null || setting.value === undefined ? "" : Array.isArray(setting.value) ? JSON.stringify(setting.value) : String(setting.value);
   const [text, setText] = useState(kept);
-  const change = useMutation({
-    mutationFn: (value: string | null) => call("PATCH /api/v1/settings", { body: { values: { [setting.key]: value } } }),
-    onSuccess: (told) => {
-      client.setQueryData(["settings"], told);
-      const now = told.settings.find((each) => each.key === setting.key)?.value;
-      setText(now === null || now === undefined ? "" : Array.isArray(now) ? JSON.stringify(now) : String(now));
-      void client.invalidateQueries({ queryKey: ["usage"] });
-    },
+  const change = useSettingsChange((told) => {
+    const now = told.settings.find((each) => each.key === setting.key)?.value;
+    setText(now === null || now === undefined ? "" : Array.isArray(now) ? JSON.stringify(now) : String(now));
+    void client.invalidateQueries({ queryKey: ["usage"] });
   });
   const changed = text !== kept;
   const look = "h-9 w-48 max-w-full rounded-md border border-line bg-bg px-2.5 font-mono";
@@ -158,13 +153,13 @@ function Editor({ setting }: { setting: SettingAnswer }) {
       className="flex flex-col items-end gap-1"
       onSubmit={(event) => {
         event.preventDefault();
-        change.mutate(text || null);
+        change.mutate({ [setting.key]: text || null });
       }}
     >
       <div className="flex flex-wrap items-center justify-end gap-2">
         {changed && <Button type="submit" look="main" icon={Check} disabled={change.isPending}>{t("Save")}</Button>}
         {!changed && setting.layer === "stored" && (
-          <Button look="quiet" icon={Undo2} disabled={change.isPending} onClick={() => change.mutate(null)}>{t("Take back")}</Button>
+          <Button look="quiet" icon={Undo2} disabled={change.isPending} onClick={() => change.mutate({ [setting.key]: null })}>{t("Reset")}</Button>
         )}
         {setting.one_of.length ? (
           <select aria-label={setting.key} value={text} onChange={(event) => setText(event.target.value)} className={look}>

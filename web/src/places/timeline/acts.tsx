@@ -8,10 +8,10 @@ import { Changed } from "../../parts/changed";
 
 export type Act = "undo" | "stop";
 
-/** Asks once before the turn of this event is stopped, or what it changed is put back. */
+/** Confirms stopping the turn of this event, or undoing its changes. */
 export function TurnAct({ act, event, onClose }: { act: Act; event: PlacedEvent; onClose: () => void }) {
   return (
-    <Dialog open onClose={onClose} title={act === "undo" ? t("Undo what this turn changed?") : t("Stop this turn?")} wide>
+    <Dialog open onClose={onClose} title={act === "undo" ? t("Undo this turn's changes?") : t("Stop this turn?")} wide>
       {act === "undo" ? <Undo trace={event.trace_id} onDone={onClose} /> : <Stop trace={event.trace_id} onDone={onClose} />}
     </Dialog>
   );
@@ -21,12 +21,12 @@ function Undo({ trace, onDone }: { trace: string; onDone: () => void }) {
   const turn = useTrace(trace);
   if (turn.isPending) return <Skeleton rows={2} />;
   const last = turn.data?.turns.at(-1);
-  return last ? <Changed turn={last} onDone={onDone} /> : <p className="text-muted">{t("It changed no file that can be put back.")}</p>;
+  return last ? <Changed turn={last} onDone={onDone} /> : <p className="text-muted">{t("This turn changed no files that can be restored.")}</p>;
 }
 
 function Stop({ trace, onDone }: { trace: string; onDone: () => void }) {
   const task = (useTasks().data?.tasks ?? []).find((each) => each.trace_id === trace && ["pending", "running", "waiting"].includes(each.state));
-  if (!task) return <p className="text-muted">{t("It does not run any more.")}</p>;
+  if (!task) return <p className="text-muted">{t("This turn is no longer running.")}</p>;
   return (
     <div className="flex flex-wrap items-center gap-4">
       <p dir="auto" className="min-w-0 flex-1 break-words">{task.title}</p>

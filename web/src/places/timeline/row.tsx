@@ -1,9 +1,9 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Activity, Brain, ChevronDown, ChevronUp, Crosshair, RotateCcw } from "lucide-react";
 import { memo } from "react";
 import { Link } from "wouter";
 import { clock, day, duration, exact, money, t, tn } from "../../i18n";
 import { call, may } from "../../api/client";
+import { useChange } from "../../api/queries";
 import { Button, Erased, Failure } from "../../parts/basics";
 import { Copy } from "../../parts/copy";
 import { Markdown } from "../../parts/markdown";
@@ -11,7 +11,7 @@ import { Files } from "../../parts/media";
 import { maySee } from "../../parts/places";
 import { SpanIcon, kindOf, wentWrong } from "../../parts/spans";
 import type { PlacedEvent } from "../../api/schema";
-import { purposeWord, turnWord, wordOf } from "../../parts/words";
+import { purposeWord, sessionWord, turnWord, wordOf } from "../../parts/words";
 import { FOLDED, linesOf, type Row } from "./rows";
 
 type Acts = { onFocus: (trace: string) => void; onFilter: (name: string, value: string) => void; onOpen: (row: string) => void };
@@ -47,15 +47,15 @@ function Message({ event, mine, open, onFocus, onFilter, onOpen }: { event: Plac
               {event.sender_name || event.sender_id}
             </button>
           ) : (
-            <span className="font-medium text-text">{mine ? t("somebody") : "Hob"}</span>
+            <span className="font-medium text-text">{mine ? t("someone") : "Hob"}</span>
           )}
           {event.session && (
             <button type="button" className="truncate hover:text-text hover:underline" onClick={() => onFilter("session", event.session!)}>
-              {event.session}
+              {sessionWord(event.session)}
             </button>
           )}
           {tainted && <span className="text-warn">{t("untrusted: {origin}", { origin: event.origin ?? "" })}</span>}
-          {!event.authorized && <span className="text-bad">{t("not let in")}</span>}
+          {!event.authorized && <span className="text-bad">{t("not admitted")}</span>}
           <time className="ms-auto whitespace-nowrap" title={exact(event.at)}>{clock(event.at)}</time>
         </div>
         <Files files={event.files} />
@@ -69,7 +69,7 @@ function Message({ event, mine, open, onFocus, onFilter, onOpen }: { event: Plac
         <div className="mt-1.5 flex flex-wrap gap-x-4 gap-y-1 text-xs text-muted">
           {folds && (
             <button type="button" aria-expanded={open} onClick={() => onOpen(String(event.cursor))} className="inline-flex items-center gap-1 hover:text-text">
-              {open ? <ChevronUp size={12} aria-hidden /> : <ChevronDown size={12} aria-hidden />} {open ? t("Fold") : t("Show all of it")}
+              {open ? <ChevronUp size={12} aria-hidden /> : <ChevronDown size={12} aria-hidden />} {open ? t("Fold") : t("Show all")}
             </button>
           )}
           <Link href={`/trace/${event.trace_id}`} className="inline-flex items-center gap-1 hover:text-text">
@@ -83,7 +83,7 @@ function Message({ event, mine, open, onFocus, onFilter, onOpen }: { event: Plac
           )}
           {mine && event.text && event.session && may("chat") && maySee("/chat") && (
             <Link href={`/chat?session=${encodeURIComponent(event.session)}&say=${encodeURIComponent(event.text)}`} className="inline-flex items-center gap-1 hover:text-text">
-              <RotateCcw size={12} aria-hidden /> {t("Again")}
+              <RotateCcw size={12} aria-hidden /> {t("Resend")}
             </Link>
           )}
         </div>
@@ -92,13 +92,9 @@ function Message({ event, mine, open, onFocus, onFilter, onOpen }: { event: Plac
   );
 }
 
-/** What was remembered of the turn, with the way back. */
+/** A memory made from the turn, with undo. */
 function Remembered({ event }: { event: PlacedEvent }) {
-  const client = useQueryClient();
-  const undo = useMutation({
-    mutationFn: () => call("POST /api/v1/memory/facts", { body: { id: event.classification, action: "undo" } }),
-    onSuccess: () => void client.invalidateQueries({ queryKey: ["memory"] }),
-  });
+  const undo = useChange(["memory"], () => call("POST /api/v1/memory/facts", { body: { id: event.classification, action: "undo" } }));
   return (
     <div className="flex min-h-9 items-center gap-2.5 rounded-md px-3 text-sm text-muted">
       <Brain size={14} color="var(--event)" aria-hidden className="shrink-0" />
@@ -106,7 +102,7 @@ function Remembered({ event }: { event: PlacedEvent }) {
       <span dir="auto" className="truncate text-text">{event.text || <Erased at={event.erased} />}</span>
       {undo.isError && <Failure error={undo.error} />}
       {undo.isSuccess ? (
-        <span className="ms-auto shrink-0">{t("taken back")}</span>
+        <span className="ms-auto shrink-0">{t("undone")}</span>
       ) : (
         event.text && <Button needs="admin" look="quiet" data-act="undo" disabled={undo.isPending} onClick={() => undo.mutate()} className="ms-auto shrink-0">{t("Undo")}</Button>
       )}
@@ -115,7 +111,7 @@ function Remembered({ event }: { event: PlacedEvent }) {
   );
 }
 
-/** What was done, in one line: with what, what came of it, how long it took. */
+/** An action in one line: name, argument, result, duration. */
 function Line({ event }: { event: PlacedEvent }) {
   if (event.kind === "memory") return <Remembered event={event} />;
   const bad = wentWrong(event);

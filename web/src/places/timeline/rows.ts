@@ -4,19 +4,19 @@ export type Row =
   | { type: "day"; key: string; at: number }
   | { type: "inbound" | "outbound" | "line"; key: string; event: PlacedEvent };
 
-/** So many lines of a message are shown until more are asked for. */
+/** Lines shown of a folded message. */
 export const FOLDED = 6;
 
-/** How many lines a text is likely to take. */
+/** The estimated number of lines of a text. */
 export const linesOf = (text: string) => text.split("\n").reduce((count, line) => count + Math.max(1, Math.ceil(line.length / 90)), 0);
 
 const QUIET = new Set(["session", "turn", "delivery", "steer", "command"]);
 
-/** What was made of an event once; the same object again keeps its row on the page as it is drawn. */
+/** Caches the row of an event: an identical object is not rendered again. */
 const MADE = new WeakMap<PlacedEvent, Row>();
 const DAYS = new WeakMap<PlacedEvent, Row>();
 
-/** Traces with the latest first; within each what happened in order: the message, what was done, the answer. */
+/** Traces, the latest first; within each in order: message, actions, answer. */
 export function rowsOf(events: readonly PlacedEvent[], technical: boolean): Row[] {
   const traces = new Map<string, PlacedEvent[]>();
   for (const event of events) {

@@ -21,7 +21,7 @@ const CHIPS: [string, string, string][] = [
   ["tainted", "true", "Untrusted content"],
 ];
 
-/** Everything that happened, the newest first; what is filtered stands in the address, so that it can be sent as a link. */
+/** All events, newest first; the filters are in the URL, so that a view can be shared as a link. */
 export function Timeline() {
   const [search, setSearch] = useSearchParams();
   const technical = search.get("technical") === "true";
@@ -72,9 +72,9 @@ export function Timeline() {
       </div>
       <Feed filter={filter} rows={rows} pages={pages} focus={focus} set={set}>
         {narrowed ? (
-          <Empty icon={Activity} title={t("Nothing happened that fits.")}><Button onClick={() => setSearch({})}>{t("Show everything")}</Button></Empty>
+          <Empty icon={Activity} title={t("No matching events.")}><Button onClick={() => setSearch({})}>{t("Show everything")}</Button></Empty>
         ) : (
-          <Empty icon={Activity} title={t("Nothing has happened yet.")}>{t("Every message stands here, with what Hob did about it and why it was allowed.")}</Empty>
+          <Empty icon={Activity} title={t("No events yet.")}>{t("Every message appears here, with what Hob did and why it was allowed.")}</Empty>
         )}
       </Feed>
     </div>
@@ -83,13 +83,13 @@ export function Timeline() {
 
 const FURTHER = ["sender", "name", "authorized", "cost"] as const;
 
-/** Who, by what or through which channel, let in or not, and how dear. */
+/** Filters by person, tool or channel, admission and cost. */
 function Further({ search, events, set }: { search: URLSearchParams; events: PlacedEvent[]; set: (name: string, value: string) => void }) {
   const known = (pick: (event: PlacedEvent) => string) => [...new Set(events.map(pick))].filter(Boolean).sort();
   const rows: [(typeof FURTHER)[number], string, string[]][] = [
     ["sender", t("Person"), known((event) => event.sender_name || event.sender_id)],
     ["name", t("Tool, model or channel"), known((event) => event.name)],
-    ["cost", t("Cost from, in $"), ["0.001", "0.01", "0.1", "1"]],
+    ["cost", t("Minimum cost ($)"), ["0.001", "0.01", "0.1", "1"]],
   ];
   const look = "h-9 min-w-0 rounded-md border border-line bg-surface px-2.5 text-text";
   const put = (name: string, value: string) => { if (value !== (search.get(name) ?? "")) set(name, value); };
@@ -105,11 +105,11 @@ function Further({ search, events, set }: { search: URLSearchParams; events: Pla
         </label>
       ))}
       <label className="flex min-w-0 flex-col gap-1 text-muted">
-        {t("Who was let in")}
+        {t("Admission")}
         <select value={search.get("authorized") ?? ""} onChange={(event) => put("authorized", event.target.value)} className={look}>
           <option value="">{t("All")}</option>
-          <option value="true">{t("let in")}</option>
-          <option value="false">{t("not let in")}</option>
+          <option value="true">{t("admitted")}</option>
+          <option value="false">{t("not admitted")}</option>
         </select>
       </label>
     </div>
@@ -118,7 +118,7 @@ function Further({ search, events, set }: { search: URLSearchParams; events: Pla
 
 type Pages = ReturnType<typeof useTimeline>;
 
-/** The rows, of which only those in sight are on the page. Scrolling draws this alone, and only the rows that come in. */
+/** The virtualised rows. Scrolling renders only this component and the rows that enter the view. */
 function Feed({ filter, rows, pages, focus, set, children }: {
   filter: Filter; rows: Row[]; pages: Pages; focus: string; set: (name: string, value: string) => void; children: ReactNode;
 }) {
@@ -127,7 +127,7 @@ function Feed({ filter, rows, pages, focus, set, children }: {
   const [acting, setActing] = useState<{ act: Act; event: PlacedEvent } | null>(null);
   const [, go] = useLocation();
   const box = useRef<HTMLDivElement>(null);
-  // the same functions each time: with others all sizes are summed up anew
+  // stable functions: with new ones the virtualiser measures all rows again
   const getItemKey = useCallback((index: number) => rows[index]!.key, [rows]);
   const estimateSize = useCallback((index: number) => sizeOf(rows[index]!), [rows]);
   const virtual = useVirtualizer({ count: rows.length, getScrollElement: () => box.current, estimateSize, getItemKey, overscan: 8 });
@@ -149,7 +149,7 @@ function Feed({ filter, rows, pages, focus, set, children }: {
       while (rows[next]?.type === "day");
       if (!rows[next]) return;
       setChosen(next);
-      box.current?.focus({ preventScroll: true }); // not on a button, which Enter would press
+      box.current?.focus({ preventScroll: true }); // not a button, which Enter would press
       virtual.scrollToIndex(next, { align: "auto" });
     };
     const onKey = (event: KeyboardEvent) => {
@@ -159,7 +159,7 @@ function Feed({ filter, rows, pages, focus, set, children }: {
       const row = rows[chosen];
       const act = ({ u: "undo", ".": "stop" } as const)[event.key];
       if (act && may("admin") && row && row.type !== "day") {
-        event.stopImmediatePropagation(); // of the chosen row, not of whatever button comes first
+        event.stopImmediatePropagation(); // for the chosen row, not the first button of the page
         setActing({ act, event: row.event });
       } else if (event.key === "j") step(1);
       else if (event.key === "k") step(-1);
@@ -232,7 +232,7 @@ function Feed({ filter, rows, pages, focus, set, children }: {
 
 const LINE = 21;
 
-/** How high a row is likely to be: where that is right nothing moves when it is measured. */
+/** The estimated height of a row: if it is right, nothing moves when the row is measured. */
 function sizeOf(row: Row): number {
   if (row.type === "day") return 40;
   if (row.type === "line") return 36;
@@ -241,7 +241,7 @@ function sizeOf(row: Row): number {
 
 const traceOf = (row: Row) => (row.type === "day" ? "" : row.event.trace_id);
 
-/** Events that came since: shown at once to whoever is at the top, else counted. */
+/** New events: shown at once if the reader is at the top, else counted. */
 function useNews(filter: Filter) {
   const client = useQueryClient();
   const waiting = useRef<PlacedEvent[]>([]);

@@ -16,7 +16,7 @@ import { Prompt, type Part } from "./prompt";
 
 type Calls = { name: string; arguments: unknown }[];
 
-/** The chosen span: what was asked, what came of it, why it was allowed. */
+/** Details of the chosen span: request, outcome, and the policy decision. */
 export function Detail({ span, decisions, approvals, erased }: {
   span: SpanAnswer; decisions: DecisionAnswer[]; approvals: ApprovalAnswer[]; erased: number | null;
 }) {
@@ -59,7 +59,7 @@ export function Detail({ span, decisions, approvals, erased }: {
       {span.type === "TOOL" && effects.includes("writes") && span.event.turn && <Changed turn={span.event.turn} />}
       {text("response_text") && <Block title={t("Answer")}><div className="px-4 py-3"><Markdown text={text("response_text")} /></div></Block>}
       {Array.isArray(data.tool_calls) && (data.tool_calls as Calls).length > 0 && (
-        <Block title={t("Tools it asked for")}>
+        <Block title={t("Tool calls")}>
           {(data.tool_calls as Calls).map((each, index) => (
             <div key={index} className="border-t border-line px-4 py-2 first:border-t-0">
               <p className="font-mono font-medium">{each.name}</p>
@@ -76,12 +76,12 @@ export function Detail({ span, decisions, approvals, erased }: {
   );
 }
 
-/** What calls of this tool may do to the world. */
+/** The effects that calls of this tool may have. */
 function Effects({ effects }: { effects: readonly string[] }) {
-  return effects.length ? <p className="text-sm text-muted">{t("It may: {effects}", { effects: effects.map(effectWord).join(", ") })}</p> : null;
+  return effects.length ? <p className="text-sm text-muted">{t("Can {effects}", { effects: effects.map(effectWord).join(", ") })}</p> : null;
 }
 
-/** The arguments by their names; what has lines of its own as it stands. */
+/** The arguments by name; multi-line values verbatim. */
 function Arguments({ given }: { given: unknown }) {
   if (typeof given !== "object" || given === null || Array.isArray(given) || !Object.keys(given).length) return <Code>{pretty(given)}</Code>;
   return (
@@ -96,7 +96,7 @@ function Arguments({ given }: { given: unknown }) {
   );
 }
 
-/** What a tool gave; what did not fit is fetched when it is asked for. */
+/** A tool's result; the part that did not fit is fetched on demand. */
 function Output({ text, more, rest, span, from, name }: { text: string; more: boolean; rest: string; span: SpanAnswer; from: string; name: string }) {
   const [open, setOpen] = useState(false);
   const whole = useQuery({
@@ -116,10 +116,10 @@ function Output({ text, more, rest, span, from, name }: { text: string; more: bo
       </div>
       {(rest || more) && (
         <div className="flex flex-wrap items-center gap-3 border-t border-line px-4 py-2 text-sm text-muted">
-          {whole.isError ? t("The file is not kept any more.") : whole.data ? (
-            <><span>{t("All of it, {size}", { size: tn("{count} character", "{count} characters", whole.data.length) })}</span>{rest && <Media id={rest} name={name} />}</>
+          {whole.isError ? t("This file is no longer stored.") : whole.data ? (
+            <><span>{t("Full output, {size}", { size: tn("{count} character", "{count} characters", whole.data.length) })}</span>{rest && <Media id={rest} name={name} />}</>
           ) : (
-            <><span>{t("What is shown is a part.")}</span><Button disabled={whole.isFetching} onClick={() => setOpen(true)}>{t("Show all of it")}</Button></>
+            <><span>{t("Output shortened.")}</span><Button disabled={whole.isFetching} onClick={() => setOpen(true)}>{t("Show all")}</Button></>
           )}
         </div>
       )}
@@ -133,8 +133,8 @@ function Tokens({ span }: { span: SpanAnswer }) {
   const fresh = usage.input_tokens - usage.cached_tokens;
   const whole = Math.max(1, usage.input_tokens + usage.output_tokens);
   const parts: [string, number, string][] = [
-    [t("from the cache"), usage.cached_tokens, "waits opacity-70"],
-    [t("sent anew"), fresh, "bg-(--approval)"],
+    [t("from cache"), usage.cached_tokens, "waits opacity-70"],
+    [t("uncached"), fresh, "bg-(--approval)"],
     [t("answered"), usage.output_tokens, "bg-(--outbound)"],
   ];
   return (

@@ -1,14 +1,14 @@
 import { duration, t } from "../../i18n";
 import { Wide } from "../../parts/basics";
 import { kindOf, wentWrong } from "../../parts/spans";
-import type { Placed } from "./tree";
+import { labelOf, type Placed } from "./tree";
 
 const WIDTH = 190;
 const HEIGHT = 46;
 const GAP_X = 46;
 const GAP_Y = 14;
 
-/** The same spans as nodes: what is a part of what, from left to right. */
+/** The spans as a graph, parents to the left of their parts. */
 export function Graph({ spans, chosen, onChoose }: { spans: Placed[]; chosen: string; onChoose: (id: string) => void }) {
   const rows = new Map<string, { x: number; y: number }>();
   const parents: number[] = [];
@@ -16,7 +16,7 @@ export function Graph({ spans, chosen, onChoose }: { spans: Placed[]; chosen: st
   let row = -1;
   let before = -1;
   spans.forEach(({ depth }, index) => {
-    if (depth <= before || before < 0) row += 1; // the first part of a span stands beside it, the others below
+    if (depth <= before || before < 0) row += 1; // the first part is beside its span, the others below
     before = depth;
     parents[depth] = index;
     rows.set(String(index), { x: depth * (WIDTH + GAP_X), y: row * (HEIGHT + GAP_Y) });
@@ -46,7 +46,7 @@ export function Graph({ spans, chosen, onChoose }: { spans: Placed[]; chosen: st
               <Icon size={16} color={colour} aria-hidden className="shrink-0" />
               <span className="min-w-0 flex-1">
                 <span className="block truncate text-muted">{span.kind === "turn" ? t("turn") : word()}</span>
-                <span className="block truncate font-medium">{["INBOUND", "OUTBOUND"].includes(span.type) ? span.output.split("\n")[0] || (span.event.erased === null ? span.title : t("erased")) : t(span.title)}</span>
+                <span className="block truncate font-medium">{labelOf(span) || t("erased")}</span>
               </span>
               <span className="text-muted">{duration(span.seconds)}</span>
             </button>

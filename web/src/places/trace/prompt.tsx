@@ -11,7 +11,7 @@ export type Part = { name: string; bytes: number; tokens: number; cached: boolea
 
 const HUES = ["var(--accent)", "var(--inbound)", "var(--outbound)", "var(--llm)", "var(--tool)", "var(--approval)", "var(--event)", "var(--policy)"];
 
-/** What the prompt was made of: one bar, the part that a cache holds hatched; each part opens what it said. */
+/** The prompt by section: a stacked bar, cacheable parts hatched; each section opens its text. */
 export function Prompt({ turn, step, sections }: { turn: string; step: number; sections: Part[] }) {
   const [open, setOpen] = useState("");
   if (!sections.length) return null;
@@ -49,7 +49,7 @@ export function Prompt({ turn, step, sections }: { turn: string; step: number; s
   );
 }
 
-/** What one part of the prompt said. */
+/** The text of one prompt section. */
 function Text({ turn, step, name }: { turn: string; step: number; name: string }) {
   const told = useQuery({
     queryKey: ["prompt", turn, step],
@@ -61,14 +61,14 @@ function Text({ turn, step, name }: { turn: string; step: number; name: string }
     <section aria-label={t("Text of {name}", { name: t(name) })} className="mt-2">
       {told.isPending && <Skeleton rows={2} className="h-10" />}
       {told.isError && <Failure error={told.error} retry={() => void told.refetch()} />}
-      {told.data && !told.data.kept && (told.data.erased ? <Erased at={told.data.erased} /> : <p className="text-sm text-muted italic">{t("not kept any more")}</p>)}
-      {told.data?.kept && !pieces.length && <p className="text-sm text-muted">{t("It had no text of its own.")}</p>}
+      {told.data && !told.data.kept && (told.data.erased ? <Erased at={told.data.erased} /> : <p className="text-sm text-muted italic">{t("no longer stored")}</p>)}
+      {told.data?.kept && !pieces.length && <p className="text-sm text-muted">{t("This step has no text.")}</p>}
       {pieces.length > 0 && <Card className="divide-y divide-line overflow-hidden">{pieces.map((each, place) => <Piece key={place} piece={each} />)}</Card>}
     </section>
   );
 }
 
-const ROLES: Record<string, string> = { system: "to the model", user: "from the user's side", assistant: "what the model said", tool: "what a tool gave" };
+const ROLES: Record<string, string> = { system: "instructions", user: "user", assistant: "assistant", tool: "tool result" };
 
 function Piece({ piece }: { piece: PieceAnswer }) {
   const from = [t(piece.untrusted), piece.name].filter(Boolean).join(", ");

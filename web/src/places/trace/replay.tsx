@@ -4,13 +4,13 @@ import { useState } from "react";
 import { call } from "../../api/client";
 import { useModels } from "../../api/queries";
 import type { ReplaySide } from "../../api/schema";
-import { duration, money, number, t } from "../../i18n";
+import { duration, money, number, percent, t } from "../../i18n";
 import { Badge, Button, Card, Failure, Skeleton } from "../../parts/basics";
 import { brief } from "../../parts/brief";
 import { Diff } from "../../parts/diff";
 import { Markdown } from "../../parts/markdown";
 
-/** A turn once more with another model: tools answer as they did, nothing is executed. */
+/** Replay with another model: tools return recorded results, nothing is executed. */
 export function Replay({ turn }: { turn: string }) {
   const models = useModels();
   const [model, setModel] = useState("");
@@ -30,7 +30,7 @@ export function Replay({ turn }: { turn: string }) {
       {kept.data && (
         <>
           <p className="text-sm text-muted">
-            {t("Tools answer with what they gave then and are not executed; what was remembered stays as it was. Nothing enters the conversation; the cost is booked to “replay”.")}
+            {t("Tools are not executed: they return their recorded results, and memory stays as it was. Nothing is added to the conversation. The cost counts as “replay”.")}
           </p>
           <form
             className="flex flex-wrap items-end gap-3"
@@ -42,7 +42,7 @@ export function Replay({ turn }: { turn: string }) {
                 className="min-h-9 rounded-md border border-line bg-surface px-3 font-mono text-sm" />
             </label>
             <datalist id="replay-models">{names.map((name) => <option key={name} value={name} />)}</datalist>
-            <Button icon={Play} type="submit" disabled={!model.trim() || again.isPending}>{again.isPending ? t("Asking …") : t("Replay")}</Button>
+            <Button icon={Play} type="submit" disabled={!model.trim() || again.isPending}>{again.isPending ? t("Replaying…") : t("Replay")}</Button>
           </form>
           {again.isError && <Failure error={again.error} />}
         </>
@@ -50,7 +50,7 @@ export function Replay({ turn }: { turn: string }) {
       {seen && (
         <>
           <div className={`grid gap-4 ${seen.now ? "lg:grid-cols-2" : ""}`}>
-            <Side title={t("Then")} side={seen.then} />
+            <Side title={t("Original")} side={seen.then} />
             {seen.now && <Side title={t("Now")} side={seen.now} before={seen.then} />}
           </div>
           {seen.difference.length > 0 && <Card className="overflow-hidden"><Diff text={seen.difference.join("\n")} /></Card>}
@@ -59,7 +59,7 @@ export function Replay({ turn }: { turn: string }) {
               <li key={each.step} className="flex flex-wrap items-center gap-2">
                 <Badge tone={each.identical ? "good" : "warn"}>
                   {each.identical ? <Check size={12} aria-hidden /> : <TriangleAlert size={12} aria-hidden />}{" "}
-                  {each.identical ? t("identical") : each.identical === false ? t("not identical") : t("cannot be told")}
+                  {each.identical ? t("identical") : each.identical === false ? t("not identical") : t("can't be verified")}
                 </Badge>
                 <span>{t("Request {step} to {model}", { step: place + 1, model: each.model })}</span>
                 {each.sent && <code className="truncate font-mono text-xs text-muted" title={each.sent}>SHA-256 {each.sent.slice(0, 16)}…</code>}
@@ -90,7 +90,7 @@ function Side({ title, side, before }: { title: string; side: ReplaySide; before
       </dl>
       {side.calls.map((each, place) => (
         <p key={place} className="min-w-0 font-mono text-xs break-words">
-          <span className="font-semibold">{each.name}</span> <span title={each.arguments}>{brief(each.arguments)}</span> {!each.recorded && <Badge tone="warn">{t("not made then, so not answered")}</Badge>}
+          <span className="font-semibold">{each.name}</span> <span title={each.arguments}>{brief(each.arguments)}</span> {!each.recorded && <Badge tone="warn">{t("not in the original turn, so not answered")}</Badge>}
         </p>
       ))}
       {side.trouble && <p role="alert" className="text-sm text-bad">{t(side.trouble)}</p>}
@@ -99,4 +99,4 @@ function Side({ title, side, before }: { title: string; side: ReplaySide; before
   );
 }
 
-const change = (now: number, then: number) => (then ? `(${now >= then ? "+" : "−"}${Math.round((100 * Math.abs(now - then)) / then)} %)` : "");
+const change = (now: number, then: number) => (then ? `(${now >= then ? "+" : "−"}${percent(Math.abs(now - then), then)})` : "");

@@ -5,18 +5,18 @@ import { useMutation } from "@tanstack/react-query";
 import { call } from "../../api/client";
 import { useTrace } from "../../api/queries";
 import type { ApprovalAnswer, SpanAnswer, TraceAnswer } from "../../api/schema";
-import { duration, money, number, t, tn } from "../../i18n";
+import { duration, money, number, percent, t, tn } from "../../i18n";
 import { Badge, Button, Failure, Page, Skeleton, When, Wide } from "../../parts/basics";
 import { Copy } from "../../parts/copy";
 import { SpanIcon, kindOf, wentWrong } from "../../parts/spans";
 import { maySee } from "../../parts/places";
-import { purposeWord, turnWord, wordOf } from "../../parts/words";
+import { purposeWord, wordOf } from "../../parts/words";
 import { Detail } from "./detail";
 import { Graph } from "./graph";
 import { Replay } from "./replay";
-import { axisOf, critical, ordered, type Placed } from "./tree";
+import { axisOf, critical, labelOf, ordered, type Placed } from "./tree";
 
-/** One message's journey: the waterfall, and the chosen part of it. */
+/** One message's trace: the waterfall and the chosen span. */
 export function Trace({ id }: { id: string }) {
   const trace = useTrace(id);
   const [chosen, setChosen] = useState("");
@@ -67,7 +67,7 @@ function Acts({ trace, graph, onGraph, replay, onReplay }: {
         <Button needs="admin" icon={RotateCcw} disabled={retry.isPending} onClick={() => retry.mutate(trace.task!.id)}>{t("Retry")}</Button>
       )}
       {trace.turns.length > 0 && <Button needs="admin" icon={Columns2} aria-pressed={replay} onClick={onReplay}>{t("Replay")}</Button>}
-      <Button icon={graph ? ChartGantt : Workflow} onClick={onGraph}>{graph ? t("As a waterfall") : t("As a graph")}</Button>
+      <Button icon={graph ? ChartGantt : Workflow} onClick={onGraph}>{graph ? t("Waterfall") : t("Graph")}</Button>
       <span className="inline-flex min-h-9 items-center rounded-md border border-line bg-surface px-3 font-medium">
         <Copy text={() => JSON.stringify(trace, null, 2)} word={t("Copy as JSON")} />
       </span>
@@ -87,33 +87,33 @@ function Facts({ trace }: { trace: TraceAnswer }) {
       {trace.spans[0] && <When at={trace.spans[0].started_at} />}
       <span>{tn("{count} model call", "{count} model calls", models.length)}</span>
       <span>{tn("{count} token", "{count} tokens", input + sum((usage) => usage.output_tokens))}</span>
-      {input > 0 && <span>{t("{part} % from the cache", { part: Math.round((100 * sum((usage) => usage.cached_tokens)) / input) })}</span>}
+      {input > 0 && <span>{t("{part} from cache", { part: percent(sum((usage) => usage.cached_tokens), input) })}</span>}
       <span>{money(sum((usage) => usage.cost_usd ?? 0))}</span>
       <code className="font-mono text-xs">{trace.trace_id}</code>
     </div>
   );
 }
 
-/** Stands for the text of a message or an answer that is erased. */
+/** Replaces the text of an erased message or answer. */
 function Gone() {
   return <span className="inline-flex items-center gap-1 text-muted italic"><Eraser size={12} aria-hidden /> {t("erased")}</span>;
 }
 
-/** Until when it waited: for its answer, or until now. */
+/** The end of the wait: the answer, or now. */
 const until = (approval: ApprovalAnswer) => approval.answered ?? (approval.state === "open" ? Date.now() / 1000 : approval.expires);
 
-/** The question that this span tells of. */
+/** The approval that this span is about. */
 const approvalOf = (span: SpanAnswer, approvals: readonly ApprovalAnswer[]) =>
   approvals.filter((each) => each.tool === span.title).sort((one, other) => Math.abs(one.asked - span.started_at) - Math.abs(other.asked - span.started_at))[0];
 
-/** What the span is about, behind its name: the argument of a call, the size of a prompt. */
+/** Details behind a span's name: the argument of a call, the size of a prompt. */
 function about(span: SpanAnswer): string {
   if (["TOOL", "APPROVAL", "POLICY"].includes(span.type)) return span.event.text.split("\n")[0] ?? "";
   const sections = (span.metadata.sections as { bytes: number }[] | undefined) ?? [];
   if (!sections.length) return "";
   const size = t("{size} kB", { size: number(Math.round(sections.reduce((sum, each) => sum + each.bytes, 0) / 100) / 10) });
   const usage = span.event.usage;
-  return usage?.input_tokens ? `${size}, ${t("{part} % from the cache", { part: Math.round((100 * usage.cached_tokens) / usage.input_tokens) })}` : size;
+  return usage?.input_tokens ? `${size}, ${t("{part} from cache", { part: percent(usage.cached_tokens, usage.input_tokens) })}` : size;
 }
 
 function Waterfall({ spans, chosen, onChoose, trace }: {
@@ -134,16 +134,16 @@ function Waterfall({ spans, chosen, onChoose, trace }: {
   return (
     <>
     <div className="mb-2 flex flex-wrap items-center gap-2 text-sm text-muted">
-      <Button local look="quiet" icon={ZoomIn} disabled={!span?.seconds} onClick={() => span && setZoom([span.started_at - (span.seconds ?? 0) * 0.05, span.started_at + (span.seconds ?? 0) * 1.05])}>{t("Zoom in on the chosen part")}</Button>
-      {zoom && <Button look="quiet" icon={ZoomOut} onClick={() => setZoom(null)}>{t("Show all of it")}</Button>}
-      <span className="ms-auto">{t("Bold: what decided how long it took")}{axis.shortened && ` · ${t("Long waits are drawn shorter")}`}</span>
+      <Button local look="quiet" icon={ZoomIn} disabled={!span?.seconds} onClick={() => span && setZoom([span.started_at - (span.seconds ?? 0) * 0.05, span.started_at + (span.seconds ?? 0) * 1.05])}>{t("Zoom to selection")}</Button>
+      {zoom && <Button look="quiet" icon={ZoomOut} onClick={() => setZoom(null)}>{t("Show all")}</Button>}
+      <span className="ms-auto">{t("Bold: critical path")}{axis.shortened && ` · ${t("Long waits are shortened")}`}</span>
     </div>
     <Wide label={t("Spans")} className="mb-6">
       <div role="listbox" aria-label={t("Spans")}>
         <div className="grid grid-cols-[minmax(9rem,26rem)_minmax(4rem,1fr)_4rem] lg:grid-cols-[minmax(9rem,26rem)_minmax(4rem,1fr)_4rem_4rem] items-center gap-3 border-b border-line px-3 py-1.5 text-xs text-muted">
           <span>{t("What")}</span>
           <div className="flex justify-between whitespace-nowrap">{ticks.map((part) => <span key={part} className={part % 0.5 ? "hidden md:inline" : part === 0.5 ? "hidden sm:inline" : ""}>{part ? duration(axis.at(part) - start) : "0"}</span>)}</div>
-          <span className="text-end">{t("took")}</span>
+          <span className="text-end">{t("Duration")}</span>
           <span className="hidden text-end lg:block">{t("Cost")}</span>
         </div>
         {spans.map(({ span, depth }) => {
@@ -163,7 +163,7 @@ function Waterfall({ spans, chosen, onChoose, trace }: {
                 <SpanIcon type={span.type} />
                 <span className="shrink-0 text-muted">{span.kind === "turn" ? t("turn") : word()}</span>
                 <span data-critical={slow.has(span.id) || undefined} className={`${about(span) ? "shrink-0" : "truncate"} ${["LLM", "TOOL"].includes(span.type) ? "font-mono" : ""} ${slow.has(span.id) ? "font-bold" : ""}`}>
-                  {span.type === "INBOUND" || span.type === "OUTBOUND" ? span.output.split("\n")[0] || (span.event.erased === null ? span.title : <Gone />) : span.kind === "turn" ? turnWord(span.title) : wordOf(span.title)}
+                  {labelOf(span) || <Gone />}
                 </span>
                 {span.kind === "model" && <span className="min-w-0 truncate">{purposeWord(span.event.classification)}</span>}
                 {about(span) && <span dir="auto" className="min-w-0 truncate font-mono text-xs text-muted">{about(span)}</span>}

@@ -1,9 +1,10 @@
 import type { SpanAnswer } from "../../api/schema";
 import { tn } from "../../i18n";
+import { turnWord, wordOf } from "../../parts/words";
 
 export type Placed = { span: SpanAnswer; depth: number };
 
-/** Each span under the one it is a part of, in the order in which they began. */
+/** Orders spans by start time, each under its parent. */
 export function ordered(spans: readonly SpanAnswer[]): Placed[] {
   const known = new Set(spans.map((each) => each.span_id));
   const below = new Map<string, SpanAnswer[]>();
@@ -32,17 +33,17 @@ export function ordered(spans: readonly SpanAnswer[]): Placed[] {
   return found;
 }
 
-/** A turn that waited began before its last part did: with the first thing that was done in it. */
+/** The start of a turn: that of its first part, which may be earlier if the turn had to wait. */
 function whole(span: SpanAnswer, spans: readonly SpanAnswer[]): SpanAnswer {
   if (span.kind !== "turn" || span.seconds === null) return span;
   const first = Math.min(...spans.filter((each) => each.event.turn === span.event.turn).map((each) => each.started_at));
   return { ...span, started_at: first, seconds: span.started_at + span.seconds - first };
 }
 
-/** Where each time stands on the axis, from 0 to 1, and which time stands at each place. */
+/** Maps times to axis positions from 0 to 1, and back. */
 export type Axis = { place: (at: number) => number; at: (place: number) => number; shortened: boolean };
 
-/** An axis on which what was done has at least half of the room: times in which nothing ran are shortened, the longest first. */
+/** An axis that gives activity at least half of its length by shortening idle times, the longest first. */
 export function axisOf(spans: readonly Placed[], start: number, end: number): Axis {
   const busy = spans.map((each) => each.span).filter((each) => each.kind !== "turn")
     .map((each) => [Math.max(start, each.started_at), Math.min(end, each.started_at + (each.seconds ?? 0))] as const)
@@ -85,14 +86,14 @@ export function axisOf(spans: readonly Placed[], start: number, end: number): Ax
 
 const memoriesOf = (span: SpanAnswer) => (span.metadata.recalled as unknown[] | undefined)?.length ?? 0;
 
-/** What was remembered for a turn, as a span of its own before the model is asked. */
+/** The memories recalled for a turn, as a span before the model call. */
 function recallOf(span: SpanAnswer): SpanAnswer {
   const title = tn("{count} memory", "{count} memories", memoriesOf(span));
   const event = { ...span.event, usage: null, status: "ok", kind: "recall" };
   return { ...span, id: `${span.id} recall`, type: "RECALL", kind: "recall", title, seconds: null, output: "", event, metadata: { recalled: span.metadata.recalled } };
 }
 
-/** The spans that decided how long it took: from the end back, whichever ended last before the next one began. */
+/** The critical path: from the end back, the span that ended last before the next one began. */
 export function critical(spans: readonly Placed[]): ReadonlySet<string> {
   const timed = spans.map((each) => each.span).filter((each) => each.kind !== "turn" && each.seconds !== null);
   const end = (span: SpanAnswer) => span.started_at + (span.seconds ?? 0);
@@ -104,4 +105,10 @@ export function critical(spans: readonly Placed[]): ReadonlySet<string> {
     path.add(next.id);
     before = next.started_at;
   }
+}
+
+/** The label of a span: the first line of its message, else its title; empty if the text was erased. */
+export function labelOf(span: SpanAnswer): string {
+  if (span.type === "INBOUND" || span.type === "OUTBOUND") return span.output.split("\n")[0] || (span.event.erased === null ? span.title : "");
+  return span.kind === "turn" ? turnWord(span.title) : wordOf(span.title);
 }

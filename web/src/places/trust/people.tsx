@@ -1,28 +1,25 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { Check, UserRound, X } from "lucide-react";
 import { useState } from "react";
 import { call } from "../../api/client";
+import { useChange } from "../../api/queries";
 import { moment, t } from "../../i18n";
 import { Badge, Button, Card, Empty, Failure, Section, Skeleton, When } from "../../parts/basics";
 
-/** Who is known to Hob, and who asks to be let in. */
+/** Known senders and pairing requests. */
 export function People() {
-  const client = useQueryClient();
   const people = useQuery({ queryKey: ["people"], queryFn: () => call("GET /api/v1/people") });
   const asked = useQuery({ queryKey: ["pairing"], queryFn: () => call("GET /api/v1/pairing") });
   const [names, setNames] = useState<Record<string, string>>({});
-  const answer = useMutation({
-    mutationFn: async ({ code, yes }: { code: string; yes: boolean }): Promise<unknown> =>
-      yes
-        ? call("POST /api/v1/pairing/approve", { body: { code, name: names[code] ?? "" } })
-        : call("POST /api/v1/pairing/deny", { body: { code } }),
-    onSettled: () => ["people", "pairing"].forEach((key) => void client.invalidateQueries({ queryKey: [key] })),
-  });
+  const answer = useChange(["people", "pairing"], async ({ code, yes }: { code: string; yes: boolean }): Promise<unknown> =>
+    yes
+      ? call("POST /api/v1/pairing/approve", { body: { code, name: names[code] ?? "" } })
+      : call("POST /api/v1/pairing/deny", { body: { code } }));
   if (people.isError) return <Failure error={people.error} retry={() => void people.refetch()} />;
   return (
     <>
       {!!asked.data?.requests.length && (
-        <Section title={t("Ask to be let in")}>
+        <Section title={t("Pairing requests")}>
           <Card className="divide-y divide-line">
             {asked.data.requests.map((each) => (
               <div key={each.code} className="flex flex-wrap items-center gap-3 px-4 py-3">
@@ -31,16 +28,16 @@ export function People() {
                   <p className="text-xs text-muted">{each.address} · {t("code")} <code className="font-mono">{each.code}</code> · <When at={each.asked} /> · {t("until {time}", { time: moment(each.expires) })}</p>
                 </div>
                 <input value={names[each.code] ?? ""} onChange={(event) => setNames({ ...names, [each.code]: event.target.value })}
-                  aria-label={t("Who is that?")} placeholder={t("Who is that?")} className="h-9 w-36 rounded-md border border-line bg-bg px-2.5" />
-                <Button look="main" icon={Check} disabled={answer.isPending} onClick={() => answer.mutate({ code: each.code, yes: true })}>{t("Let in")}</Button>
-                <Button icon={X} disabled={answer.isPending} onClick={() => answer.mutate({ code: each.code, yes: false })}>{t("Turn away")}</Button>
+                  aria-label={t("Who is this?")} placeholder={t("Who is this?")} className="h-9 w-36 rounded-md border border-line bg-bg px-2.5" />
+                <Button look="main" icon={Check} disabled={answer.isPending} onClick={() => answer.mutate({ code: each.code, yes: true })}>{t("Approve")}</Button>
+                <Button icon={X} disabled={answer.isPending} onClick={() => answer.mutate({ code: each.code, yes: false })}>{t("Reject")}</Button>
               </div>
             ))}
           </Card>
           {answer.isError && <Failure error={answer.error} />}
         </Section>
       )}
-      <Section title={t("Known")}>
+      <Section title={t("Known senders")}>
         {!people.data ? (
           <Skeleton rows={3} className="h-12" />
         ) : people.data.people.length ? (
@@ -57,7 +54,7 @@ export function People() {
             ))}
           </Card>
         ) : (
-          <Empty icon={UserRound} title={t("Nobody but you.")}>{t("Who writes over a channel is told a code; here you let them in or turn them away.")}</Empty>
+          <Empty icon={UserRound} title={t("Only you.")}>{t("Anyone who writes over a channel gets a code. Approve or reject them here.")}</Empty>
         )}
       </Section>
     </>

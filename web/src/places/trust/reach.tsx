@@ -6,13 +6,13 @@ import { t, tn } from "../../i18n";
 import { Badge, Card, Empty, Failure, Section, Skeleton, When } from "../../parts/basics";
 import { Told } from "../../parts/told";
 
-/** Secrets by where they are kept and what uses them; never what they are. */
+/** Secrets by location and use, never their values. */
 export function Secrets() {
   const told = useQuery({ queryKey: ["settings", "secrets"], queryFn: () => call("GET /api/v1/secrets") });
   if (told.isError) return <Failure error={told.error} retry={() => void told.refetch()} />;
   if (!told.data) return <Skeleton rows={3} className="h-14" />;
   const rows = told.data.secrets;
-  if (!rows.length) return <Empty icon={KeyRound} title={t("The settings name no secret.")}><Told text={t("`hob secrets set KEY` keeps one; no page shows it again.")} /></Empty>;
+  if (!rows.length) return <Empty icon={KeyRound} title={t("No secrets configured.")}><Told text={t("Add one with `hob secrets set KEY`. It is never shown again.")} /></Empty>;
   return (
     <Section title={tn("{count} secret", "{count} secrets", rows.length)}>
       <Card className="divide-y divide-line">
@@ -23,17 +23,17 @@ export function Secrets() {
               <p className="text-sm text-muted"><Told text={each.about} /></p>
               {each.problem && <p role="alert" className="text-sm text-bad"><Told text={each.problem} /></p>}
             </div>
-            {each.reference ? <code className="max-w-full truncate font-mono text-sm">{each.reference}</code> : <Badge tone="warn">{t("stands in the settings")}</Badge>}
+            {each.reference ? <code className="max-w-full truncate font-mono text-sm">{each.reference}</code> : <Badge tone="warn">{t("stored in the settings file")}</Badge>}
             {each.changed !== null && <When at={each.changed} className="text-xs text-muted" />}
           </div>
         ))}
       </Card>
-      <p className="mt-2 text-sm text-muted"><Told text={t("What is shown is where a secret is kept, never the secret. `hob secrets set KEY` and `hob secrets rotate KEY` change one.")} /></p>
+      <p className="mt-2 text-sm text-muted"><Told text={t("Shows where each secret is stored, never its value. Change one with `hob secrets set KEY` or `hob secrets rotate KEY`.")} /></p>
     </Section>
   );
 }
 
-/** What confines commands here, and what they may reach, read and change. */
+/** The command sandbox, and what commands may reach, read and change. */
 export function Sandbox() {
   const told = useQuery({ queryKey: ["settings", "sandbox"], queryFn: () => call("GET /api/v1/sandbox") });
   if (told.isError) return <Failure error={told.error} retry={() => void told.refetch()} />;
@@ -42,29 +42,29 @@ export function Sandbox() {
   return (
     <>
       <Confined sandbox={sandbox} />
-      <Section title={t("What commands may")}>
+      <Section title={t("Command permissions")}>
         <Card className="divide-y divide-line">
-          <Names title={t("reach on the network")} names={sandbox.hosts} none={t("No host.")} />
-          <Names title={t("change")} names={[sandbox.work, ...sandbox.write]} />
-          <Names title={t("read besides")} names={sandbox.read} none={t("Programs and libraries of the system alone.")} />
-          {sandbox.outgoing.length > 0 && <Names title={t("change where it leaves this machine")} names={sandbox.outgoing} />}
-          <Names title={t("not change, even there")} names={sandbox.protected} none={t("Nothing is kept from them there.")} />
-          {sandbox.toolchains.length > 0 && <Names title={t("use of your developer tools")} names={sandbox.toolchains} />}
-          {sandbox.environment.length > 0 && <Names title={t("see of environment variables")} names={sandbox.environment} />}
+          <Names title={t("Network hosts")} names={sandbox.hosts} none={t("None.")} />
+          <Names title={t("Writable")} names={[sandbox.work, ...sandbox.write]} />
+          <Names title={t("Also readable")} names={sandbox.read} none={t("System programs and libraries only.")} />
+          {sandbox.outgoing.length > 0 && <Names title={t("Shared beyond this machine")} names={sandbox.outgoing} />}
+          <Names title={t("Write-protected")} names={sandbox.protected} none={t("None.")} />
+          {sandbox.toolchains.length > 0 && <Names title={t("Developer tools")} names={sandbox.toolchains} />}
+          {sandbox.environment.length > 0 && <Names title={t("Environment variables")} names={sandbox.environment} />}
         </Card>
       </Section>
-      <Section title={t("Secrets that commands use without seeing them")}>
+      <Section title={t("Secrets injected into requests")}>
         {sandbox.credentials.length ? (
           <Card className="divide-y divide-line">
             {sandbox.credentials.map((each) => (
               <div key={each.name} className="px-4 py-2.5">
-                <p><span className="font-mono font-medium">{each.name}</span> {t("at {host} alone, in the header {header}", { host: each.host || "–", header: each.header })}</p>
-                <p className="text-sm text-muted">{t("for {agents}, {count} requests a minute at most", { agents: each.agents.join(", "), count: each.per_minute })}</p>
+                <p><span className="font-mono font-medium">{each.name}</span> {t("only for {host}, in the {header} header", { host: each.host || "–", header: each.header })}</p>
+                <p className="text-sm text-muted">{t("for {agents}, at most {count} requests per minute", { agents: each.agents.join(", "), count: each.per_minute })}</p>
               </div>
             ))}
           </Card>
         ) : (
-          <p className="text-muted">{t("None. Under sandbox.credentials the settings name such a secret with its one host.")}</p>
+          <p className="text-muted">{t("None. Add one under sandbox.credentials, bound to a single host.")}</p>
         )}
       </Section>
     </>
@@ -73,9 +73,9 @@ export function Sandbox() {
 
 function Confined({ sandbox }: { sandbox: SandboxAnswer }) {
   const [Icon, colour] = sandbox.confines ? [ShieldCheck, "text-good"] : [ShieldAlert, sandbox.found ? "text-warn" : "text-bad"];
-  const title = !sandbox.found ? t("No command can run on this machine.") : sandbox.confines ? t("Commands are confined by {name}.", { name: sandbox.found }) : t("Nothing confines commands; Hob asks before every one.");
+  const title = !sandbox.found ? t("Commands can't run on this machine.") : sandbox.confines ? t("Commands run in a sandbox ({name}).", { name: sandbox.found }) : t("Commands are not sandboxed. Hob asks before each one.");
   return (
-    <Section title={t("Where commands run")}>
+    <Section title={t("Command sandbox")}>
       <Card className="flex flex-wrap items-start gap-3 px-4 py-3">
         <Icon size={20} aria-hidden className={`mt-0.5 shrink-0 ${colour}`} />
         <div className="min-w-0 flex-1">

@@ -7,9 +7,9 @@ import { duration, t } from "../../i18n";
 import { effectWord } from "../../parts/words";
 import { Badge, Button, Card, Empty, Failure, Section, Skeleton } from "../../parts/basics";
 
-const TIERS = [["good", "reads"], ["accent", "writes"], ["warn", "may do harm"]] as const;
+const TIERS = [["good", "reads"], ["accent", "writes"], ["warn", "risky"]] as const;
 
-/** The tools there are, what each does to the world, and a way to try one. */
+/** The tools with their effects, each with a test form. */
 export function Tools() {
   const tools = useQuery({ queryKey: ["tools"], queryFn: () => call("GET /api/v1/tools") });
   const [wanted, setWanted] = useState("");
@@ -22,11 +22,11 @@ export function Tools() {
       <input type="search" value={wanted} onChange={(event) => setWanted(event.target.value)} aria-label={t("Find a tool")} placeholder={t("Find a tool")}
         className="mb-6 h-10 w-full rounded-md border border-line bg-surface px-3" />
       {groups.map((group) => (
-        <Section key={group} title={group || t("Always shown to the model")}>
+        <Section key={group} title={group || t("Always available to the model")}>
           <Card className="divide-y divide-line">{shown.filter((each) => each.group === group).map((each) => <Tool key={each.name} tool={each} />)}</Card>
         </Section>
       ))}
-      {!shown.length && <Empty icon={Wrench} title={t("No tool is called so.")} />}
+      {!shown.length && <Empty icon={Wrench} title={t("No matching tools.")} />}
     </>
   );
 }
@@ -46,7 +46,7 @@ function Tool({ tool }: { tool: ToolAnswer }) {
   );
 }
 
-/** One call by hand, judged as if the owner had asked for it; what the policy asks about wants a second press. */
+/** A manual call, judged like a request by the owner; one that needs approval takes a second press. */
 function Try({ tool }: { tool: ToolAnswer }) {
   const [text, setText] = useState("");
   const whole = useQuery({ queryKey: ["tools", tool.name], queryFn: () => call("GET /api/v1/tools/{id}", { path: { id: tool.name } }) });
@@ -57,19 +57,19 @@ function Try({ tool }: { tool: ToolAnswer }) {
   const known = Object.keys((whole.data?.schema.properties as Record<string, unknown> | undefined) ?? {});
   return (
     <div className="flex flex-col gap-3 pt-3 text-sm">
-      {tool.effects.length > 0 && <p className="text-muted">{t("It may: {effects}", { effects: tool.effects.map(effectWord).join(", ") })}</p>}
+      {tool.effects.length > 0 && <p className="text-muted">{t("Can {effects}", { effects: tool.effects.map(effectWord).join(", ") })}</p>}
       {known.length > 0 && <p className="text-muted">{t("Arguments")}: <code className="font-mono">{known.join(", ")}</code></p>}
       <form hidden={!may("admin")} className="flex flex-wrap items-end gap-3" onSubmit={(event) => { event.preventDefault(); attempt.mutate(false); }}>
-        <label className="flex min-w-56 flex-1 flex-col gap-1 text-muted">{t("Arguments: as JSON, or the one that matters most")}
+        <label className="flex min-w-56 flex-1 flex-col gap-1 text-muted">{t("Arguments (JSON, or just the main one)")}
           <input value={text} dir="auto" onChange={(event) => { setText(event.target.value); attempt.reset(); }} className="h-10 w-full rounded-md border border-line bg-surface px-3 font-mono text-text" />
         </label>
-        <Button needs="admin" type="submit" icon={Play} disabled={attempt.isPending} className="min-h-10">{attempt.isPending ? t("Trying…") : t("Try it")}</Button>
+        <Button needs="admin" type="submit" icon={Play} disabled={attempt.isPending} className="min-h-10">{attempt.isPending ? t("Testing…") : t("Test")}</Button>
       </form>
       {attempt.isError && <Failure error={attempt.error} />}
       {told && !told.done && (
         <div className="flex flex-wrap items-center gap-3">
           <p className="min-w-0 flex-1">{told.told[0]}</p>
-          {told.verdict === "ask" && <Button look="danger" disabled={attempt.isPending} onClick={() => attempt.mutate(true)}>{t("Do it all the same")}</Button>}
+          {told.verdict === "ask" && <Button look="danger" disabled={attempt.isPending} onClick={() => attempt.mutate(true)}>{t("Proceed anyway")}</Button>}
         </div>
       )}
       {told?.done && (

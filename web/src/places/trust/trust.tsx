@@ -1,24 +1,23 @@
 import { ShieldCheck, Undo2 } from "lucide-react";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link, useSearchParams } from "wouter";
 import { call, may } from "../../api/client";
-import { useApprovals, useAudit, useGrants } from "../../api/queries";
+import { useApprovals, useAudit, useChange, useGrants } from "../../api/queries";
 import { exact, t } from "../../i18n";
 import { ApprovalCard } from "../../parts/approval";
 import { Badge, Button, Card, Empty, Failure, Page, Section, Skeleton, Tabs, When, Wide } from "../../parts/basics";
-import { auditWord } from "../../parts/words";
+import { auditWord, sessionWord } from "../../parts/words";
 import { NotifyChoice } from "../../parts/notify";
 import { Explain } from "./explain";
 import { People } from "./people";
 import { Sandbox, Secrets } from "./reach";
 import { Tools } from "./tools";
 
-/** What only the owner is shown. */
+/** Tabs for the owner only. */
 const OWNERS = new Set<string>(["people", "secrets", "sandbox"]);
 const GOOD = new Set(["allow", "allowed", "used", "ok", "right", "approved"]);
 const BAD = new Set(["deny", "denied", "wrong", "too_often", "turned_away", "block", "broken"]);
 
-/** What Hob asks, what it may without asking, and what was decided. */
+/** Approvals, standing approvals, and past decisions. */
 export function Trust() {
   const [search, setSearch] = useSearchParams();
   const tab = (["audit", "people", "explain", "tools", "secrets", "sandbox"] as const).find((each) => each === search.get("tab") && (may("admin") || !OWNERS.has(each))) ?? "approvals";
@@ -29,7 +28,7 @@ export function Trust() {
     >
       <div className="mb-6">
         <Tabs
-          label={t("What is shown")}
+          label={t("View")}
           chosen={tab}
           onChoose={(chosen) => setSearch(chosen === "approvals" ? {} : { tab: chosen }, { replace: true })}
           tabs={([["approvals", t("Approvals")], ["people", t("People")], ["tools", t("Tools")], ["secrets", t("Secrets")], ["sandbox", t("Sandbox")], ["explain", t("What if…")], ["audit", t("Audit")]] as const).filter(([name]) => may("admin") || !OWNERS.has(name))}
@@ -43,11 +42,7 @@ export function Trust() {
 function Approvals() {
   const approvals = useApprovals();
   const grants = useGrants();
-  const client = useQueryClient();
-  const revoke = useMutation({
-    mutationFn: (id: string) => call("DELETE /api/v1/grants/{id}", { path: { id } }),
-    onSettled: () => void client.invalidateQueries({ queryKey: ["grants"] }),
-  });
+  const revoke = useChange(["grants"], (id: string) => call("DELETE /api/v1/grants/{id}", { path: { id } }));
   const asked = approvals.data?.approvals ?? [];
   const given = grants.data?.grants ?? [];
   return (
@@ -60,13 +55,13 @@ function Approvals() {
         ) : asked.length ? (
           <div className="flex flex-col gap-3">{asked.map((each) => <ApprovalCard key={each.id} approval={each} />)}</div>
         ) : (
-          <Empty icon={ShieldCheck} title={t("Nothing waits for your approval.")}>
-            {t("Before Hob does what cannot be undone, sends something or changes what it obeys, it asks here.")}
+          <Empty icon={ShieldCheck} title={t("Nothing to approve.")}>
+            {t("Hob asks here before it does anything that can't be undone, sends something, or changes its own instructions.")}
           </Empty>
         )}
         <NotifyChoice />
       </Section>
-      <Section title={t("Allowed for more than once")}>
+      <Section title={t("Standing approvals")}>
         {given.length ? (
           <Card className="divide-y divide-line">
             {given.map((each) => (
@@ -74,18 +69,18 @@ function Approvals() {
                 <div className="min-w-0 flex-1">
                   <p className="font-mono font-medium">{each.tool}</p>
                   <p className="text-xs text-muted">
-                    {each.session ? t("in {session}", { session: each.session }) : t("everywhere")}
+                    {each.session ? t("in {session}", { session: sessionWord(each.session) }) : t("everywhere")}
                     {each.directory && ` · ${each.directory}`} · <When at={each.given} />
                   </p>
                 </div>
                 <Button needs="approve" look="danger" icon={Undo2} disabled={revoke.isPending} onClick={() => revoke.mutate(each.id)}>
-                  {t("Take back")}
+                  {t("Revoke")}
                 </Button>
               </div>
             ))}
           </Card>
         ) : (
-          <p className="text-muted">{t("Nothing. Each thing is asked about by itself.")}</p>
+          <p className="text-muted">{t("None. Hob asks every time.")}</p>
         )}
       </Section>
     </>
@@ -136,7 +131,7 @@ function Audit() {
               ))}
             </tbody>
           </table>
-          {!audit.data.entries.length && <p className="px-4 py-6 text-center text-muted">{t("Nothing of this kind was noted.")}</p>}
+          {!audit.data.entries.length && <p className="px-4 py-6 text-center text-muted">{t("No matching entries.")}</p>}
         </Wide>
       )}
     </>

@@ -1,20 +1,19 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { ListChecks, RotateCcw } from "lucide-react";
 import { Link, useSearchParams } from "wouter";
 import { call } from "../../api/client";
-import { useTasks } from "../../api/queries";
+import { useChange, useTasks } from "../../api/queries";
 import type { TaskAnswer } from "../../api/schema";
 import { duration, t } from "../../i18n";
 import { Badge, Button, Card, Empty, Failure, Page, Section, Skeleton, Tabs, When } from "../../parts/basics";
 import { Running } from "../../parts/running";
 import { StopAll } from "../../parts/stop";
-import { wordOf } from "../../parts/words";
+import { sessionWord, wordOf } from "../../parts/words";
 
 const OPEN = ["pending", "running", "waiting"];
 const TABS = [["all", "All"], ["done", "done"], ["failed", "failed"], ["cancelled", "stopped"]] as const;
 const TONES: Record<string, "good" | "bad" | "warn" | "plain"> = { done: "good", failed: "bad", set_aside: "bad", waiting: "warn" };
 
-/** What Hob works on, and what it worked on. */
+/** Running and earlier tasks. */
 export function Work() {
   const tasks = useTasks();
   const [search, setSearch] = useSearchParams();
@@ -23,7 +22,7 @@ export function Work() {
   const open = all.filter((each) => OPEN.includes(each.state));
   const over = all.filter((each) => !OPEN.includes(each.state) && (state === "all" || each.state === state));
   return (
-    <Page title={t("Work")} about={t("What Hob works on, what waits, and what came of it.")} more={<StopAll count={open.length} />}>
+    <Page title={t("Work")} about={t("What Hob is working on, what is queued, and what is done.")} more={<StopAll count={open.length} />}>
       {tasks.isError && <Failure error={tasks.error} retry={() => void tasks.refetch()} />}
       <Section title={t("Now")}>
         {tasks.isPending ? (
@@ -31,13 +30,13 @@ export function Work() {
         ) : open.length ? (
           <Card className="divide-y divide-line">{open.map((each) => <Running key={each.id} task={each} />)}</Card>
         ) : (
-          <Card className="px-4 py-4 text-muted">{t("Hob works on nothing.")}</Card>
+          <Card className="px-4 py-4 text-muted">{t("Hob is idle.")}</Card>
         )}
       </Section>
       <Section
-        title={t("Before")}
+        title={t("Earlier")}
         more={
-          <Tabs label={t("Which tasks")} chosen={state as "all"} onChoose={(chosen) => setSearch(chosen === "all" ? {} : { state: chosen }, { replace: true })}
+          <Tabs label={t("Task filter")} chosen={state as "all"} onChoose={(chosen) => setSearch(chosen === "all" ? {} : { state: chosen }, { replace: true })}
             tabs={TABS.map(([name, word]) => [name, t(word)] as const)} />
         }
       >
@@ -46,7 +45,7 @@ export function Work() {
         ) : over.length ? (
           <Card className="divide-y divide-line">{over.map((each) => <Row key={each.id} task={each} />)}</Card>
         ) : (
-          <Empty icon={ListChecks} title={t("No such task.")}>{t("Each message you send is a task; here stands what became of it.")}</Empty>
+          <Empty icon={ListChecks} title={t("No tasks.")}>{t("Every message you send is a task. Track its progress here.")}</Empty>
         )}
       </Section>
     </Page>
@@ -54,11 +53,7 @@ export function Work() {
 }
 
 function Row({ task }: { task: TaskAnswer }) {
-  const client = useQueryClient();
-  const retry = useMutation({
-    mutationFn: () => call("POST /api/v1/retry/{id}", { path: { id: task.id } }),
-    onSettled: () => void client.invalidateQueries({ queryKey: ["tasks"] }),
-  });
+  const retry = useChange(["tasks"], () => call("POST /api/v1/retry/{id}", { path: { id: task.id } }));
   const again = ["failed", "set_aside"].includes(task.state);
   return (
     <div className="flex min-h-12 items-center gap-3 px-4 py-1.5">
@@ -67,7 +62,7 @@ function Row({ task }: { task: TaskAnswer }) {
         <span dir="auto" className="line-clamp-2 sm:line-clamp-1">{task.title || t("(no text)")}</span>
         {task.reason && <span className="block truncate text-xs text-bad">{wordOf(task.reason)}</span>}
       </Link>
-      <Link href={`/chat?session=${encodeURIComponent(task.session)}`} className="hidden max-w-40 truncate text-xs text-muted hover:text-text sm:inline">{task.session}</Link>
+      <Link href={`/chat?session=${encodeURIComponent(task.session)}`} className="hidden max-w-40 truncate text-xs text-muted hover:text-text sm:inline">{sessionWord(task.session)}</Link>
       <span className="hidden w-16 text-end text-xs text-muted sm:inline">{duration(Math.max(0, task.updated - task.created))}</span>
       <When at={task.updated} className="shrink-0 text-end text-xs text-muted sm:w-20" />
       {again && <Button needs="admin" look="quiet" icon={RotateCcw} label={t("Retry")} className="px-2" disabled={retry.isPending} onClick={() => retry.mutate()} />}
