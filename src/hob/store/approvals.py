@@ -161,12 +161,11 @@ class StoredApprovals(AuditedPart):
 
     async def find(self, id: str) -> Approval | None:
         """Return a question, or None."""
-        row = await self._readers.read(lambda c: find_row(c, f"{_SELECT} WHERE a.id = ?", (id,)))
-        return None if row is None else _load(row)
+        return await self._find(_load, f"{_SELECT} WHERE a.id = ?", (id,))
 
     async def of_turn(self, turn: TurnId) -> tuple[Approval, ...]:
         """Return all questions of a turn, oldest first."""
-        return tuple(_load(row) for row in await self._readers.read(lambda c: all_rows(c, _OF_TURN, (turn,))))
+        return tuple(_load(row) for row in await self._rows(_OF_TURN, (turn,)))
 
     async def is_last_message(self, approval: Approval, chat: Address) -> bool:
         """Whether the question is the last thing said in its session and sent to this chat."""
@@ -190,18 +189,17 @@ class StoredApprovals(AuditedPart):
         where, values = ("", ()) if session is None else ("AND session = ?", (session,))
         open_ones = f"SELECT seq FROM approvals WHERE state = 'open' {where}"  # noqa: S608
         sql = f"{_SELECT} WHERE a.seq IN ({open_ones}) ORDER BY a.seq"
-        return tuple(_load(row) for row in await self._readers.read(lambda c: all_rows(c, sql, values)))
+        return tuple(_load(row) for row in await self._rows(sql, values))
 
     async def newest(self, turn: TurnId, call: CallId, command: str) -> Approval | None:
         """Return the last question about exactly this call, in any state."""
         sql = f"{_SELECT} WHERE turn = ? AND call = ? AND a.hash = ? ORDER BY a.seq DESC LIMIT 1"
-        row = await self._readers.read(lambda c: find_row(c, sql, (turn, call, command)))
-        return None if row is None else _load(row)
+        return await self._find(_load, sql, (turn, call, command))
 
     async def standing(self) -> tuple[Approval, ...]:
         """Return the unanswered questions and the unused approvals, oldest first."""
         sql = f"{_SELECT} WHERE a.seq IN ({_STANDING}) ORDER BY a.seq"
-        return tuple(_load(row) for row in await self._readers.read(lambda c: all_rows(c, sql)))
+        return tuple(_load(row) for row in await self._rows(sql))
 
     async def answer(
         self,
@@ -270,7 +268,7 @@ class StoredApprovals(AuditedPart):
         """Return the valid grants, for one command hash if given, oldest first."""
         where, values = ("", ()) if command is None else (" AND g.hash = ?", (command,))
         sql = f"{_GRANTS} WHERE revoked IS NULL{where} ORDER BY g.seq"
-        return tuple(_load_grant(row) for row in await self._readers.read(lambda c: all_rows(c, sql, values)))
+        return tuple(_load_grant(row) for row in await self._rows(sql, values))
 
     async def revoke(self, id: str, *entries: AuditEntry) -> bool:
         """Revoke a grant and write the audit log in the same transaction; False if there is no such grant."""

@@ -14,7 +14,6 @@ from hob.core.ids import BlobId, digest
 from hob.core.translation.language import translatable
 from hob.store.database.disk import sync
 from hob.store.database.part import DatabaseAccess, StorePart
-from hob.store.database.rows import find_row
 
 # A blob stored again after its erasure must be newer than its tombstone, whatever the wall clock says, or the tombstone
 # would erase it again.
@@ -64,7 +63,7 @@ class FileBlobs(StorePart):
         id = BlobId(await asyncio.to_thread(digest, data))
         at = self._now()
         known = "SELECT 1 FROM blobs WHERE id = ? AND erased IS NULL"
-        if await self._readers.read(lambda c: find_row(c, known, (id,))) is None:
+        if await self._row(known, (id,)) is None:
             await asyncio.to_thread(write_blob, self._folder, id, data)
             await self._writer.write(lambda c: self._note(c, id, media_type, len(data), at))
         return id
@@ -75,7 +74,7 @@ class FileBlobs(StorePart):
     async def load(self, blob: BlobId) -> bytes:
         """Return the bytes of a blob. Raises NotFound, also if it was erased."""
         known = "SELECT 1 FROM blobs WHERE id = ? AND erased IS NULL"
-        if await self._readers.read(lambda c: find_row(c, known, (blob,))) is None:
+        if await self._row(known, (blob,)) is None:
             raise NotFound(translatable("There is no blob {blob}.", blob=blob))
         try:
             return await asyncio.to_thread(blob_path(self._folder, blob).read_bytes)

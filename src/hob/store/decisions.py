@@ -3,7 +3,6 @@
 from hob.core.ids import CallId, TurnId
 from hob.core.values import dataclass
 from hob.store.audit.audit import AuditedPart, AuditEntry
-from hob.store.database.rows import all_rows
 
 _INSERT = (
     "INSERT INTO policy_decisions (turn, call, tool, hash, verdict, rule, reason, at, tier)"
@@ -41,5 +40,5 @@ class PolicyDecisions(AuditedPart):
         """Return the verdicts of a turn, on one command hash if given."""
         where, values = ("", (turn,)) if command is None else (" AND hash = ?", (turn, command))
         sql = f"{_SELECT} WHERE turn = ?{where} ORDER BY seq"
-        rows = await self._readers.read(lambda c: all_rows(c, sql, values))
+        rows = await self._rows(sql, values)
         return tuple(PolicyDecision(TurnId(turn), CallId(call), *rest) for turn, call, *rest in rows)

@@ -59,7 +59,7 @@ class StoredFollowers(StorePart):
 
     async def quarantined(self) -> Sequence[Quarantined]:
         """Return the skipped events by follower. Raises StoreErrors."""
-        rows = await self._readers.read(lambda connection: all_rows(connection, _QUARANTINED))
+        rows = await self._rows(_QUARANTINED)
         return [Quarantined(*row) for row in rows]
 
     async def forget(self, name: str) -> None:

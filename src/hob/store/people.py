@@ -81,7 +81,7 @@ class StoredPeople(AuditedPart):
         """Return the open and the denied requests, oldest first."""
         sql = f"{_REQUESTS} WHERE denied OR expires > ? ORDER BY seq"
         now = self._now()
-        rows = await self._readers.read(lambda connection: all_rows(connection, sql, (now,)))
+        rows = await self._rows(sql, (now,))
         return tuple(map(_request, rows))
 
     @transaction

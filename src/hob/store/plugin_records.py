@@ -87,5 +87,5 @@ class PluginRecords(StorePart):
 
     async def _found(self, prefix: str, limit: int) -> Sequence[PluginRecord]:
         values = {"plugin": self._feature, "key": prefix, "now": self._now(), "limit": limit}
-        rows: list[Row] = await self._readers.read(lambda connection: all_rows(connection, _FOUND, values))
+        rows: list[Row] = await self._rows(_FOUND, values)
         return [PluginRecord(*row) for row in rows]

@@ -268,8 +268,7 @@ class StoredSessions(AuditedPart):
     async def switched(self, chat: str) -> SessionKey | None:
         """Return the session this chat was switched to, or None."""
         sql = "SELECT session FROM chats WHERE chat = ?"
-        row = await self._readers.read(lambda c: find_row(c, sql, (chat,)))
-        return None if row is None else SessionKey(row[0])
+        return await self._find(lambda row: SessionKey(row[0]), sql, (chat,))
 
     async def find(self, chat: str | None = None, archived: bool = False) -> tuple[Session, ...]:
         """Return the sessions, of one chat if given, newest first, without one-turn sessions; `archived` selects
@@ -277,4 +276,4 @@ class StoredSessions(AuditedPart):
         """
         where, values = ("", (archived,)) if chat is None else ("AND s.chat = ?", (archived, chat))
         sql = f"{_SELECT} WHERE s.archived = ? {where} AND s.key NOT GLOB '{ONE_TURN}*' ORDER BY s.updated DESC"
-        return tuple(_load(row) for row in await self._readers.read(lambda c: all_rows(c, sql, values)))
+        return tuple(_load(row) for row in await self._rows(sql, values))

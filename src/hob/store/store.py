@@ -183,9 +183,8 @@ class Store:
 
     async def began(self) -> float:
         """Return when this home was first used (Unix seconds)."""
-        return float(
-            (await self._readers.read(lambda c: all_rows(c, "SELECT began FROM runs ORDER BY id LIMIT 1")))[0][0]
-        )
+        sql = "SELECT began FROM runs ORDER BY id LIMIT 1"
+        return float((await self._readers.read(lambda connection: all_rows(connection, sql)))[0][0])
 
     def health(self) -> StoreHealth:
         """Return the health of the database without querying it."""

@@ -27,7 +27,7 @@ class StoredSettings(AuditedPart):
 
     async def load(self) -> Mapping[str, str]:
         """Return all stored settings."""
-        return dict(await self._readers.read(lambda c: all_rows(c, _ALL)))
+        return dict(await self._rows(_ALL))
 
     async def change(
         self, values: Mapping[str, str | None], entries: Iterable[AuditEntry] = (), events: Iterable[TimelineEvent] = ()

@@ -218,21 +218,20 @@ class StoredSubagents(StorePart):
 
     async def handed_over(self, before: float) -> tuple[SubagentRow, ...]:
         """Return runs with delivered results whose sessions can be archived: immediately, or ended before this time."""
-        return await self._rows(f"{_HANDED_OVER} AND {_ENDED} <= ?", (before,))
+        return await self._select(f"{_HANDED_OVER} AND {_ENDED} <= ?", (before,))
 
     async def next_handed_over(self) -> float | None:
         """Return when the first of these runs ended, or None."""
         sql = f"SELECT min({_ENDED}) {_WITH_TURN} WHERE {_HANDED_OVER}"
-        row = await self._readers.read(lambda c: find_row(c, sql))
-        return None if row is None else row[0]
+        return await self._time(sql)
 
     async def of(self, session: SessionKey) -> tuple[SubagentRow, ...]:
         """Return the runs of a session's tree: its own and those of its sub-agents, oldest first."""
-        return await self._rows("s.parent = ? OR s.root = ?", (session, session))
+        return await self._select("s.parent = ? OR s.root = ?", (session, session))
 
     async def spawned_as(self, session: SessionKey) -> SubagentRow | None:
         """Return the run of a sub-agent's session; None for other sessions."""
-        rows = await self._rows("s.session = ? AND s.kind = 'spawn'", (session,))
+        rows = await self._select("s.session = ? AND s.kind = 'spawn'", (session,))
         return rows[0] if rows else None
 
     @snapshot
@@ -243,12 +242,12 @@ class StoredSubagents(StorePart):
 
     async def find(self, id: str) -> SubagentRow | None:
         """Return a run, or None."""
-        rows = await self._rows("s.id = ?", (id,))
+        rows = await self._select("s.id = ?", (id,))
         return rows[0] if rows else None
 
-    async def _rows(self, where: str, values: Sequence[Any] = ()) -> tuple[SubagentRow, ...]:
+    async def _select(self, where: str, values: Sequence[Any] = ()) -> tuple[SubagentRow, ...]:
         sql = f"{_SELECT} WHERE {where} ORDER BY s.seq"
-        return tuple(_load(row) for row in await self._readers.read(lambda c: all_rows(c, sql, values)))
+        return tuple(_load(row) for row in await self._rows(sql, values))
 
 
 def _enqueue(

@@ -11,7 +11,7 @@ from hob.core.states import TASK_MOVES, TASK_OF_TURN, TaskState, TurnState
 from hob.core.turns import WaitsFor
 from hob.core.values import dataclass
 from hob.store.database.part import StorePart
-from hob.store.database.rows import all_rows, marks
+from hob.store.database.rows import marks
 from hob.store.database.state_moves import sources
 from hob.store.titles import title_of
 
@@ -92,7 +92,7 @@ class Tasks(StorePart):
 
     async def get(self, id: str) -> TaskRow | None:
         """Return a task, or None."""
-        rows = await self._readers.read(lambda c: all_rows(c, f"{_SELECT} WHERE t.id = ?", (id,)))
+        rows = await self._rows(f"{_SELECT} WHERE t.id = ?", (id,))
         return _load(rows[0]) if rows else None
 
     async def find(
@@ -105,4 +105,4 @@ class Tasks(StorePart):
         where = " AND ".join(filter(None, terms))
         sql = f"{_SELECT} {where and 'WHERE'} {where} ORDER BY t.seq DESC LIMIT ? OFFSET ?"
         values = (*([state] if state else ()), *([f"{channel}:"] if channel else ()), limit, offset)
-        return tuple(_load(row) for row in await self._readers.read(lambda c: all_rows(c, sql, values)))
+        return tuple(_load(row) for row in await self._rows(sql, values))

@@ -181,21 +181,21 @@ class Timeline(StorePart):
     async def trace(self, trace: TraceId) -> tuple[TimelineEvent, ...]:
         """Return all events of a trace, oldest first."""
         sql = f"{_SELECT} WHERE trace_id = ? ORDER BY t.seq"
-        return tuple(_load(row) for row in await self._readers.read(lambda c: all_rows(c, sql, (trace,))))
+        return tuple(_load(row) for row in await self._rows(sql, (trace,)))
 
     async def begins(self, text: str) -> tuple[TraceId, ...]:
         """Return traces whose ids have this prefix or that contain this message or turn id; at most two, enough to see
         ambiguity.
         """
         values = {"id": text, "end": f"{text}\U0010ffff"}
-        rows = await self._readers.read(lambda c: all_rows(c, _BEGINS, values))
+        rows = await self._rows(_BEGINS, values)
         return tuple(TraceId(trace) for (trace,) in rows)
 
     async def latest(self, limit: int, session: SessionKey | None = None) -> tuple[TimelineEvent, ...]:
         """Return the last events, of one session if given, oldest first."""
         where, values = ("", [limit]) if session is None else ("WHERE session = ?", [session, limit])
         sql = f"{_SELECT} {where} ORDER BY t.seq DESC LIMIT ?"
-        rows = await self._readers.read(lambda c: all_rows(c, sql, values))
+        rows = await self._rows(sql, values)
         return tuple(_load(row) for row in reversed(rows))
 
     @snapshot
@@ -215,7 +215,7 @@ class Timeline(StorePart):
 
     async def newest(self) -> int:
         """Return the position of the last event, or 0."""
-        rows: Sequence[tuple[int]] = await self._readers.read(lambda c: all_rows(c, _NEWEST))
+        rows: Sequence[tuple[int]] = await self._rows(_NEWEST)
         return rows[0][0]
 
     async def follow(

@@ -12,7 +12,7 @@ from hob.core.ids import SessionKey
 from hob.core.translation.language import translatable
 from hob.store.codec import ENTRY_COLUMNS, ENTRY_TABLES, dump_json
 from hob.store.database.part import StorePart
-from hob.store.database.rows import Row, all_rows, find_row
+from hob.store.database.rows import Row, all_rows
 
 VERSION = 1
 _BATCH = 200
@@ -37,7 +37,7 @@ class Export(StorePart):
 
     async def session(self, key: SessionKey) -> AsyncIterator[str]:
         """Yield the lines of one session without line ends. Erased entries are marked. Raises NotFound."""
-        row = await self._readers.read(lambda c: find_row(c, _SESSION, (key,)))
+        row = await self._row(_SESSION, (key,))
         if row is None:
             raise NotFound(translatable("There is no conversation {key}.", key=key))
         yield self._metadata(row)
@@ -51,7 +51,7 @@ class Export(StorePart):
 
     async def everything(self) -> AsyncIterator[str]:
         """Yield the lines of all sessions, oldest session first."""
-        rows = await self._readers.read(lambda c: all_rows(c, "SELECT key FROM sessions ORDER BY created, key"))
+        rows = await self._rows("SELECT key FROM sessions ORDER BY created, key")
         for (key,) in rows:
             async for line in self.session(key):
                 yield line

@@ -9,6 +9,7 @@ import apsw
 from hob.core.clock import Clock
 from hob.core.values import dataclass
 from hob.store.database.readers import Readers
+from hob.store.database.rows import Row, Values, all_rows, find_row
 from hob.store.database.writer import Writer
 
 P = ParamSpec("P")
@@ -41,6 +42,21 @@ class StorePart:
 
     async def _read(self, query: Callable[[apsw.Connection], T]) -> T:
         return await self._readers.read(query)
+
+    async def _rows(self, sql: str, values: Values = ()) -> list[Row]:
+        return await self._readers.read(lambda connection: all_rows(connection, sql, values))
+
+    async def _find(self, load: Callable[[Row], T], sql: str, values: Values = ()) -> T | None:
+        row = await self._row(sql, values)
+        return None if row is None else load(row)
+
+    async def _time(self, sql: str, values: Values = ()) -> float | None:
+        """Return the Unix seconds in the first column of the first row, or None."""
+        row = await self._row(sql, values)
+        return None if row is None or row[0] is None else float(row[0])
+
+    async def _row(self, sql: str, values: Values = ()) -> Row | None:
+        return await self._readers.read(lambda connection: find_row(connection, sql, values))
 
 
 def transaction(

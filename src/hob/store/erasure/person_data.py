@@ -54,7 +54,7 @@ class StoredPersonData(StorePart):
     async def senders(self) -> tuple[str, ...]:
         """Return everybody who has ever written, as `channel:account:id`."""
         sql = "SELECT DISTINCT sender FROM inbox"
-        return tuple(row[0] for row in await self._readers.read(lambda c: all_rows(c, sql)))
+        return tuple(row[0] for row in await self._rows(sql))
 
     @snapshot
     def of(self, connection: apsw.Connection, whose: ErasurePerson, names: re.Pattern[str] | None) -> PersonData:

@@ -151,7 +151,7 @@ class Retention(StorePart):
         Those with running commands stay. Raises StoreErrors.
         """
         values = {"before": before, "nanoseconds": int(before * 1e9)}
-        turns = [row[0] for row in await self._readers.read(lambda c: all_rows(c, _UNDOABLE, values))]
+        turns = [row[0] for row in await self._rows(_UNDOABLE, values)]
         blobs: set[str] = set()
         for some in _pieces(sorted(with_undoing(turns))):
             blobs |= await self._writer.write(partial(_drop_undo, some, at))

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 import apsw
 
 from hob.store.database.part import StorePart, transaction
-from hob.store.database.rows import all_rows
 
 _PUT = (
     "INSERT INTO channel_state (channel, account, key, value) VALUES (?, ?, ?, ?)"
@@ -19,7 +18,7 @@ class StoredChannelState(StorePart):
     async def get(self, channel: str, account: str) -> Mapping[str, str]:
         """Return all keys and values."""
         sql = "SELECT key, value FROM channel_state WHERE channel = ? AND account = ?"
-        return dict(await self._readers.read(lambda c: all_rows(c, sql, (channel, account))))
+        return dict(await self._rows(sql, (channel, account)))
 
     @transaction
     def put(self, connection: apsw.Connection, channel: str, account: str, values: Mapping[str, str]) -> None:

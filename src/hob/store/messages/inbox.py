@@ -341,8 +341,7 @@ class Inbox(StorePart):
 
     async def find_inbound(self, id: InboundId) -> Inbound | None:
         """Return the message as it was accepted; None if nothing of it is left."""
-        row = await self._readers.read(lambda connection: find_row(connection, _SELECT_INBOUND, (id,)))
-        return None if row is None else load_inbound(*row)
+        return await self._find(lambda row: load_inbound(*row), _SELECT_INBOUND, (id,))
 
     async def attached(self, traces: Collection[TraceId]) -> Mapping[TraceId, tuple[Attachment, ...]]:
         """Return the files of the messages that began these traces."""
@@ -367,7 +366,7 @@ class Inbox(StorePart):
     async def busy_sessions(self) -> tuple[SessionKey, ...]:
         """Return the sessions with waiting messages, the longest waiting first."""
         sql = "SELECT session FROM inbox WHERE state = 'waiting' GROUP BY session ORDER BY min(seq)"
-        return tuple(SessionKey(row[0]) for row in await self._readers.read(lambda c: all_rows(c, sql)))
+        return tuple(SessionKey(row[0]) for row in await self._rows(sql))
 
     @transaction
     def claim(self, connection: apsw.Connection, session: SessionKey, inbounds: Sequence[InboundId]) -> Turn:
@@ -450,8 +449,7 @@ class Inbox(StorePart):
     async def first_of(self, turn: TurnId) -> InboundId | None:
         """Return the message a turn began with; None if it was erased."""
         sql = "SELECT id FROM inbox WHERE turn = ? ORDER BY seq LIMIT 1"
-        row = await self._readers.read(lambda connection: find_row(connection, sql, (turn,)))
-        return None if row is None else InboundId(row[0])
+        return await self._find(lambda row: InboundId(row[0]), sql, (turn,))
 
     @snapshot
     def find_result(self, connection: apsw.Connection, inbound: InboundId) -> Result | None:
@@ -512,7 +510,7 @@ class Inbox(StorePart):
             "SELECT count(*), count(DISTINCT i.session), min(i.at) FILTER (WHERE NOT coalesce(s.paused, 0))"
             " FROM inbox i LEFT JOIN sessions s ON s.key = i.session WHERE i.state = 'waiting'"
         )
-        row = await self._readers.read(lambda connection: find_row(connection, sql))
+        row = await self._row(sql)
         return InboxCounts(*(row or (0, 0, None)))
 
 

@@ -164,14 +164,13 @@ class Outbox(StorePart):
             f"SELECT {_COLUMNS} FROM {_TABLES} WHERE o.seq IN ({_HEADS}) AND state = 'ready' AND next_at <= ?"  # noqa: S608
             " ORDER BY o.seq"
         )
-        rows = await self._readers.read(lambda c: all_rows(c, sql, (channel, account, now)))
+        rows = await self._rows(sql, (channel, account, now))
         return tuple(_load(row) for row in rows)
 
     async def next_due(self, channel: str, account: str) -> float | None:
         """Return when the next row becomes due that only waits for time."""
         sql = f"SELECT min(next_at) FROM outbox WHERE seq IN ({_HEADS}) AND state = 'ready'"  # noqa: S608
-        row = await self._readers.read(lambda c: find_row(c, sql, (channel, account)))
-        return None if row is None else row[0]
+        return await self._time(sql, (channel, account))
 
     async def sending(self, id: OutboxId) -> None:
         """Mark a row as being sent."""
@@ -213,7 +212,7 @@ class Outbox(StorePart):
     async def unfinished_sends(self) -> tuple[OutboxRow, ...]:
         """Return rows that were being sent when Hob last ended; whether they arrived is unknown."""
         sql = f"SELECT {_COLUMNS} FROM {_INDEXED} WHERE {_OPEN} AND state = 'sending' ORDER BY o.seq"  # noqa: S608
-        return tuple(_load(row) for row in await self._readers.read(lambda c: all_rows(c, sql)))
+        return tuple(_load(row) for row in await self._rows(sql))
 
     async def again(self, id: OutboxId) -> None:
         """Make such a row ready again under the same id, counting the attempt."""
@@ -266,12 +265,11 @@ class Outbox(StorePart):
     async def find(self, id: OutboxId) -> OutboxRow | None:
         """Return a row, or None."""
         sql = f"SELECT {_COLUMNS} FROM {_TABLES} WHERE o.id = ?"  # noqa: S608
-        row = await self._readers.read(lambda c: find_row(c, sql, (id,)))
-        return None if row is None else _load(row)
+        return await self._find(_load, sql, (id,))
 
     async def unfetched(self, channel: str, limit: int = 50) -> tuple[Unfetched, ...]:
         """Return the newest messages with replies to fetch, oldest first."""
-        rows = await self._readers.read(lambda c: all_rows(c, _UNFETCHED, (channel, limit)))
+        rows = await self._rows(_UNFETCHED, (channel, limit))
         return tuple(
             Unfetched(InboundId(id), SessionKey(session), state, title_of(title), created, bool(unasked))
             for id, session, state, title, created, unasked in reversed(rows)
@@ -283,7 +281,7 @@ class Outbox(StorePart):
             f"SELECT {_COLUMNS} FROM {_TABLES} WHERE state IN ('dead', 'parked')"  # noqa: S608
             " ORDER BY o.seq DESC LIMIT ?"
         )
-        return tuple(_load(row) for row in await self._readers.read(lambda c: all_rows(c, sql, (limit,))))
+        return tuple(_load(row) for row in await self._rows(sql, (limit,)))
 
     async def oldest(self) -> OutboxAge | None:
         """Return the row that has waited longest to be sent, or None. Rows to be fetched do not count."""
@@ -291,8 +289,7 @@ class Outbox(StorePart):
             f"SELECT id, channel, created, reason FROM outbox INDEXED BY outbox_open WHERE {_OPEN}"  # noqa: S608
             f" AND channel NOT IN ({marks(_FETCHED)}) ORDER BY created LIMIT 1"
         )
-        row = await self._readers.read(lambda c: find_row(c, sql, _FETCHED))
-        return None if row is None else OutboxAge(*row)
+        return await self._find(lambda row: OutboxAge(*row), sql, _FETCHED)
 
     @snapshot
     def counts(self, connection: apsw.Connection) -> OutboxCounts:

@@ -187,7 +187,7 @@ class StoredTranscript(StorePart):
         Nothing if there is none, or if it was undone, erased, or precedes the last reset.
         """
         values = (session, n, 1 + _MAX_RESULTS)
-        entries = [load_entry(row) for row in await self._readers.read(lambda c: all_rows(c, _ROUND, values))]
+        entries = [load_entry(row) for row in await self._rows(_ROUND, values)]
         if not entries or entries[0].n != n:
             return ()
         rest = takewhile(lambda entry: entry.role != "assistant", entries[1:] if entries[0].calls else ())
@@ -200,7 +200,7 @@ class StoredTranscript(StorePart):
             " AND c.text IS NOT NULL ORDER BY t.n DESC LIMIT ?"
         )
         values = (session, 2**62 if place is None else place, limit)
-        rows = await self._readers.read(lambda c: all_rows(c, sql, values))
+        rows = await self._rows(sql, values)
         return tuple(load_entry(row) for row in reversed(rows))
 
     async def history(self, session: SessionKey, after: int = 0, limit: int = 200) -> tuple[Entry, ...]:
@@ -209,5 +209,5 @@ class StoredTranscript(StorePart):
             f"SELECT {ENTRY_COLUMNS} FROM {ENTRY_TABLES} WHERE t.session = ? AND t.n > ? AND c.text IS NOT NULL"  # noqa: S608
             " ORDER BY t.n LIMIT ?"
         )
-        rows = await self._readers.read(lambda c: all_rows(c, sql, (session, after, limit)))
+        rows = await self._rows(sql, (session, after, limit))
         return tuple(load_entry(row) for row in rows)

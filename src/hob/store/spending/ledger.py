@@ -108,7 +108,7 @@ class StoredLedger(StorePart):
         values = _since(since) | chosen
         if model is not None:
             sql = f"SELECT model, chain, {_SUMS} FROM ({_SOURCES}) WHERE {where} GROUP BY 1, 2"  # noqa: S608
-            rows = await self._readers.read(lambda connection: all_rows(connection, sql, values))
+            rows = await self._rows(sql, values)
             return sum((_load(row) for name, chain, *row in rows if _may_answer(model, name, chain)), NOTHING_SPENT)
         sql = f"SELECT {_SUMS} FROM ({_SOURCES}) WHERE {where}"  # noqa: S608
         return await self._readers.read(lambda connection: _load(all_rows(connection, sql, values)[0]))
@@ -116,7 +116,7 @@ class StoredLedger(StorePart):
     async def sums(self, by: Division, since: float = 0.0) -> tuple[tuple[str, Spent], ...]:
         """Return the sums by hour, model, session, sender class or task, in no order."""
         sql = f"SELECT {by}, {_SUMS} FROM ({_SOURCES}) GROUP BY 1"  # noqa: S608
-        rows = await self._readers.read(lambda connection: all_rows(connection, sql, _since(since)))
+        rows = await self._rows(sql, _since(since))
         return tuple((str(key), _load(row)) for key, *row in rows)
 
     @snapshot

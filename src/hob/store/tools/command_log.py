@@ -50,13 +50,13 @@ class StoredCommandLog(StorePart):
     async def find(self, process: str, session: SessionKey) -> Begun | None:
         """Return the background command with this id, if it belongs to this session."""
         sql = f"{_COMMANDS} process = ? AND process <> '' AND session = ?"
-        rows = await self._readers.read(lambda c: all_rows(c, sql, (process, session)))
+        rows = await self._rows(sql, (process, session))
         return _begun(rows[0]) if rows else None
 
     async def spans(self, turn: TurnId) -> tuple[Span, ...]:
         """Return what this turn's commands changed, oldest first."""
         sql = f"{_SPANS} turn = ? ORDER BY seq"
-        return tuple(map(_span, await self._readers.read(lambda c: all_rows(c, sql, (turn,)))))
+        return tuple(map(_span, await self._rows(sql, (turn,))))
 
     @snapshot
     def newest(self, connection: apsw.Connection, turns: int) -> tuple[Span, ...]:

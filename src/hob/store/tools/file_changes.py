@@ -30,7 +30,7 @@ class StoredFileChanges(StorePart):
 
     async def of(self, turn: TurnId) -> tuple[FileChange, ...]:
         """Return the changes of this turn."""
-        rows = await self._readers.read(lambda c: all_rows(c, _OF, (turn,)))
+        rows = await self._rows(_OF, (turn,))
         return tuple(load_change(json.loads(text)) for (text,) in rows)
 
     @snapshot

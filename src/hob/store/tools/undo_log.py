@@ -37,13 +37,13 @@ class StoredUndoLog(StorePart):
 
     async def find(self, by: str) -> UndoNote | None:
         """Return the undo of this requester, or None."""
-        rows = await self._readers.read(lambda c: all_rows(c, f"{_NOTES} WHERE asker = ?", (by,)))
+        rows = await self._rows(f"{_NOTES} WHERE asker = ?", (by,))
         return _load(rows[0]) if rows else None
 
     async def half_done(self) -> tuple[UndoNote, ...]:
         """Return unfinished undos, oldest first."""
         sql = f"{_NOTES} WHERE u.outcome IS NULL ORDER BY seq"
-        return tuple(map(_load, await self._readers.read(lambda c: all_rows(c, sql))))
+        return tuple(map(_load, await self._rows(sql)))
 
     @snapshot
     def newest(self, connection: apsw.Connection, session: SessionKey) -> TurnId | None:

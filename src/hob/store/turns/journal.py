@@ -98,19 +98,18 @@ class StoredJournal(StorePart):
 
     async def load_steps(self, turn: TurnId, since: int = 0) -> tuple[Step, ...]:
         """Return the turn's steps in order, without the first `since`; erased ones are omitted."""
-        rows = await self._readers.read(lambda c: all_rows(c, _LOAD, (turn, since)))
+        rows = await self._rows(_LOAD, (turn, since))
         return tuple(load_step(kind, version, text) for kind, version, text in rows)
 
     async def step(self, turn: TurnId, n: int) -> Step | None:
         """Return the step at this position of the turn, or None."""
-        rows = await self._readers.read(lambda c: all_rows(c, f"{_LOAD} LIMIT 1 OFFSET ?", (turn, 0, n)))
+        rows = await self._rows(f"{_LOAD} LIMIT 1 OFFSET ?", (turn, 0, n))
         return load_step(*rows[0]) if rows else None
 
     async def erased(self, turns: Collection[TurnId]) -> float | None:
         """Return when steps of these turns were last erased (Unix seconds), or None."""
         sql = f"SELECT max(c.erased) FROM steps s JOIN content c ON c.id = s.body WHERE s.turn IN ({marks(turns)})"  # noqa: S608
-        at: float | None = (await self._readers.read(lambda c: all_rows(c, sql, tuple(turns))))[0][0]
-        return at
+        return await self._time(sql, tuple(turns))
 
     @transaction
     def append(

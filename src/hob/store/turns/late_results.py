@@ -31,7 +31,7 @@ class StoredLateResults(StorePart):
 
     async def find(self, turn: TurnId, call: CallId) -> ToolResult | None:
         """Return the result of this call, or None."""
-        row = await self._readers.read(lambda connection: find_row(connection, _FIND, (turn, call)))
+        row = await self._row(_FIND, (turn, call))
         if row is None or row[0] is None:
             return None
         data = json.loads(row[0])

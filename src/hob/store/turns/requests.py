@@ -24,7 +24,7 @@ from hob.core.models import (
 from hob.core.tools import ToolCall, ToolSpec
 from hob.core.translation.language import translatable
 from hob.store.database.part import StorePart, snapshot
-from hob.store.database.rows import Row, all_rows, find_row, marks
+from hob.store.database.rows import Row, all_rows, marks
 from hob.store.erasure.content import learned, masked
 
 _DAY = 86_400.0
@@ -128,7 +128,7 @@ class StoredRequests(StorePart):
 
     async def turn(self, id: str) -> tuple[TurnId, TraceId]:
         """Return the turn with this id, message id or trace, and its trace. Raises NotFound."""
-        row = await self._readers.read(lambda c: find_row(c, _FIND, {"id": id}))
+        row = await self._row(_FIND, {"id": id})
         if row is None:
             raise NotFound(translatable("no turn, message or trace is called {id}", id=id))
         return TurnId(row[0]), TraceId(row[1])
@@ -143,8 +143,7 @@ class StoredRequests(StorePart):
 
     async def gone(self, turn: TurnId) -> float | None:
         """Return when requests of this turn were deleted by an erasure (Unix seconds), or None."""
-        at: float | None = (await self._readers.read(lambda c: all_rows(c, _GONE, (turn,))))[0][0]
-        return at
+        return await self._time(_GONE, (turn,))
 
 
 def _load_parts(connection: apsw.Connection, wanted: Collection[int]) -> Mapping[int, str]:

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from operator import itemgetter
 from typing import Any
 
 import apsw
@@ -267,7 +268,7 @@ class TurnRows(StorePart):
     async def due(self, now: float) -> tuple[TurnId, ...]:
         """Return parked turns whose time has come, oldest first."""
         sql = f"SELECT id FROM {_INDEXED} WHERE {_OPEN} AND state = 'parked' AND wake_at <= ? ORDER BY seq"  # noqa: S608
-        return tuple(TurnId(row[0]) for row in await self._readers.read(lambda c: all_rows(c, sql, (now,))))
+        return tuple(TurnId(row[0]) for row in await self._rows(sql, (now,)))
 
     async def parked(self, on: Collection[WaitsFor], session: SessionKey | None = None) -> tuple[TurnId, ...]:
         """Return turns waiting for one of these, of one session if given, oldest first."""
@@ -277,58 +278,54 @@ class TurnRows(StorePart):
             " ORDER BY seq"
         )
         values = (*(each.value for each in on), *values)
-        return tuple(TurnId(row[0]) for row in await self._readers.read(lambda c: all_rows(c, sql, values)))
+        return tuple(TurnId(row[0]) for row in await self._rows(sql, values))
 
     async def unfinished_since(self, until: float) -> tuple[TurnId, ...]:
         """Return turns started until then (Unix seconds) that neither run nor have ended, oldest first."""
         sql = f"SELECT id FROM {_INDEXED} WHERE {_OPEN} AND state IN ('ready', 'parked') AND created <= ? ORDER BY seq"  # noqa: S608
-        return tuple(TurnId(row[0]) for row in await self._readers.read(lambda c: all_rows(c, sql, (until,))))
+        return tuple(TurnId(row[0]) for row in await self._rows(sql, (until,)))
 
     async def answered_but_parked(self) -> tuple[TurnId, ...]:
         """Return parked turns whose people have answered, oldest first: the process ended before it could wake them."""
-        return tuple(TurnId(row[0]) for row in await self._readers.read(lambda c: all_rows(c, _UNHEARD)))
+        return tuple(TurnId(row[0]) for row in await self._rows(_UNHEARD))
 
     async def next_wake(self) -> float | None:
         """Return when the next parked turn wakes by time, or None."""
         sql = f"SELECT min(wake_at) FROM turns WHERE {_OPEN} AND state = 'parked'"  # noqa: S608
-        row = await self._readers.read(lambda c: find_row(c, sql))
-        return None if row is None else row[0]
+        return await self._time(sql)
 
     async def find(self, id: str) -> TurnRow | None:
         """Return a turn by its id or by the id of one of its messages."""
         sql = f"{_SELECT} WHERE t.id = coalesce((SELECT turn FROM inbox WHERE id = ?), ?)"  # noqa: S608
-        row = await self._readers.read(lambda c: find_row(c, sql, (id, id)))
-        return None if row is None else _load(row)
+        return await self._find(_load, sql, (id, id))
 
     async def latest(self, session: SessionKey | None, at_most: int) -> tuple[TurnId, ...]:
         """Return the newest turns, of one session or of all, newest first."""
         of_session = "SELECT id FROM turns WHERE session = ? ORDER BY seq DESC LIMIT ?"
         of_all = "SELECT id FROM turns WHERE seq > (SELECT max(seq) FROM turns) - ? ORDER BY seq DESC"
         sql, values = (of_session, (session, at_most)) if session is not None else (of_all, (at_most,))
-        return tuple(row[0] for row in await self._readers.read(lambda c: all_rows(c, sql, values)))
+        return tuple(row[0] for row in await self._rows(sql, values))
 
     async def traces(self, turns: Collection[TurnId]) -> Mapping[TurnId, TraceId]:
         """Return the trace of each of these turns."""
         sql = f"SELECT id, trace_id FROM turns WHERE id IN ({marks(turns)})"  # noqa: S608
-        rows = await self._readers.read(lambda c: all_rows(c, sql, tuple(turns)))
+        rows = await self._rows(sql, tuple(turns))
         return {TurnId(id): TraceId(trace) for id, trace in rows}
 
     async def hops(self, turn: TurnId) -> int:
         """Return the longest chain of self-made messages between the turn and a person."""
-        row = await self._readers.read(lambda c: find_row(c, "SELECT max(hops) FROM inbox WHERE turn = ?", (turn,)))
-        return 0 if row is None or row[0] is None else int(row[0])
+        return (await self._find(itemgetter(0), "SELECT max(hops) FROM inbox WHERE turn = ?", (turn,))) or 0
 
     async def opening(self, turn: TurnId) -> str:
         """Return the opening text of a turn; empty if erased."""
         sql = "SELECT c.text FROM inbox i JOIN content c ON c.id = i.text WHERE turn = ? ORDER BY i.seq LIMIT 1"
-        row = await self._readers.read(lambda c: find_row(c, sql, (turn,)))
-        return (row[0] or "") if row is not None else ""
+        return await self._find(itemgetter(0), sql, (turn,)) or ""
 
     async def counts(self) -> TurnCounts:
         """Count the turns that have not ended."""
         sql = f"SELECT state, waits_for, count(*) FROM turns WHERE {_OPEN} GROUP BY state, waits_for"  # noqa: S608
         found: Counter[str] = Counter()
-        for state, waits_for, count in await self._readers.read(lambda c: all_rows(c, sql)):
+        for state, waits_for, count in await self._rows(sql):
             found.update({state: count, f"{state} {waits_for}": count})
         for_approval, for_answer = (found[f"parked {on.value}"] for on in (WaitsFor.APPROVAL, WaitsFor.ANSWER))
         return TurnCounts(found["ready"], found["running"], found["parked"], for_approval, for_answer)
