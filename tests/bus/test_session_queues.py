@@ -239,17 +239,6 @@ async def test_stopping_ends_the_running_turn_only(tmp_path: Path) -> None:
         assert not await bench.bus.session_queues.stop(CHAT, "again")
 
 
-async def test_stopping_can_take_what_waits_with_it(tmp_path: Path) -> None:
-    gate = Gate()
-    async with open_bench(tmp_path, scripts={"hold": gate}, mode=QueueMode.FOLLOWUP) as bench:
-        first, second = await bench.say("hold"), await bench.say("next")
-        await until(lambda: bench.turns.active == 1)
-        assert await bench.bus.session_queues.stop(CHAT, "enough", waiting=True)
-        results = [await bench.outcome(one) for one in (first, second)]
-        assert [result.state for result in results] == ["cancelled", "cancelled"]
-        assert results[1].reason == "enough"
-
-
 async def test_waiting_message_can_be_cancelled_by_its_id(tmp_path: Path) -> None:
     gate = Gate()
     async with open_bench(tmp_path, scripts={"hold": gate}, mode=QueueMode.FOLLOWUP) as bench:

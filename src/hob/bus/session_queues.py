@@ -160,24 +160,16 @@ class SessionQueues:
         else:
             self._enqueue(turn, session)
 
-    async def stop(self, session: SessionKey, reason: str, *, waiting: bool = False) -> bool:
-        """Stop the session's running turn and, with `waiting`, the messages behind it; False if there was nothing.
-
-        Raises StoreErrors.
-        """
+    async def stop(self, session: SessionKey, reason: str) -> bool:
+        """Stop the session's running turn, or cancel its next ready one; False if there is none. Raises StoreErrors."""
         session_queue = self._queues.get(session)
-        cancelled: tuple[InboundId, ...] = ()
         if session_queue is None:
-            return bool(waiting and await self._cancel_waiting(session, reason))
-        async with session_queue.lock:
-            if waiting:
-                cancelled = await self._cancel_waiting(session, reason)
-                session_queue.hint()
-        if session_queue.running is not None:
-            return session_queue.running.stop(reason) or bool(cancelled)
-        if session_queue.ready:
-            return await self.cancel(session_queue.ready[0], reason)
-        return bool(cancelled)
+            return False
+        async with session_queue.lock:  # a turn that is just being claimed counts as running
+            running, ready = session_queue.running, tuple(session_queue.ready)
+        if running is not None:
+            return running.stop(reason)
+        return await self.cancel(ready[0], reason) if ready else False
 
     async def cancel(self, id: str, reason: str) -> bool:
         """Cancel one message, task or turn by its id, wherever it is; False if nothing was left to cancel.
@@ -275,18 +267,16 @@ class SessionQueues:
 
     # Cancelling
 
-    async def _cancel_waiting(
-        self, session: SessionKey, reason: str, only: InboundId | None = None
-    ) -> tuple[InboundId, ...]:
+    async def _cancel_waiting(self, session: SessionKey, reason: str, inbound: InboundId) -> bool:
         inbox = self._context.store.inbox
         text = say(Sentence.CANCELLED_WAITING, self._context.language, reason=reason)
-        cancelled = await inbox.cancel_waiting(session, reason, None if only is None else {only}, text=text)
+        cancelled = await inbox.cancel_waiting(session, reason, {inbound}, text=text)
         if cancelled:
             # No turn and no single trace: clients that follow one of these messages look it up.
             end = Settled(TraceId(""), session, TurnId(""), TurnState.CANCELLED, text, OutboundKind.NOTICE, cancelled)
             self._context.hub.publish(end)
             self._context.outbox(None)
-        return cancelled
+        return bool(cancelled)
 
     async def _cancel_turn(self, row: TurnRow, reason: str) -> bool:
         session_queue = self._hint(row.session)

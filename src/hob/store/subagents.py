@@ -166,9 +166,9 @@ class StoredSubagents(StorePart):
         if chosen:
             change_session(connection, row.session, at, chosen)
 
-    async def enqueue(self, turn: TurnId, inbound: Inbound, run: str = "") -> None:
+    async def enqueue(self, turn: TurnId, inbound: Inbound) -> None:
         """Queue a message to Hob itself; idempotent by its key. Raises StoreErrors."""
-        await self._writer.write(lambda c: _enqueue(c, ContentWriter(c), turn, run, inbound))
+        await self._writer.write(lambda c: _enqueue(c, ContentWriter(c), turn, "", inbound))
 
     @transaction
     def remove_queued(self, connection: apsw.Connection, key: str, *events: TimelineEvent) -> None:

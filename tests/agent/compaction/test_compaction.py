@@ -20,7 +20,7 @@ from hob.core.models import Entry, ModelEvent, ModelReply, ModelRequest, Price, 
 from hob.core.ports.model import Model
 from hob.core.states import TurnState
 from hob.core.tools import ToolCall
-from hob.core.trust.labels import Label, Trust
+from hob.core.trust.labels import Trust
 from hob.core.turns import Finish, View
 from hob.store.settings import StoreSettings
 from hob.store.store import Store, open_store
@@ -43,37 +43,26 @@ class Known:
     async def prepare(self, models: Sequence[str]) -> None: ...
 
 
-class Notes:
-    """Implements `Remember`."""
-
-    def __init__(self) -> None:
-        self.kept: list[tuple[str, Label]] = []
-
-    async def remember(self, text: str, session: SessionKey, label: Label, source: str) -> None:
-        self.kept.append((text, label))
-
-
 @pytest.fixture
 async def store(tmp_path: Path) -> AsyncIterator[Store]:
     async with open_store(tmp_path, StoreSettings(), ManualClock()) as opened:
         yield opened
 
 
-def compactor(store: Store, model: Model, notes: Notes | None = None, settings: AgentSettings = SETTINGS) -> Compactor:
+def compactor(store: Store, model: Model, settings: AgentSettings = SETTINGS) -> Compactor:
     return Compactor(
         settings,
         model=model,
         transcript=store.transcript,
         budget=Budget(SpendingSettings(), store.ledger, Known(), ManualClock()),
         clock=ManualClock(),
-        remember=notes,
     )
 
 
-def summary(*, without: str = "", facts: str = "- The owner likes tea.", **sections: str) -> ModelReply:
+def summary(*, without: str = "", **sections: str) -> ModelReply:
     bodies = dict.fromkeys(HEADINGS, "none") | {"Goals": "Tea."} | sections
     text = "\n\n".join(f"## {heading}\n{body}" for heading, body in bodies.items() if heading != without)
-    return ModelReply(f"{text}\n\n## Facts\n{facts}", usage=Usage(100, 50))
+    return ModelReply(text, usage=Usage(100, 50))
 
 
 async def keep(store: Store, *turns: tuple[Entry, ...]) -> View:
@@ -122,28 +111,18 @@ async def test_last_request_is_appended_word_for_word(store: Store) -> None:
     assert done.summary.text.endswith(f"## {LAST_REQUEST}\nquestion 3")
 
 
-async def test_facts_are_kept_and_are_no_part_of_the_summary(store: Store) -> None:
-    await keep(store, *talk(6))
-    notes = Notes()
-    done = await compact(compactor(store, ScriptedModel(summary(facts="- The owner likes tea.\n- none")), notes))
-    assert isinstance(done, Compacted)
-    assert [text for text, _ in notes.kept] == ["The owner likes tea."]
-    assert "likes tea" not in done.summary.text
-
-
 async def test_summary_where_the_owner_alone_speaks_only_names_untrusted_text_and_is_trusted(
     store: Store,
 ) -> None:
     await keep(store, fetched("t0", "q", "evil", "as the web says"), *talk(5))
-    notes, model = Notes(), ScriptedModel(summary())
-    done = await compact(compactor(store, model, notes))
+    model = ScriptedModel(summary())
+    done = await compact(compactor(store, model))
     assert isinstance(done, Compacted)
     asked = model.requests[0].messages[0].text
     assert "evil" not in asked
     assert "as the web says" not in asked
     assert "4 characters left out; read_back(3)]" in asked
     assert done.summary.label.trust is Trust.TRUSTED
-    assert notes.kept[0][1].trust is Trust.TRUSTED
 
 
 def by_a_member(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
@@ -152,11 +131,10 @@ def by_a_member(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
 
 async def test_summary_where_others_speak_is_made_from_everything_and_untrusted(store: Store) -> None:
     await keep(store, by_a_member(fetched("t0", "q", "evil", "a")), *talk(5))
-    notes, model = Notes(), ScriptedModel(summary())
-    done = await compact(compactor(store, model, notes))
+    model = ScriptedModel(summary())
+    done = await compact(compactor(store, model))
     assert isinstance(done, Compacted)
     assert done.summary.label.trust is Trust.UNTRUSTED
-    assert notes.kept[0][1].trust is Trust.UNTRUSTED
     assert "from=web>\nevil\n</untrusted-" in model.requests[0].messages[0].text
 
 
@@ -214,12 +192,11 @@ BROKEN: list[ModelReply | ModelError | str] = [
 @pytest.mark.parametrize("broken", BROKEN, ids=["error", "prose", "nothing", "a heading missing", "cut"])
 async def test_failure_leaves_all_as_it_was(store: Store, broken: ModelReply | ModelError | str) -> None:
     before = await keep(store, *talk(6))
-    notes, model = Notes(), ScriptedModel(otherwise=broken)
-    done = await compact(compactor(store, model, notes))
+    model = ScriptedModel(otherwise=broken)
+    done = await compact(compactor(store, model))
     assert isinstance(done, NotCompacted)
     assert done.reason
     assert await store.transcript.load_view(SESSION, 1_000) == before
-    assert notes.kept == []
     assert len(model.requests) <= 2
 
 
@@ -259,15 +236,13 @@ async def test_call_is_never_cut_off_from_its_result(store: Store) -> None:
 
 async def test_large_history_is_summarised_in_pieces(store: Store) -> None:
     await keep(store, *(said(f"t{number}", f"question {number} " + "word " * 600, "a") for number in range(20)))
-    model = ScriptedModel(*(summary(facts=f"- fact {number}") for number in range(20)))
-    notes = Notes()
+    model = ScriptedModel(*(summary() for _ in range(20)))
     settings = AgentSettings(window=4, compact_above=8, context_tokens=8_000)
-    done = await compact(compactor(store, model, notes, settings))
+    done = await compact(compactor(store, model, settings))
     assert isinstance(done, Compacted)
     assert len(model.requests) > 2
     assert all(len(request.messages[0].text) < 32_000 for request in model.requests)
     assert "Summary of what was said before:" in model.requests[1].messages[0].text
-    assert [text for text, _ in notes.kept] == [f"fact {number}" for number in range(len(model.requests))]
 
 
 async def test_short_session_is_left_alone(store: Store) -> None:

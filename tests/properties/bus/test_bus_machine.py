@@ -162,9 +162,9 @@ class BusMachine(RuleBasedStateMachine):
     def resume(self, chat: str) -> None:
         self.do(self.bench.bus.session_queues.resume(SessionKey(chat)))
 
-    @rule(chat=st.sampled_from(CHATS), waiting=st.booleans())
-    def stop(self, chat: str, waiting: bool) -> None:
-        self.do(self.bench.bus.session_queues.stop(SessionKey(chat), "stopped", waiting=waiting))
+    @rule(chat=st.sampled_from(CHATS))
+    def stop(self, chat: str) -> None:
+        self.do(self.bench.bus.session_queues.stop(SessionKey(chat), "stopped"))
 
     @precondition(lambda self: self.accepted)
     @rule(data=st.data())

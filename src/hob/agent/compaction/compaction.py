@@ -1,7 +1,6 @@
 """Compaction: when a session is summarised, which messages the summary replaces, and what happens if it fails.
 
-One model call does both halves: it writes the summary and, in a separate section, the lasting facts for long-term
-memory; two calls would pay for the same long input twice. A history too long for one call is summarised piece by piece,
+A history too long for one call is summarised piece by piece,
 each together with the summary of those before it. Nothing changes before all of it has succeeded, and the messages stay
 stored: undoing the summary shows them again.
 
@@ -38,7 +37,6 @@ from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import SessionKey, TraceId, new_event_id, new_span_id, new_trace_id
 from hob.core.models import Entry, ModelReply, ModelRequest, Remark, Stop, UserMessage
 from hob.core.ports.journal import Transcript
-from hob.core.ports.memory import Remember
 from hob.core.ports.model import Model
 from hob.core.trust.labels import HOB_LABEL, Label, Origin, SenderClass, Trust, join, least_known
 from hob.core.turns import Summary, View
@@ -66,11 +64,10 @@ _TEXT_CHARS = 8_000
 
 @dataclass(frozen=True, slots=True)
 class Compacted:
-    """A stored summary that replaces `messages` entries; `facts` were remembered."""
+    """A stored summary that replaces `messages` entries."""
 
     summary: Summary
     messages: int
-    facts: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +110,6 @@ class Compactor:
         transcript: Transcript,
         budget: Budget,
         clock: Clock,
-        remember: Remember | None = None,
         salt: bytes = b"",
         context_room: ContextRoom | None = None,
     ) -> None:
@@ -121,7 +117,6 @@ class Compactor:
         self._model = model
         self._transcript = transcript
         self._clock = clock
-        self._remember = remember
         self._budget = budget
         self._marks = Marks(salt)
         self._context_room = context_room or ContextRoom()
@@ -185,15 +180,12 @@ class Compactor:
         event = self._event(account, EventKind.COMPACTION, reason, "ok", began)
         if isinstance(draft, _Backoff):
             text = outline(before.text if before else "", newest, missing, 3 * self._settings.compact_tokens)
-            event, draft = replace(event, status="outline", text=draft.why), SummaryDraft(text, ())
+            event, draft = replace(event, status="outline", text=draft.why), SummaryDraft(text)
         else:
             text = finish_text(draft, newest, missing)
-        if self._remember is not None:
-            for fact in draft.facts:
-                await self._remember.remember(fact, session, label, "compaction")
         summary = Summary(head[-1].n, text, label, draft.model)
         await self._transcript.summarise(session, summary, event)
-        return Compacted(summary, len(head), len(draft.facts))
+        return Compacted(summary, len(head))
 
     async def _make_draft(
         self, before: Summary | None, told: Sequence[Entry], account: _Account, n: int, *, wanted: bool
@@ -232,23 +224,21 @@ class Compactor:
         return told
 
     async def _summarise(self, summary: Summary | None, head: Sequence[Entry], account: _Account) -> SummaryDraft | str:
-        """Summarise piece by piece and collect the facts, or return why it failed."""
+        """Summarise piece by piece, or return why it failed."""
         before = summary.text if summary else ""
         trust = summary.label.trust if summary else Trust.TRUSTED
-        facts: tuple[str, ...] = ()
         draft: SummaryDraft | str = "nothing to summarise"
         room = self._room(account.asked).prompt // 2
         for piece in self._split(head, room):
             draft = await self._ask(self._question(before, trust, piece, room), piece, before, account)
             if isinstance(draft, str):
                 return draft
-            facts += draft.facts
             before = draft.text
             trust = Trust.TRUSTED if trust is Trust.TRUSTED and _all_trusted(piece) else Trust.UNTRUSTED
-        return draft if isinstance(draft, str) else SummaryDraft(draft.text, facts)
+        return draft
 
     async def _ask(self, question: str, piece: Sequence[Entry], before: str, account: _Account) -> SummaryDraft | str:
-        problem, draft = "", SummaryDraft("", ())
+        problem, draft = "", SummaryDraft("")
         for attempt in range(_ATTEMPTS):
             asked = f"{question}\n\nYour last attempt could not be used: {problem}." if problem else question
             reply = await self._call(asked, account)

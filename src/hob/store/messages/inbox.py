@@ -257,7 +257,6 @@ class Inbox(StorePart):
         answer: str,
         event: TimelineEvent,
         reply_event: TimelineEvent,
-        outbounds: Sequence[Outbound] = (),
     ) -> Accepted:
         """Store a command that was answered on arrival, so that the same key always gets the same answer.
 
@@ -275,7 +274,6 @@ class Inbox(StorePart):
         self._put(connection, content_writer, inbound, goal, seal, event, ARRIVAL_COMMAND, turn.id, at, 0.0)
         end_turn(connection, turn.id, TurnState.DONE, at, content_writer(answer), OutboundKind.REPLY)
         follow_turn(connection, turn.id, TurnState.DONE, at)
-        write_outbounds(connection, content_writer, outbounds, at)
         events = with_end((reply_event,), turn.id, turn.trace, turn.span, TurnState.DONE, at)
         write_events(connection, content_writer, events, goal)
         return Accepted(inbound.id, inbound.trace, goal, answer=answer)
