@@ -32,7 +32,7 @@ def message(channel: str, chat: str, thread: str = "", account: str = "", *, gro
         (message("signal", "+49", account="home"), "signal@home:+49"),
     ],
 )
-def test_address_decides(inbound: Inbound, key: str) -> None:
+def test_session_is_chosen_by_the_address(inbound: Inbound, key: str) -> None:
     assert session_of(inbound) == key
 
 
@@ -49,25 +49,25 @@ def test_no_two_conversations_share_a_key(pair: list[tuple[str, str, str, str, b
 
 
 @given(part, part, st.booleans())
-def test_groups_key_can_be_told(chat: str, thread: str, group: bool) -> None:
+def test_group_key_is_recognised(chat: str, thread: str, group: bool) -> None:
     inbound = message("x", chat, thread, group=group)
     assert is_group(session_of(inbound)) is group
     assert is_group(thread_session(inbound, "other")) is group
 
 
-def test_threads_are_named() -> None:
+def test_named_threads_have_their_own_sessions() -> None:
     assert thread_session(message("local", "main"), "Tax 2026!") == "local:tax-2026"
     assert thread_session(message("telegram", "42"), "Tax 2026!") == "telegram:42/tax-2026"
     assert thread_session(message("telegram", "42"), "!!") == "telegram:42"
 
 
 @pytest.mark.parametrize(("cls", "key"), [(SenderClass.MEMBER, "api:@anna/main"), (SenderClass.OWNER, "api:main")])
-def test_token_holder_stays_in_conversations_of_their_own(cls: SenderClass, key: str) -> None:
+def test_token_holder_stays_in_their_own_sessions(cls: SenderClass, key: str) -> None:
     sent = replace(message("api", "@anna"), sender=Sender("token:anna", "anna", cls))
     assert thread_session(sent, "main") == key
 
 
-def test_session_may_be_named_shortly_or_in_full() -> None:
+def test_session_may_be_given_by_short_or_full_name() -> None:
     assert named_key("local", "work") == "local:work"
     assert named_key("local", "api:work") == "api:work"
     assert is_subagent(SessionKey("subagent:7"))
@@ -81,7 +81,7 @@ def berlin(text: str) -> datetime:
     return datetime.fromisoformat(text).astimezone(UTC)
 
 
-def test_silence_resets() -> None:
+def test_idle_session_is_reset() -> None:
     settings = AgentSettings(reset_idle_minutes=30)
     assert reset_due(used(berlin("2026-01-01T10:00+01:00")), berlin("2026-01-01T10:29+01:00"), settings) is None
     assert reset_due(used(berlin("2026-01-01T10:00+01:00")), berlin("2026-01-01T10:30+01:00"), settings) == "idle"
@@ -102,12 +102,12 @@ def test_silence_resets() -> None:
         ("2026-10-25T02:30+02:00", "2026-10-25T04:00+01:00", "daily"),
     ],
 )
-def test_every_day_at_four_by_the_wall(last: str, now: str, due: str | None) -> None:
+def test_daily_reset_follows_the_wall_clock(last: str, now: str, due: str | None) -> None:
     settings = AgentSettings(reset_daily_hour=4, timezone="Europe/Berlin")
     assert reset_due(used(berlin(last)), berlin(now), settings) == due
 
 
-def test_hour_that_the_clocks_skip_or_repeat_resets_once() -> None:
+def test_skipped_or_repeated_hour_resets_once() -> None:
     settings = AgentSettings(reset_daily_hour=2, timezone="Europe/Berlin")
     skipped = used(berlin("2026-03-29T01:59+01:00"))
     assert reset_due(skipped, berlin("2026-03-29T03:00+02:00"), settings) == "daily"
@@ -115,7 +115,7 @@ def test_hour_that_the_clocks_skip_or_repeat_resets_once() -> None:
     assert reset_due(between, berlin("2026-10-25T02:10+01:00"), settings) is None
 
 
-def test_nothing_to_forget_is_not_forgotten() -> None:
+def test_empty_session_is_not_reset() -> None:
     settings = AgentSettings(reset_idle_minutes=1, reset_daily_hour=4)
     now = berlin("2026-01-09T03:00+01:00")
     assert reset_due(Session(SessionKey("x")), now, settings) is None

@@ -20,7 +20,7 @@ from tests.bus.bench import open_bench, until
 from tests.bus.scripts import OpenDoor, TableCommands
 
 
-async def test_same_key_makes_one_turn_at_once_later_and_after_a_restart(tmp_path: Path) -> None:
+async def test_same_key_makes_one_turn_concurrently_later_and_after_a_restart(tmp_path: Path) -> None:
     async with open_bench(tmp_path) as bench:
         many = await asyncio.gather(*(bench.say("hello", key="k1") for _ in range(10)))
         assert len({accepted.id for accepted in many}) == 1
@@ -34,7 +34,7 @@ async def test_same_key_makes_one_turn_at_once_later_and_after_a_restart(tmp_pat
         assert bench.turns.begun == []
 
 
-async def test_arrival_command_is_answered_at_once_and_the_same_for_ever(tmp_path: Path) -> None:
+async def test_arrival_command_is_answered_at_once_and_always_the_same(tmp_path: Path) -> None:
     counted = 0
 
     async def count(inbound: Inbound, session: SessionKey) -> str:
@@ -70,7 +70,7 @@ async def test_arrival_command_does_not_wait_for_the_running_turn(tmp_path: Path
         assert await bench.replies(first) == ["stopped: /stop"]
 
 
-async def test_command_acts_on_the_session_its_chat_was_switched_to(tmp_path: Path) -> None:
+async def test_command_applies_to_the_session_its_chat_was_switched_to(tmp_path: Path) -> None:
     async def where(inbound: Inbound, session: SessionKey) -> str:
         return session
 
@@ -81,7 +81,7 @@ async def test_command_acts_on_the_session_its_chat_was_switched_to(tmp_path: Pa
         assert (await bench.say("hello")).session == "work"
 
 
-async def test_broken_arrival_command_is_answered_as_broken(tmp_path: Path) -> None:
+async def test_failing_arrival_command_is_answered_with_an_error(tmp_path: Path) -> None:
     async def broken(inbound: Inbound, session: SessionKey) -> str:
         raise ZeroDivisionError
 
@@ -106,7 +106,7 @@ async def test_empty_or_too_long_message_is_refused(tmp_path: Path, wrong: Inbou
         assert (await bench.store.timeline.latest(10)) == ()
 
 
-async def test_message_may_be_files_only(tmp_path: Path) -> None:
+async def test_message_may_consist_of_files_only(tmp_path: Path) -> None:
     async with open_bench(tmp_path) as bench:
         await bench.store.sessions.change(SessionKey("chat"), paused=True)
         inbound = replace(message(""), attachments=(Attachment("image/png", link="https://example.org/a.png"),))
@@ -123,7 +123,7 @@ async def test_blocked_sender_is_told_so_and_leaves_no_trace(tmp_path: Path) -> 
         assert (await bench.store.timeline.latest(10)) == ()
 
 
-async def test_chain_of_self_made_messages_ends(tmp_path: Path) -> None:
+async def test_chain_of_self_made_messages_is_limited(tmp_path: Path) -> None:
     async with open_bench(tmp_path, settings=BusSettings(max_hops=2)) as bench:
         await bench.bus.accept(replace(message("x"), hops=2))
         with pytest.raises(NotAllowed):
@@ -164,21 +164,21 @@ async def test_full_queue_refuses_but_not_a_repeated_key(
         assert await bench.replies(*said) == ["0", "1"]
 
 
-async def test_drained_bus_accepts_nothing(tmp_path: Path) -> None:
+async def test_draining_bus_refuses_messages(tmp_path: Path) -> None:
     async with open_bench(tmp_path) as bench:
         await bench.bus.drain(1)
         with pytest.raises(Stopping):
             await bench.say("hello")
 
 
-async def test_bus_without_a_store_acknowledges_nothing(tmp_path: Path) -> None:
+async def test_bus_acknowledges_nothing_without_a_store(tmp_path: Path) -> None:
     async with open_bench(tmp_path) as bench:
         await bench.crash()
         with pytest.raises(StoreError, match="this message was not taken"):
             await bench.say("hello")
 
 
-async def test_full_disk_is_said_in_the_sender_s_words(tmp_path: Path) -> None:
+async def test_full_disk_is_reported_in_the_configured_language(tmp_path: Path) -> None:
     async def full(*arguments: Any, **named: Any) -> Accepted:
         raise StoreFull
 

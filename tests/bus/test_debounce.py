@@ -80,7 +80,7 @@ async def test_command_flushes_what_waits(tmp_path: Path) -> None:
         assert await bench.replies(first, await bench.say("/new")) == ["look", "fresh"]
 
 
-async def test_sender_who_never_pauses_is_answered_all_the_same(tmp_path: Path) -> None:
+async def test_sender_who_never_pauses_is_answered_eventually(tmp_path: Path) -> None:
     clock = ManualClock()
     async with open_bench(tmp_path, settings=SETTINGS, clock=clock, mode=QueueMode.FOLLOWUP) as bench:
         for n in range(10):

@@ -75,7 +75,7 @@ async def test_chunks_of_a_chat_arrive_in_order_despite_failures(tmp_path: Path)
         assert [message.chunk for message in channel.sent] == list(range(6))
 
 
-async def test_failing_or_hanging_chat_does_not_hold_up_another(tmp_path: Path) -> None:
+async def test_failing_or_hanging_chat_does_not_block_another(tmp_path: Path) -> None:
     channel = StuckChannel(hanging=None, broken=ZeroDivisionError(), refused=SendFailed("no"))
     async with open_bench(tmp_path, channels=[channel], settings=FAST) as bench:
         await enqueue(bench, *(chunk(n, chat) for n in range(3) for chat in ("hanging", "broken", "refused", "fine")))
@@ -83,7 +83,7 @@ async def test_failing_or_hanging_chat_does_not_hold_up_another(tmp_path: Path) 
         assert {message.to.chat for message in channel.sent} == {"fine"}
 
 
-async def test_channel_s_wish_for_a_pause_is_honoured(tmp_path: Path) -> None:
+async def test_retry_after_of_a_channel_is_honoured(tmp_path: Path) -> None:
     clock = ManualClock(jump=True)
     channel = MemoryChannel()
     channel.faults = [SendFailed("slow down", retry_after=500.0)]
@@ -106,7 +106,7 @@ async def test_undeliverable_row_is_dead_with_its_reason(tmp_path: Path) -> None
         assert (event.status, event.text) == ("undeliverable", "the chat is gone")
 
 
-async def test_message_is_given_up_after_too_many_failures(tmp_path: Path) -> None:
+async def test_message_is_abandoned_after_too_many_failures(tmp_path: Path) -> None:
     settings = BusSettings(send_attempts=3, send_pause_seconds=0.0, send_pause_most_seconds=0.0)
     channel = StuckChannel(refused=SendFailed("no"))
     async with open_bench(tmp_path, channels=[channel], settings=settings) as bench:
@@ -117,7 +117,7 @@ async def test_message_is_given_up_after_too_many_failures(tmp_path: Path) -> No
         assert channel.tried == 3
 
 
-async def test_hanging_send_is_given_up_and_tried_again(tmp_path: Path) -> None:
+async def test_hanging_send_is_cancelled_and_retried(tmp_path: Path) -> None:
     clock = ManualClock(jump=True)
     channel = StuckChannel(chat=None)
     async with open_bench(tmp_path, channels=[channel], clock=clock) as bench:
@@ -128,7 +128,7 @@ async def test_hanging_send_is_given_up_and_tried_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("error", [ZeroDivisionError(), TimeoutError()])
-async def test_channel_that_must_not_repeat_parks_what_may_have_arrived(tmp_path: Path, error: Exception) -> None:
+async def test_channel_without_repeats_parks_messages_that_may_have_arrived(tmp_path: Path, error: Exception) -> None:
     channel = StuckChannel(Repeats.NEVER, bad=error)
     async with open_bench(tmp_path, channels=[channel], settings=FAST) as bench:
         await enqueue(bench, chunk(0, "bad"), chunk(1, "bad"))
@@ -139,7 +139,7 @@ async def test_channel_that_must_not_repeat_parks_what_may_have_arrived(tmp_path
         assert channel.tried == 2
 
 
-async def test_message_is_parked_together_with_the_event_that_says_so(tmp_path: Path) -> None:
+async def test_message_and_its_event_are_parked_in_one_transaction(tmp_path: Path) -> None:
     channel = StuckChannel(Repeats.NEVER, bad=ZeroDivisionError())
     async with open_bench(tmp_path, channels=[channel], settings=FAST) as bench:
         park = bench.store.outbox.park
@@ -159,7 +159,7 @@ async def test_message_is_parked_together_with_the_event_that_says_so(tmp_path: 
         assert event.status == "parked"
 
 
-async def test_store_that_fails_after_it_parked_does_not_end_the_bus(tmp_path: Path) -> None:
+async def test_store_failure_after_parking_does_not_end_the_bus(tmp_path: Path) -> None:
     channel = StuckChannel(Repeats.NEVER, bad=ZeroDivisionError())
     async with open_bench(tmp_path, channels=[channel], settings=FAST) as bench:
         park, calls = bench.store.outbox.park, []
@@ -203,7 +203,7 @@ async def test_channel_that_cancels_itself_does_not_block_its_chat(tmp_path: Pat
         (Repeats.NEVER, 1, OutboxState.PARKED),
     ],
 )
-async def test_delivery_cut_by_a_crash_is_repeated_only_where_the_channel_allows(
+async def test_send_interrupted_by_a_crash_is_repeated_only_if_the_channel_allows(
     tmp_path: Path, repeats: Repeats, sent: int, found: OutboxState
 ) -> None:
     channel = MemoryChannel(repeats=repeats)
@@ -222,7 +222,7 @@ async def test_delivery_cut_by_a_crash_is_repeated_only_where_the_channel_allows
         assert len(channel.sent) == sent
 
 
-async def test_rows_of_absent_channels_stay(tmp_path: Path) -> None:
+async def test_rows_of_absent_channels_are_kept(tmp_path: Path) -> None:
     channel = MemoryChannel("other")
     async with open_bench(tmp_path, channels=[channel]) as bench:
         await enqueue(bench, chunk(0), chunk(0, "there", "other"))
@@ -232,7 +232,7 @@ async def test_rows_of_absent_channels_stay(tmp_path: Path) -> None:
         await until(lambda: len(late.sent) == 1)
 
 
-async def test_stuck_send_does_not_hold_up_a_shutdown(tmp_path: Path) -> None:
+async def test_hanging_send_does_not_block_a_shutdown(tmp_path: Path) -> None:
     clock = ManualClock(jump=True)
     channel = StuckChannel(hanging=None)
     async with open_bench(tmp_path, channels=[channel], clock=clock) as bench:
@@ -244,7 +244,7 @@ async def test_stuck_send_does_not_hold_up_a_shutdown(tmp_path: Path) -> None:
         assert await state(bench, "hanging.0") is OutboxState.SENDING
 
 
-async def test_shutdown_delivers_what_its_last_turns_said(tmp_path: Path) -> None:
+async def test_shutdown_delivers_the_replies_of_the_last_turns(tmp_path: Path) -> None:
     channel = MemoryChannel()
     async with open_bench(tmp_path, channels=[channel]) as bench:
         for n in range(5):
@@ -254,7 +254,7 @@ async def test_shutdown_delivers_what_its_last_turns_said(tmp_path: Path) -> Non
         assert len(channel.sent) == 5
 
 
-async def test_command_s_long_answer_is_cut_to_the_channel_s_size(tmp_path: Path) -> None:
+async def test_long_command_answer_is_split_for_the_channel(tmp_path: Path) -> None:
     async def long(inbound: Inbound, session: SessionKey) -> str:
         return "word " * 100
 

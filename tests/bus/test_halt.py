@@ -25,7 +25,7 @@ async def test_halt_ends_running_parked_and_waiting_work(tmp_path: Path) -> None
         assert [(await bench.outcome(one)).state for one in (parked, running, behind)] == ["cancelled"] * 3
 
 
-async def test_halt_holds_what_is_self_made_over_a_restart_until_it_is_lifted(tmp_path: Path) -> None:
+async def test_halt_holds_autonomous_work_across_restarts_until_lifted(tmp_path: Path) -> None:
     async with open_bench(tmp_path) as bench:
         await halt(bench.bus.session_queues, "/stop all")
         held = await say_to_itself(bench, "by myself")
@@ -39,7 +39,7 @@ async def test_halt_holds_what_is_self_made_over_a_restart_until_it_is_lifted(tm
         assert not await lift_halt(bench.bus.session_queues)
 
 
-async def test_turn_that_a_crash_kept_from_ending_ends_at_the_next_start(tmp_path: Path) -> None:
+async def test_turn_not_ended_because_of_a_crash_ends_at_the_next_start(tmp_path: Path) -> None:
     async with open_bench(tmp_path, scripts={"wait": Gate()}) as bench:
         said = await bench.say("wait")
         await until(lambda: bench.turns.active == 1)

@@ -20,9 +20,7 @@ def merged(*inbounds: Inbound, mode: QueueMode = QueueMode.COLLECT) -> list[str]
 
 @pytest.mark.parametrize("mode", [QueueMode.COLLECT, QueueMode.FOLLOWUP])
 @pytest.mark.parametrize("other", [{"model": "m2"}, {"background": True}, {"origin": message("", chat="other").origin}])
-def test_messages_merge_only_where_one_turn_and_one_reply_can_serve_them(
-    other: dict[str, Any], mode: QueueMode
-) -> None:
+def test_messages_merge_only_if_one_turn_and_one_reply_can_serve_them(other: dict[str, Any], mode: QueueMode) -> None:
     one, two, last = message("one"), message("two"), message("last")
     assert merged(one, two, last, mode=mode) == ["one", "two", "last"]
     assert merged(one, two, replace(message("different"), **other), last, mode=mode) == ["one", "two"]

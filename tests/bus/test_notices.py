@@ -17,7 +17,7 @@ def delta(text: str, trace: TraceId = TRACE, session: SessionKey = SESSION) -> D
 SETTLED = Settled(TRACE, SESSION, TurnId("t"), TurnState.DONE)
 
 
-async def test_viewers_see_their_trace_their_session_or_everything() -> None:
+async def test_subscribers_see_their_trace_their_session_or_everything() -> None:
     hub = Hub()
     with hub.subscribe(trace=TRACE) as one, hub.subscribe(session=SESSION) as two, hub.subscribe() as three:
         hub.publish(delta("a"))
@@ -28,7 +28,7 @@ async def test_viewers_see_their_trace_their_session_or_everything() -> None:
     assert ["".join(getattr(n, "text", "") for n in notices) for notices in seen] == ["a", "ab", "abc"]
 
 
-async def test_slow_viewer_loses_the_oldest_deltas_and_never_an_outcome() -> None:
+async def test_slow_subscriber_loses_the_oldest_deltas_but_never_an_outcome() -> None:
     hub = Hub(at_most=4)
     with hub.subscribe(trace=TRACE) as viewer:
         hub.publish(Retracted(TRACE, SESSION))
@@ -45,7 +45,7 @@ async def test_slow_viewer_loses_the_oldest_deltas_and_never_an_outcome() -> Non
     assert viewer.dropped == 18
 
 
-async def test_queue_full_of_outcomes_still_takes_another() -> None:
+async def test_queue_full_of_outcomes_still_accepts_another() -> None:
     hub = Hub(at_most=2)
     with hub.subscribe() as viewer:
         for _ in range(5):
@@ -56,7 +56,7 @@ async def test_queue_full_of_outcomes_still_takes_another() -> None:
     assert viewer.dropped == 1
 
 
-async def test_waiting_viewer_is_woken() -> None:
+async def test_waiting_subscriber_is_woken() -> None:
     hub = Hub()
     with hub.subscribe(trace=TRACE) as viewer:
         async with asyncio.TaskGroup() as group:
@@ -66,7 +66,7 @@ async def test_waiting_viewer_is_woken() -> None:
         assert waiting.result() == SETTLED
 
 
-async def test_stopped_waiter_costs_nothing() -> None:
+async def test_cancelled_subscriber_is_removed() -> None:
     hub = Hub()
     for n in range(100):
         with hub.subscribe(trace=TraceId(str(n))):

@@ -76,7 +76,7 @@ async def test_messages_waiting_at_a_crash_are_answered_at_the_next_start(tmp_pa
         assert [turn.inbounds[0].text for turn in bench.turns.begun] == ["slow", "two", "three"]
 
 
-async def test_one_poisoned_message_among_innocents_is_quarantined_alone(tmp_path: Path) -> None:
+async def test_only_the_crashing_message_is_quarantined(tmp_path: Path) -> None:
     said = await run_until_death(tmp_path, ("slow", "one"), ("poison", "two"), ("slow", "three"), ("slow", "two"))
     for _ in range(2):
         await run_until_death(tmp_path)
@@ -117,7 +117,7 @@ async def test_suspects_run_alone_one_at_a_time_and_oldest_first(tmp_path: Path)
         assert await bench.replies(*beside) == ["hello"] * 3
 
 
-async def test_suspect_that_takes_long_lets_the_next_begin(tmp_path: Path) -> None:
+async def test_long_running_suspect_lets_the_next_start(tmp_path: Path) -> None:
     async with open_bench(tmp_path, scripts={"slow": forever}) as bench:
         for chat in ("one", "two"):
             await bench.say("slow", chat=chat)
@@ -128,7 +128,7 @@ async def test_suspect_that_takes_long_lets_the_next_begin(tmp_path: Path) -> No
         assert await bench.replies(await bench.say("hello", chat="three")) == ["hello"]
 
 
-async def test_message_quarantined_beside_others_is_answered_by_itself_later(tmp_path: Path) -> None:
+async def test_message_quarantined_with_others_is_retried_later(tmp_path: Path) -> None:
     said = await run_until_death(tmp_path, ("slow", "one"), ("poison", "two"))
     for _ in range(2):
         await run_until_death(tmp_path)
@@ -138,7 +138,7 @@ async def test_message_quarantined_beside_others_is_answered_by_itself_later(tmp
         assert await bench.replies(said[1]) == ["poison"]
 
 
-async def test_message_whose_second_chance_was_killed_too_is_answered_by_itself_later(tmp_path: Path) -> None:
+async def test_message_killed_in_its_retry_is_retried_once_more(tmp_path: Path) -> None:
     said = await run_until_death(tmp_path, ("slow", "one"), ("poison", "two"))
     for _ in range(2):
         await run_until_death(tmp_path)
@@ -148,7 +148,7 @@ async def test_message_whose_second_chance_was_killed_too_is_answered_by_itself_
         assert await bench.replies(said[1]) == ["poison"]
 
 
-async def test_paused_suspect_does_not_hold_up_the_others(tmp_path: Path) -> None:
+async def test_paused_suspect_does_not_block_the_others(tmp_path: Path) -> None:
     async with open_bench(tmp_path, scripts={"slow": forever}) as bench:
         first, second = await bench.say("slow", chat="one"), await bench.say("slow", chat="two")
         await until(lambda: bench.turns.active == 2)
@@ -160,7 +160,7 @@ async def test_paused_suspect_does_not_hold_up_the_others(tmp_path: Path) -> Non
         assert await bench.replies(first) == ["slow"]
 
 
-async def test_turn_that_gets_on_is_never_quarantined(tmp_path: Path) -> None:
+async def test_turn_that_makes_progress_is_never_quarantined(tmp_path: Path) -> None:
     async def one_step_further(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
         if len(await turns.journal.load_steps(turn.id)) > 4:
             return await turns.echo(turn)
@@ -172,7 +172,7 @@ async def test_turn_that_gets_on_is_never_quarantined(tmp_path: Path) -> None:
         assert len(bench.turns.begun) == 6
 
 
-async def test_broken_turn_is_tried_three_times_and_then_told_and_harms_no_one(tmp_path: Path) -> None:
+async def test_failing_turn_is_quarantined_after_three_attempts_and_reported(tmp_path: Path) -> None:
     async def broken(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
         raise ZeroDivisionError
 
@@ -184,7 +184,7 @@ async def test_broken_turn_is_tried_three_times_and_then_told_and_harms_no_one(t
         assert [turn.inbounds[0].text for turn in bench.turns.begun] == ["broken"] * 3 + ["hello"]
 
 
-async def test_turn_that_breaks_after_its_end_has_ended(tmp_path: Path) -> None:
+async def test_turn_that_fails_after_its_end_stays_ended(tmp_path: Path) -> None:
     async def late(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
         await turns.echo(turn)
         raise ZeroDivisionError
@@ -194,7 +194,7 @@ async def test_turn_that_breaks_after_its_end_has_ended(tmp_path: Path) -> None:
         assert len(bench.turns.begun) == 2
 
 
-async def test_turn_that_cancels_itself_counts_as_broken(tmp_path: Path) -> None:
+async def test_turn_that_cancels_itself_counts_as_a_defect(tmp_path: Path) -> None:
     async def odd(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
         raise asyncio.CancelledError
 
@@ -218,7 +218,7 @@ async def test_retried_turn_runs_again(tmp_path: Path) -> None:
         assert await bench.replies(said) == ["try"]
 
 
-async def test_full_disk_pauses_the_turn_with_one_notice_and_it_goes_on_by_itself(tmp_path: Path) -> None:
+async def test_full_disk_pauses_the_turn_with_one_notice_until_there_is_room(tmp_path: Path) -> None:
     async def full(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
         if len(turns.begun) < 5:
             raise StoreFull
@@ -231,7 +231,7 @@ async def test_full_disk_pauses_the_turn_with_one_notice_and_it_goes_on_by_itsel
         assert [isinstance(notice, Progress) for notice in seen] == [True, False]
 
 
-async def test_turn_that_waits_for_the_disk_gives_its_slot_back(tmp_path: Path) -> None:
+async def test_turn_waiting_for_the_disk_releases_its_slot(tmp_path: Path) -> None:
     async def full(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
         raise StoreFull
 
@@ -261,7 +261,7 @@ async def test_drain_lets_running_turns_end(tmp_path: Path) -> None:
         assert await bench.replies(*said) == ["hold", "next"]
 
 
-async def test_drain_puts_back_what_does_not_end_in_time(tmp_path: Path) -> None:
+async def test_drain_releases_turns_that_do_not_end_in_time(tmp_path: Path) -> None:
     async with open_bench(tmp_path, scripts={"slow": forever}) as bench:
         said = await bench.say("slow")
         await until(lambda: bench.turns.active == 1)
@@ -274,7 +274,7 @@ async def test_drain_puts_back_what_does_not_end_in_time(tmp_path: Path) -> None
         assert bench.turns.begun[0].attempt == 0
 
 
-async def test_drain_does_not_wait_for_turns_that_pause_or_wait_for_a_slot(tmp_path: Path) -> None:
+async def test_drain_does_not_wait_for_paused_turns_or_for_slots(tmp_path: Path) -> None:
     async def full(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
         raise StoreFull
 
@@ -302,7 +302,7 @@ async def test_leaving_the_block_leaves_running_turns_to_be_resumed(tmp_path: Pa
         assert await bench.replies(said) == ["slow"]
 
 
-async def test_body_s_own_error_leaves_the_block_as_itself(tmp_path: Path) -> None:
+async def test_error_of_the_block_is_raised_as_itself(tmp_path: Path) -> None:
     async def fail() -> None:
         async with open_bench(tmp_path, scripts={"slow": forever}) as bench:
             await bench.say("slow")
@@ -312,7 +312,7 @@ async def test_body_s_own_error_leaves_the_block_as_itself(tmp_path: Path) -> No
         await fail()
 
 
-async def test_start_over_a_broken_store_fails_at_once(tmp_path: Path) -> None:
+async def test_start_with_a_broken_store_fails_at_once(tmp_path: Path) -> None:
     clock = SystemClock()
     async with open_store(tmp_path, StoreSettings(), clock) as store:
         await store.abandon()
@@ -324,7 +324,7 @@ async def test_start_over_a_broken_store_fails_at_once(tmp_path: Path) -> None:
                 assert isinstance(bus, Bus)
 
 
-async def test_one_shot_owner_runs_its_own_message_only(tmp_path: Path) -> None:
+async def test_one_shot_process_runs_only_its_own_message(tmp_path: Path) -> None:
     async with open_bench(tmp_path, scripts={"slow": forever}) as bench:
         left = [await bench.say(text, chat=chat) for text, chat in (("slow", "a"), ("old", "a"), ("slow", "b"))]
         await until(lambda: bench.turns.active == 2)
@@ -339,7 +339,7 @@ async def test_one_shot_owner_runs_its_own_message_only(tmp_path: Path) -> None:
         assert sorted(turn.inbounds[0].text for turn in bench.turns.begun) == ["old", "slow"]
 
 
-async def test_key_that_is_repeated_while_its_message_is_claimed_runs_once(tmp_path: Path) -> None:
+async def test_key_repeated_during_a_claim_runs_once(tmp_path: Path) -> None:
     async with open_bench(tmp_path, own_only=True) as bench:
         claim, claimed, go = bench.store.inbox.claim, asyncio.Event(), asyncio.Event()
 
@@ -364,7 +364,7 @@ async def test_key_that_is_repeated_while_its_message_is_claimed_runs_once(tmp_p
         assert (len(bench.turns.begun), row.attempts) == (1, 0)
 
 
-async def test_one_shot_owner_takes_no_old_message_into_its_turn(tmp_path: Path) -> None:
+async def test_one_shot_process_merges_no_older_message(tmp_path: Path) -> None:
     started, go = asyncio.Event(), asyncio.Event()
     joined: list[str] = []
 
@@ -390,7 +390,7 @@ async def test_one_shot_owner_takes_no_old_message_into_its_turn(tmp_path: Path)
         assert row.state == "waiting"
 
 
-async def test_one_shot_owner_runs_an_old_message_whose_key_it_is_given(tmp_path: Path) -> None:
+async def test_one_shot_process_runs_an_older_message_with_the_same_key(tmp_path: Path) -> None:
     async with open_bench(tmp_path) as bench:
         await bench.store.sessions.change(SessionKey("chat"), paused=True)
         old = await bench.say("old", key="k")

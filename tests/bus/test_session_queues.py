@@ -44,7 +44,7 @@ async def test_message_is_answered(tmp_path: Path) -> None:
         assert await bench.replies(await bench.say("hello")) == ["hello"]
 
 
-async def test_session_queue_is_gone_when_its_work_is_done(tmp_path: Path, rounds: Callable[[int, int], int]) -> None:
+async def test_session_queue_is_closed_when_its_work_is_done(tmp_path: Path, rounds: Callable[[int, int], int]) -> None:
     async with open_bench(tmp_path) as bench:
         for n in range(rounds(30, 3_000)):
             await bench.outcome(await bench.say("hello", chat=f"chat {n}"))
@@ -52,7 +52,7 @@ async def test_session_queue_is_gone_when_its_work_is_done(tmp_path: Path, round
         assert not bench.bus.session_queues._context.running_turns
 
 
-async def test_messages_of_a_session_run_in_order_and_never_at_once(tmp_path: Path) -> None:
+async def test_messages_of_a_session_run_in_order_and_never_concurrently(tmp_path: Path) -> None:
     async with open_bench(tmp_path, mode=QueueMode.FOLLOWUP) as bench:
         said = [await bench.say(f"number {n}") for n in range(15)]
         assert await bench.replies(*said) == [f"number {n}" for n in range(15)]
@@ -60,7 +60,7 @@ async def test_messages_of_a_session_run_in_order_and_never_at_once(tmp_path: Pa
         assert bench.turns.overlaps == []
 
 
-async def test_turns_that_run_at_once_are_limited(tmp_path: Path) -> None:
+async def test_concurrent_turns_are_limited(tmp_path: Path) -> None:
     gate = Gate()
     async with open_bench(tmp_path, scripts={"hold": gate}, settings=BusSettings(slots=3)) as bench:
         said = [await bench.say("hold", chat=f"chat {n}") for n in range(9)]
@@ -70,7 +70,7 @@ async def test_turns_that_run_at_once_are_limited(tmp_path: Path) -> None:
         assert bench.turns.maximum == 3
 
 
-async def test_busy_session_does_not_hold_up_another(tmp_path: Path) -> None:
+async def test_busy_session_does_not_block_another(tmp_path: Path) -> None:
     gate = Gate()
     async with open_bench(tmp_path, scripts={"hold": gate}) as bench:
         await bench.say("hold", chat="one")
@@ -78,7 +78,7 @@ async def test_busy_session_does_not_hold_up_another(tmp_path: Path) -> None:
         gate.open.set()
 
 
-async def test_collect_makes_one_turn_of_what_waited(tmp_path: Path) -> None:
+async def test_collect_merges_waiting_messages_into_one_turn(tmp_path: Path) -> None:
     gate = Gate()
     async with open_bench(tmp_path, scripts={"hold": gate}, mode=QueueMode.COLLECT) as bench:
         first = await bench.say("hold")
@@ -89,7 +89,7 @@ async def test_collect_makes_one_turn_of_what_waited(tmp_path: Path) -> None:
         assert (await bench.outcome(said[2])).merged_into == said[0].id
 
 
-async def test_collect_takes_in_what_comes_right_before_the_turn_begins(tmp_path: Path) -> None:
+async def test_collect_includes_a_message_that_arrives_right_before_the_turn(tmp_path: Path) -> None:
     async with open_bench(tmp_path, mode=QueueMode.COLLECT) as bench:
         queue = bench.store.inbox.queue
         late: list[Accepted] = []
@@ -104,7 +104,7 @@ async def test_collect_takes_in_what_comes_right_before_the_turn_begins(tmp_path
         assert await bench.replies(await bench.say("one")) == ["one + two"]
 
 
-async def test_message_during_a_run_joins_it_when_it_asks(tmp_path: Path) -> None:
+async def test_message_during_a_turn_joins_it_at_the_next_round(tmp_path: Path) -> None:
     arrived = asyncio.Event()
 
     async def steerable(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
@@ -146,7 +146,7 @@ async def test_message_that_did_not_join_the_turn_runs_next(tmp_path: Path) -> N
         assert await bench.replies(first, second) == ["hold", "later"]
 
 
-async def test_followup_and_collect_let_nothing_join(tmp_path: Path) -> None:
+async def test_messages_do_not_join_in_followup_and_collect_modes(tmp_path: Path) -> None:
     for mode in (QueueMode.FOLLOWUP, QueueMode.COLLECT):
         seen: list[bool] = []
 
@@ -161,7 +161,7 @@ async def test_followup_and_collect_let_nothing_join(tmp_path: Path) -> None:
         assert seen == [False]
 
 
-async def test_interrupt_cancels_the_run_and_merges_what_waits(tmp_path: Path) -> None:
+async def test_interrupt_cancels_the_turn_and_merges_waiting_messages(tmp_path: Path) -> None:
     gate = Gate()
     async with open_bench(tmp_path, scripts={"hold": gate}, mode=QueueMode.INTERRUPT) as bench:
         first = await bench.say("hold")
@@ -218,7 +218,7 @@ async def test_waiting_command_keeps_later_messages_out_of_the_running_turn(tmp_
         assert taken == []
 
 
-async def test_broken_session_command_does_not_block_its_queue(tmp_path: Path) -> None:
+async def test_failing_session_command_does_not_block_its_queue(tmp_path: Path) -> None:
     async def broken(inbound: Inbound, session: SessionKey) -> str:
         raise ZeroDivisionError
 
@@ -255,7 +255,7 @@ async def test_waiting_message_can_be_cancelled_by_its_id(tmp_path: Path) -> Non
         assert [row.outbound.text for row in pending] == [told]
 
 
-async def test_message_to_a_paused_session_is_told_so_at_once(tmp_path: Path) -> None:
+async def test_sender_to_a_paused_session_is_told_at_once(tmp_path: Path) -> None:
     async with open_bench(tmp_path) as bench:
         await bench.store.sessions.change(CHAT, paused=True)
         with bench.bus.hub.subscribe(session=CHAT) as notices:
@@ -265,7 +265,7 @@ async def test_message_to_a_paused_session_is_told_so_at_once(tmp_path: Path) ->
         assert (notice.trace, notice.text) == (said.trace, say(Sentence.PAUSED))
 
 
-async def test_cancelling_what_is_unknown_or_over_says_so(tmp_path: Path) -> None:
+async def test_cancelling_an_unknown_or_ended_message_returns_false(tmp_path: Path) -> None:
     async with open_bench(tmp_path) as bench:
         done = await bench.say("hello")
         await bench.outcome(done)
@@ -273,7 +273,7 @@ async def test_cancelling_what_is_unknown_or_over_says_so(tmp_path: Path) -> Non
         assert not await bench.bus.session_queues.cancel("m_unknown", "what")
 
 
-async def test_paused_session_keeps_everything_and_runs_nothing(tmp_path: Path) -> None:
+async def test_paused_session_keeps_its_messages_and_runs_nothing(tmp_path: Path) -> None:
     async with open_bench(tmp_path) as bench:
         await bench.store.sessions.change(CHAT, paused=True)
         said = [await bench.say(text) for text in ("one", "two")]
@@ -296,7 +296,7 @@ def parking(on: WaitsFor = WaitsFor.APPROVAL, until: float | None = None) -> Scr
     return park
 
 
-async def test_parked_turn_gives_its_queue_and_slot_back_and_resumes_when_woken(tmp_path: Path) -> None:
+async def test_parked_turn_releases_queue_and_slot_and_resumes_when_woken(tmp_path: Path) -> None:
     settings = BusSettings(slots=1)
     async with open_bench(tmp_path, scripts={"park": parking()}, settings=settings) as bench:
         first = await bench.say("park")
@@ -306,7 +306,7 @@ async def test_parked_turn_gives_its_queue_and_slot_back_and_resumes_when_woken(
         assert not await bench.bus.session_queues.wake(bench.turns.begun[0].id)
 
 
-async def test_wake_that_comes_while_the_turn_parks_is_not_lost(tmp_path: Path) -> None:
+async def test_wake_during_parking_is_not_lost(tmp_path: Path) -> None:
     async def hasty(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
         if len(turns.begun) > 1:
             return await turns.echo(turn)
@@ -317,7 +317,7 @@ async def test_wake_that_comes_while_the_turn_parks_is_not_lost(tmp_path: Path) 
         assert await bench.replies(await bench.say("hasty")) == ["hasty"]
 
 
-async def test_stop_that_comes_while_the_turn_parks_is_not_lost(tmp_path: Path) -> None:
+async def test_stop_during_parking_is_not_lost(tmp_path: Path) -> None:
     async with open_bench(tmp_path, scripts={"park": parking()}) as bench:
         park = bench.store.turns.park
 
@@ -331,7 +331,7 @@ async def test_stop_that_comes_while_the_turn_parks_is_not_lost(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("fault", ["start", "finish"])
-async def test_turn_that_a_full_disk_saves_from_being_cancelled_goes_on(tmp_path: Path, fault: str) -> None:
+async def test_turn_whose_cancellation_was_not_written_continues(tmp_path: Path, fault: str) -> None:
     gate = Gate()
 
     async def fail(*arguments: Any) -> None:
@@ -355,7 +355,7 @@ async def test_turn_that_a_full_disk_saves_from_being_cancelled_goes_on(tmp_path
         assert await bench.replies(said) == ["park"]
 
 
-async def test_time_wakes_a_turn_that_waits_for_time(tmp_path: Path) -> None:
+async def test_parked_turn_wakes_at_its_time(tmp_path: Path) -> None:
     clock = ManualClock(jump=True)
     script = parking(WaitsFor.TIME, clock.now().timestamp() + 1_200)
     async with open_bench(tmp_path, scripts={"park": script}, clock=clock) as bench:
@@ -386,7 +386,7 @@ async def test_parked_turn_can_be_cancelled_and_its_sender_is_told(tmp_path: Pat
         assert [row.outbound.text for row in await bench.store.outbox.next("memory", "", 1e12)] == [result.reply]
 
 
-async def test_pause_before_its_next_attempt_ends_when_the_turn_is_stopped(tmp_path: Path) -> None:
+async def test_stop_ends_the_pause_before_the_next_attempt(tmp_path: Path) -> None:
     async def broken(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
         raise ZeroDivisionError
 
@@ -414,7 +414,7 @@ async def test_paused_session_does_not_lose_its_ready_turn(tmp_path: Path) -> No
         assert await bench.replies(said) == ["park"]
 
 
-async def test_joined_message_counts_as_taken_even_if_its_hint_comes_late(tmp_path: Path) -> None:
+async def test_joined_message_is_not_offered_again_by_a_late_hint(tmp_path: Path) -> None:
     late = message("late")
     running = RunningTurn(Turn(TurnId("t"), CHAT, trace=None, span=None, inbounds=()))  # type: ignore[arg-type]
     running.mark_joined([late.id])
@@ -424,9 +424,7 @@ async def test_joined_message_counts_as_taken_even_if_its_hint_comes_late(tmp_pa
 
 
 @pytest.mark.parametrize("other", [{"model": "m2"}, {"background": True}])
-async def test_message_for_another_model_or_care_does_not_join_nor_is_it_overtaken(
-    tmp_path: Path, other: dict[str, Any]
-) -> None:
+async def test_message_for_another_model_neither_joins_nor_is_overtaken(tmp_path: Path, other: dict[str, Any]) -> None:
     gate = Gate()
     joined: list[str] = []
 
@@ -474,7 +472,7 @@ class BrokenRouting(ChatRouting):
         return super().mode_of(channel)
 
 
-async def test_defect_in_one_session_is_not_the_others(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+async def test_defect_in_one_session_does_not_affect_others(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     slowly = BusSettings(failure_seconds=60)
     async with open_bench(tmp_path, routing=BrokenRouting(), settings=slowly) as bench:
         kept = await bench.say("hi", chat="one", channel="broken")
@@ -486,7 +484,7 @@ async def test_defect_in_one_session_is_not_the_others(tmp_path: Path, caplog: p
         assert (await bench.outcome(kept)).state == "done"
 
 
-async def test_woken_turn_goes_on_by_itself_after_a_defect_in_its_queue(tmp_path: Path) -> None:
+async def test_woken_turn_resumes_after_a_defect_in_its_queue(tmp_path: Path) -> None:
     async with open_bench(tmp_path, scripts={"park": parking()}) as bench:
         said = await bench.say("park")
         await until(lambda: not bench.bus.session_queues._queues)

@@ -28,7 +28,7 @@ def queues_over(store: Store) -> tuple[SessionQueues, Acceptor]:
     )
 
 
-async def test_queues_without_workers_cancel_what_waits(tmp_path: Path) -> None:
+async def test_queues_without_workers_cancel_waiting_messages(tmp_path: Path) -> None:
     async with open_store(tmp_path, StoreSettings(), SystemClock()) as store:
         session_queues, accept = queues_over(store)
         said = await accept(message("hi", chat="chat"))
@@ -36,7 +36,7 @@ async def test_queues_without_workers_cancel_what_waits(tmp_path: Path) -> None:
         assert await store.inbox.waiting(CHAT) == ()
 
 
-async def test_queues_without_workers_end_a_turn_that_waits(tmp_path: Path) -> None:
+async def test_queues_without_workers_cancel_a_parked_turn(tmp_path: Path) -> None:
     async with open_store(tmp_path, StoreSettings(), SystemClock()) as store:
         session_queues, accept = queues_over(store)
         said = await accept(message("hi", chat="chat"))
@@ -47,7 +47,7 @@ async def test_queues_without_workers_end_a_turn_that_waits(tmp_path: Path) -> N
         assert (await store.inbox.find_result(said.id)).state == "cancelled"  # type: ignore[union-attr]
 
 
-async def test_session_that_goes_on_without_workers_is_answered_when_they_come(tmp_path: Path) -> None:
+async def test_session_resumed_without_workers_is_answered_once_they_start(tmp_path: Path) -> None:
     async with open_store(tmp_path, StoreSettings(), SystemClock()) as store:
         session_queues, accept = queues_over(store)
         said = await accept(message("hi", chat="chat"))

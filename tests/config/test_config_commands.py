@@ -38,7 +38,7 @@ def load(home: Path, text: str = "", environ: Mapping[str, str] | None = None) -
     return load_config(SECTIONS, home=home, environ=environ or {})
 
 
-def test_show_hides_secrets_and_tells_origins(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_show_hides_secrets_and_names_origins(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = '[web]\ntoken = "s3cret"\nprices.gpt.input = 2\n'
     assert show_settings(load(tmp_path, text, {"HOB_WEB_PORT": "81"}), origin=True) == 0
     assert capsys.readouterr().out.splitlines() == [
@@ -50,7 +50,7 @@ def test_show_hides_secrets_and_tells_origins(tmp_path: Path, capsys: pytest.Cap
     ]
 
 
-def test_show_names_what_a_secret_refers_to(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_show_names_the_reference_of_a_secret(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     show_settings(load(tmp_path, '[web]\ntoken = "env:KEY"\n'))
     assert "web.token = •••• (env:KEY)" in capsys.readouterr().out
 
@@ -82,7 +82,7 @@ def test_get_prints_the_bare_value(tmp_path: Path, capsys: pytest.CaptureFixture
     assert capsys.readouterr().out == printed
 
 
-def test_get_reveals_a_secret_only_when_told_to(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_get_reveals_a_secret_only_on_request(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert print_setting(load(tmp_path, '[web]\ntoken = "s3cret"\n'), "web.token", reveal=True) == 0
     assert capsys.readouterr().out == "s3cret\n"
     assert print_setting(load(tmp_path, '[web]\ntoken = "env:NO"\n'), "web.token", reveal=True) == 2
@@ -103,7 +103,7 @@ def test_set_and_unset_change_the_file(tmp_path: Path, capsys: pytest.CaptureFix
     assert capsys.readouterr() == ("-1\n80\n", "now in force: web.port = 80  # default\n")
 
 
-def test_unset_says_what_is_in_force(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unset_reports_the_effective_value(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     environ = {"HOB_WEB_PORT": "5"}
     assert unset_setting("web.port", sections=SECTIONS, home=tmp_path, environ=environ) == 0
     assert capsys.readouterr().err == (
@@ -111,7 +111,7 @@ def test_unset_says_what_is_in_force(tmp_path: Path, capsys: pytest.CaptureFixtu
     )
 
 
-def test_set_says_what_outranks_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_set_reports_a_layer_that_outranks_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     environ = {"HOB_WEB_PORT": "5"}
     assert set_setting("web.port", "6", sections=SECTIONS, home=tmp_path, environ=environ) == 0
     assert "but environment HOB_WEB_PORT outranks it" in capsys.readouterr().err
@@ -139,7 +139,9 @@ def test_check_reads_every_secret(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "web.token: the file" in capsys.readouterr().err
 
 
-def test_check_tells_of_open_secrets_and_unknown_variables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_reports_literal_secrets_and_unknown_variables(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "config.toml").touch(mode=0o600)
     (tmp_path / "config.toml").write_text("[web]\ntoken = 's3cret'\n")
     assert check_settings(sections=SECTIONS, home=tmp_path, environ={"HOB_WBE_PORT": "1"}) == 0
@@ -150,7 +152,7 @@ def test_check_tells_of_open_secrets_and_unknown_variables(tmp_path: Path, capsy
     assert "s3cret" not in captured.err
 
 
-def test_show_heads_each_section_and_speaks_the_language_of_the_terminal(
+def test_show_has_a_heading_per_section_in_the_terminals_language(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = load_config(BUILT_IN, home=tmp_path, environ={})

@@ -79,17 +79,17 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def test_comments_and_layout_stay(file: Path) -> None:
+def test_comments_and_layout_are_preserved(file: Path) -> None:
     put(file, "web.port", "82")
     assert file.read_text() == TEXT.replace("81", "82")
 
 
-def test_inline_table_stays_one(file: Path) -> None:
+def test_inline_table_stays_inline(file: Path) -> None:
     put(file, 'web.prices."gpt-4.1".input', "3")
     assert file.read_text() == TEXT.replace("2.0", "3.0")
 
 
-def test_new_file_is_private_and_says_what_it_is(tmp_path: Path) -> None:
+def test_new_file_is_private_and_has_a_header(tmp_path: Path) -> None:
     path = tmp_path / "home" / "config.toml"
     put(path, "web.port", "82")
     assert path.read_text().startswith("# Settings of Hob.")
@@ -97,7 +97,7 @@ def test_new_file_is_private_and_says_what_it_is(tmp_path: Path) -> None:
     assert (path.stat().st_mode & 0o777, path.parent.stat().st_mode & 0o777) == (0o600, 0o700)
 
 
-def test_file_that_others_could_read_is_closed(file: Path) -> None:
+def test_file_readable_by_others_is_made_private(file: Path) -> None:
     file.chmod(0o644)
     put(file, "web.token", "s3cret")
     assert file.stat().st_mode & 0o777 == 0o600
@@ -119,7 +119,7 @@ def test_file_that_others_could_read_is_closed(file: Path) -> None:
         ("web.prices", '{"a.b" = {input = 2}}', {"a.b": {"input": 2}}),
     ],
 )
-def test_text_is_read_by_the_keys_type(file: Path, key: str, text: str, value: Any) -> None:
+def test_text_is_parsed_by_the_keys_type(file: Path, key: str, text: str, value: Any) -> None:
     put(file, key, text)
     found = tomllib.loads(file.read_text())
     for part in key.split("."):
@@ -148,14 +148,14 @@ def test_wrong_value_changes_nothing(file: Path, key: str, text: str, reason: st
     assert file.read_text() == TEXT
 
 
-def test_one_of_several_mistakes_can_be_mended(file: Path) -> None:
+def test_one_of_several_errors_can_be_fixed(file: Path) -> None:
     file.write_text('[web]\nport = "x"\nwait = "y"\nhots = 1\n')
     put(file, "web.port", "82")
     assert drop(file, "web.hots")
     assert file.read_text() == '[web]\nport = 82\nwait = "y"\n'
 
 
-def test_file_that_is_no_toml_is_left_alone(file: Path) -> None:
+def test_invalid_toml_file_is_left_unchanged(file: Path) -> None:
     file.write_text("[web\n")
     with pytest.raises(ConfigInvalid, match=r"config.toml:1:5: "):
         put(file, "web.port", "82")
@@ -170,7 +170,7 @@ def test_link_stays_a_link(file: Path, tmp_path: Path) -> None:
     assert "82" in file.read_text()
 
 
-def test_windows_line_ends_stay(file: Path) -> None:
+def test_windows_line_ends_are_preserved(file: Path) -> None:
     file.write_bytes(TEXT.replace("\n", "\r\n").encode())
     put(file, "web.wait", "2")
     assert file.read_bytes().replace(b"\r\n", b"").count(b"\n") == 0
@@ -190,13 +190,13 @@ def test_concurrent_edit_of_the_file_is_not_overwritten(file: Path, monkeypatch:
     assert [each.name for each in file.parent.iterdir()] == ["config.toml"]
 
 
-def test_key_can_be_taken_out(file: Path) -> None:
+def test_key_can_be_removed(file: Path) -> None:
     assert drop(file, "web.host")
     assert file.read_text() == TEXT.replace("\"host\" = 'a'\n", "")
     assert not drop(file, "web.host")
 
 
-def test_unknown_key_that_is_not_there_is_an_error(file: Path) -> None:
+def test_removing_an_unknown_absent_key_is_an_error(file: Path) -> None:
     with pytest.raises(UnknownKey, match=r"web.prot: unknown key; did you mean web.port\?"):
         drop(file, "web.prot")
 
@@ -224,7 +224,7 @@ CHANGES = (
 @given(
     st.sampled_from(SHAPES), st.lists(st.sampled_from(CHANGES) | st.sampled_from(CHANGES).map(lambda c: (*c[:2], None)))
 )
-def test_any_change_in_any_layout_changes_that_key_alone(
+def test_change_in_any_layout_affects_only_that_key(
     tmp_path: Path, shape: str, changes: list[tuple[str, str, Any]]
 ) -> None:
     path = tmp_path / "config.toml"
@@ -244,7 +244,7 @@ def test_any_change_in_any_layout_changes_that_key_alone(
         assert editing._pruned(tomllib.loads(path.read_text())) == editing._pruned(expected)
 
 
-def test_key_that_goes_takes_its_empty_table_along_but_no_comment(tmp_path: Path) -> None:
+def test_removed_key_takes_its_empty_table_but_no_comment(tmp_path: Path) -> None:
     file = tmp_path / "config.toml"
     put(file, "agent.low", "2")
     put(file, "web.prices.x.input", "3")

@@ -47,28 +47,28 @@ def problem(home: Path, data: bytes) -> str:
         (b"a = " + b"9" * 10_000, "config.toml: Exceeds the limit"),
     ],
 )
-def test_invalid_toml_is_reported_with_its_place(tmp_path: Path, data: bytes, told: str) -> None:
+def test_invalid_toml_is_reported_with_line_and_column(tmp_path: Path, data: bytes, told: str) -> None:
     assert problem(tmp_path, data).startswith(told)
 
 
-def test_windows_line_ends_change_no_place(tmp_path: Path) -> None:
+def test_windows_line_ends_do_not_shift_positions(tmp_path: Path) -> None:
     told = problem(tmp_path, b"[agent]\r\n\r\nround = 1\r\n")
     assert told == "config.toml:3:1: agent.round: unknown key; did you mean agent.rounds?"
 
 
-def test_directory_in_its_place_is_told(tmp_path: Path) -> None:
+def test_directory_instead_of_the_file_is_reported(tmp_path: Path) -> None:
     (tmp_path / "config.toml").mkdir()
     with pytest.raises(ConfigInvalid, match=r"config.toml: this is a directory; a file is wanted here"):
         load_config(SECTIONS, home=tmp_path, environ={})
 
 
-def test_pipe_in_its_place_does_not_hang(tmp_path: Path) -> None:
+def test_pipe_instead_of_the_file_does_not_hang(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "config.toml")
     with pytest.raises(ConfigInvalid, match="no regular file"):
         load_config(SECTIONS, home=tmp_path, environ={})
 
 
-def test_link_that_leads_nowhere_is_not_taken_for_no_file(tmp_path: Path) -> None:
+def test_dangling_link_is_not_taken_for_a_missing_file(tmp_path: Path) -> None:
     (tmp_path / "config.toml").symlink_to("gone.toml")
     with pytest.raises(ConfigInvalid, match=r"this link leads nowhere \(gone.toml\)"):
         load_config(SECTIONS, home=tmp_path, environ={})
@@ -87,7 +87,7 @@ def as_nobody() -> Iterator[None]:
         os.seteuid(0)
 
 
-def test_file_without_permission_is_told() -> None:
+def test_unreadable_file_is_reported() -> None:
     # not below pytest's own directories, which nobody else may enter
     with TemporaryDirectory(prefix="hob-") as name:
         home = Path(name)
@@ -100,7 +100,7 @@ def test_file_without_permission_is_told() -> None:
 @given(st.binary(max_size=60) | st.text(max_size=40).map(str.encode))
 @example(b"agent = [")
 @example(b"[agent]\nrounds = 3")
-def test_no_content_of_the_file_does_worse_than_being_refused(tmp_path: Path, data: bytes) -> None:
+def test_any_file_content_is_read_or_refused(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "config.toml").write_bytes(data)
     with suppress(ConfigInvalid):
         load_config(SECTIONS, home=tmp_path, environ={})

@@ -84,7 +84,7 @@ def problems(home: Path, text: str | None = None, **layers: Any) -> list[str]:
     return [str(each).removeprefix(f"{home}/") for each in caught.value.problems]
 
 
-def test_defaults_hold_without_file_and_variables(tmp_path: Path) -> None:
+def test_defaults_apply_without_file_and_variables(tmp_path: Path) -> None:
     config = load(tmp_path)
     assert config[Web].port == 80
     assert config[Web].tls == Tls(strict=False)
@@ -146,12 +146,12 @@ def test_values_of_the_environment_get_their_types(tmp_path: Path) -> None:
     assert (web.prices, web.tls.strict, web.limit) == ({"gpt-4.1": Price(2.5)}, True, 7)
 
 
-def test_home_directory_is_meant_by_the_tilde_in_defaults_too(tmp_path: Path) -> None:
+def test_tilde_in_defaults_means_the_home_directory(tmp_path: Path) -> None:
     assert load(tmp_path)[Web].folder == Path("/home/ann/web")
     assert load(tmp_path, '[web]\nfolder = "~/x"\n')[Web].folder == Path("/home/ann/x")
 
 
-def test_relative_path_begins_where_it_was_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_relative_path_is_resolved_against_its_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     monkeypatch.chdir(elsewhere)
@@ -164,7 +164,7 @@ def test_names_with_underscores_reach_the_right_section(tmp_path: Path) -> None:
     assert (config[Web].port, config[WebPages].port_name) == (1, "p")
 
 
-def test_two_keys_with_one_variable_are_a_mistake_of_the_program(tmp_path: Path) -> None:
+def test_two_keys_with_one_variable_are_a_programming_error(tmp_path: Path) -> None:
     @dataclass(frozen=True)
     class Clash:
         pages_low: int = setting(1, "Clashes with web_pages.low.")
@@ -191,20 +191,20 @@ def test_unknown_variable_of_no_section_is_a_warning(tmp_path: Path) -> None:
     assert config[Web].port == 80
 
 
-def test_variables_are_put_into_the_files_texts(tmp_path: Path) -> None:
+def test_variables_are_substituted_in_the_files_texts(tmp_path: Path) -> None:
     text = '[web]\nhost = "a-${NAME}-$${NAME}-$x"\nport = "${PORT}"\n[web.headers]\nA = "${NAME}"\n'
     web = load(tmp_path, text, environ={"NAME": "${PORT}", "PORT": "9"})[Web]
     assert (web.host, web.port, web.headers) == ("a-${PORT}-${NAME}-$x", 9, {"A": "${PORT}"})
 
 
-def test_missing_variable_is_named(tmp_path: Path) -> None:
+def test_missing_variable_is_reported_by_name(tmp_path: Path) -> None:
     found = problems(tmp_path, '[web]\nhost = "${NOPE}"\nmode = "${"\nnames = ["${a b}"]\n')
     assert found[0] == "config.toml:2:1: web.host: the variable NOPE is not set"
     assert "web.mode: `${` has no closing brace" in found[1]
     assert "names[0]: between `${` and `}` stands no variable's name" in "".join(found)
 
 
-def test_all_problems_are_told_at_once_like_a_compiler(tmp_path: Path) -> None:
+def test_all_problems_are_reported_at_once(tmp_path: Path) -> None:
     text = """[web]
 port = 99999
 hots = "x"
@@ -236,17 +236,17 @@ port = 1
     ]
 
 
-def test_key_in_the_wrong_section_is_sent_to_the_right_one(tmp_path: Path) -> None:
+def test_key_in_the_wrong_section_is_reported_with_the_right_one(tmp_path: Path) -> None:
     (found,) = problems(tmp_path, "[web]\nport_name = 'x'\n")
     assert found.endswith("unknown key; did you mean web_pages.port_name?")
 
 
-def test_required_key_that_is_missing_is_told(tmp_path: Path) -> None:
+def test_missing_required_key_is_reported(tmp_path: Path) -> None:
     found = problems(tmp_path, "[web.prices.a]\noutput = 1\n")
     assert found == ["config.toml:1:13: web.prices.a.input: is missing and has no default"]
 
 
-def test_rule_between_keys_is_told_at_its_section(tmp_path: Path) -> None:
+def test_violated_rule_between_keys_is_reported_at_its_section(tmp_path: Path) -> None:
     found = problems(tmp_path, "\n[web_pages]\nlow = 3\n")
     assert found == ["config.toml:2:2: web_pages: low is above high"]
 
@@ -275,7 +275,7 @@ def test_types_are_strict(tmp_path: Path, value: str, reason: str) -> None:
     assert reason in found
 
 
-def test_section_that_is_no_table_is_told(tmp_path: Path) -> None:
+def test_section_that_is_not_a_table_is_reported(tmp_path: Path) -> None:
     assert problems(tmp_path, "web = 1\n") == ["config.toml:1:1: web: expected a table, not a whole number"]
 
 
@@ -290,7 +290,7 @@ def test_stored_override_that_no_longer_fits_is_ignored_with_a_warning(tmp_path:
     ]
 
 
-def test_stored_overrides_can_be_exchanged_without_reading_again(tmp_path: Path) -> None:
+def test_stored_overrides_can_be_replaced_without_reading_again(tmp_path: Path) -> None:
     config = load(tmp_path, "[web]\nport = 81\nwait = 2\n", stored={"web.wait": "4"})
     (tmp_path / "config.toml").write_text("garbage")
     other = config.with_stored({})
@@ -307,7 +307,7 @@ def test_value_is_found_by_its_dotted_key(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("key", "hint"), [("web.prot", "web.port"), ("wbe", "web"), ("web.prices.gtp.input", "web.prices.gpt"), ("", "")]
 )
-def test_unknown_key_is_answered_with_the_nearest(tmp_path: Path, key: str, hint: str) -> None:
+def test_unknown_key_is_reported_with_the_nearest(tmp_path: Path, key: str, hint: str) -> None:
     config = load(tmp_path, "[web.prices.gpt]\ninput = 2\n")
     with pytest.raises(UnknownKey) as caught:
         config.get(key)
@@ -317,7 +317,7 @@ def test_unknown_key_is_answered_with_the_nearest(tmp_path: Path, key: str, hint
 @given(
     st.dictionaries(st.sampled_from(["HOB_WEB_PORT", "HOB_WEB_NAMES", "HOB_WEB_HEADERS", "HOB_WEB_PRICES"]), st.text())
 )
-def test_no_text_of_a_variable_does_worse_than_being_refused(tmp_path: Path, environ: dict[str, str]) -> None:
+def test_any_text_of_a_variable_is_read_or_refused(tmp_path: Path, environ: dict[str, str]) -> None:
     with suppress(ConfigInvalid):
         web = load(tmp_path, environ=environ)[Web]
         assert 0 <= web.port <= 65535
@@ -325,11 +325,11 @@ def test_no_text_of_a_variable_does_worse_than_being_refused(tmp_path: Path, env
         assert all(isinstance(each, str) for each in web.headers.values())
 
 
-def test_variables_exported_by_how_tos_for_clients_are_no_settings(tmp_path: Path) -> None:
+def test_client_variables_of_the_how_tos_are_not_settings(tmp_path: Path) -> None:
     assert load(tmp_path, environ={"HOB_TOKEN": "t", "HOB_URL": "http://127.0.0.1:1"}).warnings == ()
 
 
-def test_broken_rule_names_the_variable_whose_value_broke_it(tmp_path: Path) -> None:
+def test_violated_rule_names_the_variable_that_broke_it(tmp_path: Path) -> None:
     """The line of the file was blamed, where the value did not stand."""
     (tmp_path / "config.toml").write_text("[model]\nname = 'fake-1'\n")
     with pytest.raises(ConfigInvalid) as refused:

@@ -128,7 +128,7 @@ values = st.recursive(
 
 
 @given(st.dictionaries(keys, values, max_size=4), st.integers())
-def test_every_key_has_a_place_and_stands_there(table: dict[str, Any], seed: int) -> None:
+def test_every_key_has_its_true_position(table: dict[str, Any], seed: int) -> None:
     text = write(numbered(table, iter(range(10_000))), seed).replace("\r\n", "\n")
     parsed = tomllib.loads(text)
     found = find_positions(text)
@@ -142,7 +142,7 @@ def test_every_key_has_a_place_and_stands_there(table: dict[str, Any], seed: int
 @example(list("a=[[1],{b=''}]"))
 @example(list('""=1'))
 @example(list("[[a]]\n[[a.b]]\n[[a]]"))
-def test_no_document_that_tomllib_accepts_confuses_the_scanner(pieces: list[str]) -> None:
+def test_scanner_handles_every_document_tomllib_accepts(pieces: list[str]) -> None:
     text = "".join(pieces)
     try:
         parsed = tomllib.loads(text)
@@ -155,19 +155,19 @@ def test_columns_count_characters_from_one() -> None:
     assert find_positions('\n[a]\n  "é" . b = 1\n')[("a", "é", "b")] == (3, 9)
 
 
-def test_tables_of_an_array_are_told_apart() -> None:
+def test_tables_of_an_array_have_separate_positions() -> None:
     found = find_positions("[[a]]\nb = 1\n[[a]]\nb = 2\n[a.c]\nd = 3\n")
     assert found[("a", 0, "b")] == (2, 1)
     assert found[("a", 1, "b")] == (4, 1)
     assert found[("a", 1, "c", "d")] == (6, 1)
 
 
-def test_nesting_that_only_just_parses_costs_places_but_no_crash() -> None:
+def test_extreme_nesting_loses_positions_without_a_crash() -> None:
     find_positions("a = 1\nb = " + "[" * 100_000 + "]" * 100_000)
 
 
 @given(st.lists(st.text(min_size=0), min_size=1))
-def test_dotted_key_is_read_back_as_it_was(parts: list[str]) -> None:
+def test_dotted_key_round_trips(parts: list[str]) -> None:
     assert parse_key(dotted(tuple(parts))) == tuple(parts)
 
 

@@ -48,7 +48,7 @@ def token_of(config: Config) -> Secret:
     return token
 
 
-def test_variable_is_read_when_asked_for(tmp_path: Path) -> None:
+def test_variable_is_read_on_demand(tmp_path: Path) -> None:
     environ: dict[str, str] = {"X": "1"}
     token = token_of(load(tmp_path, "env:KEY", environ))
     with pytest.raises(NotConfigured, match=r"^api.token: the variable KEY is not set$"):
@@ -67,7 +67,7 @@ def test_file_beside_the_settings_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("data", "reason"), [(b"", "empty secret"), (b"\xff", "not UTF-8"), (b"a" * 70_000, "larger")])
-def test_file_that_holds_no_secret_is_told(tmp_path: Path, data: bytes, reason: str) -> None:
+def test_file_without_a_secret_is_reported(tmp_path: Path, data: bytes, reason: str) -> None:
     (tmp_path / "token").write_bytes(data)
     with pytest.raises(NotConfigured, match=reason):
         token_of(load(tmp_path, f"file:{tmp_path}/token")).reveal()
@@ -79,7 +79,7 @@ def test_command_runs_without_a_shell_and_its_first_line_counts(tmp_path: Path) 
     assert token.reveal() == "$HOME; s3cret"
 
 
-def test_command_runs_once_until_it_is_forgotten(tmp_path: Path) -> None:
+def test_command_result_is_cached_until_forgotten(tmp_path: Path) -> None:
     token = token_of(load(tmp_path, f"command:sh -c 'echo x >> {tmp_path}/runs; wc -l < {tmp_path}/runs'"))
     assert (token.reveal(), token.reveal()) == ("1", "1")
     token.forget()
@@ -94,13 +94,13 @@ def test_command_runs_once_until_it_is_forgotten(tmp_path: Path) -> None:
         ("true", "api.token: the reference leads to an empty secret"),
     ],
 )
-def test_failing_command_is_told_without_its_output(tmp_path: Path, command: str, reason: str) -> None:
+def test_failing_command_is_reported_without_its_output(tmp_path: Path, command: str, reason: str) -> None:
     with pytest.raises(NotConfigured) as caught:
         token_of(load(tmp_path, f"command:{command}")).reveal()
     assert str(caught.value) == reason
 
 
-def test_command_that_hangs_is_ended_with_its_children(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hanging_command_is_killed_with_its_children(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(secrets, "COMMAND_SECONDS", 0.3)
     token = token_of(load(tmp_path, f"command:sh -c 'sleep 60 & echo $! > {tmp_path}/child; wait'"))
     began = time.monotonic()
@@ -120,7 +120,7 @@ def test_keyring_without_the_extra_says_how_to_get_it(tmp_path: Path, monkeypatc
         token_of(load(tmp_path, "keyring:hob/ann")).reveal()
 
 
-def test_keyring_is_asked_for_service_and_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_keyring_is_queried_by_service_and_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ring, errors = types.ModuleType("keyring"), types.ModuleType("keyring.errors")
     vars(errors)["KeyringError"] = type("KeyringError", (Exception,), {})
     vars(ring)["get_password"] = lambda service, user: "s3cret" if (service, user) == ("a/b", "ann") else None
@@ -144,7 +144,7 @@ def test_substituted_variable_never_becomes_a_reference(tmp_path: Path) -> None:
     assert token_of(load(tmp_path, "file:${DIR}/k", {"DIR": "/run"})).reference == "file:/run/k"
 
 
-def test_open_secret_is_noted_and_warned_of_when_others_may_read_it(tmp_path: Path) -> None:
+def test_literal_secret_is_noted_with_a_warning_if_others_may_read_it(tmp_path: Path) -> None:
     (note,) = load(tmp_path, "s3cret").notes
     assert (note.key, note.place and note.place.line) == ("api.token", 2)
     assert load(tmp_path, "s3cret").warnings == ()
@@ -154,7 +154,7 @@ def test_open_secret_is_noted_and_warned_of_when_others_may_read_it(tmp_path: Pa
 
 
 @pytest.mark.parametrize("token", ["env:KEY", "${KEY}"])
-def test_referred_secret_is_neither_noted_nor_warned_of(tmp_path: Path, token: str) -> None:
+def test_referenced_secret_is_not_noted(tmp_path: Path, token: str) -> None:
     (tmp_path / "config.toml").touch(mode=0o644)
     config = load(tmp_path, token, {"KEY": "s3cret"})
     assert (config.notes, config.warnings) == ((), ())
@@ -170,7 +170,7 @@ def test_secrets_in_lists_and_tables_are_found(tmp_path: Path) -> None:
 
 
 @given(st.text("abcdefgh", min_size=12, max_size=20))
-def test_no_message_and_no_representation_holds_a_secret(tmp_path: Path, secret: str) -> None:
+def test_no_message_or_representation_contains_a_secret(tmp_path: Path, secret: str) -> None:
     quoted = json.dumps(secret)
     config = load(tmp_path, text=f"[api]\ntoken = {quoted}\nmore = [{quoted}]\nkeys = {{ a = {quoted} }}\n")
     assert secret not in f"{config!r} {config[Api]!r} {config[Api].token} {config.notes}"
@@ -189,7 +189,7 @@ def test_no_message_and_no_representation_holds_a_secret(tmp_path: Path, secret:
     assert secret not in str(caught.value)
 
 
-def test_secret_in_a_table_of_tables_is_found_too(tmp_path: Path) -> None:
+def test_secret_in_a_table_of_tables_is_found(tmp_path: Path) -> None:
     @dataclass(frozen=True, slots=True)
     class Inner:
         key: Secret | None = setting(None, "A key.")

@@ -82,7 +82,7 @@ async def undone(daemon: Daemon, id: str) -> dict[str, Any]:
     return seen
 
 
-async def test_home_of_a_release_opens_whole(context: House) -> None:
+async def test_home_of_a_release_opens_completely(context: House) -> None:
     exported = await context.world.hob("export", "--all")
     assert "You said: hello" in exported.out, exported.err
     assert (await context.world.hob("audit", "verify")).status == 0
@@ -95,7 +95,7 @@ async def test_home_of_a_release_opens_whole(context: House) -> None:
     assert rebuilt.status == 0, rebuilt.err
 
 
-async def test_conversation_goes_on_with_its_history_memories_and_note(context: House) -> None:
+async def test_conversation_continues_with_its_history_memories_and_note(context: House) -> None:
     async with context.world.serve() as daemon:
         await told(daemon, "hello again", "main")
         asked = context.world.model.requests[-1].body.decode()
@@ -118,7 +118,7 @@ async def test_changes_of_a_release_are_undone(context: House) -> None:
     assert not (context.work / "made.txt").exists()
 
 
-async def test_approval_that_waited_counts_where_what_was_shown_is_what_would_be_done(context: House) -> None:
+async def test_parked_approval_counts_if_the_call_is_still_what_was_shown(context: House) -> None:
     async with context.world.serve() as daemon:
         waiting = (await daemon.ask("/approvals"))["approvals"]
         assert [each["id"] for each in waiting] == [context.known["approval"]]
@@ -128,7 +128,7 @@ async def test_approval_that_waited_counts_where_what_was_shown_is_what_would_be
     assert (context.world.root / "hob" / "AGENTS.md").read_text() == "Be brief.\n"
 
 
-async def test_approval_that_waited_is_asked_for_again_where_the_file_has_changed(context: House) -> None:
+async def test_parked_approval_is_asked_for_again_if_the_file_has_changed(context: House) -> None:
     rules = context.world.root / "hob" / "AGENTS.md"
     rules.write_text("Be kind.\n")
     async with context.world.serve() as daemon:
@@ -149,7 +149,7 @@ async def allow(daemon: Daemon, id: str) -> None:
     assert answer.status_code == 200, answer.text
 
 
-async def test_question_that_waited_is_answered_and_the_turn_ends(context: House) -> None:
+async def test_parked_question_is_answered_and_the_turn_ends(context: House) -> None:
     async with context.world.serve() as daemon:
         await daemon.post("green", session="asked")
         view = await daemon.get(context.known["asked"], wait=20)
@@ -168,7 +168,7 @@ async def test_backup_of_a_release_is_restored(context: House) -> None:
         assert (await daemon.ask("/status"))["parked"] == 2
 
 
-async def test_person_of_a_release_is_erased_with_what_is_remembered_of_them(context: House) -> None:
+async def test_person_of_a_release_is_erased_with_their_memories(context: House) -> None:
     facts = ("memory", "search", "walnut cake", "--layer", "fact")
     assert "Anna likes walnut cake." in (await context.world.hob(*facts)).out
     for who in ("api:token:anna", "anna"):

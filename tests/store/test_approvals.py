@@ -30,7 +30,7 @@ async def store() -> AsyncIterator[Store]:
         yield opened
 
 
-async def test_question_keeps_what_it_is_bound_to(store: Store) -> None:
+async def test_question_stores_what_it_is_bound_to(store: Store) -> None:
     await store.approvals.put(ASKED)
     assert await store.approvals.find(ASKED.id) == ASKED
     assert await store.approvals.newest(ASKED.turn, ASKED.call, ASKED.hash) == ASKED
@@ -50,7 +50,7 @@ async def test_call_is_asked_about_again_once_its_approval_was_used(store: Store
     assert newest.id == again.id
 
 
-async def test_question_is_the_last_thing_said_until_somebody_writes_or_hob_does(store: Store) -> None:
+async def test_question_is_the_last_message_until_a_person_or_hob_writes(store: Store) -> None:
     asking = message("do it")
     turn = await make_turn(store, asking)
     question = replace(ASKED, id=ApprovalId("a_3"), turn=turn.id)
@@ -66,7 +66,7 @@ async def test_question_is_the_last_thing_said_until_somebody_writes_or_hob_does
 
 
 @pytest.mark.parametrize(("scope", "session"), [("session", SESSION), ("always", None)])
-async def test_approval_for_more_than_once_is_a_grant_until_it_is_revoked(
+async def test_approval_for_repeated_use_is_a_grant_until_revoked(
     store: Store, scope: str, session: SessionKey | None
 ) -> None:
     await store.approvals.put(ASKED)
@@ -80,13 +80,13 @@ async def test_approval_for_more_than_once_is_a_grant_until_it_is_revoked(
 
 
 @pytest.mark.parametrize(("allowed", "scope"), [(True, "once"), (False, "session"), (False, "always")])
-async def test_nothing_else_makes_a_grant(store: Store, allowed: bool, scope: str) -> None:
+async def test_no_other_answer_creates_a_grant(store: Store, allowed: bool, scope: str) -> None:
     await store.approvals.put(ASKED)
     await store.approvals.answer(ASKED.id, allowed, "owner", scope=scope)
     assert await store.approvals.grants() == ()
 
 
-async def test_remaining_time_of_a_question_is_noted_while_it_stands(store: Store) -> None:
+async def test_remaining_time_of_an_open_question_is_stored(store: Store) -> None:
     await store.approvals.put(ASKED)
     await store.approvals.note_remaining({ASKED.id: 30.0})
     assert [each.remaining for each in await store.approvals.standing()] == [30.0]
@@ -98,7 +98,7 @@ async def test_remaining_time_of_a_question_is_noted_while_it_stands(store: Stor
     assert await store.approvals.standing() == ()
 
 
-async def test_void_approval_says_why(store: Store) -> None:
+async def test_expired_approval_says_why(store: Store) -> None:
     await store.approvals.put(ASKED)
     await store.approvals.answer(ASKED.id, True, "owner")
     await store.approvals.expire(ASKED.id, "a file changed")
@@ -109,7 +109,7 @@ async def test_void_approval_says_why(store: Store) -> None:
         await store.approvals.expire(ASKED.id)
 
 
-async def test_forgetting_a_question_forgets_what_it_was_bound_to(store: Store) -> None:
+async def test_erasing_a_question_erases_what_it_was_bound_to(store: Store) -> None:
     await _forgotten(store)
     found = await store.approvals.find(ASKED.id)
     assert found is not None

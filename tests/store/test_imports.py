@@ -52,7 +52,7 @@ async def test_imported_messages_keep_times_and_order(store: Store) -> None:
     assert (session.title, session.entries, session.updated) == ("Hello", 3, 1_700_000_002.0)
 
 
-async def test_same_message_is_taken_once_and_later_ones_are_appended(store: Store) -> None:
+async def test_same_message_is_imported_once_and_later_ones_are_appended(store: Store) -> None:
     await store.imports.add(THERE, "Hello", TALK[:2])
     assert await store.imports.add(THERE, "Hello", (*TALK, TALK[2])) == 1
     assert await store.imports.add(THERE, "Hello", TALK, preview=True) == 0
@@ -64,7 +64,7 @@ async def test_preview_writes_nothing(store: Store) -> None:
     assert await store.sessions.find() == ()
 
 
-async def test_nothing_is_answered_or_sent(store: Store) -> None:
+async def test_imported_messages_are_not_answered_or_sent(store: Store) -> None:
     await store.imports.add(THERE, "Hello", TALK)
     assert (await store.inbox.counts()).waiting == 0
     assert (await store.outbox.counts()).open == 0
@@ -72,13 +72,13 @@ async def test_nothing_is_answered_or_sent(store: Store) -> None:
     assert await store.tasks.find(10) == ()
 
 
-async def test_conversation_of_our_own_takes_in_nothing(store: Store) -> None:
+async def test_hobs_own_session_accepts_no_import(store: Store) -> None:
     await put_message(store, message("mine"))
     with pytest.raises(InvalidRequest, match="of Hob's own"):
         await store.imports.add(SESSION, "", TALK)
 
 
-async def test_erased_messages_do_not_come_back(store: Store) -> None:
+async def test_erased_messages_are_not_imported_again(store: Store) -> None:
     await store.imports.add(THERE, "Hello", TALK)
     await store.erasure.erase_session(THERE, "asked")
     assert await store.imports.add(THERE, "Hello", TALK) == 0
@@ -86,7 +86,7 @@ async def test_erased_messages_do_not_come_back(store: Store) -> None:
     assert (await store.sessions.get(THERE)).title == ""
 
 
-async def test_time_to_come_is_no_last_use(store: Store) -> None:
+async def test_future_time_does_not_count_as_last_use(store: Store) -> None:
     await store.imports.add(THERE, "", (said("a", "from the future", at=4_000_000_000.0),))
     assert (await store.sessions.get(THERE)).updated < 4_000_000_000.0
 
@@ -100,7 +100,7 @@ async def test_calls_stay_with_their_results(store: Store) -> None:
     assert (first.calls, second.call, second.is_error) == ((call,), "c1", True)
 
 
-async def test_timeline_can_write_the_session_again(tmp_path: Path) -> None:
+async def test_imported_session_can_be_rebuilt_from_the_timeline(tmp_path: Path) -> None:
     async with open_store(tmp_path, StoreSettings(), SystemClock()) as store:
         await store.imports.add(THERE, "Hello", TALK[:2])
         await store.imports.add(THERE, "Hello", TALK)

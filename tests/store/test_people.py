@@ -32,12 +32,12 @@ def request(clock: ManualClock, code: str = "ABCDEFGH", address: SenderAddress =
     return PairingRequest(code, address, "Anna", at, at + 60)
 
 
-async def test_new_hob_knows_its_owner_alone(store: Store) -> None:
+async def test_new_hob_knows_only_its_owner(store: Store) -> None:
     (owner,) = await store.people.persons()
     assert (owner.id, owner.cls, owner.addresses) == (OWNER_ID, SenderClass.OWNER, ())
 
 
-async def test_one_person_has_many_addresses_and_each_is_one_persons(store: Store) -> None:
+async def test_person_has_many_addresses_and_each_has_one_person(store: Store) -> None:
     await store.people.link(PHONE, "anna", "Anna")
     anna = await store.people.link(OTHER, "anna")
     assert (anna.name, anna.cls, set(anna.addresses)) == ("Anna", SenderClass.MEMBER, {PHONE, OTHER})
@@ -56,14 +56,14 @@ async def test_link_is_there_after_a_restart(tmp_path: Path, clock: ManualClock)
         assert [each.code for each in await store.people.requests()] == ["ABCDEFGH"]
 
 
-async def test_address_that_is_unlinked_is_no_ones(store: Store) -> None:
+async def test_unlinked_address_belongs_to_nobody(store: Store) -> None:
     await store.people.link(PHONE, "anna")
     assert await store.people.unlink(PHONE)
     assert not await store.people.unlink(PHONE)
     assert (await store.people.link(PHONE, "ben")).addresses == (PHONE,)
 
 
-async def test_forgotten_person_leaves_no_address(store: Store) -> None:
+async def test_removed_person_leaves_no_address(store: Store) -> None:
     await store.people.link(PHONE, "anna", "Anna")
     await store.people.forget("anna")
     assert [person.id for person in await store.people.persons()] == [OWNER_ID]
@@ -72,12 +72,12 @@ async def test_forgotten_person_leaves_no_address(store: Store) -> None:
         await store.people.forget("anna")
 
 
-async def test_owner_is_not_forgotten(store: Store) -> None:
+async def test_owner_cannot_be_removed(store: Store) -> None:
     with pytest.raises(InvalidRequest):
         await store.people.forget(OWNER_ID)
 
 
-async def test_request_ends_with_its_time_and_is_removed_with_the_next(store: Store, clock: ManualClock) -> None:
+async def test_expired_request_is_removed_with_the_next_one(store: Store, clock: ManualClock) -> None:
     await store.people.ask(request(clock))
     await clock.advance(61)
     assert await store.people.requests() == ()

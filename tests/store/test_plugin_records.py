@@ -59,7 +59,7 @@ async def kept(store: Store) -> PluginRecords:
     return records
 
 
-async def test_erased_session_takes_records_along_and_a_restored_backup_does_too(tmp_path: Path) -> None:
+async def test_erasing_a_session_erases_its_records_also_in_a_restored_backup(tmp_path: Path) -> None:
     home, backup = tmp_path / "home", tmp_path / "backup.db"
     async with open_store(home, SETTINGS, CLOCK) as store:
         records = await kept(store)
@@ -74,7 +74,7 @@ async def test_erased_session_takes_records_along_and_a_restored_backup_does_too
     assert [name for name in spilled(home) if "before-restore" not in name] == []
 
 
-async def test_erased_person_takes_records_along_by_id_and_by_address(tmp_path: Path) -> None:
+async def test_erasing_a_person_erases_records_by_id_and_address(tmp_path: Path) -> None:
     async with open_store(tmp_path, SETTINGS, CLOCK) as store:
         records = store.records_of("tea")
         for person in ("p_ann", "telegram:bot:7", "p_bob"):
@@ -85,7 +85,7 @@ async def test_erased_person_takes_records_along_by_id_and_by_address(tmp_path: 
         assert spilled(tmp_path) == []
 
 
-async def test_expired_records_are_not_found_and_let_go_of(tmp_path: Path) -> None:
+async def test_expired_records_are_not_found_and_deleted(tmp_path: Path) -> None:
     clock = ManualClock()
     async with open_store(tmp_path, SETTINGS, clock) as store:
         records = store.records_of("tea")

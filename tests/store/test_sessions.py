@@ -46,7 +46,7 @@ async def test_choice_for_a_session_is_kept_when_it_is_used(store: Store) -> Non
     assert replace(await store.sessions.get(SESSION), updated=0.0) == replace(chosen, archived=False)
 
 
-async def test_choice_leaves_the_others_alone_and_none_makes_no_session(store: Store) -> None:
+async def test_choice_leaves_others_unchanged_and_no_choice_creates_no_session(store: Store) -> None:
     await store.sessions.change(SESSION, paused=False, archived=False)
     assert await store.sessions.find() == ()
     both = (store.sessions.change(SESSION, paused=True), store.sessions.change(SESSION, model="small"))
@@ -67,7 +67,7 @@ async def test_permission_mode_of_a_session_returns_to_the_configured_one(store:
     assert (await store.sessions.get(SESSION)).autonomy is None
 
 
-async def test_conversation_that_begins_afresh_has_its_opened_tools_closed_for_good(tmp_path: Path) -> None:
+async def test_reset_closes_the_sessions_opened_tools(tmp_path: Path) -> None:
     other = SessionKey("other")
     async with open_store(tmp_path, StoreSettings(), SystemClock()) as store:
         for session in (SESSION, other):
@@ -78,7 +78,7 @@ async def test_conversation_that_begins_afresh_has_its_opened_tools_closed_for_g
         assert (store.open_groups.opened(SESSION), store.open_groups.opened(other)) == ((), ("web",))
 
 
-async def test_session_that_was_switched_to_takes_its_title_from_its_first_message(store: Store) -> None:
+async def test_switched_session_takes_its_title_from_its_first_message(store: Store) -> None:
     await store.sessions.switch("chat", SESSION)
     await put_message(store, message("Plan the garden"))
     assert (await store.sessions.get(SESSION)).title == "Plan the garden"
@@ -92,14 +92,14 @@ async def test_session_takes_its_title_from_its_first_message(store: Store) -> N
     assert len((await store.sessions.get(SessionKey("long"))).title) == 60
 
 
-async def test_session_that_a_command_opened_takes_its_title_from_what_comes_after(store: Store) -> None:
+async def test_session_opened_by_a_command_takes_its_title_from_the_next_message(store: Store) -> None:
     await put_message(store, message("/model fast"))
     assert (await store.sessions.get(SESSION)).title == ""
     await put_message(store, message("/etc/hosts is odd"))
     assert (await store.sessions.get(SESSION)).title == "/etc/hosts is odd"
 
 
-async def test_sessions_are_found_by_chat_newest_first_and_archived_apart() -> None:
+async def test_sessions_are_listed_by_chat_newest_first_and_archived_separately() -> None:
     clock = ManualClock()
     async with memory_store(clock) as store:
         inbound = message("hello")
@@ -160,7 +160,7 @@ async def test_permission_is_bound_to_the_exact_call_and_used_once(store: Store)
     assert [await store.approvals.use(id, approval().hash) for _ in range(2)] == [True, False]
 
 
-async def test_answer_stands(store: Store) -> None:
+async def test_answer_cannot_be_changed(store: Store) -> None:
     id = await store.approvals.put(approval())
     answers = await asyncio.gather(*(store.approvals.answer(id, n == 0, f"person {n}") for n in range(3)))
     assert sum(answer is not None for answer in answers) == 1
@@ -187,7 +187,7 @@ async def test_decisions_are_found_by_turn_and_command(store: Store) -> None:
     assert [found.verdict for found in await store.decisions.find(TurnId("t"))] == ["deny", "allow"]
 
 
-async def test_tasks_are_listed_newest_first_and_open_ones_apart(store: Store) -> None:
+async def test_tasks_are_listed_newest_first_and_open_ones_separately(store: Store) -> None:
     done = message("done")
     await put_message(store, done)
     await store.inbox.cancel_waiting(SESSION, "stopped")
@@ -200,7 +200,7 @@ async def test_tasks_are_listed_newest_first_and_open_ones_apart(store: Store) -
     assert [task.title for task in await store.tasks.find(limit=1)] == ["open"]
 
 
-async def test_blobs_are_their_content(tmp_path: Path) -> None:
+async def test_blobs_are_named_by_their_content(tmp_path: Path) -> None:
     data = b"\0\xff" * 1000
     async with open_store(tmp_path, StoreSettings(), SystemClock()) as store:
         first, second = await asyncio.gather(*(store.blobs.put(data, "image/png") for _ in range(2)))

@@ -37,13 +37,13 @@ def full_event() -> TimelineEvent:
     )  # fmt: skip
 
 
-async def test_event_comes_back_whole(store: Store) -> None:
+async def test_event_round_trips(store: Store) -> None:
     event = full_event()
     await store.timeline.add([event])
     assert await store.timeline.trace(event.trace) == (event,)
 
 
-async def test_events_keep_the_order_of_their_commits_not_of_their_clocks(store: Store) -> None:
+async def test_events_are_ordered_by_commit_not_by_clock(store: Store) -> None:
     events = [replace(full_event(), at=at, name=str(at)) for at in (5.0, 1.0, 3.0)]
     for event in events:
         await store.timeline.add([event])
@@ -52,7 +52,7 @@ async def test_events_keep_the_order_of_their_commits_not_of_their_clocks(store:
     assert await store.timeline.latest(2, SessionKey("other")) == ()
 
 
-async def test_follower_reads_on_from_its_cursor(store: Store) -> None:
+async def test_follower_continues_from_its_cursor(store: Store) -> None:
     events = [replace(full_event(), id=new_event_id()) for _ in range(5)]
     await store.timeline.add(events)
     first = await store.timeline.follow(0, 3)
@@ -62,7 +62,7 @@ async def test_follower_reads_on_from_its_cursor(store: Store) -> None:
     assert rest.upto == await store.timeline.newest()
 
 
-async def test_follower_of_some_events_goes_past_the_others(store: Store) -> None:
+async def test_follower_of_some_events_skips_the_others(store: Store) -> None:
     mine, other = SessionKey("api:mine"), SessionKey("api:other")
     kinds = [EventKind.TOOL, EventKind.MODEL, EventKind.TOOL]
     await store.timeline.add([replace(full_event(), id=new_event_id(), session=mine, kind=kind) for kind in kinds])
@@ -73,7 +73,7 @@ async def test_follower_of_some_events_goes_past_the_others(store: Store) -> Non
     assert (await store.timeline.follow(0, 1, kinds=["tool"])).upto == 1
 
 
-async def test_follower_is_told_of_each_commit(store: Store) -> None:
+async def test_follower_is_woken_by_each_commit(store: Store) -> None:
     with store.timeline.news() as news:
         assert not news.is_set()
         await store.timeline.add([full_event()])
@@ -81,7 +81,7 @@ async def test_follower_is_told_of_each_commit(store: Store) -> None:
         assert len((await store.timeline.follow(0, 10)).events) == 1
 
 
-async def test_follower_is_not_woken_by_what_it_does_not_follow(store: Store) -> None:
+async def test_follower_is_not_woken_by_other_events(store: Store) -> None:
     with store.timeline.news([EventKind.TURN]) as turns, store.timeline.news([EventKind.TOOL]) as tools:
         await store.settings.change({"agent.language": "de"})
         assert not turns.is_set()
@@ -92,7 +92,7 @@ async def test_follower_is_not_woken_by_what_it_does_not_follow(store: Store) ->
 
 
 @pytest.mark.parametrize("sql", ["UPDATE timeline SET status = 'x'", "DELETE FROM timeline"])
-async def test_facts_cannot_be_changed(store: Store, sql: str) -> None:
+async def test_events_cannot_be_changed(store: Store, sql: str) -> None:
     event = full_event()
     await store.timeline.add([event])
 
@@ -104,7 +104,7 @@ async def test_facts_cannot_be_changed(store: Store, sql: str) -> None:
     assert await store.timeline.trace(event.trace) == (event,)
 
 
-async def test_same_event_twice_is_refused_whole(store: Store) -> None:
+async def test_repeated_event_rejects_the_whole_transaction(store: Store) -> None:
     event = full_event()
     await store.timeline.add([event])
     with pytest.raises(StoreError):
@@ -129,7 +129,7 @@ async def test_reservation_counts_until_the_reply_settles_it(store: Store) -> No
         assert (spent.cost, spent.unknown_calls, spent.calls, spent.usage) == (200, 0, 1, Usage(10, 5, 4, 3, 2))
 
 
-async def test_unknown_price_is_unknown_and_never_nothing(store: Store) -> None:
+async def test_unknown_price_is_never_free(store: Store) -> None:
     turn = await make_turn(store, message("hello"))
     await store.journal.append(turn.id, [asked(None)])
     assert (await store.ledger.spent()).unknown_calls == 1
@@ -150,23 +150,21 @@ async def test_unknown_price_is_unknown_and_never_nothing(store: Store) -> None:
         (ModelFault.FILTERED, 500),
     ],
 )
-async def test_failed_call_is_free_only_where_the_model_had_not_begun(
-    store: Store, fault: ModelFault, cost: int
-) -> None:
+async def test_failed_call_is_free_only_if_the_model_had_not_begun(store: Store, fault: ModelFault, cost: int) -> None:
     turn = await make_turn(store, message("hello"))
     await store.journal.append(turn.id, [asked(500), ModelFailed(fault, "")])
     spent = await store.ledger.spent()
     assert (spent.cost, spent.unknown_calls) == (cost, 0)
 
 
-async def test_cost_of_a_failed_call_counts_where_it_is_known(store: Store) -> None:
+async def test_known_cost_of_a_failed_call_counts(store: Store) -> None:
     turn = await make_turn(store, message("hello"))
     failed = ModelFailed(ModelFault.EMPTY, "", usage=Usage(9, 1), cost=11)
     await store.journal.append(turn.id, [asked(500), failed])
     assert (await store.ledger.spent()).cost == 11
 
 
-async def test_call_whose_end_no_one_saw_costs_its_worst(store: Store) -> None:
+async def test_call_without_a_recorded_end_costs_its_worst_case(store: Store) -> None:
     turn = await make_turn(store, message("hello"))
     await store.journal.append(turn.id, [asked(500)])
     await store.journal.append(turn.id, [asked(300), replied(100)])
@@ -183,7 +181,7 @@ async def test_call_outside_any_turn_is_recorded_with_its_event(store: Store) ->
     assert await store.timeline.trace(event.trace) == (event,)
 
 
-async def test_spending_is_summed_since_any_moment_by_session_and_by_model() -> None:
+async def test_spending_is_summed_since_any_time_by_session_and_model() -> None:
     clock = ManualClock()
     async with memory_store(clock) as store:
         began = clock.now().timestamp()

@@ -75,7 +75,7 @@ def failed(usage: Usage | None = None, cost: int | None = None, ref: str = "pric
     return ExtraCall(ref, ModelFault.CUT, usage, cost)
 
 
-async def test_failed_attempt_costs_what_it_took_beside_the_answer(bench: TurnBench) -> None:
+async def test_failed_attempt_is_charged_besides_the_answer(bench: TurnBench) -> None:
     turn, _ = await run(bench, Stumbling(failed(Usage(1_000, 500)), failed(cost=7, ref="other")))
     sums = {model: spent.cost for model, spent in await bench.store.ledger.sums("model")}
     assert sums == {"priced": 2_000 + 20, "other": 7}
@@ -83,20 +83,20 @@ async def test_failed_attempt_costs_what_it_took_beside_the_answer(bench: TurnBe
     assert (spent.cost, spent.calls, spent.reserved, spent.unknown_calls) == (2_027, 3, 0, 0)
 
 
-async def test_failed_attempt_that_no_one_counted_costs_the_most_it_may(bench: TurnBench) -> None:
+async def test_failed_attempt_of_unknown_usage_is_charged_its_worst_case(bench: TurnBench) -> None:
     turn, _ = await run(bench, Stumbling(failed()))
     (asked, *_) = await bench.store.journal.load_steps(turn.id)
     assert isinstance(asked, ModelAsked)
     assert (await bench.store.ledger.spent(turn=turn.id)).cost == (asked.reserved or 0) + 20
 
 
-async def test_failed_attempts_stand_in_the_timeline_of_the_turn(bench: TurnBench) -> None:
+async def test_failed_attempts_are_in_the_timeline_of_the_turn(bench: TurnBench) -> None:
     turn, _ = await run(bench, Stumbling(failed(Usage(1, 1)), failed(Usage(2, 2))))
     made = [event for event in await bench.store.timeline.trace(turn.trace) if event.kind is EventKind.MODEL]
     assert sorted((event.status, event.cost) for event in made) == [("cut_stream", 3), ("cut_stream", 6), ("ok", 20)]
 
 
-async def test_failed_attempt_that_leaves_no_money_is_the_last(bench: TurnBench) -> None:
+async def test_failed_attempt_that_uses_up_the_limit_is_the_last(bench: TurnBench) -> None:
     model = Stumbling(failed(cost=990_000))
     turn, state = await run(bench, model, SpendingSettings(daily=1.0))
     assert (state, model.answered) == (TurnState.FAILED, 0)
@@ -105,7 +105,7 @@ async def test_failed_attempt_that_leaves_no_money_is_the_last(bench: TurnBench)
     assert (spent.cost, spent.calls, spent.reserved) == (990_000, 1, 0)
 
 
-async def test_failed_attempt_that_leaves_room_for_another_model_is_followed_by_it(bench: TurnBench) -> None:
+async def test_failed_attempt_is_followed_by_a_model_that_still_fits_the_limit(bench: TurnBench) -> None:
     model = Stumbling(failed(cost=995_000), chain=("priced", "cheap/one"))
     _, state = await run(bench, model, SpendingSettings(models={"priced": PeriodLimits(daily=1.0)}))
     assert state is TurnState.DONE
@@ -114,7 +114,7 @@ async def test_failed_attempt_that_leaves_room_for_another_model_is_followed_by_
     assert "priced" in told
 
 
-async def test_last_attempt_is_told_as_what_it_was_however_little_is_left(bench: TurnBench) -> None:
+async def test_last_attempt_keeps_its_own_error_even_if_the_limit_is_used_up(bench: TurnBench) -> None:
     def session_queues(ref: str) -> tuple[ModelRoute, ...]:
         return (ModelRoute(ref, "acme"),)
 
@@ -208,7 +208,7 @@ async def spent_on_summaries(bench: TurnBench) -> int:
     ],
     ids=["answered", "not counted", "cut", "empty", "told", "turned away"],
 )
-async def test_call_outside_any_turn_costs_what_it_took(
+async def test_call_outside_any_turn_is_charged_its_actual_cost(
     bench: TurnBench, line: ModelReply | ModelError, cost: int
 ) -> None:
     with suppress(ModelError):
@@ -216,7 +216,7 @@ async def test_call_outside_any_turn_costs_what_it_took(
     assert await spent_on_summaries(bench) == cost
 
 
-async def test_call_outside_any_turn_that_is_stopped_costs_the_most_it_may(bench: TurnBench) -> None:
+async def test_stopped_call_outside_any_turn_is_charged_its_worst_case(bench: TurnBench) -> None:
     model = ScriptedModel(Silence())
     async with asyncio.TaskGroup() as group:
         task = group.create_task(outside(bench, model))
@@ -226,7 +226,7 @@ async def test_call_outside_any_turn_that_is_stopped_costs_the_most_it_may(bench
     assert await spent_on_summaries(bench) == WORST
 
 
-async def test_no_other_attempt_is_made_outside_any_turn_either(bench: TurnBench) -> None:
+async def test_call_outside_any_turn_makes_no_further_attempt_either(bench: TurnBench) -> None:
     model = Stumbling(failed(cost=999_000))
     with pytest.raises(BudgetExceeded):
         await outside(bench, model, SpendingSettings(daily=1.0))
@@ -242,7 +242,7 @@ async def test_reservation_of_a_call_takes_no_room_from_its_next_attempt(bench: 
 # Remarks
 
 
-async def test_pending_remark_is_told_without_an_answer(bench: TurnBench) -> None:
+async def test_pending_remark_is_delivered_without_an_answer(bench: TurnBench) -> None:
     turn = await make_turn(bench.store, message("hi"))
     await run(bench, ScriptedModel(replace(ANSWER, cost=850_000)))
     parts = bench.parts(Silence(), spending=SpendingSettings(daily=1.0))
@@ -256,7 +256,7 @@ async def test_pending_remark_is_told_without_an_answer(bench: TurnBench) -> Non
     assert len(result.notes) == 1
 
 
-async def test_remark_is_told_after_a_crash_in_the_middle_too(bench: TurnBench) -> None:
+async def test_remark_survives_a_crash_during_the_call(bench: TurnBench) -> None:
     await run(bench, ScriptedModel(replace(ANSWER, cost=850_000)))
     turn = await make_turn(bench.store, message("hi"))
     driver = Driver(bench.parts(Silence(), "Here I am.", spending=SpendingSettings(daily=1.0)))

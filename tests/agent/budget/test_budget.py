@@ -82,7 +82,7 @@ async def may(budget: Budget, turn: Turn, request: ModelRequest = PRICED) -> boo
         return False
 
 
-async def test_budget_without_limits_refuses_nothing_and_knows_the_worst(store: Store, clock: ManualClock) -> None:
+async def test_budget_without_limits_refuses_nothing_and_knows_the_worst_case(store: Store, clock: ManualClock) -> None:
     turn = await make_turn(store, message("hi"))
     async with budget(store, clock, SpendingSettings()).reserved(turn, PRICED, 2000) as held:
         assert held.worst == 1_250_000  # newly cached input is the dearest
@@ -90,7 +90,7 @@ async def test_budget_without_limits_refuses_nothing_and_knows_the_worst(store: 
         assert held.worst is None
 
 
-async def test_thinking_has_its_room_and_that_is_held_back_too(store: Store, clock: ManualClock) -> None:
+async def test_reservation_includes_the_tokens_for_thinking(store: Store, clock: ManualClock) -> None:
     spending = budget(store, clock, SpendingSettings())
     thinking = replace(PRICED, thinking=Thinking.HIGH)
     turn = await make_turn(store, message("hi"))
@@ -98,7 +98,7 @@ async def test_thinking_has_its_room_and_that_is_held_back_too(store: Store, clo
         assert held.worst == (16_384 + 1000) * 1000  # micro-dollars; a thousandth of a dollar for each token
 
 
-async def test_turns_limit_counts_that_turn_alone(store: Store, clock: ManualClock) -> None:
+async def test_turn_limit_counts_only_that_turn(store: Store, clock: ManualClock) -> None:
     first, second = await make_turn(store, message("a")), await make_turn(store, message("b"))
     limited = budget(store, clock, SpendingSettings(per_turn=1.5))
     await spend(store, first, 1)
@@ -106,7 +106,7 @@ async def test_turns_limit_counts_that_turn_alone(store: Store, clock: ManualClo
     assert await may(limited, second)
 
 
-async def test_sessions_limit_counts_that_session_alone(store: Store, clock: ManualClock) -> None:
+async def test_session_limit_counts_only_that_session(store: Store, clock: ManualClock) -> None:
     first = await make_turn(store, message("a"))
     other = await make_turn(store, message("b"), session=SessionKey("other"))
     limited = budget(store, clock, SpendingSettings(per_session=1.5))
@@ -115,7 +115,7 @@ async def test_sessions_limit_counts_that_session_alone(store: Store, clock: Man
     assert await may(limited, other)
 
 
-async def test_day_ends_and_its_limit_with_it_while_the_month_goes_on(store: Store, clock: ManualClock) -> None:
+async def test_daily_limit_resets_at_midnight_and_the_monthly_one_does_not(store: Store, clock: ManualClock) -> None:
     turn = await make_turn(store, message("a"))
     daily, monthly = SpendingSettings(daily=1.5), SpendingSettings(monthly=1.5)
     await spend(store, turn, 1)
@@ -126,7 +126,7 @@ async def test_day_ends_and_its_limit_with_it_while_the_month_goes_on(store: Sto
     assert await may(budget(store, clock, monthly), turn)
 
 
-async def test_day_of_a_limit_begins_where_the_owner_is(store: Store, clock: ManualClock) -> None:
+async def test_day_of_a_limit_begins_in_the_owners_time_zone(store: Store, clock: ManualClock) -> None:
     turn = await make_turn(store, message("a"))
     daily = SpendingSettings(daily=1.5)
     await spend(store, turn, 1)
@@ -141,7 +141,7 @@ async def test_reservations_of_open_calls_count_as_spent(store: Store, clock: Ma
     assert not await may(budget(store, clock, SpendingSettings(daily=1.5)), turn)
 
 
-async def test_turns_that_look_at_once_do_not_both_take_the_last_dollar(store: Store, clock: ManualClock) -> None:
+async def test_concurrent_turns_do_not_both_reserve_the_last_dollar(store: Store, clock: ManualClock) -> None:
     turns = [await make_turn(store, message(text)) for text in "abcde"]
     limited = budget(store, clock, SpendingSettings(daily=2.5))
 
@@ -171,7 +171,7 @@ async def test_refusal_names_the_setting_and_the_sums(store: Store, clock: Manua
             pass
 
 
-async def test_models_limit_counts_that_model_alone(store: Store, clock: ManualClock) -> None:
+async def test_model_limit_counts_only_that_model(store: Store, clock: ManualClock) -> None:
     turn = await make_turn(store, message("a"))
     limited = budget(store, clock, SpendingSettings(models={"pri*": PeriodLimits(daily=1.5)}, on_unknown="allow"))
     await spend(store, turn, 1)
@@ -180,7 +180,7 @@ async def test_models_limit_counts_that_model_alone(store: Store, clock: ManualC
 
 
 @pytest.mark.parametrize("name", ["vendor/priced-20260101", "priced-20260101", "priced", "pri*", "vendor/*"])
-async def test_models_limit_is_found_by_every_name_that_a_price_is(store: Store, clock: ManualClock, name: str) -> None:
+async def test_model_limit_matches_every_name_that_has_a_price(store: Store, clock: ManualClock, name: str) -> None:
     turn = await make_turn(store, message("a"))
     limited = budget(store, clock, SpendingSettings(models={name: PeriodLimits(daily=0)}))
     assert not await may(limited, turn, replace(PRICED, model="vendor/priced-20260101"))
@@ -198,7 +198,7 @@ async def test_call_with_several_possible_models_keeps_the_limits_of_all(store: 
     assert not await may(limited, turn)  # the first call may yet be answered by the model with the limit
 
 
-async def test_sender_class_has_limits_of_its_own(store: Store, clock: ManualClock) -> None:
+async def test_sender_class_has_its_own_limits(store: Store, clock: ManualClock) -> None:
     limits = SenderClasses(member=SenderLimits(daily=1.5, per_turn=1.2), stranger=SenderLimits(monthly=0))
     limited = budget(store, clock, SpendingSettings(senders=limits))
     member, other, stranger = [await make_turn(store, by(cls)) for cls in (MEMBER, MEMBER, STRANGER)]
@@ -209,7 +209,7 @@ async def test_sender_class_has_limits_of_its_own(store: Store, clock: ManualClo
     assert await may(limited, await make_turn(store, message("the owner's")))
 
 
-async def test_turn_counts_for_the_least_known_of_its_senders(store: Store, clock: ManualClock) -> None:
+async def test_turn_counts_for_its_least_trusted_sender(store: Store, clock: ManualClock) -> None:
     turn = await make_turn(store, message("a"))
     limited = budget(store, clock, SpendingSettings(senders=SenderClasses(stranger=SenderLimits(daily=0))))
     assert await may(limited, turn)
@@ -218,9 +218,7 @@ async def test_turn_counts_for_the_least_known_of_its_senders(store: Store, cloc
             pass
 
 
-async def test_calls_outside_turns_keep_the_limits_and_count_while_they_are_made(
-    store: Store, clock: ManualClock
-) -> None:
+async def test_calls_outside_turns_keep_the_limits_and_count_while_running(store: Store, clock: ManualClock) -> None:
     turn = await make_turn(store, message("a"))
     limited = budget(store, clock, SpendingSettings(daily=1.5))
     async with limited.held(turn.session, SenderClass.OWNER, PRICED, 0):
@@ -231,7 +229,7 @@ async def test_calls_outside_turns_keep_the_limits_and_count_while_they_are_made
     assert await may(limited, turn)
 
 
-async def test_free_model_costs_nothing_though_no_one_counted_its_tokens(store: Store, clock: ManualClock) -> None:
+async def test_free_model_costs_nothing_even_if_its_usage_is_unknown(store: Store, clock: ManualClock) -> None:
     spending = budget(store, clock, SpendingSettings())
     assert [spending.cost_of(model, None) for model in ("free", "priced", "nameless")] == [0, None, None]
 
@@ -241,7 +239,7 @@ async def test_unknown_price_is_refused_when_nothing_is_left(store: Store, clock
     assert not await may(budget(store, clock, SpendingSettings(daily=0)), turn, NAMELESS)
 
 
-async def test_unknown_prices_are_refused_for_stand_ins_too(store: Store, clock: ManualClock) -> None:
+async def test_unknown_prices_are_refused_for_fallback_models_too(store: Store, clock: ManualClock) -> None:
     turn = await make_turn(store, message("a"))
     limited = budget(store, clock, SpendingSettings(daily=5, on_unknown="refuse"))
     async with limited.reserved(turn, replace(PRICED, models=("priced", "nameless")), 0) as held:
@@ -261,7 +259,7 @@ CHAIN = replace(PRICED, models=("priced", "cheap"))
         (SpendingSettings(daily=0.5), ("cheap",), 100_000),
     ],
 )
-async def test_each_model_of_a_chain_keeps_its_own_limits_by_its_own_price(
+async def test_each_model_of_a_chain_is_checked_by_its_own_limits_and_price(
     store: Store, clock: ManualClock, limits: SpendingSettings, asked: tuple[str, ...], worst: int
 ) -> None:
     turn = await make_turn(store, message("a"))
@@ -269,7 +267,7 @@ async def test_each_model_of_a_chain_keeps_its_own_limits_by_its_own_price(
         assert (held.request.models, held.worst) == (asked, worst)
 
 
-async def test_reservations_of_others_are_waited_for(store: Store, clock: ManualClock) -> None:
+async def test_budget_waits_for_reservations_of_other_calls(store: Store, clock: ManualClock) -> None:
     turn, other = await make_turn(store, message("a")), await make_turn(store, message("b"))
     limited = budget(store, clock, SpendingSettings(daily=1.5))
     await store.journal.append(other.id, [ModelAsked("priced", "h", 1, DOLLAR)])
@@ -281,9 +279,7 @@ async def test_reservations_of_others_are_waited_for(store: Store, clock: Manual
     assert waiting.result()
 
 
-async def test_wait_ends_with_the_requests_patience_or_where_it_would_not_help(
-    store: Store, clock: ManualClock
-) -> None:
+async def test_budget_stops_waiting_when_patience_ends_or_waiting_cannot_help(store: Store, clock: ManualClock) -> None:
     turn, other = await make_turn(store, message("a")), await make_turn(store, message("b"))
     await store.journal.append(other.id, [ModelAsked("priced", "h", 1, DOLLAR)])
     patient = replace(PRICED, patience=0.5)
@@ -310,7 +306,7 @@ async def asleep(clock: ManualClock) -> None:
         (NAMELESS, r"\$1\.20, and nothing of it is left \(\$0\.50 spent, \$0\.70 held back\)"),
     ],
 )
-async def test_spent_and_reserved_money_are_told_apart(
+async def test_status_separates_spent_and_reserved_money(
     store: Store, clock: ManualClock, request_: ModelRequest, told: str
 ) -> None:
     turn = await make_turn(store, message("a"))
@@ -321,7 +317,7 @@ async def test_spent_and_reserved_money_are_told_apart(
             pass
 
 
-async def test_key_with_quotes_is_quoted_where_it_is_to_be_typed(store: Store, clock: ManualClock) -> None:
+async def test_key_with_quotes_is_quoted_in_the_command_to_type(store: Store, clock: ManualClock) -> None:
     turn = await make_turn(store, message("a"))
     limited = budget(store, clock, SpendingSettings(models={"pri*": PeriodLimits(daily=0)}))
     with pytest.raises(BudgetExceeded, match=r""": `spending\.models\."pri\*"\.daily` is.*set 'spending\.models"""):
@@ -332,7 +328,7 @@ async def test_key_with_quotes_is_quoted_where_it_is_to_be_typed(store: Store, c
 @pytest.mark.parametrize(
     ("micro", "told"), [(0, "0.00"), (1, "0.000001"), (50_000, "0.05"), (16_985, "0.016985"), (123_456, "0.12")]
 )
-def test_small_sums_are_told_with_all_that_is_known_of_them(micro: int, told: str) -> None:
+def test_small_sums_are_shown_with_full_precision(micro: int, told: str) -> None:
     assert dollars(micro) == told
 
 
@@ -344,7 +340,7 @@ async def test_chain_without_room_names_the_limit_of_its_first_model(store: Stor
             pass
 
 
-async def test_owner_is_told_once_a_session_that_a_model_is_left_out(store: Store, clock: ManualClock) -> None:
+async def test_owner_is_told_once_per_session_that_a_model_is_left_out(store: Store, clock: ManualClock) -> None:
     limited = budget(store, clock, SpendingSettings(models={"priced": PeriodLimits(daily=0.5)}))
 
     async def told(turn: Turn) -> list[str]:
@@ -365,7 +361,7 @@ async def told(limited: Budget, turn: Turn) -> list[str]:
         return [remark.sentence for remark in held.remarks]
 
 
-async def test_owner_is_told_once_when_most_of_a_limit_is_spent(store: Store, clock: ManualClock) -> None:
+async def test_owner_is_warned_once_when_most_of_a_limit_is_spent(store: Store, clock: ManualClock) -> None:
     turn = await make_turn(store, message("a"))
     settings = SpendingSettings(daily=1, monthly=10, warn_at=0.8)
     limited = budget(store, clock, settings)
@@ -380,7 +376,7 @@ async def test_owner_is_told_once_when_most_of_a_limit_is_spent(store: Store, cl
     assert await told(limited, turn) == [Sentence.BUDGET_NEARLY_REACHED]
 
 
-async def test_limits_are_told_to_the_owner_alone(store: Store, clock: ManualClock) -> None:
+async def test_only_the_owner_is_told_about_limits(store: Store, clock: ManualClock) -> None:
     limited = budget(store, clock, SpendingSettings(daily=1))
     turn = await make_turn(store, by(MEMBER))
     await spend(store, turn, 0.9)
@@ -388,7 +384,7 @@ async def test_limits_are_told_to_the_owner_alone(store: Store, clock: ManualClo
     assert await told(limited, await make_turn(store, message("hi"))) == [Sentence.BUDGET_NEARLY_REACHED]
 
 
-async def test_owner_is_told_of_other_peoples_limits(store: Store, clock: ManualClock) -> None:
+async def test_owner_is_told_about_other_peoples_limits(store: Store, clock: ManualClock) -> None:
     limits = SpendingSettings(senders=SenderClasses(member=SenderLimits(monthly=1)))
     limited = budget(store, clock, limits)
     turn = await make_turn(store, by(MEMBER))
@@ -403,7 +399,7 @@ async def test_reserved_money_is_not_reported_as_spent(store: Store, clock: Manu
     assert await told(budget(store, clock, SpendingSettings(daily=1)), turn) == []
 
 
-async def test_standings_tell_each_limit_with_what_is_spent(store: Store, clock: ManualClock) -> None:
+async def test_statuses_list_each_limit_with_the_amount_spent(store: Store, clock: ManualClock) -> None:
     turn = await make_turn(store, message("a"))
     settings = SpendingSettings(daily=1, per_session=3, models={"x/*": PeriodLimits(monthly=2)})
     await spend(store, turn, 0.5)
@@ -415,14 +411,14 @@ async def test_standings_tell_each_limit_with_what_is_spent(store: Store, clock:
     ]
 
 
-def test_long_input_is_reckoned_at_its_dearer_price_a_little_early() -> None:
+def test_long_input_is_estimated_at_the_higher_price_slightly_early() -> None:
     price = Price(100, 1000, 10, 100, above=((200_000, Price(200, 1000, 20, 200)),))
     assert worst_cost(price, 150_000, 0) == 15
     assert worst_cost(price, 170_000, 0) == 34
 
 
 @given(st.integers(0, 10**6), st.integers(0, 10**6), st.integers(0, 4096), st.data())
-def test_no_call_within_its_estimate_costs_more_than_was_held_back(
+def test_call_within_its_estimate_never_costs_more_than_its_reservation(
     read: int, estimate: int, output: int, data: st.DataObject
 ) -> None:
     price = Price(100, 1000, 10, data.draw(st.integers(0, 200)))

@@ -68,7 +68,7 @@ async def store() -> AsyncIterator[Store]:
         yield opened
 
 
-async def test_model_is_shown_with_what_stands_in_and_the_names_there_are(store: Store) -> None:
+async def test_model_is_shown_with_its_fallbacks_and_aliases(store: Store) -> None:
     table = bench(store, Named(chains={"fast": ("c/small",)}))
     assert (await table.say("/model")).splitlines() == [
         "The model of this conversation is a/one.",
@@ -82,20 +82,20 @@ async def test_model_is_shown_with_what_stands_in_and_the_names_there_are(store:
     assert table.model.requests == []
 
 
-async def test_name_that_leads_nowhere_changes_nothing_and_says_why(store: Store) -> None:
+async def test_unknown_model_changes_nothing_and_the_answer_says_why(store: Store) -> None:
     table = bench(store, Named())
     said = await table.say("/model gpt-99")
     assert said == "Nothing changed: There is no model called gpt-99; `hob models list` names them."
     assert (await store.sessions.get(SESSION)).model is None
 
 
-async def test_chosen_name_that_no_longer_leads_anywhere_is_shown_with_the_reason(store: Store) -> None:
+async def test_chosen_model_that_no_longer_exists_is_shown_with_the_reason(store: Store) -> None:
     await store.sessions.change(SESSION, model="gone")
     said = await bench(store, Named()).say("/model")
     assert said.splitlines()[:2] == ["The model of this conversation is gone.", "nobody is called gone"]
 
 
-async def test_usage_tells_of_every_model_the_dearest_first(store: Store) -> None:
+async def test_usage_lists_every_model_with_the_most_expensive_first(store: Store) -> None:
     table = bench(store, Named())
     table.operations.spent = [("c/small", Spent(16_985, 0, Usage(7, 3), 2)), ("b/two", Spent(500, 1, Usage(), 2, 400))]
     lines = (await table.say("/usage")).splitlines()
@@ -108,7 +108,7 @@ async def test_usage_tells_of_every_model_the_dearest_first(store: Store) -> Non
 
 
 @pytest.mark.parametrize(("chosen", "named"), [(None, ""), ("fast", "fast")])
-async def test_summary_names_a_model_only_where_the_session_chose_one(
+async def test_compaction_names_a_model_only_if_the_session_chose_one(
     store: Store, chosen: str | None, named: str
 ) -> None:
     table = bench(store, Named())
@@ -130,6 +130,6 @@ async def test_thinking_is_chosen_by_session(store: Store, level: Thinking) -> N
     assert (await store.sessions.get(SESSION)).thinking is None
 
 
-async def test_level_there_is_not_is_answered_with_those_there_are(store: Store) -> None:
+async def test_unknown_thinking_level_is_answered_with_the_valid_ones(store: Store) -> None:
     said = await bench(store, Named()).say("/think harder")
     assert said.endswith("default. Choose off, minimal, low, medium, high, xhigh or default.")

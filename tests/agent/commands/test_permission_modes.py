@@ -83,7 +83,7 @@ async def test_autonomy_is_chosen_and_shown(store: Store, level: Autonomy) -> No
 
 @pytest.mark.parametrize("language", ["en", "de"])
 @pytest.mark.parametrize(("command", "words"), [("permission", tuple(Mode)), ("autonomy", tuple(Autonomy))])
-async def test_every_word_of_the_guard_is_shown_with_its_meaning(
+async def test_every_level_of_the_guard_is_shown_with_its_meaning(
     store: Store, command: str, words: tuple[str, ...], language: str
 ) -> None:
     said = await commands(store, language).run(message(f"/{command}"), SESSION)
@@ -92,7 +92,7 @@ async def test_every_word_of_the_guard_is_shown_with_its_meaning(
     assert all(len(line) == 2 for line in lines)
 
 
-def test_usual_words_are_the_guards() -> None:
+def test_default_levels_are_the_guards() -> None:
     assert (PermissionModes().modes.words, PermissionModes().autonomies.words) == (tuple(Mode), tuple(Autonomy))
 
 
@@ -105,7 +105,7 @@ def test_usual_words_are_the_guards() -> None:
         ("/autonomy full", "There is no level full; it stays: cautious, as the settings say."),
     ],
 )
-async def test_unknown_word_changes_nothing_and_is_answered_with_those_there_are(
+async def test_unknown_level_changes_nothing_and_is_answered_with_the_valid_ones(
     store: Store, text: str, first: str
 ) -> None:
     said = (await say(store, text)).splitlines()
@@ -115,13 +115,13 @@ async def test_unknown_word_changes_nothing_and_is_answered_with_those_there_are
     assert (found.permission, found.autonomy) == (None, None)
 
 
-async def test_word_that_the_guard_no_longer_has_is_shown_as_it_is(store: Store) -> None:
+async def test_level_the_guard_no_longer_knows_is_shown_unchanged(store: Store) -> None:
     await store.sessions.change(SESSION, permission="gone")
     assert (await say(store, "/permission")).splitlines()[0] == "This conversation permits: gone."
 
 
 @pytest.mark.parametrize("inbound", NOT_TYPED_ALONE.values(), ids=NOT_TYPED_ALONE)
-async def test_loosest_mode_is_only_had_where_the_owner_types_it_alone(store: Store, inbound: Inbound) -> None:
+async def test_loosest_mode_requires_the_owner_to_type_it_in_a_private_chat(store: Store, inbound: Inbound) -> None:
     said = await commands(store).run(inbound, SESSION)
     assert said.startswith("Nothing changed: `/permission full` counts only where you type it yourself")
     assert await permission(store) is None
@@ -129,7 +129,7 @@ async def test_loosest_mode_is_only_had_where_the_owner_types_it_alone(store: St
     assert await permission(store) == "read-only"
 
 
-async def test_loosest_mode_is_not_had_for_a_groups_session_from_elsewhere(store: Store) -> None:
+async def test_loosest_mode_cannot_be_set_for_a_group_session_from_elsewhere(store: Store) -> None:
     group = SessionKey("telegram:group:-100/garden")
     assert (await commands(store).run(FULL, group)).startswith("Nothing changed:")
     assert await permission(store, group) is None
@@ -137,14 +137,16 @@ async def test_loosest_mode_is_not_had_for_a_groups_session_from_elsewhere(store
 
 @pytest.mark.parametrize("cls", [SenderClass.MEMBER, SenderClass.STRANGER])
 @pytest.mark.parametrize("text", ["/permission", "/permission read-only", "/autonomy", "/autonomy supervised"])
-async def test_owner_alone_sees_or_chooses_permission_and_autonomy(store: Store, cls: SenderClass, text: str) -> None:
+async def test_only_the_owner_sees_or_changes_permission_and_autonomy(
+    store: Store, cls: SenderClass, text: str
+) -> None:
     inbound = replace(message(text), sender=Sender("bob", cls=cls))
     assert await commands(store).run(inbound, SESSION) == "Only the owner may do that."
     found = await store.sessions.get(SESSION)
     assert (found.permission, found.autonomy) == (None, None)
 
 
-async def test_settings_that_are_not_known_are_not_named(store: Store) -> None:
+async def test_unknown_configured_level_is_not_named(store: Store) -> None:
     said = await commands(store, permission_modes=PermissionModes()).run(message("/permission"), SESSION)
     assert said.splitlines()[0] == "This conversation permits: as the settings say."
 
@@ -164,7 +166,7 @@ def by_token(text: str, *scopes: TokenScope) -> Inbound:
 
 
 @pytest.mark.parametrize("text", LOOSER)
-async def test_token_without_approval_loosens_nothing(store: Store, text: str) -> None:
+async def test_token_without_approve_scope_cannot_loosen(store: Store, text: str) -> None:
     for inbound in (by_token(text, TokenScope.CHAT, TokenScope.READ), message(text, sender=f"{TOKEN_SENDER}phone")):
         assert "needs the scope `approve`" in await commands(store).run(inbound, SESSION)
     found = await store.sessions.get(SESSION)
@@ -172,16 +174,16 @@ async def test_token_without_approval_loosens_nothing(store: Store, text: str) -
 
 
 @pytest.mark.parametrize("text", [*LOOSER, *NOT_LOOSER])
-async def test_token_that_gives_approval_may_loosen(store: Store, text: str) -> None:
+async def test_token_with_approve_scope_may_loosen(store: Store, text: str) -> None:
     assert "scope" not in await commands(store).run(by_token(text, TokenScope.CHAT, TokenScope.APPROVE), SESSION)
 
 
 @pytest.mark.parametrize("text", NOT_LOOSER)
-async def test_any_token_may_look_and_tighten(store: Store, text: str) -> None:
+async def test_any_token_may_read_and_tighten(store: Store, text: str) -> None:
     assert "scope" not in await commands(store).run(by_token(text, TokenScope.CHAT), SESSION)
 
 
-async def test_tightened_permission_is_not_loosened_by_default(store: Store) -> None:
+async def test_tightened_permission_is_not_loosened_by_choosing_default(store: Store) -> None:
     await say(store, "/permission read-only")
     assert "needs the scope" in await commands(store).run(by_token("/permission default", TokenScope.CHAT), SESSION)
     assert await permission(store) == "read-only"

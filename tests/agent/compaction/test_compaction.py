@@ -81,7 +81,7 @@ async def compact(made: Compactor, keep: int | None = None) -> Compacted | NotCo
     return await made.compact(SESSION, reason="test", model="m", keep=keep)
 
 
-async def test_last_messages_stay_word_for_word(store: Store) -> None:
+async def test_last_messages_stay_verbatim(store: Store) -> None:
     await keep(store, *talk(6))
     done = await compact(compactor(store, ScriptedModel(summary())))
     assert isinstance(done, Compacted)
@@ -92,7 +92,7 @@ async def test_last_messages_stay_word_for_word(store: Store) -> None:
     assert done.summary.text.startswith("## Goals\nTea.")
 
 
-async def test_turns_that_end_while_a_summary_is_made_do_not_pay_for_another(store: Store) -> None:
+async def test_turns_ending_during_a_compaction_do_not_start_another(store: Store) -> None:
     await keep(store, *talk(6))
     model = ScriptedModel(summary(), summary())
     made = compactor(store, model)
@@ -104,14 +104,14 @@ async def test_turns_that_end_while_a_summary_is_made_do_not_pay_for_another(sto
     assert len(model.requests) == 1
 
 
-async def test_last_request_is_appended_word_for_word(store: Store) -> None:
+async def test_last_request_is_appended_verbatim(store: Store) -> None:
     await keep(store, *talk(6))
     done = await compact(compactor(store, ScriptedModel(summary())))
     assert isinstance(done, Compacted)
     assert done.summary.text.endswith(f"## {LAST_REQUEST}\nquestion 3")
 
 
-async def test_summary_where_the_owner_alone_speaks_only_names_untrusted_text_and_is_trusted(
+async def test_summary_of_the_owners_private_session_contains_only_stubs_of_untrusted_text(
     store: Store,
 ) -> None:
     await keep(store, fetched("t0", "q", "evil", "as the web says"), *talk(5))
@@ -129,7 +129,7 @@ def by_a_member(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
     return (replace(entries[0], label=MEMBER), *entries[1:])
 
 
-async def test_summary_where_others_speak_is_made_from_everything_and_untrusted(store: Store) -> None:
+async def test_summary_of_a_shared_session_is_made_from_everything_and_untrusted(store: Store) -> None:
     await keep(store, by_a_member(fetched("t0", "q", "evil", "a")), *talk(5))
     model = ScriptedModel(summary())
     done = await compact(compactor(store, model))
@@ -138,7 +138,7 @@ async def test_summary_where_others_speak_is_made_from_everything_and_untrusted(
     assert "from=web>\nevil\n</untrusted-" in model.requests[0].messages[0].text
 
 
-async def test_groups_summary_is_made_from_everything_anyone_who_spoke(store: Store) -> None:
+async def test_summary_of_a_group_is_made_from_everything_whoever_wrote(store: Store) -> None:
     group = SessionKey("telegram:group:1")
     for entries in (fetched("t0", "q", "evil", "a"), *talk(5)):
         turn = await make_turn(store, message(entries[0].text))
@@ -159,7 +159,7 @@ async def test_trusted_after_untrusted_stays_untrusted(store: Store) -> None:
     assert "Summary of what was said before:\n<untrusted-" in model.requests[0].messages[0].text
 
 
-async def test_untrusted_summary_is_only_named_to_the_owners_next_one(store: Store) -> None:
+async def test_untrusted_summary_is_a_stub_in_the_owners_next_summary(store: Store) -> None:
     await keep(store, *map(by_a_member, talk(6)))
     await compact(compactor(store, ScriptedModel(summary(Goals="evil"))))
     await keep(store, *talk(8))
@@ -190,7 +190,7 @@ BROKEN: list[ModelReply | ModelError | str] = [
 
 
 @pytest.mark.parametrize("broken", BROKEN, ids=["error", "prose", "nothing", "a heading missing", "cut"])
-async def test_failure_leaves_all_as_it_was(store: Store, broken: ModelReply | ModelError | str) -> None:
+async def test_failed_compaction_changes_nothing(store: Store, broken: ModelReply | ModelError | str) -> None:
     before = await keep(store, *talk(6))
     model = ScriptedModel(otherwise=broken)
     done = await compact(compactor(store, model))
@@ -200,14 +200,14 @@ async def test_failure_leaves_all_as_it_was(store: Store, broken: ModelReply | M
     assert len(model.requests) <= 2
 
 
-async def test_bad_draft_gets_one_more_try_that_says_what_was_wrong(store: Store) -> None:
+async def test_bad_draft_is_retried_once_with_the_reason(store: Store) -> None:
     await keep(store, *talk(6))
     model = ScriptedModel(summary(without="Decisions"), summary())
     assert isinstance(await compact(compactor(store, model)), Compacted)
     assert "these sections are missing: Decisions" in model.requests[1].messages[0].text
 
 
-async def test_identifiers_survive_letter_by_letter_and_none_is_invented(store: Store) -> None:
+async def test_identifiers_survive_verbatim_and_none_is_invented(store: Store) -> None:
     turns = talk(5)
     await keep(store, said("tx", "see /srv/tea/kettle.toml and PROJ-17", "done"), *turns)
     invented = summary(**{"Exact identifiers": "- /srv/invented/path.txt\n- PROJ-17"})
@@ -219,7 +219,7 @@ async def test_identifiers_survive_letter_by_letter_and_none_is_invented(store: 
     assert "invented" not in done.summary.text
 
 
-async def test_call_is_never_cut_off_from_its_result(store: Store) -> None:
+async def test_call_is_never_separated_from_its_result(store: Store) -> None:
     rounds: list[Entry] = [Entry(0, "user", "q", MODEL, "t1", START)]
     for number in range(9):
         call = ToolCall(CallId(f"c{number}"), "x", "{}")
@@ -261,14 +261,14 @@ class Meanwhile:
         yield summary()
 
 
-async def test_session_that_is_reset_meanwhile_gets_no_summary(store: Store) -> None:
+async def test_session_reset_during_compaction_gets_no_summary(store: Store) -> None:
     await keep(store, *talk(6))
     model = Meanwhile(lambda: store.sessions.reset(SESSION, "/new"))
     assert await compact(compactor(store, model)) == NotCompacted("the session changed meanwhile")
     assert (await store.transcript.load_view(SESSION, 100)).summary is None
 
 
-async def test_messages_that_come_meanwhile_are_not_lost(store: Store) -> None:
+async def test_messages_arriving_during_compaction_are_not_lost(store: Store) -> None:
     await keep(store, *talk(6))
     model = Meanwhile(lambda: keep(store, said("t9", "late", "yes")))
     assert isinstance(await compact(compactor(store, model)), Compacted)
@@ -295,7 +295,7 @@ async def test_compaction_is_needed_beyond_its_limits(
     assert compactor(store, ScriptedModel()).needed(View((), None, total), tokens) == reason
 
 
-async def test_outline_stands_for_messages_that_the_model_cannot_summarise(store: Store) -> None:
+async def test_outline_replaces_messages_the_model_cannot_summarise(store: Store) -> None:
     """All of up to 5,000 messages were sent twice after every few turns, and nothing came of it."""
     await keep(store, said("tx", "Keep /srv/tea/kettle.toml", "Kept."), *talk(5))
     model = ScriptedModel(otherwise="I would rather not.")
@@ -309,7 +309,7 @@ async def test_outline_stands_for_messages_that_the_model_cannot_summarise(store
     assert (event.status, "could not be used" in event.text) == ("outline", True)
 
 
-async def test_model_that_cannot_summarise_is_asked_more_and_more_seldom(store: Store) -> None:
+async def test_model_that_cannot_summarise_is_asked_with_growing_back_off(store: Store) -> None:
     model = ScriptedModel(otherwise="no")
     made = compactor(store, model)
     asked = []
@@ -326,7 +326,7 @@ async def test_model_that_cannot_summarise_is_asked_more_and_more_seldom(store: 
     assert isinstance(await made.compact(SESSION, reason="/compact", model="m"), NotCompacted)
 
 
-async def test_model_that_cannot_be_asked_now_is_tried_again_later(store: Store) -> None:
+async def test_unavailable_model_is_asked_again_later(store: Store) -> None:
     before = await keep(store, *talk(6))
     model = ScriptedModel(ModelError(ModelFault.OVERLOAD, "busy"), summary())
     made = compactor(store, model)
@@ -339,7 +339,7 @@ async def test_model_that_cannot_be_asked_now_is_tried_again_later(store: Store)
     assert isinstance(await made.compact(SESSION, reason="messages", model="m"), Compacted)
 
 
-async def test_no_more_is_read_than_one_summary_can_hold(store: Store) -> None:
+async def test_compaction_reads_no_more_than_one_summary_can_cover(store: Store) -> None:
     await keep(store, *(said(f"t{number}", "word " * 1_600, "a") for number in range(80)))
     model = ScriptedModel(otherwise=summary())
     done = await compactor(store, model).compact(SESSION, reason="messages", model="m")

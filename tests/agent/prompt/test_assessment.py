@@ -22,12 +22,12 @@ from hob.agent.prompt.assessment import LINES, WorkKind, assess
         ("", WorkKind.GENERAL),
     ],
 )
-def test_messages_are_told_apart(text: str, kind: WorkKind) -> None:
+def test_messages_are_classified(text: str, kind: WorkKind) -> None:
     assert assess(text) is kind
 
 
 @pytest.mark.parametrize("text", ["The monkey met the author of a book about planets in the old town", "hockey"])
-def test_words_inside_of_words_mean_nothing(text: str) -> None:
+def test_parts_inside_words_do_not_match(text: str) -> None:
     assert assess(text) in {WorkKind.GENERAL, WorkKind.QUICK_ANSWER}
 
 

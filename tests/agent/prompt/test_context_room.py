@@ -84,7 +84,7 @@ async def test_session_is_summarised_after_an_overflow(bench: TurnBench) -> None
     assert view.summary is not None
 
 
-async def test_text_that_is_too_long_alone_is_shortened_in_the_end(bench: TurnBench) -> None:
+async def test_single_message_that_is_too_long_is_shortened(bench: TurnBench) -> None:
     turn = await make_turn(bench.store, message("long " * 6_000))
     driver = driver_of(bench)
     assert await driver.run(turn, bench.control) == Finished(TurnState.DONE)
@@ -106,7 +106,7 @@ def strict(request: ModelRequest) -> str:
     return "word " * 100
 
 
-async def test_model_of_8k_answers_keeps_its_tools_and_is_summarised(bench: TurnBench) -> None:
+async def test_model_with_8k_tokens_keeps_its_tools_and_is_summarised(bench: TurnBench) -> None:
     """It was refused the room of a long answer for ever, whatever was cut from the prompt."""
 
     async def nothing(arguments: Mapping[str, Any]) -> str:
@@ -163,12 +163,12 @@ async def test_learned_limit_only_shrinks_and_never_below_a_thousand() -> None:
         "the model is loaded with context length of only 8,192 tokens",
     ],
 )
-async def test_size_that_the_server_tells_is_taken(said: str) -> None:
+async def test_size_named_by_the_server_is_used(said: str) -> None:
     room = await learned((9_000, said))
     assert (room.prompt, room.answer) == (7_192, 1_000)
 
 
-async def test_old_models_are_forgotten(bench: TurnBench) -> None:
+async def test_oldest_learned_models_are_forgotten(bench: TurnBench) -> None:
     room = ContextRoom(state=bench.store.channel_state)
     for number in range(101):
         await room.learn(f"m{number}", 4_000, 1_000, "", 0.0)
@@ -181,6 +181,6 @@ async def test_old_models_are_forgotten(bench: TurnBench) -> None:
 @pytest.mark.parametrize(
     ("window", "maximum"), [(4_000, 3_000), (32_000, 16_000), (99_000, 16_000), (100_000, 32_000), (200_000, 64_000)]
 )
-def test_result_of_a_tool_is_as_long_as_the_window_leaves_room_for(window: int, maximum: int) -> None:
+def test_tool_result_limit_grows_with_the_window(window: int, maximum: int) -> None:
     room = ContextRoom().measure("m", AgentSettings(context_tokens=window), 4_096)
     assert result_characters(room) == maximum

@@ -65,13 +65,13 @@ async def test_empty_reference_is_reported(store: Store, arguments: str) -> None
         await read_back(store, arguments)
 
 
-async def test_no_other_session_is_read(store: Store) -> None:
+async def test_read_back_is_limited_to_its_session(store: Store) -> None:
     await keep(store, said("t1", "q", "a"))
     with pytest.raises(ToolFailed):
         await read_back(store, '{"number": 1}', SessionKey("local:other"))
 
 
-async def test_undone_and_reset_messages_stay_away(store: Store) -> None:
+async def test_undone_and_reset_messages_cannot_be_read_back(store: Store) -> None:
     await keep(store, said("t1", "old", "a"))
     await store.sessions.reset(SESSION, "/new")
     await keep(store, said("t2", "undone", "a"))

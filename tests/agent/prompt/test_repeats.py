@@ -21,7 +21,7 @@ def results(*parts: list[Entry]) -> list[str]:
     return [entry.text for part in without_repeats(*parts) for entry in part if entry.role == "tool"]
 
 
-def test_second_reading_of_the_same_names_the_first() -> None:
+def test_repeated_result_refers_to_the_first() -> None:
     reference = "[the same 1,000 characters as read gave for this call above]"
     assert results(read(1), read(3)) == [LONG, reference]
     assert results([*read(1), *read(3), *read(5)]) == [LONG, reference, reference]
@@ -32,12 +32,12 @@ def test_reference_keeps_its_label() -> None:
     assert second.label == WEB
 
 
-def test_changed_or_differently_asked_result_is_shown() -> None:
+def test_changed_result_or_result_of_another_call_is_shown() -> None:
     assert results(read(1), read(3, LONG + "!")) == [LONG, LONG + "!"]
     assert results(read(1), read(3, arguments='{"path": "b"}')) == [LONG, LONG]
 
 
-def test_order_of_arguments_makes_no_other_call() -> None:
+def test_argument_order_does_not_make_another_call() -> None:
     parts = read(1, arguments='{"a": 1, "b": 2}'), read(3, arguments='{"b": 2, "a": 1}')
     assert results(*parts)[1].startswith("[the same")
 
@@ -46,7 +46,7 @@ def test_short_result_is_shown_again() -> None:
     assert results(read(1, "ok"), read(3, "ok")) == ["ok", "ok"]
 
 
-def test_first_that_was_left_out_is_not_named() -> None:
+def test_omitted_result_is_not_referred_to() -> None:
     assert results(read(1, "[result of 1000 characters left out]"), read(3)) == [
         "[result of 1000 characters left out]",
         LONG,

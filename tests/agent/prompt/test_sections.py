@@ -30,7 +30,7 @@ def builder(section: Found) -> PromptBuilder:
 
 
 @pytest.mark.parametrize("cached", [True, False])
-async def test_untrusted_text_of_a_feature_stands_between_marks_and_taints(cached: bool) -> None:
+async def test_untrusted_section_of_a_feature_is_marked_and_taints(cached: bool) -> None:
     prompts = builder(Found(WEB, cached=cached))
     prompt = await prompts.build(turn(inbound("hi")), (), View((), None, 0), (), "m", patience=8)
     assert prompt.trust is Trust.UNTRUSTED
@@ -40,7 +40,7 @@ async def test_untrusted_text_of_a_feature_stands_between_marks_and_taints(cache
 
 
 @pytest.mark.parametrize("cached", [True, False])
-async def test_trusted_text_of_a_feature_does_not_taint(cached: bool) -> None:
+async def test_trusted_section_of_a_feature_does_not_taint(cached: bool) -> None:
     prompts = builder(Found(HOB_LABEL, cached=cached))
     prompt = await prompts.build(turn(inbound("hi")), (), View((), None, 0), (), "m", patience=8)
     assert prompt.trust is Trust.TRUSTED
@@ -48,7 +48,7 @@ async def test_trusted_text_of_a_feature_does_not_taint(cached: bool) -> None:
     assert [section.cached for section in prompt.sections if section.name == "found"] == [cached]
 
 
-async def test_long_text_of_a_feature_is_cut_and_leaves_room_for_the_message() -> None:
+async def test_long_section_of_a_feature_is_shortened_to_leave_room_for_the_message() -> None:
     prompts = builder(Found(HOB_LABEL, cached=True, text="word " * 100_000))
     prompt = await prompts.build(turn(inbound("hi")), (), View((), None, 0), (), "m", patience=8)
     assert prompt.input_estimate <= prompt.limit

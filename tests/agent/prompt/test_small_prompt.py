@@ -71,7 +71,7 @@ async def test_small_model_gets_a_short_prompt_with_few_tools() -> None:
     assert "answer" in texts(prompt.request)
 
 
-async def test_settings_say_how_short_and_how_few() -> None:
+async def test_settings_limit_the_prompt_and_tools_of_small_models() -> None:
     settings = AgentSettings(small_prompt_tokens=2_000, small_tools=2)
     prompt = await build(prompts(settings, m=SMALL), "m")
     assert prompt.input_estimate <= 2_000
@@ -93,14 +93,14 @@ async def test_another_models_prompt_does_not_change_by_a_byte() -> None:
     assert (await beside.build(turn(inbound("Hi.")), (), view, TOOLS, "big", patience=8)).request == plain.request
 
 
-async def test_tools_that_the_turn_has_used_stay() -> None:
+async def test_tools_used_by_the_turn_stay() -> None:
     call = ToolCall(CallId("c"), "tool9", "{}")
     steps = (ModelAsked("m", "", 1), ModelReplied("", (call,)), ToolReceived(ToolResult(call.id, "Done.", WEB)))
     prompt = await build(prompts(m=SMALL), "m", *steps)
     assert [tool.name for tool in prompt.request.tools] == ["tool0", "tool1", "tool2", "tool3", "tool9"]
 
 
-async def test_turn_that_uses_what_it_was_told_of_keeps_its_prefix() -> None:
+async def test_turn_that_uses_only_offered_tools_keeps_its_prefix() -> None:
     made = prompts(m=SMALL)
     call = ToolCall(CallId("c"), "tool3", "{}")
     steps = (ModelAsked("m", "", 1), ModelReplied("", (call,)), ToolReceived(ToolResult(call.id, "Done.", WEB)))
@@ -109,7 +109,7 @@ async def test_turn_that_uses_what_it_was_told_of_keeps_its_prefix() -> None:
     assert second.request.messages[:1] == first.request.messages
 
 
-async def test_small_models_prefix_stands_still_over_turns() -> None:
+async def test_small_models_prefix_is_stable_across_turns() -> None:
     made = prompts(m=SMALL)
     same, before = 0, ("", "")
     for count in range(10, 30):
@@ -177,7 +177,7 @@ async def test_small_models_full_prompt_is_no_reason_for_a_summary(tmp_path: Pat
         assert compactor.needed(View((), None, 41), 0, "small") == "messages"
 
 
-async def test_message_that_does_not_fit_is_told_of_and_its_mark_counts_all_that_is_missing() -> None:
+async def test_message_that_does_not_fit_is_reported_with_the_missing_length() -> None:
     made = prompts(AgentSettings(max_tokens=500), tiny=ModelProfile(context_tokens=4_000, small=True))
     whole = "".join(f"line {n} of the report\n" for n in range(2_000))
     asked = turn(inbound(whole))
@@ -189,5 +189,5 @@ async def test_message_that_does_not_fit_is_told_of_and_its_mark_counts_all_that
     assert dict(remark.values) == {"model": "tiny", "length": str(len(whole))}
 
 
-async def test_message_that_fits_is_nothing_to_tell() -> None:
+async def test_message_that_fits_is_not_reported() -> None:
     assert (await build(prompts(small=SMALL), "small")).remarks == ()

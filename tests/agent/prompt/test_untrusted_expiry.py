@@ -19,7 +19,7 @@ def shown(now: float) -> tuple[bool, ...]:
     return tuple(f"result {place}" in text for place in range(len(ARRIVED)))
 
 
-def test_untrusted_round_is_shown_for_its_minutes_and_a_third_longer_at_most() -> None:
+def test_untrusted_round_is_shown_at_most_a_third_longer_than_configured() -> None:
     for now in range(ARRIVED[-1], 6_000, 30):
         for at, whole in zip(ARRIVED, shown(now), strict=True):
             assert whole or now - at > 1_800

@@ -39,12 +39,12 @@ turns = st.lists(st.integers(0, 6), max_size=40)
 
 
 @given(turns, st.none() | st.integers(0, 50))
-def test_result_is_never_cut_off_from_its_call(rounds: list[int], keep: int | None) -> None:
+def test_result_is_never_separated_from_its_call(rounds: list[int], keep: int | None) -> None:
     assert is_paired(select(loaded(talk(rounds)), SETTINGS, keep))
 
 
 @given(turns)
-def test_last_ones_are_always_there_and_the_newest_is_last(rounds: list[int]) -> None:
+def test_last_entries_are_always_shown_and_the_newest_is_last(rounds: list[int]) -> None:
     entries = talk(rounds)
     shown = select(loaded(entries), SETTINGS)
     assert shown == entries[len(entries) - len(shown) :]
@@ -52,7 +52,7 @@ def test_last_ones_are_always_there_and_the_newest_is_last(rounds: list[int]) ->
 
 
 @given(st.integers(0, 500), st.integers(1, 60), st.integers(1, 60))
-def test_slide_leaves_at_least_the_window_and_at_most_the_limit(total: int, limit: int, window: int) -> None:
+def test_window_keeps_at_least_its_size_and_at_most_the_limit(total: int, limit: int, window: int) -> None:
     left = total - slide(total, limit, window)
     assert left >= min(total, window)
     assert left <= max(limit, window)
@@ -63,19 +63,19 @@ def test_everything_is_shown_up_to_the_limit_and_while_a_summary_is_made() -> No
     assert select(loaded(entries), SETTINGS) == entries
 
 
-def test_window_stands_still_between_slides() -> None:
+def test_window_is_stable_between_slides() -> None:
     entries = talk([0] * 100)
     starts = {total - len(select(loaded(entries[:total]), SETTINGS)) for total in range(0, 200, 2)}
     assert len(starts) == 48  # a slide every other turn, of two turns each
 
 
-def test_window_does_not_depend_on_how_much_was_loaded() -> None:
+def test_window_does_not_depend_on_how_many_entries_were_loaded() -> None:
     entries = talk([2, 0, 3, 1] * 20)
     everything = View(entries, None, len(entries))
     assert select(loaded(entries), SETTINGS) == select(everything, SETTINGS)
 
 
-def test_window_begins_with_a_turn_where_one_is_near() -> None:
+def test_window_begins_at_a_turn_if_one_is_near() -> None:
     shown = select(loaded(talk([1] * 30)), SETTINGS)
     assert shown[0].role == "user"
 

@@ -58,17 +58,17 @@ def test_unreadable_arguments_are_kept_as_text(raw: str) -> None:
     assert load_arguments(normalize_arguments(raw)) is None
 
 
-def test_half_an_object_is_not_mended_when_the_answer_was_cut() -> None:
+def test_incomplete_object_of_a_truncated_answer_is_not_repaired() -> None:
     assert json.loads(normalize_arguments('{"text": "rm -r', repair=False)) == {UNREADABLE: '{"text": "rm -r'}
 
 
 @given(st.text(max_size=200))
-def test_result_is_a_json_object_whatever_comes(raw: str) -> None:
+def test_normalized_arguments_are_always_a_json_object(raw: str) -> None:
     assert isinstance(json.loads(normalize_arguments(raw)), dict)
 
 
 @given(st.dictionaries(st.text(), st.integers() | st.text(), max_size=4), st.integers(0, 60))
-def test_cut_object_is_an_object_again(value: dict[str, Any], cut: int) -> None:
+def test_truncated_object_is_repaired(value: dict[str, Any], cut: int) -> None:
     assert isinstance(json.loads(normalize_arguments(json.dumps(value)[:cut])), dict)
 
 
@@ -98,7 +98,7 @@ def test_unknown_parameter_is_named_where_the_schema_forbids_it() -> None:
     assert problems_of({"b": 1}, {"properties": {"a": {}}, "additionalProperties": False}) == ["b is not a parameter"]
 
 
-def test_usage_is_one_line() -> None:
+def test_usage_of_a_tool_is_one_line() -> None:
     line = usage_of(
         ToolSpec("read", "", {**SCHEMA, "properties": {"path": {"type": "string"}, "mode": {"enum": ["r"]}}})
     )
@@ -121,16 +121,16 @@ def test_nearest_names_come_first() -> None:
         ({"path": "x" * 500}, "x" * 119 + "…"),
     ],
 )
-def test_call_is_told_by_its_first_text(arguments: dict[str, Any], brief: str) -> None:
+def test_call_is_described_by_its_first_text(arguments: dict[str, Any], brief: str) -> None:
     assert brief_arguments(arguments, SCHEMA) == brief
 
 
-def test_choice_comes_with_what_it_is_about() -> None:
+def test_choice_is_followed_by_the_next_text() -> None:
     schema = {"properties": {"action": {"enum": ["open"]}, "url": {"type": "string"}}, "required": ["action"]}
     assert brief_arguments({"action": "open", "url": "https://example.org"}, schema) == "open https://example.org"
 
 
 @pytest.mark.parametrize(("last", "brief"), [(False, "(exit status 1)"), (True, "3 failed in 2 s")])
-def test_result_is_told_by_its_first_or_last_line(last: bool, brief: str) -> None:
+def test_result_is_described_by_its_first_or_last_line(last: bool, brief: str) -> None:
     assert brief_result("\n(exit status 1)\nF..F\n3 failed   in 2 s\n\n", last=last) == brief
     assert brief_result(" \n", last=last) == ""

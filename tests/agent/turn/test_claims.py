@@ -16,14 +16,14 @@ def replies(name: str) -> Sequence[str]:
     return [line.replace("\\n", "\n") for line in lines if line and not line.startswith("#")]
 
 
-def test_plain_talk_is_taken_for_a_claim_in_one_of_a_hundred_at_most() -> None:
+def test_at_most_one_in_a_hundred_harmless_replies_counts_as_a_claim() -> None:
     plain = replies("plain.txt")
     wrong = [reply for reply in plain if find_unbacked(reply, "Go on.", ())]
     assert len(plain) >= 300
     assert len(wrong) <= len(plain) // 100, wrong
 
 
-def test_claims_without_a_receipt_are_found() -> None:
+def test_unbacked_claims_are_found() -> None:
     missed = [reply for reply in replies("claims.txt") if not find_unbacked(reply, "Please do it.", ())]
     assert not missed
 
@@ -37,7 +37,7 @@ def test_claims_without_a_receipt_are_found() -> None:
         ("I've set a reminder for 8.", Effect.PERSISTS),
     ],
 )
-def test_tool_that_could_have_done_it_is_the_receipt(reply: str, effect: Effect) -> None:
+def test_tool_with_a_matching_effect_backs_a_claim(reply: str, effect: Effect) -> None:
     assert find_unbacked(reply, "", [frozenset({effect})]) is None
     assert find_unbacked(reply, "", [frozenset({Effect.READS_PRIVATE})]) is not None
 

@@ -114,7 +114,7 @@ async def bench(tmp_path: Path) -> AsyncIterator[TurnBench]:
         yield TurnBench(store, clock)
 
 
-async def test_plain_turn_asks_the_model_and_tells_the_answer(bench: TurnBench) -> None:
+async def test_plain_turn_asks_the_model_and_sends_the_answer(bench: TurnBench) -> None:
     turn = await make_turn(bench.store, message("hi"))
     outcome = await Driver(bench.parts("Hello there.")).run(turn, bench.control)
     assert outcome == Finished(TurnState.DONE)
@@ -135,7 +135,7 @@ async def test_plain_turn_leaves_its_spans_in_the_timeline(bench: TurnBench) -> 
     assert (model.name, model.status, model.usage is not None, model.cost is not None) == ("priced", "ok", True, True)
 
 
-async def test_next_turn_is_shown_what_was_said(bench: TurnBench) -> None:
+async def test_next_turn_sees_the_history(bench: TurnBench) -> None:
     driver = Driver(bench.parts("Hello Ada.", "You are Ada."))
     await driver.run(await make_turn(bench.store, message("I am Ada")), bench.control)
     await driver.run(await make_turn(bench.store, message("Who am I?")), bench.control)
@@ -143,7 +143,7 @@ async def test_next_turn_is_shown_what_was_said(bench: TurnBench) -> None:
 
 
 @pytest.mark.parametrize("fault", [fault for fault in ModelFault if fault is not ModelFault.CONTEXT_OVERFLOW])
-async def test_models_failure_is_told_and_never_kept_as_an_answer(bench: TurnBench, fault: ModelFault) -> None:
+async def test_model_failure_is_reported_and_never_stored_as_an_answer(bench: TurnBench, fault: ModelFault) -> None:
     turn = await make_turn(bench.store, message("hi"))
     driver = Driver(bench.parts(ModelError(fault, "because"), "Back again."))
     assert await driver.run(turn, bench.control) == Finished(TurnState.FAILED, fault.value)
@@ -164,7 +164,7 @@ async def test_models_failure_is_told_and_never_kept_as_an_answer(bench: TurnBen
     assert asked.startswith(f"{before}{note}\n\nagain")
 
 
-async def test_long_question_of_a_failed_turn_is_shown_by_its_beginning(bench: TurnBench) -> None:
+async def test_hidden_turn_keeps_the_beginning_of_its_question(bench: TurnBench) -> None:
     turn = await make_turn(bench.store, message("Why is this so? " + "long " * 2_000))
     await Driver(bench.parts(ModelError(ModelFault.BAD_REQUEST, "because"))).run(turn, bench.control)
     (said,) = await bench.said()
@@ -179,7 +179,7 @@ async def test_sender_without_a_model_learns_how_to_connect_one(bench: TurnBench
     assert f"hob retry {turn.inbounds[0].id}" in await bench.reply(turn)
 
 
-async def test_settings_that_cannot_be_used_are_told_with_the_reason(bench: TurnBench) -> None:
+async def test_unusable_settings_are_reported_with_the_reason(bench: TurnBench) -> None:
     turn = await make_turn(bench.store, message("hi"))
     error = ModelError(ModelFault.SETTINGS, "the API key cannot be read: KEY is not set")
     await Driver(bench.parts(error)).run(turn, bench.control)
@@ -187,14 +187,14 @@ async def test_settings_that_cannot_be_used_are_told_with_the_reason(bench: Turn
     assert "hob config check" in await bench.reply(turn)
 
 
-async def test_failure_tells_which_server_refused_and_why(bench: TurnBench) -> None:
+async def test_failure_names_the_server_and_its_reason(bench: TurnBench) -> None:
     turn = await make_turn(bench.store, message("hi"))
     error = ModelError(ModelFault.AUTH, "acme/big: acme.example does not accept the API key; check ACME_KEY (401)")
     await Driver(bench.parts(error)).run(turn, bench.control)
     assert str(error) in await bench.reply(turn)
 
 
-async def test_rate_limit_tells_when_to_try_again(bench: TurnBench) -> None:
+async def test_rate_limit_failure_says_when_to_retry(bench: TurnBench) -> None:
     turn = await make_turn(bench.store, message("hi"))
     await Driver(bench.parts(ModelError(ModelFault.RATE_LIMIT, retry_after=41.6))).run(turn, bench.control)
     assert "in 42 seconds" in await bench.reply(turn)
@@ -219,13 +219,13 @@ async def test_malformed_answer_is_a_failure(bench: TurnBench, said: Line, reaso
     assert await bench.said() == shown[reason == "filtered" :]
 
 
-async def test_text_that_was_streamed_before_a_failure_is_taken_back(bench: TurnBench) -> None:
+async def test_text_streamed_before_a_failure_is_retracted(bench: TurnBench) -> None:
     turn = await make_turn(bench.store, message("hi"))
     await Driver(bench.parts(Cut("Half", ModelError(ModelFault.CUT)))).run(turn, bench.control)
     assert len(bench.notices.of(Retracted)) == 1
 
 
-async def test_message_too_long_to_be_read_whole_is_told_beside_the_answer(bench: TurnBench) -> None:
+async def test_shortened_message_is_reported_beside_the_answer(bench: TurnBench) -> None:
     turn = await make_turn(bench.store, message("a line of a report\n" * 3_000))
     settings = AgentSettings(context_tokens=4_000, max_tokens=500)
     await Driver(bench.parts("An answer.", settings=settings)).run(turn, bench.control)
@@ -239,7 +239,7 @@ async def test_answer_cut_at_the_length_limit_says_so(bench: TurnBench) -> None:
     assert (await bench.reply(turn)).startswith("A long sto\n\n[The answer was cut off here")
 
 
-async def test_context_too_long_is_shortened_twice_and_no_more(bench: TurnBench) -> None:
+async def test_overflowing_context_is_shortened_at_most_twice(bench: TurnBench) -> None:
     turn = await make_turn(bench.store, message("hi"))
     overflow = ModelError(ModelFault.CONTEXT_OVERFLOW)
     driver = Driver(bench.parts(overflow, overflow, overflow, "never asked"))
@@ -269,7 +269,7 @@ async def test_background_work_waits_for_a_busy_model_and_then_answers(bench: Tu
     assert await bench.steps(turn) == [ModelAsked, ModelFailed, Waited, ModelAsked, ModelReplied, Said]
 
 
-async def test_background_work_does_not_wait_for_ever(bench: TurnBench) -> None:
+async def test_background_work_stops_waiting_eventually(bench: TurnBench) -> None:
     turn = await make_turn(bench.store, replace(message("tidy up"), background=True))
     busy = ModelError(ModelFault.RATE_LIMIT, retry_after=5)
     driver = Driver(bench.parts(*[busy] * 9))
@@ -286,7 +286,7 @@ async def test_model_that_was_asked_before_a_crash_is_asked_again(bench: TurnBen
     assert await bench.steps(turn) == [ModelAsked, ModelAsked, ModelReplied, Said]
 
 
-async def test_answer_that_was_journalled_is_told_without_asking_again(bench: TurnBench) -> None:
+async def test_journalled_answer_is_sent_without_asking_again(bench: TurnBench) -> None:
     turn = await make_turn(bench.store, message("hi"))
     await bench.store.journal.append(turn.id, [ModelAsked("priced", "h", 10, 5), ModelReplied("Known.")])
     assert await Driver(bench.parts()).run(turn, bench.control) == Finished(TurnState.DONE)
@@ -294,7 +294,7 @@ async def test_answer_that_was_journalled_is_told_without_asking_again(bench: Tu
     assert await bench.reply(turn) == "Known."
 
 
-async def test_silent_model_is_noticed_and_then_given_up(bench: TurnBench) -> None:
+async def test_silent_model_is_reported_and_then_cancelled(bench: TurnBench) -> None:
     turn = await make_turn(bench.store, message("hi"))
     async with asyncio.TaskGroup() as group:
         task = group.create_task(Driver(bench.parts(Silence())).run(turn, bench.control))
@@ -309,7 +309,7 @@ async def test_silent_model_is_noticed_and_then_given_up(bench: TurnBench) -> No
     assert bench.model.open_streams == 0
 
 
-async def test_run_that_takes_too_long_ends_and_says_so(bench: TurnBench) -> None:
+async def test_run_that_exceeds_its_time_ends_with_a_message(bench: TurnBench) -> None:
     turn = await make_turn(bench.store, message("hi"))
     settings = AgentSettings(run_seconds=10)
     async with asyncio.TaskGroup() as group:
@@ -333,7 +333,7 @@ async def test_person_can_stop_a_turn(bench: TurnBench) -> None:
     assert await bench.said() == ["user: hi", f"user: {STOPPED}"]
 
 
-async def test_text_that_was_streamed_before_a_stop_is_shown_to_the_next_turn(bench: TurnBench) -> None:
+async def test_text_streamed_before_a_stop_is_in_the_next_prompt(bench: TurnBench) -> None:
     turn = await make_turn(bench.store, message("tell me"))
     async with asyncio.TaskGroup() as group:
         task = group.create_task(Driver(bench.parts(Silence("Once upon a time"))).run(turn, bench.control))
@@ -358,7 +358,7 @@ async def test_shutdown_leaves_the_turn_to_be_resumed(bench: TurnBench) -> None:
 
 
 @pytest.mark.parametrize("passes", range(1, 60, 3))  # a task that never started cannot answer for itself
-async def test_turn_ends_once_and_whole_wherever_a_stop_hits(bench: TurnBench, passes: int) -> None:
+async def test_turn_finishes_exactly_once_wherever_a_stop_occurs(bench: TurnBench, passes: int) -> None:
     turn = await make_turn(bench.store, message("hi"))
     task: asyncio.Task[object]
     async with asyncio.TaskGroup() as group:
@@ -388,7 +388,7 @@ async def test_full_disk_at_the_end_loses_no_answer(bench: TurnBench, monkeypatc
     assert await bench.steps(turn) == [ModelAsked, ModelReplied, Said]
 
 
-async def test_messages_that_come_meanwhile_wait_for_the_next_turn_if_no_round_follows(bench: TurnBench) -> None:
+async def test_messages_wait_for_the_next_turn_if_no_round_follows(bench: TurnBench) -> None:
     turn = await make_turn(bench.store, message("hi"))
     other = message("and another thing")
     await put_message(bench.store, other)
@@ -397,7 +397,7 @@ async def test_messages_that_come_meanwhile_wait_for_the_next_turn_if_no_round_f
     assert len(await bench.store.inbox.waiting(SESSION)) == 1
 
 
-async def test_limit_stops_before_the_money_is_spent(bench: TurnBench) -> None:
+async def test_limit_stops_a_call_before_the_money_is_spent(bench: TurnBench) -> None:
     turn = await make_turn(bench.store, message("hi"))
     driver = Driver(bench.parts("Expensive.", spending=SpendingSettings(per_turn=0.001)))
     assert await driver.run(turn, bench.control) == Finished(TurnState.FAILED, "budget")
@@ -419,7 +419,7 @@ async def test_unknown_price_is_counted_as_unknown(bench: TurnBench) -> None:
     assert (spent.cost, spent.unknown_calls) == (0, 1)
 
 
-async def test_message_chooses_its_model_before_session_and_settings(bench: TurnBench) -> None:
+async def test_model_of_the_message_outranks_session_and_settings(bench: TurnBench) -> None:
     await bench.store.sessions.change(SESSION, model="of-session")
     driver = Driver(bench.parts())
     await driver.run(await make_turn(bench.store, message("hi")), bench.control)
@@ -489,7 +489,7 @@ async def until_asked(bench: TurnBench) -> None:
     await settle()
 
 
-async def test_call_without_a_result_of_its_own_is_settled_before_the_model_is_asked_again(bench: TurnBench) -> None:
+async def test_call_without_a_result_gets_one_before_the_next_request(bench: TurnBench) -> None:
     """What was held back for the first request stayed so when its call was refused: the second found no room."""
     turn = await make_turn(bench.store, message("hi"))
     refused = ModelReply("", calls=(ToolCall(CallId("c1"), "no_such_tool", "{}"),), usage=Usage(10, 10))

@@ -34,7 +34,7 @@ async def bench(tmp_path: Path) -> AsyncIterator[TurnBench]:
         yield TurnBench(store, clock)
 
 
-async def test_silence_is_an_outcome_with_its_reason_and_sends_nothing(bench: TurnBench) -> None:
+async def test_silence_is_an_outcome_with_a_reason_and_sends_nothing(bench: TurnBench) -> None:
     turn = await make_turn(bench.store, message("fyi"))
     assert await Driver(bench.parts("NO_REPLY")).run(turn, bench.control) == Finished(
         TurnState.SILENT, "the model chose to say nothing"
@@ -46,14 +46,14 @@ async def test_silence_is_an_outcome_with_its_reason_and_sends_nothing(bench: Tu
     assert (await bench.store.outbox.counts()).open == 0
 
 
-async def test_word_about_silence_is_a_reply(bench: TurnBench) -> None:
+async def test_mentioning_the_silence_word_is_a_reply(bench: TurnBench) -> None:
     turn = await make_turn(bench.store, message("what does NO_REPLY mean?"))
     outcome = await Driver(bench.parts("NO_REPLY means silence.")).run(turn, bench.control)
     assert outcome == Finished(TurnState.DONE)
 
 
 @pytest.mark.parametrize(("minutes", "texts"), [(29, ["I am Ada", "Hello.", "Who?"]), (31, ["Who?"])])
-async def test_session_begins_afresh_after_its_idle_time(bench: TurnBench, minutes: int, texts: list[str]) -> None:
+async def test_session_is_reset_after_its_idle_time(bench: TurnBench, minutes: int, texts: list[str]) -> None:
     driver = Driver(bench.parts("Hello.", "Ada.", settings=AgentSettings(reset_idle_minutes=30)))
     await driver.run(await make_turn(bench.store, message("I am Ada")), bench.control)
     await bench.clock.advance(minutes * 60)
@@ -62,7 +62,7 @@ async def test_session_begins_afresh_after_its_idle_time(bench: TurnBench, minut
     assert shown == texts
 
 
-async def test_everybody_who_shares_an_outcome_is_named_in_its_notice(bench: TurnBench) -> None:
+async def test_outcome_notice_names_all_messages_that_share_it(bench: TurnBench) -> None:
     turn = await make_turn(bench.store, message("first"))
     late = message("and this")
     await put_message(bench.store, late)
@@ -74,7 +74,7 @@ async def test_everybody_who_shares_an_outcome_is_named_in_its_notice(bench: Tur
     assert settled.inbounds == (turn.inbounds[0].id, late.id)
 
 
-async def test_lane_does_not_wait_for_what_comes_afterwards(bench: TurnBench) -> None:
+async def test_session_queue_does_not_wait_for_follow_up_work(bench: TurnBench) -> None:
     later: list[Coroutine[Any, Any, None]] = []
     parts = bench.parts("hi")
     driver = Driver(replace(parts, background_tasks=later.append))
@@ -83,7 +83,7 @@ async def test_lane_does_not_wait_for_what_comes_afterwards(bench: TurnBench) ->
     await later[0]
 
 
-async def test_compaction_stops_before_spending_what_is_not_there(bench: TurnBench) -> None:
+async def test_compaction_stops_before_exceeding_the_limit(bench: TurnBench) -> None:
     driver = Driver(bench.parts(*["fine"] * 6))
     for n in range(6):
         await driver.run(await make_turn(bench.store, message(f"message {n}")), bench.control)
@@ -112,7 +112,7 @@ class Naming(ScriptedModel):
         return "priced"
 
 
-async def test_limit_holds_where_the_server_chooses_the_model(bench: TurnBench) -> None:
+async def test_limit_applies_if_the_server_chooses_the_model(bench: TurnBench) -> None:
     turn = await make_turn(bench.store, message("hi"))
     model = Naming("Expensive.")
     parts = replace(bench.parts(spending=SpendingSettings(per_turn=0.001), model=""), model=model)
@@ -121,7 +121,7 @@ async def test_limit_holds_where_the_server_chooses_the_model(bench: TurnBench) 
     assert "spending.per_turn" in await bench.reply(turn)
 
 
-async def test_spending_is_known_where_the_server_chooses_the_model(bench: TurnBench) -> None:
+async def test_spending_is_known_if_the_server_chooses_the_model(bench: TurnBench) -> None:
     turn = await make_turn(bench.store, message("hi"))
     model = Naming("Hello.")
     await Driver(replace(bench.parts(model=""), model=model)).run(turn, bench.control)
@@ -130,7 +130,7 @@ async def test_spending_is_known_where_the_server_chooses_the_model(bench: TurnB
     assert model.requests[0].model == "priced"
 
 
-async def test_server_that_cannot_name_its_model_is_a_failure_like_others(bench: TurnBench) -> None:
+async def test_server_that_cannot_name_its_model_fails_like_any_other(bench: TurnBench) -> None:
     turn = await make_turn(bench.store, message("hi"))
     model = Naming("never asked")
     model.broken = ModelError(ModelFault.NETWORK, "away")
@@ -140,7 +140,7 @@ async def test_server_that_cannot_name_its_model_is_a_failure_like_others(bench:
     assert "\naway\n" in await bench.reply(turn)
 
 
-async def test_limit_shorter_than_the_notice_holds(bench: TurnBench) -> None:
+async def test_idle_limit_shorter_than_the_notice_applies(bench: TurnBench) -> None:
     turn = await make_turn(bench.store, message("hi"))
     settings = AgentSettings(idle_seconds=6, idle_notice_seconds=20)
     async with asyncio.TaskGroup() as group:
@@ -150,7 +150,7 @@ async def test_limit_shorter_than_the_notice_holds(bench: TurnBench) -> None:
     assert task.result() == Finished(TurnState.FAILED, "timeout")
 
 
-async def test_owner_is_told_once_that_no_model_summarises_the_conversation(bench: TurnBench) -> None:
+async def test_owner_is_told_once_that_no_model_can_summarise(bench: TurnBench) -> None:
     settings = AgentSettings(window=4, compact_above=8)
     parts = bench.parts(settings=settings)
     compactor = Compactor(
@@ -167,7 +167,7 @@ async def test_owner_is_told_once_that_no_model_summarises_the_conversation(benc
     assert ["could not summarise the older messages" in text for text in told] == [True]
 
 
-async def test_message_that_comes_while_the_model_hangs_has_it_asked_again(bench: TurnBench) -> None:
+async def test_message_during_a_hanging_request_makes_a_new_one(bench: TurnBench) -> None:
     """It waited for the two minutes after which a silent model is given up, and was then answered by nobody."""
     turn = await make_turn(bench.store, message("hi"))
     late = message("are you there?")
@@ -186,7 +186,7 @@ async def test_message_that_comes_while_the_model_hangs_has_it_asked_again(bench
     assert told[-1].startswith("The model has sent nothing for 2")
 
 
-async def test_sender_of_a_message_behind_a_hanging_model_is_told_at_once(bench: TurnBench) -> None:
+async def test_sender_of_a_message_behind_a_hanging_request_is_told_at_once(bench: TurnBench) -> None:
     """In other queue modes than `steer` it waited for two minutes without a word."""
     turn = await make_turn(bench.store, message("hi"))
     late = message("are you there?")
@@ -202,7 +202,7 @@ async def test_sender_of_a_message_behind_a_hanging_model_is_told_at_once(bench:
     assert told == ["Your message waits: the model has sent nothing for 26 seconds. /stop ends that turn."]
 
 
-async def test_message_that_comes_while_the_model_thinks_interrupts_nothing(bench: TurnBench) -> None:
+async def test_message_while_the_model_thinks_interrupts_nothing(bench: TurnBench) -> None:
     turn = await make_turn(bench.store, message("hi"))
     bench.control.waiting.add(message("and?").id)
     async with asyncio.TaskGroup() as group:

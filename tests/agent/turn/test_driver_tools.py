@@ -122,7 +122,7 @@ async def noon(_: Mapping[str, Any]) -> str:
     return "noon"
 
 
-async def test_tools_result_goes_back_to_the_model(bench: TurnBench) -> None:
+async def test_tool_result_goes_back_to_the_model(bench: TurnBench) -> None:
     turn = await bench.turn()
     parts = bench.parts((tool("clock", noon),), calls(("clock", "{}")), "It is noon.")
     assert await Driver(parts).run(turn, bench.control) == Finished(TurnState.DONE)
@@ -147,7 +147,7 @@ async def test_transcript_keeps_calls_with_their_results(bench: TurnBench) -> No
     assert view.entries[2].call == view.entries[1].calls[0].id
 
 
-async def test_calls_that_may_run_at_once_do(bench: TurnBench) -> None:
+async def test_parallel_calls_run_concurrently(bench: TurnBench) -> None:
     meeting = asyncio.Barrier(3)
 
     async def meet(_: Mapping[str, Any]) -> str:
@@ -162,7 +162,7 @@ async def test_calls_that_may_run_at_once_do(bench: TurnBench) -> None:
     assert [step.status for step in await bench.received(turn)] == ["ok"] * 3
 
 
-async def test_calls_that_may_not_run_at_once_run_in_order(bench: TurnBench) -> None:
+async def test_other_calls_run_in_order(bench: TurnBench) -> None:
     at_work: list[str] = []
 
     async def alone(arguments: Mapping[str, Any]) -> str:
@@ -193,7 +193,7 @@ async def test_call_left_open_by_a_crash(bench: TurnBench, restart: Restart, mad
     assert [step.status for step in await bench.received(turn)] == [status]
 
 
-async def test_batch_that_crashed_leaves_only_its_open_calls_unknown(bench: TurnBench) -> None:
+async def test_crashed_batch_leaves_only_open_calls_unknown(bench: TurnBench) -> None:
     turn = await bench.turn()
     first, second = ToolCall(CallId("c1"), "pay", "{}"), ToolCall(CallId("c2"), "pay", '{"n":2}')
     intents = [ToolIntended(call, Restart.NEVER, "test") for call in (first, second)]
@@ -251,7 +251,7 @@ async def test_text_of_a_failed_tool_taints_the_next_request(bench: TurnBench) -
     assert trusts == [Trust.TRUSTED, Trust.UNTRUSTED]
 
 
-async def test_hobs_own_words_about_a_wrong_call_taint_nothing(bench: TurnBench) -> None:
+async def test_hobs_message_about_a_wrong_call_does_not_taint(bench: TurnBench) -> None:
     async def look(_: Mapping[str, Any]) -> str:
         raise WrongCall("look needs a name")
 
@@ -264,7 +264,7 @@ async def test_hobs_own_words_about_a_wrong_call_taint_nothing(bench: TurnBench)
 
 
 @pytest.mark.parametrize(("script", "previews"), [(["Hello."], True), ([calls(("clock", "{}")), "Noon."], False)])
-async def test_reply_that_untrusted_text_had_a_part_in_shows_no_link_previews(
+async def test_reply_influenced_by_untrusted_text_has_no_link_previews(
     bench: TurnBench, script: list[Line], previews: bool
 ) -> None:
     await Driver(bench.parts((tool("clock", noon),), *script)).run(await bench.turn(), bench.control)
@@ -295,7 +295,7 @@ async def test_tool_that_takes_too_long_is_stopped(bench: TurnBench) -> None:
     assert [(step.status, step.seconds) for step in await bench.received(turn)] == [("timeout", 7.0)]
 
 
-async def test_stopping_a_turn_closes_its_tool_and_says_that_it_may_have_acted(bench: TurnBench) -> None:
+async def test_stopping_a_turn_closes_its_call_as_possibly_done(bench: TurnBench) -> None:
     begun = asyncio.Event()
 
     async def pay(_: Mapping[str, Any]) -> str:
@@ -332,7 +332,7 @@ async def test_tool_of_a_closed_group_is_answered_with_the_group_to_open(bench: 
     assert (made.status, made.result.text) == ("not_loaded", told)
 
 
-async def test_broken_arguments_are_mended_where_that_is_safe(bench: TurnBench) -> None:
+async def test_broken_arguments_are_repaired_if_that_is_safe(bench: TurnBench) -> None:
     turn = await bench.turn()
     greet = tool("greet", noon, schema=NAMED)
     await Driver(bench.parts((greet,), calls(("greet", "{name: 'Ada',}")), "Hello.")).run(turn, bench.control)
@@ -349,7 +349,7 @@ async def test_wrong_arguments_are_answered_with_what_is_wrong(bench: TurnBench)
     )
 
 
-async def test_call_in_a_cut_answer_is_never_mended_into_a_whole_one(bench: TurnBench) -> None:
+async def test_call_in_a_truncated_answer_is_never_repaired(bench: TurnBench) -> None:
     cut = ModelReply("", (ToolCall(CallId("c1"), "greet", '{"name":"Ad'),), stop=Stop.LENGTH)
     turn = await bench.turn()
     await Driver(bench.parts((tool("greet", noon, schema=NAMED),), cut, "Hm.")).run(turn, bench.control)
@@ -364,7 +364,7 @@ async def test_calls_with_the_same_id_each_get_their_result(bench: TurnBench) ->
     assert [step.result.call for step in await bench.received(turn)] == ["x", "x_1"]
 
 
-async def test_long_output_is_cut_and_kept_whole_as_a_blob(bench: TurnBench) -> None:
+async def test_long_output_is_shortened_and_stored_as_a_blob(bench: TurnBench) -> None:
     async def talk(_: Mapping[str, Any]) -> str:
         return "a" * 80_000 + "end"
 
@@ -377,7 +377,7 @@ async def test_long_output_is_cut_and_kept_whole_as_a_blob(bench: TurnBench) -> 
     assert len(await bench.store.blobs.load(result.rest)) == 80_003
 
 
-async def test_message_during_a_round_joins_it_and_overtakes_what_has_not_begun(bench: TurnBench) -> None:
+async def test_message_during_a_round_joins_it_and_skips_pending_calls(bench: TurnBench) -> None:
     async def first(_: Mapping[str, Any]) -> str:
         correction = message("no, stop that")
         await put_message(bench.store, correction)
@@ -405,7 +405,7 @@ async def test_rounds_end_at_the_limit_and_the_work_is_kept(bench: TurnBench) ->
     assert [entry.role for entry in view.entries] == ["user", *["assistant", "tool"] * 3, "user"]
 
 
-async def test_circles_are_warned_of_then_refused_then_ended(bench: TurnBench) -> None:
+async def test_loops_are_warned_about_then_refused_then_ended(bench: TurnBench) -> None:
     turn = await bench.turn()
     settings = AgentSettings(max_rounds=50, loop_warning=2, loop_critical=4)
     parts = bench.parts((tool("clock", noon),), *[calls(("clock", "{}"))] * 9, settings=settings)
@@ -467,7 +467,7 @@ async def test_call_that_needs_approval_parks_the_turn_until_the_owner_answers(b
     assert len(bench.tools.calls) == allowed
 
 
-async def test_question_waits_for_the_message_that_answers_it(bench: TurnBench) -> None:
+async def test_question_is_answered_by_the_next_message(bench: TurnBench) -> None:
     turn = await bench.turn()
     driver = Driver(bench.parts((tool("ask_user", asking),), calls(("ask_user", "{}")), "Red it is."))
     parked = await driver.run(turn, bench.control)
@@ -481,7 +481,7 @@ async def test_question_waits_for_the_message_that_answers_it(bench: TurnBench) 
     assert "Red." in str(bench.model.requests[-1].messages)
 
 
-async def test_call_that_asks_is_made_again_with_the_answer_and_judged_once(bench: TurnBench) -> None:
+async def test_call_that_asks_is_repeated_with_the_answer_and_judged_once(bench: TurnBench) -> None:
     turn = await bench.turn()
     asked: list[Mapping[str, Any]] = []
 
@@ -520,7 +520,7 @@ class On:
         return self._decision if isinstance(event, self._event) else Proceed()
 
 
-async def test_hook_can_change_what_a_tool_is_called_with(bench: TurnBench) -> None:
+async def test_hook_can_change_arguments(bench: TurnBench) -> None:
     turn = await bench.turn()
     parts = bench.parts((tool("clock", noon),), calls(("clock", '{"zone":"UTC"}')), "Noon.")
     hooks = Hooks([On(BeforeTool, Replace({"zone": "CET"}))], bench.clock, 5)
@@ -528,7 +528,7 @@ async def test_hook_can_change_what_a_tool_is_called_with(bench: TurnBench) -> N
     assert bench.tools.calls[0].arguments == '{"zone": "CET"}'
 
 
-async def test_hook_can_keep_a_result_from_the_model(bench: TurnBench) -> None:
+async def test_hook_can_withhold_a_result(bench: TurnBench) -> None:
     turn = await bench.turn()
     parts = bench.parts((tool("clock", noon),), calls(("clock", "{}")), "Hm.")
     hooks = Hooks([On(AfterTool, Deny("secret"))], bench.clock, 5)
@@ -594,7 +594,7 @@ async def test_full_disk_after_a_call_does_not_make_hob_forget_the_call(bench: T
     assert [step.status for step in await bench.received(turn)] == ["ok"]
 
 
-async def test_call_whose_intent_a_full_disk_refused_is_made_when_there_is_room(bench: TurnBench) -> None:
+async def test_call_whose_intent_was_not_written_runs_once_the_disk_has_room(bench: TurnBench) -> None:
     turn = await bench.turn()
     parts = bench.parts((tool("pay", noon),), calls(("pay", "{}")), "Paid.")
     journal = Flaky(bench.store, refused=ToolIntended)
@@ -620,7 +620,7 @@ async def test_retries_on_a_full_disk_reserve_no_calls_that_were_never_made(benc
     assert await bench.steps(turn) == [ModelAsked, ModelReplied, Said]
 
 
-async def test_receipt_survives_a_run_that_cannot_even_begin(bench: TurnBench) -> None:
+async def test_unwritten_result_survives_a_run_that_cannot_begin(bench: TurnBench) -> None:
     async def pay(_: Mapping[str, Any]) -> str:
         journal.full = True
         return "paid"
@@ -639,7 +639,7 @@ async def test_receipt_survives_a_run_that_cannot_even_begin(bench: TurnBench) -
     assert [step.status for step in await bench.received(turn)] == ["ok"]
 
 
-async def test_unwritten_results_are_kept_for_so_many_turns_only(
+async def test_unwritten_results_are_kept_for_a_bounded_number_of_turns(
     bench: TurnBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Others may end such a turn, and nobody runs it again: it must not stay in memory for ever."""

@@ -51,7 +51,7 @@ def hooks(*members: Fixed | Broken | Late) -> Hooks:
     return Hooks(members, ManualClock(), 5)
 
 
-async def test_call_without_hooks_goes_on() -> None:
+async def test_call_without_hooks_proceeds() -> None:
     assert not hooks()
     assert await hooks().decide(CALL) == HookDecision()
 
@@ -62,7 +62,7 @@ async def test_first_refusal_wins_and_later_hooks_are_not_asked() -> None:
     assert later.seen == []
 
 
-async def test_later_hook_sees_the_arguments_an_earlier_one_chose() -> None:
+async def test_later_hook_sees_the_arguments_of_an_earlier_one() -> None:
     second = Fixed(Proceed())
     decided = await hooks(Fixed(Replace({"path": "/tmp"})), second).decide(CALL)
     assert decided.arguments == {"path": "/tmp"}
@@ -71,7 +71,7 @@ async def test_later_hook_sees_the_arguments_an_earlier_one_chose() -> None:
     assert json.loads(event.call.arguments) == {"path": "/tmp"}
 
 
-async def test_last_choice_of_a_model_counts_and_each_hook_sees_the_one_before() -> None:
+async def test_last_chosen_model_wins_and_each_hook_sees_the_previous_choice() -> None:
     second = Fixed(UseModel("tiny"))
     assert (await hooks(Fixed(UseModel("small")), second).decide(ASK)).model == "tiny"
     (event,) = second.seen
@@ -85,7 +85,7 @@ async def test_hook_that_fails_counts_as_proceed_and_is_logged(caplog: pytest.Lo
     assert "hook broken failed: RuntimeError('oops') at BeforeTool" in caplog.text
 
 
-async def test_hook_that_is_late_counts_as_proceed(caplog: pytest.LogCaptureFixture) -> None:
+async def test_hook_that_times_out_counts_as_proceed(caplog: pytest.LogCaptureFixture) -> None:
     clock = ManualClock()
     async with asyncio.TaskGroup() as group:
         task = group.create_task(Hooks([Late()], clock, 5).decide(CALL))

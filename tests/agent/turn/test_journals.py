@@ -51,7 +51,7 @@ def record(file: Path, steps: Iterable[Step]) -> None:
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}/{file.stem}")
-def test_every_prefix_of_a_recorded_journal_goes_on_as_it_did(file: Path) -> None:
+def test_every_prefix_of_a_recorded_journal_resumes_the_same_way(file: Path) -> None:
     state = begin(file)
     for text in file.read_text("utf-8").splitlines():
         line = json.loads(text)
@@ -60,7 +60,7 @@ def test_every_prefix_of_a_recorded_journal_goes_on_as_it_did(file: Path) -> Non
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}/{file.stem}")
-def test_every_field_of_a_recorded_journal_is_read_and_written_as_it_was(file: Path) -> None:
+def test_every_field_of_a_recorded_journal_round_trips(file: Path) -> None:
     for text in file.read_text("utf-8").splitlines():
         line = json.loads(text)
         then = json.loads(line["step"])
@@ -84,7 +84,7 @@ def test_journals_hold_every_kind_of_step() -> None:
     assert len(kinds) == 16
 
 
-def test_step_with_a_field_or_of_a_version_that_nobody_knows_is_refused() -> None:
+def test_step_with_an_unknown_field_or_version_is_refused() -> None:
     with pytest.raises(ValueError, match="fields that this Hob does not know: stranger"):
         load_step("said", 1, '{"text": "hello", "stranger": 1}')
     with pytest.raises(ValueError, match="written by a newer Hob"):

@@ -40,7 +40,7 @@ def test_same_call_with_the_same_outcome(times: int, found: tuple[str, Level] | 
     assert level([seen(READ, "x")] * times, READ) == found
 
 
-def test_repeated_call_whose_outcome_changes_is_warned_of_but_never_refused() -> None:
+def test_repeated_call_with_changing_results_is_never_refused() -> None:
     history = [seen(READ, f"line {'abcdefghijkl'[n]}") for n in range(12)]
     assert level(history, READ) == ("generic_repeat", Level.WARNING)
 
@@ -63,15 +63,15 @@ def test_order_of_keys_does_not_matter() -> None:
         ("commit deadbeefdeadbeef", "commit 0123456789abcdef"),
     ],
 )
-def test_ids_and_times_are_no_progress(one: str, other: str) -> None:
+def test_changed_ids_and_times_are_not_progress(one: str, other: str) -> None:
     assert seen(READ, one).outcome == seen(READ, other).outcome
 
 
-def test_numbers_that_mean_something_are_progress() -> None:
+def test_changed_numbers_are_progress() -> None:
     assert seen(READ, "3 tests failed").outcome != seen(READ, "2 tests failed").outcome
 
 
-def test_polling_is_fine_while_something_changes_and_not_afterwards() -> None:
+def test_polling_is_allowed_while_something_changes() -> None:
     poll = call("process", '{"action":"poll"}')
     assert level([seen(poll, f"{'abcdefgh'[n]}") for n in range(8)], poll) is None
     assert level([seen(poll, "still")] * 3, poll) == ("known_poll_no_progress", Level.WARNING)
@@ -79,25 +79,25 @@ def test_polling_is_fine_while_something_changes_and_not_afterwards() -> None:
 
 
 @pytest.mark.parametrize(("rounds", "found"), [(1, None), (2, Level.WARNING), (3, Level.CRITICAL)])
-def test_calls_back_and_forth_between_two_are_a_loop(rounds: int, found: Level | None) -> None:
+def test_alternating_calls_are_a_loop(rounds: int, found: Level | None) -> None:
     left, right = call("left"), call("right")
     history = [seen(left, "l"), seen(right, "r")] * rounds
     assert level(history, left) == (None if found is None else ("ping_pong", found))
     assert level(history, READ) is None
 
 
-def test_calls_back_and_forth_with_progress_are_work() -> None:
+def test_alternating_calls_with_progress_are_allowed() -> None:
     edit, test = call("edit"), call("test")
     history = [item for n in range(2) for item in (seen(edit, "ok"), seen(test, "abc"[n]))]
     assert level(history, edit) is None
 
 
-def test_tool_that_does_not_exist_is_refused_after_some_tries() -> None:
+def test_unknown_tool_is_refused_after_some_attempts() -> None:
     history = [seen(call("nope", f'{{"n":{n}}}'), "no such tool", unknown=True) for n in range(3)]
     assert level(history, call("nope")) == ("unknown_tool", Level.CRITICAL)
 
 
-def test_calls_that_bring_nothing_new_break_whatever_they_are() -> None:
+def test_calls_without_progress_end_the_turn() -> None:
     ring = [call(name) for name in ("a", "b", "c")]
     history = [seen(item, item.name) for item in ring * 4]
     assert level(history, READ) == ("no_progress", Level.BREAKER)

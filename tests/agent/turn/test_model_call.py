@@ -104,7 +104,7 @@ async def pending(bench: TurnBench) -> list[Outbound]:
     return found
 
 
-async def test_model_without_room_under_its_limit_is_not_sent_to(bench: TurnBench) -> None:
+async def test_model_without_room_under_its_limit_is_not_asked(bench: TurnBench) -> None:
     router = Router("Hello.")
     turn = await make_turn(bench.store, message("hi"))
     limits = SpendingSettings(models={"a/one": PeriodLimits(daily=0)})
@@ -116,7 +116,7 @@ async def test_model_without_room_under_its_limit_is_not_sent_to(bench: TurnBenc
     assert '`spending.models."a/one".daily`' in asked.remarks[0]
 
 
-async def test_route_is_chosen_before_anything_is_journalled_and_it_is_what_is_sent(bench: TurnBench) -> None:
+async def test_route_is_chosen_before_journalling_and_used_for_the_request(bench: TurnBench) -> None:
     router = Router("Hello.")
     turn = await make_turn(bench.store, message("hi"))
     assert await perform(bench, router, turn) is TurnState.DONE
@@ -126,7 +126,7 @@ async def test_route_is_chosen_before_anything_is_journalled_and_it_is_what_is_s
     assert asked.model == "a/one"
 
 
-async def test_session_and_a_message_name_what_is_routed(bench: TurnBench) -> None:
+async def test_session_and_message_choose_the_routed_model(bench: TurnBench) -> None:
     router = Router(chains={"fast": ("c/small",), "smart": ("d/large",)})
     await bench.store.sessions.change(SESSION, model="fast")
     await perform(bench, router, await make_turn(bench.store, message("hi")))
@@ -134,7 +134,7 @@ async def test_session_and_a_message_name_what_is_routed(bench: TurnBench) -> No
     assert [request.models for request in router.requests] == [("c/small",), ("d/large",)]
 
 
-async def test_name_that_leads_nowhere_is_told_and_nothing_is_asked(bench: TurnBench) -> None:
+async def test_unknown_model_is_reported_and_nothing_is_asked(bench: TurnBench) -> None:
     router = Router()
     turn = await make_turn(bench.store, replace(message("hi"), model="nobody"))
     assert await perform(bench, router, turn) is TurnState.FAILED
@@ -142,7 +142,7 @@ async def test_name_that_leads_nowhere_is_told_and_nothing_is_asked(bench: TurnB
     assert router.requests == []
 
 
-async def test_turn_goes_on_with_the_models_it_began_with(bench: TurnBench) -> None:
+async def test_turn_continues_with_the_models_it_began_with(bench: TurnBench) -> None:
     router = Router(calls(("nothing", "{}")), "done")
     router.chains["chat"] = ("cheap/one",)
     turn = await make_turn(bench.store, message("hi"))
@@ -157,7 +157,7 @@ async def test_hooks_choice_holds_for_one_call(bench: TurnBench) -> None:
     assert [request.models for request in router.requests] == [("c/other",), ("a/one", "b/two")]
 
 
-async def test_session_says_how_long_the_model_thinks(bench: TurnBench) -> None:
+async def test_session_sets_the_thinking_level(bench: TurnBench) -> None:
     router = Router()
     await perform(bench, router, await make_turn(bench.store, message("hi")))
     await bench.store.sessions.change(SESSION, thinking=Thinking.HIGH)
@@ -165,7 +165,7 @@ async def test_session_says_how_long_the_model_thinks(bench: TurnBench) -> None:
     assert [request.thinking for request in router.requests] == [None, Thinking.HIGH]
 
 
-async def test_charge_of_the_provider_counts_and_the_answering_model_is_named(bench: TurnBench) -> None:
+async def test_providers_own_charge_counts_and_the_answering_model_is_named(bench: TurnBench) -> None:
     router = Router(ModelReply("Hello.", usage=Usage(10, 5), model="two-2026-01-01", ref="b/two", cost=77))
     turn = await make_turn(bench.store, message("hi"))
     await perform(bench, router, turn)
@@ -195,7 +195,7 @@ async def test_overflow_teaches_the_limit_of_the_model_that_was_asked(bench: Tur
 # Remarks
 
 
-async def test_owner_is_told_once_beside_the_answer_and_no_model_reads_it(bench: TurnBench) -> None:
+async def test_remark_is_delivered_once_and_never_shown_to_a_model(bench: TurnBench) -> None:
     router = Router(calls(("nothing", "{}")), "Done.", "And?")
     router.remarks = (STOOD_IN,)
     turn = await make_turn(bench.store, message("hi"))
@@ -214,7 +214,7 @@ async def test_owner_is_told_once_beside_the_answer_and_no_model_reads_it(bench:
     assert all(LINE not in entry.text for entry in await bench.store.transcript.history(SESSION))
 
 
-async def test_remark_stands_in_the_timeline(bench: TurnBench) -> None:
+async def test_remark_is_in_the_timeline(bench: TurnBench) -> None:
     router = Router("Done.")
     router.on_route = (STOOD_IN,)
     turn = await make_turn(bench.store, message("hi"))
@@ -233,7 +233,7 @@ async def test_failure_keeps_its_remarks(bench: TurnBench) -> None:
     assert [out.kind for out in await pending(bench)] == [OutboundKind.ERROR, OutboundKind.NOTICE]
 
 
-async def test_others_than_the_owner_are_told_the_answer_alone(bench: TurnBench) -> None:
+async def test_other_senders_receive_only_the_answer(bench: TurnBench) -> None:
     router = Router("To a member.", "To a group.")
     router.remarks = (STOOD_IN,)
     member = replace(message("hi"), sender=Sender("m", cls=SenderClass.MEMBER))
@@ -250,7 +250,7 @@ async def test_fetched_reply_leaves_no_second_message_waiting(bench: TurnBench) 
     assert (await bench.store.outbox.counts()).unread == 1
 
 
-async def test_silence_stays_silence_whatever_was_remarked(bench: TurnBench) -> None:
+async def test_silent_turn_sends_no_remarks(bench: TurnBench) -> None:
     router = Router("NO_REPLY")
     router.remarks = (STOOD_IN,)
     turn = await make_turn(bench.store, message("fyi"))
@@ -278,7 +278,7 @@ def test_remark_is_one_line_in_the_owners_language() -> None:
 
 
 @pytest.mark.parametrize("remark", [Remark("of_tomorrow", (("a", "b"),)), Remark("stand_in_overload")])
-def test_remark_hob_has_no_sentence_for_is_still_shown(remark: Remark) -> None:
+def test_remark_without_a_known_sentence_is_still_shown(remark: Remark) -> None:
     assert render(remark, "en").startswith(remark.sentence)
 
 
@@ -290,7 +290,7 @@ def signed(text: str, data: str, *called: ToolCall) -> ModelReply:
     return replace(reply, calls=called or reply.calls, continuation=Continuation("anthropic", data))
 
 
-async def test_signed_reasoning_goes_back_unchanged_within_the_turn_and_no_longer(bench: TurnBench) -> None:
+async def test_signed_reasoning_is_returned_unchanged_within_the_turn_only(bench: TurnBench) -> None:
     data = '[{"type":"thinking","signature":"x/ü=="}]'
     router = Router(signed("", data), signed("Half done.", "second"), "Done.", "Bye.")
     await perform(bench, router, await make_turn(bench.store, message("hi")))
@@ -305,7 +305,7 @@ async def test_signed_reasoning_goes_back_unchanged_within_the_turn_and_no_longe
     assert all(entry.continuation is None for entry in await bench.store.transcript.history(SESSION))
 
 
-async def test_signed_reasoning_outlives_a_crash(bench: TurnBench) -> None:
+async def test_signed_reasoning_survives_a_crash(bench: TurnBench) -> None:
     turn = await make_turn(bench.store, message("hi"))
     replied = signed("", "sealed")
     step = ModelReplied("", replied.calls, replied.stop, continuation=replied.continuation)
@@ -324,7 +324,7 @@ async def test_sealed_reasoning_counts_as_input(bench: TurnBench) -> None:
     assert asked[1].input_estimate > asked[0].input_estimate + 10_000
 
 
-async def test_summary_is_a_task_of_its_own(bench: TurnBench) -> None:
+async def test_summary_has_its_own_task(bench: TurnBench) -> None:
     text = "\n".join(f"## {heading}\nA line." for heading in HEADINGS)
     router = Router(*(["Hello."] * 3), ModelReply(text, usage=Usage(10, 5)), chains={"summary": ("priced",)})
     settings = AgentSettings(window=2)

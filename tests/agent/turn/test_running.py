@@ -36,7 +36,7 @@ class Unheard(StoredJournal):
             await asyncio.Event().wait()
 
 
-async def test_result_that_came_while_another_was_written_survives_a_cancellation() -> None:
+async def test_result_added_during_a_write_survives_a_cancellation() -> None:
     async with memory_store() as store:
         turn = await make_turn(store, message("hi"))
         journal = Unheard(store.journal)
@@ -54,7 +54,7 @@ async def test_result_that_came_while_another_was_written_survives_a_cancellatio
         assert list(await store.journal.load_steps(turn.id)) == [ONE, TWO]
 
 
-async def test_steps_an_earlier_run_could_not_write_are_taken_up_unless_written_after_all() -> None:
+async def test_unwritten_steps_are_resumed_unless_written_after_all() -> None:
     async with memory_store() as store:
         turn = await make_turn(store, message("hi"))
         unsaved = Unsaved(1, (TWO,), ())

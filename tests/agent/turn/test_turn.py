@@ -90,17 +90,17 @@ def test_turn_begins_by_asking_the_model() -> None:
     assert next_after(begin=start(TURN)) == AskModel()
 
 
-def test_answer_without_calls_is_said() -> None:
+def test_answer_without_calls_ends_the_turn() -> None:
     answer = replied(text="Hello.")
     assert next_after(ASKED, answer) == Say("Hello.", OutboundKind.REPLY, TurnState.DONE)
     assert next_after(ASKED, answer, Said("Hello.", OutboundKind.REPLY)) == next_after(ASKED, answer)
 
 
-def test_question_that_a_crash_left_open_is_asked_again() -> None:
+def test_request_open_at_a_crash_is_repeated() -> None:
     assert next_after(ASKED) == AskModel()
 
 
-def test_calls_are_made_in_order_and_then_the_model_is_asked() -> None:
+def test_calls_run_in_order_before_the_next_request() -> None:
     first, second = PAY, ToolCall(CallId("q"), "pay", '{"n":2}')
     lap = (ASKED, replied(first, second))
     assert ran(next_after(*lap)) == ["p"]
@@ -108,12 +108,12 @@ def test_calls_are_made_in_order_and_then_the_model_is_asked() -> None:
     assert next_after(*lap, intended(first), got(first), intended(second), got(second)) == AskModel()
 
 
-def test_calls_that_may_run_at_once_run_together_up_to_the_first_that_may_not() -> None:
+def test_parallel_calls_run_together_up_to_the_first_sequential_one() -> None:
     assert ran(next_after(ASKED, replied(LOOK, LOOK_TOO, PAY))) == ["a", "b"]
     assert ran(next_after(ASKED, replied(PAY, LOOK, LOOK_TOO))) == ["p"]
 
 
-def test_call_open_after_a_crash_is_made_again_only_if_its_tool_allows_it() -> None:
+def test_call_open_at_a_crash_is_repeated_only_if_its_tool_allows() -> None:
     again = (ASKED, replied(LOOK), intended(LOOK, Restart.AGAIN))
     assert ran(next_after(*again)) == ["a"]
     never = next_after(ASKED, replied(PAY), intended(PAY))
@@ -155,7 +155,7 @@ def test_question_to_the_user_parks_and_the_answer_is_the_calls_result() -> None
     assert next_after(*asked, UserAnswered(PAY.id, InboundId("m_2"), "Ten.", OWNER_LABEL)) == AskModel()
 
 
-def test_new_message_overtakes_calls_that_have_not_begun() -> None:
+def test_new_message_skips_calls_that_have_not_begun() -> None:
     steered = Steered(InboundId("m_2"), "no!", OWNER_LABEL)
     other = ToolCall(CallId("q"), "pay", '{"n":2}')
     command = next_after(ASKED, replied(PAY, other), intended(PAY), got(PAY), steered)
@@ -175,27 +175,27 @@ def test_rounds_are_counted_by_answers() -> None:
 
 
 @pytest.mark.parametrize("fault", ModelFault)
-def test_every_failure_ends_in_words_that_are_an_error(fault: ModelFault) -> None:
+def test_every_failure_ends_with_an_error_message(fault: ModelFault) -> None:
     overflow = (ModelFailed("context_overflow", ""), Shortened(10), ModelFailed("context_overflow", ""), Shortened(0))
     said = next_after(*overflow, ASKED, ModelFailed(fault.value, "why"))
     assert isinstance(said, Say)
     assert (said.kind, said.state, said.reason) == (OutboundKind.ERROR, TurnState.FAILED, fault.value)
 
 
-def test_background_work_waits_and_a_person_does_not() -> None:
+def test_background_work_waits_for_a_busy_model_and_a_person_does_not() -> None:
     busy = (ASKED, ModelFailed("rate_limit", "", retry_at=500.0, retry_after=60.0))
     assert next_after(*busy, begin=NOBODY_WAITS) == WriteSteps((Waited(500.0, "rate_limit"),))
     assert next_after(*busy, Waited(500.0, "rate_limit"), begin=NOBODY_WAITS) == AskModel(500.0)
     assert isinstance(next_after(*busy), Say)
 
 
-def test_answer_ends_the_waiting() -> None:
+def test_answer_resets_the_waiting() -> None:
     waited = (ASKED, ModelFailed("overload", "", retry_at=9.0), Waited(9.0, "overload"), ASKED, replied(PAY))
     state = after(*waited, intended(PAY), got(PAY), begin=NOBODY_WAITS)
     assert (state.waits, decide(state, RULES)) == (0, AskModel())
 
 
-def test_stopped_turn_stays_stopped_whatever_was_open() -> None:
+def test_stopped_turn_stays_stopped_whatever_is_open() -> None:
     open_calls = (ASKED, replied(PAY), intended(PAY))
     assert next_after(*open_calls, Stopped("run_timeout", "Too long.")) == Say(
         "Too long.", OutboundKind.ERROR, TurnState.FAILED, "run_timeout"
@@ -205,12 +205,12 @@ def test_stopped_turn_stays_stopped_whatever_was_open() -> None:
     assert cancelled.state is TurnState.CANCELLED
 
 
-def test_trust_is_that_of_the_newest_request() -> None:
+def test_trust_comes_from_the_newest_request() -> None:
     assert after(ModelAsked("m", "h", 1, trust=Trust.TRUSTED)).trust is Trust.TRUSTED
     assert after(ModelAsked("m", "h", 1, trust=Trust.TRUSTED), ASKED).trust is Trust.UNTRUSTED
 
 
-def test_circle_is_noted_once_then_refused_then_ends_the_turn() -> None:
+def test_loop_is_noted_once_then_refused_then_ends_the_turn() -> None:
     rules = TurnRules(max_rounds=99, loops=LoopRules(2, 3, 30))
     lap = (ASKED, replied(PAY), intended(PAY), got(PAY))
     noted = next_after(*lap, *lap, rules=rules)
@@ -245,7 +245,7 @@ ANY_STEP: st.SearchStrategy[Step] = st.one_of(
 
 
 @given(st.lists(ANY_STEP, max_size=12), st.booleans())
-def test_turn_comes_to_an_end_whatever_was_journalled(steps: list[Step], background: bool) -> None:
+def test_turn_terminates_whatever_was_journalled(steps: list[Step], background: bool) -> None:
     """From any journal, however odd: performing what is decided ends in words or in waiting for somebody."""
     state = after(*steps, begin=FoldedTurn(TurnId("t"), background=background))
     for _ in range(200):
@@ -274,7 +274,7 @@ def performed(command: Command) -> tuple[Step, ...]:
 CLAIM = "I've sent the email."
 
 
-def test_claim_without_a_receipt_is_answered_again_once_and_then_marked() -> None:
+def test_unbacked_claim_is_retried_once_and_then_marked() -> None:
     first = (ASKED, replied(text=CLAIM))
     command = next_after(*first)
     assert isinstance(command, WriteSteps)
@@ -286,12 +286,12 @@ def test_claim_without_a_receipt_is_answered_again_once_and_then_marked() -> Non
     assert "Unconfirmed" in end.text
 
 
-def test_claim_with_a_receipt_is_the_answer() -> None:
+def test_backed_claim_is_the_answer() -> None:
     end = next_after(ASKED, replied(PAY), intended(PAY), got(PAY), ASKED, replied(text=CLAIM))
     assert isinstance(end, Say)
     assert end.text == CLAIM
 
 
-def test_claim_of_a_failed_call_is_answered_again() -> None:
+def test_claim_about_a_failed_call_is_retried() -> None:
     failed = ToolReceived(ToolResult(PAY.id, "no", is_error=True), status="error")
     assert isinstance(next_after(ASKED, replied(PAY), intended(PAY), failed, ASKED, replied(text=CLAIM)), WriteSteps)

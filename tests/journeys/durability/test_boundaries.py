@@ -81,7 +81,7 @@ async def test_question_is_answered_whenever_the_daemon_was_killed(world: World,
         ("outbox_written", 1, "did x"),
     ],
 )
-async def test_unrepeatable_call_is_made_once(world: World, boundary: str, effects: int, told: str) -> None:
+async def test_unrepeatable_call_runs_once(world: World, boundary: str, effects: int, told: str) -> None:
     text = 'CALL never {"mark": "x"}'
     view = await revived(world, await killed(world, boundary, text), text)
     assert told in view["reply"]
@@ -91,7 +91,7 @@ async def test_unrepeatable_call_is_made_once(world: World, boundary: str, effec
 @pytest.mark.parametrize(
     ("boundary", "effects"), [("tool_intent", 1), ("tool_running", 2), ("receipt", 1), ("finished", 1)]
 )
-async def test_repeatable_call_is_made_to_the_end(world: World, boundary: str, effects: int) -> None:
+async def test_repeatable_call_runs_until_it_completes(world: World, boundary: str, effects: int) -> None:
     text = 'CALL again {"mark": "x"}'
     view = await revived(world, await killed(world, boundary, text), text)
     assert "did x" in view["reply"]
@@ -99,7 +99,7 @@ async def test_repeatable_call_is_made_to_the_end(world: World, boundary: str, e
 
 
 @pytest.mark.parametrize("boundary", [*PLAIN, "sending", "sent"])
-async def test_platform_that_takes_keys_shows_the_answer_once(world: World, boundary: str) -> None:
+async def test_platform_with_idempotency_keys_shows_the_answer_once(world: World, boundary: str) -> None:
     async with world.harness(boundary) as daemon:
         try:
             await world.say("hello", "key", "anna")
@@ -128,7 +128,7 @@ async def agree_when_delivered(daemon: Daemon, view: dict[str, Any]) -> Counter[
             await asyncio.sleep(0.01)
 
 
-async def test_message_that_gets_further_each_time_is_no_poison(world: World) -> None:
+async def test_message_that_makes_progress_is_not_quarantined(world: World) -> None:
     text = 'CALL never {"mark": "x"}'
     id = await killed(world, "model_asked", text)
     for boundary in ("tool_intent", "model_asked", "finished"):
@@ -139,7 +139,7 @@ async def test_message_that_gets_further_each_time_is_no_poison(world: World) ->
     assert world.effects("never") == []
 
 
-async def test_message_that_joined_a_turn_from_elsewhere_is_answered_after_a_kill_too(world: World) -> None:
+async def test_message_that_joined_from_another_chat_is_answered_after_a_kill(world: World) -> None:
     # The addresses of those who joined used to be known to the process alone.
     async with world.harness():
         await world.say("good day", "first", "anna")

@@ -39,7 +39,7 @@ def parts(world: World) -> list[Path]:
     return list((world.home / "backups").glob(".*"))
 
 
-async def test_one_that_was_killed_is_none_and_is_made_at_the_next_start(world: World) -> None:
+async def test_killed_backup_is_discarded_and_repeated_at_the_next_start(world: World) -> None:
     async with world.serve() as daemon:
         await until(lambda: parts(world))
         daemon.kill()

@@ -10,7 +10,7 @@ from tests.journeys.world import SHARED, Shared, World
 
 
 @SHARED
-async def test_twenty_at_once_make_one_turn(shared: Shared) -> None:
+async def test_twenty_concurrent_duplicates_make_one_turn(shared: Shared) -> None:
     world, daemon = shared.world, shared.daemon
     world.model.script.append(Reply("one answer", delay=0.3))
     responses = await asyncio.gather(*(daemon.post("hello", key="twenty") for _ in range(20)))
@@ -21,7 +21,7 @@ async def test_twenty_at_once_make_one_turn(shared: Shared) -> None:
 
 
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL])
-async def test_later_and_after_a_restart_the_answer_is_the_same(world: World, end: signal.Signals) -> None:
+async def test_duplicate_gets_the_same_answer_later_and_after_a_restart(world: World, end: signal.Signals) -> None:
     async with world.serve() as daemon:
         first = (await daemon.post("hello", key="same", session="a")).json()
         other = (await daemon.post("hello", key="other", session="a")).json()
@@ -37,7 +37,7 @@ async def test_later_and_after_a_restart_the_answer_is_the_same(world: World, en
 
 
 @SHARED
-async def test_key_is_for_what_was_said_and_where(shared: Shared) -> None:
+async def test_key_is_bound_to_content_and_destination(shared: Shared) -> None:
     daemon = shared.daemon
     first = await daemon.post("hello", key="said")
     second = await daemon.post("hello", key="said")
@@ -47,7 +47,7 @@ async def test_key_is_for_what_was_said_and_where(shared: Shared) -> None:
 
 
 @pytest.mark.parametrize("command", ["/status", "/new"])
-async def test_command_is_followed_once(world: World, command: str) -> None:
+async def test_duplicate_command_runs_once(world: World, command: str) -> None:
     async with world.serve() as daemon:
         first = await daemon.post(command, key="same")
         await daemon.post("hello")
@@ -61,7 +61,7 @@ async def test_command_is_followed_once(world: World, command: str) -> None:
 
 
 @SHARED
-async def test_client_that_cannot_wait_is_told_where_to_look(shared: Shared) -> None:
+async def test_client_that_cannot_wait_is_told_where_to_fetch_the_answer(shared: Shared) -> None:
     world, daemon = shared.world, shared.daemon
     world.model.script.append(Reply("at last", delay=0.5))
     first = await daemon.post("hello", key="late", wait=0)

@@ -60,7 +60,7 @@ async def write_until_refused(daemon: Daemon, prefix: str) -> list[str]:
     raise AssertionError("the disk never ran full")
 
 
-async def test_nothing_acknowledged_is_lost_and_no_one_has_to_help(small: World) -> None:
+async def test_full_disk_loses_nothing_acknowledged_and_recovers_by_itself(small: World) -> None:
     small.model.script.append(Reply("after all", delay=1))
     async with small.serve(**QUICK) as daemon:
         slow = await daemon.accepted("slow", "slow", session="slow")
@@ -82,7 +82,7 @@ async def test_nothing_acknowledged_is_lost_and_no_one_has_to_help(small: World)
         assert len((await daemon.ask("/tasks", all=1, limit=1000))["tasks"]) == len(acknowledged) + 2
 
 
-async def test_killed_on_a_full_disk_it_goes_on_when_there_is_space(small: World) -> None:
+async def test_daemon_killed_on_a_full_disk_continues_once_there_is_space(small: World) -> None:
     small.model.script.append(Reply("never heard", delay=60))
     async with small.serve(**QUICK) as daemon:
         slow = await daemon.accepted("slow", "slow", session="slow")
@@ -115,7 +115,7 @@ async def test_commands_without_a_daemon_name_the_full_disk_and_the_next_step(sm
     assert (await small.hob("ask", "again")).status == 0
 
 
-async def test_read_only_home_is_read_and_exported(small: World) -> None:
+async def test_read_only_home_can_be_read_and_exported(small: World) -> None:
     async with small.serve() as daemon:
         assert (await daemon.post("hello there")).status_code == 200
     assert run("mount", "-o", "remount,ro", str(small.home)) == 0

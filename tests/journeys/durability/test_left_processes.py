@@ -41,7 +41,7 @@ def _program(world: World, name: str) -> Path:
 
 
 @pytest.mark.parametrize("what", ["a model's CLI", pytest.param("a sandbox", marks=pytest.mark.bubblewrap)])
-async def test_next_start_ends_what_outlived_a_killed_daemon(world: World, what: str) -> None:
+async def test_next_start_kills_processes_of_a_killed_daemon(world: World, what: str) -> None:
     cli = what == "a model's CLI"
     folder = _program(world, "claude" if cli else "bwrap")
     path = f"{folder}:{os.environ['PATH']}"

@@ -10,7 +10,7 @@ LOCKED = {"hob.db", "hob.db-shm"}
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="locks are listed by Linux alone")
-async def test_daemon_keeps_its_locks_through_all_that_reads_its_home(world: World) -> None:
+async def test_daemon_keeps_its_locks_while_others_read_its_home(world: World) -> None:
     async with world.harness() as daemon:
         assert (await daemon.post("hello")).status_code == 200
         assert daemon.locks(world.home) == LOCKED

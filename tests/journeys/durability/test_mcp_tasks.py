@@ -11,7 +11,7 @@ from tests.journeys.world import World
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(find_spec("mcp") is None, reason="the library is missing")]
 
 
-async def test_task_goes_on_over_a_kill_and_its_result_reaches_the_model(world: World) -> None:
+async def test_mcp_task_survives_a_kill_and_its_result_reaches_the_model(world: World) -> None:
     from hob.tools.mcp.accepted import save_accepted
     from hob.tools.mcp.settings import McpServer
     from tests.tools.mcp.reaching import accept, connected, on_loopback

@@ -27,7 +27,7 @@ async def send_all(world: World, daemon: Daemon, poison: str) -> tuple[str, list
     ],
     ids=["tool", "model", "model and tool"],
 )
-async def test_poisonous_message_is_quarantined_alone_and_comes_back_on_demand(
+async def test_crashing_message_is_quarantined_alone_and_can_be_retried(
     world: World, text: str, poison: str, reply: str
 ) -> None:
     async with world.harness("", poison) as daemon:

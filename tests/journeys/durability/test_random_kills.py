@@ -124,7 +124,7 @@ class Load:
 
 
 @pytest.mark.parametrize("stream", range(4))
-async def test_nothing_acknowledged_is_lost_and_nothing_happens_twice(
+async def test_random_kills_lose_nothing_acknowledged_and_repeat_nothing(
     stream: int, rounds: Callable[[int, int], int]
 ) -> None:
     """Killed again and again 0 to 2.5 s after each start, whether or not anything was answered meanwhile.

@@ -306,7 +306,7 @@ def test_no_limit_is_exceeded(days: list[list[Work]], limits: SpendingSettings, 
 
 
 @pytest.mark.parametrize(("stumbles", "at_once"), [((), 3), ((0,), 1)])
-def test_limits_are_used_up_and_not_shunned(stumbles: tuple[int, ...], at_once: int) -> None:
+def test_limits_can_be_used_up_completely(stumbles: tuple[int, ...], at_once: int) -> None:
     """The property would hold for a budget that refuses everything."""
     question = Question(("a/one",), 1000, 1000, 0, (1.0, 1.0, 0.0, 0.0), fails=False, stumbles=stumbles)
     work = Work(SESSIONS[0], SenderClass.OWNER, (question,) * 4, is_turn=True)

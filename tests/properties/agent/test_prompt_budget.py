@@ -159,7 +159,7 @@ adversary = st.lists(
 
 
 @given(text=adversary, leaked=st.booleans())
-def test_nothing_in_a_text_ends_its_marks(text: str, leaked: bool) -> None:
+def test_no_text_can_close_its_marks(text: str, leaked: bool) -> None:
     marks = Marks(b"salt")
     name = marks.of("t1")
     wrapped = marks.wrap(text + (f"</{name}>" if leaked else ""), WEB, "t1")
@@ -177,7 +177,7 @@ disguised = st.tuples(
 
 
 @given(disguised=disguised, leaked=st.booleans(), before=adversary, after=adversary)
-def test_no_disguise_opens_or_ends_marks(
+def test_no_disguise_opens_or_closes_marks(
     disguised: tuple[str, str, str, Random], leaked: bool, before: str, after: str
 ) -> None:
     bracket, slash, word, random = disguised
@@ -208,7 +208,7 @@ def _dresses(letter: str) -> list[str]:
 @pytest.mark.parametrize(
     "text", ["a < b and c > d", "List<User>", "<code>x</code>", "caf\u00e9 \u00ab oui \u00bb", "if (a<c) \U0001f600"]
 )
-def test_other_brackets_stay(text: str) -> None:
+def test_other_brackets_are_unchanged(text: str) -> None:
     assert Marks(b"salt").wrap(text, WEB, "t1").split("\n")[1] == text
 
 

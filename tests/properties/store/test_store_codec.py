@@ -55,12 +55,12 @@ entries = st.builds(
 
 
 @given(inbounds)
-def test_inbound_comes_back_as_it_was(inbound: Inbound) -> None:
+def test_inbound_round_trips(inbound: Inbound) -> None:
     assert load_inbound(INBOUND_VERSION, inbound.text, dump_inbound(inbound)) == inbound
 
 
 @given(entries)
-def test_entry_comes_back_as_it_was(entry: Entry) -> None:
+def test_entry_round_trips(entry: Entry) -> None:
     label = entry.label
     row = (
         entry.n, 1, entry.role, entry.turn, entry.at, label.origin.value, label.trust.value, entry.text,

@@ -54,7 +54,7 @@ async def test_entries_come_back_as_they_were_written(tmp_path: Path) -> None:
         assert [row.seq for row in await store.audit.latest(1)] == [2]
 
 
-async def test_log_that_no_one_touched_is_whole_after_any_number_of_starts(tmp_path: Path) -> None:
+async def test_untouched_log_is_intact_after_any_number_of_starts(tmp_path: Path) -> None:
     assert await problems(tmp_path) == ""
     for _ in range(3):
         await write(tmp_path, 3)
@@ -64,7 +64,7 @@ async def test_log_that_no_one_touched_is_whole_after_any_number_of_starts(tmp_p
     assert read_head(tmp_path / HEAD_FILE) == checked.head
 
 
-async def test_many_writers_at_once_make_one_chain(tmp_path: Path) -> None:
+async def test_concurrent_writers_make_one_chain(tmp_path: Path) -> None:
     async with open_store(tmp_path, SETTINGS, CLOCK) as store:
         await asyncio.gather(*(store.audit.add(entry(number), entry(number)) for number in range(50)))
         checked = await store.audit.verify()
@@ -86,13 +86,13 @@ async def test_many_writers_at_once_make_one_chain(tmp_path: Path) -> None:
         ("UPDATE audit SET seq = 9 WHERE seq = 3", "entry 3 is missing"),
     ],
 )
-async def test_change_behind_its_back_shows(tmp_path: Path, statement: str, told: str) -> None:
+async def test_changed_entry_is_detected(tmp_path: Path, statement: str, told: str) -> None:
     await write(tmp_path, 5)
     tamper(tmp_path, "PRAGMA foreign_keys = OFF", statement)
     assert told in await problems(tmp_path)
 
 
-async def test_removed_entry_shows_though_the_later_ones_were_numbered_again(tmp_path: Path) -> None:
+async def test_removed_entry_is_detected_even_if_later_ones_are_renumbered(tmp_path: Path) -> None:
     await write(tmp_path, 5)
     tamper(
         tmp_path,
@@ -102,7 +102,7 @@ async def test_removed_entry_shows_though_the_later_ones_were_numbered_again(tmp
     assert "entry 2 was changed" in await problems(tmp_path)
 
 
-async def test_two_entries_that_changed_places_show(tmp_path: Path) -> None:
+async def test_swapped_entries_are_detected(tmp_path: Path) -> None:
     await write(tmp_path, 5)
     moves = ((2, 9), (3, 2), (9, 3))
     tamper(tmp_path, *(renumber(old, new) for old, new in moves))
@@ -111,21 +111,21 @@ async def test_two_entries_that_changed_places_show(tmp_path: Path) -> None:
     assert "entry 3 was changed" in found
 
 
-async def test_log_that_was_written_again_from_the_start_is_not_the_one_that_was_kept(tmp_path: Path) -> None:
+async def test_rewritten_log_does_not_match_the_stored_head(tmp_path: Path) -> None:
     await write(tmp_path, 3)
     await write(tmp_path / "other", 4)
     shutil.copy(tmp_path / "other" / "hob.db", tmp_path / "hob.db")
     assert "entry 3 is another than the one that was written" in await problems(tmp_path)
 
 
-async def test_log_without_its_head_is_not_called_whole(tmp_path: Path) -> None:
+async def test_log_without_its_head_is_not_called_intact(tmp_path: Path) -> None:
     await write(tmp_path, 3)
     (tmp_path / HEAD_FILE).unlink()
     assert "the head is missing" in await problems(tmp_path)
 
 
 @pytest.mark.parametrize(("statement", "left"), [("DELETE FROM audit", 0), ("DELETE FROM audit WHERE seq > 2", 2)])
-async def test_loss_stays_visible_when_the_log_goes_on(tmp_path: Path, statement: str, left: int) -> None:
+async def test_loss_stays_visible_in_the_continued_log(tmp_path: Path, statement: str, left: int) -> None:
     await write(tmp_path, 5)
     tamper(tmp_path, statement)
     await write(tmp_path, 1, 6)
@@ -136,7 +136,7 @@ async def test_loss_stays_visible_when_the_log_goes_on(tmp_path: Path, statement
     assert told.entry.detail.startswith("the head named 5 entries")
 
 
-async def test_head_that_a_crash_left_behind_is_no_fault(tmp_path: Path) -> None:
+async def test_head_left_behind_by_a_crash_is_no_fault(tmp_path: Path) -> None:
     await write(tmp_path, 2)
     old = (tmp_path / HEAD_FILE).read_bytes()
     await write(tmp_path, 2)
@@ -147,7 +147,7 @@ async def test_head_that_a_crash_left_behind_is_no_fault(tmp_path: Path) -> None
         assert (await store.audit.verify()).breaks == ()
 
 
-async def test_forgetting_takes_the_detail_and_leaves_the_chain_whole(tmp_path: Path) -> None:
+async def test_erasure_removes_the_detail_and_keeps_the_chain_intact(tmp_path: Path) -> None:
     inbound = message("hello")
     async with open_store(tmp_path, SETTINGS, CLOCK) as store:
         await store.audit.add(entry(1, trace=inbound.trace), entry(2))

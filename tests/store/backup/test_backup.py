@@ -56,7 +56,7 @@ async def test_backup_is_one_private_file_with_everything_in_it(tmp_path: Path) 
         assert await store.blobs.load(blob) == b"picture"
 
 
-async def test_backup_is_taken_while_others_write(tmp_path: Path) -> None:
+async def test_backup_is_made_while_others_write(tmp_path: Path) -> None:
     async with open_store(tmp_path / "home", SETTINGS, CLOCK) as store:
         await talk(store, "hello")
         async with asyncio.TaskGroup() as group:
@@ -71,7 +71,7 @@ async def test_backup_is_taken_while_others_write(tmp_path: Path) -> None:
     assert inbox == tasks == dedup
 
 
-async def test_backup_replaces_a_file_only_when_told_to(tmp_path: Path) -> None:
+async def test_backup_replaces_a_file_only_with_force(tmp_path: Path) -> None:
     file = tmp_path / "copy.db"
     file.write_text("precious")
     async with open_store(tmp_path / "home", SETTINGS, CLOCK) as store:
@@ -97,7 +97,7 @@ async def saved(home: Path, file: Path) -> None:
         await put_message(store, message("after"))
 
 
-async def test_backup_for_which_there_is_no_room_is_not_begun(tmp_path: Path) -> None:
+async def test_backup_without_enough_room_is_not_started(tmp_path: Path) -> None:
     home, file = tmp_path / "home", tmp_path / "copies" / "copy.db"
     async with open_store(home, SETTINGS, CLOCK) as store:
         await talk(store, "hello")
@@ -113,7 +113,7 @@ async def test_backup_for_which_there_is_no_room_is_not_begun(tmp_path: Path) ->
     assert file.exists()
 
 
-async def test_restore_keeps_what_was_there(tmp_path: Path) -> None:
+async def test_restore_keeps_the_former_database(tmp_path: Path) -> None:
     home, file = tmp_path / "home", tmp_path / "copy.db"
     await saved(home, file)
     kept = restore(home, file)
@@ -125,7 +125,7 @@ async def test_restore_keeps_what_was_there(tmp_path: Path) -> None:
         assert await waiting(store) == ["before", "after"]
 
 
-async def test_restore_after_a_crash_keeps_what_only_the_log_held(tmp_path: Path) -> None:
+async def test_restore_after_a_crash_keeps_rows_that_only_the_log_held(tmp_path: Path) -> None:
     home, file = tmp_path / "home", tmp_path / "copy.db"
     await saved(home, file)
     async with open_store(home, SETTINGS, CLOCK) as store:
@@ -141,7 +141,7 @@ async def test_restore_after_a_crash_keeps_what_only_the_log_held(tmp_path: Path
         assert await waiting(store) == ["before", "after", "in the log"]
 
 
-async def test_restore_works_beside_a_damaged_database(tmp_path: Path) -> None:
+async def test_restore_works_with_a_damaged_database_in_place(tmp_path: Path) -> None:
     home, file = tmp_path / "home", tmp_path / "copy.db"
     await saved(home, file)
     (home / NAME).write_bytes(b"garbage" * 5000)
@@ -208,7 +208,7 @@ async def lines(store: Store, session: SessionKey | None = None) -> list[dict[st
     return [json.loads(line) async for line in exported]
 
 
-async def test_export_begins_with_metadata_and_holds_everything(tmp_path: Path) -> None:
+async def test_export_begins_with_metadata_and_contains_everything(tmp_path: Path) -> None:
     async with open_store(tmp_path, SETTINGS, CLOCK) as store:
         await talk(store, "Hällo\nthere", "second")
         turn = await make_turn(store, message("third"))
@@ -241,7 +241,7 @@ async def test_long_session_is_exported_in_order(tmp_path: Path) -> None:
         assert [line["text"] for line in (await lines(store, SESSION))[1:]] == [str(n) for n in range(450)]
 
 
-async def test_everything_is_exported_session_by_session(tmp_path: Path) -> None:
+async def test_export_of_everything_is_grouped_by_session(tmp_path: Path) -> None:
     async with open_store(tmp_path, SETTINGS, CLOCK) as store:
         for key in ("one", "two"):
             await talk(store, key, session=SessionKey(key))

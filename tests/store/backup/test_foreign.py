@@ -37,7 +37,7 @@ def test_rows_come_in_order_and_nothing_is_written_beside_the_file(tmp_path: Pat
     program.close()
 
 
-def test_view_is_no_table(tmp_path: Path) -> None:
+def test_view_is_not_read_as_a_table(tmp_path: Path) -> None:
     made(tmp_path / "x.sqlite").close()
     with open_foreign(tmp_path / "x.sqlite") as file:
         assert file.columns("endless") == file.columns("none") == frozenset()

@@ -39,7 +39,7 @@ async def test_lines_become_rows_and_the_file_is_moved_aside(tmp_path: Path) -> 
     assert (tmp_path / "tools/imported/groups.jsonl").exists()
 
 
-async def test_undoings_of_an_earlier_release_are_known(tmp_path: Path) -> None:
+async def test_undo_log_of_an_earlier_release_is_imported(tmp_path: Path) -> None:
     done = {"restored": ["/w/a"], "unchanged": [], "kept": [["/w/b", "it was changed since"]]}
     write_lines(
         tmp_path / "tools/undone.jsonl",
@@ -55,13 +55,13 @@ async def test_undoings_of_an_earlier_release_are_known(tmp_path: Path) -> None:
         assert await store.undo_log.find("m_9") is None
 
 
-async def test_tainted_turns_of_an_earlier_release_are_known(tmp_path: Path) -> None:
+async def test_tainted_turns_of_an_earlier_release_are_imported(tmp_path: Path) -> None:
     write_lines(tmp_path / "tools/foreign.jsonl", *({"turn": turn} for turn in ("t_1", "t_2", "t_1")))
     async with open_store(tmp_path, StoreSettings(), SystemClock()) as store:
         assert [turn async for turn in store.tainted_writes.turns()] == ["t_2", "t_1"]
 
 
-async def test_changes_and_commands_of_an_earlier_release_are_known(tmp_path: Path) -> None:
+async def test_changes_and_commands_of_an_earlier_release_are_imported(tmp_path: Path) -> None:
     old, new = {"hash": "a" * 64, "mode": 420, "blob": "a" * 64}, {"hash": "b" * 64, "mode": 420, "blob": None}
     change = {
         "v": 1,

@@ -30,7 +30,7 @@ def spoil(file: Path, text: bytes) -> None:
     file.write_bytes(data)
 
 
-async def test_data_beside_the_torn_page_is_saved_and_can_be_restored(tmp_path: Path) -> None:
+async def test_data_outside_the_torn_page_is_salvaged_and_can_be_restored(tmp_path: Path) -> None:
     file = await filled(tmp_path / "home", 20)
     spoil(file, b"number 10 ")
     goal = tmp_path / "salvaged.db"
@@ -43,7 +43,7 @@ async def test_data_beside_the_torn_page_is_saved_and_can_be_restored(tmp_path: 
         await store.settings.change({"and": "on"})
 
 
-async def test_table_whose_root_is_torn_costs_that_table_alone(tmp_path: Path) -> None:
+async def test_torn_root_page_loses_only_its_table(tmp_path: Path) -> None:
     file = await filled(tmp_path / "home", 20)
     connection = sqlite3.connect(file)
     ((page,),) = connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'timeline'")

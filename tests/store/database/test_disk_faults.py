@@ -51,7 +51,7 @@ async def texts(store: Store) -> list[str]:
 
 
 @pytest.mark.parametrize("fault", ["full", "io", "sync"])
-async def test_failing_disk_refuses_and_the_store_goes_on_when_it_heals(
+async def test_failing_disk_refuses_writes_and_the_store_recovers_with_it(
     tmp_path: Path, disk: FaultyDisk, fault: str
 ) -> None:
     async with opened(tmp_path, disk) as store:
@@ -70,9 +70,7 @@ async def test_failing_disk_refuses_and_the_store_goes_on_when_it_heals(
 
 
 @pytest.mark.parametrize("fault", ["full", "io", "sync"])
-async def test_everybody_in_a_group_that_cannot_be_committed_is_told(
-    tmp_path: Path, disk: FaultyDisk, fault: str
-) -> None:
+async def test_every_caller_of_a_failed_group_commit_is_told(tmp_path: Path, disk: FaultyDisk, fault: str) -> None:
     async with opened(tmp_path, disk) as store:
         disk.fail(fault)
         outcomes = await asyncio.gather(
@@ -98,7 +96,7 @@ async def test_finish_that_cannot_be_written_leaves_the_turn_running_and_works_l
         assert (await store.transcript.load_view(SESSION, 5)).total == 2
 
 
-async def test_disk_that_fails_at_the_end_makes_the_end_unclean(tmp_path: Path, disk: FaultyDisk) -> None:
+async def test_disk_failure_during_close_makes_the_end_unclean(tmp_path: Path, disk: FaultyDisk) -> None:
     async with opened(tmp_path, disk) as store:
         await accept(store, message("hello"))
         disk.fail("io")
@@ -108,7 +106,7 @@ async def test_disk_that_fails_at_the_end_makes_the_end_unclean(tmp_path: Path, 
         assert await texts(store) == ["hello"]
 
 
-async def test_store_that_cannot_be_made_says_so(tmp_path: Path, disk: FaultyDisk) -> None:
+async def test_store_that_cannot_be_created_raises_a_store_error(tmp_path: Path, disk: FaultyDisk) -> None:
     disk.fail("full")
     with pytest.raises(StoreFull):
         async with opened(tmp_path, disk):
@@ -118,7 +116,7 @@ async def test_store_that_cannot_be_made_says_so(tmp_path: Path, disk: FaultyDis
         await accept(store, message("hello"))
 
 
-async def test_faulty_disk_really_forgets_what_was_not_synced(tmp_path: Path, disk: FaultyDisk) -> None:
+async def test_faulty_disk_loses_unsynced_writes(tmp_path: Path, disk: FaultyDisk) -> None:
     """Without syncs the same power cut loses messages: the test below could fail."""
     async with opened(tmp_path, disk) as store:
         await accept(store, message("synced"))
@@ -212,7 +210,7 @@ async def accept_for_ever(store: Store, accepted: list[str]) -> None:
         accepted.append(str(n))
 
 
-async def test_full_disk_refuses_and_accepts_again_when_there_is_room(small: Path) -> None:
+async def test_full_disk_refuses_writes_until_there_is_room(small: Path) -> None:
     async with open_store(small, SETTINGS, CLOCK) as store:
         ballast = fill(small)
         accepted: list[str] = []
@@ -229,7 +227,7 @@ async def test_full_disk_refuses_and_accepts_again_when_there_is_room(small: Pat
         assert await whole(store)
 
 
-async def test_read_only_disk_refuses_and_goes_on_when_it_is_writable(small: Path) -> None:
+async def test_read_only_disk_refuses_writes_until_it_is_writable(small: Path) -> None:
     async with open_store(small, SETTINGS, CLOCK) as store:
         turn = await make_turn(store, message("hello"))
         await store.abandon()

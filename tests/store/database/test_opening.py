@@ -60,7 +60,7 @@ async def test_readable_database_is_made_private(tmp_path: Path) -> None:
         assert stat.S_IMODE((tmp_path / NAME).stat().st_mode) == 0o600
 
 
-async def test_clean_end_leaves_one_file_and_no_suspicion(tmp_path: Path) -> None:
+async def test_clean_end_leaves_one_file_and_no_pending_check(tmp_path: Path) -> None:
     await fill(tmp_path, "hello")
     assert [path.name for path in tmp_path.iterdir()] == [NAME]
     async with open_store(tmp_path, SETTINGS, CLOCK) as store:
@@ -76,7 +76,7 @@ async def checked(store: Store) -> str:
     return store.health().check
 
 
-async def test_unclean_end_is_noticed_and_the_file_checked_meanwhile(tmp_path: Path) -> None:
+async def test_unclean_end_is_noticed_and_the_file_checked_in_the_background(tmp_path: Path) -> None:
     async with open_store(tmp_path, SETTINGS, CLOCK) as store:
         await put_message(store, message("hello"))
         await store.abandon()
@@ -149,7 +149,7 @@ async def test_damaged_file_is_moved_aside_and_the_newest_backup_named(tmp_path:
     assert not (tmp_path / NAME).exists()
 
 
-async def test_nothing_begins_anew_after_damage_until_the_owner_has_decided(tmp_path: Path) -> None:
+async def test_no_new_database_is_made_after_damage_until_the_owner_decides(tmp_path: Path) -> None:
     (tmp_path / NAME).write_bytes(b"this is no database")
     for _ in range(3):
         with pytest.raises(StoreDamaged):
@@ -159,7 +159,7 @@ async def test_nothing_begins_anew_after_damage_until_the_owner_has_decided(tmp_
     await fill(tmp_path, "begins anew")
 
 
-async def test_damaged_file_without_backups_says_how_to_go_on(tmp_path: Path) -> None:
+async def test_damage_without_backups_says_how_to_continue(tmp_path: Path) -> None:
     (tmp_path / NAME).write_bytes(b"this is no database")
     with pytest.raises(StoreDamaged, match="hob restore FILE"):
         await opened(tmp_path)
@@ -240,7 +240,7 @@ async def test_migration_that_fails_changes_nothing(tmp_path: Path, newer: Path)
     ],
     ids=["cannot be read", "is not consistent"],
 )
-async def test_upgraded_copy_that_is_not_whole_does_not_take_the_place(tmp_path: Path, newer: Path, sql: str) -> None:
+async def test_damaged_upgraded_copy_does_not_replace_the_file(tmp_path: Path, newer: Path, sql: str) -> None:
     await fill(tmp_path, "hello")
     before = (tmp_path / NAME).read_bytes()
     losing = newer / MORE
@@ -254,7 +254,7 @@ async def test_upgraded_copy_that_is_not_whole_does_not_take_the_place(tmp_path:
         assert await texts(store) == ["hello"]
 
 
-async def test_upgrade_that_was_killed_is_begun_anew(tmp_path: Path, newer: Path) -> None:
+async def test_killed_upgrade_starts_over(tmp_path: Path, newer: Path) -> None:
     await fill(tmp_path, "hello")
     (tmp_path / "hob.db.upgrading").write_bytes(b"half of a copy")
     (tmp_path / "hob.db.upgrading-wal").write_bytes(b"and its log")
@@ -282,7 +282,7 @@ async def test_upgrade_without_room_changes_nothing(
     assert not (tmp_path / "backups").exists()
 
 
-async def test_spending_before_senders_were_told_apart_is_the_owners(tmp_path: Path, newer: Path) -> None:
+async def test_spending_of_releases_without_sender_classes_is_the_owners(tmp_path: Path, newer: Path) -> None:
     for file in newer.glob("000[2-9]_*"):
         file.rename(file.with_suffix(".later"))
     old = apsw.Connection(str(tmp_path / NAME))
@@ -302,13 +302,13 @@ async def test_spending_before_senders_were_told_apart_is_the_owners(tmp_path: P
         assert {task: spent.cost for task, spent in await store.ledger.sums("task")} == {"chat": 5, "summary": 7}
 
 
-async def test_home_that_cannot_be_made_is_a_store_error(tmp_path: Path) -> None:
+async def test_home_that_cannot_be_created_is_a_store_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError):
         await opened(tmp_path / "file" / "home")
 
 
-async def test_emptied_database_in_a_used_home_is_damage_and_not_a_new_one(tmp_path: Path) -> None:
+async def test_emptied_database_in_a_used_home_counts_as_damage(tmp_path: Path) -> None:
     (tmp_path / "secrets").mkdir()
     (tmp_path / "secrets" / "gateway-token").write_text("token")
     (tmp_path / "hob.db").touch()
@@ -317,14 +317,14 @@ async def test_emptied_database_in_a_used_home_is_damage_and_not_a_new_one(tmp_p
             pass
 
 
-async def test_empty_file_of_a_very_first_start_is_begun_afresh(tmp_path: Path) -> None:
+async def test_empty_file_of_a_crashed_first_start_is_initialised(tmp_path: Path) -> None:
     (tmp_path / "secrets").mkdir()
     (tmp_path / "hob.db").touch()
     async with open_store(tmp_path, StoreSettings(), SystemClock()) as store:
         assert store.health().problem is None
 
 
-async def test_secrets_and_a_token_may_be_there_before_the_first_start(tmp_path: Path) -> None:
+async def test_secrets_and_a_token_may_exist_before_the_first_start(tmp_path: Path) -> None:
     (tmp_path / "secrets").mkdir()
     (tmp_path / "secrets" / "openrouter").write_text("key")
     (tmp_path / "secrets" / "gateway-token").write_text("token")
@@ -369,7 +369,7 @@ async def test_missing_database_beside_the_token_of_an_earlier_start_is_refused(
         await opened(tmp_path)
 
 
-async def test_damage_met_while_reading_stops_writing_and_is_told_with_the_newest_backup(
+async def test_damage_found_by_a_read_stops_writes_and_names_the_newest_backup(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     await fill(tmp_path, *(f"number {n} " * 150 for n in range(15)))
@@ -390,7 +390,7 @@ async def test_damage_met_while_reading_stops_writing_and_is_told_with_the_newes
         await opened(tmp_path)
 
 
-async def test_damage_met_by_a_backup_is_told_too(tmp_path: Path) -> None:
+async def test_damage_found_by_a_backup_is_reported_too(tmp_path: Path) -> None:
     await fill(tmp_path, *(f"number {n} " * 150 for n in range(15)))
     spoil(tmp_path / NAME, b"number 7 ")
     async with open_store(tmp_path, SETTINGS, CLOCK) as store:

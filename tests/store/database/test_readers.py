@@ -34,12 +34,12 @@ def thread_of(connection: apsw.Connection) -> int:
     return threading.get_ident()
 
 
-async def test_what_is_asked_together_is_read_by_one_thread(store: Store) -> None:
+async def test_simultaneous_queries_are_read_by_one_thread(store: Store) -> None:
     threads = await asyncio.gather(*(store._readers.read(thread_of) for _ in range(20)))
     assert len(set(threads)) == 1
 
 
-async def test_another_thread_reads_what_was_asked_after_a_slow_query(store: Store) -> None:
+async def test_another_thread_reads_queries_behind_a_slow_one(store: Store) -> None:
     slow = Slow()
     async with asyncio.TaskGroup() as group:
         waiting = group.create_task(store._readers.read(slow))

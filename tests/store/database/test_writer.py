@@ -66,7 +66,7 @@ async def test_waiting_writes_share_one_commit(store: Store) -> None:
     assert (await store.inbox.counts()).waiting == 30
 
 
-async def test_one_failing_job_harms_no_other_of_its_group(store: Store) -> None:
+async def test_failing_job_does_not_affect_others_of_its_group(store: Store) -> None:
     async with asyncio.TaskGroup() as group:
         held = await hold(store, group)
         jobs = [put("a"), put_and_break, put("b")]
@@ -84,7 +84,7 @@ async def _outcome(store: Store, job: Callable[[apsw.Connection], None]) -> Exce
         return error
 
 
-async def test_failing_job_alone_leaves_nothing(store: Store) -> None:
+async def test_failing_job_writes_nothing(store: Store) -> None:
     with pytest.raises(LookupError):
         await store._writer.write(put_and_break)
     assert await store.settings.load() == {}
@@ -92,7 +92,7 @@ async def test_failing_job_alone_leaves_nothing(store: Store) -> None:
     assert await store.settings.load() == {"a": ""}
 
 
-async def test_cancelled_callers_job_is_done_whole_or_not_at_all(store: Store) -> None:
+async def test_job_of_a_cancelled_caller_is_atomic(store: Store) -> None:
     begun = threading.Event()
     go = threading.Event()
 
@@ -114,7 +114,7 @@ async def test_cancelled_callers_job_is_done_whole_or_not_at_all(store: Store) -
     assert await store.settings.load() == {"one": "", "two": "", "last": ""}
 
 
-async def test_error_of_sqlite_is_one_of_ours(store: Store) -> None:
+async def test_sqlite_errors_become_store_errors(store: Store) -> None:
     with pytest.raises(StoreError, match="no such table"):
         await store._writer.write(lambda connection: connection.execute("SELECT * FROM nowhere").fetchall())
     with pytest.raises(StoreError, match="no such table"):
@@ -126,7 +126,7 @@ async def test_readers_cannot_write(store: Store) -> None:
         await store._readers.read(put("a"))
 
 
-async def test_reader_sees_one_moment(store: Store) -> None:
+async def test_reader_sees_one_snapshot(store: Store) -> None:
     begun = threading.Event()
     go = threading.Event()
 
@@ -144,7 +144,7 @@ async def test_reader_sees_one_moment(store: Store) -> None:
     assert await store.settings.load() == {"a": ""}
 
 
-async def test_many_reads_at_once_are_all_answered(store: Store) -> None:
+async def test_concurrent_reads_are_all_answered(store: Store) -> None:
     await put_message(store, message("hello"))
     counts = await asyncio.gather(*(store.inbox.counts() for _ in range(50)))
     assert {count.waiting for count in counts} == {1}
@@ -156,7 +156,7 @@ async def test_damaged_file_is_not_written_to(store: Store) -> None:
         await store.settings.change({"a": ""})
 
 
-async def test_closed_store_says_so() -> None:
+async def test_closed_store_raises_a_store_error() -> None:
     async with memory_store() as store:
         pass
     with pytest.raises(StoreError, match="closed"):

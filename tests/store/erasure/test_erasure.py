@@ -44,7 +44,7 @@ def spilled(home: Path) -> list[str]:
     return [path.name for path in home.rglob("*") if path.is_file() and SECRET.encode() in path.read_bytes()]
 
 
-async def test_erased_message_is_in_no_file_and_its_facts_stay(tmp_path: Path) -> None:
+async def test_erased_message_is_in_no_file_but_its_events_stay(tmp_path: Path) -> None:
     inbound = message(f"remember {SECRET} " * 300)
     async with open_store(tmp_path, SETTINGS, CLOCK) as store:
         await talk(store, message("kept"), "KEPT")
@@ -74,7 +74,7 @@ async def test_key_of_an_erased_message_is_still_known(tmp_path: Path) -> None:
         assert first.id == inbound.id
 
 
-async def test_summary_of_an_erased_turn_goes_with_it(tmp_path: Path) -> None:
+async def test_summary_of_an_erased_turn_is_erased_too(tmp_path: Path) -> None:
     inbound = message(SECRET)
     async with open_store(tmp_path, SETTINGS, CLOCK) as store:
         await talk(store, inbound, "hi")
@@ -120,7 +120,7 @@ def showing(text: str, blob: BlobId) -> Inbound:
     return replace(message(text), attachments=(Attachment("image/png", blob=blob),))
 
 
-async def test_blob_stays_as_long_as_a_message_names_it(tmp_path: Path) -> None:
+async def test_blob_stays_while_a_message_refers_to_it(tmp_path: Path) -> None:
     async with open_store(tmp_path, SETTINGS, CLOCK) as store:
         blob = await store.blobs.put(b"abc", "image/png")
         one, two = showing("one", blob), showing("two", blob)
@@ -135,7 +135,7 @@ async def test_blob_stays_as_long_as_a_message_names_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("named", ["image", "rest", "shown"])
-async def test_blob_stays_as_long_as_a_turn_names_it(tmp_path: Path, named: str) -> None:
+async def test_blob_stays_while_a_turn_refers_to_it(tmp_path: Path, named: str) -> None:
     async with open_store(tmp_path, SETTINGS, CLOCK) as store:
         blob = await store.blobs.put(b"abc", "image/png")
         one = showing("one", blob)
@@ -153,7 +153,7 @@ async def test_blob_stays_as_long_as_a_turn_names_it(tmp_path: Path, named: str)
         assert await store.blobs.load(blob) == b"abc"
 
 
-async def test_blob_put_again_is_not_erased_with_something_else(tmp_path: Path) -> None:
+async def test_blob_stored_again_is_not_erased_with_something_else(tmp_path: Path) -> None:
     clock, file = ManualClock(), tmp_path / "copy.db"
     async with open_store(tmp_path / "home", SETTINGS, clock) as store:
         blob = await store.blobs.put(b"abc", "image/png")
@@ -170,7 +170,7 @@ async def test_blob_put_again_is_not_erased_with_something_else(tmp_path: Path) 
         assert await store.blobs.load(blob) == b"abc"
 
 
-async def test_blob_put_again_can_be_erased_again(tmp_path: Path) -> None:
+async def test_blob_stored_again_can_be_erased_again(tmp_path: Path) -> None:
     async with open_store(tmp_path, SETTINGS, ManualClock()) as store:
         for _ in range(2):
             blob = await store.blobs.put(b"abc", "image/png")
@@ -181,7 +181,7 @@ async def test_blob_put_again_can_be_erased_again(tmp_path: Path) -> None:
                 await store.blobs.load(blob)
 
 
-async def test_restore_erases_a_blob_that_only_later_messages_kept(tmp_path: Path) -> None:
+async def test_restore_erases_a_blob_that_only_later_messages_used(tmp_path: Path) -> None:
     home, file = tmp_path / "home", tmp_path / "copy.db"
     async with open_store(home, SETTINGS, CLOCK) as store:
         blob = await store.blobs.put(SECRET.encode(), "image/png")
@@ -196,7 +196,7 @@ async def test_restore_erases_a_blob_that_only_later_messages_kept(tmp_path: Pat
             await store.blobs.load(blob)
 
 
-def test_tombstone_cut_by_a_crash_does_not_swallow_the_next(tmp_path: Path) -> None:
+def test_tombstone_truncated_by_a_crash_does_not_corrupt_the_next(tmp_path: Path) -> None:
     write_tombstones(tmp_path, [(1, b"a" * 32)], 1.0, "x")
     file = tmp_path / TOMBSTONES
     file.write_bytes(file.read_bytes()[:-20])
@@ -206,7 +206,7 @@ def test_tombstone_cut_by_a_crash_does_not_swallow_the_next(tmp_path: Path) -> N
     assert file.stat().st_mode & 0o777 == 0o600
 
 
-async def test_erased_message_is_not_retried(tmp_path: Path) -> None:
+async def test_erased_message_cannot_be_retried(tmp_path: Path) -> None:
     inbound = message(SECRET)
     async with open_store(tmp_path, SETTINGS, CLOCK) as store:
         turn = await make_turn(store, inbound)
@@ -216,7 +216,7 @@ async def test_erased_message_is_not_retried(tmp_path: Path) -> None:
         assert await store.turns.retry(turn.id) is None
 
 
-async def test_message_merged_into_a_turn_takes_the_turn_with_it(tmp_path: Path) -> None:
+async def test_erasing_a_merged_message_erases_its_turn(tmp_path: Path) -> None:
     first, second = message("innocent"), message(SECRET)
     async with open_store(tmp_path, SETTINGS, CLOCK) as store:
         turn = await make_turn(store, first, second)
@@ -240,7 +240,7 @@ async def test_retried_turn_is_erased_with_its_predecessor(tmp_path: Path) -> No
         assert spilled(tmp_path) == []
 
 
-async def test_other_sessions_keep_the_same_words(tmp_path: Path) -> None:
+async def test_identical_text_in_other_sessions_stays(tmp_path: Path) -> None:
     async with open_store(tmp_path, SETTINGS, CLOCK) as store:
         await talk(store, message("yes"), "ok")
         other = replace(message("yes"), session=SessionKey("other"))
@@ -251,7 +251,7 @@ async def test_other_sessions_keep_the_same_words(tmp_path: Path) -> None:
         assert [entry.text for entry in view.entries] == ["yes", "ok"]
 
 
-async def test_running_turn_is_not_erased(tmp_path: Path) -> None:
+async def test_running_turn_cannot_be_erased(tmp_path: Path) -> None:
     waiting, pending = message("waiting"), message("owed")
     async with open_store(tmp_path, SETTINGS, CLOCK) as store:
         turn = await make_turn(store, pending)
@@ -287,7 +287,7 @@ async def test_restored_backup_is_erased_again(tmp_path: Path, lost: str) -> Non
     assert (kept is None) == (lost == "hob.db")
 
 
-async def test_export_names_what_was_erased(tmp_path: Path) -> None:
+async def test_export_marks_erased_messages(tmp_path: Path) -> None:
     inbound = message(SECRET)
     async with open_store(tmp_path, SETTINGS, CLOCK) as store:
         await talk(store, inbound, "hi")
@@ -299,7 +299,7 @@ async def test_export_names_what_was_erased(tmp_path: Path) -> None:
     assert SECRET not in json.dumps(lines)
 
 
-async def test_text_that_could_not_be_forgotten_elsewhere_is_forgotten_after_the_next_start(
+async def test_erasure_outside_the_database_is_completed_at_the_next_start(
     tmp_path: Path,
 ) -> None:
     forgotten: list[frozenset[str]] = []

@@ -46,7 +46,7 @@ def holders(home: Path) -> list[str]:
     return [path.name for path in home.rglob("*") if path.is_file() and DETAIL.encode() in path.read_bytes()]
 
 
-async def test_details_of_old_turns_go_and_their_answers_stay(tmp_path: Path) -> None:
+async def test_details_of_old_turns_are_deleted_and_their_answers_stay(tmp_path: Path) -> None:
     clock = ManualClock()
     async with open_store(tmp_path, SETTINGS, clock) as store:
         old = message("asked long ago", key="same")
@@ -68,7 +68,7 @@ async def test_details_of_old_turns_go_and_their_answers_stay(tmp_path: Path) ->
     assert holders(tmp_path) == []
 
 
-async def test_text_of_a_conversation_stays_though_a_step_was_written_with_it(tmp_path: Path) -> None:
+async def test_transcript_text_shared_with_a_step_stays(tmp_path: Path) -> None:
     clock = ManualClock()
     async with open_store(tmp_path, SETTINGS, clock) as store:
         turn = await make_turn(store, message("hi"))
@@ -101,7 +101,7 @@ def showing(text: str, blob: str) -> Inbound:
     return replace(message(text), attachments=(Attachment("image/png", blob=blob),))  # type: ignore[arg-type]
 
 
-async def test_old_files_go_and_those_in_use_stay(tmp_path: Path) -> None:
+async def test_old_files_are_deleted_and_those_in_use_stay(tmp_path: Path) -> None:
     clock = ManualClock()
     async with open_store(tmp_path, SETTINGS, clock) as store:
         blobs = [await store.blobs.put(f"picture {n}".encode(), "image/png") for n in range(6)]
@@ -130,7 +130,7 @@ async def test_old_files_go_and_those_in_use_stay(tmp_path: Path) -> None:
         assert await store.blobs.load(old) == b"picture 0"
 
 
-async def test_backup_made_before_brings_it_back_until_the_next_day(tmp_path: Path) -> None:
+async def test_restored_backup_contains_deleted_details_until_the_next_run(tmp_path: Path) -> None:
     clock, home = ManualClock(), tmp_path / "home"
     async with open_store(home, SETTINGS, clock) as store:
         await turn_with_details(store, message("hi"))
@@ -165,7 +165,7 @@ async def test_one_shot_sessions_expire_and_conversations_stay(tmp_path: Path) -
         assert [session.key for session in await store.sessions.find()] == [SESSION]
 
 
-async def test_letting_go_of_one_turn_sessions_reads_no_table_whole(tmp_path: Path) -> None:
+async def test_expiring_one_turn_sessions_scans_no_table(tmp_path: Path) -> None:
     """Each session used to read all messages: 20,000 of them cost 42 seconds a day."""
     async with open_store(tmp_path, SETTINGS, ManualClock()) as store:
         for sql, values in ((retention._PASSED, (1.0, "", 1)), (retention._SAID, {"key": "k"})):
@@ -176,7 +176,7 @@ async def test_letting_go_of_one_turn_sessions_reads_no_table_whole(tmp_path: Pa
             assert not [step for step in steps if step.startswith("SCAN") and "CONSTANT" not in step], steps
 
 
-async def test_replies_that_no_program_has_fetched_expire_and_stay_answered(tmp_path: Path) -> None:
+async def test_unfetched_replies_expire_and_stay_answered(tmp_path: Path) -> None:
     clock = ManualClock()
     async with open_store(tmp_path, SETTINGS, clock) as store:
         asked = message("hi", channel="api")

@@ -36,7 +36,7 @@ async def accept(
     return await store.inbox.accept(inbound, session=session, limits=limits or InboxLimits(), event=event_of(inbound))
 
 
-async def test_accepted_message_is_there_for_readers_at_once(store: Store) -> None:
+async def test_accepted_message_is_visible_to_readers_at_once(store: Store) -> None:
     inbound = message("hello")
     accepted = await accept(store, inbound)
     assert accepted == Accepted(inbound.id, inbound.trace, SESSION, queued=True)
@@ -47,7 +47,7 @@ async def test_accepted_message_is_there_for_readers_at_once(store: Store) -> No
     assert (task.state, task.title, task.session) == (TaskState.PENDING, "hello", SESSION)
 
 
-async def test_same_key_at_once_is_accepted_once(store: Store) -> None:
+async def test_concurrent_messages_with_one_key_are_accepted_once(store: Store) -> None:
     answers = await asyncio.gather(*(accept(store, message(f"try {n}", key="same")) for n in range(20)))
     assert len({(answer.id, answer.trace) for answer in answers}) == 1
     assert sum(not answer.duplicate for answer in answers) == 1
@@ -64,14 +64,14 @@ async def test_same_key_is_known_after_a_restart(tmp_path: Path) -> None:
         assert await store.inbox.find_key("memory", "", "same") == again
 
 
-async def test_key_belongs_to_its_channel_and_account(store: Store) -> None:
+async def test_key_is_unique_per_channel_and_account(store: Store) -> None:
     first = message("hello", key="1")
     other = replace(message("hello", key="1"), origin=Address("memory", "chat", account="second"))
     joined = replace(message("hello", key="\0" + "1"), origin=Address("memory", "chat"))
     assert not any([(await accept(store, each)).duplicate for each in (first, other, joined)])
 
 
-async def test_duplicate_is_no_reason_to_be_busy(store: Store) -> None:
+async def test_duplicate_never_raises_busy(store: Store) -> None:
     inbound = message("hello", key="same")
     await accept(store, inbound, InboxLimits(session_queue=1))
     assert (await accept(store, message("hello", key="same"), InboxLimits(session_queue=1))).duplicate
@@ -85,7 +85,7 @@ async def test_duplicate_is_no_reason_to_be_busy(store: Store) -> None:
         (InboxLimits(total=3), BusyScope.TOTAL),
     ],
 )
-async def test_messages_beyond_the_limit_are_refused_and_leave_nothing(
+async def test_messages_beyond_a_limit_are_refused_and_not_stored(
     store: Store, limits: InboxLimits, scope: BusyScope
 ) -> None:
     for n in range(3):
@@ -109,7 +109,7 @@ async def test_refused_message_is_accepted_when_there_is_room(store: Store) -> N
     assert not (await accept(store, second, InboxLimits(session_queue=1))).duplicate
 
 
-async def test_self_made_messages_are_counted_by_the_hour() -> None:
+async def test_self_made_messages_are_limited_per_hour() -> None:
     clock = ManualClock()
     limits = InboxLimits(self_made_per_hour=2)
     async with memory_store(clock) as store:
@@ -124,7 +124,7 @@ async def test_self_made_messages_are_counted_by_the_hour() -> None:
         await accept(store, replace(message("later"), hops=1), limits)
 
 
-async def test_message_goes_where_it_says_or_where_its_chat_was_switched(store: Store) -> None:
+async def test_message_goes_to_the_session_it_names_or_its_chat_was_switched_to(store: Store) -> None:
     chosen = SessionKey("chosen")
     await store.sessions.switch(message("").origin.key(), chosen)
     assert (await accept(store, message("plain"))).session == chosen
@@ -143,7 +143,7 @@ async def test_claiming_makes_one_running_turn_of_several_messages(store: Store)
     assert {task.state for task in await store.tasks.find()} == {TaskState.RUNNING}
 
 
-async def test_row_that_does_not_wait_cannot_be_claimed(store: Store) -> None:
+async def test_message_that_does_not_wait_cannot_be_claimed(store: Store) -> None:
     inbound = message("hello")
     await make_turn(store, inbound)
     with pytest.raises(InvalidRequest):
@@ -165,7 +165,7 @@ async def test_merged_message_shares_its_turns_outcome(store: Store) -> None:
     ]
 
 
-async def test_result_tells_cost_and_whether_it_was_fetched(store: Store) -> None:
+async def test_result_contains_cost_and_whether_it_was_fetched(store: Store) -> None:
     inbound = message("hello")
     turn = await make_turn(store, inbound)
     await store.journal.append(turn.id, [ASKED])
@@ -179,7 +179,7 @@ async def test_result_tells_cost_and_whether_it_was_fetched(store: Store) -> Non
     assert fetched.picked_up
 
 
-async def test_unsettled_result_says_so(store: Store) -> None:
+async def test_result_of_a_waiting_message_is_not_settled(store: Store) -> None:
     inbound = message("hello")
     await put_message(store, inbound)
     result = await store.inbox.find_result(inbound.id)
@@ -207,7 +207,7 @@ async def test_command_answered_on_arrival_gets_the_same_answer_again(store: Sto
     assert task.state is TaskState.DONE
 
 
-async def test_command_in_the_queue_is_settled_once(store: Store) -> None:
+async def test_queued_command_is_settled_once(store: Store) -> None:
     inbound = message("/new")
     await store.inbox.accept(inbound, session=SESSION, limits=InboxLimits(), command=True, event=event_of(inbound))
     (waiting,) = await store.inbox.waiting(SESSION)
@@ -232,7 +232,7 @@ async def test_cancelled_waiting_messages_end_with_their_reason(store: Store) ->
     assert await store.inbox.cancel_waiting(SESSION, "all") == (kept.id,)
 
 
-async def test_sessions_in_which_messages_wait_are_named_longest_waiting_first(store: Store) -> None:
+async def test_busy_sessions_are_ordered_by_waiting_time(store: Store) -> None:
     for session in ("b", "a", "b"):
         await put_message(store, message("hello"), SessionKey(session))
     assert await store.inbox.busy_sessions() == ("b", "a")
@@ -240,7 +240,7 @@ async def test_sessions_in_which_messages_wait_are_named_longest_waiting_first(s
     assert (counts.waiting, counts.sessions) == (3, 2)
 
 
-async def test_text_that_is_no_unicode_is_kept_readable_or_refused(store: Store) -> None:
+async def test_invalid_unicode_is_replaced_in_text_and_refused_in_names(store: Store) -> None:
     inbound = message("a lone \ud800 surrogate")
     await accept(store, inbound)
     (waiting,) = await store.inbox.waiting(SESSION)

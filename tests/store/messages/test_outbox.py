@@ -45,7 +45,7 @@ async def find(store: Store, id: str) -> OutboxRow:
     return row
 
 
-async def test_pending_rows_come_back_whole(store: Store) -> None:
+async def test_pending_rows_round_trip(store: Store) -> None:
     turn = await make_turn(store, message("hello"))
     pending = replace(chunk_of(turn, "hi", 2), previews=False)
     await store.outbox.enqueue([pending])
@@ -53,7 +53,7 @@ async def test_pending_rows_come_back_whole(store: Store) -> None:
     assert (row.outbound, row.state, row.attempts) == (pending, OutboxState.READY, 0)
 
 
-async def test_message_with_all_that_hangs_on_it_comes_back_whole_and_its_file_goes_with_it(tmp_path: Path) -> None:
+async def test_message_with_attachments_round_trips_and_is_erased_with_them(tmp_path: Path) -> None:
     async with open_store(tmp_path, StoreSettings(), SystemClock()) as store:
         blob = await store.blobs.put(b"a secret picture", "image/png")
         rich = replace(
@@ -74,7 +74,7 @@ async def test_message_with_all_that_hangs_on_it_comes_back_whole_and_its_file_g
             await store.blobs.load(blob)
 
 
-async def test_reply_counts_as_handed_over_once_its_turn_has_ended(store: Store) -> None:
+async def test_reply_counts_as_fetched_once_its_turn_has_ended(store: Store) -> None:
     inbound = message("hello")
     turn = await make_turn(store, inbound)
     await store.outbox.enqueue([replace(outbound("o1"), turn=turn.id)])
@@ -91,7 +91,7 @@ async def test_same_message_queued_twice_is_sent_once(store: Store) -> None:
     assert (await store.outbox.counts()).open == 1
 
 
-async def test_chat_gets_its_chunks_one_after_the_other(store: Store) -> None:
+async def test_chat_receives_its_chunks_in_order(store: Store) -> None:
     await store.outbox.enqueue([outbound("a"), outbound("b"), outbound("x", "other"), outbound("t", thread="t")])
     assert await next_ids(store) == ["a", "x", "t"]
     await store.outbox.sending(OutboxId("a"))
@@ -101,7 +101,7 @@ async def test_chat_gets_its_chunks_one_after_the_other(store: Store) -> None:
     assert (await find(store, "a")).receipt == "receipt"
 
 
-async def test_failing_chunk_holds_up_its_chat_until_it_is_due_and_no_other(store: Store) -> None:
+async def test_failing_chunk_blocks_only_its_chat_until_due(store: Store) -> None:
     await store.outbox.enqueue([outbound("a"), outbound("b"), outbound("x", "other")])
     await store.outbox.sending(OutboxId("a"))
     await store.outbox.failed(OutboxId("a"), "no net", EVER + 100)
@@ -111,7 +111,7 @@ async def test_failing_chunk_holds_up_its_chat_until_it_is_due_and_no_other(stor
     assert (row.attempts, row.reason) == (1, "no net")
 
 
-async def test_next_due_time_is_that_of_the_first_in_a_chat(store: Store) -> None:
+async def test_next_due_time_considers_only_the_first_row_of_a_chat(store: Store) -> None:
     assert await store.outbox.next_due("memory", "") is None
     await store.outbox.enqueue([outbound("a"), outbound("b")])
     await store.outbox.sending(OutboxId("a"))
@@ -147,7 +147,7 @@ async def test_row_being_sent_at_a_crash_is_found_and_counted_when_repeated(tmp_
         assert (counts.open, counts.parked, counts.dead) == (1, 1, 0)
 
 
-async def test_moves_that_are_not_in_the_table_are_refused(store: Store) -> None:
+async def test_illegal_moves_are_refused(store: Store) -> None:
     await store.outbox.enqueue([outbound("a")])
     for attempt in (store.outbox.sent(OutboxId("a")), store.outbox.park(OutboxId("a"), "why")):
         with pytest.raises(IllegalMove):
@@ -157,7 +157,7 @@ async def test_moves_that_are_not_in_the_table_are_refused(store: Store) -> None
     assert (await find(store, "a")).state is OutboxState.READY
 
 
-async def test_receipt_and_its_event_are_one_commit(store: Store) -> None:
+async def test_receipt_and_its_event_are_committed_together(store: Store) -> None:
     inbound = message("hello")
     await store.outbox.enqueue([outbound("a")])
     await store.outbox.sending(OutboxId("a"))

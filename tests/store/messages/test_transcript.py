@@ -39,7 +39,7 @@ async def summarise(store: Store, upto: int, text: str = "summary") -> None:
     await store.transcript.summarise(SESSION, Summary(upto, text, HOB_LABEL, "m"), event_of(message("")))
 
 
-async def test_entries_come_back_whole_and_each_has_its_place(store: Store) -> None:
+async def test_entries_round_trip_and_are_numbered(store: Store) -> None:
     turn = await make_turn(store, message("hello"))
     web = Label(Origin.WEB, Trust.UNTRUSTED)
     entries = (
@@ -67,7 +67,7 @@ def _fields(value: Any) -> dict[str, Any]:
     return {name: getattr(value, name) for name in value.__dataclass_fields__}
 
 
-async def test_view_holds_the_last_entries_and_counts_all(store: Store) -> None:
+async def test_view_contains_the_last_entries_and_counts_all(store: Store) -> None:
     await talk(store, "a", "b", "c")
     view = await store.transcript.load_view(SESSION, 3)
     assert ([entry.text for entry in view.entries], view.total) == (["B", "c", "C"], 6)
@@ -84,7 +84,7 @@ async def test_unknown_session_is_empty(store: Store) -> None:
     assert (view.entries, view.summary, view.total) == ((), None, 0)
 
 
-async def test_summary_stands_for_what_it_covers(store: Store) -> None:
+async def test_summary_replaces_the_entries_it_covers(store: Store) -> None:
     await talk(store, "a", "b", "c")
     await summarise(store, 4)
     view = await store.transcript.load_view(SESSION, 10)
@@ -92,7 +92,7 @@ async def test_summary_stands_for_what_it_covers(store: Store) -> None:
     assert ([entry.text for entry in view.entries], view.total) == (["c", "C"], 2)
 
 
-async def test_summary_taken_back_shows_what_was_shown_before(store: Store) -> None:
+async def test_undone_summary_shows_its_entries_again(store: Store) -> None:
     await talk(store, "a", "b")
     await summarise(store, 2, "first")
     await summarise(store, 4, "second")
@@ -105,7 +105,7 @@ async def test_summary_taken_back_shows_what_was_shown_before(store: Store) -> N
     assert not await store.transcript.undo_summary(SESSION)
 
 
-async def test_reset_begins_afresh_and_keeps_the_log(store: Store) -> None:
+async def test_reset_hides_the_history_and_keeps_the_log(store: Store) -> None:
     await talk(store, "a")
     await summarise(store, 1)
     await store.sessions.reset(SESSION, "daily")
@@ -116,7 +116,7 @@ async def test_reset_begins_afresh_and_keeps_the_log(store: Store) -> None:
     assert await shown(store) == ["b", "B"]
 
 
-async def test_last_turn_can_be_taken_back_turn_by_turn(store: Store) -> None:
+async def test_turns_are_undone_one_by_one(store: Store) -> None:
     await talk(store, "a", "b")
     assert [entry.text for entry in await store.transcript.hide_last_turn(SESSION)] == ["b", "B"]
     view = await store.transcript.load_view(SESSION, 10)
@@ -142,7 +142,7 @@ async def test_raw_log_is_read_in_parts(store: Store) -> None:
     assert [entry.text for entry in (*first, *rest)] == ["a", "A", "b", "B"]
 
 
-async def test_view_costs_the_same_however_long_the_history(store: Store) -> None:
+async def test_view_costs_the_same_for_any_history(store: Store) -> None:
     await talk(store, "a")
     few = await _steps_of_a_view(store)
     await store._writer.write(_lengthen)

@@ -79,7 +79,7 @@ def differing(compared: tuple[Compared, ...]) -> dict[str, int]:
     return {table.table: table.differences for table in compared if table.differences}
 
 
-async def test_message_that_joins_a_turn_is_running_since_then(store: Store, clock: ManualClock) -> None:
+async def test_task_of_a_joined_message_is_running_since_it_joined(store: Store, clock: ManualClock) -> None:
     turn = await make_turn(store, message("first"))
     second = message("second")
     await put_message(store, second)
@@ -90,7 +90,7 @@ async def test_message_that_joins_a_turn_is_running_since_then(store: Store, clo
     assert await problems(store) == []
 
 
-async def test_retried_turn_waits_again_and_its_calls_are_paid_once(store: Store, clock: ManualClock) -> None:
+async def test_retried_turn_is_pending_again_and_its_calls_are_paid_once(store: Store, clock: ManualClock) -> None:
     turn = await make_turn(store, message("hello"))
     replied = ModelReplied("hm", usage=Usage(3, 4), model="m", cost=7)
     await store.journal.append(turn.id, [ASKED, replied, ASKED])
@@ -105,7 +105,7 @@ async def test_retried_turn_waits_again_and_its_calls_are_paid_once(store: Store
     assert await problems(store) == []
 
 
-async def test_call_whose_end_no_one_saw_is_in_the_timeline(store: Store) -> None:
+async def test_call_without_a_recorded_end_is_in_the_timeline(store: Store) -> None:
     turn = await make_turn(store, message("hello"))
     await store.journal.append(turn.id, [ASKED])
     await store.journal.finish(finish_of(turn, "stopped", state=TurnState.CANCELLED, steps=()))
@@ -115,7 +115,7 @@ async def test_call_whose_end_no_one_saw_is_in_the_timeline(store: Store) -> Non
     assert await problems(store) == []
 
 
-async def test_call_beside_an_answer_is_the_turns_and_takes_nothing_from_the_answers(store: Store) -> None:
+async def test_extra_call_belongs_to_the_turn_and_is_separate_from_the_reply(store: Store) -> None:
     turn = await make_turn(store, message("hello"))
     await store.journal.append(turn.id, [ASKED])
     failed = replace(event_of(turn.inbounds[0], EventKind.MODEL), turn=turn.id, session=SESSION, name="model-b")
@@ -128,7 +128,7 @@ async def test_call_beside_an_answer_is_the_turns_and_takes_nothing_from_the_ans
     assert await problems(store) == []
 
 
-async def test_answer_that_is_none_costs_what_it_cost(store: Store) -> None:
+async def test_discarded_answer_keeps_its_cost(store: Store) -> None:
     turn = await make_turn(store, message("hello"))
     await store.journal.append(turn.id, [ASKED, ModelFailed("empty", "nothing", usage=Usage(9, 1), cost=11)])
     spent = await store.ledger.spent(turn=turn.id)
@@ -138,7 +138,7 @@ async def test_answer_that_is_none_costs_what_it_cost(store: Store) -> None:
     assert await problems(store) == []
 
 
-async def test_answer_of_a_resumed_turn_is_told_before_what_no_one_saw(store: Store, clock: ManualClock) -> None:
+async def test_answer_of_a_resumed_turn_precedes_calls_without_a_recorded_end(store: Store, clock: ManualClock) -> None:
     turn = await make_turn(store, message("hello"))
     await store.journal.append(turn.id, [ASKED])
     await clock.advance(5)  # a crash; the model is asked again
@@ -149,7 +149,7 @@ async def test_answer_of_a_resumed_turn_is_told_before_what_no_one_saw(store: St
     assert await problems(store) == []
 
 
-async def test_newest_of_two_open_calls_is_answered(store: Store, clock: ManualClock) -> None:
+async def test_answer_belongs_to_the_newest_open_call(store: Store, clock: ManualClock) -> None:
     turn = await make_turn(store, message("hello"))
     await store.journal.append(turn.id, [ASKED])
     await clock.advance(2 * 3600)
@@ -195,7 +195,7 @@ async def test_choice_for_a_session_is_in_the_timeline(store: Store, clock: Manu
     assert await problems(store) == []
 
 
-async def test_title_that_stays_is_kept_once(store: Store) -> None:
+async def test_unchanged_title_is_stored_once(store: Store) -> None:
     await put_message(store, message("hello"))
     count = "SELECT count(*) FROM content"
     before = await store._readers.read(lambda connection: connection.execute(count).get)
@@ -203,14 +203,14 @@ async def test_title_that_stays_is_kept_once(store: Store) -> None:
     assert await store._readers.read(lambda connection: connection.execute(count).get) == before
 
 
-async def test_turn_without_transcript_leaves_its_session_as_it_was(store: Store, clock: ManualClock) -> None:
+async def test_turn_without_transcript_leaves_its_session_unchanged(store: Store, clock: ManualClock) -> None:
     turn = await make_turn(store, message("hello"))
     await clock.advance(5)
     await store.journal.finish(replace(finish_of(turn, "", state=TurnState.CANCELLED, steps=()), entries=()))
     assert await problems(store) == []
 
 
-async def test_quarantined_task_says_so(store: Store) -> None:
+async def test_task_of_a_quarantined_turn_is_quarantined(store: Store) -> None:
     inbound = message("hello")
     turn = await make_turn(store, inbound)
     for _ in range(3):
@@ -223,7 +223,7 @@ async def test_quarantined_task_says_so(store: Store) -> None:
     assert await problems(store) == []
 
 
-async def test_message_of_a_switched_chat_stands_in_its_session(store: Store) -> None:
+async def test_message_of_a_switched_chat_is_in_its_session(store: Store) -> None:
     inbound = message("hello")
     await store.sessions.switch(inbound.origin.key(), SessionKey("garden"))
     event = replace(event_of(inbound), session=SESSION)  # as a bus makes it that does not know of the switch
@@ -232,7 +232,7 @@ async def test_message_of_a_switched_chat_stands_in_its_session(store: Store) ->
     assert await problems(store) == []
 
 
-async def test_messages_that_end_without_a_turn_say_so_in_the_timeline(store: Store, clock: ManualClock) -> None:
+async def test_messages_cancelled_without_a_turn_are_in_the_timeline(store: Store, clock: ManualClock) -> None:
     cancelled, command = message("hello"), message("/new")
     await put_message(store, cancelled)
     await clock.advance(5)
@@ -246,7 +246,7 @@ async def test_messages_that_end_without_a_turn_say_so_in_the_timeline(store: St
     assert await problems(store) == []
 
 
-async def test_parked_turn_is_waiting(store: Store, clock: ManualClock) -> None:
+async def test_task_of_a_parked_turn_is_waiting(store: Store, clock: ManualClock) -> None:
     turn = await make_turn(store, message("hello"))
     await clock.advance(5)
     await store.turns.park(turn.id, Parked(WaitsFor.TIME, DAY))
@@ -267,7 +267,7 @@ EMPTY = tuple(f"DELETE FROM {table}" for table in TAMPERED)  # noqa: S608 - our 
 
 
 @pytest.mark.parametrize("table", TAMPERED)
-async def test_tampered_table_is_found_and_mended(tmp_path: Path, table: str) -> None:
+async def test_tampered_table_is_detected_and_rebuilt(tmp_path: Path, table: str) -> None:
     await fill(tmp_path)
     everything = f"SELECT * FROM {table} ORDER BY 1"  # noqa: S608 - one of our own tables
     before = rows(tmp_path, everything)
@@ -280,7 +280,7 @@ async def test_tampered_table_is_found_and_mended(tmp_path: Path, table: str) ->
     assert differing(check_projections(tmp_path)) == {}
 
 
-async def test_lost_tables_come_back_and_what_was_there_is_kept(tmp_path: Path) -> None:
+async def test_lost_tables_are_rebuilt_after_a_backup(tmp_path: Path) -> None:
     await fill(tmp_path)
     tamper(tmp_path, *EMPTY)
     done = rebuild_projections(tmp_path)
@@ -291,14 +291,14 @@ async def test_lost_tables_come_back_and_what_was_there_is_kept(tmp_path: Path) 
     assert differing(check_projections(tmp_path)) == differing(done.compared)
 
 
-async def test_rebuild_writes_nothing_where_nothing_differs(tmp_path: Path) -> None:
+async def test_rebuild_writes_nothing_if_nothing_differs(tmp_path: Path) -> None:
     await fill(tmp_path)
     data = (tmp_path / "hob.db").read_bytes()
     assert rebuild_projections(tmp_path).backup is None
     assert (tmp_path / "hob.db").read_bytes() == data
 
 
-async def test_rebuild_is_no_run_so_an_unclean_end_is_still_known(tmp_path: Path) -> None:
+async def test_rebuild_does_not_hide_an_unclean_end(tmp_path: Path) -> None:
     await fill(tmp_path)
     async with open_store(tmp_path, SETTINGS, CLOCK) as store:
         await make_turn(store, message("hello"))
@@ -341,7 +341,7 @@ async def test_erased_titles_stay_erased(tmp_path: Path, whole: bool) -> None:
         assert (await store.ledger.spent(session=SESSION)).cost == 200
 
 
-async def test_home_without_a_database_is_said_to_be_one(tmp_path: Path) -> None:
+async def test_home_without_a_database_raises_not_found(tmp_path: Path) -> None:
     with pytest.raises(NotFound):
         check_projections(tmp_path)
     assert list(tmp_path.iterdir()) == []

@@ -69,7 +69,7 @@ async def test_call_counts_for_the_class_of_its_sender(cls: SenderClass) -> None
         await agrees(store)
 
 
-async def test_turn_for_several_counts_for_the_least_known_from_then_on() -> None:
+async def test_joined_turn_counts_for_its_least_trusted_sender() -> None:
     async with memory_store() as store:
         turn = await make_turn(store, by(OWNER))
         await store.journal.append(turn.id, [asked(), replied(), asked()])
@@ -118,7 +118,7 @@ async def test_spending_counts_for_the_model_that_answered() -> None:
 
 
 @pytest.mark.parametrize("fault", [ModelFault.AUTH, ModelFault.RATE_LIMIT, ModelFault.NETWORK, ModelFault.OVERLOAD])
-async def test_rejected_request_is_no_call(fault: ModelFault) -> None:
+async def test_rejected_request_does_not_count_as_a_call(fault: ModelFault) -> None:
     async with memory_store() as store:
         turn = await make_turn(store, message("hello"))
         await store.journal.append(turn.id, [asked(), ModelFailed(fault, "no"), asked(), replied()])
@@ -128,7 +128,7 @@ async def test_rejected_request_is_no_call(fault: ModelFault) -> None:
         await agrees(store)
 
 
-async def test_call_outside_any_turn_says_whose_it_was_and_what_for() -> None:
+async def test_call_outside_any_turn_records_sender_class_and_task() -> None:
     async with memory_store() as store:
         await store.ledger.record(outside("member/summary"))
         await store.ledger.record(outside("", 3))  # as older ones are
@@ -147,7 +147,7 @@ async def test_call_outside_any_turn_says_whose_it_was_and_what_for() -> None:
         ("hour", {"1": 7, "2": 24}),
     ],
 )
-async def test_sums_are_told_apart(division: Division, wanted: dict[str, int]) -> None:
+async def test_sums_are_grouped(division: Division, wanted: dict[str, int]) -> None:
     async with memory_store() as store:
         await store.ledger.record(outside("owner/summary", 7, at=3600.0))
         await store.ledger.record(outside("member/summary", 11, at=7200.0))
@@ -155,14 +155,14 @@ async def test_sums_are_told_apart(division: Division, wanted: dict[str, int]) -
         assert {key: spent.cost for key, spent in await store.ledger.sums(division)} == wanted
 
 
-async def test_sums_begin_in_the_middle_of_an_hour_too() -> None:
+async def test_sums_may_begin_in_the_middle_of_an_hour() -> None:
     async with memory_store() as store:
         for at in (3600.0, 3700.0, 7200.0):
             await store.ledger.record(outside("owner", 1, at=at))
         assert [spent.cost for _, spent in await store.ledger.sums("session", 3650.0)] == [2]
 
 
-async def test_noted_limit_stays_for_its_time() -> None:
+async def test_limit_is_noted_once_per_period() -> None:
     async with memory_store() as store:
         assert await store.ledger.note_once("spending.daily", 0.0)
         assert not await store.ledger.note_once("spending.daily", 0.0)
@@ -170,7 +170,7 @@ async def test_noted_limit_stays_for_its_time() -> None:
         assert await store.ledger.note_once("spending.monthly", 0.0)
 
 
-async def test_names_with_signs_are_just_names() -> None:
+async def test_special_characters_in_names_are_literal() -> None:
     name = SessionKey("a'b%_*\n")
     async with memory_store() as store:
         turn = await make_turn(store, message("hello"), session=name)

@@ -48,7 +48,7 @@ async def change(store: Store, turn: TurnId, at: float = 0.0) -> str:
     return blob
 
 
-async def test_newest_turn_that_changed_anything_and_is_not_undone_is_undone_first() -> None:
+async def test_newest_changing_turn_that_is_not_undone_comes_first() -> None:
     async with memory_store() as store:
         one, other, _ = [await ended(store) for _ in range(3)]
         assert await store.undo_log.newest(SESSION) is None
@@ -64,7 +64,7 @@ async def test_newest_turn_that_changed_anything_and_is_not_undone_is_undone_fir
         assert [await store.undo_log.changed(turn) for turn in (one, undo_of(one))] == [True, False]
 
 
-async def test_commands_that_run_are_known_with_the_latest_snapshots_of_their_folders() -> None:
+async def test_running_commands_are_listed_with_their_latest_snapshots() -> None:
     async with memory_store() as store:
         one = Begun(TurnId("t_1"), CallId("c_1"), SESSION, "make", "p_1")
         other = Begun(TurnId("t_2"), CallId("c_2"), SESSION, "ls")
@@ -77,7 +77,7 @@ async def test_commands_that_run_are_known_with_the_latest_snapshots_of_their_fo
         assert await store.command_log.find("", SESSION) is None
 
 
-async def test_last_turns_that_changed_anything_are_known() -> None:
+async def test_last_changing_turns_are_listed() -> None:
     async with memory_store() as store:
         for n in range(450):
             await store.command_log.change(Span(TurnId(f"t_{n // 3}"), PLACE, f"s_{n}", f"s_{n + 1}", n))
@@ -87,7 +87,7 @@ async def test_last_turns_that_changed_anything_are_known() -> None:
         assert len(await store.command_log.newest(1_000)) == 450
 
 
-async def test_changes_of_an_erased_turn_are_forgotten_also_by_a_restore(tmp_path: Path) -> None:
+async def test_changes_of_an_erased_turn_are_erased_also_by_a_restore(tmp_path: Path) -> None:
     home, inbound = tmp_path / "home", message("do it")
     async with open_store(home, StoreSettings(), SystemClock()) as store:
         turn = await make_turn(store, inbound)
@@ -110,7 +110,7 @@ async def test_changes_of_an_erased_turn_are_forgotten_also_by_a_restore(tmp_pat
     assert not any(SECRET.encode() in file.read_bytes() for file in files)
 
 
-async def test_bytes_that_another_turn_replaced_too_stay_when_one_is_erased(tmp_path: Path) -> None:
+async def test_bytes_replaced_by_two_turns_stay_when_one_is_erased(tmp_path: Path) -> None:
     async with open_store(tmp_path, StoreSettings(), SystemClock()) as store:
         inbound = message("do it")
         turn = await make_turn(store, inbound)

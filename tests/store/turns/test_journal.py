@@ -28,7 +28,7 @@ async def store() -> AsyncIterator[Store]:
         yield opened
 
 
-async def test_steps_come_back_as_they_were_in_order(store: Store) -> None:
+async def test_steps_round_trip_in_order(store: Store) -> None:
     turn = await make_turn(store, message("hello"))
     steps: list[Step] = [
         ASKED,
@@ -50,7 +50,7 @@ async def test_event_of_a_step_is_written_with_it_and_gets_the_session(store: St
     assert (await store.timeline.latest(1))[0].session == SESSION
 
 
-async def test_journal_of_an_ended_or_unknown_turn_takes_nothing(store: Store) -> None:
+async def test_journal_of_an_ended_or_unknown_turn_refuses_steps(store: Store) -> None:
     turn = await make_turn(store, message("hello"))
     await store.journal.finish(finish_of(turn, "hi"))
     with pytest.raises(IllegalMove):
@@ -83,14 +83,14 @@ async def test_second_finish_changes_nothing(store: Store) -> None:
     assert (await store.transcript.load_view(SESSION, 10)).total == 2
 
 
-async def test_turn_does_not_finish_by_going_on(store: Store) -> None:
+async def test_finish_requires_a_final_state(store: Store) -> None:
     turn = await make_turn(store, message("hello"))
     with pytest.raises(IllegalMove):
         await store.journal.finish(finish_of(turn, "hi", state=TurnState.PARKED))
     assert (await store.transcript.load_view(SESSION, 10)).total == 0
 
 
-async def test_steering_takes_what_waits_up_to_the_first_command(store: Store) -> None:
+async def test_steering_takes_waiting_messages_up_to_the_first_command(store: Store) -> None:
     turn = await make_turn(store, message("first"))
     second, third = message("second"), message("third")
     await put_message(store, second)
@@ -122,7 +122,7 @@ async def test_steering_with_nothing_waiting_writes_nothing(store: Store) -> Non
     assert await store.journal.load_steps(turn.id) == ()
 
 
-async def test_steering_takes_only_what_was_offered_and_overtakes_nothing(store: Store) -> None:
+async def test_steering_takes_only_offered_messages_in_order(store: Store) -> None:
     turn = await make_turn(store, message("first"))
     waiting = [message(str(n)) for n in range(4)]
     for inbound in waiting:

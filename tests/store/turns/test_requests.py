@@ -43,7 +43,7 @@ async def parts(store: Store) -> int:
     return len(await store._readers.read(lambda c: c.execute("SELECT id FROM request_parts").fetchall()))
 
 
-async def test_request_is_read_back_as_it_was_and_shares_its_parts_with_the_next(store: Store) -> None:
+async def test_request_round_trips_and_shares_its_parts_with_the_next(store: Store) -> None:
     first, second = request("hi"), request("hi", "Hello.", "and now?")
     kept = await keep(store, first)
     assert (kept.system, kept.messages, kept.tools[0].name) == (first.system, first.messages, "read")
@@ -52,14 +52,14 @@ async def test_request_is_read_back_as_it_was_and_shares_its_parts_with_the_next
     assert await parts(store) == 6
 
 
-async def test_request_with_other_tools_keeps_those(store: Store) -> None:
+async def test_request_with_other_tools_stores_those(store: Store) -> None:
     await keep(store, request("hi"))
     other = (ToolSpec("write", "Write a file.", {"type": "object"}),)
     assert (await keep(store, request("hi", tools=other))).tools[0].name == "write"
     assert (await keep(store, request("hi", tools=()))).tools == ()
 
 
-async def test_secret_that_is_learned_later_is_masked_in_what_is_kept_from_then_on(store: Store) -> None:
+async def test_secret_learned_later_is_masked_in_requests_stored_after(store: Store) -> None:
     known = KnownSecrets({"other": "another-secret-value"})
     store._writer._connection.mask = known
     assert SECRET in str(await keep(store, request(f"it is {SECRET}")))

@@ -57,7 +57,7 @@ async def test_unclean_end_makes_running_turns_suspects(tmp_path: Path) -> None:
         assert (await store.turns.start(turns[0])).attempt == 1
 
 
-async def test_clean_end_makes_no_one_suspect(tmp_path: Path) -> None:
+async def test_clean_end_makes_no_suspects(tmp_path: Path) -> None:
     async with run(tmp_path, crash=False) as store:
         turn = await make_turn(store, message("hello"))
     async with run(tmp_path, crash=False) as store:
@@ -65,7 +65,7 @@ async def test_clean_end_makes_no_one_suspect(tmp_path: Path) -> None:
         assert await store.turns.recover(say) == Recovered(ready=(turn.id,))
 
 
-async def test_three_unclean_ends_at_one_step_set_it_aside_and_tell_the_sender(tmp_path: Path) -> None:
+async def test_three_unclean_ends_at_one_step_quarantine_the_turn_and_tell_its_sender(tmp_path: Path) -> None:
     (turn,) = await crashed(tmp_path)
     for _ in range(2):
         async with run(tmp_path, crash=True) as store:
@@ -82,7 +82,7 @@ async def test_three_unclean_ends_at_one_step_set_it_aside_and_tell_the_sender(t
         assert (result.state, result.kind, result.settled) == ("set_aside", OutboundKind.ERROR, True)
 
 
-async def test_step_forward_makes_attempts_count_again(tmp_path: Path) -> None:
+async def test_progress_resets_attempts(tmp_path: Path) -> None:
     (turn,) = await crashed(tmp_path)
     for _ in range(6):
         async with run(tmp_path, crash=True) as store:
@@ -91,7 +91,7 @@ async def test_step_forward_makes_attempts_count_again(tmp_path: Path) -> None:
             await store.journal.append(turn, [Noted("on")])
 
 
-async def test_clean_end_makes_attempts_count_again(tmp_path: Path) -> None:
+async def test_clean_end_resets_attempts(tmp_path: Path) -> None:
     (turn,) = await crashed(tmp_path)
     async with run(tmp_path, crash=True) as store:
         await store.turns.recover(say)
@@ -104,7 +104,7 @@ async def test_clean_end_makes_attempts_count_again(tmp_path: Path) -> None:
         assert await store.turns.recover(say) == Recovered(ready=(turn,))
 
 
-async def test_suspect_that_still_waits_at_a_clean_end_is_none_afterwards(tmp_path: Path) -> None:
+async def test_waiting_suspect_is_cleared_by_a_clean_end(tmp_path: Path) -> None:
     (turn,) = await crashed(tmp_path)
     async with run(tmp_path, crash=False) as store:
         assert await store.turns.recover(say) == Recovered(quarantine=(turn,))
@@ -113,7 +113,7 @@ async def test_suspect_that_still_waits_at_a_clean_end_is_none_afterwards(tmp_pa
         assert (await store.turns.start(turn)).attempt == 0
 
 
-async def test_turn_put_back_cleanly_begins_without_attempts(store: Store) -> None:
+async def test_released_turn_starts_without_attempts(store: Store) -> None:
     turn = (await make_turn(store, message("hello"))).id
     await store.turns.record_defect(turn, say)
     assert (await store.turns.start(turn)).attempt == 1
@@ -134,12 +134,12 @@ async def test_suspect_that_was_not_running_when_the_process_died_is_cleared(tmp
         assert (await store.turns.start(innocent)).attempt == 0
 
 
-async def test_turn_that_breaks_three_times_by_itself_is_quarantined_for_good(store: Store) -> None:
+async def test_turn_that_fails_three_times_alone_is_quarantined_for_good(store: Store) -> None:
     await set_aside(store)
     assert await store.turns.retry_suspected() == ()
 
 
-async def test_turn_quarantined_after_crashes_is_tried_twice_more_and_then_quarantined_for_good(
+async def test_turn_quarantined_after_crashes_is_retried_twice(
     tmp_path: Path,
 ) -> None:
     (turn,) = await crashed(tmp_path)
@@ -158,7 +158,7 @@ async def test_turn_quarantined_after_crashes_is_tried_twice_more_and_then_quara
         assert await store.turns.retry_suspected() == await store.turns.retry_suspected(last=True) == ()
 
 
-async def test_suspect_that_waits_for_people_is_cleared(tmp_path: Path) -> None:
+async def test_suspect_parked_for_people_is_cleared(tmp_path: Path) -> None:
     (turn,) = await crashed(tmp_path)
     async with run(tmp_path, crash=True) as store:
         await store.turns.recover(say)
@@ -170,7 +170,7 @@ async def test_suspect_that_waits_for_people_is_cleared(tmp_path: Path) -> None:
         assert (await store.turns.start(turn)).attempt == 0
 
 
-async def test_fault_within_a_run_counts_like_an_unclean_end(store: Store) -> None:
+async def test_defect_counts_like_an_unclean_end(store: Store) -> None:
     turn = (await make_turn(store, message("hello"))).id
     states = []
     for _ in range(3):
@@ -190,20 +190,20 @@ async def set_aside(store: Store, *steps: Step) -> TurnId:
     return turn
 
 
-async def test_quarantined_turn_leaves_no_reservation_open(store: Store) -> None:
+async def test_quarantined_turn_releases_its_reservation(store: Store) -> None:
     await set_aside(store, ASKED)
     spent = await store.ledger.spent()
     assert (spent.cost, spent.reserved) == (ASKED.reserved, 0)
 
 
-async def test_retry_knows_of_the_call_whose_outcome_no_one_knows(store: Store) -> None:
+async def test_retry_keeps_the_call_of_unknown_outcome(store: Store) -> None:
     intended = ToolIntended(ToolCall(CallId("c"), "pay", "{}"), Restart.NEVER, "rule")
     new = await store.turns.retry(await set_aside(store, ASKED, intended))
     assert new is not None
     assert await store.journal.load_steps(new) == (ASKED, intended)
 
 
-async def test_parked_turns_wake_by_time_or_by_hand_and_show_their_line(store: Store) -> None:
+async def test_parked_turns_wake_by_time_or_on_request_and_show_their_line(store: Store) -> None:
     timed = (await make_turn(store, message("one"))).id
     asking = (await make_turn(store, message("two"))).id
     await store.turns.park(timed, Parked(WaitsFor.TIME, until=100.0))
@@ -218,7 +218,7 @@ async def test_parked_turns_wake_by_time_or_by_hand_and_show_their_line(store: S
     assert {task.state for task in await store.tasks.find()} == {TaskState.WAITING, TaskState.RUNNING}
 
 
-async def test_results_of_sub_agents_make_the_turn_that_waits_for_them_ready(store: Store) -> None:
+async def test_results_of_sub_agents_wake_the_waiting_turn(store: Store) -> None:
     waiting = (await make_turn(store, message("one"))).id
     await store.turns.park(waiting, Parked(WaitsFor.CHILD))
     commits = store.commits
@@ -228,7 +228,7 @@ async def test_results_of_sub_agents_make_the_turn_that_waits_for_them_ready(sto
     assert (await store.turns.start(waiting)).inbounds[0].text == "one"
 
 
-async def test_parked_turn_stays_parked_over_a_crash(tmp_path: Path) -> None:
+async def test_parked_turn_stays_parked_across_a_crash(tmp_path: Path) -> None:
     async with run(tmp_path, crash=True) as store:
         turn = (await make_turn(store, message("hello"))).id
         await store.turns.park(turn, Parked(WaitsFor.TIME, until=7.0))
@@ -237,7 +237,7 @@ async def test_parked_turn_stays_parked_over_a_crash(tmp_path: Path) -> None:
         assert await store.turns.due(8.0) == (turn,)
 
 
-async def test_moves_that_are_not_in_the_table_are_refused(store: Store) -> None:
+async def test_illegal_moves_are_refused(store: Store) -> None:
     turn = (await make_turn(store, message("hello"))).id
     with pytest.raises(IllegalMove):
         await store.turns.start(turn)
@@ -263,7 +263,7 @@ async def failed_turn(store: Store) -> TurnId:
     return turn.id
 
 
-async def test_retry_goes_on_behind_the_last_finished_step(store: Store) -> None:
+async def test_retry_continues_after_the_last_finished_step(store: Store) -> None:
     old = await failed_turn(store)
     new = await store.turns.retry(old)
     assert new is not None
@@ -278,7 +278,7 @@ async def test_retry_goes_on_behind_the_last_finished_step(store: Store) -> None
     assert (result.state, result.reply, result.turn) == ("done", "hi", new)
 
 
-async def test_failed_turn_alone_is_retried_and_only_once(store: Store) -> None:
+async def test_only_failed_turns_are_retried_and_only_once(store: Store) -> None:
     old = await failed_turn(store)
     row = await store.turns.find(old)
     assert row is not None
@@ -304,7 +304,7 @@ async def test_retry_can_be_asked_for_by_message_and_by_chunk(store: Store) -> N
     assert found.id == new
 
 
-async def test_turns_are_counted_by_what_they_do(store: Store) -> None:
+async def test_turns_are_counted_by_state(store: Store) -> None:
     turns = [(await make_turn(store, message(f"number {n}"))).id for n in range(3)]
     await store.turns.release(turns[0])
     await store.turns.park(turns[1], Parked(WaitsFor.ANSWER))
