@@ -40,8 +40,8 @@ class WorkerResources:
 class QueueWorker:
     """Runs the jobs of one session until none is left."""
 
-    def __init__(self, session_queue: SessionQueue, context: BusContext, resources: WorkerResources) -> None:
-        self.session_queue = session_queue
+    def __init__(self, queue: SessionQueue, context: BusContext, resources: WorkerResources) -> None:
+        self.queue = queue
         self.context = context
         self._resources = resources
         self._has_slot = False
@@ -49,19 +49,19 @@ class QueueWorker:
     async def run(self) -> None:
         """Work until nothing is left, the session is paused, or Hob shuts down."""
         try:
-            while not self.context.draining and (self.session_queue.ready or self.session_queue.has_waiting):
-                version = self.session_queue.version
-                self.session_queue.has_waiting = False
-                session, rows = await self.persist(lambda: self.context.load_queue(self.session_queue.key))
+            while not self.context.draining and (self.queue.ready or self.queue.has_waiting):
+                version = self.queue.version
+                self.queue.has_waiting = False
+                session, rows = await self.persist(lambda: self.context.load_queue(self.queue.key))
                 if session.paused:
                     self._publish_paused()
-                    if self.session_queue.version == version:
+                    if self.queue.version == version:
                         return
                     continue
-                self.session_queue.new_traces.clear()
-                if self.session_queue.ready:
-                    self.session_queue.has_waiting = True
-                    await self._resume(self.session_queue.ready[0], session.mode)
+                self.queue.new_traces.clear()
+                if self.queue.ready:
+                    self.queue.has_waiting = True
+                    await self._resume(self.queue.ready[0], session.mode)
                 else:
                     await self._run_next(rows, session.mode, version)
         finally:
@@ -69,18 +69,18 @@ class QueueWorker:
 
     def _publish_paused(self) -> None:
         text = say(Sentence.PAUSED, self.context.language)
-        for trace in self.session_queue.new_traces:
-            self.context.hub.publish(Progress(trace, self.session_queue.key, "paused", "session", text))
-        self.session_queue.new_traces.clear()
+        for trace in self.queue.new_traces:
+            self.context.hub.publish(Progress(trace, self.queue.key, "paused", "session", text))
+        self.queue.new_traces.clear()
 
     async def handle_arrival(self, inbound: Inbound) -> None:
         """Let a message that arrived during a turn join it, interrupt it, or wait, as the queue mode says."""
-        running = self.session_queue.running
+        running = self.queue.running
         try:
-            session = await self.context.store.sessions.get(self.session_queue.key)
+            session = await self.context.store.sessions.get(self.queue.key)
         except StoreError:
             return  # it waits in the inbox
-        if running is None or running is not self.session_queue.running or session.paused:
+        if running is None or running is not self.queue.running or session.paused:
             return
         mode = session.mode or self.context.routing.mode_of(inbound.origin.channel)
         if mode is QueueMode.STEER:
@@ -109,17 +109,17 @@ class QueueWorker:
         context = self.context
         if not rows:
             return
-        self.session_queue.mode = mode or context.routing.mode_of(rows[0].inbound.origin.channel)
+        self.queue.mode = mode or context.routing.mode_of(rows[0].inbound.origin.channel)
         batch = self._batch(rows)
         if batch[0].command:
-            self.session_queue.has_waiting = True
+            self.queue.has_waiting = True
             await run_queued_command(context, self._resources.commands, batch[0], self.persist)
             return
-        quiet = self.session_queue.quiet_until - context.clock.monotonic()
+        quiet = self.queue.quiet_until - context.clock.monotonic()
         if quiet > 0 and not is_batch_complete(rows, batch, context.settings.debounce_of):
-            self.session_queue.has_waiting = True
-            self.session_queue.changed.clear()
-            await self.pause(quiet, self.session_queue.changed)
+            self.queue.has_waiting = True
+            self.queue.changed.clear()
+            await self.pause(quiet, self.queue.changed)
             return
         await self._wait_for_suspects()
         await self._acquire_slot()
@@ -131,25 +131,25 @@ class QueueWorker:
     async def _claim(self, rows: Sequence[Waiting], version: int) -> RunningTurn | None:
         """Start a turn with the head of the queue; None if the queue changed meanwhile."""
         inbox = self.context.store.inbox
-        async with self.session_queue.lock:
-            seen = self.session_queue.version
+        async with self.queue.lock:
+            seen = self.queue.version
             if seen != version:
-                rows = await self.context.load_waiting(self.session_queue.key)
+                rows = await self.context.load_waiting(self.queue.key)
             batch = self._batch(rows) if rows else ()
             if not batch or batch[0].command:
-                self.session_queue.has_waiting = True
+                self.queue.has_waiting = True
                 return None
-            self.session_queue.has_waiting = self.session_queue.has_waiting or len(rows) > len(batch)
+            self.queue.has_waiting = self.queue.has_waiting or len(rows) > len(batch)
             try:
-                turn = await inbox.claim(self.session_queue.key, [row.inbound.id for row in batch])
+                turn = await inbox.claim(self.queue.key, [row.inbound.id for row in batch])
             except InvalidRequest:  # settled meanwhile, e.g. erased
-                self.session_queue.has_waiting = True
+                self.queue.has_waiting = True
                 return None
-            self.session_queue.quiet_from = None
-            return await self._begin_turn(turn, rows[len(batch) :] if self.session_queue.version == seen else None)
+            self.queue.quiet_from = None
+            return await self._begin_turn(turn, rows[len(batch) :] if self.queue.version == seen else None)
 
     def _batch(self, rows: Sequence[Waiting]) -> tuple[Waiting, ...]:
-        return next_batch(rows, self.session_queue.mode, self.context.settings.debounce_of)
+        return next_batch(rows, self.queue.mode, self.context.settings.debounce_of)
 
     async def _resume(self, turn: TurnId, mode: QueueMode | None) -> None:
         context = self.context
@@ -169,9 +169,9 @@ class QueueWorker:
         self._release_slot()
 
     async def _wait_for_suspects(self, turn: TurnId | None = None) -> None:
-        self.session_queue.interruptible = True
+        self.queue.interruptible = True
         await self.context.quarantine.wait(turn)
-        self.session_queue.interruptible = False
+        self.queue.interruptible = False
 
     async def _release_others_later(self, turn: TurnId) -> None:
         """Stop a suspect from delaying the others once it has run long enough without a crash."""
@@ -180,8 +180,8 @@ class QueueWorker:
         self.context.quarantine.remove(turn)
 
     async def _start(self, turn: TurnId, mode: QueueMode | None) -> RunningTurn | None:
-        async with self.session_queue.lock:
-            if not self.session_queue.ready or self.session_queue.ready[0] != turn:
+        async with self.queue.lock:
+            if not self.queue.ready or self.queue.ready[0] != turn:
                 return None  # cancelled meanwhile
             try:
                 started = await start_turn(self.context, turn)
@@ -189,20 +189,20 @@ class QueueWorker:
                 raise
             except HobError as error:
                 log.error("the turn %s is not ready: %s", turn, error)
-                self.session_queue.ready.popleft()
+                self.queue.ready.popleft()
                 return None
-            self.session_queue.ready.popleft()
+            self.queue.ready.popleft()
             for first in started.inbounds[:1]:  # all may be erased
-                self.session_queue.mode = mode or self.context.routing.mode_of(first.origin.channel)
+                self.queue.mode = mode or self.context.routing.mode_of(first.origin.channel)
             return await self._begin_turn(started)
 
     async def _begin_turn(self, turn: Turn, left: Sequence[Waiting] | None = None) -> RunningTurn:
         """Register the turn as running; messages `left` in the queue (None: load them) may join it."""
-        self.session_queue.running = running = RunningTurn(turn)
+        self.queue.running = running = RunningTurn(turn)
         self.context.running_turns[turn.id] = running
-        if self.session_queue.mode is QueueMode.STEER:
+        if self.queue.mode is QueueMode.STEER:
             try:
-                left = await self.context.load_waiting(self.session_queue.key) if left is None else left
+                left = await self.context.load_waiting(self.queue.key) if left is None else left
             except StoreError:
                 left = ()  # it waits in the inbox
             for row in messages_before_command(left):
@@ -219,12 +219,10 @@ class QueueWorker:
             raise
         finally:
             del self.context.running_turns[running.turn.id]
-            self.session_queue.running = None
-            self.session_queue.origins.update(
-                inbound.origin for inbound in (*running.turn.inbounds, *running.turn.joined)
-            )
-            self.context.outbox(self.session_queue.origins)
-            self.session_queue.origins.clear()
+            self.queue.running = None
+            self.queue.origins.update(inbound.origin for inbound in (*running.turn.inbounds, *running.turn.joined))
+            self.context.outbox(self.queue.origins)
+            self.queue.origins.clear()
 
     async def _run_to_outcome(self, running: RunningTurn) -> None:
         failures, began = 0, self.context.clock.monotonic()
@@ -282,7 +280,7 @@ class QueueWorker:
         if reason is not None:
             await self.persist(lambda: self._end_parked(running, reason))
         elif woken:
-            self.session_queue.ready.append(turn)
+            self.queue.ready.append(turn)
         elif parked.on is WaitsFor.CLIENT or parked.question:
             # published only now that it is stored, so that an answer finds it
             publish_end(context, running, TurnState.PARKED, parked.question, OutboundKind.NOTICE)
@@ -310,16 +308,14 @@ class QueueWorker:
             context.hub.close()  # no turn can end any more; waiting clients learn why
             raise error
         if failures == 1:
-            log.error("the session %s waits for the store: %s", self.session_queue.key, error)
-            if self.session_queue.running is not None:
+            log.error("the session %s waits for the store: %s", self.queue.key, error)
+            if self.queue.running is not None:
                 text = say(Sentence.STORE_WAITS, context.language)
-                context.hub.publish(
-                    Progress(self.session_queue.running.turn.trace, self.session_queue.key, "paused", "store", text)
-                )
+                context.hub.publish(Progress(self.queue.running.turn.trace, self.queue.key, "paused", "store", text))
         pause = backoff(failures, context.settings.failure_seconds, context.settings.failure_most_seconds)
         poked = (
-            self.session_queue.running.stopped
-            if self.session_queue.running is not None and not self.session_queue.running.stopped.is_set()
+            self.queue.running.stopped
+            if self.queue.running is not None and not self.queue.running.stopped.is_set()
             else None
         )
         await self.pause(pause, poked)
@@ -328,19 +324,19 @@ class QueueWorker:
         """Pause without a slot, at most until the event is set."""
         had_slot = self._has_slot
         self._release_slot()
-        self.session_queue.interruptible = True
+        self.queue.interruptible = True
         if event is None:
             await self.context.clock.sleep(seconds)
         else:
             await wait_for_event(event, self.context.clock, seconds)
-        self.session_queue.interruptible = False
+        self.queue.interruptible = False
         if had_slot:
             await self._acquire_slot()
 
     async def _acquire_slot(self) -> None:
-        self.session_queue.interruptible = True
+        self.queue.interruptible = True
         await self._resources.slots.acquire()
-        self.session_queue.interruptible = False
+        self.queue.interruptible = False
         self._has_slot = True
 
     def _release_slot(self) -> None:

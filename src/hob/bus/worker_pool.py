@@ -114,8 +114,8 @@ async def _run_guarded(worker: QueueWorker) -> bool:
     try:
         await worker.run()
     except StoreDamaged as error:
-        log.error("the session %s stands still: %s", worker.session_queue.key, error)
+        log.error("the session %s stands still: %s", worker.queue.key, error)
     except Exception:  # the job wall: a defect of one session neither affects the others nor stops it for good
-        log.exception("the session %s broke; it is tried again in a moment", worker.session_queue.key)
+        log.exception("the session %s broke; it is tried again in a moment", worker.queue.key)
         return False
     return True

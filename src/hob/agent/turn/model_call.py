@@ -67,33 +67,31 @@ async def ask_model(run: TurnRun) -> None:
     await record.flush_costs()
     try:
         async with deps.budget.reserved(run.turn, route.request, estimate, run.joined) as held:
-            request = held.request
-            run.requested_model, models = request.first, request.models
-            news = (*prompt.remarks, *await _outline_remarks(run), *route.remarks, *held.remarks)
-            for remark in news:  # published now, so that they survive a lost reply
-                _publish_remark(run, state, remark)
-            told = state.take()
-            parts_of = tuple((part.name, part.bytes, part.tokens, part.cached) for part in prompt.sections)
-            recalled = tuple(RecalledMemory(each.id, each.relevance, each.parts) for each in prompt.memories)
-            record.add(
-                ModelAsked(
-                    request.first,
-                    request_hash(request),
-                    estimate,
-                    held.worst,
-                    prompt.trust,
-                    models,
-                    told,
-                    parts_of,
-                    recalled,
-                    prompt.ends,
-                )
-            )
-            await record.flush(request)
+            run.requested_model = held.request.first
+            for remark in (*prompt.remarks, *await _outline_remarks(run), *route.remarks, *held.remarks):
+                _publish_remark(run, state, remark)  # published now, so that they survive a lost reply
+            record.add(_announcement(prompt, held, state.take()))
+            await record.flush(held.request)
     except BudgetExceeded as error:
         record.add(Stopped("budget", str(error)))
         return
     await _stream_answer(run, held, state)
+
+
+def _announcement(prompt: Prompt, held: Reservation, remarks: tuple[str, ...]) -> ModelAsked:
+    request = held.request
+    return ModelAsked(
+        model=request.first,
+        request_hash=request_hash(request),
+        input_estimate=prompt.input_estimate,
+        reserved=held.worst,
+        trust=prompt.trust,
+        models=request.models,
+        remarks=remarks,
+        sections=tuple((part.name, part.bytes, part.tokens, part.cached) for part in prompt.sections),
+        recalled=tuple(RecalledMemory(each.id, each.relevance, each.parts) for each in prompt.memories),
+        ends=prompt.ends,
+    )
 
 
 async def _outline_remarks(run: TurnRun) -> list[Remark]:
@@ -195,23 +193,21 @@ async def _stream_answer(run: TurnRun, held: Reservation, state: "_StreamState")
     cost = run.deps.budget.cost_of_reply(request.first, reply)
     model = reply.model or request.first
     event = watch.event(run.turn, EventKind.MODEL, reply.ref or model, "ok", reply.usage, cost)
-    run.record.add(
-        ModelReplied(
-            clean(reply.text),
-            reply.calls,
-            reply.stop,
-            reply.usage,
-            model,
-            cost,
-            clean(reply.reasoning),
-            reply.attempts,
-            reply.ref,
-            reply.continuation,
-            tuple(state.remarks),
-            reply.sent,
-        ),
-        _with_remarks(event, state),
+    step = ModelReplied(
+        text=clean(reply.text),
+        calls=reply.calls,
+        stop=reply.stop,
+        usage=reply.usage,
+        model=model,
+        cost=cost,
+        reasoning=clean(reply.reasoning),
+        attempts=reply.attempts,
+        ref=reply.ref,
+        continuation=reply.continuation,
+        remarks=tuple(state.remarks),
+        sent=reply.sent,
     )
+    run.record.add(step, _with_remarks(event, state))
 
 
 class _StreamState:
@@ -394,8 +390,17 @@ def _record_failure(run: TurnRun, model: str, watch: Stopwatch, error: ModelErro
         usage, cost = error.usage, error.cost
         if usage is not None and cost is None:
             cost = run.deps.budget.cost_of(model, usage)
-    fault, told = error.fault.value, tuple(state.remarks)
-    step = ModelFailed(fault, clean(str(error)), error.attempts, retry_at, error.retry_after, usage, cost, told)
+    fault = error.fault.value
+    step = ModelFailed(
+        fault=fault,
+        detail=clean(str(error)),
+        attempts=error.attempts,
+        retry_at=retry_at,
+        retry_after=error.retry_after,
+        usage=usage,
+        cost=cost,
+        remarks=tuple(state.remarks),
+    )
     record.add(step, _with_remarks(watch.event(turn, EventKind.MODEL, model, fault, usage, cost), state))
     if run.seconds_left <= 0:
         record.add(out_of_time(run))
