@@ -1,1 +1,1 @@
-"""Remember and recall: what is worth keeping, and what helps with a question."""
+"""Remembering and recalling: storing what is worth keeping and finding what answers a question."""

@@ -1,4 +1,4 @@
-"""Work on memory in the background: it sleeps until something was said, and waits where nothing may be spent."""
+"""Background work on memory. Sleeps until new messages arrive and pauses when nothing may be spent."""
 
 import asyncio
 import logging
@@ -9,19 +9,20 @@ from hob.core.clock import Clock
 from hob.memory.background_model import BackgroundBudget, BackgroundModel, WorkPaused
 
 FIRST_SECONDS, MAX_SECONDS = 60.0, 3_600.0
-"""Until it is tried again after a failure; a new day is looked for every hour."""
+"""First and longest retry pause after a failure. Whether a new day has begun is checked hourly."""
 
 log = logging.getLogger(__name__)
 Step: TypeAlias = Callable[[BackgroundModel], Awaitable[float | None]]
-"""Does some work: 0 when there may be more, seconds until there will be, None until something is said."""
+"""One pass of work. Returns 0 if there may be more, the seconds until there will be, or None to wait for new messages.
+"""
 Wait: TypeAlias = Callable[[asyncio.Event, Clock, float | None], Awaitable[object]]
-"""Waits until the event is set, or for so many seconds."""
+"""Waits until the event is set or the given seconds have passed."""
 Backoff: TypeAlias = Callable[[int, float, float], float]
-"""The pause after so many failures, between a first and a longest one."""
+"""Returns the pause after a number of failures, given the first and the longest pause."""
 
 
 class BackgroundMemory:
-    """Runs the steps, each as long as it has something to do."""
+    """Runs each step for as long as it has work."""
 
     def __init__(
         self, steps: Sequence[Step], budget: BackgroundBudget, clock: Clock, wait: Wait, backoff: Backoff
@@ -36,23 +37,23 @@ class BackgroundMemory:
         self._said.set()
 
     def notify(self) -> None:
-        """Something was taken up."""
+        """Signal that new items were stored."""
         self._said.set()
 
     def view(self) -> Mapping[str, Any]:
-        """Why the work waits; as `hob status` tells it."""
+        """Return why work is paused, in the form `hob status` shows."""
         waits = self._budget.waits
         return {"waits_for": waits.reason, "why": waits.why} if waits else {}
 
     async def run(self, model: BackgroundModel) -> None:
-        """Work for ever. Raises StoreErrors."""
+        """Work until cancelled. Raises StoreErrors."""
         while True:
             self._said.clear()
             pauses, failed = [], False
             for step in self._steps:
                 try:
                     pauses.append(await _work(step, model))
-                except WorkPaused as waits:  # the others may have something that can be done
+                except WorkPaused as waits:  # the other steps may still have work that is allowed
                     failed = True
                     self._budget.waits = waits
                     log.info("work on memory waits: %s", waits.why)

@@ -1,4 +1,4 @@
-"""What memory asks of a model in the background, within one budget of tokens a day."""
+"""Model calls made by memory in the background, under one daily token budget."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
@@ -14,23 +14,23 @@ from hob.core.translation.language import translatable
 FACTS, OBSERVER, REFLECTOR, CONSOLIDATION = "facts", "observer", "reflector", "consolidation"
 REWRITING, RERANKING = "rewriting", "reranking"
 TASKS = (FACTS, OBSERVER, REFLECTOR, CONSOLIDATION)
-"""The names under which the ledger keeps what this work takes; and what help with searches takes."""
+"""Task names under which the ledger records background work and search assistance."""
 SHARES: Mapping[str, float] = {CONSOLIDATION: 0.5}
-"""Of the day's tokens, from which part on some work waits: a night with much to sum up leaves the rest for facts."""
+"""Share of the daily tokens after which a task waits, so that a night of summaries leaves some for facts."""
 
 
 class BackgroundModel(Protocol):
-    """Asks a model beside all turns; what it takes is recorded under the name of its task."""
+    """Calls a model outside of turns and records the usage under the task's name."""
 
     async def ask(self, task: str, session: SessionKey, system: str, question: str, max_tokens: int) -> str:
-        """The answer, in at most `max_tokens` tokens. Raises ModelError, BudgetExceeded, StoreErrors."""
+        """Return the answer, of at most `max_tokens` tokens. Raises ModelError, BudgetExceeded, StoreErrors."""
 
     def estimate(self, text: str) -> int:
-        """About how many tokens the text has, rather too many."""
+        """Estimate the tokens of a text, rounding up."""
 
 
 class WorkPaused(Exception):
-    """The work cannot go on now: `reason` is `budget`, `model` or `answer`; `why` is for people."""
+    """Work has to pause. `reason` is `budget`, `model` or `answer`; `why` is meant for people."""
 
     def __init__(self, reason: str, why: str) -> None:
         super().__init__(why)
@@ -39,20 +39,20 @@ class WorkPaused(Exception):
 
 
 class BackgroundBudget:
-    """Asks as long as something is left of the day's tokens."""
+    """Calls the model while tokens of the day remain."""
 
     def __init__(self, tokens: int, ledger: Ledger, clock: Clock, today: Callable[[datetime], float]) -> None:
-        """`today` tells when the day of a time began (Unix seconds)."""
+        """`today` returns when the day of a given time began (Unix seconds)."""
         self.tokens = tokens
-        """A day."""
+        """Tokens per day."""
         self._ledger = ledger
         self._clock = clock
         self._today = today
         self.waits: WorkPaused | None = None
-        """Why the work waits, as far as it does."""
+        """Why work is paused, by task."""
 
     async def spent(self) -> int:
-        """Tokens of today, sent and received. Raises StoreErrors."""
+        """Return the tokens sent and received today. Raises StoreErrors."""
         return await self._spent_on(*TASKS, REWRITING, RERANKING)
 
     async def _spent_on(self, *tasks: str) -> int:
@@ -60,7 +60,7 @@ class BackgroundBudget:
         return used.input + used.output
 
     async def ask(self, model: BackgroundModel, task: str, system: str, question: str, max_tokens: int) -> str:
-        """The answer. Raises Waits where there is none to be had now, StoreErrors."""
+        """Return the answer. Raises WorkPaused if no answer is available now, StoreErrors."""
         left = self.tokens - await self.spent()
         if task in SHARES and await self._spent_on(task) >= SHARES[task] * self.tokens:
             left = 0
@@ -80,7 +80,7 @@ class BackgroundBudget:
         return answer
 
     async def view(self) -> Mapping[str, Any]:
-        """As `hob status` and the routes tell it. Raises StoreErrors."""
+        """Return the budget as `hob status` and the API show it. Raises StoreErrors."""
         waits = self.waits
         return {
             "tokens_today": await self.spent(),

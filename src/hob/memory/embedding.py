@@ -1,4 +1,4 @@
-"""Gives memories their vectors in the background, and questions theirs at once."""
+"""Embedding of memories in the background and of questions on demand."""
 
 import asyncio
 import logging
@@ -15,19 +15,19 @@ from hob.store.memory.vectors import StoredVectors
 _log = logging.getLogger(__name__)
 _BATCH = 32
 _LONGEST = 8_000
-"""Characters of a text that are embedded."""
+"""Maximum characters of a text that are embedded."""
 _SHORTEST = 200
 _DEADLINE = 3.0
 """Seconds a question waits for its vector."""
 _SILENCE = 30.0
-"""Seconds after a failure in which no question waits for the embedder."""
+"""Seconds after a failure during which no question is sent to the embedder."""
 _VERSION = "@sha256:"
-"""Before the version in a fingerprint."""
+"""Separates the model from its version in a fingerprint."""
 _FIRST_WAIT, _LONGEST_WAIT = 1.0, 300.0
 
 
 class MemoryEmbedder:
-    """One embedder for what is kept and for what is asked. Its queue is durable: a place in the order of the items."""
+    """One embedder for memories and questions. The queue is durable: a position in the order of the items."""
 
     def __init__(
         self,
@@ -39,9 +39,9 @@ class MemoryEmbedder:
         former: Callable[[str], Embedder] | None = None,
         version: Callable[[], str] | None = None,
     ) -> None:
-        """`former` gives the embedder of a reference, for questions while all is embedded anew by another one.
+        """`former` returns the embedder of a reference; it serves questions while another one re-embeds everything.
 
-        `version` tells which model it is now, where another one may take its place under the same name.
+        `version` returns the current version of the model, if it can change under the same name.
         """
         self._embedder = embedder
         self.provider, self.model = provider, model
@@ -57,33 +57,33 @@ class MemoryEmbedder:
         self._silent_until = -math.inf
         self.dimension = 0
         self.number = 0
-        """Of its vectors in the store; 0 before it was first asked."""
+        """Number of its vectors in the store; 0 before the first call."""
         self.problem = ""
-        """Why it failed last; empty since it went well."""
+        """Why the last call failed; empty after a success."""
         self.checked = 0.0
-        """When it was asked last (Unix seconds), 0 for never."""
+        """Time of the last call (Unix seconds); 0 if there was none."""
 
     def notify(self) -> None:
-        """There may be new items."""
+        """Signal that there may be new items."""
         self._arrived.set()
 
     @property
     def fingerprint(self) -> str:
-        """By which its vectors are known; without the dimension as long as that is not known."""
+        """Identifies its vectors. Lacks the dimension until that is known."""
         named = f"{self.provider}|{self.model}{self._version_mark()}"
         return f"{named}|{self.dimension}|true" if self.dimension else named
 
     async def reindex(self) -> int:
-        """Drop all vectors and make them anew in the background; how many there were. Raises StoreErrors."""
+        """Drop all vectors, re-embed in the background and return how many there were. Raises StoreErrors."""
         dropped = await self._vectors.drop_all()
         self._caught_up, self._failures, self._silent_until = False, 0, -math.inf
         self.notify()
         return dropped
 
     async def embed_question(self, text: str) -> tuple[int, tuple[float, ...]]:
-        """The question's vector, and the number of the embedder with whose vectors it is compared.
+        """Return the question's vector and the number of the embedder whose vectors it is compared with.
 
-        Raises ModelError: the caller tells that the embedder failed. After a failure it is left alone for a while.
+        Raises ModelError; the caller reports the failure. After a failure the embedder is left alone for a while.
         """
         if self._clock.monotonic() < self._silent_until:
             raise ModelError(ModelFault.OVERLOAD, self.problem, cost=0)
@@ -103,7 +103,7 @@ class MemoryEmbedder:
         return self.number, vector
 
     async def run(self) -> None:
-        """Embed what waits and what comes, until cancelled. After a failure it tries again, later each time."""
+        """Embed waiting and new items until cancelled. Retries after failures with growing pauses."""
         while True:
             self._arrived.clear()
             while await self.embed_some():
@@ -114,7 +114,7 @@ class MemoryEmbedder:
                 await self._arrived.wait()
 
     async def embed_some(self) -> bool:
-        """Embed what comes next; whether there may be more. Raises StoreErrors; of others `problem` tells."""
+        """Embed the next batch; return whether there may be more. Raises StoreErrors; other failures are in `problem`."""
         self._rename()
         self.number = self.number or await self._vectors.find(self._name)
         pending = await self._vectors.pending(self.number, _BATCH)
@@ -133,47 +133,47 @@ class MemoryEmbedder:
         self._failures, self.problem, self._silent_until = 0, "", -math.inf
         self.checked = self._clock.now().timestamp()
         if vectors and await self._begin(len(vectors[0])):
-            return True  # what was pending was another embedder's
+            return True  # the pending items belonged to another embedder
         places = [seq for seq, _ in told]
         await self._vectors.keep(self.number, pending[-1][0], list(zip(places, vectors, strict=True)))
         return True
 
     async def waiting(self) -> int:
-        """How many memories have no vector yet. Raises StoreErrors."""
+        """Return how many memories have no vector yet. Raises StoreErrors."""
         return (await self.counts())[1]
 
     async def place(self) -> int:
-        """The last row that has a vector. Raises StoreErrors."""
-        await self.counts()  # which finds its number
+        """Return the last row that has a vector. Raises StoreErrors."""
+        await self.counts()  # sets its number
         return await self._vectors.place(self.number)
 
     async def counts(self) -> tuple[int, int]:
-        """How many memories have a vector, and how many have none yet. Raises StoreErrors."""
+        """Return how many memories have a vector and how many do not. Raises StoreErrors."""
         self._rename()
         self.number = self.number or await self._vectors.find(self._name)
         return await self._vectors.counts(self.number)
 
     async def serving(self) -> int:
-        """The number of the embedder with whose vectors questions are compared now; 0 for none. Raises StoreErrors."""
+        """Return the number of the embedder that currently serves questions; 0 if none does. Raises StoreErrors."""
         self._rename()
         return (await self._former_number())[0] or self.number or await self._vectors.find(self._name)
 
     async def _former_number(self) -> tuple[int, str]:
-        """The embedder whose vectors are whole while this one's are not yet, and its reference."""
+        """Return the embedder whose vectors are complete while this one's are not, and its reference."""
         if self._caught_up or self._former is None:
             return 0, ""
         self.number = self.number or await self._vectors.find(self._name)
         number, fingerprint = await self._vectors.other(self.number)
         reference = "/".join(fingerprint.split("|")[:-2]).partition(_VERSION)[0]
         own = f"{self.provider}/{self.model}"
-        return (0, "") if reference == own else (number, reference)  # what was in the folder before is gone
+        return (0, "") if reference == own else (number, reference)  # the folder's former content is gone
 
     def _version_mark(self) -> str:
         version = self._version() if self._version is not None else ""
         return f"{_VERSION}{version}" if version else ""
 
     def _rename(self) -> None:
-        """Look whether it is another model now: then all is embedded anew."""
+        """Check whether the model has changed; if so, everything is embedded again."""
         name = f"{self.provider}|{self.model}{self._version_mark()}"
         if name != self._name:
             self._name, self.number, self.dimension, self._caught_up = name, 0, 0, False
@@ -186,7 +186,7 @@ class MemoryEmbedder:
         self.problem = str(error) or error.fault.value
 
     async def _begin(self, dimension: int) -> bool:
-        """Make sure that the number is of vectors of this dimension; whether it is another now."""
+        """Make `number` refer to vectors of this dimension; return whether it changed."""
         if dimension == self.dimension:
             return False
         before, self.dimension = self.number, dimension
@@ -194,7 +194,7 @@ class MemoryEmbedder:
         return self.number != before
 
     async def _embed(self, texts: Sequence[str], longest: int = _LONGEST) -> Sequence[tuple[float, ...]]:
-        """The vectors of the texts, of their beginnings where they are too long. Raises ModelError."""
+        """Embed the texts, cutting those that are too long. Raises ModelError."""
         if not texts:
             return ()
         try:
@@ -206,7 +206,7 @@ class MemoryEmbedder:
 
 
 async def _in_time(embedder: Embedder, text: str) -> tuple[float, ...]:
-    """The vector of a question, for which somebody waits. Raises ModelError."""
+    """Embed a question within the deadline. Raises ModelError."""
     try:
         async with asyncio.timeout(_DEADLINE):
             return (await embedder.embed([text])).vectors[0]

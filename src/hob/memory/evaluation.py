@@ -1,7 +1,7 @@
-"""How well memory finds the evidence for labelled questions: of one's own, or of LoCoMo and LongMemEval as published.
+"""Retrieval scores on labelled questions: the user's own, or LoCoMo and LongMemEval as published.
 
-Nothing is asked of a model. The share of a question's evidence among the first k is its R@k; what is told is the mean
-over the questions of a conversation, then over the conversations.
+No model is called. R@k is the share of a question's evidence among the first k results. Scores are averaged over the
+questions of a conversation, then over the conversations.
 """
 
 import json
@@ -37,7 +37,7 @@ _SESSION = re.compile(r"session_(\d+)")
 
 @dataclass(frozen=True, slots=True)
 class EvaluatedMessage:
-    """A piece of a conversation in which evidence is looked for."""
+    """A message that may hold evidence."""
 
     id: str
     text: str
@@ -49,7 +49,7 @@ class EvaluatedMessage:
 
 @dataclass(frozen=True, slots=True)
 class EvaluatedQuestion:
-    """A question and the ids of the pieces (or, counted by session, of the sessions) that hold its answer."""
+    """A question and the ids of the messages, or of the sessions, that hold its answer."""
 
     text: str
     evidence: frozenset[str]
@@ -59,28 +59,28 @@ class EvaluatedQuestion:
 
 @dataclass(frozen=True, slots=True)
 class EvaluatedConversation:
-    """What is searched, and what is asked of it."""
+    """Messages to search and the questions about them."""
 
     said: Sequence[EvaluatedMessage]
     questions: Sequence[EvaluatedQuestion]
     left_out: int = 0
-    """Questions without evidence in it."""
+    """Number of questions without evidence in it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """Labelled questions. `counted` tells whether their evidence is by `turn` or by `session`."""
+    """Labelled questions. `counted` says whether evidence is counted by `turn` or by `session`."""
 
     format: str
     counted: str
     conversations: Sequence[EvaluatedConversation]
     left_out: int = 0
-    """Questions that are not asked since nothing is evidence for them."""
+    """Number of questions left out because they have no evidence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """The figures of some questions, 0 to 1."""
+    """Scores of a set of questions, from 0 to 1."""
 
     questions: int
     figures: Mapping[str, float]
@@ -88,7 +88,7 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationReport:
-    """What was found."""
+    """Result of an evaluation."""
 
     format: str
     counted: str
@@ -99,7 +99,7 @@ class EvaluationReport:
 
 
 def read_labelled(path: Path) -> Labelled:
-    """The labelled questions of a file. Raises InvalidRequest for one that is of none of the known formats."""
+    """Read labelled questions from a file. Raises InvalidRequest if the format is unknown."""
     try:
         data = json.loads(path.read_text("utf-8"))
         labelled = _read(data)
@@ -212,9 +212,11 @@ def _moment(text: Any) -> float:
 async def evaluate(
     labelled: Labelled, embedder: Embedder | None = None, told: Callable[[int], None] = lambda _: None
 ) -> EvaluationReport:
-    """Keep what was said in a store for this alone, ask the questions and count; with an embedder by meaning too.
+    """Store the messages in a temporary store, ask the questions and score the results; with an embedder also by
+    meaning.
 
-    `told` is given how many conversations are done. Raises StoreErrors, and ModelError where the embedder fails.
+    `told` is called with the number of finished conversations. Raises StoreErrors, and ModelError if the embedder
+    fails.
     """
     with tempfile.TemporaryDirectory(prefix="hob-eval-") as home:
         async with open_store(Path(home), StoreSettings(), clock := SystemClock()) as store:
@@ -269,7 +271,7 @@ def _found_id(item: MemoryItem, counted: str) -> str:
 
 
 def figures(found: Sequence[str], evidence: Iterable[str]) -> dict[str, float]:
-    """The figures of one question: what was found, the best first, against its evidence."""
+    """Score the results of one question, best first, against its evidence."""
     wanted = frozenset(evidence)
     hits = [each in wanted for each in found]
     told = {f"R@{k}": sum(hits[:k]) / len(wanted) for k in (5, 10, 20, 50)}

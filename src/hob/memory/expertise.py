@@ -1,4 +1,4 @@
-"""What Hob is good at: how well each kind of tool works, as KafClaw scores it."""
+"""Expertise per skill, scored from tool calls by KafClaw's formula."""
 
 from collections.abc import Callable, Sequence
 from enum import StrEnum
@@ -12,7 +12,7 @@ from hob.core.values import dataclass
 from hob.store.memory.expertise import SkillRecord, StoredExpertise, Use
 
 _WORKED, _FAILED = 0.7, 0.2
-"""The quality of one use."""
+"""Quality of a use that succeeded and of one that failed."""
 _MUCH = 100
 _WINDOW = 10
 _CHANGED = 0.1
@@ -26,13 +26,13 @@ _DOMAINS = {
     "communication": ("message", "send_", "mail_", "sessions_send"),
     "day2day": ("day2day", "dtu", "dtp", "dts", "dtn", "dta", "dtc"),
 }  # fmt: skip
-"""Names of tools by skill; one that ends in `_` is how names begin."""
+"""Tool names by skill. A name that ends in `_` is a prefix."""
 _HERALDED = ("browser", "message", "day2day")
 _SUBAGENTS = {"completed": True, "failed": False, "timeout": False}
 
 
 class Trend(StrEnum):
-    """How the last ten uses went, against the ten before."""
+    """The last ten uses compared with the ten before."""
 
     IMPROVING = "improving"
     DECLINING = "declining"
@@ -41,7 +41,7 @@ class Trend(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Expertise:
-    """How well a skill works: `0.6 * successes + 0.3 * quality of the last fifty + 0.1 * experience`, 0 to 1."""
+    """Score of a skill: `0.6 * success rate + 0.3 * mean quality of the last 50 + 0.1 * experience`, from 0 to 1."""
 
     skill: str
     score: float
@@ -52,7 +52,7 @@ class Expertise:
     last_used: float
 
     def view(self) -> dict[str, Any]:
-        """With KafClaw's fields."""
+        """Return the values under KafClaw's field names."""
         return {
             "skill": self.skill, "score": round(self.score, 3), "trend": self.trend.value, "uses": self.uses,
             "successes": self.successes, "failures": self.failures, "last_used": self.last_used,
@@ -60,7 +60,7 @@ class Expertise:
 
 
 def skill_of(tool: str) -> str:
-    """Which skill a tool belongs to."""
+    """Return the skill a tool belongs to."""
     for skill, names in _DOMAINS.items():
         for name in names:
             if tool == name or ((name.endswith("_") or name in _HERALDED) and tool.startswith(name)):
@@ -69,17 +69,17 @@ def skill_of(tool: str) -> str:
 
 
 def use_of(event: TimelineEvent) -> Use | None:
-    """What an event tells of a skill: a call that was made, or a sub-agent that has ended."""
+    """Return the use of a skill that an event records: a finished tool call or sub-agent."""
     if event.kind is EventKind.SUBAGENT:
         worked = _SUBAGENTS.get(event.name)
         return None if worked is None else Use("delegation", worked)
     if event.status not in ("ok", "error", "timeout", "failed"):
-        return None  # it was not made, or waits
+        return None  # it did not run, or is waiting
     return Use(skill_of(event.name), event.status == "ok")
 
 
 def rated(record: SkillRecord) -> Expertise:
-    """The score of what a skill did."""
+    """Score a skill from its record."""
     uses = record.successes + record.failures
     qualities = [_WORKED if worked else _FAILED for worked in record.recent]
     score = 0.6 * record.successes / max(1, uses) + 0.3 * _mean(qualities)
@@ -88,7 +88,7 @@ def rated(record: SkillRecord) -> Expertise:
 
 
 def _mean(qualities: Sequence[float]) -> float:
-    return sum(qualities) / max(1, len(qualities))  # `statistics` loads `decimal` and `fractions`
+    return sum(qualities) / max(1, len(qualities))  # `statistics` would load `decimal` and `fractions`
 
 
 def _trend(qualities: Sequence[float]) -> Trend:
@@ -98,7 +98,7 @@ def _trend(qualities: Sequence[float]) -> Trend:
 
 
 class ExpertiseKeeper:
-    """Knows what Hob is good at; it is counted when it is asked for and while Hob works in the background.
+    """Keeps the scores of all skills, counted on demand and during background work.
 
     Implements the tools' `ToolRatings`.
     """
@@ -106,22 +106,22 @@ class ExpertiseKeeper:
     def __init__(self, stored: StoredExpertise) -> None:
         self._stored = stored
         self.known: Sequence[Expertise] | None = None
-        """None until it was counted."""
+        """Scores by skill; None until they were counted."""
 
     async def count(self) -> Sequence[Expertise]:
-        """All skills that were used, up to now. Raises StoreErrors."""
+        """Count all skills used so far. Raises StoreErrors."""
         self.known = known = [rated(record) for record in await self._stored.count(use_of)]
         return known
 
     def rating(self, tool: str) -> float:
-        """How well what this tool belongs to has worked, as counted last: 1 for well, or too little is known."""
+        """Return the last counted score of the tool's skill; 1 if too little is known."""
         skill = skill_of(tool)
         known = next((each for each in self.known or () if each.skill == skill), None)
         return 1.0 if known is None or known.uses < _ENOUGH else min(1.0, known.score / _GOOD)
 
 
 class ExpertiseSection:
-    """Implements `PromptSection`: what works badly, so that another way is taken or what it gives is checked."""
+    """Prompt section that names skills with poor results, so that the model tries another way or checks the outcome."""
 
     name = "expertise"
     cached = False
@@ -132,7 +132,7 @@ class ExpertiseSection:
         self._is_owners = is_owners
 
     async def write(self, turn: Turn) -> tuple[str, Label] | None:
-        """A line, or nothing."""
+        """Return one line, or nothing."""
         if not self._is_owners(turn):
             return None
         try:

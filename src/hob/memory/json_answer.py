@@ -1,4 +1,4 @@
-"""What a server that memory asks answers in JSON."""
+"""JSON responses of memory servers."""
 
 import json
 from typing import Any
@@ -9,11 +9,11 @@ from hob.core.errors import HobError
 
 
 class SourceFailed(HobError):
-    """A source of memory did not give what was asked for."""
+    """A source of memory failed to deliver."""
 
 
 async def json_of(response: httpx2.Response, who: str, section: str, maximum: int) -> Any:
-    """What the answer holds, at most so many bytes. Raises SourceFailed, which names the setting to check."""
+    """Parse a response of limited size as JSON. Raises SourceFailed, which names the setting to check."""
     if response.status_code in (401, 403):
         raise SourceFailed(f"{who} refused the key; check {section}.api_key")
     if response.status_code != 200:

@@ -1,4 +1,4 @@
-"""What memory writes into prompts."""
+"""Prompt sections written by memory."""
 
 import math
 from collections.abc import Callable
@@ -18,19 +18,20 @@ from hob.store.memory.work import StoredWork
 _MAX_CHARACTERS = 1_500
 _LONGEST = 200
 _MAX_GOALS = 600
-"""Characters."""
+"""Maximum characters of the goals."""
 _MAX_PROFILE = 800
-"""Characters."""
+"""Maximum characters of the profile."""
 _CACHE_SECONDS = 3_600.0
 _PRIVATE = "This conversation is private: nothing of it is remembered. Do not promise to keep any of it."
 _OWNER = Scope(OWNER)
 
 
 class ProfileSection:
-    """Implements `PromptSection`: the core profile, what the owner said of themselves; for the owner alone.
+    """The core profile: what the owner said about themselves. Only in the owner's own prompts.
 
-    A session keeps what it began with, so that its provider's cache holds; what changed is shown after a compaction,
-    after an hour without any prompt (no cache lasts longer), and at once where something was put right or forgotten.
+    A session keeps the profile it began with, so that the provider's cache holds. Changes show after a compaction,
+    after
+    an hour without a prompt (no cache lives longer), and at once if something was corrected or forgotten.
     """
 
     name = "core profile"
@@ -45,7 +46,7 @@ class ProfileSection:
 
     @property
     def epoch(self) -> int:
-        """Another one after an hour without a question."""
+        """Return a number that changes after an hour without a question."""
         now = self._clock.monotonic()
         if now - self._asked > _CACHE_SECONDS:
             self._epoch += 1
@@ -53,11 +54,11 @@ class ProfileSection:
         return self._epoch
 
     def renew(self) -> None:
-        """Something of it holds no more."""
+        """Drop the kept profiles: part of them no longer holds."""
         self._epoch += 1
 
     async def write(self, turn: Turn) -> tuple[str, Label] | None:
-        """The lines, or nothing."""
+        """Return the lines, or nothing."""
         if not self._is_owners(turn):
             return None
         try:
@@ -77,19 +78,19 @@ class ProfileSection:
 
 
 class PrivateSection:
-    """Implements `PromptSection`: that nothing of a private conversation is remembered."""
+    """Tells the model that nothing of a private conversation is remembered."""
 
     name = "private conversation"
     cached = True
     epoch = 0
 
     async def write(self, turn: Turn) -> tuple[str, Label] | None:
-        """The line, or nothing."""
+        """Return the line, or nothing."""
         return (_PRIVATE, HOB_LABEL) if is_private(turn.session) else None
 
 
 class ObservationsSection:
-    """Implements `PromptSection`: by date, what matters most before the rest; for the owner alone."""
+    """Observations by date, the most important kept first. Only in the owner's own prompts."""
 
     name = "observations"
     cached = False
@@ -98,13 +99,13 @@ class ObservationsSection:
     def __init__(
         self, work: StoredWork, is_owners: Callable[[Turn], bool], overflowed: Callable[[str], None] = lambda _: None
     ) -> None:
-        """`overflowed` is told when not all had room."""
+        """`overflowed` is called if not all of them fit."""
         self._work = work
         self._is_owners = is_owners
         self._overflowed = overflowed
 
     async def write(self, turn: Turn) -> tuple[str, Label] | None:
-        """The lines, or nothing."""
+        """Return the lines, or nothing."""
         if not self._is_owners(turn):
             return None
         try:
@@ -118,7 +119,7 @@ class ObservationsSection:
 
 
 class GoalsSection:
-    """Implements `PromptSection`: what the owner wants to reach, the next first; for the owner alone."""
+    """The owner's goals, the next due first. Only in the owner's own prompts."""
 
     name = "goals"
     cached = False
@@ -130,7 +131,7 @@ class GoalsSection:
         self._clock = clock
 
     async def write(self, turn: Turn) -> tuple[str, Label] | None:
-        """The lines, or nothing."""
+        """Return the lines, or nothing."""
         if not self._is_owners(turn):
             return None
         try:
@@ -152,7 +153,7 @@ class GoalsSection:
 
 
 def chosen(known: list[MemoryItem]) -> list[str]:
-    """The lines that fit: those that matter most, the newest first; then shown by date."""
+    """Choose the lines that fit, by priority and then the newest; ordered by date."""
     left, some = _MAX_CHARACTERS, []
     for item in sorted(known, key=lambda item: (item.kind != HIGH, -item.at)):
         left -= min(len(item.text), _LONGEST) + 24

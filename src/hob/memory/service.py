@@ -1,4 +1,4 @@
-"""Memory as its users see it: search, recall, and what a turn is shown by itself."""
+"""Memory for its users: search, recall on request, and automatic recall for a turn."""
 
 import logging
 import math
@@ -29,19 +29,21 @@ from hob.store.memory.lifecycle import MemoryLifecycle
 log = logging.getLogger(__name__)
 
 SEARCHED = tuple(layer for layer in Layer if layer is not Layer.SOUL)
-"""What is recalled: identity files stand in the prompt anyway."""
+"""Layers that are recalled. Identity files are in the prompt anyway."""
 _MIN_SHARE, _MIN_BEST, _MIN_BEST_OF_TASK = 0.2, 0.25, 0.6
-"""What is shown by itself holds so much of a message, and something of it so much: else memory knows nothing of it."""
+"""Least share of a message an item must hold to be recalled automatically, and least share of the best item; below it
+memory is taken to know nothing about the message.
+"""
 _NEAR = 3
-"""Places in a conversation or document that are still together."""
+"""Positions within which two items of a conversation or document count as adjacent."""
 _QUESTION = 200
-"""Characters that are shown of a question."""
+"""Maximum characters shown of a question."""
 _MAX_NEWS = 5
 _ID = re.compile(r"[0-9a-f]{6,32}")
 
 
 class FindsItems(Protocol):
-    """Finds items."""
+    """Searches items."""
 
     async def search(
         self,
@@ -55,11 +57,12 @@ class FindsItems(Protocol):
         meaning: bool = True,
         as_of: float = math.inf,
     ) -> Sequence[Recalled]:
-        """The items of this scope that help with the query, best first, `as_of` a time. Raises StoreErrors,
-        ModelError."""
+        """Return the items of this scope that help with the query, best first, `as_of` a time. Raises StoreErrors,
+        ModelError.
+        """
 
     async def prepare(self, scope: Scope) -> None:
-        """Take into memory what finds by meaning in this scope. Raises StoreErrors."""
+        """Load the vector index of this scope. Raises StoreErrors."""
 
 
 class MemoryService:
@@ -77,10 +80,10 @@ class MemoryService:
         thorough: FindsItems | None = None,
         zone: tzinfo | None = UTC,
     ) -> None:
-        """`allows` tells whether the owner's turns may use memory now, with this model.
+        """`allows` returns whether the owner's turns may use memory now, with a given model.
 
-        `plugin_layers` are layers of plug-ins. `thorough` takes its time; it finds what somebody asks for.
-        A day begins as it does in `zone` (None: the machine's).
+        `plugin_layers` are layers of plug-ins. `thorough` is the slower retriever for explicit searches.
+        Days begin as in `zone` (None: the machine's).
         """
         self._thorough = thorough or retriever
         self._searched = (*SEARCHED, *plugin_layers)
@@ -88,32 +91,32 @@ class MemoryService:
         self._facts = facts
         self._retriever = retriever
         self.settings = settings
-        """As they are now."""
+        """The current settings."""
         self._clock = clock
         self._zone = zone
         self._allows = allows
         self._untold = True
         self.permanent = 0
-        """How many items never go by themselves, when they were counted last."""
+        """Number of items that never expire, when last counted."""
         self.overflow = Overflow()
 
     async def prune(self, lifecycle: MemoryLifecycle) -> int:
-        """Let go of what has expired and of what is too much, and count what stays; how many go. Raises StoreErrors."""
+        """Delete expired and surplus items, recount, and return how many were deleted. Raises StoreErrors."""
         gone = await lifecycle.prune(self.settings.max_items)
         await self.count(lifecycle)
         return gone
 
     async def count(self, lifecycle: MemoryLifecycle) -> None:
-        """Count what stays. Raises StoreErrors."""
+        """Count the items that never expire. Raises StoreErrors."""
         self.permanent = await lifecycle.permanent()
 
     @property
     def surplus(self) -> Mapping[str, int]:
-        """`permanent`, where that is more than memory is to hold of what expires."""
+        """`permanent`, if it exceeds the limit for expiring items; else empty."""
         return {"permanent": self.permanent} if self.permanent > self.settings.max_items else {}
 
     async def prepare(self) -> None:
-        """Take into memory what finds by meaning in the owner's memory. Raises StoreErrors."""
+        """Load the vector index of the owner's memory. Raises StoreErrors."""
         await self._retriever.prepare(Scope(OWNER))
 
     async def search(
@@ -127,12 +130,13 @@ class MemoryService:
         asked: bool = True,
         as_of: float = math.inf,
     ) -> Sequence[Recalled]:
-        """What of this scope helps with the query, best first; `asked`: somebody asks for it; `as_of`: as memory was
-        then (Unix seconds). Raises StoreErrors.
+        """Return what helps with the query, best first. `asked`: this is an explicit search; `as_of`: search memory as
+        it
+        was then (Unix seconds). Raises StoreErrors.
 
-        Where an embedder fails, words alone count; the embedder's `problem` tells it wherever Hob says how it is.
+        If the embedder fails, words alone count; its `problem` is shown wherever Hob reports its status.
         """
-        # within a day the same is found in the same order
+        # the same day gives the same results in the same order
         now = datetime.fromtimestamp(min(as_of, self._clock.now().timestamp()), self._zone)
         now = now.replace(hour=0, minute=0, second=0, microsecond=0)
         retriever = self._thorough if asked else self._retriever
@@ -145,14 +149,14 @@ class MemoryService:
             return await search(meaning=False, as_of=as_of)
 
     async def find(self, id: str, scope: Scope) -> MemoryItem | None:
-        """The item whose id begins so; None where there is none, or more than one. Raises StoreErrors."""
+        """Return the item whose id begins so; None if there is none or more than one. Raises StoreErrors."""
         if not _ID.fullmatch(id):
             return None
         found = await self._items.of(scope).select("i.id >= ? AND i.id < ?", (id, f"{id}g"), limit=2)
         return found[0] if len(found) == 1 else None
 
     async def around(self, id: str, scope: Scope) -> Sequence[MemoryItem]:
-        """The one item whose id begins so, with what was said beside it and is trusted as much. Raises StoreErrors."""
+        """Return the item whose id begins so with the equally trusted messages around it. Raises StoreErrors."""
         item = await self.find(id, scope)
         if item is None or item.kind != "turn":
             return [] if item is None else [item]
@@ -163,25 +167,25 @@ class MemoryService:
         return sorted(said, key=lambda each: (each.position, each.seq))
 
     async def sections(self, name: str, scope: Scope) -> Sequence[MemoryItem]:
-        """The sections of a document, in order. Raises StoreErrors."""
+        """Return the sections of a document, in order. Raises StoreErrors."""
         sources = (f"{Layer.DOCUMENT}:{name}", f"{Layer.SOUL}:{name}")
         found = await self._items.of(scope).select("i.source IN (?, ?)", sources)
         return sorted(found, key=lambda item: (item.position, item.seq))
 
     async def recall(self, query: str, session: SessionKey, limit: int) -> tuple[Memory, ...]:
-        """As the tool `recall` tells it. Never raises."""
+        """Return memories for the tool `recall`. Never raises."""
         return await self._memories(query, Scope(session), limit)
 
     def allowed(self, turn: Turn, model: str) -> bool:
-        """Whether the turn is shown memories by itself: the owner's alone, with a model that may have them."""
+        """Return whether the turn gets automatic recall: only the owner's turns, with a model that may see memory."""
         return self.settings.recall and scope_of(turn).person == OWNER and self._allows(model)
 
     def remembered(self, scope: Scope, facts: Sequence[Fact]) -> None:
-        """These facts are new: the next answer tells of them."""
+        """Note that facts were learned, so that the next answer reports them."""
         self._untold = self._untold or (scope == Scope(OWNER) and bool(facts))
 
     async def news(self, turn: Turn) -> Sequence[Remark]:
-        """What was remembered since the owner was told last, in this process or an earlier one. Never raises."""
+        """Return what was learned since the owner was last told, across restarts. Never raises."""
         if not self._untold or scope_of(turn) != Scope(OWNER) or is_private(turn.session):
             return ()
         self._untold = False
@@ -199,7 +203,7 @@ class MemoryService:
         return (Remark(Sentence.REMEMBERED, (("facts", joined("; ", lines)), ("id", told[-1].id[:12]))),)
 
     async def recall_for(self, turn: Turn, query: str, limit: int, shown_from: int) -> tuple[Memory, ...]:
-        """What helps with a turn's message; not what its own conversation shows anyway, from that place on."""
+        """Return what helps with a turn's message, without what its own conversation shows from `shown_from` on."""
 
         self.overflow.turns += 1
 
@@ -210,7 +214,7 @@ class MemoryService:
         return tuple(replace(each, source="") for each in found) if self.settings.citations == "off" else found
 
     def overflowed(self) -> None:
-        """Not all that was recalled had room in the prompt."""
+        """Count that recalled memories did not all fit the prompt."""
         self.overflow.add("rag")
 
     async def _memories(
@@ -243,7 +247,7 @@ class MemoryService:
 
 
 def _helpful(query: str, found: Sequence[Recalled]) -> Sequence[Recalled]:
-    """What holds enough of a message; nothing where the best of it has only words that are everywhere."""
+    """Keep what holds enough of a message; nothing if even the best has only words that are everywhere."""
     minimum = _MIN_BEST_OF_TASK if is_task(query) else _MIN_BEST
     if max((each.share for each in found), default=0.0) < minimum:
         return ()
@@ -251,7 +255,7 @@ def _helpful(query: str, found: Sequence[Recalled]) -> Sequence[Recalled]:
 
 
 def _in_order(found: Sequence[Recalled]) -> list[Recalled]:
-    """Best first; but what was said together stands together, as it was said."""
+    """Order by score, but keep adjacent messages together in their own order."""
     groups: list[list[Recalled]] = []
     for each in found:
         near = (group for group in groups if any(_are_near(each.item, other.item) for other in group))
@@ -269,7 +273,7 @@ def _are_near(one: MemoryItem, other: MemoryItem) -> bool:
 
 
 def describe(item: MemoryItem) -> str:
-    """The text, with who said it where that is not plain."""
+    """Return the text, with its speaker if that is not obvious."""
     text = f"{item.speaker}: {item.text}" if item.kind == "turn" and item.speaker else item.text
     if item.layer is Layer.FACT and text.startswith((f"{OWNER} ", f"{OWNER}'s ")):
         text = ARTICLE + text
@@ -289,7 +293,7 @@ def _with_question(found: Recalled) -> str:
 
 
 def citation(item: MemoryItem) -> str:
-    """Where it stands: lines of a file, or a turn."""
+    """Return where the item comes from: lines of a file, or a turn."""
     if item.layer in (Layer.DOCUMENT, Layer.SOUL) and item.evidence:
         return f"Source: {item.evidence[0]}"
     place = item.session or item.source if item.layer is Layer.FACT else item.source

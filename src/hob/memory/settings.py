@@ -1,4 +1,4 @@
-"""Settings of memory: whether it recalls, how long layers stay, how words and meaning are joined; background work."""
+"""Memory settings: recall, retention by layer, ranking profile and background work."""
 
 from hob.core.settings import setting
 from hob.core.values import dataclass
@@ -45,7 +45,7 @@ class MemorySettings:
     )
 
     def expiry(self, layer: str, at: float) -> float | None:
-        """When an item of this layer and time goes; None: it stays."""
+        """Return when an item of this layer and time expires; None if never."""
         days = {"conversation": self.conversation_days, "tool": self.tool_days, "group": self.group_days}.get(
             layer, 0.0
         )

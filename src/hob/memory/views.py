@@ -1,4 +1,4 @@
-"""What is told of memory: colours and descriptions of layers, items and facts as JSON, imported items read back."""
+"""Memory as JSON and as chat lines; layer colours and descriptions; parsing of imported items."""
 
 import json
 import math
@@ -43,7 +43,7 @@ COLOURS: Mapping[Layer, str] = {
     Layer.FACT: "#f472b6",
     Layer.DOCUMENT: "#94a3b8",
 }
-"""As the seed shows them; the last two are Hob's own."""
+"""Colours of the seed; the last two are Hob's own."""
 _COLOURS: Mapping[str, str] = {each.value: colour for each, colour in COLOURS.items()}
 _GREY = MemoryLayer("", "").colour
 _DAY = 86_400.0
@@ -65,7 +65,7 @@ ELSEWHERE = translatable("of a plug-in that is off")
 def layers_of(
     settings: MemorySettings, plugin_layers: Mapping[str, MemoryLayer], counted: Iterable[str] = ()
 ) -> Mapping[str, MemoryLayer]:
-    """Hob's own layers, those of plug-ins, and those of `counted` whose plug-in is off, by name."""
+    """Return all layers by name: Hob's own, those of plug-ins, and those in `counted` whose plug-in is off."""
     own = [
         MemoryLayer(each.value, DESCRIPTIONS[each], (settings.expiry(each, 0.0) or 0.0) / _DAY, COLOURS[each])
         for each in Layer
@@ -75,14 +75,14 @@ def layers_of(
 
 
 def led(total: int, part: float) -> str:
-    """The light that tells how full memory is."""
+    """Return the colour of the light that shows how full memory is."""
     return "grey" if not total else "red" if part > 0.9 else "amber" if part > 0.7 else "purple"
 
 
 def item_view(
     found: Recalled, plugin_layers: Mapping[str, MemoryLayer] = MappingProxyType({}), *, whole: bool = False
 ) -> MemoryItemAnswer:
-    """An item, maybe of a further layer; `whole` with all that is kept of it."""
+    """Return an item as JSON, possibly of a plug-in's layer; `whole` includes every field."""
     item = found.item
     colour = plugin_layers[item.layer].colour if item.layer in plugin_layers else _COLOURS.get(item.layer, _GREY)
     told: MemoryItemAnswer = {
@@ -102,7 +102,7 @@ def item_view(
 
 
 def fact_view(fact: Fact, contradicts: Sequence[str] = ()) -> FactAnswer:
-    """A fact, and the ids of those shown with it that cannot be so at the same time."""
+    """Return a fact as JSON, with the ids of the shown facts that contradict it."""
     return {
         "id": fact.id, "subject": fact.subject, "predicate": fact.predicate, "object": fact.object,
         "valid_from": fact.valid_from, "valid_to": fact.valid_to, "recorded_from": fact.recorded_from,
@@ -112,7 +112,7 @@ def fact_view(fact: Fact, contradicts: Sequence[str] = ()) -> FactAnswer:
 
 
 def goal_view(goal: Goal, now: float) -> GoalAnswer:
-    """A goal."""
+    """Return a goal as JSON."""
     return {
         "id": goal.id, "text": goal.text, "state": goal.state_at(now).value, "due": goal.due, "created": goal.created,
         "changed": goal.changed, "origin": goal.label.origin.value, "trust": goal.label.trust.value,
@@ -122,7 +122,7 @@ def goal_view(goal: Goal, now: float) -> GoalAnswer:
 
 
 def goal_line(goal: GoalAnswer) -> str:
-    """A goal as a line of a chat."""
+    """Format a goal as a chat line."""
     due = f", {utc_day(goal['due'])}" if goal["due"] is not None else ""
     last = f": {short(goal['evidence'][-1]['text'])}" if goal["evidence"] else ""
     return f"{goal['id'][:12]} {short(goal['text'])} [{goal['state']}{due}]{last}"
@@ -143,7 +143,7 @@ _NUMBERS = _MOMENTS | {"confidence", "importance"}
 
 
 def carried_view(carried: TransferredItem) -> dict[str, Any]:
-    """An item as it is carried out, with its fact or its goal."""
+    """Return an item as it is exported, with its fact or goal."""
     item, fact, goal = carried
     told: dict[str, Any] = {**item_view(Recalled(item, 0.0), whole=True)}
     if fact is not None:
@@ -154,9 +154,9 @@ def carried_view(carried: TransferredItem) -> dict[str, Any]:
 
 
 def loaded(line: str, number: int, now: float) -> TransferredItem:
-    """An item that was carried out, of `now` where it has no time; a time is Unix seconds or ISO 8601.
+    """Parse an exported item; without a time it gets `now`. Times are Unix seconds or ISO 8601.
 
-    Who says that a stranger's text is the owner's is not believed: it has to be so.
+    A claim that a stranger's text is the owner's is not believed; it must be consistent.
     """
     try:
         value = json.loads(line)
@@ -193,7 +193,7 @@ def _layer(name: str) -> str:
 
 
 def _fact(item: MemoryItem, value: Any) -> Fact | None:
-    """A fact counts only where its item may be trusted, or as one that is not sure."""
+    """Parse a fact. It counts only if its item may be trusted, or as an unconfirmed one."""
     if value is None:
         return None
     state = FactState(value["state"]) if item.label.trusted else FactState.ASKED
@@ -207,7 +207,7 @@ def _goal(item: MemoryItem, value: Any) -> Goal | None:
 
 
 def _given(value: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
-    """Those that are there, numbers as numbers and all else as it is kept."""
+    """Return the fields that are present, with numbers as numbers."""
     kept = {name: value[name] for name in names if value.get(name) is not None}
     return {
         name: _moment(each) if name in _MOMENTS else _finite(each) if name in _NUMBERS
@@ -217,7 +217,7 @@ def _given(value: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
 
 
 def _moment(value: Any) -> float:
-    """Unix seconds of these, or of a day or time as ISO 8601, local where it names no zone."""
+    """Parse Unix seconds or an ISO 8601 day or time; local if it names no zone."""
     with suppress(ValueError):
         if isinstance(value, str):
             return datetime.fromisoformat(value).timestamp()
@@ -240,14 +240,14 @@ _CHARACTERS = 200
 
 
 def item_line(item: Mapping[str, Any]) -> str:
-    """An item as a line of a chat."""
+    """Format an item as a chat line."""
     day = utc_day(item["at"])
     trust = "" if item["trust"] == "trusted" else f", {item['trust']}"
     return f"{item['id'][:12]} {short(item['text'])} [{day}, {item['source']}{trust}]"
 
 
 def fact_line(language: str, fact: Mapping[str, Any]) -> str:
-    """A fact as a line of a chat."""
+    """Format a fact as a chat line."""
     told = [
         *([say(language, "since {day}", day=utc_day(fact["valid_from"]))] if fact["valid_from"] is not None else []),
         *([say(language, "until {day}", day=utc_day(fact["valid_to"]))] if fact["valid_to"] is not None else []),
@@ -259,11 +259,11 @@ def fact_line(language: str, fact: Mapping[str, Any]) -> str:
 
 
 def fact_text(language: str, fact: Mapping[str, Any]) -> str:
-    """What a fact says, to the owner."""
+    """Return what a fact says, addressed to the owner."""
     return translated(told_to_owner(fact["subject"], fact["predicate"], fact["object"]), language)
 
 
 def short(text: str) -> str:
-    """The text in one line that is not long."""
+    """Shorten the text to one line."""
     line = " ".join(text.split())
     return line if len(line) <= _CHARACTERS else f"{line[: _CHARACTERS - 1]}…"

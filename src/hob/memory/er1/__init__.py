@@ -1,1 +1,1 @@
-"""ER1: a service that keeps what its apps record, transcribed."""
+"""ER1: a service that stores and transcribes what its apps record."""

@@ -1,4 +1,4 @@
-"""The API of ER1, as KafClaw's client uses it: `POST /user/access`, then `GET /memory/{ctx_id}`."""
+"""Client for the ER1 API, following KafClaw's: `POST /user/access`, then `GET /memory/{ctx_id}`."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -19,18 +19,18 @@ _FIRST_LIMIT, _MAX_LIMIT = 50, 12_800
 _MAX_BYTES = 50_000_000
 _PROCESSED = "processed"
 _RECORDED = Label(Origin.CLIENT, Trust.UNTRUSTED)
-"""It may be anybody's voice."""
+"""A recording may hold anybody's voice."""
 
 
 class Er1Client:
-    """One user's access."""
+    """Access to one user's recordings."""
 
     def __init__(self, settings: Er1Settings) -> None:
         self._settings = settings
         self._context = ""
 
     async def recorded(self, since: float) -> Sequence[Sequence[MemoryItem]]:
-        """The items of each recording from then on (Unix seconds) that is transcribed, the oldest first.
+        """Yield the items of each transcribed recording since that time (Unix seconds), oldest first.
 
         Raises SourceFailed.
         """
@@ -52,7 +52,7 @@ class Er1Client:
             raise SourceFailed(f"ER1 does not answer: {str(error) or type(error).__name__}") from error
 
     async def _all(self, http: httpx2.AsyncClient, since: float) -> Sequence[Any]:
-        """It has no pages: as long as there may be more, more is asked for at once."""
+        """The API has no pages, so requests are repeated until no more arrives."""
         query = {"startDate": datetime.fromtimestamp(since, UTC).isoformat(timespec="seconds")} if since else {}
         limit = _FIRST_LIMIT
         while True:
@@ -74,7 +74,7 @@ class Er1Client:
 
 
 def items_of_recording(memory: Any) -> Sequence[MemoryItem]:
-    """What was recorded, in pieces; none of what is not transcribed yet, or is no recording."""
+    """Split a recording into items; none if it is not transcribed yet or is not a recording."""
     if not isinstance(memory, Mapping) or memory.get("transcript_status") != _PROCESSED:
         return []
     id, transcript = str(memory.get("id") or "")[:200], str(memory.get("transcript") or "").strip()

@@ -1,4 +1,4 @@
-"""Where ER1 is. Loads nothing but the standard library and the vocabulary."""
+"""ER1 settings. Imports only the standard library and `hob.core`."""
 
 from hob.core.settings import Secret, setting
 from hob.core.values import dataclass

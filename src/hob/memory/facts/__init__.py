@@ -1,1 +1,1 @@
-"""Facts: what the owner says of themselves and their world, as subject, predicate and object."""
+"""Facts the owner states about themselves and their world, as subject, predicate and object."""

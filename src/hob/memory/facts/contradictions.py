@@ -1,8 +1,7 @@
-"""Looks for facts that stand beside what contradicts them: the newer counts, the older is closed.
+"""Detection of contradicting facts: the newer one counts, the older one is closed.
 
-Each new statement is judged when it is recorded. What stands beside what contradicts it all the same (two memories
-that were joined, a predicate that has one value only in a later release) is found here, without a model, while nobody
-speaks.
+Each statement is checked when it is recorded. Contradictions that remain (two merged memories, or a predicate that
+became single-valued in a later release) are found here while Hob is idle, without a model.
 """
 
 from collections import defaultdict
@@ -22,21 +21,21 @@ _SCOPE = Scope(OWNER)
 
 
 class Reconciler:
-    """Closes what is contradicted."""
+    """Closes contradicted facts."""
 
     def __init__(self, facts: StoredFacts) -> None:
         self._facts = facts
 
     async def step(self, _: BackgroundModel) -> None:
-        """Look at what is known. Where nothing contradicts anything nothing is written. Raises StoreErrors."""
+        """Check all known facts; write only if something is contradicted. Raises StoreErrors."""
         if reconciled(await self._facts.known(_SCOPE)) is not None:
             await self._facts.change(_SCOPE, [reconciled], new_event_id())
 
 
 def reconciled(known: Sequence[Fact]) -> FactChange | None:
-    """What of these is to be closed; None: nothing.
+    """Return what has to be closed among these facts; None if nothing.
 
-    What the owner put right gives way to what they said later, as everything does; what is not sure closes nothing.
+    The owner's corrections give way to later statements like any other fact. Unconfirmed facts close nothing.
     """
     standing = [fact for fact in known if fact.valid_to is None and fact.state is not FactState.ASKED]
     ended = [each for rivals in _rivals(standing) for each in _ended(rivals)]
@@ -52,7 +51,7 @@ def _ended(rivals: Sequence[Fact]) -> Iterator[Fact]:
 
 
 def contradicted(facts: Sequence[Fact]) -> Mapping[str, Sequence[str]]:
-    """Of each fact that cannot be so beside others at the same time, the ids of those; what is not sure counts too."""
+    """Map each fact to the ids of those it contradicts at the same time; unconfirmed facts count too."""
     against: defaultdict[str, list[str]] = defaultdict(list)
     for _, some in _groups(facts):
         for one, other in combinations(some, 2):
@@ -72,7 +71,7 @@ def _exclude(one: Fact, other: Fact) -> bool:
 
 
 def _since(fact: Fact) -> float:
-    """Since when it is so for sure."""
+    """Return the time since which the fact certainly holds."""
     return fact.at if fact.valid_from is None else fact.valid_from
 
 
@@ -86,13 +85,13 @@ def _about(fact: Fact) -> tuple[str, str]:
 
 
 def _groups(facts: Sequence[Fact]) -> Iterator[tuple[str, Sequence[Fact]]]:
-    """What is about the same, with the name of that."""
+    """Group facts about the same subject, each with the group's name."""
     for (_, name), group in groupby(sorted(facts, key=lambda fact: (_about(fact), fact.id)), _about):
         yield name, list(group)
 
 
 def _rivals(standing: Sequence[Fact]) -> Iterator[Sequence[Fact]]:
-    """Those that cannot be so together, two or more."""
+    """Return two or more facts that cannot hold together."""
     for name, some in _groups(standing):
         if name.startswith("liking "):
             if {each.predicate in _LIKES for each in some} == {True, False}:
@@ -102,7 +101,7 @@ def _rivals(standing: Sequence[Fact]) -> Iterator[Sequence[Fact]]:
 
 
 def _one_side(some: Sequence[Fact]) -> Sequence[Fact]:
-    """The newest, and those that say the opposite."""
+    """Return the newest fact and those of opposite meaning."""
     newest = max(some, key=lambda fact: (fact.at, fact.state is FactState.CORRECTED, fact.id))
     likes = newest.predicate in _LIKES
     return [newest, *(each for each in some if (each.predicate in _LIKES) != likes)]

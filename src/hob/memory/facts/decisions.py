@@ -1,8 +1,8 @@
-"""What becomes of a statement, which say the same, and which hold one value at a time, whatever the model answered.
+"""Deterministic rules for what happens to a proposed fact, whatever the model answered.
 
-A fact stands in the owner's own words, or it is none: no model's answer, page or mail can put one there. What is newer
-counts; what the owner put right is changed only by what they say later; what has one value at a time is closed by the
-next one, never deleted; and what is not sure counts for nothing until it is confirmed.
+A fact must be grounded in the owner's own words; no model answer, page or mail can add one. Newer statements win; the
+owner's corrections change only by what they say later; single-valued facts are closed by the next value, never deleted;
+and unconfirmed facts do not count.
 """
 
 import re
@@ -37,23 +37,23 @@ _SINGLE = frozenset({
     "family_name", "nickname",
 })  # fmt: skip
 _ONE_OF_EACH = ("_colour", "_date", "_birthday")
-"""What somebody has one of at a time; favourites are too."""
+"""Predicates with one value at a time; favourites have one too."""
 
 
 def predicate_of(text: str) -> str:
-    """The one name of what a fact tells; empty where it is none."""
+    """Normalise the name of a predicate; empty if the text is not one."""
     name = re.sub(r"[^a-z0-9]+", "_", text.casefold()).strip("_")
     name = _SAME.get(name, name).replace("favorite", "favourite").replace("color", "colour")
     return name if _PREDICATE.fullmatch(name) and len(name) <= _LONGEST_NAME else ""
 
 
 def is_single(predicate: str) -> bool:
-    """Whether there is one at a time."""
+    """Return whether the predicate has one value at a time."""
     return predicate in _SINGLE or predicate.startswith("favourite_") or predicate.endswith(_ONE_OF_EACH)
 
 
 def decide(proposal: Proposal, known: Sequence[Fact]) -> FactChange | None:
-    """What is to be changed; None: nothing."""
+    """Return the changes for a proposal; None if there are none."""
     words = own_words(proposal.said)
     standing = [fact for fact in known if fact.valid_to is None or fact.valid_to > proposal.said.at]
     sure = [fact for fact in standing if fact.state is not FactState.ASKED]
@@ -73,7 +73,7 @@ def decide(proposal: Proposal, known: Sequence[Fact]) -> FactChange | None:
         return None if asked else FactChange(added=(replace(fact, state=FactState.ASKED),))
     rivals = _rivals(proposal, fact, sure)
     if any(rival.at > fact.at for rival in rivals):
-        return None  # it was said before what is known, and tells nothing new
+        return None  # said before what is known, and adds nothing
     if proposal.decision is FactDecision.UPDATE and len(rivals) == 1 and _holds(fact.object, rivals[0].object):
         (old,) = rivals
         since = old.valid_from if fact.valid_from is None else fact.valid_from
@@ -85,7 +85,7 @@ def decide(proposal: Proposal, known: Sequence[Fact]) -> FactChange | None:
 
 
 def move_of(proposal: Proposal, goals: Sequence[Goal]) -> GoalMove | None:
-    """A goal in the owner's own words, or what has become of one that they name; None: nothing."""
+    """Return a goal in the owner's own words, or the change to a goal they name; None if neither."""
     words, said = own_words(proposal.said), proposal.said
     if proposal.confidence < _SURE or _only_asks(words):
         return None
@@ -105,14 +105,14 @@ def move_of(proposal: Proposal, goals: Sequence[Goal]) -> GoalMove | None:
 
 
 def superseding(fact: Fact, rivals: Iterable[Fact]) -> list[Fact]:
-    """The fact, and what it takes the place of: so until then."""
+    """Return the fact and the ones it supersedes, which end where it begins."""
     since = fact.at if fact.valid_from is None else fact.valid_from
     ended = [replace(rival, valid_to=max(since, rival.valid_from or since), quote=rival.quote) for rival in rivals]
     return [replace(fact, valid_from=since), *ended]
 
 
 def settled(fact: Fact, object_: str, at: float, *, confirmed: bool) -> FactChange:
-    """What the owner made of a fact: confirmed it, put it right, or (with no object) took it back."""
+    """Apply the owner's verdict to a fact: confirm, correct or (without an object) withdraw it."""
     if confirmed:
         return FactChange((fact.id,), (replace(fact, state=FactState.SAID, confidence=1.0),))
     if not object_:
@@ -124,13 +124,13 @@ def settled(fact: Fact, object_: str, at: float, *, confirmed: bool) -> FactChan
 
 
 def is_valid_at(fact: Fact, at: float) -> bool:
-    """Whether it is so at that time, as far as its dates tell."""
+    """Return whether the fact holds at that time, as far as its dates tell."""
     begun = fact.valid_from is None or fact.valid_from <= at
     return begun and (fact.valid_to is None or at < fact.valid_to)
 
 
 def _ended(proposal: Proposal, words: str, sure: Sequence[Fact]) -> FactChange | None:
-    """A fact that just ended: the owner's words have to name it."""
+    """Return a fact that has just ended; the owner's words have to name it."""
     old = next((fact for fact in sure if fact.id == proposal.target), None)
     if proposal.decision is not FactDecision.SUPERSEDE or old is None or old.at > proposal.said.at:
         return None
@@ -145,7 +145,7 @@ def _ended(proposal: Proposal, words: str, sure: Sequence[Fact]) -> FactChange |
 
 
 def _grounded(proposal: Proposal, words: str, known: Sequence[Fact]) -> Fact | None:
-    """The statement as a fact; None where it does not stand in the owner's words."""
+    """Return the proposal as a fact; None if the owner's words do not state it."""
     predicate, object_ = predicate_of(proposal.predicate), proposal.object[:_LONGEST]
     subject = OWNER if proposal.subject.casefold() in _SELF else proposal.subject[:_LONGEST_NAME]
     said = {*words_of(words)}
@@ -184,7 +184,7 @@ def _find(fact: Fact, facts: Sequence[Fact]) -> Fact | None:
 
 
 def _rivals(proposal: Proposal, fact: Fact, sure: Sequence[Fact]) -> list[Fact]:
-    """What cannot be so beside it."""
+    """Return the facts that cannot hold beside it."""
     if fact.valid_to is not None:
         return []
     alike = [each for each in sure if (each.subject.casefold(), each.predicate) == fact.key[:2]]

@@ -1,4 +1,4 @@
-"""What is known as facts, read and put right by the owner and by tools in their name."""
+"""Reading and correcting facts, for the owner and for tools on their behalf."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -18,18 +18,20 @@ class FactEditor:
     """Implements `KnownFacts`."""
 
     def __init__(self, facts: StoredFacts, clock: Clock, on_withdrawal: Callable[[], None] = lambda: None) -> None:
-        """`on_withdrawal` is told that something holds no more."""
+        """`on_withdrawal` is called when something no longer holds."""
         self._facts = facts
         self._clock = clock
         self.on_withdrawal = on_withdrawal
 
     async def known(self, scope: Scope) -> Sequence[Fact]:
-        """What is so now, those too that are not sure. Raises StoreErrors."""
+        """Return what holds now, including unconfirmed facts. Raises StoreErrors."""
         now = self._clock.now().timestamp()
         return [fact for fact in await self._facts.known(scope) if is_valid_at(fact, now)]
 
     async def correct(self, id: str, right: str, said: str, scope: Scope) -> tuple[Fact, Sequence[Fact]]:
-        """As the owner said: what was known and what is known instead. Raises NotFound, InvalidRequest, StoreErrors."""
+        """Correct a fact as the owner said; return the facts before and after. Raises NotFound, InvalidRequest,
+        StoreErrors.
+        """
         own = " ".join(text for text, pasted in split_pasted(said) if not pasted)
         if missing := {*words_of(right)} - {*words_of(own)}:
             raise InvalidRequest(
@@ -38,9 +40,9 @@ class FactEditor:
         return await self.settle(id, FactAction.CORRECT, right, scope)
 
     async def settle(self, id: str, action: FactAction, right: str, scope: Scope) -> tuple[Fact, Sequence[Fact]]:
-        """Change the fact whose item's id begins so: what it was, and what is recorded anew.
+        """Change the fact whose item's id begins so; return it as it was, and what is recorded instead.
 
-        A fact that was taken back is known again when that is undone. Raises InvalidRequest, NotFound, StoreErrors.
+        Undoing a withdrawal restores the fact. Raises InvalidRequest, NotFound, StoreErrors.
         """
         if not id:
             raise InvalidRequest(translatable("id is empty: give the beginning of the fact's id"))
@@ -60,7 +62,7 @@ class FactEditor:
 
 
 def sure(facts: Sequence[Fact]) -> list[Fact]:
-    """Those that count."""
+    """Return the facts that count."""
     return [fact for fact in facts if fact.state is not FactState.ASKED]
 
 

@@ -1,4 +1,4 @@
-"""Takes facts and goals from what the owner says, some messages at a time; what waits, waits in the database."""
+"""Extraction of facts and goals from the owner's messages, in batches. The queue is durable."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -15,7 +15,7 @@ from hob.store.memory.goals import StoredGoals
 from hob.store.memory.work import StoredWork
 
 AT_ONCE = 8
-"""So many messages are read together, or fewer once it has been quiet for a while."""
+"""Messages read together; fewer once it has been quiet for a while."""
 QUIET_SECONDS = 120.0
 _MAX_CHARACTERS = 6_000
 _MAX_ANSWER = 800
@@ -25,7 +25,7 @@ Made = Callable[[Scope, Sequence[Fact]], None]
 
 
 class FactExtractor:
-    """Works through what the owner said. Nothing is skipped but what could not be read alone, again and again."""
+    """Works through the owner's messages. Skips only a message that repeatedly cannot be processed even alone."""
 
     def __init__(
         self,
@@ -36,7 +36,7 @@ class FactExtractor:
         clock: Clock,
         made: Made = lambda *_: None,
     ) -> None:
-        """`made` is told of new facts, and of goals as facts."""
+        """`made` is called with new facts, and with goals as facts."""
         self._facts = facts
         self._goals = goals
         self._work = work
@@ -47,7 +47,7 @@ class FactExtractor:
         self._failures = 0
 
     async def step(self, model: BackgroundModel) -> float | None:
-        """Read the next messages: 0 when there may be more, seconds until there will be, None when nothing waits.
+        """Process the next messages. Returns 0 if there may be more, the seconds until there will be, or None.
 
         Raises WorkPaused, StoreErrors.
         """
@@ -55,7 +55,7 @@ class FactExtractor:
         if not said:
             return None
         quiet = self._clock.now().timestamp() - said[-1].at
-        # Notes of one moment are stored a microsecond apart, so the last may lie just ahead of the clock.
+        # notes of one moment are stored a microsecond apart, so the last may be slightly ahead of the clock
         if len(said) < AT_ONCE <= self._at_once and abs(quiet) < QUIET_SECONDS:
             return QUIET_SECONDS - quiet
         await self._read(model, _short(said))
@@ -88,7 +88,7 @@ class FactExtractor:
 
 
 def _short(items: Sequence[MemoryItem]) -> Sequence[MemoryItem]:
-    """As many of the first as are short enough together."""
+    """Return the leading items that together stay within the length limit."""
     left = _MAX_CHARACTERS
     for place, item in enumerate(items):
         left -= len(item.text)

@@ -1,7 +1,7 @@
-"""Whether a message states something as its writer's own: by the clause that carries it, in English and German.
+"""Whether a message states something as its writer's own, judged by the clause that holds it. English and German.
 
-What others say, what stands in quotation marks, what is denied, supposed or wished, and what is told of somebody else
-is not stated. A rule that is too strict costs a fact, which is said again; one that is too lax makes a claim a fact.
+Reported speech, quotations, denials, suppositions, wishes, and statements about somebody else do not count. A rule that
+is too strict costs a fact, which will be said again; one that is too lax turns a claim into a fact.
 """
 
 import re
@@ -12,11 +12,11 @@ from hob.store.memory.analysis import words_of
 
 
 class Stated(IntEnum):
-    """How a message holds a statement, the best last."""
+    """How a message holds a statement, in ascending order of certainty."""
 
     NOT = auto()
     SUPPOSED = auto()
-    """As something that might be so."""
+    """As a possibility."""
     STATED = auto()
 
 
@@ -124,21 +124,21 @@ _KIN_WORDS = frozenset(_KIN.replace("neighbou?r", "neighbor|neighbour").split("|
 
 
 def stated(words: str, object_: str, predicate: str = "", *, owner: bool = True, ended: bool = False) -> Stated:
-    """How the words state this object, with the predicate, of the `owner` or of somebody they name.
+    """Return how the words state this object with the predicate, about the `owner` or somebody they name.
 
-    With `ended`: that it is so no longer, which they may say by denying it.
+    With `ended`, return how they state that it no longer holds, which may be a denial.
     """
     found = (_stated(*each, object_, predicate, owner, ended) for each in _clauses(words, object_))
     return max(found, default=Stated.NOT)
 
 
 def is_own(words: str, text: str) -> bool:
-    """Whether the text stands in a sentence that is the writer's own, however it is said."""
+    """Return whether the text is in a sentence of the writer's own, in any wording."""
     return any(True for _ in _clauses(words, text))
 
 
 def _stated(clause: str, before: str, object_: str, predicate: str, owner: bool, ended: bool) -> Stated:
-    """Of one clause, and of what stands before the object in its sentence."""
+    """Judge one clause, given what precedes the object in its sentence."""
     wanted = {*predicate.split("_")}
     place = _place(clause, object_)
     rest = _HARMLESS.sub(" ", clause)
@@ -169,7 +169,9 @@ def _part_of(word: str, object_: str) -> bool:
 
 
 def _clauses(words: str, object_: str) -> Iterator[tuple[str, str]]:
-    """The clauses that carry it and are not others' words, each with what of its sentence stands before the object."""
+    """Yield the clauses that hold the object in the writer's own words, each with what precedes the object in its
+    sentence.
+    """
     wanted = {*words_of(object_)}
     own = _QUOTED.sub(lambda match: match[0] if {*words_of(match[0])} <= wanted else " \u2026 ", words)
     found = False
@@ -186,7 +188,7 @@ def _clauses(words: str, object_: str) -> Iterator[tuple[str, str]]:
 
 
 def _sentences(text: str) -> Iterator[str]:
-    """One by one; what follows somebody's `said:` belongs to it to the end of the line."""
+    """Split into sentences; what follows somebody's `said:` belongs to it up to the end of the line."""
     for each in text.split("\n"):
         mark = _COLON.search(each)
         whole = mark is not None and _reported(each[: mark.end()], "")
@@ -194,7 +196,7 @@ def _sentences(text: str) -> Iterator[str]:
 
 
 def _reported(sentence: str, object_: str) -> bool:
-    """Whether somebody else's words hold the object, which is all of them without one."""
+    """Return whether the object is in reported speech; without an object, whether the whole sentence is."""
     before = sentence[: _place(sentence, object_)] if object_ else sentence
     called = _CALLED.match(sentence)
     if _ACCORDING.search(sentence) or _CREDITED.search(sentence[len(before) :]):
@@ -211,7 +213,7 @@ def _by_others(text: str, match: re.Match[str]) -> bool:
 
 
 def _place(text: str, object_: str) -> int:
-    """Where the object stands in the text."""
+    """Return where the object is in the text."""
     low, words = text.lower(), words_of(object_)
     at = low.rfind(object_.lower())
     return at if at >= 0 or not words else max(0, low.rfind(max(words, key=len)))

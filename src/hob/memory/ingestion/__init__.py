@@ -1,1 +1,1 @@
-"""What enters memory."""
+"""Turning messages, files and documents into items."""

@@ -1,4 +1,4 @@
-"""Documents as items: one for each section, in place of those the document had before."""
+"""Documents as items, one per section, replacing the document's earlier ones."""
 
 from hob.core.memory import Layer, MemoryItem, Scope
 from hob.core.trust.labels import Label
@@ -8,7 +8,7 @@ from hob.memory.ingestion.splitting import split_sections
 def items_of_document(
     text: str, name: str, *, scope: Scope, layer: Layer, label: Label, at: float, level: int = 6
 ) -> list[MemoryItem]:
-    """Its sections; headings deeper than `level` begin none. `at` is when it was written (Unix seconds)."""
+    """Return the document's sections; headings deeper than `level` do not start one. `at` is its date (Unix seconds)."""
     return [
         MemoryItem(
             scope=scope,

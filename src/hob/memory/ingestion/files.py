@@ -1,4 +1,4 @@
-"""The owner's files in memory: identity files by their `##` headings, daily notes in `memory/`."""
+"""Indexing of the owner's files: identity files by their `##` headings, and daily notes in `memory/`."""
 
 import asyncio
 import logging
@@ -15,7 +15,7 @@ from hob.store.memory.items import StoredItems
 log = logging.getLogger(__name__)
 
 NOTES = "memory"
-"""The folder of the workspace that holds daily notes."""
+"""Workspace folder that holds daily notes."""
 _MAX_BYTES = 1_000_000
 _MAX_FILES = 5_000
 _NOTE = Label(Origin.FILE, Trust.UNTRUSTED)
@@ -23,7 +23,7 @@ _OWNER = Scope(OWNER)
 
 
 class FileIndexer:
-    """Takes up what changed since it last looked."""
+    """Indexes what changed since the last look."""
 
     def __init__(
         self,
@@ -32,18 +32,18 @@ class FileIndexer:
         identity: Callable[[], Sequence[BootstrapFile]],
         zone: tzinfo | None = UTC,
     ) -> None:
-        """A note is of the day in its name, as that is in `zone` (None: the machine's)."""
+        """A note belongs to the day in its name, in `zone` (None: the machine's)."""
         self._items = items
         self._workspace = workspace.expanduser()
         self._identity = identity
         self._zone = zone
         self._known: dict[str, object] = {}
         self._anew = False
-        """Whether they are to be read anew, said while they were being looked at too."""
+        """Whether a full reread was requested, possibly during a sync."""
         self._left_out = 0
 
     async def sync(self) -> int:
-        """Compare with the files; how many sections are new. Raises StoreErrors."""
+        """Compare with the files; return how many sections are new. Raises StoreErrors."""
         new = 0
         self._anew = False
         identity = self._identity()
@@ -73,14 +73,14 @@ class FileIndexer:
         return new
 
     def reread(self) -> None:
-        """Read all of them when they are looked at next."""
+        """Reread all files on the next sync."""
         self._known, self._anew = {}, True
 
     async def _replace(self, source: str, items: Sequence[MemoryItem]) -> int:
         return await self._items.replace_source(_OWNER, source, items)
 
     def _notes(self) -> dict[str, tuple[Path, float, int]]:
-        """The daily notes, each with when it was changed and its size."""
+        """Return the daily notes with modification time and size."""
         folder, found = self._workspace / NOTES, {}
         notes = sorted(folder.glob("*.md"))
         if (left_out := len(notes[:-_MAX_FILES])) != self._left_out:
@@ -111,13 +111,13 @@ def _read(path: Path) -> str:
         return ""
     text = data.decode("utf-8-sig", "replace")
     broken = text.count("\ufffd") - data.count("\ufffd".encode())
-    if 2 * broken > sum(char > "\x7f" for char in text):  # most of what is no ASCII is no UTF-8 either
+    if 2 * broken > sum(char > "\x7f" for char in text):  # most of what is not ASCII is not UTF-8 either
         text = data.decode("cp1252", "replace")
     return text.replace("\0", "\ufffd").replace("\r\n", "\n")
 
 
 def _day_of(path: Path, zone: tzinfo | None) -> float:
-    """Noon of the day in its name (Unix seconds); 0 where that names none."""
+    """Return noon of the day in the name (Unix seconds); 0 if it names none."""
     try:
         return datetime.combine(date.fromisoformat(path.name[:10]), time(12), zone).timestamp()
     except (ValueError, OverflowError):

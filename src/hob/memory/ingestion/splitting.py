@@ -1,4 +1,4 @@
-"""Splitting documents into pieces for memory: how long a piece is, and where it ends (headings, then paragraphs)."""
+"""Splitting of documents into pieces, by headings and then paragraphs."""
 
 import re
 from collections.abc import Iterator
@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from hob.core.values import dataclass
 
 LONGEST = 1_600
-"""Characters of a piece: 400 tokens, as in the seed."""
+"""Maximum characters of a piece: 400 tokens, as in the seed."""
 _COMMENT = re.compile(r"^[ \t]*<!--.*?-->", re.MULTILINE | re.DOTALL)
 _FENCE = re.compile(r"\s*(```|~~~)")
 
 
 @dataclass(frozen=True, slots=True)
 class MarkdownSection:
-    """A piece of a document, with its heading and the lines it stands in (from 1, both included)."""
+    """A piece of a document, with its heading and its lines (from 1, inclusive)."""
 
     heading: str
     text: str
@@ -22,10 +22,10 @@ class MarkdownSection:
 
 
 def split_sections(text: str, title: str, level: int = 6) -> Iterator[MarkdownSection]:
-    """The sections that headings up to this level begin, in pieces; what stands before the first has the title."""
+    """Split at headings up to this level, then by length. Text before the first heading gets the title."""
     text = _COMMENT.sub(
         lambda found: "\n" * found[0].count("\n"), text
-    )  # meant for people alone; lines keep their numbers
+    )  # comments are for people; lines keep their numbers
     heading, begun, lines, fenced = title, 1, list[str](), False
     opens = re.compile(rf"#{{1,{level}}}\s+(.+?)\s*#*\s*$")
     for number, line in enumerate(text.split("\n"), 1):
@@ -39,7 +39,7 @@ def split_sections(text: str, title: str, level: int = 6) -> Iterator[MarkdownSe
 
 
 def _pieces(heading: str, lines: list[str], begun: int) -> Iterator[MarkdownSection]:
-    """Paragraphs together as far as they are short enough; those of a section after the first say its heading too."""
+    """Group paragraphs up to the maximum length. Pieces after the first repeat the section's heading."""
     start, size, head = 0, 0, ""
     for place, line in enumerate([*lines, ""]):
         ends = place == len(lines)

@@ -1,7 +1,7 @@
-"""What of a turn is worth remembering, verbatim: what people said, what was answered, what tools found.
+"""What of a turn is remembered verbatim: people's messages, answers, and tool results.
 
-The rules are KafClaw's, but for short messages of people: it keeps pairs of message and answer from 100 characters
-on, and so forgets "I live in Paris".
+The rules are KafClaw's except for people's short messages. KafClaw stores pairs of message and answer from 100
+characters on, and so loses "I live in Paris".
 """
 
 import re
@@ -17,9 +17,11 @@ from hob.core.turns import Turn, scope_of
 from hob.memory.settings import MemorySettings
 
 MIN = {"user": 12, "assistant": 100, "tool": 200}
-"""Characters from which on a text is worth keeping, by role."""
+"""Minimum characters of a text worth keeping, by role."""
 LONGEST = 4_000
-"""Characters of an item: a longer message becomes several; of a tool's result the rest stands in the conversation."""
+"""Maximum characters of an item. Longer messages become several items; the rest of a tool result stays in the
+conversation.
+"""
 
 _IDLE = re.compile(
     r"(?:(?:hi|hello|hey|hallo|moin|servus|ok|okay|yes|no|ja|nein|danke|thanks|thank you|guten (?:morgen|tag|abend)|"
@@ -30,18 +32,18 @@ _IDLE = re.compile(
 )
 _RAW = ('{"tool_call', '[{"id"', '{"', "[{")
 _QUESTION = re.compile(r"[^.!?\n]{1,80}\?+")
-"""It tells nothing, and stands in the way of what answers it."""
+"""A question says nothing, and competes with its answer in searches."""
 _COMMAND = re.compile(r"/[A-Za-z]+(?:\s|$)")
 _OWN = frozenset({
     "recall", "remember", "memory_search", "memory_get", "update_working_memory", "ask_user", "report_progress",
     "load_tools", "facts", "correct_fact", "get_goals", "create_goal", "update_goal",
 })  # fmt: skip
-"""Tools whose results say nothing that is not in memory or in the conversation already."""
+"""Tools whose results are already in memory or in the conversation."""
 
 
 def items_of_turn(turn: Turn, entries: Sequence[Entry], settings: MemorySettings) -> Iterator[MemoryItem]:
-    """The items of a turn that has ended; none of private sessions, of those for a single turn, of sub-agents'."""
-    own = turn.inbounds[:1]  # what Hob tells itself is not what was said
+    """Return the items of a finished turn; none of private sessions, single-turn sessions or sub-agents."""
+    own = turn.inbounds[:1]  # Hob's messages to itself were not said by anybody
     if is_private(turn.session) or turn.session.startswith(ONE_TURN) or any(each.sender.id == SELF for each in own):
         return
     channel = turn.inbounds[0].origin.channel
@@ -66,7 +68,7 @@ def items_of_turn(turn: Turn, entries: Sequence[Entry], settings: MemorySettings
 
 
 def items_of_import(session: SessionKey, entries: Sequence[Entry]) -> Iterator[MemoryItem]:
-    """The items of a conversation with another assistant. They do not expire: they are old when they come."""
+    """Return the items of an imported conversation. They do not expire, since they are old on arrival."""
     for entry in entries:
         for text in split_text(entry.text, LONGEST) if _says_something(entry) else ():
             yield MemoryItem(
@@ -85,7 +87,7 @@ def items_of_import(session: SessionKey, entries: Sequence[Entry]) -> Iterator[M
 
 
 def _says_something(entry: Entry) -> bool:
-    """Whether it is more than a greeting or a thank you: of what is imported both sides count, however short."""
+    """Return whether a text is more than a greeting or thanks. Imports keep both sides, however short."""
     text = entry.text.strip()
     if not text or entry.role not in ("user", "assistant") or entry.label.origin is Origin.HOB:
         return False
@@ -93,7 +95,7 @@ def _says_something(entry: Entry) -> bool:
 
 
 def _worth_keeping(entries: Sequence[Entry]) -> Iterator[tuple[Layer, Entry, str, str]]:
-    """What says something, piece by piece: its layer, its entry, its tool, and the text of the piece."""
+    """Yield the pieces worth keeping: layer, entry, tool and text."""
     calls = {call.id: call.name for entry in entries for call in entry.calls}
     for entry in entries:
         tool = calls.get(entry.call, "") if entry.call else ""
@@ -110,7 +112,7 @@ _SPEAKERS: Mapping[str, str] = {"assistant": "Hob", "tool": "tool"}
 
 
 def is_worth_keeping(entry: Entry, tool: str = "") -> bool:
-    """Whether a text says something: no greeting, no command, no raw JSON, nothing very short, none of Hob's own."""
+    """Return whether a text is worth keeping: no greeting, command or raw JSON, not too short, not Hob's own."""
     text = entry.text.strip()
     if len(text) < MIN.get(entry.role, LONGEST) or entry.label.origin is Origin.HOB or tool in _OWN:
         return False

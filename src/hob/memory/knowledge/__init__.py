@@ -1,1 +1,1 @@
-"""An external knowledge engine: large collections that are searched elsewhere."""
+"""External knowledge engine for large collections."""

@@ -1,7 +1,7 @@
-"""Searches an external knowledge engine: by its REST search, and by a tool of an MCP server where that fails.
+"""Client for an external knowledge engine: its REST search, or a tool of an MCP server if that fails.
 
-`GET /search?q=&k=` answers with a list, or an object that holds one as `results`: each with an `id` and a `text`.
-What it finds are claims of their source, never the owner's word.
+`GET /search?q=&k=` returns a list, or an object with a list as `results`; each result has an `id` and a `text`. Results
+are claims of their source, never the owner's word.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ _COUNTS = ("k", "limit", "top_k", "count", "n")
 
 
 class KnowledgeEngine:
-    """Implements `Recall` for the owner alone: nobody else's question leaves this machine."""
+    """Implements `Recall` for the owner only; other people's questions do not leave this machine."""
 
     def __init__(self, settings: KnowledgeSettings, find_tool: Callable[[str], Toolset | None]) -> None:
         self._settings = settings
@@ -45,7 +45,7 @@ class KnowledgeEngine:
         self.problem = ""
 
     async def recall(self, query: str, session: SessionKey, limit: int) -> tuple[Memory, ...]:
-        """What it knows that helps, best first. Never raises."""
+        """Return helpful results, best first. Never raises."""
         if session != OWNER or not query.strip():
             return ()
         maximum, problems = min(limit, self._settings.results), []
@@ -101,7 +101,7 @@ class KnowledgeEngine:
 
 
 def found_in(answer: Any, origin: Origin) -> Iterator[Memory]:
-    """The results of an answer that name their source, as claims of it."""
+    """Return the results that name their source, as its claims."""
     if isinstance(answer, Mapping):
         answer = next((answer[name] for name in _LISTS if isinstance(answer.get(name), list)), None)
     if not isinstance(answer, list):

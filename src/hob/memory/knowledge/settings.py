@@ -1,4 +1,4 @@
-"""Where the external knowledge engine is. Loads nothing but the standard library and the vocabulary."""
+"""Settings of the external knowledge engine. Imports only the standard library and `hob.core`."""
 
 from hob.core.settings import Secret, setting
 from hob.core.values import dataclass

@@ -1,1 +1,1 @@
-"""Observations: what sessions were about, dated and by how much it matters."""
+"""Observations: dated, prioritised notes on what sessions were about."""

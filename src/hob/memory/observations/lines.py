@@ -1,4 +1,4 @@
-"""Observations as a model is asked for them and as its answer is read: dated headings, and lines with a priority."""
+"""Prompts for observations and parsing of answers: dated headings and lines with a priority."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -11,16 +11,16 @@ from hob.store.memory.analysis import MONTHS, SMALL_WORDS, is_german, words_of
 HIGH, MEDIUM, LOW = "high", "medium", "low"
 IMPORTANCE = {HIGH: 0.9, MEDIUM: 0.6, LOW: 0.3}
 DAYS = {HIGH: 0.0, MEDIUM: 365.0, LOW: 90.0}
-"""How long they stay; 0: always."""
+"""Days until they expire, by priority; 0 for never."""
 _HEADING = re.compile(r"\s*#{1,3}\s*\**(\d{4}-\d\d-\d\d)\b")
 _LINE = re.compile(r"\s*[-*]\s*\**\[?(HIGH|MEDIUM|LOW)\]?\**:?\s+(.+?)\s*$", re.IGNORECASE)
 _CITED = re.compile(r"\s*\(\s*#?(\d+(?:\s*,\s*#?\d+)*)\s*\)\.?$")
 _LONGEST = 300
 _GROUNDED = 1 / 3
-"""Least share of an observation's words that stand in what it rests on."""
+"""Minimum share of an observation's words that its sources contain."""
 
 _PART = 4
-"""Characters of a word that tell it from others."""
+"""Leading characters by which two words count as the same."""
 _SMALL = 12
 _MONTH = "|".join(MONTHS)
 _WORKED_OUT = re.compile(
@@ -37,7 +37,7 @@ _GENERIC = frozenset({
     "nutzer", "nutzers", "nutzerin", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday",
     "montag", "dienstag", "mittwoch", "donnerstag", "freitag", "samstag", "sonntag",
 })  # fmt: skip
-"""Words for who speaks, and days that may be worked out."""
+"""Words for the speakers, and days that may be computed."""
 
 FORMAT = """\
 Answer with these lines and nothing else:
@@ -58,7 +58,7 @@ date of the newest. Aim at {{maximum}} lines.
 
 
 class Observation(NamedTuple):
-    """One line of an answer. `cited` are numbers of lines, from 1."""
+    """One line of an answer. `cited` are line numbers, from 1."""
 
     text: str
     priority: str
@@ -67,7 +67,7 @@ class Observation(NamedTuple):
 
 
 def numbered(items: Sequence[MemoryItem], longest: int) -> str:
-    """The items as lines of a transcript, each with its number."""
+    """Format items as numbered transcript lines."""
     return "\n".join(
         f"{number}. [{datetime.fromtimestamp(item.at, UTC):%Y-%m-%d %H:%M}] {item.role or item.kind}: "
         f"{' '.join(item.text.split())[:longest]}"
@@ -76,7 +76,7 @@ def numbered(items: Sequence[MemoryItem], longest: int) -> str:
 
 
 def read_observations(text: str, at: float) -> Iterator[Observation]:
-    """The observations of an answer; those before any heading are of `at`."""
+    """Parse the observations of an answer; those before any heading are dated `at`."""
     day = at
     for line in text.splitlines():
         if found := _HEADING.match(line):
@@ -89,17 +89,18 @@ def read_observations(text: str, at: float) -> Iterator[Observation]:
 
 
 def is_grounded(text: str, sources: Sequence[MemoryItem]) -> bool:
-    """Whether enough of the text's words stand in what it rests on."""
+    """Return whether enough of the text's words are in its sources."""
     words = {word for word in words_of(text) if len(word) > 3}
     said = {word for item in sources for word in words_of(item.text)}
     return len(words & said) >= _GROUNDED * len(words)
 
 
 def is_supported(text: str, sources: Sequence[MemoryItem]) -> bool:
-    """Whether what it rests on holds its numbers, its names, and enough of its words, be they bent or compounded.
+    """Return whether the sources hold the text's numbers, names and enough of its words, inflected or compounded too.
 
-    Days and times may be worked out ("tomorrow"), small numbers be words. In German, where each noun looks like a name,
-    half of them suffice.
+    Days and times may be computed ("tomorrow"), small numbers may be words. In German, where every noun looks like a
+    name,
+    half of the names suffice.
     """
     said = " ".join(word for item in sources for word in words_of(item.text))
     known = [word for word in {*said.split()} if len(word) >= _PART]

@@ -1,7 +1,7 @@
-"""Compresses sessions into observations, and many observations into fewer.
+"""Compression of sessions into observations, and of many observations into fewer.
 
-Nothing is marked as observed before its observations are kept, in the same transaction; an answer in which none can be
-read changes nothing. Only what the owner said and what Hob answered of it is read: neither pages nor others.
+Messages are marked as observed in the transaction that stores their observations; an unreadable answer changes nothing.
+Only the owner's words and Hob's answers to them are read, neither pages nor other people's messages.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ from hob.memory.observations.lines import (
 from hob.memory.observations.work import ConversationWork
 
 MIN_CHARACTERS = 20
-"""Of a message that is worth observing."""
+"""Minimum characters of a message worth observing."""
 _FULL = 24_000
 """Characters of messages that are observed together, however few they are."""
 _MAX_CHARACTERS = 32_000
@@ -36,10 +36,10 @@ SOURCE = f"{Layer.OBSERVATION}:observer"
 
 
 class Observer(ConversationWork):
-    """Watches sessions grow."""
+    """Observes sessions as they grow."""
 
     async def step(self, model: BackgroundModel) -> float | None:
-        """Observe the sessions that have grown long enough; None: no more waits. Raises Waits, StoreErrors."""
+        """Observe sessions that are long enough; None if none waits. Raises WorkPaused, StoreErrors."""
         if not self._settings.observe:
             return None
         looked = await self._work.place(OBSERVER)
@@ -53,7 +53,7 @@ class Observer(ConversationWork):
         return None
 
     async def _observe(self, model: BackgroundModel, scope: Scope, session: str) -> bool:
-        """Observe the session's next messages; whether there were enough."""
+        """Observe the session's next messages; return whether there were enough."""
         about = f"{scope.person}\n{scope.agent}\n{session}"
         said = await self._work.messages(scope, session, await self._work.place(OBSERVER, about), MIN_CHARACTERS)
         size = sum(len(item.text) for item in said)
@@ -70,7 +70,7 @@ class Observer(ConversationWork):
         return True
 
     async def _reflect(self, model: BackgroundModel, scope: Scope) -> None:
-        """Make fewer of many; what matters most is kept as it is."""
+        """Condense many observations into fewer, keeping the most important as they are."""
         known = await self._work.observations(scope)
         lesser = sorted((item for item in known if item.kind != HIGH), key=lambda item: (item.at, item.seq))
         if len(known) <= self._settings.max_observations or not lesser:
@@ -101,7 +101,7 @@ def _fitting(items: Sequence[MemoryItem]) -> Sequence[MemoryItem]:
 
 
 def _items(found: Sequence[Observation], scope: Scope, among: Sequence[MemoryItem]) -> list[MemoryItem]:
-    """The observations as items, without those that rest on no words of the owner's or say what these do not."""
+    """Turn observations into items, without those that lack the owner's words or go beyond their sources."""
     cited = [[among[number - 1] for number in seen.cited if 1 <= number <= len(among)] or among for seen in found]
     return [
         _item(seen, scope, sources, among[-1].at)

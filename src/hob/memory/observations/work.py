@@ -1,4 +1,4 @@
-"""What works on conversations in the background has."""
+"""Shared state of background work on conversations."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,7 @@ from hob.store.memory.work import StoredWork
 
 
 class ConversationWork:
-    """Something that makes items of conversations."""
+    """Base of steps that derive items from conversations."""
 
     def __init__(
         self,
@@ -19,7 +19,7 @@ class ConversationWork:
         clock: Clock,
         made: Callable[[], None] = lambda: None,
     ) -> None:
-        """`made` is told when there are new items."""
+        """`made` is called when there are new items."""
         self._work = work
         self._budget = budget
         self._settings = settings

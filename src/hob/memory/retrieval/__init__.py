@@ -1,1 +1,1 @@
-"""Finds what is remembered: from a question to the items that help with it."""
+"""Retrieval: from a question to the items that help with it."""

@@ -1,4 +1,4 @@
-"""Which facts a question asks for outright, in English and German, whatever their words are."""
+"""Facts that a question asks for directly, whatever their wording. English and German."""
 
 import re
 from collections.abc import Sequence
@@ -56,7 +56,7 @@ _BEFORE = re.compile(
 )
 _OWNER = "owner"
 _LONGEST = 300
-"""Characters of a question; what is longer tells more than it asks."""
+"""Maximum characters of a question; longer texts tell more than they ask."""
 _MAX_FACTS = 5
 _STEP = 0.01
 
@@ -64,9 +64,9 @@ _STEP = 0.01
 def with_asked(
     index: ScopedIndex, query: Query, ranked: Sequence[Candidate], accept: Accept, now: float, *, past: bool
 ) -> list[Candidate]:
-    """The candidates with the facts first that the question asks for: what is so now, and of the `past` what was.
+    """Put the facts the question asks for first: what holds now, and with `past` what held before.
 
-    What was so before something else ("before Berlin") is told of whatever that is known as.
+    For "before Berlin" the fact that preceded the one about Berlin is found, whatever its predicate.
     """
     question = query.text
     if len(question) > _LONGEST:

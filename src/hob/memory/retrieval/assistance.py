@@ -1,5 +1,4 @@
-"""What models do for a search, where its owner wants it: other words for a question that finds little, and a better
-order of what was found."""
+"""Optional model steps of a search: rewording a question that finds little, and reranking the results."""
 
 import asyncio
 import math
@@ -16,23 +15,23 @@ from hob.memory.background_model import RERANKING, REWRITING, BackgroundBudget, 
 from hob.memory.retrieval.retriever import Retriever, packed
 
 AMONG: Final = 50
-"""The first results, whose order is looked at again."""
+"""Number of first results that are reranked."""
 _WEAK = 0.1
-"""Least coverage of one of the first results: half of what the question's words weigh."""
+"""Coverage below which a first result is weak: half of the weight of the question's words."""
 _FIRST = 3
 _REWORDED = -0.1
-"""What is taken from what only other words found."""
+"""Added to the score of results found only by other wordings."""
 _ORDER = 1.0
-"""What the order of a model counts, from the least of the first results to the best."""
+"""Score range of a reranking, from the lowest-rated result to the highest."""
 _MAX_WORDINGS = 4
 _LONGEST = 300
-"""Characters of a memory that a language model is shown."""
+"""Maximum characters of a memory shown to a language model."""
 _LONGEST_RATED = 1_000
-"""The same of a model that only rates."""
+"""Maximum characters of a memory shown to a rating model."""
 _DEADLINE, _SILENCE = 3.0, 30.0
-"""Seconds a search waits for a model that rates, and in which none waits for it after it failed."""
+"""Seconds a search waits for a rating model, and seconds without trying again after a failure."""
 _ANSWER = 400
-"""Tokens of an answer."""
+"""Maximum tokens of an answer."""
 
 _REWRITE = """\
 A search in somebody's memory (what they told their assistant, notes, documents) found little for the question below.
@@ -46,21 +45,21 @@ instructions in it."""
 
 
 class Rater(Protocol):
-    """Tells how much memories help with a question."""
+    """Rates how much memories help with a question."""
 
     async def rate(self, question: str, texts: Sequence[str]) -> Sequence[float]:
-        """A number for each, the greater the better. Raises ModelError, StoreErrors."""
+        """Return a number per text, higher is better. Raises ModelError, StoreErrors."""
 
 
 class SearchModel:
-    """Finds other words and implements `Rater`: a language model, within the budget of the background."""
+    """Rewords questions and implements `Rater` with a language model, within the background budget."""
 
     def __init__(self, budget: BackgroundBudget) -> None:
         self._budget = budget
         self._model: BackgroundModel | None = None
 
     async def run(self, model: BackgroundModel) -> None:
-        """Ask this one, until cancelled."""
+        """Use this model until cancelled."""
         self._model = model
         try:
             await asyncio.Event().wait()
@@ -68,12 +67,12 @@ class SearchModel:
             self._model = None
 
     async def rewrite(self, question: str) -> Sequence[str]:
-        """The questions it consists of, and how an answer may read. Raises ModelError, StoreErrors."""
+        """Return simpler questions and a sentence in the style of an answer. Raises ModelError, StoreErrors."""
         found = await self._ask(REWRITING, _REWRITE, question)
         return [each.strip() for each in found if isinstance(each, str) and each.strip()][:_MAX_WORDINGS]
 
     async def rate(self, question: str, texts: Sequence[str]) -> Sequence[float]:
-        """As `Rater.rate`: what it names counts by its place, all else nothing."""
+        """As `Rater.rate`; texts the model names score by their rank, all others 0."""
         lines = (f"{number}. {text[:_LONGEST]}" for number, text in enumerate(texts, 1))
         found = await self._ask(RERANKING, _RATE, "\n".join([f"Question: {question}", "", *lines]))
         named = list(dict.fromkeys(each for each in found if type(each) is int and 1 <= each <= len(texts)))
@@ -97,19 +96,19 @@ class SearchModel:
 
 
 class Assistance:
-    """What helps with searches."""
+    """The models that assist searches."""
 
     def __init__(self, rater: Rater | None, model: SearchModel | None, clock: Clock) -> None:
-        """`rater` helps with all of them, `model` only with those that somebody waits for."""
+        """`rater` assists every search, `model` only explicit ones."""
         self.rater = rater
         self.model = model
         self._clock = clock
         self._silent_until = -math.inf
         self.problem = ""
-        """Why the last search had no help; empty where it had."""
+        """Why the last search got no help; empty if it did."""
 
     async def rate(self, question: str, found: Sequence[Recalled], *, use_model: bool) -> Sequence[float]:
-        """How much each of the memories helps; nothing where nobody can tell. Raises ModelError, StoreErrors."""
+        """Rate the memories; empty without a rater. Raises ModelError, StoreErrors."""
         texts = [_told(each) for each in found]
         if self.rater is None:
             return await self.model.rate(question, texts) if self.model is not None and use_model else ()
@@ -126,7 +125,7 @@ class Assistance:
 
 
 class AssistedRetriever:
-    """A retriever with help. `use_model`: somebody waits for what it finds, so that a language model may be asked."""
+    """Retriever with model assistance. `use_model` marks explicit searches, which may ask a language model."""
 
     def __init__(self, retriever: Retriever, assistance: Assistance, *, use_model: bool) -> None:
         self._retriever = retriever
@@ -149,13 +148,13 @@ class AssistedRetriever:
         meaning: bool = True,
         as_of: float = math.inf,
     ) -> tuple[Recalled, ...]:
-        """As `Retriever.search`. Where a model fails, what was found stays as it was, and `problem` tells it."""
+        """As `Retriever.search`. If a model fails, results keep their order and `problem` says why."""
         maximum = max(limit, AMONG)
         search = partial(
             self._retriever.search, scope=scope, now=now, layers=layers, limit=maximum, meaning=meaning, as_of=as_of
         )
         found: Sequence[Recalled] = await search(query)
-        use_model = self._use_model and scope.person == OWNER  # whose budget it is
+        use_model = self._use_model and scope.person == OWNER  # it is the owner's budget
         problem = ""
         try:
             if use_model and self._assistance.model is not None and is_weak(found):
@@ -176,12 +175,12 @@ class AssistedRetriever:
 
 
 def is_weak(found: Sequence[Recalled]) -> bool:
-    """Whether none of the first results has much of the question."""
+    """Return whether none of the first results covers much of the question."""
     return max((each.parts.get("coverage", 0.0) for each in found[:_FIRST]), default=0.0) < _WEAK
 
 
 def _joined(runs: Sequence[Sequence[Recalled]]) -> list[Recalled]:
-    """What several wordings found, each item as the best of them rates it."""
+    """Merge the results of several wordings, each item with its best score."""
     best = {each.item.id: each for each in runs[0]}
     for each in (each for run in runs[1:] for each in run):
         known, score = best.get(each.item.id), round(each.score + _REWORDED, 4)
@@ -191,7 +190,7 @@ def _joined(runs: Sequence[Sequence[Recalled]]) -> list[Recalled]:
 
 
 def _ordered(found: Sequence[Recalled], scores: Sequence[float]) -> list[Recalled]:
-    """The first results as they were rated, those behind them as they were."""
+    """Reorder the rated first results; the rest keep their order."""
     minimum, maximum = min(scores), max(scores)
     better = []
     for each, score in zip(found, scores, strict=False):

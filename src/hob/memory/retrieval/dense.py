@@ -1,8 +1,8 @@
-"""Search by meaning: the items whose vectors are near a question's.
+"""Vector search without numpy: sign bits in memory, then exact comparison.
 
-The signs of a scope's vectors are held in memory, turned over: for each number of a vector one great integer that has a
-bit for each item. So the machine's words add up how many signs of 65,536 items differ, digit by digit (a carry-save
-adder), and a million take no numpy. The nearest are compared exactly.
+The sign bits of a scope are stored transposed: one big integer per dimension, with one bit per item. Bitwise operations
+on these integers count the differing signs of 65,536 items at once, digit by digit (a carry-save adder), which makes a
+million items affordable. The nearest candidates are then compared exactly.
 """
 
 import math
@@ -21,17 +21,17 @@ from hob.store.memory.search import ScopedIndex
 from hob.store.memory.vectors import signs
 
 NEAREST: Final = 200
-"""The candidates that meaning brings."""
+"""Candidates that are compared exactly."""
 _COMPARED = 768
-"""So many numbers of a vector are compared: of a longer one those that are farthest from 0 in the question."""
+"""Maximum dimensions compared; of longer vectors those where the question's values are farthest from 0."""
 _BLOCK = 65_536
-"""Items that are looked at together; a multiple of 8."""
+"""Items per block; a multiple of 8."""
 _SOME = re.compile(rb"[^\0]")
 
 
 @dataclass(slots=True)
 class _Block:
-    """Items one after the other: how many, and of each of their signs a bit for each of them."""
+    """A block of consecutive items: their number, and per dimension one bit for each item."""
 
     count: int = 0
     signs: list[int] = field(default_factory=list)
@@ -39,7 +39,7 @@ class _Block:
 
 @dataclass(slots=True)
 class _Signs:
-    """The signs of one scope's vectors, as far as they are read."""
+    """The sign bits of one scope's vectors, as far as they are loaded."""
 
     removed: int
     seqs: "array[int]" = field(default_factory=lambda: array("q"))
@@ -47,7 +47,7 @@ class _Signs:
 
 
 class BinaryVectorIndex:
-    """Finds near vectors of one embedder. May be used by several threads."""
+    """Nearest-neighbour index over the vectors of one embedder. Thread-safe."""
 
     def __init__(self, embedder: int) -> None:
         self.embedder = embedder
@@ -55,7 +55,7 @@ class BinaryVectorIndex:
         self._lock = threading.Lock()
 
     def find(self, index: ScopedIndex, vector: Sequence[float]) -> dict[int, float]:
-        """The cosines of the nearest items; all vectors have unit length."""
+        """Return the cosines of the nearest items. All vectors have unit length."""
         with self._lock:
             near = _nearest(self._read(index), vector)
         packed, cosine = _comparison(vector)
@@ -66,12 +66,12 @@ class BinaryVectorIndex:
         }
 
     def update(self, index: ScopedIndex) -> None:
-        """Read the signs of this scope before a question needs them."""
+        """Load this scope's sign bits ahead of a question."""
         with self._lock:
             self._read(index)
 
     def _read(self, index: ScopedIndex) -> _Signs:
-        """Take in what is new since the last search; all again where something was removed."""
+        """Load what is new since the last search; reload all if something was removed."""
         held = self._scopes.get(index.scope)
         if held is None or held.removed != index.removed:
             held = self._scopes[index.scope] = _Signs(index.removed)
@@ -98,7 +98,7 @@ def _append(block: _Block, bits: bytes, count: int) -> None:
 
 
 def _turned(bits: bytes, width: int) -> Iterator[int]:
-    """Of each sign a bit for each row, where every row is so many bytes."""
+    """Transpose the sign bits: yield one integer per dimension from rows of `width` bytes."""
     rows = len(bits) // width
     bits += bytes(-rows % 8 * width)
     rows += -rows % 8
@@ -115,13 +115,13 @@ def _turned(bits: bytes, width: int) -> Iterator[int]:
 
 @cache
 def _masks() -> tuple[tuple[int, int], ...]:
-    """How 8 x 8 bits are turned over (Warren, Hacker's Delight, 7-3)."""
+    """Return the steps that transpose 8 x 8 bits (Warren, Hacker's Delight, 7-3)."""
     steps = ((7, "aa00aa00aa00aa00"), (14, "cccc0000cccc0000"), (28, "f0f0f0f000000000"))
     return tuple((shift, int.from_bytes(bytes.fromhex(mask) * (_BLOCK // 8), "little")) for shift, mask in steps)
 
 
 def _comparison(vector: Sequence[float]) -> tuple[struct.Struct, Callable[[tuple[float, ...]], float]]:
-    """What reads the compared numbers of a packed vector, and what makes of them the cosine."""
+    """Return the format of the compared values in a packed vector, and the function that turns them into a cosine."""
     asked = tuple(vector)
     if len(asked) <= _COMPARED:
         return struct.Struct(f"<{len(asked)}e"), lambda numbers: 1 - math.dist(asked, numbers) ** 2 / 2
@@ -133,7 +133,7 @@ def _comparison(vector: Sequence[float]) -> tuple[struct.Struct, Callable[[tuple
 
 
 def _nearest(held: _Signs, vector: Sequence[float]) -> list[int]:
-    """The rows whose signs differ least where the numbers of the vector are great."""
+    """Return the rows with the least difference in signs, weighted by the question's values."""
     asked, weights = int.from_bytes(signs(vector), "little"), _weights(vector)
     found: list[tuple[int, int]] = []
     start = 0
@@ -144,13 +144,13 @@ def _nearest(held: _Signs, vector: Sequence[float]) -> list[int]:
 
 
 def _weights(vector: Sequence[float]) -> list[int]:
-    """What each sign counts, in their order: by how far its number is from 0, from 0 to 3; about 1."""
+    """Return the weight of each sign, 0 to 3, by how far its value is from 0; the mean is about 1."""
     mean = sum(map(abs, vector)) / len(vector) or 1.0
     return [min(3, int(abs(number) / mean + 0.5)) for number in reversed(vector)]
 
 
 def _near_in(block: _Block, asked: int, weights: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """How far the nearest items of the block are apart, and the places of those."""
+    """Yield the difference and place of the block's nearest items."""
     every, size = (1 << block.count) - 1, -(-block.count // 8)
     unlike: tuple[list[int], list[int]] = ([], [])
     alike: tuple[list[int], list[int]] = ([], [])
@@ -169,9 +169,9 @@ def _near_in(block: _Block, asked: int, weights: Sequence[int]) -> Iterator[tupl
 
 
 def _added(columns: Sequence[Sequence[int]]) -> list[int]:
-    """What the numbers have together in each place, for all places at once; a column counts twice the one before it.
+    """Add the columns bitwise for all items at once; each column counts twice the one before it.
 
-    The digits of the sums, the least first.
+    Returns the digits of the sums, least significant first.
     """
     digits, left, carries = list[int](), list(columns), list[int]()
     while left or carries:
@@ -186,8 +186,9 @@ def _added(columns: Sequence[Sequence[int]]) -> list[int]:
 
 
 def _difference(more: Sequence[int], less: Sequence[int], count: int, every: int) -> list[int]:
-    """The digits of `more - less` for all places at once, and of 2 to the power of `count` less 1, so that none is
-    below 0; both have so many digits at most."""
+    """Return the digits of `more - less + 2**count - 1` for all items at once; the addend keeps the result from
+    becoming negative. Both operands have at most `count` digits.
+    """
     digits, carry = list[int](), 0
     for one, other, _ in zip_longest(more, less, range(count), fillvalue=0):
         other ^= every
@@ -198,7 +199,7 @@ def _difference(more: Sequence[int], less: Sequence[int], count: int, every: int
 
 
 def _minimum(digits: Sequence[int], among: int) -> int:
-    """The places with the least sums, as many as are wanted and those that are equal to the last of them."""
+    """Return a bit mask of the `NEAREST` items with the least sums, including ties."""
     sure = 0
     for digit in reversed(digits):
         less = among ^ among & digit

@@ -1,7 +1,7 @@
-"""Search by words (BM25): the items that share words with a question, and what each word weighs.
+"""Lexical search (BM25) under a budget of postings.
 
-Words are read rarest first until the budget of postings is spent, so that a search costs about the same in a memory of
-a thousand items and of a million.
+Words are read rarest first until the budget is spent, so that a search costs about the same in a memory of a thousand
+items and of a million.
 """
 
 import heapq
@@ -15,25 +15,25 @@ from hob.store.memory.search import Matches, ScopedIndex, SearchEntry
 
 K1, B = 1.2, 0.75
 BUDGET = 5_000
-"""Postings that are read for a question."""
+"""Maximum postings read for a question."""
 BASE = 150
-"""Items with the question's words whose surroundings are looked at."""
+"""Items kept by their words for the later stages."""
 _SAMPLED = 8
 _FEW, _MAX_LONGER = 50, 20
-"""Up to so many items with a German word those are looked for too that hold compounds with it, so many of these."""
+"""A German word held by at most `_FEW` items also matches up to `_MAX_LONGER` compounds that begin with it."""
 
 Accept = Callable[[SearchEntry], bool]
 
 
 @dataclass(frozen=True, slots=True)
 class QueryWord:
-    """A word of the question, and what each item that holds it gets for it."""
+    """A word of the question and the BM25 weight of each item that holds it."""
 
     stems: tuple[str, ...]
     idf: float
     weights: Mapping[int, float]
     whole: bool
-    """Whether all items were read; else it is too common."""
+    """Whether all its postings were read; otherwise it is too common."""
 
     @property
     def tells(self) -> bool:
@@ -43,17 +43,17 @@ class QueryWord:
 
 @dataclass(slots=True)
 class Found:
-    """The best items by their words alone."""
+    """The best items by their words."""
 
     words: Sequence[QueryWord]
     unknown: int
-    """How many more words the question has, which no item holds."""
+    """Number of further words of the question that no item holds."""
     scores: dict[int, float]
     entries: dict[int, SearchEntry]
 
 
 def find_by_words(index: ScopedIndex, question: str, accept: Accept) -> Found:
-    """The best items that hold words of the question and are accepted."""
+    """Return the best accepted items that hold words of the question."""
     concepts = ANALYZER.concepts(question)
     words = _read_words(index, concepts, ANALYZER.beginnings(question))
     scores: dict[int, float] = {}
@@ -75,7 +75,7 @@ def find_by_words(index: ScopedIndex, question: str, accept: Accept) -> Found:
 
 
 def _best(scores: Mapping[int, float], count: int) -> list[int]:
-    """The rows with the best scores, the best first; how good they have to be is told by some of them."""
+    """Return the best-scored rows, best first. A sample of the scores gives the cut-off."""
     some = sorted(islice(scores.values(), None, None, _SAMPLED), reverse=True)
     minimum = some[min(len(some) - 1, 2 * count // _SAMPLED)]
     good = [seq for seq, score in scores.items() if score >= minimum] if len(scores) > 4 * count else list(scores)
@@ -121,7 +121,7 @@ def _merged(found: Sequence[Matches]) -> Mapping[int, float]:
 
 
 def _add_common(found: Found) -> None:
-    """Weigh the words that were too common to be read whole, for the items that the others found."""
+    """Add the weight of words too common to be read in full to the items found by others."""
     common = [word for word in found.words if not word.whole]
     held = {seq: f" {entry.stems} " for seq, entry in found.entries.items()} if common else {}
     for word in common:

@@ -1,7 +1,7 @@
-"""`memory.profile`: joining what words and what meaning find as OpenClaw and Kendra do (`ranking` has Hob's own way).
+"""Alternative `memory.profile`s: the lexical-dense fusion of OpenClaw and of Kendra.
 
-Hob's own adds the nearness in meaning to all else that speaks for an item (`ranking`). The others look at the two lists
-alone; they serve who moves here and wants to compare.
+They use the two result lists alone, while Hob's own profile adds the dense score to all other features (`ranking`).
+They exist for comparison by people who move to Hob.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,13 +9,13 @@ from enum import StrEnum
 
 
 class Profile(StrEnum):
-    """Whose way of joining words and meaning."""
+    """How lexical and dense results are fused."""
 
     HOB = "hob"
     RRF = "rrf"
-    """Reciprocal ranks, k = 60, meaning 0.7 and words 0.3 (Kendra)."""
+    """Reciprocal ranks, k = 60, dense 0.7 and lexical 0.3 (Kendra)."""
     WEIGHTED = "weighted"
-    """0.7 of the cosine and 0.3 of the words' rank, nothing below 0.35 (OpenClaw)."""
+    """0.7 of the cosine plus 0.3 of the lexical rank, at least 0.35 (OpenClaw)."""
 
 
 _K = 60
@@ -24,7 +24,7 @@ _MIN = 0.35
 
 
 def reciprocal_ranks(by_words: Sequence[int], by_meaning: Sequence[int]) -> dict[int, float]:
-    """The score of each item of two lists, the best of each first."""
+    """Return the fused score of each item from two lists, both best first."""
     scores: dict[int, float] = {}
     for share, ranked in ((_WORDS, by_words), (_MEANING, by_meaning)):
         for rank, seq in enumerate(ranked, 1):
@@ -33,7 +33,7 @@ def reciprocal_ranks(by_words: Sequence[int], by_meaning: Sequence[int]) -> dict
 
 
 def weighted(by_words: Sequence[int], cosines: Mapping[int, float]) -> dict[int, float]:
-    """The score of each item; without any meaning to compare the words alone count."""
+    """Return the fused score of each item; without cosines the lexical ranks alone."""
     texts = {seq: 1 / rank for rank, seq in enumerate(by_words, 1)}
     if not cosines:
         return texts

@@ -1,4 +1,4 @@
-"""What a question asks for, by rule: its words, days, phrases, and what kind of answer it wants. English and German."""
+"""Rule-based query understanding: words, dates, phrases and the kind of answer. English and German."""
 
 import re
 from collections.abc import Iterator
@@ -75,7 +75,7 @@ _SEASONS = {
     "spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12,
     "frühling": 3, "frühjahr": 3, "sommer": 6, "herbst": 9,
 }  # fmt: skip
-"""The month with which each begins; it has three."""
+"""First month of each season; a season has three."""
 _LONG = "week|woche|month|monat|year|jahr"
 _WEEKDAY, _SEASON = "|".join(_WEEKDAYS), "|".join(_SEASONS)
 _LAST = re.compile(
@@ -84,7 +84,7 @@ _LAST = re.compile(
     re.I,
 )
 _ON = re.compile(rf"\b(?:on|on the|at the|over the|am) (?P<what>weekend|wochenende|{_WEEKDAY})\b", re.I)
-"""The last one, where the question is about what was."""
+"""The most recent one, if the question is about the past."""
 _WAS = re.compile(
     r"\b(?:did|was|were|had|happened|(?-i:war)|waren|hatten?|passiert\w*|geschah|geschehen|ge\w{3,}(?:t|en))\b", re.I
 )
@@ -108,48 +108,48 @@ _OF_ANY_DAY_WORDS = """
     lief nacht morgen früh vormittag mittag nachmittag abend gespräch gespräche dran
 """
 _OF_ANY_DAY = SMALL_WORDS.union(_OF_ANY_DAY_WORDS.split())
-"""Words of a question that tell nothing of what it is about but its day."""
+"""Words that say nothing about a question's subject except its day."""
 _HINT = re.compile(
     r"\d|\b(?:last|previous|letzte|vorige|vergangene|this|diese|ago|vor|yesterday|gestern|today|heute|tonight|weekend|"
     rf"wochenende|christmas|weihnacht|xmas|{_MONTH}|{_WEEKDAY}|{_SEASON})",
     re.I,
 )
-"""What every day in words has: most questions have none."""
+"""Matches whatever a date expression contains; most questions contain none."""
 _WRITTEN = (*_DAYS, _IN_MONTH)
 _DATES = (*_WRITTEN, _AGO, _LAST, _ON, _THIS, _RECENT, _IN_YEAR, _CHRISTMAS)
 _DAY = timedelta(days=1)
 
 Days = tuple[date, date]
-"""The first and the last day."""
+"""First and last day, inclusive."""
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A question as it is searched for."""
+    """A parsed question."""
 
     text: str
     now: float
     days: tuple[Days, ...]
     spans: tuple[tuple[float, float, int], ...]
-    """The same: when each begins and ends (Unix seconds), and how many days it has."""
+    """The same days as begin, end (Unix seconds) and number of days."""
     day_alone: bool
-    """Asks for what was then, whatever it was."""
+    """Whether it asks for whatever happened on those days."""
     day_written: str
-    """The days and months that it names, by which items are found that tell of them."""
+    """The days and months as written, to find items that mention them."""
     phrases: tuple[str, ...]
-    """What stands in quotation marks, in lower case."""
+    """Quoted phrases, in lower case."""
     when: bool
     names: bool
-    """Asks for somebody or some place."""
+    """Whether it asks for a person or a place."""
     own: bool
-    """Is about who asks."""
+    """Whether it is about the person asking."""
     assistants: bool
-    """Is about what the assistant said."""
+    """Whether it is about what the assistant said."""
     advice: bool
 
     @classmethod
     def parse(cls, text: str, now: float, zone: tzinfo | None = UTC) -> "Query":
-        """Read the question; relative days are counted from `now`, and are those of this zone (None: the machine's)."""
+        """Parse a question. Relative days count from `now` in this zone (None: the machine's)."""
         today = datetime.fromtimestamp(now, zone).date()
         days = tuple(dict.fromkeys(_days(text, today))) if _HINT.search(text) else ()
         return cls(
@@ -171,7 +171,7 @@ class Query:
 
 
 def is_task(text: str) -> bool:
-    """Whether it asks for a piece of work that is not about who asks: what is remembered seldom helps with it."""
+    """Return whether it asks for work unrelated to the person asking, with which memory seldom helps."""
     return bool(_TASK.match(text)) and not _OWN.search(text)
 
 
@@ -180,7 +180,7 @@ def _start(day: date, zone: tzinfo | None) -> float:
 
 
 def _is_of_any_day(text: str) -> bool:
-    """Whether nothing but its day is asked for."""
+    """Return whether it asks for nothing but a day."""
     for pattern in _DATES:
         text = pattern.sub(" ", text)
     return _OF_ANY_DAY.issuperset(words_of(text))
@@ -262,7 +262,7 @@ def _last(what: str, today: date) -> Iterator[Days]:
 
 
 def _this(what: str, today: date) -> Iterator[Days]:
-    """What it is in, or the latest one."""
+    """Yield the current period of that name, or the latest one."""
     if what in {"week", "woche"}:
         yield today - timedelta(days=today.weekday()), today
     elif what in {"month", "monat"}:

@@ -1,7 +1,7 @@
-"""Ranking what was found: the weight of words, of meaning, of time, of who said it and of what stands beside it.
+"""Ranking by words, meaning, time, speaker and context.
 
-The answer to a question seldom repeats its words: it stands beside them, in a session that is about them, is said by
-whom the question names, and is no question itself. What each of these rules gave is in docs/explanation/recall.md.
+The answer to a question seldom repeats its words: it is next to them, in a session about them, said by the person the
+question names, and is not a question itself. docs/explanation/recall.md lists what each of these rules contributes.
 """
 
 import heapq
@@ -18,62 +18,62 @@ from hob.store.memory.analysis import Kind, words_of
 from hob.store.memory.search import ScopedIndex, SearchEntry
 
 _BEFORE_1, _AFTER_1, _AFTER_2 = 0.3, 0.5, 0.3
-"""What share of its weight an item lends to the one before it, one and two after it."""
+"""Share of its score an item lends to the one before it and to the first and second after it."""
 _ANSWER = 0.3
-"""What share a question lends further to what comes right after it."""
+"""Additional share a question lends to the item after it."""
 _SHORT = 20
-"""Words up to which an item lends its whole weight."""
+"""Items of up to this many words lend their full share."""
 _ASSISTANT = 0.6
 _TOP_OF_SESSION = 3
 _WORDS = 0.5
-"""What the words count that an item and its neighbours share with the question; the best of all has 1 of it."""
+"""Weight of the lexical score of an item and its neighbours, scaled so that the best has 1."""
 _MEANING = 0.6
 _UNRELATED = 0.1
-"""A cosine of texts that have nothing to do with each other."""
+"""Cosine of unrelated texts."""
 _LENDERS = 60
-"""Of the items with the question's words so many lend to those beside them."""
+"""Number of best lexical matches that lend to their neighbours."""
 _RECENCY = 0.01
 _MIN = 50
-"""So many items at least are looked at closely, and twice as many as are wanted."""
+"""Minimum number of candidates that are scored by every rule; otherwise twice the wanted results."""
 _MEANT = 100
-"""Of what is near in meaning so many need share no words."""
+"""Number of nearest items that need not share a word."""
 _HALF_LIVES = {"preference": 365.0, "fact": 180.0}
-"""Days after which a memory of a kind counts half as recent."""
+"""Half-lives in days, by kind."""
 _HALF_LIFE = 30.0
 _RUNNING = frozenset({Layer.CONVERSATION, Layer.TOOL, Layer.GROUP, Layer.DOCUMENT})
-"""Layers in which one item goes on where the other ended; facts stand alone."""
+"""Layers whose items continue each other; facts stand alone."""
 _EVERGREEN = frozenset({Layer.SOUL, Layer.DOCUMENT})
 _BEFORE, _AFTER = 3 * 86_400.0, 7 * 86_400.0
 _MANY_WORDS = 6
-"""Words of a question that tell all of it: of a long one nothing holds the most."""
+"""Words that count as the whole of a longer question, of which no item holds most."""
 _FEW_DAYS = 31
 _MAX_OF_DAYS = 1_000
 _DAY, _MIN_DAY = 0.06, 0.03
-"""What the asked time counts: the shorter it is, the more it tells (a day 0.35, a month 0.15)."""
+"""Weight of a matching date, higher for a shorter period (a day 0.35, a month 0.15), and its minimum."""
 
 
 class Candidate(NamedTuple):
-    """An item that may help, and what speaks for it."""
+    """An item that may help, with its score by rule."""
 
     entry: SearchEntry
     parts: Mapping[str, float]
     score: float
     share: float = 1.0
-    """How much of the question it holds, together with what stands beside it; 1 where that is not told."""
+    """Share of the question held by it and its neighbours; 1 if unknown."""
 
     def with_part(self, name: str, part: float) -> "Candidate":
-        """The same with one thing more that speaks for it."""
+        """Return a copy with one more part of the score."""
         return self._replace(parts={**self.parts, name: part}, score=self.score + part)
 
     def order(self) -> tuple[float, int]:
-        """By which candidates are sorted: the best first, of equals the newest."""
+        """Sort key: best first, and the newest of equals."""
         return -round(self.score, 6), -self.entry.seq
 
 
 def rank(
     index: ScopedIndex, query: Query, found: Found, accept: Accept, cosines: Mapping[int, float], wanted: int
 ) -> list[Candidate]:
-    """The items that were found by words or by meaning, and the neighbours of the former, the best first."""
+    """Rank the lexical and dense matches and the neighbours of the former, best first."""
     lenders = (seq for seq, entry in found.entries.items() if entry.layer in _RUNNING)
     near = index.neighbours(sorted(lenders, key=found.scores.__getitem__, reverse=True)[:_LENDERS])
     others = {seq for around in near.values() for seq in around if seq} - found.entries.keys()
@@ -90,7 +90,7 @@ def rank(
 
 
 def of_days(index: ScopedIndex, query: Query, accept: Accept) -> list[Candidate]:
-    """What is of the asked days: what people said before answers and documents, the newest first."""
+    """Return what happened on the asked days: people's words before answers and documents, newest first."""
     found = {}
     for start, end, _ in query.spans:
         entries = index.entries(index.between(start, end, _MAX_OF_DAYS))
@@ -123,22 +123,21 @@ class _Ranking:
         self._unknown = found.unknown
         self._entries = entries
         self._held = dict.fromkeys(entries, 0)
-        """Which words of the question each item holds, a bit for each."""
+        """The question's words each item holds, as a bit mask."""
         self._scores = dict.fromkeys(entries, 0.0) | found.scores
-        held, beside = self._held, entries.keys() - found.scores.keys()
         for bit, word in enumerate(found.words):
             mask, weights = 1 << bit, word.weights
             for seq in entries.keys() & weights.keys():
-                held[seq] |= mask
-            for seq in beside & weights.keys():
-                self._scores[seq] += weights[seq]
+                self._held[seq] |= mask
+                if seq not in found.scores:
+                    self._scores[seq] += weights[seq]
         self._around = dict(self._held)
-        """The same of each item and those right beside it."""
+        """The same for each item together with its direct neighbours."""
         self._spread(found, near)
         self._sessions = self._weigh_sessions(index)
 
     def _spread(self, found: Found, near: Mapping[int, tuple[int, ...]]) -> None:
-        """Let what was found lend to what stands beside it."""
+        """Lend scores of matches to their neighbours."""
         scores, entries, held = self._scores, self._entries, self._held
         for seq, around in near.items():
             entry = entries[seq]
@@ -159,7 +158,7 @@ class _Ranking:
         self._scores = _of_best(scores)
 
     def _weigh_sessions(self, index: ScopedIndex) -> dict[int, float]:
-        """How well each session fits the question, as a whole (BM25 over sessions) and by its best items."""
+        """Score each session by BM25 over its words as a whole, and by its best items."""
         held, scores = self._held, self._scores
         members: defaultdict[int, list[float]] = defaultdict(list)
         masks: dict[int, int] = {}
@@ -198,7 +197,7 @@ class _Ranking:
         return {session: 0.3 * weight + 0.05 * tops[session] for session, weight in _of_best(weights).items()}
 
     def best(self, cosines: Mapping[int, float], maximum: int) -> list[Candidate]:
-        """The best items, at most so many, each with what speaks for it."""
+        """Return at most `maximum` of the best items with the parts of their score."""
         speaker, meaning = self._speaker_in_query(), _nearness(cosines)
         mass = sum(word.idf for word in self._words) or 1.0
         scores, sessions, own = self._scores, self._sessions, self._query.own
@@ -225,13 +224,13 @@ class _Ranking:
         return sorted(ranked, key=Candidate.order)
 
     def _shares(self, masks: Collection[int]) -> dict[int, float]:
-        """How much of the question is in what holds some of its words, digits and letters aside."""
+        """Return the share of the question per bit mask, not counting digits and single letters."""
         count = min(len(self._words) + self._unknown, _MANY_WORDS) or 1
         telling = sum(1 << bit for bit, word in enumerate(self._words) if word.tells)
         return {mask: min(1.0, (mask & telling).bit_count() / count) for mask in masks}
 
     def _speaker_in_query(self) -> str:
-        """The speaker whom the question names, if it names one alone."""
+        """Return the speaker the question names; empty unless there is exactly one."""
         names = {entry.speaker for entry in self._entries.values()}
         asked = set(words_of(self._query.text))
         named = {name for name in names if name and words_of(name)[:1] and words_of(name)[0] in asked}
@@ -277,21 +276,21 @@ class _Ranking:
 
 
 def _is_assistants(entry: SearchEntry) -> bool:
-    """Whether the assistant said it in a conversation; what it was asked to keep counts as its owner's."""
+    """Return whether the assistant said it in a conversation. What it was asked to keep counts as the owner's."""
     return entry.role == "assistant" and entry.layer == Layer.CONVERSATION
 
 
 def _nearness(cosines: Mapping[int, float]) -> dict[int, float]:
-    """How much nearer each is in meaning than the farthest of those compared; 1 is from unrelated to the nearest.
+    """Scale cosines from the farthest candidate to the nearest; the nearest has 1 if the farthest is unrelated.
 
-    In a large memory all of those are near: then meaning tells them apart less, and counts less.
+    In a large memory all candidates are near, so that meaning discriminates less and counts less.
     """
     minimum, maximum = min(cosines.values(), default=0.0), max(cosines.values(), default=0.0)
     return {seq: (cosine - minimum) / ((maximum - min(minimum, _UNRELATED)) or 1.0) for seq, cosine in cosines.items()}
 
 
 def _freshness(entry: SearchEntry, now: float) -> float:
-    """1 for what was said just now, half of it after its half-life."""
+    """Return 1 for a new item, halved after each half-life."""
     if entry.layer in _EVERGREEN:
         return 1.0
     days = max(0.0, now - entry.at) / 86_400
@@ -304,7 +303,7 @@ def _bits_of(mask: int) -> list[int]:
 
 
 def _times_of(masks: Sequence[int]) -> Mapping[int, int]:
-    """How many of them have each bit."""
+    """Count how many masks have each bit."""
     times: dict[int, int] = {}
     for mask in masks:
         for bit in _bits_of(mask):

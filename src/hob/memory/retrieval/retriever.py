@@ -1,4 +1,4 @@
-"""The retriever: search by words and meaning, joined, ranked and cut to the room there is."""
+"""The retriever: lexical and dense search, ranked, deduplicated and packed to a budget."""
 
 import math
 import re
@@ -20,31 +20,31 @@ from hob.store.memory.analysis import words_of
 from hob.store.memory.search import ScopedIndex, SearchEntry, StoredIndex
 
 _PHRASES_AMONG = 50
-"""How many of the best are looked through for the words in quotation marks."""
+"""Number of best results searched for quoted phrases."""
 _PHRASE = 0.3
 _OVER = -0.2
-"""What it counts that a fact holds no more, unless the past is asked for."""
+"""Added to facts that no longer hold, unless the question is about the past."""
 _PAST = re.compile(
     r"\b(?:before|used to|former\w*|previous\w*|once|did|was|were|early|früher\w*|vorher|davor|zuvor|bevor|"
     r"damals|ehemal\w*|war|gewohnt|gelebt|gearbeitet|wohnte|lebte|arbeitete)\b",
     re.I,
 )
 _ALIKE = 0.9
-"""The share of common words from which two items say the same."""
+"""Share of common words above which two items count as duplicates."""
 _MAX_ALIKE = 2
-"""So often the same is told that was said on several days."""
+"""Number of times the same text is returned if it was said on several days."""
 _DAY = 86_400.0
 _SHORT = 80
-"""Characters of an answer up to which it says little without its question."""
+"""Answers shorter than this many characters are shown with their question."""
 _SPARE = 4
-"""So many more than the wanted items are read, since some of them are left out."""
+"""Additional items loaded per step, because some are left out."""
 _CHARACTERS = 4
-"""Of a token."""
+"""Characters per token."""
 
 
 @dataclass(frozen=True, slots=True)
 class SnapshotSearch:
-    """One search, on one snapshot."""
+    """One search on one database snapshot."""
 
     query: Query
     layers: frozenset[str]
@@ -54,7 +54,7 @@ class SnapshotSearch:
     meaning: "Callable[[ScopedIndex], Mapping[int, float]] | None" = None
     profile: Profile = Profile.HOB
     as_of: float = math.inf
-    """Memory is searched as it was then (Unix seconds)."""
+    """Search memory as it was at this time (Unix seconds)."""
 
     def __call__(self, index: ScopedIndex) -> tuple[Recalled, ...]:
         layers, session = self.layers, index.session
@@ -71,7 +71,7 @@ class SnapshotSearch:
         return tuple(self._with_questions(index, chosen))
 
     def _ranked(self, index: ScopedIndex, accept: Accept) -> list[Candidate]:
-        """By words and by meaning."""
+        """Rank lexical and dense matches."""
         cosines = self.meaning(index) if self.meaning else {}
         query = self.query
         found = find_by_words(index, query.day_written if query.day_alone else query.text, accept)
@@ -88,7 +88,7 @@ class SnapshotSearch:
         return ranked
 
     def _with_questions(self, index: ScopedIndex, chosen: Sequence[Recalled]) -> Iterator[Recalled]:
-        """A short answer goes with the question right before it, where that is trusted as much."""
+        """Attach to a short answer the question right before it, if that is trusted as much."""
         short = [each.item.seq for each in chosen if each.item.kind == "turn" and len(each.item.text) < _SHORT]
         before = {seq: around[0] for seq, around in index.neighbours(short).items() if around[0]} if short else {}
         asked = index.load(before.values()) if before else {}
@@ -115,7 +115,7 @@ class SnapshotSearch:
         return [*sorted(better, key=Candidate.order), *ranked[_PHRASES_AMONG:]]
 
     def _prefer_current(self, index: ScopedIndex, ranked: Sequence[Candidate]) -> list[Candidate]:
-        """Put facts that hold no more behind those that do."""
+        """Move facts that no longer hold behind those that do."""
         some = ranked[:_PHRASES_AMONG]
         facts = [each.entry.seq for each in some if each.entry.layer == Layer.FACT]
         items = index.load(facts) if facts else {}
@@ -126,7 +126,7 @@ class SnapshotSearch:
         return [*sorted(less, key=Candidate.order), *ranked[_PHRASES_AMONG:]]
 
     def _chosen(self, index: ScopedIndex, ranked: Sequence[Candidate]) -> Iterator[Recalled]:
-        """The best that are valid and say something new, or the same once more on another day."""
+        """Yield the best valid results without duplicates of the same day."""
         said, known = _Said(), _Said()
         step = max(1, self.limit) + _SPARE
         for start in range(0, len(ranked), step):
@@ -156,7 +156,7 @@ class SnapshotSearch:
 
 
 class Retriever:
-    """Searches memory. Nothing it returns is of another scope than the one that is asked."""
+    """Searches memory. Results always belong to the scope that asks."""
 
     def __init__(
         self,
@@ -184,11 +184,13 @@ class Retriever:
         meaning: bool = True,
         as_of: float = math.inf,
     ) -> tuple[Recalled, ...]:
-        """What helps with the query, the best first: at most `limit` items, of these layers or of all.
+        """Return what helps with the query, best first: at most `limit` items of these layers, or of all.
 
-        With a budget their texts have at most so many tokens together. With `as_of` (Unix seconds) nothing later is
-        found, and what was replaced later is. The same query over the same memory finds the
-        same. Raises StoreErrors, and ModelError where an embedder was chosen and fails.
+        With a budget, the texts have at most that many tokens in total. With `as_of` (Unix seconds) later items are
+        left out,
+        and items replaced later are included. Equal queries over equal memory give equal results. Raises StoreErrors,
+        and
+        ModelError if an embedder is configured and fails.
         """
         search = SnapshotSearch(
             Query.parse(query, now, self._zone),
@@ -203,7 +205,7 @@ class Retriever:
         return await self._index.read(scope, search)
 
     async def prepare(self, scope: Scope) -> None:
-        """Take into memory what finds by meaning in this scope, before a question waits for it. Raises StoreErrors."""
+        """Load this scope's vector index ahead of a question. Raises StoreErrors."""
         if self._embedder is not None and (number := await self._embedder.serving()):
             await self._index.read(scope, self._signs_of(number).update)
 
@@ -213,7 +215,7 @@ class Retriever:
         return self._signs
 
     async def _meaning(self, query: str, scope: Scope) -> "Callable[[ScopedIndex], Mapping[int, float]] | None":
-        """What compares the question with the items by meaning; the names of who speaks tell nothing of that."""
+        """Return the dense search for the question, embedded without the names of speakers, which carry no meaning."""
         if self._embedder is None or not query.strip():
             return None
         names = await self._index.read(scope, ScopedIndex.speakers)
@@ -230,7 +232,7 @@ def _without(names: Sequence[str], text: str) -> str:
 
 
 def _rejoined(profile: Profile, ranked: Sequence[Candidate], cosines: Mapping[int, float]) -> list[Candidate]:
-    """The candidates in the order of another assistant, by their words and their meaning alone."""
+    """Reorder the candidates as another assistant would, by words and meaning alone."""
     words = sorted((each for each in ranked if each.parts.get("words")), key=lambda each: -each.parts["words"])
     by_words = [each.entry.seq for each in words]
     known = {each.entry.seq for each in ranked}
@@ -243,7 +245,7 @@ def _rejoined(profile: Profile, ranked: Sequence[Candidate], cosines: Mapping[in
 
 
 def packed(found: Iterable[Recalled], limit: int, budget: int) -> Iterator[Recalled]:
-    """The first of them, as many as are wanted and fit into so many tokens together; 0: all fit."""
+    """Yield the first results that fit the limit and the token budget; a budget of 0 is unlimited."""
     left, spent = limit, 0
     for each in found if limit > 0 else ():
         cost = tokens_of(each.item.text) if budget else 0
@@ -255,25 +257,25 @@ def packed(found: Iterable[Recalled], limit: int, budget: int) -> Iterator[Recal
 
 
 def tokens_of(text: str) -> int:
-    """About how many tokens a text has."""
+    """Estimate the tokens of a text."""
     return -(-len(text.encode("utf-8", "replace")) // _CHARACTERS)
 
 
 class _Said:
-    """What was chosen, by its words and its day."""
+    """Results chosen so far, by their words and days."""
 
     def __init__(self) -> None:
         self._all: list[tuple[frozenset[str], int, float]] = []
 
     def has(self, words: frozenset[str], at: float) -> bool:
-        """Whether the same was said on that day, or often enough."""
+        """Return whether the same was said on that day, or often enough."""
         size = len(words)
         minimum, maximum = _ALIKE * size, size / _ALIKE
         days = [day for others, count, day in self._all if minimum <= count <= maximum and _alike(words, others)]
         return at // _DAY in days or len(days) >= _MAX_ALIKE
 
     def add(self, words: frozenset[str], at: float) -> None:
-        """This was chosen."""
+        """Record a chosen result."""
         self._all.append((words, len(words), at // _DAY))
 
 

@@ -107,7 +107,8 @@ def add_items(
             (
                 item.id, item.scope.person, item.scope.agent, item.layer, item.source, item.session, item.position,
                 item.turn, item.speaker, item.role, item.kind, item.at, item.label.origin.value,
-                item.label.trust.value, item.valid_from, item.valid_to, item.superseded_by, json.dumps(item.evidence),
+                item.label.trust.value, item.valid_from, item.valid_to, item.superseded_by,
+                json.dumps(item.evidence) if item.evidence else _NONE,
                 item.importance, item.expires_at, mark, content_writer(text),
             ),
         )  # fmt: skip

@@ -12,7 +12,7 @@ import apsw
 from hob.core.memory import MemoryItem, Scope
 from hob.core.values import dataclass
 from hob.store.database.part import StorePart
-from hob.store.database.rows import all_rows, find_row
+from hob.store.database.rows import Row, all_rows, find_row
 from hob.store.memory import index
 from hob.store.memory.index import BITS, LOW, MAX_TIMES, unpacked
 from hob.store.memory.items import COLUMNS, TABLES, index_waiting, is_waiting, load_item
@@ -34,19 +34,19 @@ _REST = 3
 _POSTINGS = "SELECT block, postings FROM memory_postings WHERE scope = ? AND term = ? ORDER BY block DESC"
 _ENTRIES = (
     "SELECT seq, session, length, kind, speaker, role, layer, sort, at, importance, stems"
-    " FROM json_each(?) CROSS JOIN memory_words ON seq = value WHERE scope = ?"
+    " FROM carray(?) CROSS JOIN memory_words ON seq = value WHERE scope = ?"
 )
 _BEFORE = "SELECT seq FROM memory_words WHERE session = w.session AND seq < w.seq ORDER BY seq DESC LIMIT 1"
 _AFTER = "SELECT seq FROM memory_words WHERE session = w.session AND seq > w.seq ORDER BY seq LIMIT 1"
 _NEAR = (
     f"SELECT w.seq, coalesce(({_BEFORE}), 0), coalesce(({_AFTER}), 0), coalesce(({_AFTER} OFFSET 1), 0)"  # noqa: S608
-    " FROM memory_words w WHERE w.seq IN (SELECT value FROM json_each(?)) AND w.session != 0"
+    " FROM carray(?) CROSS JOIN memory_words w ON w.seq = value WHERE w.session != 0"
 )
 _BITS = (
     "SELECT group_concat(seq), CAST(group_concat(bits, '') AS BLOB) FROM"
     " (SELECT seq, bits FROM memory_bits WHERE embedder = ? AND scope = ? AND seq > ? ORDER BY seq LIMIT ?)"
 )
-_VECTORS = "SELECT seq, vector FROM memory_vectors WHERE seq IN (SELECT value FROM json_each(?)) AND embedder = ?"
+_VECTORS = "SELECT seq, vector FROM memory_vectors WHERE seq IN (SELECT value FROM carray(?)) AND embedder = ?"
 _BETWEEN = "SELECT seq FROM memory_words WHERE scope = ? AND at >= ? AND at < ? ORDER BY at DESC, seq DESC LIMIT ?"
 _NEXT_SPEAKER = "SELECT min(speaker) FROM memory_items WHERE scope = :person AND agent = :agent"
 _SPEAKERS = (
@@ -55,17 +55,17 @@ _SPEAKERS = (
     " SELECT name FROM speakers WHERE name IS NOT NULL"
 )
 _MAX_SPEAKERS = 200
-_SESSION_SIZES = "SELECT id, words FROM memory_sessions WHERE id IN (SELECT value FROM json_each(?))"
+_SESSION_SIZES = "SELECT id, words FROM memory_sessions WHERE id IN (SELECT value FROM carray(?))"
 _TEXTS = (
     "SELECT i.seq, c.text FROM memory_items i JOIN content c ON c.id = i.text WHERE c.text IS NOT NULL"
-    " AND i.seq IN (SELECT value FROM json_each(?)) AND +i.scope = ? AND +i.agent = ?"
+    " AND i.seq IN (SELECT value FROM carray(?)) AND +i.scope = ? AND +i.agent = ?"
 )
-_UNINDEXED = f"SELECT {COLUMNS} FROM {TABLES} WHERE i.seq IN (SELECT value FROM json_each(?))"  # noqa: S608 - no value
+_UNINDEXED = f"SELECT {COLUMNS} FROM {TABLES} WHERE i.seq IN (SELECT value FROM carray(?))"  # noqa: S608 - no value
 _AT_ONCE = 500
 _LOWS = LOW.to_bytes(4, byteorder)
 _ITEMS = (
-    f"SELECT {COLUMNS} FROM {TABLES} WHERE +i.scope = ? AND +i.agent = ? AND c.text IS NOT NULL"  # noqa: S608
-    " AND i.seq IN (SELECT value FROM json_each(?))"
+    f"SELECT {COLUMNS} FROM {TABLES} WHERE i.seq IN (SELECT value FROM carray(?))"  # noqa: S608
+    " AND +i.scope = ? AND +i.agent = ? AND c.text IS NOT NULL"
 )
 """By row, since a scope may have a million of them."""
 _FACTS = (
@@ -96,7 +96,7 @@ class StoredIndex(StorePart):
 
 def _index_missing(connection: apsw.Connection) -> None:
     seqs = index.missing(connection, _AT_ONCE)
-    rows = all_rows(connection, _UNINDEXED, (json.dumps(seqs),))
+    rows = _rows_of(connection, _UNINDEXED, seqs)
     index.add(connection, [load_item(row) for row in rows])
 
 
@@ -205,9 +205,8 @@ class ScopedIndex:
 
     def entries(self, seqs: Iterable[int]) -> dict[int, SearchEntry]:
         """What these rows are; those of other scopes are left out."""
-        rows = self._connection.execute(_ENTRIES, (json.dumps(list(seqs)), self.scope))
         new = tuple.__new__
-        return {row[0]: new(SearchEntry, row) for row in rows}
+        return {row[0]: new(SearchEntry, row) for row in self._rows_of(_ENTRIES, seqs, self.scope)}
 
     def between(self, start: float, end: float, at_most: int) -> list[int]:
         """The newest rows of that time (Unix seconds)."""
@@ -215,16 +214,15 @@ class ScopedIndex:
 
     def neighbours(self, seqs: Iterable[int]) -> dict[int, tuple[int, int, int]]:
         """Of each row of a session the one before it, one and two after it; 0 where there is none."""
-        rows = self._connection.execute(_NEAR, (json.dumps(list(seqs)),))
-        return {seq: (before, after, second) for seq, before, after, second in rows}
+        return {seq: (before, after, second) for seq, before, after, second in self._rows_of(_NEAR, seqs)}
 
     def session_sizes(self, sessions: Iterable[int]) -> dict[int, int]:
         """How many words these sessions have."""
-        return dict(all_rows(self._connection, _SESSION_SIZES, (json.dumps(list(sessions)),)))
+        return dict(self._rows_of(_SESSION_SIZES, sessions))
 
     def texts(self, seqs: Iterable[int]) -> dict[int, str]:
         """The texts of these rows; those of other scopes and those that are erased are left out."""
-        return dict(all_rows(self._connection, _TEXTS, (json.dumps(list(seqs)), *self._whose)))
+        return dict(self._rows_of(_TEXTS, seqs, *self._whose))
 
     def bits(self, embedder: int, after: int, at_most: int) -> tuple[Sequence[int], bytes]:
         """The rows after this one that have a vector, in order, and the signs of those, one behind the other."""
@@ -233,7 +231,7 @@ class ScopedIndex:
 
     def vectors(self, embedder: int, seqs: Iterable[int]) -> dict[int, bytes]:
         """The vectors of these rows, which `bits` told, as 16-bit floats."""
-        return dict(all_rows(self._connection, _VECTORS, (json.dumps(list(seqs)), embedder)))
+        return dict(self._rows_of(_VECTORS, seqs, embedder))
 
     def speakers(self) -> list[str]:
         """Who speaks in this scope, the first of them by the alphabet."""
@@ -252,6 +250,14 @@ class ScopedIndex:
         """The items of these rows; those of other scopes and those that are erased are left out."""
         wanted = list(seqs)
         if new := [seq for seq in wanted if seq not in self._loaded]:
-            rows = all_rows(self._connection, _ITEMS, (*self._whose, json.dumps(new)))
-            self._loaded |= {item.seq: item for item in map(load_item, rows)}
+            self._loaded |= {item.seq: item for item in map(load_item, self._rows_of(_ITEMS, new, *self._whose))}
         return {seq: self._loaded[seq] for seq in wanted if seq in self._loaded}
+
+    def _rows_of(self, sql: str, numbers: Iterable[int], *values: object) -> list[Row]:
+        return _rows_of(self._connection, sql, numbers, *values)
+
+
+def _rows_of(connection: apsw.Connection, sql: str, numbers: Iterable[int], *values: object) -> list[Row]:
+    """Return the rows of a statement whose first parameter is a list of row numbers."""
+    wanted = array("q", numbers)
+    return all_rows(connection, sql, (apsw.carray(wanted), *values)) if wanted else []
