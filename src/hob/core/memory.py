@@ -1,4 +1,4 @@
-"""Values of memory: layers, items, facts, scopes."""
+"""Values of memory: layers, items, facts, goals and scopes."""
 
 import hashlib
 from collections.abc import Mapping
@@ -11,32 +11,32 @@ from hob.core.trust.labels import Label
 from hob.core.values import dataclass
 
 OWNER = "owner"
-"""Whose the owner's own memory is, whatever the session; no session's key is without a colon."""
+"""Person of the owner's own memory in any session. Session keys contain a colon, so none equals it."""
 PRIVATE = "private-"
-"""How the name of a thread begins from which nothing enters memory."""
+"""Prefix of thread names that nothing enters memory from."""
 
 
 class Layer(StrEnum):
-    """Which kind of memory an item is. It is also how the item's source begins."""
+    """Kind of an item; also the prefix of its source."""
 
     SOUL = "soul"
     """Sections of the identity files."""
     CONVERSATION = "conversation"
     TOOL = "tool"
     GROUP = "group"
-    """What other agents share."""
+    """Shared by other agents."""
     ER1 = "er1"
     OBSERVATION = "observation"
     FACT = "fact"
-    """What the owner said of themselves and their world, and what Hob was asked to remember."""
+    """What the owner said about themselves and their world, and what Hob was asked to remember."""
     DOCUMENT = "document"
     """Sections of documents, daily notes and `MEMORY.md`."""
 
 
 class MemoryLayer(NamedTuple):
-    """A kind of memory as it is shown, Hob's own or a plug-in's: its name is the prefix of its items' sources.
+    """A layer as it is shown, Hob's own or a plug-in's. Its name prefixes the sources of its items.
 
-    What is kept in it goes after so many days (0: it stays).
+    Items expire after `days` (0: never).
     """
 
     name: str
@@ -49,13 +49,13 @@ _OWN: Final = {each.value: each for each in Layer}
 
 
 def layer_named(name: str) -> str:
-    """Hob's own layer of this name, or the name, where a plug-in brings the layer."""
+    """Return Hob's layer of this name, or the name itself if a plug-in brings the layer."""
     return _OWN.get(name, name)
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Whose memory: a person's, or a group's (then the key of its session). Every query is of exactly one.
+    """Whose memory: a person's, or a group's (then its session key). Every query names exactly one.
 
     `session` narrows it to one conversation.
     """
@@ -67,14 +67,14 @@ class Scope:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryItem:
-    """One remembered piece: what was said, or what was made of it, with where it came from.
+    """A remembered piece, verbatim or derived, with its origin.
 
-    The id is a hash of what the item is, so that the same is never kept twice. `seq` is its row, 0 before it has one.
+    The id is a content hash, so that nothing is stored twice. `seq` is its row, 0 before it has one.
     """
 
     scope: Scope
     layer: str
-    """One of `Layer`, or what a plug-in calls its own."""
+    """A `Layer`, or the name of a plug-in's layer."""
     source: str
     text: str
     label: Label
@@ -82,7 +82,7 @@ class MemoryItem:
     """When it was said or written (Unix seconds)."""
     session: str = ""
     position: int = 0
-    """The place in its session or document."""
+    """Position in its session or document."""
     turn: str = ""
     speaker: str = ""
     role: str = ""
@@ -91,7 +91,7 @@ class MemoryItem:
     valid_to: float | None = None
     superseded_by: str = ""
     evidence: tuple[str, ...] = ()
-    """The items and events it was made of."""
+    """Items and events it was derived from."""
     importance: float = 0.5
     expires_at: float | None = None
     seq: int = 0
@@ -107,7 +107,7 @@ class MemoryItem:
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """An item that helps with a query; `parts` tells what its score is made of, `asked` which question it answers.
+    """A search result; `parts` are the components of its score, `asked` the question it answers.
 
     `share` is how much of the query it holds, from 0 to 1.
     """
@@ -120,30 +120,31 @@ class Recalled:
 
 
 class FactState(StrEnum):
-    """What a fact rests on."""
+    """What a fact is based on."""
 
     SAID = "said"
     """The owner said so."""
     CORRECTED = "corrected"
-    """The owner put it right: only what they say later changes it."""
+    """The owner corrected it; only what they say later changes it."""
     ASKED = "asked"
-    """Not sure: it counts for nothing until the owner confirms it."""
+    """Unconfirmed: it does not count until the owner confirms it."""
 
 
 class FactAction(StrEnum):
-    """What the owner does about a fact."""
+    """The owner's verdict on a fact."""
 
     CORRECT = "correct"
-    """Put it right, or without an object: it is not so."""
+    """Correct it; without an object it is withdrawn."""
     CONFIRM = "confirm"
     UNDO = "undo"
-    """What was known before is known again."""
+    """Restore what was known before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
-    """One fact. `valid_` is when it is so in the world, `recorded_` when Hob held it to be so (Unix seconds; None: not
-    known, or it goes on)."""
+    """A fact in two times: `valid_` is when it holds in the world, `recorded_` when Hob held it to be so (Unix seconds;
+    None: unknown or open).
+    """
 
     subject: str
     predicate: str
@@ -159,28 +160,28 @@ class Fact:
     confidence: float = 1.0
     state: FactState = FactState.SAID
     evidence: tuple[str, ...] = ()
-    """The items it was taken from."""
+    """Items it was taken from."""
     change: str = ""
-    """What recorded it, by which it is undone."""
+    """The change that recorded it, for undo."""
     closed: str = ""
-    """What closed its record."""
+    """The change that closed its record."""
     id: str = ""
-    """Its item."""
+    """Id of its item."""
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """By which two facts say the same."""
+        """Key that is equal for facts saying the same."""
         return self.subject.casefold(), self.predicate, " ".join(self.object.casefold().split())
 
 
 class GoalState(StrEnum):
-    """What has become of a goal."""
+    """State of a goal."""
 
     OPEN = "open"
     DONE = "done"
     DROPPED = "dropped"
     STALLED = "stalled"
-    """It is open, and for a week nothing was noted of it. It is never stored."""
+    """Open without news for a week. Never stored."""
 
 
 STALLED_SECONDS = 7 * 86_400.0
@@ -188,7 +189,7 @@ STALLED_SECONDS = 7 * 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class GoalNote:
-    """What shows how far a goal has come, and the item that holds it."""
+    """A note on a goal's progress, and the item that holds it."""
 
     text: str
     at: float = 0.0
@@ -197,7 +198,7 @@ class GoalNote:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Goal:
-    """What somebody wants to reach. Times are Unix seconds."""
+    """Something a person wants to achieve. Times are Unix seconds."""
 
     text: str
     label: Label
@@ -205,22 +206,22 @@ class Goal:
     due: float | None = None
     created: float = 0.0
     changed: float = 0.0
-    """When its state or day was changed, or something was noted of it."""
+    """When its state or due date changed, or a note was added."""
     session: str = ""
     turn: str = ""
     evidence: tuple[GoalNote, ...] = ()
     id: str = ""
-    """Its item."""
+    """Id of its item."""
 
     def state_at(self, now: float) -> GoalState:
-        """Its state; stalled where nothing came of it for a week."""
+        """Return its state, which is stalled after a week without news."""
         stalled = self.state is GoalState.OPEN and now - self.changed > STALLED_SECONDS
         return GoalState.STALLED if stalled else self.state
 
 
 @dataclass(frozen=True, slots=True)
 class GoalMove:
-    """What a message tells of a goal: a new one, or what has become of the one that has this id."""
+    """A message about a goal: a new one, or a change to the one with this id."""
 
     goal: Goal
     said: GoalNote
@@ -229,17 +230,17 @@ class GoalMove:
 
 @dataclass(frozen=True, slots=True)
 class FactChange:
-    """One change of what is known: what is recorded no longer, what is recorded instead, and further evidence."""
+    """A change of knowledge: records to close, records to add, and further evidence."""
 
     closed: tuple[str, ...] = ()
     added: tuple[Fact, ...] = ()
     confirmed: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    """Items of facts, with those that say the same."""
+    """Items of facts, each with the items that confirm it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """One remembered piece as a memory source gives it; `id` is by which it can be read again."""
+    """A memory as a source returns it; `id` is for reading it again."""
 
     text: str
     source: str
@@ -248,23 +249,23 @@ class Memory:
     relevance: float = 1.0
     id: str = ""
     parts: tuple[tuple[str, float], ...] = ()
-    """What its relevance is made of."""
+    """Components of its relevance."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorkingNote:
-    """What a session is at, in its own words, and whether it was written in a context that may be trusted."""
+    """A session's note on its current state, and whether it was written in a trusted context."""
 
     text: str
     label: Label
     at: float = 0.0
-    """When it was put, in Unix seconds."""
+    """When it was written (Unix seconds)."""
     turn: str = ""
-    """Which turn wrote it."""
+    """The turn that wrote it."""
 
 
 def is_private(session: SessionKey) -> bool:
-    """Whether nothing of this session enters memory: its key tells, so that a rebuild knows it too."""
+    """Return whether nothing of this session enters memory. The key says so, which a rebuild also sees."""
     return session.replace("/", ":").rpartition(":")[2].startswith(PRIVATE)
 
 

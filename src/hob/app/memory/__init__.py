@@ -1,1 +1,1 @@
-"""Memory, joined to the timeline, the owner's files and the clock."""
+"""Memory connected to the timeline, the owner's files and the clock."""

@@ -1,4 +1,4 @@
-"""Memory's work in the background: it sleeps until something was said, and waits where nothing may be spent."""
+"""Construction of memory's background work and its token budget."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -21,7 +21,7 @@ from hob.memory.settings import MemorySettings
 
 
 def make_budget(kernel: Kernel) -> BackgroundBudget:
-    """What all of memory's work may ask of models together."""
+    """Return the shared token budget of all background work."""
     zone = zone_of(kernel.config[AgentSettings].timezone)
     tokens = kernel.config[MemorySettings].background_tokens
     return BackgroundBudget(tokens, kernel.store.ledger, kernel.clock, partial(start_of_today, timezone=zone))
@@ -34,7 +34,7 @@ def make_background(
     made: Callable[[], None],
     expertise: ExpertiseKeeper,
 ) -> BackgroundMemory:
-    """The work, within this budget; `made` is told when there are new items."""
+    """Return the background work; `made` is called when there are new items."""
 
     def remembered(scope: Scope, facts: Sequence[Fact]) -> None:
         service.remembered(scope, facts)

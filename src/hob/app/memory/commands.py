@@ -1,4 +1,4 @@
-"""The slash commands of memory."""
+"""Slash commands of memory."""
 
 import os
 import re
@@ -24,7 +24,7 @@ _ID = re.compile(r"[0-9a-f]{6,32}")
 
 
 async def remember(kernel: Kernel, call: CommandCall) -> str:
-    """Keep what the owner says, with the id by which it is taken back."""
+    """Remember a text; the reply has the id for undoing it."""
     if not call.rest.strip():
         return say(call.language, "Say what: /remember TEXT")
     if is_private(call.session):
@@ -34,7 +34,7 @@ async def remember(kernel: Kernel, call: CommandCall) -> str:
 
 
 async def forget(kernel: Kernel, call: CommandCall) -> str:
-    """Forget one item, with `said` what repeats it too; for words it tells which items there are."""
+    """Forget an item by id, with `said` also the messages that repeat it; for words, list matching items."""
     control, wanted = kernel.port(LazyMemory).control(), call.rest.strip()
     id, _, said = wanted.partition(" ")
     if not wanted:
@@ -52,7 +52,7 @@ async def forget(kernel: Kernel, call: CommandCall) -> str:
         head = say(call.language, "Which of these? /forget ID")
         return "\n".join([head, *map(item_line, found)])
     id = done["items"][0]["id"][:12] if done["items"] else id
-    told = say(call.language, "Forgotten: {id}", id=id)  # its text would be kept again
+    told = say(call.language, "Forgotten: {id}", id=id)  # without its text, which would be remembered again
     if quoted := done["quoted"]:
         told += "\n" + say(call.language, "Messages that still say it: {count}.", count=quoted)
         with suppress(NotFound):
@@ -66,7 +66,7 @@ async def forget(kernel: Kernel, call: CommandCall) -> str:
 
 
 async def look(kernel: Kernel, call: CommandCall) -> str:
-    """What is remembered for some words; without words how much, and what Hob was asked to remember."""
+    """List what is remembered about some words; without words, the counts and what Hob was asked to remember."""
     control, words = kernel.port(LazyMemory).control(), call.rest.strip()
     action, _, rest = words.partition(" ")
     if action in tuple(FactAction):
@@ -99,7 +99,7 @@ def _explained(language: str, items: Sequence[Mapping[str, Any]]) -> str:
 
 
 async def goals(kernel: Kernel, call: CommandCall) -> str:
-    """The goals; with words a new one, with an id and a state what becomes of one."""
+    """List the goals; with words add one, with an id and a state change one."""
     control, (first, _, rest) = kernel.port(LazyMemory).control(), call.rest.strip().partition(" ")
     state, _, note = rest.partition(" ")
     if state in _GOAL_STATES and (not note or _ID.fullmatch(first)):
@@ -127,12 +127,12 @@ async def _settle(control: MemoryControl, language: str, action: FactAction, res
 
 
 async def private(kernel: Kernel, call: CommandCall) -> str:
-    """Begin a conversation of which nothing enters memory."""
+    """Start a conversation that nothing enters memory from."""
     if is_private(call.session):
         return say(call.language, "This conversation is private: nothing of it is remembered.")
     home = kernel.session_queues.context.routing.session_of(call.inbound)
     key = thread_session(call.inbound, PRIVATE + os.urandom(3).hex(), home)
-    if call.inbound.session is not None:  # its sender names the conversation with each message, so no chat is led
+    if call.inbound.session is not None:  # the sender names the conversation with each message, so no chat is switched
         return say(call.language, "Nothing of {session} is remembered: go on there.", session=key)
     await kernel.store.sessions.switch(call.inbound.origin.key(), key)
     return say(call.language, "From here on nothing is remembered. `/session switch` with another name ends it.")

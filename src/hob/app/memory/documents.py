@@ -1,4 +1,4 @@
-"""Documents that the owner adds: files and folders, each in place of what it was before."""
+"""Documents the owner adds: files and folders, reindexed when they change."""
 
 import asyncio
 import logging
@@ -31,10 +31,10 @@ _MAX_FILES = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """How many files were read, and how many of their sections are new; `seen` is how many of all were looked at.
+    """Progress of reading: files read, new sections, and files looked at so far (`seen`).
 
-    When all were, it tells what could not be read, how many files are of kinds that are not read, and how these end,
-    the most frequent first.
+    The last value also names what could not be read, and counts unsupported files with their endings, most frequent
+    first.
     """
 
     files: int
@@ -54,14 +54,15 @@ class DocumentIndexer:
         self._state = state
         self._watch = watch
         self._read: dict[Path, float] = {}
-        """When what was read was last changed, also where nothing of it is remembered."""
+        """Modification time of each file read, including those without content worth keeping."""
         self._unread: set[Path] = set()
-        """What is of a kind that is not read."""
+        """Files of unsupported kinds."""
 
     async def add(self, path: Path) -> AsyncIterator[Added]:
-        """A file, or all documents below a folder, but hidden ones and links: how far it is after each, and at last.
+        """Index a file, or all documents below a folder except hidden ones and links; yield the progress after each.
 
-        It is watched from then on; a file that was not read is not. Where changes are not heard, the problems say so.
+        The path is watched from then on, unless a file could not be read. If changes cannot be watched, the problems
+        say so.
         Raises NotFound, and InvalidRequest for what is neither a file nor a folder.
         """
         if not await asyncio.to_thread(path.exists):
@@ -81,22 +82,22 @@ class DocumentIndexer:
                 yield added
 
     def reread(self) -> None:
-        """Read all of it when it is looked at next."""
+        """Read everything again on the next look."""
         self._read.clear()
 
     async def watched(self) -> list[str]:
-        """What was added."""
+        """Return the added paths."""
         return sorted(await self._state.get(*_STATE))
 
     def later(self, watched: Iterable[str]) -> dict[str, str]:
-        """Where of what is watched not all changes are heard, so that they are taken up after turns only, and why."""
+        """Return the watched paths whose changes are only noticed after turns, and why."""
         return {path: why for path in watched if (why := self._watch.why_not(Path(path)))}
 
     async def sync(self, among: Collection[Path] | None = None) -> int:
-        """Take up what changed in what was added, or in some of it, and let go of what is gone; how many sections are
-        new.
+        """Reindex what changed in all added paths, or some of them, and drop deleted files; return how many sections
+        are new.
 
-        What is not there as a whole stays remembered: a disk may be elsewhere.
+        A path that is missing as a whole stays remembered, since its disk may be elsewhere.
         """
         new = 0
         for path in map(Path, await self.watched()):
@@ -108,7 +109,7 @@ class DocumentIndexer:
         return new
 
     async def stop_watching(self, source: str) -> None:
-        """What is at or below this source is added no longer."""
+        """Stop watching what is at or below this source."""
         _, _, path = source.partition(f"{Layer.DOCUMENT}:")
         gone = [each for each in await self.watched() if path and Path(each).is_relative_to(path)]
         await self._state.put(*_STATE, dict.fromkeys(gone, ""))
@@ -118,7 +119,7 @@ class DocumentIndexer:
     async def _take_up(self, path: Path) -> AsyncGenerator[Added]:
         from hob.tools.documents.documents import DocumentReader  # most owners add no documents
 
-        await asyncio.to_thread(self._watch.cover, path)  # before: what changes meanwhile is heard
+        await asyncio.to_thread(self._watch.cover, path)  # before reading, so that later changes are noticed
         files, unread = await asyncio.to_thread(_files, path), Counter[str]()
         known = await self._items.of(_OWNER).sources(f"{Layer.DOCUMENT}:{path}")
         reader, read, new, problems = DocumentReader(), 0, 0, list[str]()
@@ -155,9 +156,9 @@ class DocumentIndexer:
                 new += await self._items.replace_source(_OWNER, source, items)
         finally:
             await reader.close()
-        gone = known if await asyncio.to_thread(path.exists) else ()  # it may have been taken away meanwhile
+        gone = known if await asyncio.to_thread(path.exists) else ()  # it may have been deleted meanwhile
         for source in gone:
-            if Path(source.partition(":")[2]).is_relative_to(path):  # what is left is no longer there
+            if Path(source.partition(":")[2]).is_relative_to(path):  # the rest no longer exists
                 await self._items.replace_source(_OWNER, source, [])
         kinds = tuple(kind for kind, count in unread.most_common() if count)
         yield Added(read, new, len(files), len(files), tuple(problems), unread.total(), kinds)
@@ -175,7 +176,7 @@ def _below(folder: Path) -> Iterator[Path]:
 
 
 async def _text_of(file: Path, reader: Documents) -> str | None:
-    """What it says; None for what is no document."""
+    """Extract the text; None if the file is not a document."""
     from hob.tools.documents.text import decode
 
     if (await asyncio.to_thread(file.stat)).st_size > _MAX_BYTES:

@@ -1,5 +1,6 @@
-"""Memory's embedder and rater: those that `model.embedding` and `model.reranking` name, each of their calls in the
-ledger and within the limits."""
+"""Memory's embedder and reranker, as named by `model.embedding` and `model.reranking`, with all calls in the ledger and
+within the limits.
+"""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -26,11 +27,11 @@ from hob.providers.local.folder import ModelFolder
 from hob.providers.settings import ModelSettings
 
 SESSION, SEARCHES = SessionKey("memory:embeddings"), SessionKey("memory:searches")
-"""Under which the ledger has their calls."""
+"""Session names under which the ledger records their calls."""
 
 
 class CountedModels:
-    """Embedders by their names, each made when it is first asked, and the rater."""
+    """Embedders by name, created on first use, and the reranker."""
 
     def __init__(self, kernel: Kernel, stack: AsyncExitStack) -> None:
         config, agent = kernel.config, kernel.config[AgentSettings]
@@ -44,14 +45,14 @@ class CountedModels:
         self._catalogs: dict[tuple[str, SessionKey], ModelCatalog] = {}
 
     def reconfigure(self, config: Config) -> None:
-        """Keep to these limits of spending from now on."""
+        """Apply changed spending limits."""
         self._budget.reconfigure(config[SpendingSettings])
 
     def __call__(self, name: str) -> Embedder:
         return _Counted(self._catalog(name, SESSION))
 
     def rater(self) -> Rater | None:
-        """The one that is named, or None."""
+        """Return the configured reranker, or None."""
         settings = self._settings
         return _CountedRater(self._catalog(settings.embedding, SEARCHES)) if settings.reranking else None
 
@@ -82,7 +83,7 @@ class _CountedRater:
 
 @asynccontextmanager
 async def open_models(kernel: Kernel) -> AsyncIterator[tuple[MemoryEmbedder | None, Rater | None]]:
-    """None where the owner has named none: then memory finds by words. Nothing is asked before the first text."""
+    """Open the configured models; None for each that is not configured. Nothing is called before the first text."""
     settings = kernel.config[ModelSettings]
     if not settings.embedding and not settings.reranking:
         yield None, None
@@ -96,7 +97,7 @@ async def open_models(kernel: Kernel) -> AsyncIterator[tuple[MemoryEmbedder | No
         try:
             ref = kernel.choice.resolve(name)
             provider, model = ref.provider, ref.model
-        except ModelError:  # every call tells it
+        except ModelError:  # every call reports it
             provider, model = "", name
         vectors = kernel.store.memory_vectors
         version = ModelFolder(Path(model).expanduser()).version if provider == LOCAL else None

@@ -1,4 +1,4 @@
-"""Fetching from ER1 what is new there, now and then."""
+"""Periodic synchronisation with ER1."""
 
 import logging
 from collections.abc import Callable, Mapping
@@ -15,15 +15,15 @@ from hob.store.store import Store
 log = logging.getLogger(__name__)
 
 OVERLAP_SECONDS = 7 * 86_400.0
-"""What was recorded so long before the newest item is fetched again: it may have been transcribed since."""
+"""Seconds before the newest item that are fetched again, since they may have been transcribed meanwhile."""
 MAX_SECONDS = 3_600.0
-"""The longest pause after failures."""
+"""Maximum pause after failures."""
 
 
 class Er1Sync:
-    """Keeps what ER1 has. Its newest item is the cursor, so that nothing is missing after any crash.
+    """Imports recordings from ER1. The newest item is the cursor, so that nothing is missed after a crash.
 
-    `notify` is told when there is more.
+    `notify` is called when there are new items.
     """
 
     def __init__(
@@ -37,12 +37,12 @@ class Er1Sync:
         self._last: float | None = None
 
     def view(self) -> Mapping[str, Any]:
-        """Whether it answered last, and when (Unix seconds)."""
+        """Return whether the last call succeeded, and when (Unix seconds)."""
         connected = self._last is not None and not self._problem
         return {"connected": connected, "last_sync": self._last, "url": self._settings.url, "problem": self._problem}
 
     async def run(self, _: RunningServices) -> None:
-        """Fetch for ever, less often while it fails."""
+        """Synchronise until cancelled, less often after failures."""
         client, pause = Er1Client(self._settings), self._settings.sync_seconds
         while True:
             try:
@@ -56,7 +56,7 @@ class Er1Sync:
             await self._clock.sleep(pause)
 
     async def sync(self, client: Er1Client) -> int:
-        """Keep what is new or was changed; how much that is. Raises SourceFailed, StoreErrors."""
+        """Store what is new or changed; return how many items. Raises SourceFailed, StoreErrors."""
         items = self._store.items.of(Scope(OWNER))
         newest = await items.select("i.layer = ?", (Layer.ER1,), limit=1)
         found = await client.recorded(max(0.0, newest[0].at - OVERLAP_SECONDS) if newest else 0.0)

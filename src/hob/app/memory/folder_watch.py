@@ -1,6 +1,7 @@
-"""Hearing that files change, from Linux (inotify: https://man7.org/linux/man-pages/man7/inotify.7.html).
+"""File watching on Linux (inotify: https://man7.org/linux/man-pages/man7/inotify.7.html).
 
-Nothing is asked while nothing changes. Where a folder cannot be watched it is said why; it is looked at after turns.
+Idle while nothing changes. If a folder cannot be watched, the reason is reported, and the folder is checked after
+turns.
 """
 
 import asyncio
@@ -16,11 +17,11 @@ from hob.core.clock import Clock
 from hob.core.translation.language import translatable
 
 QUIET_SECONDS = 1.5
-"""What changes within so short a time is taken up together."""
+"""Quiet period after which changes are reported."""
 _MAX_WAITS = 4
-"""So often that is waited for at most, where something changes all the time."""
+"""Maximum quiet periods to wait for while changes continue."""
 _MAX_FOLDERS = 4_096
-"""So many are watched at most: each takes about a kilobyte of the kernel's memory."""
+"""Maximum watched folders; each takes about a kilobyte of kernel memory."""
 _EVENT = struct.Struct("iIII")
 _MOVED, _CREATE, _DELETE, _CLOSED, _SELF_GONE = 0xC0, 0x100, 0x200, 0x8, 0xC00
 _LOST, _ENDED, _IS_FOLDER = 0x4000, 0x8000, 0x4000_0000
@@ -30,14 +31,14 @@ _READ = 65_536
 
 
 class FolderWatch:
-    """Watches files and folders while it is `opened`."""
+    """Watches files and folders while `opened`."""
 
     def __init__(self) -> None:
         self._descriptor = -1
         self._add: Callable[[int, bytes, int], int]
         self._remove: Callable[[int, int], int]
         self._watched: dict[Path, Mapping[int, bytes]] = {}
-        """By what was to be watched: the kernel's number of each folder, and how names end there that count."""
+        """For each watched path, the kernel's number of each folder and the file endings that count there."""
         self._why: dict[Path, str] = {}
         self._unable = ""
         self._changed: set[Path] = set()
@@ -45,7 +46,7 @@ class FolderWatch:
 
     @contextmanager
     def opened(self) -> Iterator[None]:
-        """Hear of changes while the block is open; where the system does not tell of any, none are heard."""
+        """Receive changes while the block is open; none if the system does not support it."""
         self._unable = self._open()
         if self._unable:
             yield
@@ -61,10 +62,10 @@ class FolderWatch:
             self._watched.clear()
 
     def _open(self) -> str:
-        """Begin; why not, or nothing."""
+        """Start watching; return why it is not possible, or an empty text."""
         if sys.platform != "linux":
             return translatable("this system does not tell of changes")
-        import ctypes  # in the daemon alone
+        import ctypes  # only in the daemon
 
         library = ctypes.CDLL(None, use_errno=True)
         self._add, self._remove = library.inotify_add_watch, library.inotify_rm_watch
@@ -74,13 +75,13 @@ class FolderWatch:
         )
 
     def why_not(self, path: Path) -> str:
-        """Why changes there, or some of them, are not heard; empty where all are."""
+        """Return why changes there are not (or not all) noticed; empty if they are."""
         return self._unable or self._why.get(path, "")
 
     def cover(self, path: Path, ending: str = "", *, below: bool = True) -> None:
-        """Watch this file, or this folder and with `below` those in it but hidden ones and links, from now on.
+        """Start watching a file, or a folder and its subfolders except hidden ones and links.
 
-        Again where folders came or went. With `ending` only names that end so count. Blocks: for a thread.
+        Call again after folders came or went. With `ending`, only matching names count. Blocks: run it in a thread.
         """
         if self._descriptor < 0:
             return
@@ -106,12 +107,12 @@ class FolderWatch:
         self._let_go(before)
 
     def leave(self, path: Path) -> None:
-        """Watch it no longer."""
+        """Stop watching a path."""
         self._why.pop(path, None)
         self._let_go(self._watched.pop(path, {}))
 
     async def changes(self, clock: Clock) -> set[Path]:
-        """What was covered and has changed, as soon as it keeps quiet for a moment."""
+        """Yield covered paths that have changed, once they are quiet."""
         await self._news.wait()
         for _ in range(_MAX_WAITS):
             self._news.clear()

@@ -1,4 +1,4 @@
-"""The external knowledge engine over a kernel."""
+"""The external knowledge engine as a subsystem."""
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -12,12 +12,12 @@ from hob.memory.knowledge.settings import KnowledgeSettings
 
 @asynccontextmanager
 async def open_knowledge(kernel: Kernel) -> AsyncIterator[Contribution]:
-    """A further source of `recall` where the owner has named one."""
+    """Open the knowledge engine as a source of `recall`, if one is configured."""
     settings = kernel.config[KnowledgeSettings]
     if not settings.url and not settings.tool:
         yield Contribution()
         return
-    # it loads an HTTP library
+    # loads an HTTP library
     from hob.memory.knowledge.engine import KnowledgeEngine
 
     engine = KnowledgeEngine(settings, kernel.port(McpTools).find_tool)

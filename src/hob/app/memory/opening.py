@@ -1,4 +1,4 @@
-"""Opening memory: what it follows, its jobs, and how often it gathers what was said."""
+"""Opening of the memory subsystem: its followers, jobs and prompt sections."""
 
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -49,7 +49,7 @@ from hob.workspace.settings import WorkspaceSettings
 FOLLOWER = "memory"
 _KINDS = (EventKind.TURN, EventKind.SESSION)
 GATHER_SECONDS = 0.5
-"""What is said within so short a time is taken up together."""
+"""Seconds during which events are gathered into one batch."""
 
 
 @Lazy
@@ -61,7 +61,7 @@ def _controls() -> Any:
 
 @asynccontextmanager
 async def open_memory(kernel: Kernel) -> AsyncIterator[Contribution]:
-    """What is said is taken up by a follower of the timeline, what the owner writes as it changes."""
+    """Open memory: a follower indexes the timeline, jobs index the owner's files as they change."""
     async with open_models(kernel) as (embedder, rater):
         yield _contribution(kernel, embedder, rater)
 
@@ -86,7 +86,7 @@ def _contribution(kernel: Kernel, embedder: MemoryEmbedder | None, rater: Rater 
         background.notify()
 
     def reconfigure(config: Config) -> None:
-        """What holds from the next step of a running turn on."""
+        """Apply settings, from the next step of a running turn on."""
         before = policy(""), service.settings.recall
         policy.reconfigure(config)
         service.settings = config[MemorySettings]
@@ -128,7 +128,7 @@ def _contribution(kernel: Kernel, embedder: MemoryEmbedder | None, rater: Rater 
 
 
 def _model_jobs(service: MemoryService, embedder: MemoryEmbedder | None, asked: SearchModel | None) -> Iterator[Job]:
-    """What is done with the models that its owner has named."""
+    """Return the jobs of the configured models."""
     if embedder is not None:
         yield Job("memory_embedding", partial(_embed, service, embedder))
     if asked is not None:
@@ -136,7 +136,7 @@ def _model_jobs(service: MemoryService, embedder: MemoryEmbedder | None, asked: 
 
 
 def _sections(kernel: Kernel, service: MemoryService, expertise: ExpertiseKeeper) -> Sequence[PromptSection]:
-    """What is written into each prompt as it is then."""
+    """Return the prompt sections that are rendered anew for each prompt."""
     owners = partial(_is_owners, service)
     return (
         PrivateSection(),
@@ -152,12 +152,12 @@ async def _embed(service: MemoryService, embedder: MemoryEmbedder, _: RunningSer
 
 
 def _is_owners(service: MemoryService, turn: Turn) -> bool:
-    """Whether a prompt is the owner's alone; a preview's turn has no message."""
+    """Return whether a prompt is the owner's alone. A preview's turn has no message."""
     return service.allowed(turn, "") if turn.inbounds else not is_group(turn.session)
 
 
 def _er1(kernel: Kernel, notify: Callable[[], None]) -> tuple[tuple[Job, ...], Callable[[], Mapping[str, Any]] | None]:
-    """Its job and its view, where its address is known."""
+    """Return the ER1 job and status, if its address is configured."""
     settings = kernel.config[Er1Settings]
     if not settings.url:
         return (), None
@@ -169,19 +169,19 @@ def _er1(kernel: Kernel, notify: Callable[[], None]) -> tuple[tuple[Job, ...], C
 
 
 def _nothing() -> None:
-    """It runs in the background."""
+    """Do nothing: no embedder is configured."""
 
 
 def follower_of(settings: MemorySettings, notify: Callable[[], None] = _nothing) -> Follower:
-    """It takes up what was said, from the beginning; `notify` is told when there may be more."""
+    """Return the follower that indexes the timeline from the beginning; `notify` is called when there may be more."""
     work = TurnIndexer(settings, notify).work
     return Follower(FOLLOWER, work, _KINDS, Start.BEGINNING, at_once=50, pause=GATHER_SECONDS)
 
 
 class TurnIndexer:
-    """Takes up what was said in turns that have ended, and in conversations that were imported.
+    """Indexes finished turns and imported conversations.
 
-    It is read and kept in one transaction with the cursor.
+    Reading and storing share a transaction with the cursor.
     """
 
     def __init__(self, settings: MemorySettings, notify: Callable[[], None] = _nothing) -> None:
@@ -189,7 +189,7 @@ class TurnIndexer:
         self._notify = notify
 
     async def work(self, events: Sequence[tuple[int, TimelineEvent]]) -> Effects | None:
-        """The items of those turns that are done, and of what was imported; None while there are none."""
+        """Return the effects for finished turns and imports among these events; None if there are none."""
         turns = [event.turn for _, event in events if event.turn and event.classification == TurnState.DONE]
         imports = [event for _, event in events if event.kind is EventKind.SESSION and event.name == IMPORTED]
         return Effects(partial(self._index, turns, imports), self._notify) if turns or imports else None

@@ -1,4 +1,4 @@
-"""Looking at the owner's files: as they change, and after turns; how often what has expired is let go of."""
+"""Job that indexes the owner's files when they change and after turns, and prunes expired items."""
 
 import asyncio
 import math
@@ -16,19 +16,19 @@ from hob.memory.service import MemoryService
 from hob.workspace.settings import WorkspaceSettings
 
 PRUNE_SECONDS = 86_400.0
-"""Least time between letting go of what has expired, and the next."""
+"""Minimum seconds between two prunings."""
 LOOK_SECONDS = 30.0
-"""Least time between two looks at the owner's files after turns."""
+"""Minimum seconds between two looks at the owner's files after turns."""
 WALK_SECONDS = 300.0
-"""Least time between two looks after turns at documents that were added."""
+"""Minimum seconds between two looks at added documents after turns."""
 _REST = 9
-"""So many times as long as a look took nothing is looked at because it changed."""
+"""After a look, changes are ignored for this many times its duration."""
 
 
 class OwnersFiles:
-    """A job that takes up what changes in the owner's files, and lets go of what has expired.
+    """Job that indexes changes in the owner's files and prunes expired items.
 
-    While nothing happens and no file changes, nothing is asked of memory either.
+    While nothing happens and no file changes, memory is not queried either.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class OwnersFiles:
         watch: FolderWatch,
         notify: Callable[[], None],
     ) -> None:
-        """`notify` is told when there may be more to find."""
+        """`notify` is called when there may be new items."""
         self._kernel = kernel
         self._service = service
         self._files = files
@@ -51,7 +51,7 @@ class OwnersFiles:
         self._looking = asyncio.Lock()
 
     async def run(self, _: RunningServices) -> None:
-        """Look until cancelled. Raises StoreErrors."""
+        """Run until cancelled. Raises StoreErrors."""
         with self._watch.opened(), unwrap_single_error():
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._after_turns())
@@ -63,7 +63,7 @@ class OwnersFiles:
             pruned = walked = -math.inf
             while True:
                 news.clear()
-                looked = clock.monotonic()  # before: what happens during a look is looked at after it
+                looked = clock.monotonic()  # before the look, so that changes during it are looked at afterwards
                 walks, prunes = looked - walked > WALK_SECONDS, looked - pruned > PRUNE_SECONDS
                 await self._look(None if walks else ())
                 walked = looked if walks else walked
@@ -84,7 +84,7 @@ class OwnersFiles:
             await clock.sleep(_REST * (clock.monotonic() - began))
 
     async def _look(self, documents: Collection[Path] | None) -> None:
-        """At identity files and daily notes, and at these documents of those that were added; None: at all."""
+        """Look at identity files, daily notes, and these added documents (None: all of them)."""
         async with self._looking:
             await asyncio.to_thread(self._cover)
             await self._files.sync()

@@ -1,4 +1,4 @@
-"""Memory as a service over the store."""
+"""Construction of the memory service."""
 
 from collections.abc import Collection
 
@@ -18,13 +18,13 @@ from hob.store.store import Store
 
 
 class MemoryPolicy:
-    """Whether the owner's turns may use memory: what forbids them the tool `recall` forbids it."""
+    """Whether the owner's turns may use memory; a rule that denies the tool `recall` denies it too."""
 
     def __init__(self, policy: PolicySettings) -> None:
         self._policy = policy
 
     def reconfigure(self, config: Config) -> None:
-        """These settings hold from now on."""
+        """Apply changed settings."""
         self._policy = config[PolicySettings]
 
     def __call__(self, model: str) -> bool:
@@ -44,7 +44,7 @@ def open_service(
     plugin_layers: Collection[str] = (),
     assistance: Assistance | None = None,
 ) -> MemoryService:
-    """Memory over this store, with these layers of plug-ins."""
+    """Open memory over this store, with these plug-in layers."""
     allows, settings = policy or MemoryPolicy(config[PolicySettings]), config[MemorySettings]
     zone = zone_of(config[AgentSettings].timezone)
     retriever = Retriever(store.memory_index, embedder, Profile(settings.profile), zone)

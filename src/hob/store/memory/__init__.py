@@ -1,1 +1,1 @@
-"""What is remembered, as rows."""
+"""Tables of memory."""

@@ -1,4 +1,4 @@
-"""What a text is found by: the stems of its words, in English or German, and what kind of sentence it is."""
+"""Text analysis for the index: English and German stems, and the kind of a text."""
 
 import re
 import threading
@@ -25,7 +25,7 @@ _MAY = re.compile(
     r"(?:(?<=\bin )|(?<=\bof )|(?<=\bsince )|(?<=\blast )|(?<=\bnext )|(?<=\bthis )|(?<=\d )|(?<=\dth ))may\b|"
     r"\bmay(?= \d)"
 )
-"""The month, which is the only one whose name is a small word too."""
+"""The month May, the only one whose name is also a stop word."""
 _ENGLISH_WORDS = """
     a an the and or but if then of to in on at for with about from by as is are was were be been being do does did done
     have has had having i you he she it we they me him her them my your his its our their this that these those what
@@ -49,7 +49,7 @@ _ENGLISH = frozenset(_ENGLISH_WORDS.split())
 _GERMAN = frozenset(_GERMAN_WORDS.split())
 _GERMAN_STOP = _GERMAN | {"s"}
 SMALL_WORDS: Final = _ENGLISH | _GERMAN
-"""Words that tell nothing of what a text is about."""
+"""Words that say nothing about a text's subject."""
 
 _SAME_IN_ENGLISH = """
     go went gone goes going|buy bought|see saw seen|take took taken|make made|give gave given|get got gotten|come came|
@@ -122,20 +122,20 @@ _SHORT = 120
 
 
 class Kind:
-    """What kind of sentences a text is made of, told by its surface; a number holds any of them."""
+    """Surface features of a text; a bit mask."""
 
     QUESTION: Final = 1
-    """Ends as a question."""
+    """Ends with a question."""
     BARE_QUESTION: Final = 2
     """Is a short question and little else."""
     TIME: Final = 4
-    """Tells when."""
+    """Says when."""
     OWN_PAST: Final = 8
-    """Tells what its writer did."""
+    """Says what its writer did."""
     LIKING: Final = 16
-    """Tells what its writer likes, has or wants."""
+    """Says what its writer likes, has or wants."""
     NAME: Final = 32
-    """Names somebody or some place."""
+    """Names a person or place."""
 
 
 _KINDS = ((Kind.TIME, _TIME), (Kind.OWN_PAST, _OWN_PAST), (Kind.LIKING, _LIKING), (Kind.NAME, _NAME))
@@ -147,7 +147,7 @@ _TELLING = _SELVES | {
 
 
 class _Possible(dict[str, int]):
-    """Of which kinds a text may be that holds a word: only for these the patterns are tried."""
+    """Features a text with a given word may have; only their patterns are tried."""
 
     def __missing__(self, word: str) -> int:
         kind = Kind.TIME if _TIME.search(f"{word.removeprefix('5')} x") or word.isdigit() else 0
@@ -163,7 +163,7 @@ _POSSIBLE = _Possible()
 
 
 def kind_of(text: str, words: Iterable[str] | None = None) -> int:
-    """The kinds of this text, of which these are the words."""
+    """Return the features of a text, given its words."""
     possible = reduce(or_, {*map(_POSSIBLE.__getitem__, words_of(text) if words is None else words)}, Kind.NAME)
     kind = sum(number for number, pattern in _KINDS if number & possible and pattern.search(text))
     if text.rstrip().endswith("?"):
@@ -172,7 +172,7 @@ def kind_of(text: str, words: Iterable[str] | None = None) -> int:
 
 
 def words_of(text: str) -> list[str]:
-    """The words in lower case, without possessives."""
+    """Split into words in lower case, without possessives."""
     if "may" in text or "May" in text:
         text = _MAY.sub(" 5may ", text)
     if "'" in text or "\u2019" in text:
@@ -181,25 +181,25 @@ def words_of(text: str) -> list[str]:
 
 
 def is_german(words: Iterable[str]) -> bool:
-    """Whether more of the small words are German than English."""
+    """Return whether more of the small words are German than English."""
     given = list(words)
     return sum(map(_GERMAN.__contains__, given)) > sum(map(_ENGLISH.__contains__, given))
 
 
 def dated(at: float) -> str:
-    """The day in words, as it is indexed."""
+    """Format the day in words, as it is indexed."""
     moment = datetime.fromtimestamp(at, UTC)
     return f"{moment.day} {_MONTHS[0].split()[moment.month - 1].capitalize()} {moment.year}"
 
 
 END: Final = "~"
-"""Marks a stem by which a word is found that only ends so."""
+"""Marks a stem that matches words ending so."""
 _COMPOUND, _HEAD, _TAIL = 8, 3, 4
 _BEGINNING, _FEW_WORDS = 5, 3
 
 
 class _Stems(dict[str, str]):
-    """The stems of the words that were met first."""
+    """Cache of the first words' stems."""
 
     def __init__(self, stem: Callable[[str], str]) -> None:
         super().__init__()
@@ -213,7 +213,7 @@ class _Stems(dict[str, str]):
 
 
 class Analyzer:
-    """Finds the stems of words. May be used by several threads."""
+    """Stems words. Thread-safe."""
 
     def __init__(self) -> None:
         self._english, self._german = _Stems(self._stem_english), _Stems(stem_german)
@@ -227,9 +227,9 @@ class Analyzer:
         del self._english["may"]  # as a word it is a stop word
 
     def stems(self, words: Sequence[str]) -> list[str]:
-        """The stems of a text's words, in its language, without stop words.
+        """Return the stems of a text's words in its language, without stop words.
 
-        A long German word is found by its ends too (`~kurs` of `abendkurs`), since it may be a compound.
+        A long German word is also indexed by its endings (`~kurs` for `abendkurs`), since it may be a compound.
         """
         if not is_german(words):
             return list(map(self._english.__getitem__, filterfalse(_ENGLISH.__contains__, words)))
@@ -243,9 +243,9 @@ class Analyzer:
         return found
 
     def concepts(self, query: str) -> list[tuple[str, ...]]:
-        """The words of a query that count, each with its stems in both languages and as the end of a German word.
+        """Return the significant words of a query, each with its stems in both languages and as a German word ending.
 
-        An irregular German word has its plain stem too, by which an older Hob indexed some of them.
+        An irregular German word includes its plain stem, under which older releases indexed it.
         """
         words = words_of(query)
         german = is_german(words)
@@ -254,9 +254,9 @@ class Analyzer:
         return list(dict.fromkeys(map(self._stems_of, kept)))
 
     def beginnings(self, query: str) -> dict[tuple[str, ...], str]:
-        """With what German compounds may begin that hold a word of the query, by the word's stems as in `concepts`.
+        """Return beginnings of German compounds that contain a word of the query, by the word's stems as in `concepts`.
 
-        Nothing where the query may be no German: of few words any may be.
+        Empty if the query cannot be German; a query of few words always may be.
         """
         words = words_of(query)
         if not is_german(words) and (len(words) > _FEW_WORDS or not _ENGLISH.isdisjoint(words)):
@@ -290,9 +290,9 @@ _ENDINGS = ("em", "er", "nd")
 
 
 def stem_german(word: str, shortest: int = 3) -> str:
-    """The stem of a German word, by the rules of CISTEM (Weissweiler and Fraser, 2017), case left out.
+    """Return the stem of a German word by the rules of CISTEM (Weissweiler and Fraser, 2017), ignoring case.
 
-    What has only `shortest` letters left is not shortened.
+    Stems are not shortened below `shortest` letters.
     """
     word = word.translate(_FOLDED)
     if word.startswith("ge") and len(word) >= 6:

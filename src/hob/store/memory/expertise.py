@@ -1,4 +1,4 @@
-"""How well each skill works, counted from the timeline."""
+"""Use of each skill, counted from the timeline."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -32,7 +32,7 @@ class Use(NamedTuple):
 
 
 class SkillRecord(NamedTuple):
-    """What a skill did so far; `recent` are its last outcomes, the newest last."""
+    """A skill's counts so far; `recent` holds its last outcomes, newest last."""
 
     skill: str
     successes: int
@@ -43,14 +43,14 @@ class SkillRecord(NamedTuple):
 
 
 class StoredExpertise(StorePart):
-    """Counts what happened since it was looked last."""
+    """Counts the events since the last look."""
 
     def __init__(self, access: DatabaseAccess, timeline: Timeline) -> None:
         super().__init__(access)
         self._timeline = timeline
 
     async def count(self, use_of: Callable[[TimelineEvent], Use | None]) -> Sequence[SkillRecord]:
-        """All skills, up to now; `use_of` tells what an event says of one. Raises StoreErrors."""
+        """Return all skills up to now; `use_of` maps an event to a use. Raises StoreErrors."""
         row = await self._readers.read(lambda connection: find_row(connection, PLACE, (EXPERTISE, "")))
         place = 0 if row is None else int(row[0])
         while (found := await self._timeline.follow(place, _AT_ONCE, kinds=KINDS)).upto > place:
@@ -65,7 +65,7 @@ class StoredExpertise(StorePart):
 def _add(connection: apsw.Connection, *, uses: Sequence[tuple[Use, TimelineEvent]], old: int, new: int) -> None:
     row = find_row(connection, PLACE, (EXPERTISE, ""))
     if row is not None and row[0] > old:
-        return  # it was counted meanwhile
+        return  # counted by somebody else meanwhile
     for skill in dict.fromkeys(use.skill for use, _ in uses):
         some = [each for each in uses if each[0].skill == skill]
         successes, failures, seconds, last, recent = find_row(connection, _ONE, (skill,)) or (0, 0, 0.0, 0.0, "")

@@ -1,6 +1,6 @@
-"""What is known as facts, in two times: when something is so, and when Hob held it to be so.
+"""Bitemporal facts: when something holds in the world, and when Hob held it to be so.
 
-No fact is changed: its record is closed and another one is written. An item of its own makes each findable.
+Facts are never changed: a record is closed and another one written. Each has an item of its own that makes it findable.
 """
 
 import hashlib
@@ -28,7 +28,7 @@ from hob.store.timeline import write_events
 
 SOURCE = f"{Layer.FACT}:said"
 Decide: TypeAlias = Callable[[Sequence[Fact]], FactChange | None]
-"""What is to be changed, given what is known then; None: nothing."""
+"""Decides on a change, given what is known; None for no change."""
 
 _COLUMNS = (
     "i.id, f.subject, f.predicate, f.object, i.at, c.text, f.valid_from, f.valid_to, f.recorded_from, f.recorded_to,"
@@ -69,7 +69,7 @@ _VERSIONS = (
 
 
 TOLD, TELLING = "told", "telling"
-"""Up to which item the owner was told what was remembered, and from which on the newest turn tells it."""
+"""The last item the owner was told about, and the item from which the newest turn tells."""
 _SAID = "SELECT i.session, i.turn, t.trace_id FROM memory_items i LEFT JOIN turns t ON t.id = i.turn WHERE i.id = ?"
 _TEXT = "SELECT c.id, c.text FROM memory_items i JOIN content c ON c.id = i.text WHERE i.id = ?"
 _NEWS = (
@@ -91,7 +91,7 @@ _TELLS_NO_MORE = "DELETE FROM memory_work WHERE name = ? AND about != ?"
 
 
 class FactCounts(NamedTuple):
-    """How many facts are recorded now: all, not sure, with an end, both of that, and sure and so at this time."""
+    """Number of current records: all, unconfirmed, ended, both of these, and confirmed ones that hold now."""
 
     all: int
     unsure: int
@@ -101,30 +101,30 @@ class FactCounts(NamedTuple):
 
 
 class StoredFacts(StorePart):
-    """Keeps facts. Every call names whose they are."""
+    """Stores facts. Every call names a scope."""
 
     async def known(self, scope: Scope) -> list[Fact]:
-        """What is recorded now, also what was so once. Raises StoreErrors."""
+        """Return the current records, including facts that have ended. Raises StoreErrors."""
         return await self._facts(_NOW, (scope.person, scope.agent))
 
     async def recorded(self, scope: Scope) -> list[Fact]:
-        """All that was ever recorded and not forgotten. Raises StoreErrors."""
+        """Return every record that was not forgotten. Raises StoreErrors."""
         return await self._facts(f"{_FACTS}{_ORDER}", (scope.person, scope.agent))
 
     async def known_at(self, scope: Scope, at: float) -> list[Fact]:
-        """What was recorded at that time. Raises StoreErrors."""
+        """Return what was recorded at that time. Raises StoreErrors."""
         return await self._facts(_KNOWN_AT, (scope.person, scope.agent, at, at))
 
     async def changed(self, scope: Scope, change: str) -> list[Fact]:
-        """What this change recorded, as far as it still stands. Raises StoreErrors."""
+        """Return what this change recorded and is still current. Raises StoreErrors."""
         return await self._facts(_OF_CHANGE, (scope.person, scope.agent, change))
 
     async def beginning(self, scope: Scope, id: str) -> list[Fact]:
-        """The facts whose ids begin so, two at most, also those that are recorded no longer. Raises StoreErrors."""
+        """Return at most two facts whose ids begin so, closed ones included. Raises StoreErrors."""
         return await self._facts(_BEGINNING, (scope.person, scope.agent, id, f"{id}g"))
 
     async def versions(self, scope: Scope, ids: Sequence[str]) -> list[str]:
-        """The items of all records of these facts, closed ones too. Raises StoreErrors."""
+        """Return the items of all records of these facts, closed ones included. Raises StoreErrors."""
         sql, values = _VERSIONS.format(marks(ids)), (scope.person, scope.agent, *ids)
         return [row[0] for row in await self._readers.read(lambda connection: all_rows(connection, sql, values))]
 
@@ -138,11 +138,11 @@ class StoredFacts(StorePart):
         work: tuple[str, str, int] | None = None,
         moves: Sequence[GoalMove] = (),
     ) -> list[Fact]:
-        """Record what is decided, one after the other, in one transaction with how far the work has come.
+        """Record the decisions in order, in one transaction with the progress of the work.
 
-        Each decision is a change of its own, the first of that name, so that an undo takes back no other.
+        Each decision is a change of its own, the first under the given name, so that an undo takes back no other.
 
-        Gives what is recorded anew, goals as facts; what came of such work is told in the timeline. Raises StoreErrors.
+        Returns the new records, with goals as facts. Background work is reported in the timeline. Raises StoreErrors.
         """
         now = self._now()
         made: list[Fact] = []
@@ -163,17 +163,17 @@ class StoredFacts(StorePart):
         return made
 
     async def count(self, scope: Scope) -> FactCounts:
-        """How many there are. Raises StoreErrors."""
+        """Count the facts. Raises StoreErrors."""
         values = {"person": scope.person, "agent": scope.agent, "now": self._now()}
         rows = await self._readers.read(lambda connection: all_rows(connection, _COUNTS, values))
         return FactCounts(*map(int, rows[0]))
 
     async def decisions(self) -> dict[str, int]:
-        """How often what a model proposed ended so, ever. Raises StoreErrors."""
+        """Return how often each decision about a proposal was made, ever. Raises StoreErrors."""
         return dict(await self._readers.read(lambda connection: all_rows(connection, _DECISIONS)))
 
     async def news(self, scope: Scope, turn: TurnId) -> list[Fact]:
-        """What was recorded in the background and not told yet; told again to the same turn. Raises StoreErrors."""
+        """Return background records the owner was not told of; the same turn gets them again. Raises StoreErrors."""
         if not await self._readers.read(lambda connection: _news(connection, scope, turn)):
             return []
 
@@ -188,7 +188,7 @@ class StoredFacts(StorePart):
 
     @transaction
     def undo(self, connection: apsw.Connection, scope: Scope, change: str, by: str) -> list[Fact]:
-        """What was known before the change is known again; what it had recorded. Raises StoreErrors."""
+        """Restore what was known before the change; return what the change had recorded. Raises StoreErrors."""
         now = self._now()
         whose = (scope.person, scope.agent, change)
         gone = [_load(row) for row in all_rows(connection, _OF_CHANGE, whose)]
@@ -203,7 +203,7 @@ class StoredFacts(StorePart):
 
 
 def decision_of(change: FactChange | None) -> str:
-    """What was decided, by the name of the decision."""
+    """Return the name of the decision."""
     if change is None:
         return "none"
     if change.confirmed:
@@ -227,14 +227,14 @@ def _news(connection: apsw.Connection, scope: Scope, turn: TurnId) -> list[Fact]
 
 
 def _tell(connection: apsw.Connection, made: Sequence[Fact], now: float) -> None:
-    """Write what was remembered into the timeline, where it was said; the events bear the ids of the changes."""
+    """Add what was remembered to the timeline of the turn where it was said; events carry the ids of the changes."""
     for fact in made:
         if fact.valid_to is None and fact.state is not FactState.ASKED:
             _write_event(connection, fact.change, fact.id, fact.id, "".join(fact.evidence[-1:]), "remembered", now)
 
 
 def _write_event(connection: apsw.Connection, id: str, about: str, item: str, said: str, name: str, now: float) -> None:
-    """The text of an item, told in the turn of another one; `about` is what an undo takes back."""
+    """Write an item's text into another item's turn; `about` is what an undo takes back."""
     session, turn, trace = find_row(connection, _SAID, (said,)) or ("", "", None)
     row, text = all_rows(connection, _TEXT, (item,))[0]
     content_writer = ContentWriter(connection)
@@ -256,7 +256,7 @@ def _record(connection: apsw.Connection, scope: Scope, change: FactChange, name:
         if kept := _keep(connection, scope, fact):
             made.append(kept)
         elif not made:
-            return []  # it was forgotten: what was said of it changes nothing
+            return []  # it was forgotten, so statements about it change nothing
     whose = (scope.person, scope.agent)
     rows = [find_row(connection, _CLOSE, (now, name, id, *whose)) for id in change.closed]
     closed = {row[0]: row[1] for row in rows if row is not None}
@@ -292,7 +292,7 @@ def _keep(connection: apsw.Connection, scope: Scope, fact: Fact) -> Fact | None:
 
 
 def put_fact(connection: apsw.Connection, item: MemoryItem, fact: Fact) -> None:
-    """Record the fact that this item tells."""
+    """Record the fact that this item holds."""
     connection.execute(
         _ADD,
         (
@@ -304,7 +304,7 @@ def put_fact(connection: apsw.Connection, item: MemoryItem, fact: Fact) -> None:
 
 
 def _next_place(connection: apsw.Connection, fact: Fact) -> int:
-    """By which records of the same fact are told apart: when it was recorded, in milliseconds, or somewhat later."""
+    """Return the number that distinguishes records of one fact: the time in milliseconds, or the next free one."""
     last: int = all_rows(connection, _LAST_PLACE, (SOURCE,))[0][0]
     return max(int(fact.recorded_from * 1000), last + 1)
 
@@ -320,13 +320,13 @@ def _confirm(connection: apsw.Connection, scope: Scope, id: str, evidence: Seque
 
 
 def tombstone_of_fact(scope: Scope, fact: Fact) -> bytes:
-    """By which the same is known again that was forgotten, however it is made anew."""
+    """Identifies a forgotten fact however it is derived again."""
     whole = "\0".join(("fact", scope.person, scope.agent, *fact.key, str(fact.valid_to), fact.state))
     return hashlib.sha256(whole.encode("utf-8", "replace")).digest()
 
 
 def describe_fact(fact: Fact) -> str:
-    """The fact as a line that is searched and shown."""
+    """Format the fact as a line for search and display."""
     since = f"since {utc_day(fact.valid_from)}" if fact.valid_from is not None else ""
     until = f"until {utc_day(fact.valid_to)}" if fact.valid_to is not None else ""
     when = f" ({', '.join(filter(None, (since, until)))})" if since or until else ""

@@ -1,4 +1,4 @@
-"""What a person wants to reach. An item of its own makes each goal findable; what came of it are items made of that."""
+"""Goals of a person. Each has an item of its own that makes it findable; its notes are items derived from that."""
 
 from dataclasses import replace
 
@@ -33,7 +33,7 @@ _SAID = (
     " JOIN memory_evidence e ON e.seq = g.seq JOIN memory_items m ON m.id = e.source JOIN content c ON c.id = m.text"
     " WHERE g.scope = ? AND g.agent = ? AND c.text IS NOT NULL ORDER BY m.seq"
 )
-"""What was said when a goal was taken from it."""
+"""The words a goal was taken from."""
 _TAKEN = (
     f"SELECT {_COLUMNS} FROM memory_items n JOIN memory_items i"  # noqa: S608
     f" ON i.id = CASE n.kind WHEN '{KIND}' THEN n.id ELSE n.evidence ->> 0 END"
@@ -41,7 +41,7 @@ _TAKEN = (
     " AND +n.agent = ? AND n.seq > ? AND c.text IS NOT NULL"
     " AND EXISTS (SELECT 1 FROM timeline t WHERE t.event_id = n.id) ORDER BY n.seq"
 )
-"""The goals that an item of the background tells of, by its event in the timeline."""
+"""Goals that a background item reports, by its event in the timeline."""
 _STAYS = "UPDATE memory_items SET expires_at = NULL WHERE id = ?"
 _PREDICATES = {GoalState.OPEN: "has_the_goal", GoalState.DONE: "has_reached", GoalState.DROPPED: "has_dropped"}
 _ADD = "INSERT INTO memory_goals (seq, scope, agent, state, due, changed) VALUES (?, ?, ?, ?, ?, ?)"
@@ -52,11 +52,11 @@ _SHORTEST = 6
 
 
 class StoredGoals(StorePart):
-    """Implements `Goals`. Every call names whose they are."""
+    """Implements `Goals`. Every call names a scope."""
 
     @snapshot
     def goals(self, connection: apsw.Connection, scope: Scope) -> list[Goal]:
-        """All, the open ones first by when they are due, each with what came of it. Raises StoreErrors."""
+        """Return all goals with their notes, open ones first by due date. Raises StoreErrors."""
         whose = (scope.person, scope.agent)
         rows = all_rows(connection, _ALL, whose)
         notes: dict[str, list[GoalNote]] = {}
@@ -69,12 +69,12 @@ class StoredGoals(StorePart):
         return [replace(goal, evidence=tuple(notes.get(goal.id, ()))) for goal in found]
 
     async def count(self, scope: Scope) -> int:
-        """How many are open. Raises StoreErrors."""
+        """Count the open goals. Raises StoreErrors."""
         whose = (scope.person, scope.agent)
         return int((await self._readers.read(lambda connection: all_rows(connection, _OPEN, whose)))[0][0])
 
     async def add(self, scope: Scope, goal: Goal) -> Goal:
-        """Keep it; the one that is open and says the same, where there is one. Raises StoreErrors."""
+        """Add a goal, or return the open one that says the same. Raises StoreErrors."""
         now = self._now()
 
         def job(connection: apsw.Connection) -> Goal:
@@ -89,7 +89,7 @@ class StoredGoals(StorePart):
     async def change(
         self, scope: Scope, id: str, state: GoalState | None, due: float | None, note: GoalNote | None, label: Label
     ) -> Goal:
-        """Another state or day, and what shows it; what is None stays. Raises NotFound, StoreErrors."""
+        """Change state or due date, or add a note; None leaves a value as it is. Raises NotFound, StoreErrors."""
         now = self._now()
 
         def job(connection: apsw.Connection) -> Goal:
@@ -106,7 +106,7 @@ class StoredGoals(StorePart):
         return await self._whole(scope, await self._writer.write(job))
 
     async def turn_back(self, scope: Scope, id: str) -> Goal:
-        """Open what is closed again, and drop what is open. Raises NotFound, StoreErrors."""
+        """Reopen a closed goal, or drop an open one. Raises NotFound, StoreErrors."""
         known = [goal for goal in await self.goals(scope) if len(id) >= _SHORTEST and goal.id.startswith(id)]
         if len(known) != 1:
             raise NotFound(translatable("there is no goal {id}", id=id))
@@ -118,7 +118,7 @@ class StoredGoals(StorePart):
 
 
 def _standing(connection: apsw.Connection, scope: Scope, text: str) -> Goal | None:
-    """The open goal that says the same."""
+    """Find the open goal that says the same."""
     same, known = _folded(text), map(_load, all_rows(connection, _ALL, (scope.person, scope.agent)))
     return next((each for each in known if each.state is GoalState.OPEN and _folded(each.text) == same), None)
 
@@ -151,7 +151,7 @@ def _note(
 
 
 def move_goal(connection: apsw.Connection, scope: Scope, move: GoalMove, now: float) -> MemoryItem | None:
-    """Keep a new goal, or close one with the words that say so; its item or that of the words. None: it is known."""
+    """Add a goal, or close one with the words that say so. Returns the item of either; None if it is known."""
     goal, said = move.goal, move.said
     connection.execute(_STAYS, (said.id,))
     if goal.id:
@@ -167,19 +167,19 @@ def move_goal(connection: apsw.Connection, scope: Scope, move: GoalMove, now: fl
 
 
 def goals_since(connection: apsw.Connection, scope: Scope, seq: int) -> list[Fact]:
-    """What was taken of goals from what was said, in items after this row; each as a fact with the goal's id."""
+    """Return goals taken from messages in items after this row, as facts with the goal's id."""
     return [fact_of(_load(row)) for row in all_rows(connection, _TAKEN, (SOURCE, scope.person, scope.agent, seq))]
 
 
 def fact_of(goal: Goal) -> Fact:
-    """The goal as a sentence about the owner, under its own id."""
+    """Return the goal as a sentence about the owner, under its own id."""
     due = f" (due {utc_day(goal.due)})" if goal.due is not None else ""
     predicate = _PREDICATES[goal.state]
     return Fact(subject=OWNER, predicate=predicate, object=f"\u201c{goal.text}\u201d{due}", at=goal.created, id=goal.id)
 
 
 def put_goal(connection: apsw.Connection, item: MemoryItem, goal: Goal) -> None:
-    """Keep the goal that this item tells."""
+    """Record the goal that this item holds."""
     row = (item.seq, item.scope.person, item.scope.agent, goal.state.value, goal.due, goal.changed)
     connection.execute(_ADD, row)
 

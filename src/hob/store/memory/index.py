@@ -1,4 +1,4 @@
-"""What makes items findable by their words, kept beside them in the transaction that changes them."""
+"""The inverted index of items, kept in the transaction that changes them."""
 
 import json
 from array import array
@@ -55,7 +55,7 @@ _DROP_BLOCK = "DELETE FROM memory_postings WHERE scope = ? AND term = ? AND bloc
 
 
 def add(connection: apsw.Connection, items: Sequence[MemoryItem]) -> None:
-    """Index these items, which have their rows."""
+    """Index these stored items."""
     scopes: dict[tuple[str, str], int] = {}
     sessions: dict[tuple[int, str], int] = {}
     counts: defaultdict[tuple[str, int], list[int]] = defaultdict(lambda: [0, 0])
@@ -97,12 +97,12 @@ def add(connection: apsw.Connection, items: Sequence[MemoryItem]) -> None:
 
 
 def missing(connection: apsw.Connection, at_most: int) -> list[int]:
-    """The newest rows that came before all that is indexed: those which an older Hob kept."""
+    """Return the newest rows older than the index, stored by a release without one."""
     return [seq for (seq,) in all_rows(connection, _MISSING, (at_most,))]
 
 
 def remove(connection: apsw.Connection, seqs: Sequence[int]) -> None:
-    """Leave nothing of these rows. Their texts may be erased already."""
+    """Remove these rows from the index. Their texts may be erased already."""
     given = json.dumps(list(seqs))
     counts: defaultdict[tuple[str, int], list[int]] = defaultdict(lambda: [0, 0])
     gone: defaultdict[tuple[int, str, int], set[int]] = defaultdict(set)
@@ -137,7 +137,7 @@ def _count(connection: apsw.Connection, counts: Mapping[tuple[str, int], Sequenc
 
 
 def unpacked(postings: bytes) -> "array[int]":
-    """The postings of a block."""
+    """Unpack the postings of a block."""
     found = array("I")
     found.frombytes(postings)
     return found

@@ -1,4 +1,4 @@
-"""What was said, in a turn that has ended or before Hob was there, as memory takes it up."""
+"""Indexing of finished turns and imported conversations."""
 
 from collections.abc import Callable, Iterable, Sequence
 
@@ -27,7 +27,7 @@ _IMPORTED = (
 
 
 def index_turns(connection: apsw.Connection, turns: Iterable[TurnId], make: MakeItems) -> int:
-    """Keep what is worth it of what was said in these turns; how many items are new. Again does no harm."""
+    """Store what is worth keeping from these turns; return how many items are new. Idempotent."""
     return sum(len(add_items(connection, _made(connection, turn, make))) for turn in turns)
 
 
@@ -37,9 +37,8 @@ def index_import(
     since: float,
     make: Callable[[SessionKey, Sequence[Entry]], Iterable[MemoryItem]],
 ) -> int:
-    """Keep what is worth it of the messages from then on (Unix seconds) that were imported into a conversation.
-
-    How many items are new. Again does no harm.
+    """Store what is worth keeping from messages imported since then (Unix seconds); return how many items are new.
+    Idempotent.
     """
     entries = [load_entry(row) for row in all_rows(connection, _IMPORTED, (session, since))]
     return len(add_items(connection, make(session, entries)))

@@ -1,4 +1,4 @@
-"""The items of memory. Each read names a scope; nothing here reads across scopes."""
+"""Items of memory. Every read names a scope; nothing here reads across scopes."""
 
 import json
 from collections.abc import Collection, Iterable, Sequence
@@ -20,15 +20,15 @@ COLUMNS = (
     "i.seq, i.id, i.scope, i.agent, i.layer, i.source, i.session, i.position, i.turn, i.speaker, i.role, i.kind, i.at,"
     " i.origin, i.trust, i.valid_from, i.valid_to, i.superseded_by, i.evidence, i.importance, i.expires_at, c.text"
 )
-"""Of an item, as `load_item` takes them; from TABLES."""
+"""Columns of an item in the order `load_item` expects; from TABLES."""
 TABLES = "memory_items i JOIN content c ON c.id = i.text"
 MINE = "i.scope = ? AND i.agent = ? AND c.text IS NOT NULL"
-"""Selects what is of one scope: its person and its agent."""
+"""Selects one scope: a person and an agent."""
 STOOD = (
     "i.at <= ? AND NOT EXISTS"
     " (SELECT 1 FROM memory_items n WHERE n.id = i.superseded_by AND i.superseded_by != '' AND n.at <= ?)"
 )
-"""Selects what was there at a time and had not been replaced by then."""
+"""Selects items that existed at a time and were not replaced by then."""
 
 _INSERT = (
     "INSERT INTO memory_items (id, scope, agent, layer, source, session, position, turn, speaker, role, kind, at,"
@@ -58,12 +58,12 @@ _TRUST = (
     " AND (layer = 'document' AND origin IN ('file', 'client')"
     " OR layer = 'conversation' AND origin = 'owner' AND turn = '') RETURNING seq"
 )
-"""Of files, of what was imported as documents, and of the owner's messages in imported conversations."""
+"""Files, imported documents, and the owner's messages in imported conversations."""
 _NOTE_FORGOTTEN = "INSERT INTO forgotten_items (id, scope, agent, traces) VALUES (?, ?, ?, ?)"
 _FORGOTTEN = "SELECT id, traces FROM forgotten_items WHERE scope = ? AND agent = ? AND id >= ? AND id < ? LIMIT 2"
 _ADD_EVIDENCE = "INSERT OR IGNORE INTO memory_evidence (source, seq) VALUES (?, ?)"
 _DERIVED = frozenset({Layer.FACT, Layer.OBSERVATION})
-# What a fact that is gone had taken the place of is known again.
+# restores what a removed fact had superseded
 _RESTORE_FACTS = (
     "UPDATE memory_facts SET recorded_to = NULL, closed = '' WHERE seq IN (SELECT o.seq FROM memory_items o"
     " JOIN memory_items g ON g.id = o.superseded_by WHERE g.seq IN ({0}) AND o.superseded_by != '')"
@@ -81,8 +81,9 @@ _DROP = (
 )
 _AT_ONCE = 500
 _MANY, _MAX_WAITING, _LOT = 50, 7_000, 1_000
-"""From so many on items are indexed after they were acknowledged; so many at most wait for it, and then so many are
-indexed together, which costs half as much for each as a hundred."""
+"""Batches of this size are indexed after they were acknowledged; maximum items that wait for it; items then indexed
+together, at half the cost per item of a hundred.
+"""
 _NEWEST = "SELECT coalesce(max(seq), 0) FROM memory_items"
 _LAST_INDEXED = "SELECT coalesce(max(seq), 0) FROM memory_words"
 _WAITING = f"SELECT {COLUMNS} FROM {TABLES} WHERE i.seq > ({_LAST_INDEXED}) ORDER BY i.seq LIMIT ?"  # noqa: S608 - no value
@@ -92,7 +93,7 @@ _NONE = "[]"
 def add_items(
     connection: apsw.Connection, items: Iterable[MemoryItem], tombstone: bytes | None = None
 ) -> list[MemoryItem]:
-    """Keep those that are not there yet and were not forgotten since; they, with their rows."""
+    """Store the items that are new and were not forgotten since; return them with their rows."""
     content_writer = ContentWriter(connection)
     added = []
     for item in items:
@@ -120,7 +121,7 @@ def add_items(
 
 
 def _index(connection: apsw.Connection, added: Sequence[MemoryItem]) -> None:
-    """Make them searchable now; many at once as soon as nothing waits to be written, and no search runs before."""
+    """Index small batches now, large ones once no write waits; every search completes the index first."""
     if not added:
         return
     waiting = added[-1].seq - len(added) > _last_indexed(connection)
@@ -138,25 +139,25 @@ def _last_indexed(connection: apsw.Connection) -> int:
 
 
 def is_waiting(connection: apsw.Connection) -> bool:
-    """Whether there are items that were kept and are not indexed yet."""
+    """Return whether stored items are not indexed yet."""
     newest: int = all_rows(connection, _NEWEST)[0][0]
     return newest > _last_indexed(connection)
 
 
 def index_waiting(connection: apsw.Connection, at_most: int = -1) -> bool:
-    """Index what was kept and is not indexed yet; whether there may be more."""
+    """Index stored items that are not indexed yet; return whether there may be more."""
     rows = all_rows(connection, _WAITING, (at_most,))
     index.add(connection, [load_item((*row[:-1], row[-1] or "")) for row in rows])
     return len(rows) == at_most
 
 
 def link_evidence(connection: apsw.Connection, seq: int, sources: Iterable[str]) -> None:
-    """The row was made of these items: it is forgotten with them."""
+    """Link a row to the items it was made of, so that it is forgotten with them."""
     connection.executemany(_ADD_EVIDENCE, [(source, seq) for source in sources])
 
 
 def drop_items(connection: apsw.Connection, seqs: Sequence[int]) -> None:
-    """Leave nothing of these rows, whose texts are erased. All that removes items ends here."""
+    """Delete these rows, whose texts are erased. Everything that removes items ends here."""
     for start in range(0, len(seqs), _AT_ONCE):
         some = seqs[start : start + _AT_ONCE]
         index.remove(connection, some)
@@ -166,7 +167,7 @@ def drop_items(connection: apsw.Connection, seqs: Sequence[int]) -> None:
 
 
 def erase_items(connection: apsw.Connection, seqs: Sequence[int], at: float) -> None:
-    """Leave nothing of these rows. It is no forgetting: they may be made again of what they were made of."""
+    """Delete these rows without a tombstone: they may be derived again."""
     for start in range(0, len(seqs), _AT_ONCE):
         some = seqs[start : start + _AT_ONCE]
         connection.execute(_ERASE.format(marks(some)), (at, *some))
@@ -176,7 +177,7 @@ def erase_items(connection: apsw.Connection, seqs: Sequence[int], at: float) -> 
 def replace_source(
     connection: apsw.Connection, scope: Scope, source: str, items: Sequence[MemoryItem], at: float
 ) -> int:
-    """From now on the source holds these items, each with the label it has now; how many are new."""
+    """Replace the items of a source, each with its current label; return how many are new."""
     now = {item.id: item.label for item in items}
     gone = [
         seq
@@ -188,7 +189,7 @@ def replace_source(
 
 
 def _is_same(label: Label | None, kept: Label) -> bool:
-    """Whether it is kept with this label, or with more trust, because its owner said that the file is theirs."""
+    """Return whether it is stored with this label, or with more trust because the owner claimed the file."""
     return label == kept or (label is not None and label.origin is kept.origin is Origin.FILE and kept.trusted)
 
 
@@ -198,7 +199,7 @@ def _label(origin: str, trust: str) -> Label:
 
 
 def load_item(row: Row) -> MemoryItem:
-    """The item of a row of COLUMNS."""
+    """Build the item from a row of COLUMNS."""
     (seq, id, scope, agent, layer, source, session, position, turn, speaker, role, kind, at, origin, trust,
      valid_from, valid_to, superseded_by, evidence, importance, expires_at, text) = row  # fmt: skip
     return MemoryItem(
@@ -211,31 +212,31 @@ def load_item(row: Row) -> MemoryItem:
 
 
 class StoredItems(StorePart):
-    """Keeps items. What is read of them is read through `of`, which names whose they are."""
+    """Stores items. Reads go through `of`, which names the scope."""
 
     def of(self, scope: Scope) -> "ScopedItems":
-        """What is this scope's, and nothing else."""
+        """Return access to the items of this scope."""
         return ScopedItems(self._readers, scope)
 
     async def add(self, items: Sequence[MemoryItem]) -> Sequence[MemoryItem]:
-        """Keep those that are new, in one transaction; they, with their rows. Raises StoreErrors."""
+        """Store new items in one transaction; return them with their rows. Raises StoreErrors."""
         return await self._writer.write(lambda connection: add_items(connection, items))
 
     async def replace_source(self, scope: Scope, source: str, items: Sequence[MemoryItem]) -> int:
-        """From now on the source holds these items; how many are new. Raises StoreErrors."""
+        """Replace the items of a source; return how many are new. Raises StoreErrors."""
         at = self._now()
         return await self._writer.write(lambda connection: replace_source(connection, scope, source, items, at))
 
     async def trust(self, scope: Scope, source: str, trust: Trust) -> int:
-        """Trust what is there now of the source as the owner's own words, or no longer; how many items changed.
+        """Set whether the source's current items are trusted as the owner's own words; return how many changed.
 
-        That are files, and the owner's messages in imported conversations; nothing else can be. Raises StoreErrors.
+        Only files and the owner's messages in imported conversations can be. Raises StoreErrors.
         """
         values = (trust.value, scope.person, scope.agent, trust.value, source, source, source, source)
         return len(await self._writer.write(lambda connection: all_rows(connection, _TRUST, values)))
 
     async def note_forgotten(self, scope: Scope, id: str, traces: Collection[str]) -> None:
-        """These messages still say what is forgotten, or none does any more. Raises StoreErrors."""
+        """Record which messages still contain what was forgotten; none clears the record. Raises StoreErrors."""
         values = (id, scope.person, scope.agent, json.dumps(sorted(traces)))
 
         def job(connection: apsw.Connection) -> None:
@@ -254,7 +255,7 @@ class ScopedItems:
         self._scope = scope
 
     async def select(self, where: str = "1", values: Sequence[object] = (), *, limit: int = -1) -> list[MemoryItem]:
-        """The newest items for which this holds (SQL over `i`). Raises StoreErrors."""
+        """Return the newest items that match a condition (SQL over `i`). Raises StoreErrors."""
         mine, scope = MINE, self._scope
         whose: tuple[object, ...] = (scope.person, scope.agent)
         if scope.session:
@@ -264,18 +265,18 @@ class ScopedItems:
         return [load_item(row) for row in rows]
 
     async def turns(self, ids: Sequence[str]) -> list[tuple[str, str]]:
-        """The turns in which these items were said, and their traces. Raises StoreErrors."""
+        """Return the turns in which these items were said, and their traces. Raises StoreErrors."""
         sql = _TURNS.format(marks(ids))
         values = (self._scope.person, self._scope.agent, *ids)
         return [(row[0], row[1]) for row in await self._readers.read(lambda c: all_rows(c, sql, values))]
 
     async def forgotten(self, prefix: str) -> tuple[str, list[str]] | None:
-        """The item that was forgotten whose id begins so, and the messages that still said it. Raises StoreErrors."""
+        """Find the forgotten item whose id begins so, and the messages that still contained it. Raises StoreErrors."""
         values = (self._scope.person, self._scope.agent, prefix, f"{prefix}g")
         found = await self._readers.read(lambda c: all_rows(c, _FORGOTTEN, values))
         return (found[0][0], json.loads(found[0][1])) if len(found) == 1 else None
 
     async def sources(self, prefix: str) -> dict[str, float]:
-        """The sources of its items that begin so, and the newest time of each. Raises StoreErrors."""
+        """Return the sources that begin so, each with its newest time. Raises StoreErrors."""
         values = (self._scope.person, self._scope.agent, prefix, f"{prefix}\U0010ffff")
         return dict(await self._readers.read(lambda c: all_rows(c, _SOURCES, values)))

@@ -1,4 +1,4 @@
-"""Layers that plug-ins bring: what is kept in one has its prefix, and goes after its time."""
+"""Layers of plug-ins: their items carry the layer's prefix and expire after its time."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,9 +14,9 @@ _DAY = 86_400.0
 
 
 class KeptLayer:
-    """The owner's items of one such layer. They are searched, forgotten and backed up as all are.
+    """The owner's items of a plug-in's layer. They are searched, forgotten and backed up like all others.
 
-    A memory without a time is of now.
+    A memory without a time counts as new.
     """
 
     def __init__(self, items: StoredItems, clock: Clock, layer: MemoryLayer) -> None:
@@ -25,11 +25,11 @@ class KeptLayer:
         self._layer = layer
 
     async def keep(self, source: str, memories: Sequence[Memory]) -> int:
-        """Remember these too, each once; how many are new. Raises StoreErrors."""
+        """Add memories, each once; return how many are new. Raises StoreErrors."""
         return len(await self._items.add(self._made(source, memories)))
 
     def keeping(self, source: str, memories: Sequence[Memory]) -> Effect:
-        """The same as part of another transaction: for the effects of a follower."""
+        """Return the same as an effect of a follower, for its transaction."""
         made = self._made(source, memories)
 
         def write(connection: apsw.Connection) -> None:
@@ -38,7 +38,7 @@ class KeptLayer:
         return write
 
     async def replace(self, source: str, memories: Sequence[Memory]) -> int:
-        """From now on a source of this layer holds these alone; how many are new. Raises StoreErrors."""
+        """Replace the memories of a source; return how many are new. Raises StoreErrors."""
         return await self._items.replace_source(Scope(OWNER), self._named(source), self._made(source, memories))
 
     def _named(self, source: str) -> str:

@@ -1,4 +1,4 @@
-"""Sizes and expiry of memory: how much there is, what has expired, and what goes first."""
+"""Sizes and expiry of memory."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -30,7 +30,7 @@ _AT_ONCE = 1_000
 
 @dataclass(frozen=True, slots=True)
 class LayerCount:
-    """How many items a layer has, how many of them expire, and when the oldest and newest were said (Unix seconds)."""
+    """A layer's number of items, how many of them expire, and the oldest and newest time (Unix seconds)."""
 
     layer: str
     items: int
@@ -40,34 +40,34 @@ class LayerCount:
 
 
 class MemoryLifecycle(StorePart):
-    """Counts and lets go. What goes by itself leaves no tombstone: it may be taken up again."""
+    """Counts and expires items. Expiry leaves no tombstone, so an item may be stored again."""
 
     async def count(self, scope: Scope) -> Sequence[LayerCount]:
-        """The layers that have items. Raises StoreErrors."""
+        """Count the items of each layer that has any. Raises StoreErrors."""
         rows = await self._readers.read(lambda c: all_rows(c, _COUNTS, (scope.person, scope.agent)))
         return [LayerCount(layer_named(layer), *rest) for layer, *rest in rows]
 
     async def added(self, scope: Scope, since: float) -> int:
-        """How many of the newest items are of that time or later (Unix seconds); at most 5,000. Raises StoreErrors."""
+        """Count how many of the newest 5,000 items are of that time or later (Unix seconds). Raises StoreErrors."""
         values = (scope.person, scope.agent, since)
         return int((await self._readers.read(lambda connection: all_rows(connection, _ADDED, values)))[0][0])
 
     async def permanent(self) -> int:
-        """How many items never go by themselves. Raises StoreErrors."""
+        """Count the items that never expire. Raises StoreErrors."""
         return int((await self._readers.read(lambda connection: all_rows(connection, _PERMANENT)))[0][0])
 
     async def prune(self, maximum: int) -> int:
-        """Let go of what has expired, and of the oldest beyond `most` that expire; how many. Raises StoreErrors."""
+        """Delete expired items and the oldest expiring ones beyond `maximum`; return how many. Raises StoreErrors."""
         now = self._now()
         gone = await self._drop(_EXPIRED, (now, _AT_ONCE))
         return gone + await self._drop(_TOO_MANY, (_AT_ONCE, maximum))
 
     async def reset(self, scope: Scope, layers: Sequence[str]) -> int:
-        """Let go of all of these layers; how many items. Raises StoreErrors."""
+        """Delete all items of these layers; return how many. Raises StoreErrors."""
         return await self._drop(_OF_LAYERS.format(marks(layers)), (scope.person, scope.agent, *layers, _AT_ONCE))
 
     async def _drop(self, sql: str, values: Sequence[object]) -> int:
-        """A few at a time, so that no message waits for it."""
+        """Delete in small batches, so that no message waits long."""
         gone = 0
         while some := await self._writer.write(partial(self._drop_some, sql, values)):
             gone += some

@@ -1,4 +1,4 @@
-"""What Hob was asked to remember (`remember`), as rows."""
+"""What Hob was asked to remember (`remember`)."""
 
 import logging
 
@@ -24,16 +24,16 @@ _KNOWN = (
 
 
 class StoredMemories(StorePart):
-    """Implements `Remember`: each session keeps its own."""
+    """Implements `Remember`, per session."""
 
     async def remember(self, text: str, session: SessionKey, label: Label, source: str) -> str:
-        """Keep it, once; its id. The source is the session and the turn, with `, ` between. Raises StoreErrors."""
+        """Store the text once and return its id. The source is `SESSION, TURN`. Raises StoreErrors."""
         memory = Memory(text, source, label, self._now())
         return await self._writer.write(lambda c: keep_memory(c, session, memory))
 
 
 def keep_memory(connection: apsw.Connection, session: SessionKey, memory: Memory) -> str:
-    """Keep it where the session does not have it yet; its id."""
+    """Store the memory unless the session has it; return its id."""
     label = (memory.label.origin.value, memory.label.trust.value)
     known = find_row(connection, _KNOWN, (session, Layer.FACT, masked(connection, memory.text), *label))
     if known is not None:

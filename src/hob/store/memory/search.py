@@ -1,4 +1,4 @@
-"""Reads the index of memories: by words, by neighbours, by meaning. Every read is of one scope."""
+"""Reads of the memory index: postings, neighbours, vectors. Every read is of one scope."""
 
 import json
 import math
@@ -30,7 +30,7 @@ _BEGINNING = (
     " WHERE scope = ? AND term >= ? AND term < ? AND length(term) >= ? GROUP BY term LIMIT ?"
 )
 _REST = 3
-"""Letters at least that a compound has after its beginning."""
+"""Minimum letters of a compound after its beginning."""
 _POSTINGS = "SELECT block, postings FROM memory_postings WHERE scope = ? AND term = ? ORDER BY block DESC"
 _ENTRIES = (
     "SELECT seq, session, length, kind, speaker, role, layer, sort, at, importance, stems"
@@ -67,7 +67,7 @@ _ITEMS = (
     f"SELECT {COLUMNS} FROM {TABLES} WHERE i.seq IN (SELECT value FROM carray(?))"  # noqa: S608
     " AND +i.scope = ? AND +i.agent = ? AND c.text IS NOT NULL"
 )
-"""By row, since a scope may have a million of them."""
+"""Looked up by row, since a scope may have a million items."""
 _FACTS = (
     "SELECT f.seq, f.subject, f.predicate, f.object, i.at, f.valid_to FROM memory_facts f"
     " JOIN memory_items i USING (seq) WHERE f.scope = ? AND f.agent = ? AND f.recorded_to IS NULL"
@@ -78,17 +78,17 @@ _REPLACED = "SELECT 1 FROM memory_items WHERE id = ? AND at <= ?"
 
 
 class StoredIndex(StorePart):
-    """Searches run here, each on one snapshot."""
+    """Runs searches, each on one snapshot."""
 
     async def complete(self) -> None:
-        """Index what an older Hob kept without an index, and what a crash left unindexed. Raises StoreErrors."""
+        """Index what an older release or a crash left unindexed. Raises StoreErrors."""
         while await self._readers.read(lambda connection: index.missing(connection, 1)):
             await self._writer.write(_index_missing)
         if await self._readers.read(is_waiting):
             await self._writer.write(index_waiting)
 
     async def read(self, scope: Scope, search: "Callable[[ScopedIndex], T]") -> T:
-        """What the search finds in this scope. Raises StoreErrors."""
+        """Run the search in this scope. Raises StoreErrors."""
         if self._writer.puts_off:
             await self._writer.write(index_waiting)
         return await self._readers.read(lambda connection: search(ScopedIndex(connection, scope)))
@@ -101,7 +101,7 @@ def _index_missing(connection: apsw.Connection) -> None:
 
 
 class SearchEntry(NamedTuple):
-    """What a search needs to know of an item. `stems` are those of its words, with spaces between."""
+    """What a search needs of an item. `stems` are separated by spaces."""
 
     seq: int
     session: int
@@ -117,7 +117,7 @@ class SearchEntry(NamedTuple):
 
 
 class FactRow(NamedTuple):
-    """What a search needs to know of a fact."""
+    """What a search needs of a fact."""
 
     seq: int
     subject: str
@@ -127,22 +127,22 @@ class FactRow(NamedTuple):
     valid_to: float | None
 
     def is_over(self, now: float) -> bool:
-        """Whether it is no longer so."""
+        """Return whether it no longer holds."""
         return self.valid_to is not None and self.valid_to <= now
 
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """The items of one scope that hold a stem: each with its weight (BM25)."""
+    """The items of a scope that hold a stem, with their BM25 weights."""
 
     weights: Mapping[int, float]
     idf: float
     whole: bool
-    """Whether all were read; else the newest, as many as the budget allowed."""
+    """Whether all were read; otherwise the newest within the budget."""
 
 
 class _Weights(dict[int, float]):
-    """What an item gets for a word (BM25), by how often it holds it and by its length."""
+    """Cache of BM25 weights by term frequency and item length."""
 
     def __init__(self, idf: float, k1: float, even: float, by_length: float) -> None:
         super().__init__()
@@ -156,7 +156,7 @@ class _Weights(dict[int, float]):
 
 
 class ScopedIndex:
-    """Reads what is indexed of one scope, over one snapshot."""
+    """Reads the index of one scope in one snapshot."""
 
     def __init__(self, connection: apsw.Connection, scope: Scope) -> None:
         self._connection = connection
@@ -165,26 +165,26 @@ class ScopedIndex:
         self.scope, self.size, words, self.removed, self.sessions, session_words = row or (0, 0, 0, 0, 0, 0)
         self._mean = words / max(1, self.size)
         self.session_mean = session_words / max(1, self.sessions)
-        """How many words a session has."""
+        """Mean words per session."""
         self._loaded: dict[int, MemoryItem] = {}
         self.session = 0
-        """The number of the one session that is searched, 0 for all; of one without items it is -1."""
+        """Number of the session the search is limited to; 0 for all, -1 if it has no items."""
         if scope.session:
             found = find_row(connection, _SESSION, (self.scope, scope.session))
             self.session = found[0] if found else -1
 
     def sizes(self, stems: Iterable[str]) -> dict[str, int]:
-        """How many items hold each of these stems."""
+        """Return how many items hold each stem."""
         return dict(all_rows(self._connection, _SIZES, (self.scope, json.dumps(list(stems)))))
 
     def beginning(self, beginning: str, at_most: int) -> dict[str, int]:
-        """The longer stems that begin so, and how many items hold each of them."""
+        """Return longer stems with this beginning, and how many items hold each."""
         length = len(beginning) + _REST
         values = (self.scope, beginning, f"{beginning}\U0010ffff", length, at_most)
         return dict(all_rows(self._connection, _BEGINNING, values))
 
     def matches(self, stem: str, size: int, maximum: int, k1: float, b: float) -> Matches:
-        """The items that hold the stem, as `sizes` counted them, the newest `most` of them or somewhat more."""
+        """Return the items that hold the stem, given its size from `sizes`: the newest, about `maximum` of them."""
         idf = math.log(1 + (self.size - size + 0.5) / (size + 0.5))
         blocks, read, whole = list[tuple[int, bytes]](), 0, True
         for row in self._connection.execute(_POSTINGS, (self.scope, stem)):
@@ -193,7 +193,7 @@ class ScopedIndex:
                 break
             blocks.append(row)
             read += len(row[1]) // 4
-        # all postings at once, each 32 bits of one number
+        # unpack all postings at once, as 32-bit digits of one integer
         packed = b"".join([postings for _, postings in blocks])
         starts = b"".join([(block << BITS).to_bytes(4, byteorder) * (len(each) // 4) for block, each in blocks])
         postings = int.from_bytes(packed, byteorder)
@@ -204,50 +204,50 @@ class ScopedIndex:
         return Matches(dict(zip(unpacked(seqs), map(known.__getitem__, unpacked(shapes)), strict=True)), idf, whole)
 
     def entries(self, seqs: Iterable[int]) -> dict[int, SearchEntry]:
-        """What these rows are; those of other scopes are left out."""
+        """Return the index entries of these rows, without those of other scopes."""
         new = tuple.__new__
         return {row[0]: new(SearchEntry, row) for row in self._rows_of(_ENTRIES, seqs, self.scope)}
 
     def between(self, start: float, end: float, at_most: int) -> list[int]:
-        """The newest rows of that time (Unix seconds)."""
+        """Return the newest rows of a period (Unix seconds)."""
         return [seq for (seq,) in all_rows(self._connection, _BETWEEN, (self.scope, start, end, at_most))]
 
     def neighbours(self, seqs: Iterable[int]) -> dict[int, tuple[int, int, int]]:
-        """Of each row of a session the one before it, one and two after it; 0 where there is none."""
+        """Return for each row the one before and the two after it in its session; 0 if there is none."""
         return {seq: (before, after, second) for seq, before, after, second in self._rows_of(_NEAR, seqs)}
 
     def session_sizes(self, sessions: Iterable[int]) -> dict[int, int]:
-        """How many words these sessions have."""
+        """Return the number of words of these sessions."""
         return dict(self._rows_of(_SESSION_SIZES, sessions))
 
     def texts(self, seqs: Iterable[int]) -> dict[int, str]:
-        """The texts of these rows; those of other scopes and those that are erased are left out."""
+        """Return the texts of these rows, without those of other scopes and erased ones."""
         return dict(self._rows_of(_TEXTS, seqs, *self._whose))
 
     def bits(self, embedder: int, after: int, at_most: int) -> tuple[Sequence[int], bytes]:
-        """The rows after this one that have a vector, in order, and the signs of those, one behind the other."""
+        """Return the embedded rows after this one, in order, and their concatenated sign bits."""
         seqs, bits = all_rows(self._connection, _BITS, (embedder, self.scope, after, at_most))[0]
         return array("q", map(int, seqs.split(","))) if seqs else (), bits or b""
 
     def vectors(self, embedder: int, seqs: Iterable[int]) -> dict[int, bytes]:
-        """The vectors of these rows, which `bits` told, as 16-bit floats."""
+        """Return the vectors of rows from `bits`, as 16-bit floats."""
         return dict(self._rows_of(_VECTORS, seqs, embedder))
 
     def speakers(self) -> list[str]:
-        """Who speaks in this scope, the first of them by the alphabet."""
+        """Return the speakers of this scope in alphabetical order, up to a limit."""
         values = {"person": self._whose[0], "agent": self._whose[1], "most": _MAX_SPEAKERS}
         return [name for (name,) in all_rows(self._connection, _SPEAKERS, values) if name]
 
     def is_replaced(self, item: MemoryItem, at: float) -> bool:
-        """Whether another one had taken its place by then."""
+        """Return whether another item had replaced it by then."""
         return find_row(self._connection, _REPLACED, (item.superseded_by, at)) is not None
 
     def facts(self) -> list[FactRow]:
-        """The facts that are recorded now and sure, the newest first."""
+        """Return the current, confirmed facts, newest first."""
         return [FactRow(*row) for row in all_rows(self._connection, _FACTS, (*self._whose, _MAX_FACTS))]
 
     def load(self, seqs: Iterable[int]) -> dict[int, MemoryItem]:
-        """The items of these rows; those of other scopes and those that are erased are left out."""
+        """Load the items of these rows, without those of other scopes and erased ones."""
         wanted = list(seqs)
         if new := [seq for seq in wanted if seq not in self._loaded]:
             self._loaded |= {item.seq: item for item in map(load_item, self._rows_of(_ITEMS, new, *self._whose))}

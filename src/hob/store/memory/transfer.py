@@ -1,4 +1,4 @@
-"""Items as they are carried from one memory into another, with the facts and goals that stand behind them."""
+"""Export and import of items with their facts and goals."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,7 +18,7 @@ _FORGOTTEN = "SELECT 1 FROM tombstones WHERE content = -1 AND hash = ? AND at >=
 
 
 class TransferredItem(NamedTuple):
-    """An item, and what it says as a fact or a goal."""
+    """An item with the fact or goal it holds."""
 
     item: MemoryItem
     fact: Fact | None = None
@@ -26,7 +26,7 @@ class TransferredItem(NamedTuple):
 
 
 class MemoryTransfer(StorePart):
-    """Carries memory out and in."""
+    """Exports and imports memory."""
 
     def __init__(self, access: DatabaseAccess, items: StoredItems, facts: StoredFacts, goals: StoredGoals) -> None:
         super().__init__(access)
@@ -35,20 +35,20 @@ class MemoryTransfer(StorePart):
         self._goals = goals
 
     async def carried(self, scope: Scope) -> Sequence[TransferredItem]:
-        """All of it, the oldest first, in the same order wherever it was carried in. Raises StoreErrors."""
+        """Return everything, oldest first, in an order that is the same after an import. Raises StoreErrors."""
         facts = {fact.id: fact for fact in await self._facts.recorded(scope)}
         goals = {goal.id: goal for goal in await self._goals.goals(scope)}
         items = sorted(await self._items.of(scope).select(), key=lambda item: (item.at, item.id))
         return [TransferredItem(item, facts.get(item.id), goals.get(item.id)) for item in items]
 
     async def import_items(self, carried: Sequence[TransferredItem]) -> int:
-        """Keep what is new and was not forgotten, in one transaction; how many items that is. Raises StoreErrors."""
+        """Store what is new and was not forgotten, in one transaction; return how many items. Raises StoreErrors."""
         return await self._writer.write(lambda connection: sum(_take_in(connection, each) for each in carried))
 
 
 def _take_in(connection: apsw.Connection, carried: TransferredItem) -> int:
     item, fact, goal = carried
-    if find_row(connection, _FORGOTTEN, (tombstone_of_item(replace(item, id="").id), item.at)):  # whatever its id says
+    if find_row(connection, _FORGOTTEN, (tombstone_of_item(replace(item, id="").id), item.at)):  # whatever id it claims
         return 0
     tombstone = tombstone_of_fact(item.scope, fact) if fact is not None else None
     added = add_items(connection, [item], tombstone)

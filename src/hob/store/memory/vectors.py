@@ -1,4 +1,4 @@
-"""What memories mean, as vectors; and the durable queue of those that have none yet."""
+"""Vectors of items, and the durable queue of items without one."""
 
 import struct
 from collections.abc import Sequence
@@ -36,39 +36,39 @@ _DROP_EMBEDDER = "DELETE FROM memory_embedders WHERE id = ?"
 
 
 class StoredVectors(StorePart):
-    """Keeps vectors. An item that is gone when its vector comes gets none."""
+    """Stores vectors. An item deleted meanwhile gets none."""
 
     @transaction
     def begin(self, connection: apsw.Connection, fingerprint: str) -> int:
-        """The number of the embedder of this fingerprint; a new one has embedded nothing. Raises StoreErrors."""
+        """Return the number of the embedder with this fingerprint, adding it if it is new. Raises StoreErrors."""
         connection.execute(_ADD_EMBEDDER, (fingerprint,))
         number: int = all_rows(connection, _EMBEDDER, (fingerprint,))[0][0]
         return number
 
     async def find(self, name: str) -> int:
-        """The number of the newest embedder of this provider and model; 0 for none. Raises StoreErrors."""
+        """Find the newest embedder of this provider and model; 0 for none. Raises StoreErrors."""
         rows = await self._readers.read(lambda connection: all_rows(connection, _NEWEST, (name, f"{name}|")))
         return int(rows[0][0]) if rows else 0
 
     async def other(self, embedder: int) -> tuple[int, str]:
-        """The number and fingerprint of another embedder, the one that got farthest; 0 for none. Raises StoreErrors."""
+        """Return number and fingerprint of the other embedder that got farthest; 0 for none. Raises StoreErrors."""
         rows = await self._readers.read(lambda connection: all_rows(connection, _OTHER, (embedder,)))
         return (int(rows[0][0]), str(rows[0][1])) if rows else (0, "")
 
     async def pending(self, embedder: int, at_most: int) -> list[tuple[int, str]]:
-        """The rows that come next, with their texts (empty: erased). Raises StoreErrors."""
+        """Return the next rows with their texts (empty if erased). Raises StoreErrors."""
         if self._writer.puts_off:
             await self._writer.write(index_waiting)
         rows = await self._readers.read(lambda connection: all_rows(connection, _PENDING, (embedder, at_most)))
         return [(seq, text or "") for seq, text in rows]
 
     async def place(self, embedder: int) -> int:
-        """The last row that it has looked at; 0 at first. Raises StoreErrors."""
+        """Return the last row it has processed; 0 at first. Raises StoreErrors."""
         row = await self._readers.read(lambda connection: find_row(connection, _PLACE, (embedder,)))
         return 0 if row is None else int(row[0])
 
     async def counts(self, embedder: int) -> tuple[int, int]:
-        """How many rows have a vector, and how many have none yet. Raises StoreErrors."""
+        """Return how many rows have a vector and how many do not. Raises StoreErrors."""
         rows = await self._readers.read(lambda connection: all_rows(connection, _COUNTS, (embedder, embedder)))
         return int(rows[0][0]), int(rows[0][1])
 
@@ -76,7 +76,7 @@ class StoredVectors(StorePart):
     def keep(
         self, connection: apsw.Connection, embedder: int, place: int, vectors: Sequence[tuple[int, Sequence[float]]]
     ) -> None:
-        """Keep these, and go on after this place, in one transaction. Raises StoreErrors."""
+        """Store vectors and the new position in one transaction. Raises StoreErrors."""
         packed = [(seq, signs(vector), struct.pack(f"<{len(vector)}e", *vector)) for seq, vector in vectors]
         for seq, bits, split_token in packed:
             if row := find_row(connection, _SCOPE_OF, (seq,)):
@@ -86,14 +86,14 @@ class StoredVectors(StorePart):
 
     @transaction
     def drop_others(self, connection: apsw.Connection, embedder: int) -> None:
-        """Leave the vectors of this embedder alone: it has caught up. Raises StoreErrors."""
+        """Drop the vectors of all other embedders: this one has caught up. Raises StoreErrors."""
         for (other,) in all_rows(connection, _OTHERS, (embedder,)):
             for sql in (_DROP_VECTORS, _DROP_BITS, _DROP_EMBEDDER):
                 connection.execute(sql, (other,))
 
     @transaction
     def drop_all(self, connection: apsw.Connection) -> int:
-        """Leave no vector of any embedder: each begins anew; how many items had one. Raises StoreErrors."""
+        """Drop all vectors and start over; return how many items had one. Raises StoreErrors."""
         connection.execute("DELETE FROM memory_vectors; DELETE FROM memory_bits")
         dropped = connection.changes()
         connection.execute("UPDATE memory_embedders SET place = 0")
@@ -101,6 +101,6 @@ class StoredVectors(StorePart):
 
 
 def signs(vector: Sequence[float]) -> bytes:
-    """A bit for each number: whether it is positive."""
+    """Return one bit per number: whether it is positive."""
     number = int("".join("1" if value > 0 else "0" for value in vector) or "0", 2)
     return number.to_bytes(-(-len(vector) // 64) * 8, "little")

@@ -1,7 +1,7 @@
-"""How far work on memory in the background has come, and what waits for it.
+"""Progress of background work on memory, and what waits for it.
 
-What waits are items that are kept already: nothing is queued twice, and what was forgotten waits no longer. Only here
-items are read across scopes, to find whose are next.
+The queue consists of stored items: nothing is queued twice, and forgotten items no longer wait. This is the only module
+that reads items across scopes, to find whose are next.
 """
 
 import json
@@ -24,7 +24,7 @@ OWNERS_WORDS = (
     "i.origin = 'owner' AND i.trust = 'trusted' AND (i.layer = 'conversation' AND i.role = 'user' AND i.kind = 'turn'"
     " OR i.source = 'fact:remember')"
 )
-"""What the owner said themselves, or asked Hob to remember: nothing else becomes a fact."""
+"""Selects what the owner said or asked Hob to remember; only this becomes a fact."""
 _WAITING = (
     f"SELECT {COLUMNS} FROM {TABLES} WHERE i.seq > ? AND {OWNERS_WORDS} AND c.text IS NOT NULL ORDER BY i.seq LIMIT ?"  # noqa: S608
 )
@@ -53,42 +53,42 @@ _REPLACE = (
 
 
 class StoredWork(StorePart):
-    """Reads what waits for work, and keeps how far it has come."""
+    """Reads what waits for work, and stores the progress."""
 
     async def place(self, name: str, about: str = "") -> int:
-        """How far it has come; 0 at first. Raises StoreErrors."""
+        """Return the last processed row; 0 at first. Raises StoreErrors."""
         row = await self._readers.read(lambda connection: find_row(connection, PLACE, (name, about)))
         return 0 if row is None else int(row[0])
 
     async def move(self, name: str, place: int, about: str = "") -> None:
-        """It has come so far. Raises StoreErrors."""
+        """Store the last processed row. Raises StoreErrors."""
         await self._writer.write(lambda connection: move_on(connection, name, about, place))
 
     async def words(self, after: int, at_most: int) -> list[MemoryItem]:
-        """What the owner said next, all of one scope. Raises StoreErrors."""
+        """Return the owner's next messages, all of one scope. Raises StoreErrors."""
         rows = await self._readers.read(lambda connection: all_rows(connection, _WAITING, (after, at_most)))
         items = [load_item(row) for row in rows]
         return list(takewhile(lambda item: item.scope == items[0].scope, items))
 
     @snapshot
     def waiting(self, connection: apsw.Connection, names: Sequence[str]) -> list[int]:
-        """For each of these works how many messages of owners it has not come to yet. Raises StoreErrors."""
+        """Count for each kind of work the owner's messages it has not reached. Raises StoreErrors."""
         places = [find_row(connection, PLACE, (name, "")) for name in names]
         return [all_rows(connection, _COUNT, (place[0] if place else 0,))[0][0] for place in places]
 
     @snapshot
     def sessions_since(self, connection: apsw.Connection, after: int) -> tuple[int, list[tuple[Scope, str]]]:
-        """The newest item, and in which sessions something was said after this place. Raises StoreErrors."""
+        """Return the newest item, and the sessions with messages after this row. Raises StoreErrors."""
         rows = all_rows(connection, _SESSIONS, (after,))
         return all_rows(connection, _NEWEST)[0][0], [(Scope(scope, agent), name) for scope, agent, name in rows]
 
     async def messages(self, scope: Scope, session: str, after: int, minimum: int) -> list[MemoryItem]:
-        """What the owner and Hob said next in a session, as far as it may be trusted and is so long."""
+        """Return the next trusted messages of owner and Hob in a session, of a minimum length. Raises StoreErrors."""
         values = (scope.person, scope.agent, session, after, minimum)
         return [load_item(row) for row in await self._readers.read(lambda c: all_rows(c, _OF_SESSION, values))]
 
     async def observations(self, scope: Scope) -> list[MemoryItem]:
-        """Those that count, the newest first. Raises StoreErrors."""
+        """Return the current observations, newest first. Raises StoreErrors."""
         values = (scope.person, scope.agent)
         return [load_item(row) for row in await self._readers.read(lambda c: all_rows(c, _OBSERVATIONS, values))]
 
@@ -103,7 +103,7 @@ class StoredWork(StorePart):
         replaced: Sequence[int] = (),
         until: float = 0.0,
     ) -> None:
-        """Keep these with how far the work has come; those they replace stay until then. Raises StoreErrors."""
+        """Store items with the progress of the work; items they replace last until then. Raises StoreErrors."""
         added = add_items(connection, items)
         if replaced:
             by = added[0].id if added else items[0].id
@@ -114,5 +114,5 @@ class StoredWork(StorePart):
 
 
 def move_on(connection: apsw.Connection, name: str, about: str, place: int) -> None:
-    """The work has come so far, as part of the transaction that writes what came of it."""
+    """Store the progress as part of a transaction."""
     connection.execute(_MOVE, (name, about, place))

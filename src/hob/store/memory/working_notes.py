@@ -1,4 +1,4 @@
-"""Working notes: one short text per session that its turns hand on to each other."""
+"""Working notes: one short text per session, handed from turn to turn."""
 
 import logging
 
@@ -32,7 +32,7 @@ class StoredWorkingNotes(StorePart):
     """Implements `WorkingNotes`."""
 
     async def load(self, *sessions: SessionKey) -> WorkingNote | None:
-        """The note of the first of these sessions that has one; None where none has, or it cannot be read."""
+        """Return the note of the first session that has one; None if none has, or if it cannot be read."""
         try:
             row = await self._readers.read(
                 lambda c: next(filter(None, (find_row(c, _NOTE, (s,)) for s in sessions)), None)
@@ -43,26 +43,26 @@ class StoredWorkingNotes(StorePart):
         return None if row is None else WorkingNote(row[0], Label(Origin(row[1]), Trust(row[2])), row[3], row[4])
 
     async def newest(self) -> tuple[int, str]:
-        """How many notes there are, and the text of the newest. Raises StoreErrors."""
+        """Return the number of notes and the text of the newest. Raises StoreErrors."""
         rows = await self._readers.read(lambda connection: all_rows(connection, _NEWEST))
         return (int(rows[0][0]), str(rows[0][1])) if rows else (0, "")
 
     @transaction
     def clear(self, connection: apsw.Connection) -> int:
-        """Let go of all of them; how many. Raises StoreErrors."""
+        """Delete all notes; return how many. Raises StoreErrors."""
         texts = all_rows(connection, "DELETE FROM working_notes RETURNING text")
         connection.executemany(_ERASE, [(self._now(), *text) for text in texts])
         return len(texts)
 
     async def put(self, session: SessionKey, note: WorkingNote) -> None:
-        """Keep this one in place of the old; an empty text keeps none. Raises StoreErrors."""
+        """Replace the session's note; an empty text deletes it. Raises StoreErrors."""
         at = self._now()
         note = WorkingNote(note.text, note.label, at, note.turn)
         await self._writer.write(lambda c: keep_note(c, session, note))
 
 
 def keep_note(connection: apsw.Connection, session: SessionKey, note: WorkingNote) -> None:
-    """Keep this one in place of the old, of which nothing is left; an empty text keeps none."""
+    """Replace the session's note without leaving a trace of the old one; an empty text deletes it."""
     for old in all_rows(connection, _DROP_NOTE, (session,)):
         connection.execute(_ERASE, (note.at, *old))
     if note.text:
