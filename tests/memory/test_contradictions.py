@@ -18,7 +18,7 @@ def closed(*known: Fact) -> dict[str, float | None]:
     return {} if change is None else {fact.object: fact.valid_to for fact in change.added}
 
 
-def test_newer_of_two_that_cannot_be_so_together_counts() -> None:
+def test_newer_of_two_contradicting_facts_counts() -> None:
     assert closed(PARIS, BERLIN) == {"Paris": 150.0}
     assert closed(BERLIN, PARIS) == {"Paris": 150.0}
     change = reconciled((PARIS, BERLIN))
@@ -28,26 +28,26 @@ def test_newer_of_two_that_cannot_be_so_together_counts() -> None:
 
 
 @pytest.mark.parametrize("predicate", ["eye_colour", "favourite_food", "wedding_date", "wife_birthday", "last_name"])
-def test_what_one_has_one_of_is_closed_by_the_next(predicate: str) -> None:
+def test_single_valued_fact_is_closed_by_the_next_value(predicate: str) -> None:
     green = replace(PARIS, predicate=predicate, object="green", id="green")
     assert closed(green, replace(green, object="brown", at=200.0, id="brown")) == {"green": 200.0}
     assert predicate_of("Eye color") == "eye_colour"
 
 
-def test_correction_gives_way_only_to_what_was_said_later() -> None:
+def test_correction_gives_way_only_to_later_statements() -> None:
     right = replace(PARIS, object="Rome", at=200.0, state=FactState.CORRECTED, id="rome")
     assert closed(right, replace(BERLIN, valid_from=None)) == {"Berlin": 200.0}
     assert closed(replace(right, at=100.0), replace(BERLIN, valid_from=None)) == {"Rome": 200.0}
 
 
-def test_opposite_likings_of_one_thing_contradict_and_of_others_do_not() -> None:
+def test_opposite_preferences_contradict_only_about_the_same_thing() -> None:
     hates = replace(TEA, predicate="hates", at=300.0, id="hates")
     assert closed(TEA, hates) == {"tea": 300.0}
     assert closed(TEA, replace(hates, object="coffee")) == {}
     assert closed(TEA, replace(TEA, predicate="loves", id="loves")) == {}
 
 
-def test_nothing_is_closed_by_what_is_not_sure_or_over_or_beside_it() -> None:
+def test_unconfirmed_ended_and_unrelated_facts_close_nothing() -> None:
     assert closed(PARIS, replace(BERLIN, state=FactState.ASKED)) == {}
     assert closed(PARIS, replace(BERLIN, valid_to=300.0)) == {}
     assert closed(PARIS, replace(BERLIN, subject="Anna")) == {}
@@ -55,7 +55,7 @@ def test_nothing_is_closed_by_what_is_not_sure_or_over_or_beside_it() -> None:
     assert reconciled(()) is None
 
 
-def test_facts_that_cannot_be_so_at_the_same_time_name_each_other() -> None:
+def test_contradicting_facts_name_each_other() -> None:
     sure, asked = replace(BERLIN, valid_from=150.0), replace(PARIS, state=FactState.ASKED)
     hates = replace(TEA, predicate="hates", id="hates")
     assert contradicted((sure, asked, TEA, hates)) == {

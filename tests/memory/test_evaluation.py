@@ -10,7 +10,7 @@ from hob.memory.evaluation import evaluate, figures, read_labelled
 from tests.memory.recorded import CORPUS, RecordedEmbedder
 
 
-async def test_recall_holds_in_both_languages() -> None:
+async def test_lexical_recall_meets_its_limits_in_both_languages() -> None:
     english, german = [(await evaluate(read_labelled(CORPUS / f"{name}.json"))).whole for name in ("en", "de")]
     assert english.questions + german.questions >= 60
     assert english.figures["R@10"] >= 0.9
@@ -19,7 +19,7 @@ async def test_recall_holds_in_both_languages() -> None:
     assert min(english.figures["R@5"], german.figures["R@5"]) >= 0.8
 
 
-async def test_recall_by_words_and_meaning_holds_in_both_languages() -> None:
+async def test_hybrid_recall_meets_its_limits_in_both_languages() -> None:
     """The model is an English one."""
     read = [read_labelled(CORPUS / f"{name}.json") for name in ("en", "de")]
     english, german = [(await evaluate(each, RecordedEmbedder())).whole for each in read]
@@ -28,7 +28,7 @@ async def test_recall_by_words_and_meaning_holds_in_both_languages() -> None:
     assert min(english.figures["R@20"], german.figures["R@20"]) >= 0.97
 
 
-async def test_locomo_is_read_as_published(tmp_path: Path) -> None:
+async def test_locomo_file_is_read_as_published(tmp_path: Path) -> None:
     said = [{"speaker": "Ann", "dia_id": "D1:1", "text": "I adopted a hedgehog."}]
     said.append({"speaker": "Bo", "dia_id": "D1:2", "text": "Look!", "blip_caption": "a photo of a kite"})
     asked = [
@@ -44,7 +44,7 @@ async def test_locomo_is_read_as_published(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("marked", "counted"), [(True, "turn"), (False, "session")])
-async def test_longmemeval_tells_how_its_evidence_is_counted(tmp_path: Path, marked: bool, counted: str) -> None:
+async def test_longmemeval_file_reports_how_evidence_is_counted(tmp_path: Path, marked: bool, counted: str) -> None:
     said = [{"role": "user", "content": "I moved to Bergen."}, {"role": "assistant", "content": "How nice."}]
     if marked:
         said[0]["has_answer"], said[1]["has_answer"] = True, False  # type: ignore[assignment]
@@ -62,7 +62,7 @@ async def test_longmemeval_tells_how_its_evidence_is_counted(tmp_path: Path, mar
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", "[1]", '{"items": [], "questions": []}', "[{}]"])
-def test_file_of_another_kind_is_refused_with_what_is_known(tmp_path: Path, text: str) -> None:
+def test_unknown_file_format_is_refused_with_the_known_ones(tmp_path: Path, text: str) -> None:
     file = tmp_path / "x.json"
     file.write_text(text)
     with pytest.raises(InvalidRequest, match="labelled questions"):
@@ -71,20 +71,20 @@ def test_file_of_another_kind_is_refused_with_what_is_known(tmp_path: Path, text
         read_labelled(tmp_path / "none.json")
 
 
-async def test_question_without_evidence_is_left_out_and_counted(tmp_path: Path) -> None:
+async def test_questions_without_evidence_are_left_out_and_counted(tmp_path: Path) -> None:
     asked = [{"question": "Where do I live?", "evidence": ["a"]}, {"question": "Who won?", "evidence": []}]
     data = {"items": [{"id": "a", "text": "I live in Bergen."}], "questions": asked}
     report = await evaluate(read_labelled(write(tmp_path, data)))
     assert (report.whole.questions, report.left_out, report.whole.figures["R@5"]) == (1, 1, 1.0)
 
 
-def test_evidence_that_is_no_item_is_refused_by_its_id(tmp_path: Path) -> None:
+def test_unknown_evidence_id_is_refused_and_named(tmp_path: Path) -> None:
     data = {"items": [{"id": "a", "text": "x"}], "questions": [{"question": "Who won?", "evidence": ["a", "zz"]}]}
     with pytest.raises(InvalidRequest, match="evidence zz of the question"):
         read_labelled(write(tmp_path, data))
 
 
-def test_figures_of_a_question() -> None:
+def test_scores_of_one_question() -> None:
     told = figures(["a", "b", "c"], ["b", "z"])
     assert (told["R@5"], told["MRR"]) == (0.5, 0.5)
     assert told["NDCG@10"] == pytest.approx(0.6309 / (1 + 0.6309), abs=1e-3)

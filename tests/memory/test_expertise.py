@@ -44,7 +44,7 @@ def test_tool_belongs_to_one_skill(tool: str, skill: str) -> None:
     assert skill_of(tool) == skill
 
 
-def test_score_and_trend_are_the_seeds() -> None:
+def test_score_and_trend_follow_the_seeds_formula() -> None:
     worked = rated(SkillRecord("shell", 60, 40, 0.0, 0.0, (False,) * 40 + (True,) * 10))
     quality = (40 * 0.2 + 10 * 0.7) / 50
     assert worked.score == pytest.approx(0.6 * 0.6 + 0.3 * quality + 0.1)
@@ -55,7 +55,7 @@ def test_score_and_trend_are_the_seeds() -> None:
     assert new.trend is Trend.STABLE
 
 
-async def test_each_use_is_counted_once_and_what_was_not_made_is_none(store: Store) -> None:
+async def test_each_use_is_counted_once_and_calls_not_made_are_not(store: Store) -> None:
     keeper = ExpertiseKeeper(store.expertise)
     await happens(store, event("read"), event("exec", "error"), event("exec", "asked"), event("exec", "denied"))
     await happens(store, event("completed", kind=EventKind.SUBAGENT), event("begun", kind=EventKind.SUBAGENT))
@@ -67,7 +67,7 @@ async def test_each_use_is_counted_once_and_what_was_not_made_is_none(store: Sto
     assert {*(await keeper.count())[0].view()} >= {"skill", "score", "trend", "uses"}  # the seed's fields
 
 
-async def test_prompt_names_what_mostly_failed_and_nothing_else(store: Store) -> None:
+async def test_prompt_names_only_skills_that_mostly_failed(store: Store) -> None:
     keeper = ExpertiseKeeper(store.expertise)
     section = ExpertiseSection(keeper, lambda _: True)
     turn = await make_turn(store, message("hello"))
@@ -82,7 +82,7 @@ async def test_prompt_names_what_mostly_failed_and_nothing_else(store: Store) ->
     assert await ExpertiseSection(keeper, lambda _: False).write(turn) is None
 
 
-async def test_skill_that_mostly_failed_is_rated_low_and_one_hardly_known_is_not(store: Store) -> None:
+async def test_failing_skill_is_rated_low_and_a_hardly_used_one_is_not(store: Store) -> None:
     keeper = ExpertiseKeeper(store.expertise)
     assert keeper.rating("exec") == 1.0
     await happens(store, *(event("exec", "error") for _ in range(12)), *(event("read") for _ in range(12)))
@@ -92,5 +92,5 @@ async def test_skill_that_mostly_failed_is_rated_low_and_one_hardly_known_is_not
     assert (keeper.rating("read"), keeper.rating("web_fetch"), keeper.rating("tracker__get")) == (1.0, 1.0, 1.0)
 
 
-def test_events_of_other_kinds_tell_nothing() -> None:
+def test_other_events_are_not_uses_of_a_skill() -> None:
     assert use_of(event("killed", kind=EventKind.SUBAGENT)) is None

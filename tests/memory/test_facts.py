@@ -50,7 +50,7 @@ def lines(facts: list[Fact]) -> list[str]:
     return [f"{fact.predicate} {fact.object}{' ended' if fact.valid_to is not None else ''}" for fact in facts]
 
 
-async def test_moving_closes_where_somebody_lived_and_keeps_it(store: Store) -> None:
+async def test_moving_closes_the_former_home_and_keeps_it(store: Store) -> None:
     await told(store, proposal("I live in Paris.", "lives_in", "Paris"))
     await told(store, proposal("I moved to Berlin last week.", "moved_to", "Berlin", 30, since=25 * DAY))
     known = await store.facts.known(OWNER)
@@ -59,7 +59,7 @@ async def test_moving_closes_where_somebody_lived_and_keeps_it(store: Store) -> 
     assert [fact.object for fact in known if is_valid_at(fact, 20 * DAY)] == ["Paris"]
 
 
-async def test_fact_that_holds_no_more_is_found_behind_the_one_that_does(store: Store) -> None:
+async def test_ended_fact_ranks_behind_the_current_one(store: Store) -> None:
     await told(store, proposal("I live in Paris now.", "lives_in", "Paris"))
     await told(store, proposal("I moved to Berlin.", "lives_in", "Berlin", 30))
     search = partial(Retriever(store.memory_index).search, scope=OWNER, now=40 * DAY, layers=["fact"])
@@ -87,7 +87,7 @@ QUESTIONS = (
 
 
 @pytest.mark.parametrize(("asked", "wanted"), QUESTIONS)
-async def test_question_finds_the_fact_that_it_asks_for_whatever_was_said_beside_it(
+async def test_question_finds_the_fact_it_asks_for_among_other_messages(
     store: Store, asked: str, wanted: str
 ) -> None:
     await told(store, proposal("I live in Paris.", "lives_in", "Paris"))
@@ -111,7 +111,7 @@ async def test_question_finds_the_fact_that_it_asks_for_whatever_was_said_beside
     assert wanted in found[0].item.text
 
 
-async def test_facts_of_others_are_not_shown_for_what_their_owner_asks_of_somebody_else(store: Store) -> None:
+async def test_owners_facts_are_not_shown_for_questions_about_somebody_else(store: Store) -> None:
     await told(store, proposal("I live in Paris.", "lives_in", "Paris"))
     await store.items.add([said("My sister Anna lives in Leipzig.", 3)])
     for asked in ("Wo wohnt meine Schwester Anna?", "Where does my sister Anna live?"):
@@ -119,7 +119,7 @@ async def test_facts_of_others_are_not_shown_for_what_their_owner_asks_of_somebo
         assert "Leipzig" in first.item.text
 
 
-async def test_facts_are_known_as_of_a_time_about_a_time() -> None:
+async def test_facts_are_returned_as_known_at_one_time_about_another() -> None:
     clock = ManualClock()
     async with memory_store(clock) as store:
         await told(store, proposal("I live in Paris.", "lives_in", "Paris"))
@@ -131,7 +131,7 @@ async def test_facts_are_known_as_of_a_time_about_a_time() -> None:
             assert [fact.object for fact in known if is_valid_at(fact, 40 * DAY)] == wanted
 
 
-async def test_both_messages_in_one_batch_end_with_the_last(store: Store) -> None:
+async def test_later_of_two_messages_in_one_batch_wins(store: Store) -> None:
     await told(
         store,
         proposal("I live in Paris.", "lives_in", "Paris"),
@@ -140,7 +140,7 @@ async def test_both_messages_in_one_batch_end_with_the_last(store: Store) -> Non
     assert lines(await store.facts.known(OWNER)) == ["lives_in Paris ended", "lives_in Berlin"]
 
 
-async def test_claim_that_is_no_word_of_the_owners_is_no_fact(store: Store) -> None:
+async def test_claim_not_in_the_owners_words_is_not_recorded(store: Store) -> None:
     cases = [
         proposal("Remember today.", "bank", "First Bank of Elsewhere"),
         proposal("Remember what happened today, please.", "lives_in", "Oslo"),
@@ -154,7 +154,7 @@ async def test_claim_that_is_no_word_of_the_owners_is_no_fact(store: Store) -> N
     assert await store.facts.known(OWNER) == []
 
 
-async def test_same_fact_gains_evidence_and_is_kept_once(store: Store) -> None:
+async def test_repeated_fact_gains_evidence_and_is_stored_once(store: Store) -> None:
     await told(store, proposal("I live in Paris.", "lives_in", "Paris"))
     await told(store, proposal("Here in Paris, where I live, it rains.", "lives_in", "paris", 9))
     (fact,) = await store.facts.known(OWNER)
@@ -167,12 +167,12 @@ async def test_older_message_does_not_replace_what_is_known(store: Store) -> Non
     assert lines(await store.facts.known(OWNER)) == ["lives_in Berlin"]
 
 
-async def test_several_things_may_be_so_side_by_side(store: Store) -> None:
+async def test_multi_valued_facts_hold_side_by_side(store: Store) -> None:
     await told(store, proposal("I like tea.", "likes", "tea"), proposal("I like jazz.", "likes", "jazz", 2))
     assert lines(await store.facts.known(OWNER)) == ["likes tea", "likes jazz"]
 
 
-async def test_more_exact_fact_takes_the_place_of_the_other(store: Store) -> None:
+async def test_more_precise_fact_replaces_the_other(store: Store) -> None:
     (old,) = await told(store, proposal("My dog is Rex.", "has_pet", "Rex", since=DAY))
     await told(
         store,
@@ -183,7 +183,7 @@ async def test_more_exact_fact_takes_the_place_of_the_other(store: Store) -> Non
     assert (fact.object, fact.valid_from, len(fact.evidence)) == ("Rex the beagle", DAY, 2)
 
 
-async def test_fact_that_ended_is_closed_by_words_that_name_it(store: Store) -> None:
+async def test_ended_fact_is_closed_by_words_that_name_it(store: Store) -> None:
     (old,) = await told(store, proposal("I work at Acme.", "works_at", "Acme"))
     ends = {"decision": FactDecision.SUPERSEDE, "target": old.id}
     await told(store, proposal("I quit smoking.", "works_at", "", 4, **ends))
@@ -192,7 +192,7 @@ async def test_fact_that_ended_is_closed_by_words_that_name_it(store: Store) -> 
     assert lines(await store.facts.known(OWNER)) == ["works_at Acme ended"]
 
 
-async def test_unsure_fact_counts_for_nothing_until_it_is_confirmed(store: Store) -> None:
+async def test_unconfirmed_fact_does_not_count_until_confirmed(store: Store) -> None:
     (asked,) = await told(store, proposal("Maybe I will live in Rome.", "lives_in", "Rome", confidence=0.3))
     (item,) = await store.items.of(OWNER).select("i.layer = 'fact'")
     assert (asked.state, item.label.trusted) == (FactState.ASKED, False)
@@ -201,7 +201,7 @@ async def test_unsure_fact_counts_for_nothing_until_it_is_confirmed(store: Store
     assert fact.state is FactState.SAID
 
 
-async def test_correction_counts_until_the_owner_says_otherwise_later(store: Store) -> None:
+async def test_correction_holds_until_the_owner_says_otherwise(store: Store) -> None:
     (wrong,) = await told(store, proposal("I live in Paris.", "lives_in", "Paris"))
     await store.facts.change(OWNER, [lambda _: settled(wrong, "Rome", 10 * DAY, confirmed=False)], "e_2")
     await told(store, proposal("I live in Paris, as ever.", "lives_in", "Paris", 5))
@@ -210,7 +210,7 @@ async def test_correction_counts_until_the_owner_says_otherwise_later(store: Sto
     assert item.valid_to is not None
 
 
-async def test_undo_brings_back_what_was_known(store: Store) -> None:
+async def test_undo_restores_what_was_known(store: Store) -> None:
     await told(store, proposal("I live in Paris.", "lives_in", "Paris"))
     await told(store, proposal("I moved to Berlin.", "lives_in", "Berlin", 30), change="e_2")
     await store.facts.undo(OWNER, "e_2", "e_3")
@@ -230,7 +230,7 @@ async def test_undo_of_one_fact_leaves_what_was_recorded_with_it(store: Store) -
     assert lines(await store.facts.known(OWNER)) == ["likes jazz", "lives_in Paris"]
 
 
-async def test_facts_told_in_the_timeline_bear_the_change_that_undoes_them(store: Store) -> None:
+async def test_timeline_events_of_facts_carry_the_change_for_undo(store: Store) -> None:
     some = [proposal("I live in Paris.", "lives_in", "Paris"), proposal("I like tea.", "likes", "tea", 2)]
     await store.items.add([each.said for each in some])
     made = await store.facts.change(OWNER, [partial(decide, each) for each in some], "e_1", ("facts", "", 1))
@@ -266,7 +266,7 @@ async def test_evidence_of_a_fact_does_not_expire(store: Store) -> None:
     assert item.expires_at is None
 
 
-async def test_forgetting_what_was_said_takes_its_fact_and_brings_back_what_that_had_closed(store: Store) -> None:
+async def test_forgetting_a_message_removes_its_fact_and_reopens_the_one_it_closed(store: Store) -> None:
     await told(store, proposal("I live in Paris.", "lives_in", "Paris"))
     moved = proposal("I moved to Berlin.", "lives_in", "Berlin", 30)
     await told(store, moved)
@@ -276,7 +276,7 @@ async def test_forgetting_what_was_said_takes_its_fact_and_brings_back_what_that
     assert lines(await store.facts.known(OWNER)) == ["lives_in Paris"]
 
 
-async def test_facts_of_one_scope_are_no_others(store: Store) -> None:
+async def test_facts_do_not_cross_scopes(store: Store) -> None:
     await told(store, proposal("I live in Paris.", "lives_in", "Paris"))
     (fact,) = await store.facts.known(OWNER)
     for other in (Scope("person:anna"), Scope("telegram:group:1"), Scope("owner", "other")):
@@ -286,7 +286,7 @@ async def test_facts_of_one_scope_are_no_others(store: Store) -> None:
     assert lines(await store.facts.known(OWNER)) == ["lives_in Paris"]
 
 
-def test_answer_that_cannot_be_read_is_told_from_one_with_nothing() -> None:
+def test_unreadable_answer_differs_from_an_empty_one() -> None:
     messages = [said("I live in Paris.")]
     assert read_answer("Sure! []", [], messages) == []
     assert read_answer("I found nothing.", [], messages) is None
@@ -294,7 +294,7 @@ def test_answer_that_cannot_be_read_is_told_from_one_with_nothing() -> None:
     assert read_answer('[1, "x", {"do": "FLY", "message": 1}, {"do": "ADD", "message": 7}]', [], messages) == []
 
 
-def test_answer_is_read_with_dates_and_the_fact_it_is_about() -> None:
+def test_answer_is_parsed_with_dates_and_target_fact() -> None:
     known = [Fact(subject="owner", predicate="lives_in", object="Paris", at=0.0, id="f1")]
     value = {"do": "supersede", "message": "M1", "fact": "F1", "subject": "owner", "predicate": "lives_in",
              "object": "Berlin", "since": "1970-01-03", "until": "soon", "sure": "0.8"}  # fmt: skip
@@ -304,7 +304,7 @@ def test_answer_is_read_with_dates_and_the_fact_it_is_about() -> None:
     )  # fmt: skip
 
 
-def test_question_shows_the_known_facts_that_messages_may_be_about() -> None:
+def test_extraction_prompt_shows_related_known_facts() -> None:
     facts = [Fact(subject="owner", predicate="likes", object=f"thing{n}", at=float(n), id=str(n)) for n in range(99)]
     facts.append(Fact(subject="Rex", predicate="is_a", object="beagle", at=0.0, id="r"))
     chosen = choose_known(facts, [said("Rex is ill")])

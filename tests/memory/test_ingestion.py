@@ -54,11 +54,11 @@ def kept(*entries: Entry, turn: Turn | None = None) -> list[str]:
     ["Hallo!", "thank you!!", "Good morning, Hob", "ok", "/status now please", '{"tool_call": {"name": "x"}}',
      '[{"id": 1, "name": "x"}]', "I see.", "Where does my sister live?"],
 )  # fmt: skip
-def test_greeting_command_and_raw_json_are_not_kept(text: str) -> None:
+def test_greetings_commands_and_raw_json_are_not_stored(text: str) -> None:
     assert kept(said(text)) == []
 
 
-def test_item_says_who_said_it_where_and_until_when_it_stays() -> None:
+def test_item_records_speaker_source_and_expiry() -> None:
     (item,) = items_of_turn(turn_of(), [said("I live in Paris.")], MemorySettings())
     assert (item.source, item.speaker, item.role, item.session) == (
         "conversation:telegram",
@@ -69,7 +69,7 @@ def test_item_says_who_said_it_where_and_until_when_it_stays() -> None:
     assert (item.scope, item.label, item.expires_at) == (Scope("owner"), OWNER_LABEL, 100.0 + 30 * 86_400)
 
 
-def test_tool_result_is_kept_as_the_claim_of_its_tool_unless_it_says_little() -> None:
+def test_tool_result_is_stored_as_its_tools_claim_unless_it_is_trivial() -> None:
     calls = tuple(ToolCall(CallId(name), name, "{}") for name in ("web_fetch", "recall", "exec", "read"))
     asked = Entry(1, "assistant", "", OWNER_LABEL, "t_1", 100.0, calls=calls)
     results = [
@@ -82,7 +82,7 @@ def test_tool_result_is_kept_as_the_claim_of_its_tool_unless_it_says_little() ->
     assert (item.layer, item.source, item.label, item.kind) == (Layer.TOOL, "tool:web_fetch", WEB, "result")
 
 
-def test_long_message_is_kept_whole_in_pieces_and_a_long_tool_result_by_its_beginning() -> None:
+def test_long_message_is_split_and_a_long_tool_result_is_cut() -> None:
     text = "".join(f"Line {n} of what I paste here.\n" for n in range(400)) + "The code is XYLOPHONE."
     pieces = kept(said(text))
     assert "".join(pieces) == text
@@ -104,7 +104,7 @@ def test_nothing_of_a_private_conversation_is_kept(session: str) -> None:
     assert is_private(SessionKey("telegram:private:1")) is False
 
 
-def test_words_of_hob_itself_are_not_kept() -> None:
+def test_hobs_own_messages_are_not_stored() -> None:
     assert kept(said("[No answer was given to this: it failed.]", label=HOB_LABEL)) == []
 
 
@@ -133,7 +133,7 @@ def test_long_section_is_cut_between_paragraphs_and_each_piece_names_its_heading
     assert all("Tea" in section.text.split("\n")[0] and len(section.text) < 2_000 for section in tea)
 
 
-async def test_changed_section_takes_the_place_of_the_old_one(tmp_path: Path) -> None:
+async def test_changed_section_replaces_the_old_one(tmp_path: Path) -> None:
     soul = tmp_path / "SOUL.md"
     (tmp_path / "memory").mkdir()
     (tmp_path / "memory/2026-01-02.md").write_text("# Tea\nAnna likes green tea.\n")
@@ -158,7 +158,7 @@ async def test_changed_section_takes_the_place_of_the_old_one(tmp_path: Path) ->
         assert {item.label for item in await store.items.of(Scope("owner")).select()} == {WEB}
 
 
-async def test_note_that_is_not_taken_whole_is_told_and_one_that_is_no_utf_8_is_read(
+async def test_truncated_note_is_reported_and_a_non_utf_8_note_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     notes = tmp_path / "memory"
@@ -180,7 +180,7 @@ async def test_note_that_is_not_taken_whole_is_told_and_one_that_is_no_utf_8_is_
     ]
 
 
-def test_imported_conversation_keeps_both_sides_but_greetings_and_thanks() -> None:
+def test_imported_conversation_keeps_both_sides_without_greetings_and_thanks() -> None:
     said_there = [
         said("What is the standover height?"),
         said("About 75.9 cm from the bottom bracket.", "assistant"),
@@ -193,7 +193,7 @@ def test_imported_conversation_keeps_both_sides_but_greetings_and_thanks() -> No
     assert told == [entry.text for entry in said_there[:4]]
 
 
-async def test_daily_note_is_of_the_day_in_its_name(tmp_path: Path) -> None:
+async def test_daily_note_is_dated_by_its_name(tmp_path: Path) -> None:
     (tmp_path / "memory").mkdir()
     for name in ("2026-10-01.md", "2026-10-02-1530-plan.md", "ideas.md"):
         (tmp_path / "memory" / name).write_text(f"What is in {name}.")

@@ -95,7 +95,7 @@ async def test_item_without_a_common_word_is_found_by_its_meaning(store: Store) 
 
 
 @pytest.mark.parametrize("profile", list(Profile))
-async def test_every_profile_finds_by_words_and_by_meaning(store: Store, profile: Profile) -> None:
+async def test_every_profile_combines_words_and_meaning(store: Store, profile: Profile) -> None:
     embedder = embedder_of(store, SenseEmbedder())
     await store.items.add([said(text, n) for n, text in enumerate(TEXTS)])
     await embed_all(embedder)
@@ -105,7 +105,7 @@ async def test_every_profile_finds_by_words_and_by_meaning(store: Store, profile
     assert found[0].item.text == TEXTS[1]
 
 
-async def test_chosen_embedder_that_fails_is_an_error_and_the_queue_goes_on_later(store: Store) -> None:
+async def test_failing_embedder_is_an_error_and_the_queue_resumes_later(store: Store) -> None:
     sense = SenseEmbedder()
     embedder = embedder_of(store, sense)
     await store.items.add([said(text, n) for n, text in enumerate(TEXTS)])
@@ -122,7 +122,7 @@ async def test_chosen_embedder_that_fails_is_an_error_and_the_queue_goes_on_late
     assert await embedder.embed_question("hound")
 
 
-async def test_question_that_is_answered_ends_the_problem_of_an_earlier_one(tmp_path: Path) -> None:
+async def test_successful_question_clears_an_earlier_problem(tmp_path: Path) -> None:
     clock, sense = ManualClock(), SenseEmbedder()
     async with open_store(tmp_path, StoreSettings(), clock) as store:
         embedder = MemoryEmbedder(sense, "fake", "sense", store.memory_vectors, clock)
@@ -149,7 +149,7 @@ async def test_question_does_not_wait_for_an_embedder_that_hangs(store: Store, m
     assert caught.value.fault is ModelFault.TIMEOUT
 
 
-async def test_old_vectors_serve_while_another_model_embeds_all_anew(store: Store) -> None:
+async def test_old_vectors_serve_while_another_model_re_embeds(store: Store) -> None:
     await store.items.add([said(text, n) for n, text in enumerate(TEXTS)])
     old_sense, new_sense = SenseEmbedder(), SenseEmbedder()
     await embed_all(embedder_of(store, old_sense, "old"))
@@ -168,7 +168,7 @@ async def test_old_vectors_serve_while_another_model_embeds_all_anew(store: Stor
     assert (found[0].item.text, asked, new_sense.asked[-1]) == (TEXTS[0], ["test/old"], "hound")
 
 
-async def test_queue_goes_on_after_a_restart_and_embeds_nothing_twice(tmp_path: Path) -> None:
+async def test_queue_resumes_after_a_restart_without_embedding_twice(tmp_path: Path) -> None:
     first, second = SenseEmbedder(), SenseEmbedder()
     async with open_store(tmp_path, StoreSettings(), ManualClock()) as store:
         await store.items.add([said(text, n) for n, text in enumerate(TEXTS)])
@@ -184,7 +184,7 @@ async def test_queue_goes_on_after_a_restart_and_embeds_nothing_twice(tmp_path: 
     assert asked <= 2 * len(TEXTS)
 
 
-async def test_other_model_embeds_anew_and_the_old_vectors_go_once_it_is_done(store: Store) -> None:
+async def test_other_model_re_embeds_and_then_drops_the_old_vectors(store: Store) -> None:
     await store.items.add([said(text, n) for n, text in enumerate(TEXTS)])
     old = embedder_of(store, SenseEmbedder(), "old")
     await embed_all(old)
@@ -196,7 +196,7 @@ async def test_other_model_embeds_anew_and_the_old_vectors_go_once_it_is_done(st
     assert await store.memory_index.read(OWNER, lambda index: index.bits(old.number, 0, 9)) == ((), b"")
 
 
-async def test_another_model_under_the_same_name_embeds_anew(store: Store) -> None:
+async def test_changed_model_under_the_same_name_re_embeds(store: Store) -> None:
     sense, version = SenseEmbedder(), "one"
     embedder = MemoryEmbedder(
         sense, "local", "/models/it", store.memory_vectors, ManualClock(), lambda _: sense, lambda: version
@@ -214,7 +214,7 @@ async def test_another_model_under_the_same_name_embeds_anew(store: Store) -> No
     assert found[0].item.text == TEXTS[0]
 
 
-async def test_text_too_long_for_the_model_is_embedded_by_its_beginning(store: Store) -> None:
+async def test_overlong_text_is_embedded_by_its_beginning(store: Store) -> None:
     sense = SenseEmbedder()
     sense.longest = 600
     embedder = embedder_of(store, sense)
@@ -223,7 +223,7 @@ async def test_text_too_long_for_the_model_is_embedded_by_its_beginning(store: S
     assert await embedder.waiting() == 0
 
 
-async def test_vector_of_an_erased_item_is_gone_and_not_found(store: Store) -> None:
+async def test_vector_of_an_erased_item_is_deleted(store: Store) -> None:
     embedder = embedder_of(store, SenseEmbedder())
     await store.items.add([said(text, n) for n, text in enumerate(TEXTS)])
     await embed_all(embedder)
@@ -234,7 +234,7 @@ async def test_vector_of_an_erased_item_is_gone_and_not_found(store: Store) -> N
     assert len((await store.memory_index.read(OWNER, lambda index: index.bits(embedder.number, 0, 9)))[0]) == 3
 
 
-async def test_items_with_the_nearest_signs_are_found_however_they_came_in(
+async def test_nearest_signs_are_found_in_any_order_of_insertion(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("hob.memory.retrieval.dense._BLOCK", 1_024)
@@ -261,7 +261,7 @@ async def test_items_with_the_nearest_signs_are_found_however_they_came_in(
     assert (list(taken[0]), taken[1]) == (sorted(vectors), b"".join(signs(vectors[seq]) for seq in sorted(vectors)))
 
 
-async def test_of_long_vectors_the_numbers_that_tell_most_are_compared(store: Store) -> None:
+async def test_long_vectors_are_compared_by_their_largest_dimensions(store: Store) -> None:
     draw, embedder = random.Random(7), await store.memory_vectors.begin("test|random|1536|true")
     asked = unit(draw, 1_536)
     kept = await store.items.add([said(f"number {n}", n) for n in range(150)])

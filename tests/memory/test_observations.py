@@ -81,7 +81,7 @@ async def test_session_is_observed_at_the_threshold_with_dates_and_priorities(st
     assert len(model.asked) == 1
 
 
-async def test_nothing_is_marked_as_observed_when_no_observation_can_be_read(store: Store) -> None:
+async def test_unreadable_observations_mark_nothing_as_observed(store: Store) -> None:
     model, observer = Answers("I have nothing to say.", "", ANSWER), observer_of(store)
     await store.items.add([message(n) for n in range(50)])
     for _ in range(2):
@@ -102,7 +102,7 @@ async def fill(store: Store, high: int, low: int) -> None:
     await observer_of(store, max_observations=10_000).step(Answers("\n".join(lines)))
 
 
-async def test_nothing_is_deleted_when_a_reflection_cannot_be_read(store: Store) -> None:
+async def test_unreadable_reflection_deletes_nothing(store: Store) -> None:
     await fill(store, 30, 180)
     await store.items.add([message(999)])
     for answer in ("Sorry.", "\n".join(f"- [LOW] leeks message {n}" for n in range(300))):
@@ -111,7 +111,7 @@ async def test_nothing_is_deleted_when_a_reflection_cannot_be_read(store: Store)
         assert len(await seen(store)) == 210
 
 
-async def test_reflection_keeps_all_that_matters_most_and_lets_go_later_of_what_it_replaced(store: Store) -> None:
+async def test_reflection_keeps_every_high_observation_and_expires_the_replaced(store: Store) -> None:
     await fill(store, 30, 180)
     await store.items.add([message(999)])
     model = Answers("\n".join(f"- [MEDIUM] many leeks message {n} ({n + 1})" for n in range(96)))
@@ -125,7 +125,7 @@ async def test_reflection_keeps_all_that_matters_most_and_lets_go_later_of_what_
     assert all(item.expires_at for item in replaced)
 
 
-async def test_messages_that_others_wrote_are_not_read(store: Store) -> None:
+async def test_other_peoples_messages_are_not_observed(store: Store) -> None:
     web, model = Label(Origin.MODEL, Trust.UNTRUSTED), Answers(ANSWER)
     await store.items.add([message(n, label=web, role="assistant") for n in range(100, 160)])
     await store.items.add([message(n, label=Label(Origin.MEMBER, Trust.UNTRUSTED)) for n in range(200, 260)])
@@ -133,7 +133,7 @@ async def test_messages_that_others_wrote_are_not_read(store: Store) -> None:
     assert model.asked == []
 
 
-async def test_observation_without_words_of_the_owner_counts_for_nothing(store: Store) -> None:
+async def test_observation_without_the_owners_words_is_dropped(store: Store) -> None:
     await store.items.add([message(n) for n in range(49)])
     await store.items.add([message(49, label=Label(Origin.MODEL, Trust.TRUSTED), role="assistant")])
     await observer_of(store).step(
@@ -166,11 +166,11 @@ SUPPORTED = (
 
 
 @pytest.mark.parametrize(("line", "said", "held"), SUPPORTED)
-def test_observation_is_kept_only_where_its_words_stand_in_what_it_rests_on(line: str, said: str, held: bool) -> None:
+def test_observation_is_kept_only_if_its_sources_hold_its_words(line: str, said: str, held: bool) -> None:
     assert is_supported(line, [replace(message(1), text=said, id="")]) is held
 
 
-async def test_forgetting_a_message_takes_what_was_observed_of_it_and_what_was_made_of_that(store: Store) -> None:
+async def test_forgetting_a_message_removes_its_observations_and_their_derivatives(store: Store) -> None:
     await fill(store, 0, 30)
     await store.items.add([message(999)])
     await observer_of(store, max_observations=20).step(Answers("- [LOW] leeks message (1)\n- [LOW] garden leeks"))
@@ -178,7 +178,7 @@ async def test_forgetting_a_message_takes_what_was_observed_of_it_and_what_was_m
     assert await store.items.of(OWNER).select("i.layer = 'observation'") == []
 
 
-def test_answers_are_read_as_models_write_them() -> None:
+def test_observation_answers_are_parsed_as_models_write_them() -> None:
     text = "# 2026-02-30\n* **[High]** One (1)\n- MEDIUM: Two.\n- nothing\n## 2026-01-05\n- [LOW] Three (#2, #3)."
     found = [(each.text, each.priority, each.cited) for each in read_observations(text, 5.0)]
     assert found == [("One", "high", (1,)), ("Two.", "medium", ()), ("Three", "low", (2, 3))]
@@ -189,7 +189,7 @@ def consolidator_of(store: Store, clock: ManualClock) -> Consolidator:
     return Consolidator(store.memory_work, budget, MemorySettings(), clock)
 
 
-async def test_conversation_that_ended_is_summarised_once_whatever_broke_it_off(store: Store) -> None:
+async def test_finished_conversation_is_summarised_once_despite_interruptions(store: Store) -> None:
     clock = ManualClock()
     await store.items.add([message(n) for n in range(8)])
     clock.set_wall(datetime.fromtimestamp(message(7).at + 600, UTC))
@@ -207,7 +207,7 @@ async def test_conversation_that_ended_is_summarised_once_whatever_broke_it_off(
     assert await seen(store) == []
 
 
-async def test_summaries_leave_half_of_the_days_tokens_to_facts(store: Store) -> None:
+async def test_summaries_leave_half_of_the_daily_tokens_for_facts(store: Store) -> None:
     clock = ManualClock()
     budget = BackgroundBudget(4_000, store.ledger, clock, lambda _: 0.0)
     model = Answers("They talked of leeks.", "one fact")

@@ -60,7 +60,7 @@ async def shown(service: MemoryService, text: str) -> list[str]:
         "Explain how a heating element in a toaster works",
     ],
 )
-async def test_request_that_memory_knows_nothing_of_is_shown_nothing(service: MemoryService, request_: str) -> None:
+async def test_unrelated_request_recalls_nothing(service: MemoryService, request_: str) -> None:
     assert await shown(service, request_) == []
 
 
@@ -75,10 +75,10 @@ async def test_request_that_memory_knows_nothing_of_is_shown_nothing(service: Me
         ("I had a long day, the train was late and it rained, so tell me something nice about Clara and her violin", 5),
     ],
 )
-async def test_what_helps_is_shown(service: MemoryService, request_: str, place: int) -> None:
+async def test_helpful_memories_are_recalled(service: MemoryService, request_: str, place: int) -> None:
     assert KNOWN[place] in await shown(service, request_)
 
 
-async def test_search_that_is_asked_for_finds_what_holds_little_of_it(service: MemoryService) -> None:
+async def test_explicit_search_also_returns_weak_matches(service: MemoryService) -> None:
     assert await service.search("Write a haiku about autumn leaves.", Scope("owner"), 6)
     assert await service.recall("Write a haiku about autumn leaves.", SessionKey("owner"), 6)

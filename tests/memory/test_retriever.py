@@ -101,7 +101,7 @@ async def test_answer_beside_the_question_is_found(store: Store) -> None:
     assert "Under the blue flower pot." in await search(store, "Where is the spare key?", limit=2)
 
 
-async def test_short_answer_comes_with_its_question(store: Store) -> None:
+async def test_short_answer_is_shown_with_its_question(store: Store) -> None:
     question, answer = "Where did you put the spare key?", "Under the blue flower pot."
     await store.items.add([said(question, 1, kind="turn"), said(answer, 2, kind="turn")])
     (found,) = await Retriever(store.memory_index).search("blue flower pot", scope=OWNER, now=NOW, limit=1)
@@ -112,7 +112,7 @@ async def test_short_answer_comes_with_its_question(store: Store) -> None:
     assert found.asked is None  # a stranger's question does not come in with the owner's answer
 
 
-async def test_what_hob_was_asked_to_keep_counts_no_less_than_what_was_said(store: Store) -> None:
+async def test_notes_hob_was_asked_to_keep_rank_like_messages(store: Store) -> None:
     note = said("The spare key is under the pot.", 1, "local:a", layer=Layer.FACT, role="assistant", kind="note")
     await store.items.add([note, said("The spare key of the car is lost.", 2, "local:b", role="assistant")])
     found = await Retriever(store.memory_index).search("spare key", scope=OWNER, now=NOW)
@@ -120,7 +120,7 @@ async def test_what_hob_was_asked_to_keep_counts_no_less_than_what_was_said(stor
     assert found[0].item.text == note.text
 
 
-async def test_layers_narrow_the_search_even_where_few_are_of_them(store: Store) -> None:
+async def test_layer_filter_works_even_if_few_items_match(store: Store) -> None:
     await store.items.add([said(f"The tea is warm, says number {n}.", n) for n in range(900)])
     await store.items.add([said("The tea in the cupboard is old.", layer=Layer.DOCUMENT, session="doc")])
     assert await search(store, "tea", layers=[Layer.DOCUMENT]) == ["The tea in the cupboard is old."]
@@ -132,13 +132,13 @@ async def test_session_narrows_the_search(store: Store) -> None:
     assert await search(store, "tea", scope=Scope("owner", session="c")) == []
 
 
-async def test_phrase_in_quotation_marks_comes_first(store: Store) -> None:
+async def test_quoted_phrase_ranks_first(store: Store) -> None:
     texts = ["I love to have tea with green leaves, green tea and tea.", "The green tea is for mother."]
     await store.items.add([said(text, n * 9, session=str(n)) for n, text in enumerate(texts)])
     assert (await search(store, 'where is "the green tea"'))[0] == texts[1]
 
 
-async def test_memories_of_the_asked_day_come_first(store: Store) -> None:
+async def test_memories_of_the_asked_day_rank_first(store: Store) -> None:
     texts = ["We ate fish.", "We ate fish again."]
     days = [datetime(2026, 3, 2, tzinfo=UTC), datetime(2026, 5, 3, tzinfo=UTC)]
     await store.items.add([said(t, session=t, at=d.timestamp()) for t, d in zip(texts, days, strict=True)])
@@ -159,13 +159,13 @@ async def test_expired_and_superseded_and_repeated_items_are_left_out(store: Sto
     assert "kitchen" in found[0]
 
 
-async def test_what_was_said_again_on_another_day_is_told_twice(store: Store) -> None:
+async def test_statement_repeated_on_another_day_is_returned_twice(store: Store) -> None:
     days = [said("I ran five kilometres.", n, session=str(n), at=NOW - n * 86_400) for n in (1, 2, 2, 3, 4)]
     await store.items.add(days)
     assert await search(store, "kilometres") == ["I ran five kilometres."] * 2
 
 
-async def test_named_day_tells_more_than_a_named_year(store: Store) -> None:
+async def test_named_day_weighs_more_than_a_named_year(store: Store) -> None:
     day, other = datetime(2026, 3, 2, tzinfo=UTC).timestamp(), datetime(2026, 5, 3, tzinfo=UTC).timestamp()
     await store.items.add([said("We ate fish.", session="a", at=day), said("We had soup.", session="b", at=other)])
 
@@ -177,14 +177,14 @@ async def test_named_day_tells_more_than_a_named_year(store: Store) -> None:
     assert by_day > by_month > await counts("fish last year")
 
 
-async def test_budget_holds(store: Store) -> None:
+async def test_results_stay_within_the_token_budget(store: Store) -> None:
     await store.items.add([said(f"Tea number {n} " + "with milk " * n, n, session=str(n)) for n in range(30)])
     found = await search(store, "tea milk", limit=30, budget=100)
     assert found
     assert sum(tokens_of(text) for text in found) <= 100
 
 
-async def test_common_words_do_not_cost_a_rare_one(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_common_words_do_not_displace_a_rare_one(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hob.memory.retrieval.lexical.BUDGET", 50)
     await store.items.add([said(f"tea and talk, number {n}", n, session=str(n)) for n in range(200)])
     await store.items.add([said("tea with marzipan", 900, session="x"), said("marzipan alone", 901, session="y")])
@@ -192,14 +192,14 @@ async def test_common_words_do_not_cost_a_rare_one(store: Store, monkeypatch: py
     assert len(await search(store, "tea", limit=3)) == 3
 
 
-async def test_nothing_known_finds_nothing(store: Store) -> None:
+async def test_empty_memory_finds_nothing(store: Store) -> None:
     assert await search(store, "tea") == []
     await store.items.add([said("tea")])
     assert await search(store, "") == []
     assert await search(store, "?!") == []
 
 
-async def test_items_of_an_older_hob_are_indexed(store: Store) -> None:
+async def test_items_of_an_older_release_are_indexed(store: Store) -> None:
     await store.items.add([said(f"tea {n}", n) for n in range(3)])
     await store._writer.write(lambda c: [c.execute(f"DELETE FROM memory_{t}") for t in ("words", "postings")])  # noqa: S608
     assert await search(store, "tea") == []
@@ -212,7 +212,7 @@ SAID = st.lists(st.tuples(st.sampled_from(["owner", "o", "' OR 1 --"]), st.sampl
 
 
 @given(SAID, QUESTIONS)
-def test_no_question_finds_what_is_of_another_and_the_same_finds_the_same(
+def test_search_stays_in_its_scope_and_is_deterministic(
     told: list[tuple[str, str, str]], question: str
 ) -> None:
     connection = apsw.Connection(":memory:")
@@ -269,7 +269,7 @@ def as_json(found: tuple[Recalled, ...]) -> str:
         ("Weihnachten 2023", "2023-12-24", "2023-12-26"),
     ],
 )
-def test_days_of_a_question_are_read(text: str, first: str, last: str) -> None:
+def test_dates_in_a_question_are_parsed(text: str, first: str, last: str) -> None:
     ((start, end),) = Query.parse(text, NOW).days
     assert (str(start), str(end)) == (first, last)
 
@@ -287,7 +287,7 @@ def test_days_of_a_question_are_read(text: str, first: str, last: str) -> None:
         ("Was war vorgestern?", []),
     ],
 )
-async def test_question_of_a_day_alone_finds_what_was_then(store: Store, question: str, found: list[str]) -> None:
+async def test_question_about_a_day_alone_finds_what_happened_then(store: Store, question: str, found: list[str]) -> None:
     texts = {
         "noon": ("New boots from the market, 120 euros.", NOW - 86_400, "user"),
         "evening": ("Grandpa called from the hospital.", NOW - 70_000, "user"),
@@ -306,7 +306,7 @@ async def test_question_of_a_day_alone_finds_what_was_then(store: Store, questio
 _TWO_DAYS = ("yesterday", "today")
 
 
-async def test_days_are_those_of_the_owners_zone(store: Store) -> None:
+async def test_days_follow_the_owners_time_zone(store: Store) -> None:
     late = datetime(2026, 6, 14, 15, 30, tzinfo=UTC).timestamp()  # the 15th in Tokyo
     await store.items.add([said("Grandpa called from the hospital.", at=late)])
     for zone, days in ((UTC, ["yesterday"]), (ZoneInfo("Asia/Tokyo"), ["today"])):
@@ -315,7 +315,7 @@ async def test_days_are_those_of_the_owners_zone(store: Store) -> None:
         assert [day for day, found in searches.items() if found] == days
 
 
-async def test_day_brings_what_shares_no_word_with_the_question(store: Store) -> None:
+async def test_named_day_finds_items_without_a_common_word(store: Store) -> None:
     await store.items.add([said("New boots from the market, 120 euros.", at=NOW - 86_400, session="then")])
     await store.items.add(
         [said(f"I buy bread, day {n}.", n, session="other", at=NOW - n * 86_400) for n in range(40, 44)]

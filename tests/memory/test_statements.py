@@ -111,18 +111,18 @@ NOT_STATED = (
 
 
 @pytest.mark.parametrize(("text", "predicate", "value"), STATED)
-def test_what_the_owner_states_is_a_fact(text: str, predicate: str, value: str) -> None:
+def test_owners_statement_is_a_fact(text: str, predicate: str, value: str) -> None:
     change = decide(proposal(text, predicate, value), [])
     assert change is not None
     assert [fact.object for fact in change.added] == [value]
 
 
 @pytest.mark.parametrize(("text", "predicate", "value"), NOT_STATED)
-def test_what_the_owner_does_not_state_of_themselves_is_none(text: str, predicate: str, value: str) -> None:
+def test_anything_but_an_owners_statement_is_not_a_fact(text: str, predicate: str, value: str) -> None:
     assert decide(proposal(text, predicate, value), []) is None
 
 
-async def test_what_is_supposed_is_asked_at_most_and_closes_nothing() -> None:
+async def test_supposition_is_unconfirmed_at_most_and_closes_nothing() -> None:
     async with memory_store(ManualClock()) as store:
         await told(store, proposal("I live in Paris.", "lives_in", "Paris"))
         text = "My brother thinks I should move to Madrid soon."
@@ -143,7 +143,7 @@ async def test_what_is_supposed_is_asked_at_most_and_closes_nothing() -> None:
         ("I should leave Acme.", False),
     ],
 )
-async def test_only_what_the_owner_states_ends_a_fact(text: str, ends: bool) -> None:
+async def test_only_an_owners_statement_ends_a_fact(text: str, ends: bool) -> None:
     async with memory_store(ManualClock()) as store:
         (old,) = await told(store, proposal("I work at Acme.", "works_at", "Acme"))
         over = {"decision": FactDecision.SUPERSEDE, "target": old.id}

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:  # an idle Hob loads none of these
-    from hob.gateway.memory import EmbeddingControl, MemoryControl
+    from hob.gateway.memory import MemoryControls
     from hob.gateway.repositories import Repositories
 
 
@@ -19,5 +19,4 @@ class LazyRepositories(NamedTuple):
 class LazyMemory(NamedTuple):
     """Loads the memory's controls on first use: its contents, and its vectors."""
 
-    control: Callable[[], MemoryControl]
-    embedding: Callable[[], EmbeddingControl]
+    open: Callable[[], MemoryControls]

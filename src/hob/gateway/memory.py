@@ -1,4 +1,4 @@
-"""Memory, for its owner: the port behind the routes."""
+"""The API of the owner's memory: the ports behind the routes, with their requests and answers."""
 
 from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import Any, NamedTuple, Protocol, TypedDict
@@ -9,14 +9,14 @@ from hob.core.values import dataclass
 from hob.gateway.http.fields import field
 
 MAX_QUOTES = 20
-"""Of so many items at most it is looked for who repeats them, and so many messages at most are erased for that."""
+"""Maximum items of a request for which repeating messages are searched, and maximum messages erased for that."""
 
 
 class EmbeddingModelAnswer(TypedDict):
-    """The model that makes vectors.
+    """The embedding model.
 
     dimension: 0 until the first vector
-    fingerprint: another one: all is embedded anew; of a local model with a hash of its files
+    fingerprint: a change re-embeds everything; for a local model it includes a hash of its files
     """
 
     enabled: bool
@@ -28,11 +28,11 @@ class EmbeddingModelAnswer(TypedDict):
 
 
 class EmbeddingRuntimeAnswer(TypedDict):
-    """How the embedder is.
+    """State of the embedder.
 
-    ready: it was asked, and answered last
+    ready: whether the last call succeeded
     detail: why it fails
-    checkedAt: when it was asked last; null for never
+    checkedAt: time of the last call; null if there was none
     """
 
     ready: bool
@@ -42,14 +42,14 @@ class EmbeddingRuntimeAnswer(TypedDict):
 
 
 class EmbeddingIndexAnswer(TypedDict):
-    """How many items have vectors."""
+    """Number of items with and without vectors."""
 
     embeddedChunks: int
     waitingChunks: int
 
 
 class EmbeddingStatusAnswer(TypedDict):
-    """How meaning is looked at.
+    """Status of search by meaning.
 
     status: `disabled`, `indexing`, `ready` or `error`
     """
@@ -61,7 +61,7 @@ class EmbeddingStatusAnswer(TypedDict):
 
 
 class ReindexedAnswer(TypedDict):
-    """What was dropped."""
+    """Number of dropped vectors."""
 
     status: str
     wipedChunks: int
@@ -69,10 +69,10 @@ class ReindexedAnswer(TypedDict):
 
 
 class InstalledAnswer(TypedDict):
-    """The model that makes vectors, after it was asked for one.
+    """The embedding model after a test call.
 
     status: `ready`, or `error`
-    action: `asked`: what a local model lacks is fetched when it is asked first
+    action: `asked`: a local model fetches missing files on the first call
     detail: why it fails
     """
 
@@ -85,8 +85,8 @@ class InstalledAnswer(TypedDict):
 class MemoryItemsAnswer(TypedDict):
     """Items of memory.
 
-    problem: why meaning was not looked at; empty where it was
-    unassisted: why a model that should did not help; empty where it did
+    problem: why search by meaning failed; empty if it worked
+    unassisted: why a configured model did not help; empty if it did
     """
 
     items: list[MemoryItemAnswer]
@@ -97,7 +97,7 @@ class MemoryItemsAnswer(TypedDict):
 class LayerAnswer(TypedDict):
     """A layer of memory.
 
-    ttl_days: 0: its items stay
+    ttl_days: 0 if its items never expire
     """
 
     name: str
@@ -109,10 +109,10 @@ class LayerAnswer(TypedDict):
 
 
 class MemoryTotals(TypedDict):
-    """All layers together.
+    """Totals over all layers.
 
-    max_chunks: most items of the layers that expire
-    permanent_chunks: those that never expire; `hob memory stats` warns of more than `max_chunks`
+    max_chunks: maximum number of expiring items
+    permanent_chunks: items that never expire; `hob memory stats` warns if they exceed `max_chunks`
     """
 
     total_chunks: int
@@ -123,10 +123,10 @@ class MemoryTotals(TypedDict):
 
 
 class DerivedAnswer(TypedDict):
-    """What was made of what was said.
+    """Derived memories.
 
-    facts: that are so now
-    observations: that count
+    facts: that hold now
+    observations: that are current
     goals: that are open
     """
 
@@ -136,11 +136,11 @@ class DerivedAnswer(TypedDict):
 
 
 class WaitingAnswer(TypedDict):
-    """What was kept and is not worked on yet.
+    """Items waiting for background work.
 
-    vectors: memories that are not found by meaning yet
-    facts: messages of yours that no facts were taken from yet
-    observations: messages that were not looked at for what lasts
+    vectors: items not yet found by meaning
+    facts: your messages that no facts were extracted from yet
+    observations: messages not yet observed
     """
 
     vectors: int
@@ -149,7 +149,7 @@ class WaitingAnswer(TypedDict):
 
 
 class ObservedAnswer(TypedDict):
-    """What memory takes from conversations by itself."""
+    """What memory derives from conversations."""
 
     working_memory: dict[str, Any]
     observer: dict[str, Any]
@@ -157,11 +157,11 @@ class ObservedAnswer(TypedDict):
 
 
 class OverflowFigures(TypedDict):
-    """How often a part of memory had more to show than its room in the prompt, since Hob started.
+    """How often memories did not fit the prompt since Hob started.
 
-    events: of all parts
-    per_1000: of so many turns
-    lanes: by part: `working`, `observation` and `rag` (what is recalled)
+    events: in total
+    per_1000: per thousand turns
+    lanes: by part: `working`, `observation` and `rag` (recalled memories)
     """
 
     events: int
@@ -170,13 +170,13 @@ class OverflowFigures(TypedDict):
 
 
 class MemoryStatusAnswer(ObservedAnswer):
-    """How much is remembered.
+    """Status of memory.
 
-    queue: what waits
-    derived: what was made of it
-    watched: files and folders that are taken up again when they change
-    later: those of them that are looked at after turns only, every five minutes at most, and why
-    decisions: how often what a model proposed as a fact ended so, ever
+    queue: items waiting for background work
+    derived: derived memories
+    watched: files and folders that are indexed again when they change
+    later: those of them that are only checked after turns, at most every five minutes, and why
+    decisions: how often each decision about a proposed fact was made, ever
     led: `grey`: empty; `purple`; `amber`: more than 70 % full; `red`: more than 90 %
     """
 
@@ -197,11 +197,11 @@ class MemoryStatusAnswer(ObservedAnswer):
 
 
 class FactFigures(TypedDict):
-    """How many facts are recorded now.
+    """Number of current facts.
 
-    unsure: those that count for nothing until you confirm them
-    ended: those that are so no longer
-    unanswered: those of them that were never confirmed
+    unsure: facts that do not count until you confirm them
+    ended: facts that no longer hold
+    unanswered: ended facts that were never confirmed
     """
 
     all: int
@@ -211,8 +211,7 @@ class FactFigures(TypedDict):
 
 
 class MemoryCounts(NamedTuple):
-    """What is counted: items in all, by layer and with a vector; decisions by what they were, as `MemoryStatusAnswer`
-    has them; facts."""
+    """Figures of memory: items in total, by layer and with a vector; decisions as in `MemoryStatusAnswer`; facts."""
 
     totals: MemoryTotals
     layers: Mapping[str, int]
@@ -224,16 +223,16 @@ class MemoryCounts(NamedTuple):
 
 
 class FactsAnswer(TypedDict):
-    """What is known as facts."""
+    """Known facts."""
 
     facts: list[FactAnswer]
 
 
 class SettledFactAnswer(TypedDict):
-    """A fact that was changed.
+    """A changed fact.
 
-    before: as it was
-    after: what is recorded instead; empty where it counts no more
+    before: the fact before the change
+    after: what is recorded instead; empty if it was withdrawn
     """
 
     before: FactAnswer
@@ -241,13 +240,13 @@ class SettledFactAnswer(TypedDict):
 
 
 class GoalsAnswer(TypedDict):
-    """What the owner wants to reach."""
+    """The owner's goals."""
 
     goals: list[GoalAnswer]
 
 
 class ForgottenItemAnswer(TypedDict):
-    """A memory that a prompt showed, and that is no longer there."""
+    """A memory that was shown in a prompt and has been forgotten."""
 
     id: str
     score: float
@@ -256,19 +255,20 @@ class ForgottenItemAnswer(TypedDict):
 
 
 class RecalledAnswer(TypedDict):
-    """What a turn was shown."""
+    """The memories a turn was shown."""
 
     turn: str
     items: list[MemoryItemAnswer | ForgottenItemAnswer]
 
 
 class ForgottenAnswer(TypedDict):
-    """What is forgotten, or would be.
+    """What was forgotten, or would be.
 
-    turns: in which it was said, where the conversation goes too
+    turns: conversation turns that are erased too
     backups: files that keep a copy until they are replaced
-    erased: pieces that are gone; 0 for a preview
-    quoted: other messages that repeat it, after forgetting those that still do; null where it is too much to look for
+    erased: number of erased texts; 0 for a preview
+    quoted: other messages that repeat it, after forgetting those that still do; null if there are too many items to
+    search for
     """
 
     items: list[MemoryItemAnswer]
@@ -279,28 +279,28 @@ class ForgottenAnswer(TypedDict):
 
 
 class TrustedAnswer(TypedDict):
-    """How many items count as their owner's words now, or no longer do."""
+    """Number of items whose trust changed."""
 
     changed: int
 
 
 class DeletedAnswer(TypedDict):
-    """How many items went."""
+    """Number of deleted items."""
 
     status: str
     deleted: int
 
 
 class FilesAnswer(TypedDict):
-    """How far reading documents is.
+    """Progress of reading documents.
 
-    files: that could be read
-    new: sections that were not remembered before
-    seen: files that were looked at so far
-    of: files that there are
-    problems: what could not be read; told when all files were looked at
-    unread: files of kinds that are not read; told when all files were looked at
-    kinds: how those end, the most frequent first; empty for a name without an ending
+    files: files read
+    new: sections that were not known before
+    seen: files looked at so far
+    of: files in total
+    problems: files that could not be read; given at the end
+    unread: number of files of unsupported kinds; given at the end
+    kinds: their endings, most frequent first; empty for a name without an ending
     """
 
     files: int
@@ -313,11 +313,11 @@ class FilesAnswer(TypedDict):
 
 
 class ImportedAnswer(TypedDict):
-    """How far keeping items is.
+    """Progress of an import.
 
-    items: that were looked at so far
-    new: that were not there before
-    of: items that there are
+    items: items processed so far
+    new: items that were not known before
+    of: items in total
     """
 
     items: int
@@ -327,127 +327,151 @@ class ImportedAnswer(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class MemoryQuery:
-    """Which items are wanted: by words, or by what they are."""
+    """Filter for items, by words or by what they are."""
 
-    query: str = field("words that help to find it; without them the newest", "")
-    layer: str = field("one layer, e.g. `conversation`", "")
+    query: str = field("search words; without them the newest items", "")
+    layer: str = field("a layer, e.g. `conversation`", "")
     source: str = field("a source, e.g. `tool:web_fetch`", "")
-    origin: str = field("where it came from", "", one_of=("", *Origin))
-    since: float = field("not before this time (Unix seconds)", 0.0, at_least=0)
-    limit: int = field("at most so many", 20, at_least=1, at_most=1000)
+    origin: str = field("the origin", "", one_of=("", *Origin))
+    since: float = field("nothing older (Unix seconds)", 0.0, at_least=0)
+    limit: int = field("maximum number of items", 20, at_least=1, at_most=1000)
     as_of: float = field(
-        "as memory was then (Unix seconds): nothing later, and what was replaced since", 0.0, at_least=0
+        "search memory as it was then (Unix seconds): without later items, with those replaced since", 0.0, at_least=0
     )
-    waiting: str = field("what still waits for `vectors`, `facts` or `observations`, the oldest first", "")
+    waiting: str = field("items that wait for `vectors`, `facts` or `observations`, oldest first", "")
 
 
 @dataclass(frozen=True, slots=True)
 class ForgetRequest:
-    """What is to be forgotten."""
+    """What to forget."""
 
     id: str = field("the beginning of an item's id", "")
-    layer: str = field("one layer", "")
+    layer: str = field("a layer", "")
     source: str = field("a source, e.g. `tool:web_fetch`", "")
-    origin: str = field("where it came from", "", one_of=("", *Origin))
-    since: float = field("not what is older (Unix seconds)", 0.0, at_least=0)
-    said: bool = field("the conversation too in which it was said", False)
-    preview: bool = field("only show what that is", False)
+    origin: str = field("the origin", "", one_of=("", *Origin))
+    since: float = field("nothing older (Unix seconds)", 0.0, at_least=0)
+    said: bool = field("also erase the conversation where it was said", False)
+    preview: bool = field("only show what would be forgotten", False)
 
 
 @dataclass(frozen=True, slots=True)
 class FactsQuery:
-    """Which facts are wanted."""
+    """Filter for facts."""
 
-    known_at: float = field("as Hob knew them then (Unix seconds); without it now", 0.0, at_least=0)
-    valid_at: float = field("what was so then (Unix seconds); without it what is so now", 0.0, at_least=0)
-    past: bool = field("also what was so once", False)
-    ever: bool = field("also what Hob holds to be so no longer, where `known_at` is not given", False)
+    known_at: float = field("facts as Hob knew them then (Unix seconds); default: now", 0.0, at_least=0)
+    valid_at: float = field("facts that held then (Unix seconds); default: now", 0.0, at_least=0)
+    past: bool = field("include facts that have ended", False)
+    ever: bool = field("include facts that were corrected or withdrawn, unless `known_at` is given", False)
 
 
 @dataclass(frozen=True, slots=True)
 class SetGoalRequest:
-    """A new goal, or with its id what is changed of one."""
+    """A new goal, or a change to the one whose id is given."""
 
-    text: str = field("what is to be reached", "")
-    id: str = field("the beginning of the id of the goal that is changed", "")
-    state: str = field("`open`, `done` or `dropped`; without it as it was", "")
-    due: float | None = field("by when (Unix seconds); without it as it was", None)
-    note: str = field("what shows how far it has come", "")
+    text: str = field("the goal", "")
+    id: str = field("the beginning of the id of the goal to change", "")
+    state: str = field("`open`, `done` or `dropped`; default: unchanged", "")
+    due: float | None = field("due time (Unix seconds); default: unchanged", None)
+    note: str = field("a note on its progress", "")
 
 
 class EmbeddingControl(Protocol):
-    """Looks at the vectors of memories and has them made anew."""
+    """Status and maintenance of vectors."""
 
     async def status(self) -> EmbeddingStatusAnswer:
-        """How meaning is looked at, with KafClaw's fields."""
+        """Return the status, with KafClaw's fields."""
 
     async def check(self) -> EmbeddingStatusAnswer:
-        """The same, after the embedder was asked for once where it never was."""
+        """Return the status, after a test call if the embedder was never called."""
 
     async def install(self, model: str) -> InstalledAnswer:
-        """Ask the chosen embedder for a vector, which fetches what it lacks. Raises InvalidRequest for another one."""
+        """Test the configured embedder, which fetches missing files. Raises InvalidRequest for another model."""
 
     async def reindex(self, reason: str) -> ReindexedAnswer:
-        """Drop all vectors; they are made anew in the background. Raises InvalidRequest without an embedder."""
+        """Drop all vectors and re-embed in the background. Raises InvalidRequest without an embedder."""
 
 
-class MemoryControl(Protocol):
-    """Looks at memory and changes it."""
-
-    async def status(self) -> MemoryStatusAnswer:
-        """The layers and totals, with KafClaw's fields and colours."""
-
-    def overflow(self) -> OverflowFigures:
-        """How often prompts had no room for all that memory had."""
-
-    async def counts(self) -> MemoryCounts:
-        """How much there is of what."""
+class ItemControl(Protocol):
+    """Lists, explains and adds memories."""
 
     async def items(self, criteria: MemoryQuery) -> MemoryItemsAnswer:
-        """The items for which the filter holds: with a query the best first, else the newest."""
+        """Return the matching items: with a query the best first, otherwise the newest. Raises InvalidRequest."""
 
     async def recalled(self, turn: str = "", session: str = "") -> RecalledAnswer:
-        """What this turn was shown by itself, or the newest turn (of a session) that was shown any. Raises NotFound."""
+        """Return what this turn, or the newest one (of a session) with any, was shown. Raises NotFound."""
 
     async def item(self, id: str) -> MemoryItemAnswer:
-        """One item, whole. Raises NotFound."""
+        """Return one item with every field. Raises NotFound."""
 
     async def add(self, text: str, session: str = "") -> MemoryItemAnswer:
-        """Remember what the owner says, in this conversation. Raises InvalidRequest."""
+        """Remember a text of the owner, said in this conversation. Raises InvalidRequest."""
 
     def add_files(self, path: str) -> AsyncIterator[FilesAnswer]:
-        """Remember a file, or a folder of them, by their sections, now and when they change; how far it is after each,
-        and at last the whole. Raises NotFound, InvalidRequest."""
+        """Index a file or a folder by sections and watch it; yield the progress after each file.
+
+        Raises NotFound, InvalidRequest.
+        """
+
+
+class FactControl(Protocol):
+    """Lists and changes facts and goals."""
 
     async def facts(self, criteria: FactsQuery) -> FactsAnswer:
-        """The facts for which the filter holds, with what they were taken from."""
+        """Return the matching facts with their evidence and contradictions."""
 
     async def settle(self, id: str, action: FactAction, right: str = "") -> SettledFactAnswer:
-        """Change a fact, by the beginning of its id; `right` is what is so instead. Raises NotFound."""
+        """Change the fact whose id begins so; `right` is what holds instead. Raises NotFound, InvalidRequest."""
 
     async def goals(self, *, closed: bool) -> GoalsAnswer:
-        """What the owner wants to reach, with what came of it; `closed`: what is done or dropped too."""
+        """Return the goals with their notes; with `closed` also those that are done or dropped."""
 
     async def set_goal(self, change: SetGoalRequest) -> GoalAnswer:
-        """Keep a goal, or change one. Raises InvalidRequest, NotFound."""
+        """Add or change a goal. Raises InvalidRequest, NotFound."""
+
+
+class UpkeepControl(Protocol):
+    """Forgets, trusts, prunes, exports and imports memories."""
 
     async def forget(self, request: ForgetRequest) -> ForgottenAnswer:
-        """Forget for ever what the filter finds, or tell what that is. Raises InvalidRequest, NotFound."""
+        """Erase the matching items for good, with `said` also the conversation, or preview it.
+
+        Raises InvalidRequest if nothing limits the request, NotFound.
+        """
 
     async def trust(self, source: str, *, undo: bool = False) -> TrustedAnswer:
-        """Count what is there now of a source as its owner's own words, or no longer. Raises InvalidRequest."""
+        """Set whether a source's current items count as the owner's own words. Raises InvalidRequest."""
 
     async def prune(self) -> DeletedAnswer:
-        """Let go of what has expired and of what is too much."""
+        """Delete expired and surplus items."""
 
     async def reset(self, layer: str) -> DeletedAnswer:
         """Empty a layer, the working notes (`working_memory`), or `all`. Raises InvalidRequest."""
 
     def export(self) -> AsyncIterator[str]:
-        """Every item as a line of JSON, the oldest first."""
+        """Yield every item with its fact or goal as a line of JSON, oldest first, in a stable order."""
 
     def import_items(self, lines: Iterable[str]) -> AsyncIterator[ImportedAnswer]:
-        """Keep items that were carried out, each once; how far it is now and then, and at last the whole.
+        """Import exported items, each once; yield the progress. Only the owner's own words are trusted.
 
-        Raises InvalidRequest for what is none.
+        Raises InvalidRequest for an invalid line, before anything is stored.
         """
+
+
+class StatusControl(Protocol):
+    """Reports the state of memory."""
+
+    async def status(self) -> MemoryStatusAnswer:
+        """Return layers and totals, with KafClaw's fields and colours."""
+
+    async def counts(self) -> MemoryCounts:
+        """Return the figures."""
+
+
+class MemoryControls(NamedTuple):
+    """The parts of the API of memory."""
+
+    items: ItemControl
+    facts: FactControl
+    upkeep: UpkeepControl
+    status: StatusControl
+    embedding: EmbeddingControl

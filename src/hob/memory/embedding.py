@@ -114,7 +114,7 @@ class MemoryEmbedder:
                 await self._arrived.wait()
 
     async def embed_some(self) -> bool:
-        """Embed the next batch; return whether there may be more. Raises StoreErrors; other failures are in `problem`."""
+        """Embed the next batch; return whether there may be more. Raises StoreErrors; `problem` has other failures."""
         self._rename()
         self.number = self.number or await self._vectors.find(self._name)
         pending = await self._vectors.pending(self.number, _BATCH)

@@ -11,30 +11,30 @@ from hob.core.models import ModelReply, Usage
 from hob.core.ports.memory import MemorySearch
 from hob.gateway.memory import MemoryQuery
 from hob.testing.model_server import ModelServer
-from tests.app.memory.test_embedding import control
+from tests.app.memory.test_embedding import memory
 from tests.app.visiting import ME, Visited, visited
 
 NOTES = ("The boiler was repaired in March", "Anna repaired the boiler with a spare part", "The leeks grow well")
 
 
 async def found(hob: Visited, query: str) -> tuple[list[str], str]:
-    told = await control(hob).items(MemoryQuery(query))
+    told = await memory(hob).items.items(MemoryQuery(query))
     return [item["text"] for item in told["items"]], told["unassisted"]
 
 
 async def noted(hob: Visited) -> None:
     for note in NOTES:
-        await control(hob).add(note)
+        await memory(hob).items.add(note)
 
 
-async def test_model_that_rates_changes_the_order_and_is_in_the_ledger(tmp_path: Path) -> None:
+async def test_rating_model_reorders_results_and_is_in_the_ledger(tmp_path: Path) -> None:
     async with (
         ModelServer() as server,
         visited(tmp_path, "Noted.", HOB_MODEL_BASE_URL=server.url, HOB_MODEL_RERANKING="fake-rerank") as hob,
     ):
         await hob.knows()
         await noted(hob)
-        told = await control(hob).items(MemoryQuery("repaired boiler spare"))
+        told = await memory(hob).items.items(MemoryQuery("repaired boiler spare"))
         rated = {item["text"]: item["parts"].get("reranked", 0.0) for item in told["items"]}
         assert told["items"][0]["text"] == NOTES[1]
         assert rated[NOTES[1]] > rated[NOTES[0]]
@@ -50,7 +50,7 @@ async def test_model_that_rates_changes_the_order_and_is_in_the_ledger(tmp_path:
         assert len(server.requests) == asked
 
 
-async def test_language_model_orders_what_its_owner_asks_for(tmp_path: Path) -> None:
+async def test_language_model_reorders_explicit_searches(tmp_path: Path) -> None:
     async with visited(tmp_path, "Noted.", HOB_MEMORY_ASK_MODEL="true") as hob:
         await hob.knows()
         await noted(hob)
@@ -68,7 +68,7 @@ async def test_language_model_orders_what_its_owner_asks_for(tmp_path: Path) -> 
         assert len(hob.model.background_requests) == calls
 
 
-async def test_other_words_are_asked_for_only_where_little_is_found(tmp_path: Path) -> None:
+async def test_question_is_reworded_only_if_little_is_found(tmp_path: Path) -> None:
     async with visited(tmp_path, HOB_MEMORY_ASK_MODEL="true") as hob:
         await noted(hob)
         hob.model.background += ['["leeks grow", "Anna repaired the boiler"]', "[1]"]
@@ -82,7 +82,7 @@ async def test_other_words_are_asked_for_only_where_little_is_found(tmp_path: Pa
 
 
 @pytest.mark.parametrize(("tokens", "answer"), [("10", "[1]"), ("100000", "I cannot tell")])
-async def test_help_that_cannot_be_had_is_told_and_nothing_is_lost(tmp_path: Path, tokens: str, answer: str) -> None:
+async def test_failed_assistance_is_reported_and_loses_no_results(tmp_path: Path, tokens: str, answer: str) -> None:
     async with visited(tmp_path, HOB_MEMORY_ASK_MODEL="true", HOB_MEMORY_BACKGROUND_TOKENS=tokens) as hob:
         await noted(hob)
         hob.model.background += [answer]
@@ -92,7 +92,7 @@ async def test_help_that_cannot_be_had_is_told_and_nothing_is_lost(tmp_path: Pat
         assert (await hob.app.operations.status())["memory"]["unassisted"] == unassisted
 
 
-async def test_model_is_asked_of_the_owners_memory_alone(tmp_path: Path) -> None:
+async def test_model_assists_only_searches_of_the_owners_memory(tmp_path: Path) -> None:
     async with visited(tmp_path, HOB_MEMORY_ASK_MODEL="true") as hob:
         group = [replace(note, scope=Scope("telegram:group"), id="") for note in await kept(hob)]
         await hob.app.store.items.add(group)

@@ -8,7 +8,7 @@ from pathlib import Path
 from hob.core.memory import Scope
 from hob.core.models import ModelReply, ModelRequest, Usage
 from hob.memory.background_model import TASKS
-from tests.app.memory.test_control import control
+from tests.app.memory.test_control import memory
 from tests.app.visiting import ME, Visited, visited
 
 OWNER = Scope("owner")
@@ -76,7 +76,7 @@ async def test_ledger_holds_every_call_of_every_task_to_the_token(tmp_path: Path
         assert len(model.asked) == calls  # an idle day costs nothing
         observed = await hob.app.store.memory_work.observations(OWNER)
         assert len(observed) == 5
-        told = await control(hob).status()  # with the seed's fields
+        told = await memory(hob).status.status()  # with the seed's fields
         assert told["observer"] == {
             "enabled": True, "observation_count": 5, "queue_depth": 0, "last_observation": observed[0].at
         }  # fmt: skip

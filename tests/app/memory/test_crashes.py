@@ -131,7 +131,7 @@ async def test_no_acknowledged_item_is_lost_or_doubled_by_kills(tmp_path: Path) 
         assert word in {each.item.text.split()[0] for each in seen}
 
 
-async def test_no_search_of_one_person_finds_what_is_of_another(tmp_path: Path) -> None:
+async def test_search_never_returns_another_persons_items(tmp_path: Path) -> None:
     """Whatever the text and the names look like."""
     dice, words = random.Random(11), ["tea", "owner", "' OR 1=1 --", "person:anna", "*", "\N{GREEK SMALL LETTER ALPHA}"]
     people = [SessionKey(name) for name in ("owner", "person:anna", "telegram:group:1", "telegram:1", "own", "owner ")]

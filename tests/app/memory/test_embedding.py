@@ -11,38 +11,38 @@ import pytest
 from hob.app.memory.embedding import SESSION
 from hob.core.errors import InvalidRequest
 from hob.gateway.lazy_ports import LazyMemory
-from hob.gateway.memory import EmbeddingControl, MemoryControl, MemoryQuery
+from hob.gateway.memory import EmbeddingControl, MemoryControls, MemoryQuery
 from hob.testing.model_server import ModelServer
 from tests.app.visiting import ME, Visited, visited
 
 
 def embedding(hob: Visited) -> EmbeddingControl:
-    return hob.app.api.port(LazyMemory).embedding()
+    return hob.app.api.port(LazyMemory).open().embedding
 
 
-def control(hob: Visited) -> MemoryControl:
+def memory(hob: Visited) -> MemoryControls:
     """What the routes of memory use."""
-    return hob.app.api.port(LazyMemory).control()
+    return hob.app.api.port(LazyMemory).open()
 
 
 async def status(hob: Visited, wanted: Callable[[Mapping[str, Any]], bool]) -> Mapping[str, Any]:
     """How memory is, once this holds."""
     async with asyncio.timeout(10):
-        while not wanted(told := await control(hob).status()):  # noqa: ASYNC110 - real threads embed
+        while not wanted(told := await memory(hob).status.status()):  # noqa: ASYNC110 - real threads embed
             await asyncio.sleep(0.005)
     return told
 
 
-async def test_every_vector_is_in_the_ledger_as_the_server_counted_it(tmp_path: Path) -> None:
+async def test_every_embedding_is_in_the_ledger_as_the_server_counted_it(tmp_path: Path) -> None:
     async with (
         ModelServer() as server,
         visited(tmp_path, "Noted.", HOB_MODEL_BASE_URL=server.url, HOB_MODEL_EMBEDDING="fake-embed") as hob,
     ):
         await hob.knows()
         await hob.answer("My sister Anna grows leeks in her garden.", ME)
-        await control(hob).add("The boiler was repaired in March")
+        await memory(hob).items.add("The boiler was repaired in March")
         await status(hob, lambda told: told["totals"]["total_chunks"] == told["embedding"]["embedded"] > 2)
-        found = (await control(hob).items(MemoryQuery("boiler")))["items"]
+        found = (await memory(hob).items.items(MemoryQuery("boiler")))["items"]
         assert found[0]["parts"]["meaning"] > 0
         counted = sum(
             len(text.split())
@@ -55,12 +55,12 @@ async def test_every_vector_is_in_the_ledger_as_the_server_counted_it(tmp_path: 
         assert counted > 12
 
 
-async def test_vectors_are_made_anew_when_their_owner_wants_it(tmp_path: Path) -> None:
+async def test_owner_can_reindex_all_vectors(tmp_path: Path) -> None:
     async with (
         ModelServer() as server,
         visited(tmp_path, HOB_MODEL_BASE_URL=server.url, HOB_MODEL_EMBEDDING="fake-embed") as hob,
     ):
-        await control(hob).add("The boiler was repaired in March")
+        await memory(hob).items.add("The boiler was repaired in March")
         told = await status(hob, lambda told: told["totals"]["total_chunks"] == told["embedding"]["embedded"] > 0)
         count = told["embedding"]["embedded"]
         asked = len(server.requests)
@@ -81,7 +81,7 @@ async def test_vectors_are_made_anew_when_their_owner_wants_it(tmp_path: Path) -
         assert told["embedding"]["fingerprint"].endswith(f"|{told['embedding']['dimension']}|true")
 
 
-async def test_missing_embedder_has_nothing_to_make_anew(tmp_path: Path) -> None:
+async def test_reindex_without_an_embedder_is_refused(tmp_path: Path) -> None:
     async with visited(tmp_path) as hob:
         told = await embedding(hob).check()
         assert (told["status"], told["runtime"]["ready"]) == ("disabled", False)
@@ -91,10 +91,10 @@ async def test_missing_embedder_has_nothing_to_make_anew(tmp_path: Path) -> None
             await embedding(hob).install("")
 
 
-async def test_failing_embedder_is_told_and_words_still_find(tmp_path: Path) -> None:
+async def test_failing_embedder_is_reported_and_words_still_find(tmp_path: Path) -> None:
     async with visited(tmp_path, HOB_MODEL_EMBEDDING=str(tmp_path / "nowhere")) as hob:
-        await control(hob).add("The boiler was repaired in March")
-        found = await control(hob).items(MemoryQuery("boiler"))
+        await memory(hob).items.add("The boiler was repaired in March")
+        found = await memory(hob).items.items(MemoryQuery("boiler"))
         assert found["items"][0]["text"] == "The boiler was repaired in March"
         assert "nowhere" in found["problem"]
         told = await status(hob, lambda told: bool(told["embedding"]["problem"]))

@@ -76,7 +76,7 @@ async def kept(store: Store) -> list[MemoryItem]:
     return await store.items.of(OWNER).select("i.layer = 'er1'")
 
 
-async def test_every_recording_is_kept_once_over_restarts_however_many_there_are(tmp_path: Path) -> None:
+async def test_every_recording_is_stored_once_across_pages_and_restarts(tmp_path: Path) -> None:
     async with web_server(Er1Server([recording(n) for n in range(130)])) as server:
         async with synced(tmp_path, server) as (store, sync, client):
             assert await sync.sync(client) == 130
@@ -91,7 +91,7 @@ async def test_every_recording_is_kept_once_over_restarts_however_many_there_are
             assert sync.view()["connected"] is True
 
 
-async def test_recording_that_is_transcribed_later_or_again_is_taken_as_it_is_now(tmp_path: Path) -> None:
+async def test_recording_transcribed_later_or_again_is_updated(tmp_path: Path) -> None:
     pending = recording(0, transcript_status="pending")
     async with web_server(Er1Server([pending, recording(1)])) as server, synced(tmp_path, server) as (
         store, sync, client,
@@ -116,7 +116,7 @@ async def test_forgotten_recording_does_not_come_back(tmp_path: Path) -> None:
         assert [item.source for item in await kept(store)] == ["er1:m0"]
 
 
-async def test_refused_key_is_told_with_what_to_check_and_tried_again(tmp_path: Path) -> None:
+async def test_refused_key_is_reported_with_a_hint_and_retried(tmp_path: Path) -> None:
     async with web_server(Er1Server([recording(0)])) as server, synced(tmp_path, server, "wrong") as (_, sync, client):
         with pytest.raises(SourceFailed, match=r"check er1\.api_key"):
             await sync.sync(client)
@@ -126,7 +126,7 @@ async def test_refused_key_is_told_with_what_to_check_and_tried_again(tmp_path: 
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"<html>", b"[" * 100_000, b'{"memories": 3}', b'{"memories": [3, {}]}'])
-async def test_nonsense_ends_in_one_line_and_keeps_nothing(tmp_path: Path, body: bytes) -> None:
+async def test_invalid_response_is_reported_in_one_line_and_stores_nothing(tmp_path: Path, body: bytes) -> None:
     async with web_server(Er1Server()) as server, synced(tmp_path, server) as (store, sync, client):
         server.pages = {"/user/access": reply(b'{"ctx_id": "ada"}'), "*": reply(body)}
         if body.startswith(b"{"):

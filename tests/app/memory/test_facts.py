@@ -20,7 +20,7 @@ from hob.gateway.memory import FactsQuery, ForgetRequest, MemoryQuery
 from hob.memory.background_model import BackgroundBudget
 from hob.memory.facts.extractor import QUIET_SECONDS, FactExtractor
 from hob.store.timeline import TimelineFilter
-from tests.app.memory.test_control import control
+from tests.app.memory.test_control import memory
 from tests.app.visiting import ANNA, ME, Visited, in_group, visited
 from tests.app.visiting import until as holds
 
@@ -71,7 +71,7 @@ async def waiting(hob: Visited) -> int:
     return (await work.waiting(("facts",)))[0]
 
 
-async def test_owner_who_moved_is_known_to_live_there_and_to_have_lived_elsewhere(tmp_path: Path) -> None:
+async def test_owner_who_moved_has_a_current_and_a_former_home(tmp_path: Path) -> None:
     async with visited(tmp_path) as hob:
         await hob.knows()
         hob.model.background = [found(lives("Paris")), found(lives("Berlin", do="SUPERSEDE", fact=1))]
@@ -80,7 +80,7 @@ async def test_owner_who_moved_is_known_to_live_there_and_to_have_lived_elsewher
         await hob.clock.advance(86_400)
         await says(hob, "By the way, I moved to Berlin.")
         await until(hob, lambda known: len(known) == 2)
-        counted = {name: count for name, count in (await control(hob).counts()).decisions.items() if count}
+        counted = {name: count for name, count in (await memory(hob).status.counts()).decisions.items() if count}
         assert counted == {"add": 1, "supersede": 1}
         await says(hob, "/new")
         await says(hob, "Where do I live?")
@@ -100,7 +100,7 @@ async def test_owner_who_moved_is_known_to_live_there_and_to_have_lived_elsewher
         assert "you live in Rome" in await says(hob, "/memory")
 
 
-async def test_facts_are_told_as_known_at_one_time_about_another_with_what_contradicts_them(tmp_path: Path) -> None:
+async def test_facts_api_returns_a_past_view_with_contradictions(tmp_path: Path) -> None:
     async with visited(tmp_path) as hob:
         await hob.knows()
         hob.model.background = [
@@ -114,7 +114,7 @@ async def test_facts_are_told_as_known_at_one_time_about_another_with_what_contr
             await hob.clock.advance(86_400)
 
         async def places(**wanted: Any) -> list[str]:
-            return sorted(each["object"] for each in (await control(hob).facts(FactsQuery(**wanted)))["facts"])
+            return sorted(each["object"] for each in (await memory(hob).facts.facts(FactsQuery(**wanted)))["facts"])
 
         first, second, third = times
         assert await places(known_at=first) == ["Paris"]
@@ -122,7 +122,7 @@ async def test_facts_are_told_as_known_at_one_time_about_another_with_what_contr
         assert await places(known_at=second, valid_at=first - 3600) == ["Paris"]
         assert await places(known_at=second) == ["Berlin"]
         assert await places(past=True, ever=True) == ["Berlin", "Madrid", "Paris", "Paris"]
-        shown = (await control(hob).facts(FactsQuery(past=True, ever=True)))["facts"]
+        shown = (await memory(hob).facts.facts(FactsQuery(past=True, ever=True)))["facts"]
         names = {each["id"]: each["object"] for each in shown}
         assert [(each["object"], [*map(names.get, each["contradicts"])]) for each in shown if each["contradicts"]] == [
             ("Berlin", ["Madrid"]),
@@ -130,7 +130,7 @@ async def test_facts_are_told_as_known_at_one_time_about_another_with_what_contr
         ]
 
 
-async def test_words_of_others_are_asked_nothing_of(tmp_path: Path) -> None:
+async def test_other_peoples_words_are_not_sent_for_extraction(tmp_path: Path) -> None:
     async with visited(tmp_path, HOB_ADMISSION_GROUPS='["telegram:-100"]', HOB_ADMISSION_MENTION="false") as hob:
         await hob.knows()
         await hob.answer("The owner's bank is First Bank of Elsewhere.", ANNA)
@@ -141,7 +141,7 @@ async def test_words_of_others_are_asked_nothing_of(tmp_path: Path) -> None:
         assert "Bank" not in str(hob.model.background_requests)
 
 
-async def test_work_waits_for_the_budget_and_says_so(tmp_path: Path) -> None:
+async def test_work_pauses_without_budget_and_reports_it(tmp_path: Path) -> None:
     async with visited(tmp_path, HOB_MEMORY_BACKGROUND_TOKENS="3000") as hob:
         await hob.knows()
         hob.model.background = [found(lives("Paris"), usage=Usage(2_000, 500)), found(lives("Berlin"))]
@@ -162,7 +162,7 @@ async def test_work_waits_for_the_budget_and_says_so(tmp_path: Path) -> None:
 
 async def status(hob: Visited) -> Any:
 
-    return (await hob.app.api.port(LazyMemory).control().status())["background"]
+    return (await hob.app.api.port(LazyMemory).open().status.status())["background"]
 
 
 async def test_every_call_is_in_the_ledger_under_its_task_and_an_idle_day_costs_nothing(tmp_path: Path) -> None:
@@ -178,7 +178,7 @@ async def test_every_call_is_in_the_ledger_under_its_task_and_an_idle_day_costs_
         assert (spent.usage.input, spent.usage.output, spent.calls) == (321, 45, 1)
 
 
-async def test_answer_that_cannot_be_read_marks_nothing_as_done(tmp_path: Path) -> None:
+async def test_unreadable_answer_marks_nothing_as_done(tmp_path: Path) -> None:
     async with visited(tmp_path) as hob:
         await hob.knows()
         down = ModelError(ModelFault.OVERLOAD, "busy")
@@ -198,7 +198,7 @@ WHAT = WORDS.split()
 CLAIMS = [f"The owner's {what} is Elsewhere{number}." for number, what in enumerate(WHAT)]
 
 
-async def test_misinformation_that_was_read_is_never_promoted(tmp_path: Path) -> None:
+async def test_misinformation_in_read_content_is_never_promoted(tmp_path: Path) -> None:
     """Forty plausible claims of pages and of others, an extracting model that believes all of them, and "remember"."""
     assert len(CLAIMS) == 40
 
@@ -221,7 +221,7 @@ async def test_misinformation_that_was_read_is_never_promoted(tmp_path: Path) ->
         assert not any("Elsewhere" in item.text for item in trusted)
 
 
-async def test_answer_tells_once_what_was_remembered_and_how_to_undo_it(tmp_path: Path) -> None:
+async def test_answer_reports_a_remembered_fact_once_with_its_undo(tmp_path: Path) -> None:
     async with visited(tmp_path) as hob:
         await hob.knows()
         hob.model.background = [found(lives("Paris"))]
@@ -236,7 +236,7 @@ async def test_answer_tells_once_what_was_remembered_and_how_to_undo_it(tmp_path
         assert hob.sent(ME).count(line) == 1
 
 
-async def test_remembered_fact_is_told_after_a_restart_and_stands_in_the_timeline(tmp_path: Path) -> None:
+async def test_remembered_fact_is_reported_after_a_restart_and_in_the_timeline(tmp_path: Path) -> None:
     async with visited(tmp_path) as hob:
         await hob.knows()
         hob.model.background = [found(lives("Paris"))]
@@ -264,7 +264,7 @@ async def test_remembered_fact_is_told_after_a_restart_and_stands_in_the_timelin
         assert events[1].classification == fact.id
         said = [event for event in (await everything(hob)) if event.kind == "inbound" and "Paris" in event.text]
         assert events[1].trace == said[0].trace
-        await control(hob).forget(ForgetRequest(id=fact.id, preview=False))
+        await memory(hob).upkeep.forget(ForgetRequest(id=fact.id, preview=False))
         assert [event.text for event in await remembered(hob)][1] == ""
 
 
@@ -276,7 +276,7 @@ async def remembered(hob: Visited) -> list[TimelineEvent]:
     return [event for event in await everything(hob) if event.kind == "memory"]
 
 
-async def test_what_the_owner_asks_to_remember_becomes_a_fact(tmp_path: Path) -> None:
+async def test_text_the_owner_asks_to_remember_becomes_a_fact(tmp_path: Path) -> None:
     async with visited(tmp_path) as hob:
         await hob.knows()
         hob.model.background = [found(lives("Paris")), found(lives("Hamburg", do="SUPERSEDE", fact=1))]
@@ -287,7 +287,7 @@ async def test_what_the_owner_asks_to_remember_becomes_a_fact(tmp_path: Path) ->
         assert [(fact.object, fact.valid_to is None) for fact in known] == [("Paris", False), ("Hamburg", True)]
 
 
-async def test_facts_that_were_taken_back_or_replaced_are_not_listed(tmp_path: Path) -> None:
+async def test_withdrawn_and_replaced_facts_are_not_listed(tmp_path: Path) -> None:
     async with visited(tmp_path) as hob:
         await hob.knows()
         hob.model.background = [found(lives("Paris")), found(lives("Berlin")), found(lives("Potsdam"))]
@@ -296,17 +296,16 @@ async def test_facts_that_were_taken_back_or_replaced_are_not_listed(tmp_path: P
             facts = await until(hob, lambda facts, known=known: len(facts) == known)  # type: ignore[misc]
         undone = next(fact for fact in facts if fact.object == "Potsdam")
         await says(hob, f"/memory undo {undone.id[:12]}")
-        listed = [item["text"] for item in (await control(hob).items(MemoryQuery(layer="fact")))["items"]]
+        listed = [item["text"] for item in (await memory(hob).items.items(MemoryQuery(layer="fact")))["items"]]
         assert sorted((text.split()[3], "until" in text) for text in listed) == [("Berlin", False), ("Paris", True)]
-        berlin = next(
-            item for item in (await control(hob).items(MemoryQuery(layer="fact")))["items"] if "Berlin" in item["text"]
-        )
+        items = (await memory(hob).items.items(MemoryQuery(layer="fact")))["items"]
+        berlin = next(item for item in items if "Berlin" in item["text"])
         await says(hob, f"/memory correct {berlin['id'][:12]}")
-        listed = [item["text"] for item in (await control(hob).items(MemoryQuery(layer="fact")))["items"]]
+        listed = [item["text"] for item in (await memory(hob).items.items(MemoryQuery(layer="fact")))["items"]]
         assert [text.split()[3] for text in listed] == ["Paris"]
 
 
-async def test_owner_who_says_that_a_fact_is_wrong_has_it_corrected_and_undone(tmp_path: Path) -> None:
+async def test_owner_can_correct_a_fact_and_undo_the_correction(tmp_path: Path) -> None:
     async with visited(tmp_path) as hob:
         await hob.knows()
         hob.model.background = [found(lives("Paris"))]
@@ -328,7 +327,7 @@ async def test_owner_who_says_that_a_fact_is_wrong_has_it_corrected_and_undone(t
         assert [each.object for each in await hob.app.store.facts.known(SCOPE)] == ["Paris"]
 
 
-async def test_profile_stands_in_the_owners_prompts_and_changes_when_it_is_put_right(tmp_path: Path) -> None:
+async def test_profile_is_in_the_owners_prompts_and_follows_corrections(tmp_path: Path) -> None:
     async with visited(tmp_path) as hob:
         await hob.knows()
         hob.model.background = [found(lives("Paris")), found({"predicate": "likes", "object": "tea"})]
@@ -361,7 +360,7 @@ class Unasked:
 async def test_notes_of_one_moment_wait_until_it_is_quiet(tmp_path: Path) -> None:
     async with visited(tmp_path) as hob:
         for note in ("I live in Paris.", "My sister is Anna."):  # stored a microsecond apart: the second lies ahead
-            await control(hob).add(note)
+            await memory(hob).items.add(note)
         store, clock = hob.app.store, hob.clock
         budget = BackgroundBudget(20_000, store.ledger, clock, datetime.timestamp)
         extractor = FactExtractor(store.facts, store.goals, store.memory_work, budget, clock, lambda *_: None)

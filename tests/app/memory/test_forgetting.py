@@ -10,7 +10,7 @@ from hob.core.tools import ToolCall
 from hob.core.trust.labels import HOB_LABEL
 from hob.gateway.memory import ForgetRequest, MemoryQuery, SetGoalRequest
 from hob.store.backup.backup import restore
-from tests.app.memory.test_control import control, last
+from tests.app.memory.test_control import last, memory
 from tests.app.memory.test_facts import found, says, until
 from tests.app.memory.test_memory import eventually
 from tests.app.visiting import ME, Visited, visited
@@ -50,8 +50,8 @@ async def fill(hob: Visited) -> str:
     observed = derived(said, "high", f"Keeps a boat in {WORD}")
     await hob.app.store.items.add([observed])
     await hob.app.store.items.add([derived(observed, "summary", f"They talked of the boat in {WORD}.")])
-    goal = await control(hob).set_goal(SetGoalRequest(text=f"Sail from {WORD}"))
-    await control(hob).set_goal(SetGoalRequest(id=goal["id"], note=f"Left {WORD} once"))
+    goal = await memory(hob).facts.set_goal(SetGoalRequest(text=f"Sail from {WORD}"))
+    await memory(hob).facts.set_goal(SetGoalRequest(id=goal["id"], note=f"Left {WORD} once"))
     embedder = await hob.app.store.memory_vectors.begin("fake|embed|8|1")
     rows = await hob.app.store.memory_vectors.pending(embedder, 100)
     await hob.app.store.memory_vectors.keep(embedder, rows[-1][0], [(seq, [0.5] * 8) for seq, _ in rows])
@@ -61,12 +61,12 @@ async def fill(hob: Visited) -> str:
 
 
 async def forget_all(hob: Visited, id: str) -> None:
-    (goal,) = (await control(hob).goals(closed=True))["goals"]
+    (goal,) = (await memory(hob).facts.goals(closed=True))["goals"]
     for one in (id, goal["id"]):
-        await control(hob).forget(ForgetRequest(id=one, preview=False, said=True))
-    rest = (await control(hob).items(MemoryQuery(query=WORD)))["items"]
+        await memory(hob).upkeep.forget(ForgetRequest(id=one, preview=False, said=True))
+    rest = (await memory(hob).items.items(MemoryQuery(query=WORD)))["items"]
     for each in rest:  # what Hob answered of it, in another turn
-        await control(hob).forget(ForgetRequest(id=each["id"], preview=False, said=True))
+        await memory(hob).upkeep.forget(ForgetRequest(id=each["id"], preview=False, said=True))
 
 
 async def test_forgotten_word_is_in_no_byte_of_the_home_and_does_not_come_back(tmp_path: Path) -> None:
@@ -74,10 +74,10 @@ async def test_forgotten_word_is_in_no_byte_of_the_home_and_does_not_come_back(t
     async with visited(tmp_path) as hob:
         await hob.knows()
         id = await fill(hob)
-        exported = [line async for line in control(hob).export()]
+        exported = [line async for line in memory(hob).upkeep.export()]
         assert sum(WORD in line for line in exported) >= 5
         await hob.app.operations.backup(copy)
-        preview = await control(hob).forget(ForgetRequest(id=id, preview=True, said=True))
+        preview = await memory(hob).upkeep.forget(ForgetRequest(id=id, preview=True, said=True))
         assert len(preview["items"]) == 1
         assert holds(home)
         await forget_all(hob, id)
@@ -86,17 +86,17 @@ async def test_forgotten_word_is_in_no_byte_of_the_home_and_does_not_come_back(t
         left = {item.seq for item in await hob.app.store.items.of(OWNER).select()}
         assert counts[0] <= len(left)
         assert await hob.app.store.facts.known(OWNER) == []
-        assert (await last(control(hob).import_items([line for line in exported if WORD in line])))["new"] == 0
+        assert (await last(memory(hob).upkeep.import_items([line for line in exported if WORD in line])))["new"] == 0
         await hob.app.store.followers.forget("memory")  # it is taken up from the beginning
-        assert WORD not in "".join([line async for line in control(hob).export()])
+        assert WORD not in "".join([line async for line in memory(hob).upkeep.export()])
     async with visited(tmp_path) as hob:
         await eventually(hob, [item.text for item in await hob.app.store.items.of(OWNER).select("i.role = 'user'")])
         assert holds(home) == []
     restore(home, copy)
     async with visited(tmp_path) as hob:
         assert await hob.app.store.facts.known(OWNER) == []
-        assert WORD not in "".join([line async for line in control(hob).export()])
-        assert (await control(hob).goals(closed=True))["goals"] == []
+        assert WORD not in "".join([line async for line in memory(hob).upkeep.export()])
+        assert (await memory(hob).facts.goals(closed=True))["goals"] == []
         assert holds(home) == []
 
 
@@ -106,13 +106,13 @@ async def test_preview_names_the_backups_that_still_hold_it(tmp_path: Path) -> N
         backups = tmp_path / "state" / "backups"
         backups.mkdir(exist_ok=True)
         await hob.app.operations.backup(backups / "before.db")
-        item = await control(hob).add(SAID)
+        item = await memory(hob).items.add(SAID)
         await hob.app.operations.backup(backups / "after.db")
-        seen = await control(hob).forget(ForgetRequest(id=item["id"], preview=True))
+        seen = await memory(hob).upkeep.forget(ForgetRequest(id=item["id"], preview=True))
         assert seen["backups"] == [str(backups / "after.db")]
 
 
-async def test_what_commands_repeat_is_counted_and_forgotten_with_what_was_said(tmp_path: Path) -> None:
+async def test_command_replies_that_repeat_it_are_counted_and_forgotten(tmp_path: Path) -> None:
     home = tmp_path / "state"
 
     async def remembered(hob: Visited) -> str:
@@ -124,9 +124,9 @@ async def test_what_commands_repeat_is_counted_and_forgotten_with_what_was_said(
         id = await remembered(hob)
         assert WORD in await hob.answer("/memory", ME)
         for said in (False, True):
-            assert (await control(hob).forget(ForgetRequest(id=id, preview=True, said=said)))["quoted"] == 2
+            assert (await memory(hob).upkeep.forget(ForgetRequest(id=id, preview=True, said=said)))["quoted"] == 2
         assert holds(home)
-        done = await control(hob).forget(ForgetRequest(id=id, preview=False, said=True))
+        done = await memory(hob).upkeep.forget(ForgetRequest(id=id, preview=False, said=True))
         assert done["quoted"] == 0
         assert holds(home) == []
         id = await remembered(hob)
@@ -134,7 +134,7 @@ async def test_what_commands_repeat_is_counted_and_forgotten_with_what_was_said(
         assert holds(home) == []
 
 
-async def test_messages_that_still_say_what_was_forgotten_are_erased_when_its_owner_asks_later(tmp_path: Path) -> None:
+async def test_messages_that_still_say_it_can_be_erased_later(tmp_path: Path) -> None:
     home = tmp_path / "state"
     async with visited(tmp_path, "Hm.") as hob:
         await hob.knows()
@@ -144,21 +144,21 @@ async def test_messages_that_still_say_what_was_forgotten_are_erased_when_its_ow
         assert holds(home)
     async with visited(tmp_path, "Hm.") as hob:
         await hob.knows()
-        preview = await control(hob).forget(ForgetRequest(id=id, preview=True, said=True))
+        preview = await memory(hob).upkeep.forget(ForgetRequest(id=id, preview=True, said=True))
         assert (preview["items"], preview["quoted"]) == ([], 1)
         assert await hob.answer(f"/forget {id} said", ME) == f"Forgotten: {id}"
         assert holds(home) == []
         assert await hob.answer(f"/forget {id} said", ME) == f"nothing in memory has the id {id}"
 
 
-async def test_what_was_typed_in_the_terminal_is_forgotten_with_it(tmp_path: Path) -> None:
+async def test_terminal_input_history_is_forgotten_with_it(tmp_path: Path) -> None:
     home = tmp_path / "state"
     async with visited(tmp_path, "Hm.") as hob:
         await hob.knows()
         typed = [f"/remember My cellar code is {WORD}", "What is my cellar code?", f"My cellar code is {WORD}, or not?"]
         (home / "chat_history").write_text("".join(json.dumps(line) + "\n" for line in typed))
         id = (await hob.answer(typed[0], ME)).rpartition(" ")[2]
-        await control(hob).forget(ForgetRequest(id=id, preview=False, said=True))
+        await memory(hob).upkeep.forget(ForgetRequest(id=id, preview=False, said=True))
         assert (home / "chat_history").read_text() == json.dumps(typed[1]) + "\n"
         assert (home / "chat_history").stat().st_mode & 0o777 == 0o600
 
@@ -170,11 +170,11 @@ async def test_later_answers_that_repeat_it_are_forgotten_with_it(tmp_path: Path
         hob.model.script = ["I see."]
         await says(hob, SAID)
         await eventually(hob, [SAID])
-        (item,) = (await control(hob).items(MemoryQuery(query=WORD)))["items"]
+        (item,) = (await memory(hob).items.items(MemoryQuery(query=WORD)))["items"]
         hob.model.script = [ModelReply("", calls=(ToolCall(CallId("c_1"), "recall", json.dumps(asked)),)), "As told."]
         await says(hob, "Where is my boat?")
-        preview = await control(hob).forget(ForgetRequest(id=item["id"], preview=True, said=True))
+        preview = await memory(hob).upkeep.forget(ForgetRequest(id=item["id"], preview=True, said=True))
         assert (len(preview["turns"]), preview["quoted"]) == (1, 1)
-        done = await control(hob).forget(ForgetRequest(id=item["id"], preview=False, said=True))
+        done = await memory(hob).upkeep.forget(ForgetRequest(id=item["id"], preview=False, said=True))
         assert done["quoted"] == 0
         assert holds(home) == []

@@ -15,7 +15,7 @@ from hob.core.models import ModelReply, ModelRequest
 from hob.core.tools import ToolCall
 from hob.core.trust.labels import OWNER_LABEL, Label, Origin, Trust
 from hob.gateway.memory import ForgetRequest, SetGoalRequest
-from tests.app.memory.test_control import CANARY, control, last, leaks
+from tests.app.memory.test_control import CANARY, last, leaks, memory
 from tests.app.memory.test_facts import asked, found, lives, says, until
 from tests.app.visiting import ANNA, ME, Visited, visited
 from tests.app.visiting import until as holds
@@ -28,7 +28,7 @@ def call(name: str, **arguments: object) -> ModelReply:
 
 
 async def goals(hob: Visited, *, closed: bool = True) -> list[GoalAnswer]:
-    return [*(await control(hob).goals(closed=closed))["goals"]]
+    return [*(await memory(hob).facts.goals(closed=closed))["goals"]]
 
 
 async def test_untrusted_goal_stays_out_of_prompts(tmp_path: Path) -> None:
@@ -42,14 +42,14 @@ async def test_untrusted_goal_stays_out_of_prompts(tmp_path: Path) -> None:
         assert "- Wire the money" not in hob.seen
 
 
-async def test_state_for_what_is_no_goal_makes_none(tmp_path: Path) -> None:
+async def test_state_change_for_an_unknown_goal_creates_none(tmp_path: Path) -> None:
     async with visited(tmp_path) as hob:
         await hob.knows()
         assert await hob.answer("/goals zz done", ME) == "there is no goal zz"
         assert await goals(hob) == []
 
 
-async def test_model_keeps_a_goal_and_notes_what_came_of_it(tmp_path: Path) -> None:
+async def test_model_stores_a_goal_and_its_progress(tmp_path: Path) -> None:
     async with visited(tmp_path) as hob:
         await hob.knows()
         hob.model.script = [
@@ -77,17 +77,17 @@ async def test_model_keeps_a_goal_and_notes_what_came_of_it(tmp_path: Path) -> N
         assert "The owner's goals" not in hob.seen
 
 
-async def test_goal_without_news_for_a_week_is_stalled_and_said_twice_is_one(tmp_path: Path) -> None:
+async def test_goal_stalls_after_a_week_and_a_repeated_goal_is_stored_once(tmp_path: Path) -> None:
     async with visited(tmp_path) as hob:
         await hob.knows()
-        first = await control(hob).set_goal(SetGoalRequest(text="Learn to  sail"))
-        again = await control(hob).set_goal(SetGoalRequest(text="learn to sail", due=5e9))
+        first = await memory(hob).facts.set_goal(SetGoalRequest(text="Learn to  sail"))
+        again = await memory(hob).facts.set_goal(SetGoalRequest(text="learn to sail", due=5e9))
         assert (again["id"], again["due"]) == (first["id"], 5e9)
         await hob.clock.advance(STALLED_SECONDS + 1)
         assert [goal["state"] for goal in await goals(hob)] == ["stalled"]
         await hob.answer("Hello again, old house.", ME)
         assert "- Learn to sail (due 2128-06-11) (stalled)" in hob.seen
-        await control(hob).set_goal(SetGoalRequest(id=first["id"], note="Booked a course"))
+        await memory(hob).facts.set_goal(SetGoalRequest(id=first["id"], note="Booked a course"))
         assert [goal["state"] for goal in await goals(hob)] == ["open"]
 
 
@@ -100,7 +100,7 @@ async def taken(hob: Visited, holds: Callable[[list[GoalAnswer]], bool]) -> list
     return known
 
 
-async def test_goal_is_taken_from_what_the_owner_says_with_its_day_and_evidence_and_undone(tmp_path: Path) -> None:
+async def test_goal_is_extracted_with_due_date_and_evidence_and_can_be_undone(tmp_path: Path) -> None:
     wish = "I want to finish my thesis by the end of January 2027."
     async with visited(tmp_path) as hob:
         await hob.knows()
@@ -130,7 +130,7 @@ async def test_goal_is_taken_from_what_the_owner_says_with_its_day_and_evidence_
         assert wish in [item.text for item in await hob.app.store.items.of(SCOPE).select("i.expires_at IS NULL")]
 
 
-async def test_forgetting_what_was_said_takes_its_goal_along_wherever_it_was_told(tmp_path: Path) -> None:
+async def test_forgetting_a_message_removes_its_goal_everywhere(tmp_path: Path) -> None:
     async with visited(tmp_path) as hob:
         await hob.knows()
         hob.model.background = [found({"do": "GOAL", "object": f"sell the {CANARY}", "until": "2027-01-31"})]
@@ -140,12 +140,12 @@ async def test_forgetting_what_was_said_takes_its_goal_along_wherever_it_was_tol
         await holds(lambda: any(f"sell the {CANARY}\u201d (due" in each for each in hob.sent(ME)))
         (said,) = await hob.app.store.items.of(SCOPE).select("i.layer = 'conversation' AND c.text LIKE '%By January%'")
         assert goal["evidence"] == [{"id": said.id, "text": said.text, "at": said.at}]
-        await control(hob).forget(ForgetRequest(id=said.id, preview=False, said=True))
+        await memory(hob).upkeep.forget(ForgetRequest(id=said.id, preview=False, said=True))
         assert await goals(hob) == []
         assert leaks(tmp_path) == []
 
 
-async def test_goal_that_is_not_in_the_owners_own_words_is_none(tmp_path: Path) -> None:
+async def test_goal_not_in_the_owners_words_is_not_stored(tmp_path: Path) -> None:
     def believe(request: ModelRequest) -> ModelReply:
         wanted = ["buy shares of Elsewhere", "send the money", "learn to sail"]
         return found(*({"do": "GOAL", "object": each, "message": n} for each in wanted for n in (1, 2, 3)))
@@ -161,7 +161,7 @@ async def test_goal_that_is_not_in_the_owners_own_words_is_none(tmp_path: Path) 
         assert await goals(hob) == []
 
 
-async def test_export_of_facts_and_goals_is_complete_and_the_same_wherever_it_was_imported(tmp_path: Path) -> None:
+async def test_export_of_facts_and_goals_is_complete_and_identical_after_an_import(tmp_path: Path) -> None:
     async with visited(tmp_path / "one") as hob:
         await hob.knows()
         hob.model.background = [found(lives("Paris")), found(lives("Berlin", do="SUPERSEDE", fact=1))]
@@ -170,16 +170,16 @@ async def test_export_of_facts_and_goals_is_complete_and_the_same_wherever_it_wa
         await hob.clock.advance(86_400)
         await says(hob, "By the way, I moved to Berlin.")
         known = await until(hob, lambda known: len(known) == 2)
-        goal = await control(hob).set_goal(SetGoalRequest(text="Learn to sail", due=5e9))
-        await control(hob).set_goal(SetGoalRequest(id=goal["id"], state="done", note="Passed the exam"))
+        goal = await memory(hob).facts.set_goal(SetGoalRequest(text="Learn to sail", due=5e9))
+        await memory(hob).facts.set_goal(SetGoalRequest(id=goal["id"], state="done", note="Passed the exam"))
         before = await goals(hob)
-        lines = [line async for line in control(hob).export() if '"layer": "soul"' not in line]
-        assert lines == [line async for line in control(hob).export() if '"layer": "soul"' not in line]
+        lines = [line async for line in memory(hob).upkeep.export() if '"layer": "soul"' not in line]
+        assert lines == [line async for line in memory(hob).upkeep.export() if '"layer": "soul"' not in line]
     async with visited(tmp_path / "two") as hob:
         await hob.knows()
-        done = await last(control(hob).import_items(list(reversed(lines))))
+        done = await last(memory(hob).upkeep.import_items(list(reversed(lines))))
         assert done["new"] == len(lines)
-        assert [line async for line in control(hob).export() if '"layer": "soul"' not in line] == lines
+        assert [line async for line in memory(hob).upkeep.export() if '"layer": "soul"' not in line] == lines
         assert await hob.app.store.facts.known(SCOPE) == known
         assert await goals(hob) == before
         first = min(fact.recorded_from for fact in await hob.app.store.facts.recorded(SCOPE))
@@ -187,37 +187,37 @@ async def test_export_of_facts_and_goals_is_complete_and_the_same_wherever_it_wa
         berlin = next(fact for fact in known if fact.object == "Berlin")
         await says(hob, f"/memory undo {berlin.id[:12]}")
         assert [fact.object for fact in await hob.app.store.facts.known(SCOPE)] == ["Paris"]
-        await control(hob).forget(ForgetRequest(id=berlin.id, preview=False))
-        assert (await last(control(hob).import_items(lines)))["new"] == 0
+        await memory(hob).upkeep.forget(ForgetRequest(id=berlin.id, preview=False))
+        assert (await last(memory(hob).upkeep.import_items(lines)))["new"] == 0
         with pytest.raises(InvalidRequest, match="line 1"):
             await last(
-                control(hob).import_items([json.dumps({"text": "x", "layer": "fact", "fact": {"state": "sure"}})])
+                memory(hob).upkeep.import_items([json.dumps({"text": "x", "layer": "fact", "fact": {"state": "sure"}})])
             )
 
 
-async def test_forgotten_goal_takes_its_evidence_along(tmp_path: Path) -> None:
+async def test_forgetting_a_goal_removes_its_evidence(tmp_path: Path) -> None:
     async with visited(tmp_path) as hob:
         await hob.knows()
-        goal = await control(hob).set_goal(SetGoalRequest(text=f"Sell the {CANARY}"))
-        await control(hob).set_goal(SetGoalRequest(id=goal["id"], note=f"The {CANARY} has a buyer"))
+        goal = await memory(hob).facts.set_goal(SetGoalRequest(text=f"Sell the {CANARY}"))
+        await memory(hob).facts.set_goal(SetGoalRequest(id=goal["id"], note=f"The {CANARY} has a buyer"))
         assert leaks(tmp_path)
-        await control(hob).forget(ForgetRequest(id=goal["id"], preview=False))
+        await memory(hob).upkeep.forget(ForgetRequest(id=goal["id"], preview=False))
         assert await goals(hob) == []
         assert leaks(tmp_path) == []
 
 
-async def test_goal_that_nobody_has_and_states_that_do_not_exist_are_refused(tmp_path: Path) -> None:
+async def test_unknown_goals_and_states_are_refused(tmp_path: Path) -> None:
     async with visited(tmp_path) as hob:
         anna = Goal(text="Win", label=OWNER_LABEL)
         theirs = await hob.app.store.goals.add(Scope("telegram:2"), anna)
         with pytest.raises(NotFound):
-            await control(hob).set_goal(SetGoalRequest(id=theirs.id, state="done"))
+            await memory(hob).facts.set_goal(SetGoalRequest(id=theirs.id, state="done"))
         with pytest.raises(NotFound):
-            await control(hob).set_goal(SetGoalRequest(id="ab"))
+            await memory(hob).facts.set_goal(SetGoalRequest(id="ab"))
         with pytest.raises(InvalidRequest, match="open, done, dropped"):
-            await control(hob).set_goal(SetGoalRequest(text="x", state=GoalState.STALLED))
+            await memory(hob).facts.set_goal(SetGoalRequest(text="x", state=GoalState.STALLED))
         with pytest.raises(InvalidRequest):
-            await control(hob).set_goal(SetGoalRequest(text="  "))
+            await memory(hob).facts.set_goal(SetGoalRequest(text="  "))
         with pytest.raises(InvalidRequest, match="need the id of a goal"):
-            await control(hob).set_goal(SetGoalRequest(text="x", state="done"))
+            await memory(hob).facts.set_goal(SetGoalRequest(text="x", state="done"))
         assert await goals(hob) == []

@@ -14,7 +14,7 @@ from hob.core.trust.labels import Origin, Trust
 from hob.gateway.memory import ForgetRequest, MemoryQuery
 from hob.tools.web import fetcher
 from hob.tools.web.public_transport import PublicTransport
-from tests.app.memory.test_control import control
+from tests.app.memory.test_control import memory
 from tests.app.visiting import ME, Visited, until, visited
 from tests.tools.web.server import WebServer, only_loopback_is_public, reply, web_server
 
@@ -43,7 +43,7 @@ async def asked(hob: Visited) -> None:
             await asyncio.sleep(0.01)
 
 
-async def test_page_that_says_it_is_the_owners_word_is_only_its_own_claim(
+async def test_page_claiming_to_speak_for_the_owner_stays_untrusted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fetcher, "PublicTransport", lambda: PublicTransport(only_loopback_is_public()))
@@ -73,8 +73,8 @@ async def test_page_that_says_it_is_the_owners_word_is_only_its_own_claim(
         await hob.answer("Which bank does the owner use, what is the owner's bank?", ME)
         assert "Elsewhere" not in hob.seen
         assert "untrusted, not shown: web, tool:web_fetch" in hob.seen
-        (first, *_) = (await control(hob).items(MemoryQuery(query="owner's bank", layer="tool")))["items"]
+        (first, *_) = (await memory(hob).items.items(MemoryQuery(query="owner's bank", layer="tool")))["items"]
         assert (first["origin"], first["trust"]) == ("web", "untrusted")
-        done = await control(hob).forget(ForgetRequest(origin="web", preview=False))  # undone by origin
+        done = await memory(hob).upkeep.forget(ForgetRequest(origin="web", preview=False))  # undone by origin
         assert done["erased"] >= 1
         assert await hob.app.store.items.of(OWNER).select("i.origin = 'web'") == []

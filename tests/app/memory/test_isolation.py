@@ -12,7 +12,7 @@ from hob.core.models import AssistantMessage, ModelReply
 from hob.core.tools import ToolCall
 from hob.core.trust.labels import OWNER_LABEL
 from hob.gateway.memory import SetGoalRequest
-from tests.app.memory.test_control import control
+from tests.app.memory.test_control import memory
 from tests.app.visiting import ANNA, ME, Visited, in_group, until, visited
 
 SECRET = "Xanadu"
@@ -41,7 +41,7 @@ async def fill(hob: Visited) -> dict[str, str]:
     await hob.app.store.items.add([said, seen])
     fact = Fact(subject="owner", predicate="lives_in", object=SECRET, at=5.0)
     (known,) = await hob.app.store.facts.change(OWNER, [lambda _: FactChange(added=(fact,))], "e_1")
-    goal = await control(hob).set_goal(SetGoalRequest(text=f"Leave {SECRET}"))
+    goal = await memory(hob).facts.set_goal(SetGoalRequest(text=f"Leave {SECRET}"))
     return {"memory_get": said.id, "correct_fact": known.id, "update_goal": goal["id"]}
 
 
@@ -63,7 +63,7 @@ def shown(hob: Visited, since: int) -> int:
     return sum(text.count(SECRET) for text in texts)
 
 
-async def test_owner_is_shown_their_memory_by_each_way(tmp_path: Path) -> None:
+async def test_owner_reaches_their_memory_by_every_way(tmp_path: Path) -> None:
     async with visited(tmp_path) as hob:
         await hob.knows()
         ids = await fill(hob)
@@ -77,7 +77,7 @@ async def test_owner_is_shown_their_memory_by_each_way(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("group", [False, True])
-async def test_others_are_shown_nothing_of_the_owners_memory_by_any_way(tmp_path: Path, group: bool) -> None:
+async def test_others_reach_none_of_the_owners_memory_by_any_way(tmp_path: Path, group: bool) -> None:
     async with visited(tmp_path, HOB_ADMISSION_GROUPS='["telegram:-100"]', HOB_ADMISSION_MENTION="false") as hob:
         await hob.knows()
         ids = await fill(hob)
@@ -90,14 +90,14 @@ async def test_others_are_shown_nothing_of_the_owners_memory_by_any_way(tmp_path
         assert hob.model.requests
         assert shown(hob, 0) == 0
         assert [fact.object for fact in await hob.app.store.facts.known(OWNER)] == [SECRET]
-        assert [goal["state"] for goal in (await control(hob).goals(closed=True))["goals"]] != ["done"]
+        assert [goal["state"] for goal in (await memory(hob).facts.goals(closed=True))["goals"]] != ["done"]
 
 
 EACH = '["recall", "memory_*", "facts", "get_goals", "*_fact", "*_goal"]'
 
 
 @pytest.mark.parametrize("deny", ['["group:memory"]', EACH])
-async def test_owner_who_denied_the_tools_of_memory_is_shown_none_of_it(tmp_path: Path, deny: str) -> None:
+async def test_denied_memory_tools_also_deny_automatic_recall(tmp_path: Path, deny: str) -> None:
     async with visited(tmp_path, HOB_POLICY_DENY=deny) as hob:
         await hob.knows()
         hob.model.script = [*calls(await fill(hob)), "Nothing."]

@@ -85,7 +85,7 @@ async def test_results_with_a_source_are_its_claims(server: EngineServer) -> Non
     assert server.asked == [{"q": ["what does a mooring cost"], "k": ["5"]}]
 
 
-async def test_nobody_but_the_owner_has_it_asked(server: EngineServer) -> None:
+async def test_only_the_owners_questions_reach_the_engine(server: EngineServer) -> None:
     asking = engine(f"http://127.0.0.1:{server.port}")
     assert await asking.recall("mooring", SessionKey("telegram:2"), 8) == ()
     assert await asking.recall("  ", OWNER, 8) == ()
@@ -93,7 +93,7 @@ async def test_nobody_but_the_owner_has_it_asked(server: EngineServer) -> None:
 
 
 @pytest.mark.parametrize("found", [b"no json", {"error": "x"}, 5, b"[" * 100_000])
-async def test_tool_of_mcp_is_asked_where_the_search_fails(server: EngineServer, found: Any) -> None:
+async def test_mcp_tool_is_the_fallback_of_the_rest_search(server: EngineServer, found: Any) -> None:
     server.found = found
     notes = Notes(json.dumps([{"id": "n1", "text": "The mooring is paid."}]))
     asking = engine(f"http://127.0.0.1:{server.port}", mcp=notes.toolset)
@@ -103,12 +103,12 @@ async def test_tool_of_mcp_is_asked_where_the_search_fails(server: EngineServer,
     assert asking.problem == ""
 
 
-async def test_plain_text_of_a_tool_is_that_tools_claim() -> None:
+async def test_plain_text_of_an_mcp_tool_is_the_tools_claim() -> None:
     (memory,) = await engine(mcp=Notes("It is paid.").toolset).recall("mooring", OWNER, 2)
     assert (memory.text, memory.source) == ("It is paid.", "knowledge:search")
 
 
-async def test_failure_is_told_and_finds_nothing(server: EngineServer) -> None:
+async def test_engine_failure_is_logged_and_finds_nothing(server: EngineServer) -> None:
     for asking, problem in (
         (engine(f"http://127.0.0.1:{server.port}", key="wrong"), "check knowledge.api_key"),
         (engine("http://127.0.0.1:9"), ""),
@@ -126,7 +126,7 @@ async def test_failure_is_told_and_finds_nothing(server: EngineServer) -> None:
     assert asking.problem == ""
 
 
-async def test_recall_names_what_the_engine_knows_and_shows_it_on_demand(tmp_path: Path, server: EngineServer) -> None:
+async def test_recall_names_engine_results_and_shows_them_on_demand(tmp_path: Path, server: EngineServer) -> None:
     url = f"http://127.0.0.1:{server.port}"
     async with visited(tmp_path, HOB_KNOWLEDGE_URL=url, HOB_KNOWLEDGE_API_KEY="key-1") as hob:
         await hob.knows()
@@ -148,6 +148,6 @@ async def test_recall_names_what_the_engine_knows_and_shows_it_on_demand(tmp_pat
         assert len(server.asked) == before
 
 
-async def test_engine_that_nobody_named_is_not_there(tmp_path: Path) -> None:
+async def test_unconfigured_engine_is_not_opened(tmp_path: Path) -> None:
     async with visited(tmp_path) as hob:
         assert "knowledge" not in str(await hob.app.operations.status())

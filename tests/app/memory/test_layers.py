@@ -15,7 +15,7 @@ from hob.core.trust.labels import OWNER_LABEL
 from hob.gateway.memory import ForgetRequest, MemoryQuery
 from hob.store.backup.backup import restore
 from hob.store.memory.layers import KeptLayer
-from tests.app.memory.test_control import CANARY, control, last, leaks
+from tests.app.memory.test_control import CANARY, last, leaks, memory
 from tests.app.visiting import ME, Visited, visited
 
 LINES = [Memory(f"The {CANARY} came back to the chimney.", "", OWNER_LABEL), Memory("Rain.", "", OWNER_LABEL)]
@@ -38,7 +38,7 @@ class Logbook:
 
 
 async def shown(hob: Visited) -> dict[str, object]:
-    layers = (await control(hob).status())["layers"]
+    layers = (await memory(hob).status.status())["layers"]
     return next(({**each} for each in layers if each["name"] == "logbook"), {})
 
 
@@ -54,7 +54,7 @@ async def test_layer_of_a_plugin_is_shown_found_and_recalled_with_its_colour(tmp
         assert await logbook.layer.replace("log.txt", LINES) == 2
         assert await logbook.layer.keep("log.txt", LINES) == 0
         assert await shown(hob) == empty | {"chunk_count": 2}
-        (item,) = (await control(hob).items(MemoryQuery(query="chimney", layer="logbook")))["items"]
+        (item,) = (await memory(hob).items.items(MemoryQuery(query="chimney", layer="logbook")))["items"]
         assert (item["source"], item["layer"], item["color"]) == ("logbook:log.txt", "logbook", "#84cc16")
         await hob.answer("What came back to the chimney?", ME)
         assert f"The {CANARY} came back" in hob.seen
@@ -67,11 +67,11 @@ async def test_layer_of_a_plugin_is_pruned_emptied_erased_and_backed_up_also_whi
     async with visited(tmp_path, further=[logbook.feature]) as hob:
         await logbook.layer.keep("log.txt", LINES)
         await hob.app.operations.backup(copy)
-        lines = [line async for line in control(hob).export() if '"layer": "logbook"' in line]
+        lines = [line async for line in memory(hob).upkeep.export() if '"layer": "logbook"' in line]
         await hob.clock.advance(29 * 86_400)
-        assert (await control(hob).prune())["deleted"] == 0
+        assert (await memory(hob).upkeep.prune())["deleted"] == 0
         await hob.clock.advance(2 * 86_400)
-        await control(hob).prune()  # or the daily round was faster
+        await memory(hob).upkeep.prune()  # or the daily round was faster
         assert (await shown(hob))["chunk_count"] == 0
     former = restore(tmp_path / "state", copy)
     assert former is not None
@@ -79,12 +79,12 @@ async def test_layer_of_a_plugin_is_pruned_emptied_erased_and_backed_up_also_whi
     async with visited(tmp_path) as hob:
         off = await shown(hob)
         assert (off["description"], off["chunk_count"], off["ttl_days"]) == ("of a plug-in that is off", 2, 0)
-        (item,) = (await control(hob).items(MemoryQuery(query="chimney")))["items"]
-        await control(hob).forget(ForgetRequest(id=item["id"], preview=False))
+        (item,) = (await memory(hob).items.items(MemoryQuery(query="chimney")))["items"]
+        await memory(hob).upkeep.forget(ForgetRequest(id=item["id"], preview=False))
         assert [name for name in leaks(tmp_path) if not name.startswith("daily-")] == []  # a backup is named, and stays
-        assert (await control(hob).reset("logbook"))["deleted"] == 1
+        assert (await memory(hob).upkeep.reset("logbook"))["deleted"] == 1
         assert await shown(hob) == {}
     async with visited(tmp_path / "other") as hob:
-        assert (await last(control(hob).import_items(lines)))["new"] == 2
+        assert (await last(memory(hob).upkeep.import_items(lines)))["new"] == 2
         assert (await shown(hob))["chunk_count"] == 2
-        assert (await control(hob).reset("all"))["deleted"] >= 2
+        assert (await memory(hob).upkeep.reset("all"))["deleted"] >= 2

@@ -29,7 +29,7 @@ async def texts(hob: Visited, scope: Scope = OWNER) -> list[str]:
     return sorted(item.text for item in await hob.app.store.items.of(scope).select("i.layer = 'conversation'"))
 
 
-async def test_statement_is_remembered_once_over_restarts_and_rebuilds(tmp_path: Path) -> None:
+async def test_statement_is_stored_once_across_restarts_and_rebuilds(tmp_path: Path) -> None:
     async with visited(tmp_path, "Noted.") as hob:
         await hob.knows()
         await hob.answer("My sister is called Anna.", ME)
@@ -41,7 +41,7 @@ async def test_statement_is_remembered_once_over_restarts_and_rebuilds(tmp_path:
         assert await texts(hob) == ["My sister is called Anna."]
 
 
-async def test_earlier_conversations_are_shown_to_the_owner_and_to_nobody_else(tmp_path: Path) -> None:
+async def test_earlier_conversations_are_recalled_only_for_the_owner(tmp_path: Path) -> None:
     async with visited(tmp_path, "Noted.", "Sure.", "Sure.", "Sure.") as hob:
         await hob.knows()
         await hob.answer("My sister is called Anna and she lives in Oslo.", ME)
@@ -60,7 +60,7 @@ async def test_earlier_conversations_are_shown_to_the_owner_and_to_nobody_else(t
             assert "conversation:telegram, t_" not in hob.seen
 
 
-async def test_recall_keeps_what_was_sent_before_and_shows_the_same_for_the_same(tmp_path: Path) -> None:
+async def test_recall_keeps_the_prompt_prefix_and_is_deterministic(tmp_path: Path) -> None:
     """The provider's cache holds: each request begins with all of the last but its volatile block."""
     async with visited(tmp_path, *["Noted."] * 51, HOB_AGENT_COMPACT_ABOVE="400", HOB_AGENT_WINDOW="200") as hob:
         await hob.knows()
@@ -81,27 +81,27 @@ async def test_recall_keeps_what_was_sent_before_and_shows_the_same_for_the_same
         assert "leeks" in blocks.pop()
 
 
-async def test_turn_tells_which_memories_it_was_shown_and_why(tmp_path: Path) -> None:
+async def test_turn_records_which_memories_it_was_shown_and_why(tmp_path: Path) -> None:
     async with visited(tmp_path, "Noted.", "In Oslo.") as hob:
         await hob.knows()
         await hob.answer("My sister Anna lives in Oslo and grows leeks.", ME)
         await eventually(hob, ["My sister Anna lives in Oslo and grows leeks."])
         await hob.answer("/new", ME)
         await hob.answer("What grows my sister?", ME)
-        control = hob.app.api.port(LazyMemory).control()
-        told = await control.recalled()
+        memory = hob.app.api.port(LazyMemory).open()
+        told = await memory.items.recalled()
         (shown,) = told["items"]
         assert "forgotten" not in shown
         assert shown["text"] == "My sister Anna lives in Oslo and grows leeks."
         assert sum(shown["parts"].values()) == pytest.approx(shown["score"], abs=0.001)
         assert "same words +0.50" in await hob.answer("/memory why", ME)
-        await control.forget(ForgetRequest(id=shown["id"], preview=False))
-        assert ["forgotten" in each for each in (await control.recalled(told["turn"]))["items"]] == [True]
+        await memory.upkeep.forget(ForgetRequest(id=shown["id"], preview=False))
+        assert ["forgotten" in each for each in (await memory.items.recalled(told["turn"]))["items"]] == [True]
         with pytest.raises(NotFound, match="t_none"):
-            await control.recalled("t_none")
+            await memory.items.recalled("t_none")
 
 
-async def test_what_was_said_together_is_shown_as_it_was_said(tmp_path: Path) -> None:
+async def test_adjacent_messages_are_shown_in_their_order(tmp_path: Path) -> None:
     def item(text: str, n: int) -> MemoryItem:
         return MemoryItem(
             scope=OWNER, layer=Layer.CONVERSATION, source="conversation:local", text=text, label=OWNER_LABEL, at=5.0,
@@ -116,7 +116,7 @@ async def test_what_was_said_together_is_shown_as_it_was_said(tmp_path: Path) ->
         assert hob.seen.index(texts[0]) < hob.seen.index(texts[1]) < hob.seen.index("An aunt has a harbour.")
 
 
-async def test_imported_conversation_is_remembered_for_good_and_once(tmp_path: Path) -> None:
+async def test_imported_conversation_is_stored_once_and_never_expires(tmp_path: Path) -> None:
     def past(key: str, text: str, at: float) -> PastMessage:
         return PastMessage(key, "user", text, at, owner=True)
 

@@ -13,7 +13,7 @@ from hob.app.memory.folder_watch import QUIET_SECONDS, FolderWatch
 from hob.app.memory.owners_files import WALK_SECONDS
 from hob.core.memory import Scope
 from hob.gateway.lazy_ports import LazyMemory
-from hob.gateway.memory import ForgetRequest, MemoryControl
+from hob.gateway.memory import ForgetRequest, MemoryControls
 from hob.testing.clock import ManualClock
 from tests.app.visiting import ME, Visited, visited
 
@@ -49,13 +49,13 @@ async def after_a_turn(hob: Visited, folder: Path, wanted: list[str]) -> None:
     await taken_up(hob, folder, wanted)
 
 
-def control(hob: Visited) -> MemoryControl:
-    return hob.app.api.port(LazyMemory).control()
+def memory(hob: Visited) -> MemoryControls:
+    return hob.app.api.port(LazyMemory).open()
 
 
 async def add(hob: Visited, path: Path) -> list[str]:
     """The problems."""
-    steps = [step async for step in control(hob).add_files(str(path))]
+    steps = [step async for step in memory(hob).items.add_files(str(path))]
     return list(steps[-1]["problems"])
 
 
@@ -68,7 +68,7 @@ def written(folder: Path, **files: str) -> Path:
 
 
 @pytest.mark.usefixtures("at_once")
-async def test_what_changes_in_an_added_folder_is_found_without_a_turn_until_it_is_forgotten(tmp_path: Path) -> None:
+async def test_changes_in_an_added_folder_are_indexed_without_a_turn_until_forgotten(tmp_path: Path) -> None:
     folder, elsewhere = written(tmp_path / "papers", plan="Sow in March.", old="The shed is green."), tmp_path / "new"
     async with visited(tmp_path) as hob:
         await hob.knows()
@@ -87,14 +87,14 @@ async def test_what_changes_in_an_added_folder_is_found_without_a_turn_until_it_
         await taken_up(hob, folder, ["Sow in May, if it is warm."])
         written(folder, plan="Sow in June.")
         await taken_up(hob, folder, ["Sow in June."])
-        status = await control(hob).status()
+        status = await memory(hob).status.status()
         assert (status["watched"], status["later"]) == ([str(folder)], {})
-        await control(hob).forget(ForgetRequest(source=f"document:{folder}", preview=False))
-        assert (await control(hob).status())["watched"] == []
+        await memory(hob).upkeep.forget(ForgetRequest(source=f"document:{folder}", preview=False))
+        assert (await memory(hob).status.status())["watched"] == []
 
 
 @pytest.mark.usefixtures("at_once")
-async def test_single_file_that_is_replaced_and_a_daily_note_are_found_without_a_turn(tmp_path: Path) -> None:
+async def test_replaced_file_and_daily_note_are_indexed_without_a_turn(tmp_path: Path) -> None:
     paper = written(tmp_path, plan="Sow in March.") / "plan.md"
     async with visited(tmp_path) as hob:
         await hob.knows()
@@ -107,12 +107,12 @@ async def test_single_file_that_is_replaced_and_a_daily_note_are_found_without_a
 
 
 @pytest.mark.usefixtures("deaf")
-async def test_added_folder_is_taken_up_again_after_turns_where_nothing_tells_of_changes(tmp_path: Path) -> None:
+async def test_added_folder_is_checked_after_turns_if_it_cannot_be_watched(tmp_path: Path) -> None:
     folder, disk = written(tmp_path / "papers", plan="Sow in March.", old="The shed is green."), tmp_path / "disk"
     async with visited(tmp_path, *["Yes."] * 3) as hob:
         await hob.knows()
         assert await add(hob, folder) == [f"{folder}: changes may wait for the next turn: {UNABLE}"]
-        assert (await control(hob).status())["later"] == {str(folder): UNABLE}
+        assert (await memory(hob).status.status())["later"] == {str(folder): UNABLE}
         written(folder, plan="Sow in April.", new="The shed is red.")
         os.utime(folder / "plan.md", (1.0, 1.0))
         (folder / "old.md").unlink()
@@ -123,7 +123,7 @@ async def test_added_folder_is_taken_up_again_after_turns_where_nothing_tells_of
 
 
 @pytest.mark.usefixtures("deaf")
-async def test_what_happens_while_files_are_looked_at_is_looked_at_after_it(
+async def test_change_during_a_look_at_files_triggers_another_look(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder, at_work, go_on = written(tmp_path / "papers", plan="Sow in March."), asyncio.Event(), asyncio.Event()
@@ -149,7 +149,7 @@ async def test_what_happens_while_files_are_looked_at_is_looked_at_after_it(
 
 
 @pytest.mark.usefixtures("deaf")
-async def test_folder_that_is_taken_away_while_it_is_read_stays_remembered(
+async def test_folder_unmounted_while_being_read_stays_remembered(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder, listed = written(tmp_path / "papers", plan="Sow in March."), documents._files
@@ -171,7 +171,7 @@ async def test_folder_that_is_taken_away_while_it_is_read_stays_remembered(
 
 
 @pytest.mark.usefixtures("at_once")
-async def test_of_too_many_folders_some_are_looked_at_after_turns_and_that_is_said(
+async def test_folders_beyond_the_watch_limit_are_checked_after_turns_and_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(folder_watch, "_MAX_FOLDERS", 4)
@@ -180,7 +180,7 @@ async def test_of_too_many_folders_some_are_looked_at_after_turns_and_that_is_sa
         await hob.knows()
         (problem,) = await add(hob, folder)
         assert "only the first 4 folders are watched" in problem
-        assert list((await control(hob).status())["later"]) == [str(folder)]
+        assert list((await memory(hob).status.status())["later"]) == [str(folder)]
         for n in range(5):
             written(folder, **{f"{n}_plan": f"Row {n} is long."})
         await after_a_turn(hob, folder, [f"Row {n} is long." for n in range(5)])
@@ -198,7 +198,7 @@ async def heard(watch: FolderWatch) -> AsyncIterator[Callable[[], list[Path]]]:
         yield now
 
 
-async def test_hidden_names_links_and_other_endings_are_not_heard(tmp_path: Path) -> None:
+async def test_hidden_names_links_and_other_endings_are_not_watched(tmp_path: Path) -> None:
     folder, other, notes = tmp_path / "papers", tmp_path / "other", tmp_path / "notes"
     for each in (folder / ".git", other, notes / "deep"):
         each.mkdir(parents=True)
@@ -218,7 +218,7 @@ async def test_hidden_names_links_and_other_endings_are_not_heard(tmp_path: Path
         assert now() == [notes]
 
 
-async def test_after_more_changes_than_the_system_keeps_all_is_looked_at(tmp_path: Path) -> None:
+async def test_overflowing_change_queue_triggers_a_full_check(tmp_path: Path) -> None:
     busy, quiet = tmp_path / "busy", tmp_path / "quiet"
     busy.mkdir()
     quiet.mkdir()
@@ -233,7 +233,7 @@ async def test_after_more_changes_than_the_system_keeps_all_is_looked_at(tmp_pat
         assert any(quiet in now() for _ in range(maximum // 100))  # some at a time
 
 
-async def test_changes_are_told_when_they_keep_quiet_and_now_and_then_where_they_never_do(tmp_path: Path) -> None:
+async def test_watcher_reports_changes_after_a_quiet_period_or_at_the_latest_interval(tmp_path: Path) -> None:
     clock, watch, told = ManualClock(), FolderWatch(), list[float]()
     with watch.opened():
         watch.cover(tmp_path)

@@ -39,7 +39,7 @@ SAID = st.lists(st.tuples(st.sampled_from(["tea", "tea tea", "coffee tea", "x"])
 
 
 @given(SAID, st.data())
-def test_index_after_removal_is_as_if_the_removed_had_never_been_there(
+def test_index_after_removal_equals_one_without_the_removed_items(
     said: list[tuple[str, str]], data: st.DataObject
 ) -> None:
     items = [item(n * 400 + 1, text, session=session) for n, (text, session) in enumerate(said)]
@@ -58,7 +58,7 @@ def test_index_after_removal_is_as_if_the_removed_had_never_been_there(
     assert connection.execute("SELECT sessions, session_words FROM memory_scopes").fetchall() == sessions
 
 
-def test_what_an_older_hob_indexed_is_read_as_what_is_indexed_now() -> None:
+def test_index_of_an_older_release_is_readable() -> None:
     said = replace(item(1, "Sow leeks", session="a"), speaker="Anna", role="user", kind="turn", at=7.0, importance=0.25)
     fresh, older = indexed([said]), apsw.Connection(":memory:")
     apply_migrations(older, 34)
@@ -80,7 +80,7 @@ def test_what_an_older_hob_indexed_is_read_as_what_is_indexed_now() -> None:
     assert (read[1].sessions, read[1].session_mean) == (read[0].sessions, read[0].session_mean) == (1, 6)
 
 
-async def test_month_of_what_an_older_hob_kept_in_may_is_indexed(tmp_path: Path) -> None:
+async def test_items_an_older_release_stored_in_may_are_found_by_month(tmp_path: Path) -> None:
     """It had read the month as the small word `may`."""
     may = datetime(2026, 5, 3, tzinfo=UTC).timestamp()
     async with open_store(tmp_path, StoreSettings(), ManualClock()) as store:
@@ -105,7 +105,7 @@ def _sorted(postings: list[tuple[object, ...]]) -> list[tuple[object, ...]]:
     return [(*key, sorted(str(hex_)[at : at + 8] for at in range(0, len(str(hex_)), 8))) for *key, hex_ in postings]
 
 
-async def test_no_stem_of_an_erased_item_is_left_in_the_file(tmp_path: Path) -> None:
+async def test_erased_item_leaves_no_stem_in_the_file(tmp_path: Path) -> None:
     async with open_store(tmp_path, StoreSettings(), ManualClock()) as store:
         said = MemoryItem(
             scope=Scope("owner"), layer=Layer.CONVERSATION, source="conversation:local", text="It is zanzibarium.",
@@ -117,7 +117,7 @@ async def test_no_stem_of_an_erased_item_is_left_in_the_file(tmp_path: Path) -> 
         assert b"zanzibari" not in file.read_bytes()
 
 
-def test_german_words_of_one_family_have_one_stem() -> None:
+def test_german_word_family_shares_one_stem() -> None:
     for family in (("kaufen", "gekauft", "kaufte", "kauft"), ("Häuser", "Haus"), ("Straße", "Strassen")):
         assert len({stem_german(word.lower()) for word in family}) == 1, family
 
@@ -126,7 +126,7 @@ def many(count: int, first: int = 0) -> list[MemoryItem]:
     return [item(0, f"apple number {n}", session=f"s{n // 20}") for n in range(first, first + count)]
 
 
-async def test_many_items_are_acknowledged_first_and_found_all_the_same(tmp_path: Path) -> None:
+async def test_large_batch_is_acknowledged_before_indexing_and_still_found(tmp_path: Path) -> None:
     async with open_store(tmp_path, StoreSettings(), ManualClock()) as store:
         await store.items.add(many(120))
         await store.items.add(many(3, 120))  # the order of the index is that of the rows
@@ -140,7 +140,7 @@ async def test_many_items_are_acknowledged_first_and_found_all_the_same(tmp_path
         assert len(await store.memory_vectors.pending(0, 1_000)) == 245  # none is passed over
 
 
-async def test_items_that_were_not_indexed_before_the_end_are_indexed_at_the_next_start(tmp_path: Path) -> None:
+async def test_items_left_unindexed_at_shutdown_are_indexed_at_the_next_start(tmp_path: Path) -> None:
     async with open_store(tmp_path, StoreSettings(), ManualClock()) as store:
         await store.items.add(many(200))
     async with open_store(tmp_path, StoreSettings(), ManualClock()) as store:

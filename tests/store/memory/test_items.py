@@ -34,20 +34,20 @@ async def store() -> AsyncIterator[Store]:
         yield store
 
 
-async def test_item_is_read_as_it_was_kept_and_kept_once(store: Store) -> None:
+async def test_item_is_read_as_stored_and_stored_once(store: Store) -> None:
     (kept,) = await store.items.add([item("tea"), item("tea")])
     assert kept.seq
     assert await store.items.add([item("tea")]) == []
     assert await store.items.of(OWNER).select() == [kept]
 
 
-def test_id_is_the_same_wherever_the_item_is_made() -> None:
+def test_item_id_is_deterministic() -> None:
     assert item("tea").id == item("tea").id
     others = {item("tea", GROUP).id, item("tea", turn="t_2").id, item("coffee").id}
     assert len(others | {item("tea").id}) == 4
 
 
-async def test_forgotten_item_does_not_come_back_unless_it_is_said_again(store: Store) -> None:
+async def test_forgotten_item_returns_only_if_it_is_said_again(store: Store) -> None:
     await store.items.add([item("tea")])
     assert await store.erasure.erase_session("local:main", "asked to") == 1  # type: ignore[arg-type]
     assert await store.items.add([item("tea")]) == []
@@ -56,7 +56,7 @@ async def test_forgotten_item_does_not_come_back_unless_it_is_said_again(store: 
 
 
 @given(st.lists(st.tuples(st.sampled_from(["owner", "o", "x:1", "x:%", "' OR 1 --"]), st.text(min_size=1)), max_size=8))
-def test_no_scope_reads_what_is_of_another(said: list[tuple[str, str]]) -> None:
+def test_scope_reads_no_other_scopes_items(said: list[tuple[str, str]]) -> None:
     connection = apsw.Connection(":memory:")
     apply_migrations(connection)
     from_whom = {each.id: each.scope for each in add_items(connection, [item(text, Scope(who)) for who, text in said])}
@@ -65,7 +65,7 @@ def test_no_scope_reads_what_is_of_another(said: list[tuple[str, str]]) -> None:
         assert ids == {id for id, scope in from_whom.items() if scope.person == who}
 
 
-async def test_memories_of_an_earlier_release_are_items_now(tmp_path: Path) -> None:
+async def test_memories_of_an_earlier_release_are_migrated_to_items(tmp_path: Path) -> None:
     connection = apsw.Connection(str(tmp_path / "hob.db"))
     apply_migrations(connection, 18)
     connection.execute("INSERT INTO content (id, text, hash) VALUES (1, 'Anna likes tea', x'00')")

@@ -14,7 +14,7 @@ from hob.core.memory import PRIVATE, FactAction, GoalState, is_private
 from hob.core.translation.code_words import PART_WORDS
 from hob.core.translation.language import say, translated
 from hob.gateway.lazy_ports import LazyMemory
-from hob.gateway.memory import FactsQuery, ForgetRequest, MemoryControl, MemoryQuery, SetGoalRequest
+from hob.gateway.memory import FactsQuery, ForgetRequest, MemoryControls, MemoryQuery, SetGoalRequest
 from hob.memory.views import fact_line, fact_text, goal_line, item_line
 
 _SHOWN = 10
@@ -29,24 +29,24 @@ async def remember(kernel: Kernel, call: CommandCall) -> str:
         return say(call.language, "Say what: /remember TEXT")
     if is_private(call.session):
         return say(call.language, "This conversation is private: nothing of it is remembered.")
-    item = await kernel.port(LazyMemory).control().add(call.rest, call.session)
+    item = await kernel.port(LazyMemory).open().items.add(call.rest, call.session)
     return say(call.language, "Remembered. To undo: /forget {id}", id=item["id"][:12])
 
 
 async def forget(kernel: Kernel, call: CommandCall) -> str:
     """Forget an item by id, with `said` also the messages that repeat it; for words, list matching items."""
-    control, wanted = kernel.port(LazyMemory).control(), call.rest.strip()
+    memory, wanted = kernel.port(LazyMemory).open(), call.rest.strip()
     id, _, said = wanted.partition(" ")
     if not wanted:
         return say(call.language, "Say what: /forget ID, or /forget WORDS to look for it")
     try:
         if said not in ("", "said"):
             raise InvalidRequest(wanted)
-        done = await control.forget(ForgetRequest(id=id, preview=False, said=bool(said)))
+        done = await memory.upkeep.forget(ForgetRequest(id=id, preview=False, said=bool(said)))
     except (NotFound, InvalidRequest) as error:
         if said == "said" and _ID.fullmatch(id):
             return translated(error.args[0], call.language)
-        found = (await control.items(MemoryQuery(query=wanted, limit=_SHOWN)))["items"]
+        found = (await memory.items.items(MemoryQuery(query=wanted, limit=_SHOWN)))["items"]
         if not found:
             return say(call.language, "Nothing found.")
         head = say(call.language, "Which of these? /forget ID")
@@ -56,7 +56,7 @@ async def forget(kernel: Kernel, call: CommandCall) -> str:
     if quoted := done["quoted"]:
         told += "\n" + say(call.language, "Messages that still say it: {count}.", count=quoted)
         with suppress(NotFound):
-            await control.forget(ForgetRequest(id=id, preview=True, said=True))
+            await memory.upkeep.forget(ForgetRequest(id=id, preview=True, said=True))
             told += " " + say(call.language, "`/forget {id} said` erases those too.", id=id)
     if backups := len(done["backups"]):
         told += "\n" + say(
@@ -67,19 +67,19 @@ async def forget(kernel: Kernel, call: CommandCall) -> str:
 
 async def look(kernel: Kernel, call: CommandCall) -> str:
     """List what is remembered about some words; without words, the counts and what Hob was asked to remember."""
-    control, words = kernel.port(LazyMemory).control(), call.rest.strip()
+    memory, words = kernel.port(LazyMemory).open(), call.rest.strip()
     action, _, rest = words.partition(" ")
     if action in tuple(FactAction):
-        return await _settle(control, call.language, FactAction(action), rest)
+        return await _settle(memory, call.language, FactAction(action), rest)
     if words == "why":
-        return _explained(call.language, (await control.recalled(session=call.session))["items"])
+        return _explained(call.language, (await memory.items.recalled(session=call.session))["items"])
     if words:
-        found = (await control.items(MemoryQuery(query=words, limit=_SHOWN)))["items"]
+        found = (await memory.items.items(MemoryQuery(query=words, limit=_SHOWN)))["items"]
         return "\n".join(map(item_line, found)) or say(call.language, "Nothing found.")
-    status = await control.status()
+    status = await memory.status.status()
     counts = ", ".join(f"{each['name']} {each['chunk_count']}" for each in status["layers"] if each["chunk_count"])
-    kept = (await control.items(MemoryQuery(source="fact:remember", limit=_SHOWN)))["items"]
-    facts = (await control.facts(FactsQuery()))["facts"]
+    kept = (await memory.items.items(MemoryQuery(source="fact:remember", limit=_SHOWN)))["items"]
+    facts = (await memory.facts.facts(FactsQuery()))["facts"]
     head = say(call.language, "Remembered: {counts}", counts=counts or "0")
     shown = [*map(item_line, kept), *(fact_line(call.language, fact) for fact in facts[:_MAX_FACTS])]
     if facts:
@@ -100,25 +100,25 @@ def _explained(language: str, items: Sequence[Mapping[str, Any]]) -> str:
 
 async def goals(kernel: Kernel, call: CommandCall) -> str:
     """List the goals; with words add one, with an id and a state change one."""
-    control, (first, _, rest) = kernel.port(LazyMemory).control(), call.rest.strip().partition(" ")
+    memory, (first, _, rest) = kernel.port(LazyMemory).open(), call.rest.strip().partition(" ")
     state, _, note = rest.partition(" ")
     if state in _GOAL_STATES and (not note or _ID.fullmatch(first)):
         try:
-            return goal_line(await control.set_goal(SetGoalRequest(id=first, state=state, note=note)))
+            return goal_line(await memory.facts.set_goal(SetGoalRequest(id=first, state=state, note=note)))
         except NotFound as error:
             return translated(error.args[0], call.language)
     if call.rest.strip():
         if is_private(call.session):
             return say(call.language, "This conversation is private: nothing of it is remembered.")
-        return goal_line(await control.set_goal(SetGoalRequest(text=call.rest)))
-    known = (await control.goals(closed=False))["goals"]
+        return goal_line(await memory.facts.set_goal(SetGoalRequest(text=call.rest)))
+    known = (await memory.facts.goals(closed=False))["goals"]
     return "\n".join(map(goal_line, known)) or say(call.language, "No goals yet. /goals TEXT keeps one.")
 
 
-async def _settle(control: MemoryControl, language: str, action: FactAction, rest: str) -> str:
+async def _settle(memory: MemoryControls, language: str, action: FactAction, rest: str) -> str:
     id, _, right = rest.partition(" ")
     try:
-        done = await control.settle(id, action, right.strip())
+        done = await memory.facts.settle(id, action, right.strip())
     except (NotFound, InvalidRequest) as error:
         return translated(error.args[0], language)
     if not done["after"]:

@@ -53,10 +53,10 @@ GATHER_SECONDS = 0.5
 
 
 @Lazy
-def _controls() -> Any:
-    from hob.app.memory import control
+def _open_controls() -> Any:
+    from hob.app.memory.control.opening import open_controls
 
-    return control
+    return open_controls
 
 
 @asynccontextmanager
@@ -102,9 +102,8 @@ def _contribution(kernel: Kernel, embedder: MemoryEmbedder | None, rater: Rater 
 
     profile = ProfileSection(kernel.store.facts, partial(_is_owners, service), kernel.clock)
     fact_editor = FactEditor(kernel.store.facts, kernel.clock, profile.renew)
-    over = (kernel, service, documents, budget, files.reread, fact_editor, expertise)
-    embedding = Lazy(lambda: _controls().OwnerEmbedding(embedder))
-    control = Lazy(lambda: _controls().OwnerMemory(*over, embedding(), er1_view, assistance))
+    helpers = (documents, fact_editor, embedder, assistance, budget, expertise, files.reread, er1_view)
+    controls = Lazy(lambda: _open_controls()(kernel, service, *helpers))
     jobs = [
         Job("memory_files", looks.run),
         Job("memory_background", lambda running: background.run(running.background)),
@@ -116,7 +115,7 @@ def _contribution(kernel: Kernel, embedder: MemoryEmbedder | None, rater: Rater 
             MemorySearch: service,
             KnownFacts: fact_editor,
             TurnMemory: service,
-            LazyMemory: LazyMemory(control, embedding),
+            LazyMemory: LazyMemory(controls),
             ToolRatings: expertise,
         },
         on_settings=reconfigure,

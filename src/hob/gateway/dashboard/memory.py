@@ -105,7 +105,7 @@ class MemorySettingsChange:
 
 async def metrics(call: EndpointCall[Nothing]) -> JsonResponse[MemoryMetricsAnswer]:
     """Count items and facts, and report how full the expiring layers are."""
-    totals, layers, embedded, overflow, decisions, facts, led = await call.api.port(LazyMemory).control().counts()
+    totals, layers, embedded, overflow, decisions, facts, led = await call.api.port(LazyMemory).open().status.counts()
     knowledge: KnowledgeFigures = {
         "factsLatest": facts["all"],
         "factsAccepted": facts["all"] - facts["unsure"],

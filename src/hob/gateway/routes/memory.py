@@ -17,7 +17,6 @@ from hob.gateway.http.reply import JsonResponse, json_response
 from hob.gateway.lazy_ports import LazyMemory
 from hob.gateway.memory import (
     DeletedAnswer,
-    EmbeddingControl,
     EmbeddingStatusAnswer,
     FactsAnswer,
     FactsQuery,
@@ -27,7 +26,7 @@ from hob.gateway.memory import (
     GoalsAnswer,
     ImportedAnswer,
     InstalledAnswer,
-    MemoryControl,
+    MemoryControls,
     MemoryItemsAnswer,
     MemoryQuery,
     MemoryStatusAnswer,
@@ -117,27 +116,23 @@ class ImportItemsRequest:
     text: str = field("the items, a line of JSON each, with at least `text`; times as Unix seconds or ISO 8601", "")
 
 
-def _memory(call: EndpointCall[Any]) -> MemoryControl:
-    return call.api.port(LazyMemory).control()
-
-
-def _embedding(call: EndpointCall[Any]) -> EmbeddingControl:
-    return call.api.port(LazyMemory).embedding()
+def _memory(call: EndpointCall[Any]) -> MemoryControls:
+    return call.api.port(LazyMemory).open()
 
 
 async def status(call: EndpointCall[Nothing]) -> JsonResponse[MemoryStatusAnswer]:
     """How much Hob remembers, by layer."""
-    return json_response(await _memory(call).status())
+    return json_response(await _memory(call).status.status())
 
 
 async def embedding(call: EndpointCall[Nothing]) -> JsonResponse[EmbeddingStatusAnswer]:
     """The embedding model, its state, and how many memories are embedded."""
-    return json_response(await _embedding(call).status())
+    return json_response(await _memory(call).embedding.status())
 
 
 async def embedding_health(call: EndpointCall[Nothing]) -> JsonResponse[EmbeddingStatusAnswer]:
     """The same; 503 if no vectors can be made. An embedder that was never called is called once."""
-    told = await _embedding(call).check()
+    told = await _memory(call).embedding.check()
     return json_response(told, 200 if told["runtime"]["ready"] else 503)
 
 
@@ -146,34 +141,34 @@ async def install(call: EndpointCall[InstallModelRequest]) -> JsonResponse[Insta
 
     Another model is chosen in the settings, and used from the next start.
     """
-    return json_response(await _embedding(call).install(call.payload.model))
+    return json_response(await _memory(call).embedding.install(call.payload.model))
 
 
 async def reindex(call: EndpointCall[ReindexRequest]) -> JsonResponse[ReindexedAnswer]:
     """Drop all vectors; they are rebuilt in the background, and until then memory searches by words."""
     if not call.payload.confirmWipe:
         raise InvalidRequest(translatable("all vectors are dropped and made anew: send confirmWipe=true"))
-    return json_response(await _embedding(call).reindex(call.payload.reason))
+    return json_response(await _memory(call).embedding.reindex(call.payload.reason))
 
 
 async def items(call: EndpointCall[MemoryQuery]) -> JsonResponse[MemoryItemsAnswer]:
     """What Hob remembers: with a query the best matches first, each with the parts of its score; else the newest."""
-    return json_response(await _memory(call).items(call.payload))
+    return json_response(await _memory(call).items.items(call.payload))
 
 
 async def recalled(call: EndpointCall[RecalledQuery]) -> JsonResponse[RecalledAnswer]:
     """The memories that a turn was shown automatically, each with the parts of its score."""
-    return json_response(await _memory(call).recalled(call.payload.turn))
+    return json_response(await _memory(call).items.recalled(call.payload.turn))
 
 
 async def item(call: EndpointCall[Nothing]) -> JsonResponse[MemoryItemAnswer]:
     """One item, by the beginning of its id."""
-    return json_response(await _memory(call).item(call.id))
+    return json_response(await _memory(call).items.item(call.id))
 
 
 async def add(call: EndpointCall[AddItemRequest]) -> JsonResponse[MemoryItemAnswer]:
     """Remember this."""
-    return json_response(await _memory(call).add(call.payload.text))
+    return json_response(await _memory(call).items.add(call.payload.text))
 
 
 async def add_files(call: EndpointCall[AddFilesRequest]) -> JsonResponse[FilesAnswer] | Response:
@@ -181,12 +176,12 @@ async def add_files(call: EndpointCall[AddFilesRequest]) -> JsonResponse[FilesAn
 
     With `Accept: application/jsonl` a line reports the progress after each file.
     """
-    return await _progress(call, _memory(call).add_files(call.payload.path))
+    return await _progress(call, _memory(call).items.add_files(call.payload.path))
 
 
 async def facts(call: EndpointCall[FactsQuery]) -> JsonResponse[FactsAnswer]:
     """The facts that Hob knows, each with its source and what contradicts it."""
-    return json_response(await _memory(call).facts(call.payload))
+    return json_response(await _memory(call).facts.facts(call.payload))
 
 
 async def settle(call: EndpointCall[SettleFactRequest]) -> JsonResponse[SettledFactAnswer]:
@@ -195,44 +190,44 @@ async def settle(call: EndpointCall[SettleFactRequest]) -> JsonResponse[SettledF
         action = FactAction(call.payload.action)
     except ValueError:
         raise InvalidRequest(translatable("the action is one of {actions}", actions=", ".join(FactAction))) from None
-    return json_response(await _memory(call).settle(call.payload.id, action, call.payload.object))
+    return json_response(await _memory(call).facts.settle(call.payload.id, action, call.payload.object))
 
 
 async def goals(call: EndpointCall[GoalsQuery]) -> JsonResponse[GoalsAnswer]:
     """The owner's goals, with their outcomes."""
-    return json_response(await _memory(call).goals(closed=call.payload.closed))
+    return json_response(await _memory(call).facts.goals(closed=call.payload.closed))
 
 
 async def set_goal(call: EndpointCall[SetGoalRequest]) -> JsonResponse[GoalAnswer]:
     """Add a goal, or change one."""
-    return json_response(await _memory(call).set_goal(call.payload))
+    return json_response(await _memory(call).facts.set_goal(call.payload))
 
 
 async def forget(call: EndpointCall[ForgetRequest]) -> JsonResponse[ForgottenAnswer]:
     """Forget for good: the items, what was derived from them and, if asked, the original messages."""
-    return json_response(await _memory(call).forget(call.payload))
+    return json_response(await _memory(call).upkeep.forget(call.payload))
 
 
 async def trust(call: EndpointCall[TrustRequest]) -> JsonResponse[TrustedAnswer]:
     """Count what a source contains now as its owner's own words, or no longer."""
-    return json_response(await _memory(call).trust(call.payload.source, undo=call.payload.undo))
+    return json_response(await _memory(call).upkeep.trust(call.payload.source, undo=call.payload.undo))
 
 
 async def prune(call: EndpointCall[Nothing]) -> JsonResponse[DeletedAnswer]:
     """Delete expired and excess memories."""
-    return json_response(await _memory(call).prune())
+    return json_response(await _memory(call).upkeep.prune())
 
 
 async def reset(call: EndpointCall[ResetLayerRequest]) -> JsonResponse[DeletedAnswer]:
     """Empty a layer of memory."""
-    return json_response(await _memory(call).reset(call.payload.layer))
+    return json_response(await _memory(call).upkeep.reset(call.payload.layer))
 
 
 async def export(call: EndpointCall[Nothing]) -> Response:
     """Every item as a line of JSON."""
 
     async def lines() -> AsyncIterator[str]:
-        async for line in _memory(call).export():
+        async for line in _memory(call).upkeep.export():
             yield line
 
     return StreamingResponse(lines(), media_type=LINES)
@@ -243,7 +238,7 @@ async def import_items(call: EndpointCall[ImportItemsRequest]) -> JsonResponse[I
 
     With `Accept: application/jsonl` lines report the progress now and then.
     """
-    return await _progress(call, _memory(call).import_items(call.payload.text.split("\n")))
+    return await _progress(call, _memory(call).upkeep.import_items(call.payload.text.split("\n")))
 
 
 async def _progress(call: EndpointCall[Any], steps: AsyncIterator[T]) -> JsonResponse[T] | Response:

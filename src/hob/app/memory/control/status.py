@@ -1,0 +1,147 @@
+"""Status and figures of the owner's memory."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from hob.app.memory.control.embedding import OwnerEmbedding
+from hob.app.memory.control.selection import OwnerSelection
+from hob.app.memory.documents import DocumentIndexer
+from hob.core.memory import Layer
+from hob.gateway.memory import MemoryCounts, MemoryStatusAnswer, MemoryTotals, OverflowFigures
+from hob.memory.background_model import FACTS, OBSERVER, BackgroundBudget
+from hob.memory.expertise import ExpertiseKeeper
+from hob.memory.facts.extraction import GOALS, FactDecision
+from hob.memory.service import MemoryService
+from hob.memory.views import led
+from hob.store.memory.lifecycle import LayerCount
+from hob.store.store import Store
+
+_PREVIEW_CHARACTERS, _MAX_OBSERVATIONS = 500, 20
+
+
+class OwnerStatus:
+    """Implements the gateway's `StatusControl`."""
+
+    def __init__(
+        self,
+        store: Store,
+        service: MemoryService,
+        selection: OwnerSelection,
+        documents: DocumentIndexer,
+        budget: BackgroundBudget,
+        expertise: ExpertiseKeeper,
+        embedding: OwnerEmbedding,
+        er1: Callable[[], Mapping[str, Any]] | None,
+    ) -> None:
+        self._store = store
+        self._service = service
+        self._scope = selection.scope
+        self._count_layers = selection.count_layers
+        self._documents = documents
+        self._budget = budget
+        self._expertise = expertise
+        self._embedding = embedding
+        self._er1 = er1
+
+    async def status(self) -> MemoryStatusAnswer:
+        """Return layers and totals, with KafClaw's fields and colours."""
+        store, work, scope = self._store, self._store.memory_work, self._scope
+        first, then = await asyncio.gather(  # queries queued together wake the event loop once
+            asyncio.gather(
+                self._count_layers(), self._embedding.counts(), self._budget.view(), work.waiting((FACTS, OBSERVER)),
+                self._decisions(), self._documents.watched(),
+            ),
+            asyncio.gather(
+                store.facts.count(scope), store.goals.count(scope), self._expertise.count(),
+                store.working_notes.newest(), work.observations(scope),
+            ),
+        )  # fmt: skip
+        (counts, layers), embedding, budget, (unread, unseen), decisions, watched = first
+        facts, goals, skills, notes, known = then
+        totals = self._totals(counts)
+        return {
+            "layers": [
+                {
+                    "name": name,
+                    "source_prefix": f"{name}:",
+                    "description": layer.description,
+                    "ttl_days": layer.days,
+                    "chunk_count": counts[name].items if name in counts else 0,
+                    "color": layer.colour,
+                }
+                for name, layer in layers.items()
+            ],
+            "totals": totals,
+            "queue": {"vectors": embedding["waiting"], "facts": unread, "observations": unseen},
+            "derived": {"facts": facts.so, "observations": len(known), "goals": goals},
+            "watched": watched,
+            "later": self._documents.later(watched),
+            "er1": {
+                "synced_count": counts[Layer.ER1].items if Layer.ER1 in counts else 0,
+                **(self._er1() if self._er1 else {"connected": False, "last_sync": None, "url": "", "problem": ""}),
+            },
+            "overflow": self._overflow(),
+            "decisions": decisions,
+            "led": _led(totals),
+            "embedding": embedding,
+            "background": {**budget, "messages_waiting": unread},
+            "working_memory": {"entries": notes[0], "preview": notes[1][:_PREVIEW_CHARACTERS]},
+            "observer": {
+                "enabled": self._service.settings.observe,
+                "observation_count": len(known),
+                "queue_depth": unseen,
+                "last_observation": known[0].at if known else None,
+            },
+            "observations": [
+                {"id": item.id, "content": item.text, "priority": item.kind, "date": item.at}
+                for item in known[:_MAX_OBSERVATIONS]
+            ],
+            "expertise": [each.view() for each in skills],
+            "config": asdict(self._service.settings),
+        }
+
+    async def counts(self) -> MemoryCounts:
+        """Return the figures."""
+        (counts, layers), embedding, decisions, facts = await asyncio.gather(
+            self._count_layers(),
+            self._embedding.counts(),
+            self._decisions(),
+            self._store.facts.count(self._scope),
+        )
+        totals = self._totals(counts)
+        return MemoryCounts(
+            totals,
+            {name: counts[name].items if name in counts else 0 for name in layers},
+            embedding["embedded"],
+            self._overflow(),
+            decisions,
+            {"all": facts.all, "unsure": facts.unsure, "ended": facts.ended, "unanswered": facts.unanswered},
+            _led(totals),
+        )
+
+    def _totals(self, counts: Mapping[str, LayerCount]) -> MemoryTotals:
+        total = sum(each.items for each in counts.values())
+        return {
+            "total_chunks": total,
+            "max_chunks": self._service.settings.max_items,
+            "permanent_chunks": total - sum(each.expiring for each in counts.values()),
+            "oldest": min((each.oldest for each in counts.values()), default=None),
+            "newest": max((each.newest for each in counts.values()), default=None),
+        }
+
+    def _overflow(self) -> OverflowFigures:
+        """Return how often memories did not fit the prompt."""
+        seen = self._service.overflow
+        return {"events": seen.events, "per_1000": seen.per_1000, "lanes": seen.lanes}
+
+    async def _decisions(self) -> Mapping[str, int]:
+        """Return how often each decision about a proposed fact was made."""
+        counted = await self._store.facts.decisions()
+        return {name: counted.get(name, 0) for name in FactDecision if name not in GOALS}
+
+
+def _led(totals: MemoryTotals) -> str:
+    expiring = totals["total_chunks"] - totals["permanent_chunks"]
+    return led(totals["total_chunks"], expiring / totals["max_chunks"])
