@@ -116,7 +116,7 @@ async def test_goal_is_extracted_with_due_date_and_evidence_and_can_be_undone(tm
         assert [note["text"] for note in goal["evidence"]] == [wish]
         await says(hob, "What is the weather like today?")
         id = str(goal["id"])[:12]
-        told = "owner has the goal \u201cfinish my thesis\u201d (due 2027-01-31)"
+        told = "you have the goal \u201cfinish my thesis\u201d (due 2027-01-31)"
         line = f"Remembered of what you said: {told}. Wrong? `/memory undo {id}`"
         await holds(lambda: hob.sent(ME).count(line) == 1)
         assert "The owner's goals:\n- finish my thesis (due 2027-01-31)" in hob.seen
