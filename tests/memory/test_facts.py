@@ -87,9 +87,7 @@ QUESTIONS = (
 
 
 @pytest.mark.parametrize(("asked", "wanted"), QUESTIONS)
-async def test_question_finds_the_fact_it_asks_for_among_other_messages(
-    store: Store, asked: str, wanted: str
-) -> None:
+async def test_question_finds_the_fact_it_asks_for_among_other_messages(store: Store, asked: str, wanted: str) -> None:
     await told(store, proposal("I live in Paris.", "lives_in", "Paris"))
     await told(store, proposal("I drive a Golf.", "car", "Golf"))
     await told(store, proposal("I work at Siemens.", "works_at", "Siemens", 2))

@@ -234,9 +234,7 @@ async def test_vector_of_an_erased_item_is_deleted(store: Store) -> None:
     assert len((await store.memory_index.read(OWNER, lambda index: index.bits(embedder.number, 0, 9)))[0]) == 3
 
 
-async def test_nearest_signs_are_found_in_any_order_of_insertion(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_nearest_signs_are_found_in_any_order_of_insertion(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hob.memory.retrieval.dense._BLOCK", 1_024)
     draw, embedder = random.Random(7), await store.memory_vectors.begin("test|random|96|true")
     growing, vectors = BinaryVectorIndex(embedder), dict[int, tuple[float, ...]]()

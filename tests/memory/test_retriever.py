@@ -212,9 +212,7 @@ SAID = st.lists(st.tuples(st.sampled_from(["owner", "o", "' OR 1 --"]), st.sampl
 
 
 @given(SAID, QUESTIONS)
-def test_search_stays_in_its_scope_and_is_deterministic(
-    told: list[tuple[str, str, str]], question: str
-) -> None:
+def test_search_stays_in_its_scope_and_is_deterministic(told: list[tuple[str, str, str]], question: str) -> None:
     connection = apsw.Connection(":memory:")
     apply_migrations(connection)
     items = [said(t, n, session, Scope(who)) for n, (who, session, t) in enumerate(told)]
@@ -287,7 +285,7 @@ def test_dates_in_a_question_are_parsed(text: str, first: str, last: str) -> Non
         ("Was war vorgestern?", []),
     ],
 )
-async def test_question_about_a_day_alone_finds_what_happened_then(store: Store, question: str, found: list[str]) -> None:
+async def test_question_about_a_day_finds_what_happened_then(store: Store, question: str, found: list[str]) -> None:
     texts = {
         "noon": ("New boots from the market, 120 euros.", NOW - 86_400, "user"),
         "evening": ("Grandpa called from the hospital.", NOW - 70_000, "user"),

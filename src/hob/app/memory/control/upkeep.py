@@ -98,9 +98,7 @@ class OwnerUpkeep:
         if request.preview or not found:
             return view
         versions = await self._store.facts.versions(self._scope, ids)
-        pieces = (
-            await self._erase_traces(traces) if request.said else 0
-        )  # first, so that it can be repeated
+        pieces = await self._erase_traces(traces) if request.said else 0  # first, so that it can be repeated
         if request.id and quotes and len(quotes.traces) <= MAX_QUOTES:
             await self._store.items.note_forgotten(self._scope, ids[0], () if request.said else traces)
         pieces += await self._store.erasure.erase_items([*ids, *versions], _REASON)
