@@ -23,8 +23,8 @@ def measure(bench: Bench) -> Iterator[Row]:
 
 _TURNS = 10
 """In a round. Hob takes sixty messages an hour from itself, so there are at most five rounds and one before them."""
-_SHOWN, _ASKED = 400, 280
-"""Characters of what the spawning turn is shown by its sub-agent, and of what that is asked: models say it again."""
+_SHOWN, _ASKED = 60, 240
+"""Characters that the spawning turn is shown by its sub-agent, and that the sub-agent is told beside its task."""
 
 
 def _spawned(bench: Bench) -> float:
@@ -36,10 +36,10 @@ def _spawned(bench: Bench) -> float:
     home, rounds = bench.home(), bench.times(5, 2)
     write_note(bench, home)
     (bench.workspace(home) / "work" / "report.md").write_text("word " * (_SHOWN // 5))
-    asked = "word " * (_ASKED // 5)
+    rest = "word " * (_ASKED // 5)
     with bench.daemon(home) as daemon:
         calls = least_cpu(daemon, lambda _: f'{CALL}\nCALL read {{"path": "report.md"}}', rounds, _TURNS)
-        first = least_cpu(daemon, lambda number: f"{asked}{number}", rounds, _TURNS, fresh=True)
+        first = least_cpu(daemon, lambda number: f"count to {number}\n\n{rest}", rounds, _TURNS, fresh=True)
         daemon.client().say('CALL load_tools {"names": ["spawn", "sessions_yield"]}')
         spawned = least_cpu(daemon, _spawning, min(rounds, 4), _TURNS)
     return spawned - calls - first

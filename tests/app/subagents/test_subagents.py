@@ -73,7 +73,7 @@ def opening(request: ModelRequest) -> str:
 
 
 def task_of(request: ModelRequest) -> str:
-    return opening(request).partition("say ANNOUNCE_SKIP.]\n\n")[2].split("\n")[0]
+    return opening(request).partition("\n\n[You are a sub-agent")[0]
 
 
 def made(request: ModelRequest) -> list[str]:

@@ -21,6 +21,7 @@ from hob.app.subagents.specs import (
     SPAWN_TOOL,
     SUBAGENTS,
 )
+from hob.core.content.chunks import first_words
 from hob.core.errors import NotFound, ResultPending, WrongCall
 from hob.core.ids import InboundId, SessionKey, digest, new_trace_id
 from hob.core.messages import OWN_CHANNEL, Address, Quoted
@@ -43,9 +44,10 @@ _READ = (8, 240, 1_800)
 _BLOCK, _WHOLE = 4_000, 80_000
 _MAX_SEARCHED = 50
 _TASK = (
-    "[You are a sub-agent of session {parent}. Do this task and nothing else; no person reads along or can be asked. "
+    "{task}\n\n"
+    "[You are a sub-agent of session {parent}. Do the task above and nothing else; no person reads along or can be asked. "
     "Your last message is your report: what you found, with sources, and what stays open. "
-    "If there is nothing to report, say ANNOUNCE_SKIP.]\n\n{task}"
+    "If there is nothing to report, say ANNOUNCE_SKIP.]"
 )
 _SENT = (
     "[A message from session {parent}: another session of Hob, not the user. Your answer goes back to it; "
@@ -112,13 +114,13 @@ class SubagentToolset:
         row = replace(
             row,
             name=name,
-            label=label or name,
+            label=label or name or first_words(task),
             cleanup=cleanup,
             seconds=timeout_seconds,
             parent_trace=turn.trace,
         )
         accepted = events_of(row, "spawn_accepted", self._runs.clock)
-        chosen = SessionChange(title=title_of(row.label or task))
+        chosen = SessionChange(title=title_of(label or name or task))
         if thinking:
             chosen["thinking"] = Thinking(thinking)
         await self._store.subagents.add(row, inbound, settings.max_children, accepted, **chosen)
