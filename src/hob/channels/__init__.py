@@ -1,1 +1,1 @@
-"""Conversations with the outside: one folder per platform. The terminal and the API are reached through the gateway."""
+"""Channels, one folder per platform. Terminal and API clients are served by the gateway."""

@@ -217,6 +217,11 @@ async def test_sub_agent_has_tools_that_read_and_none_to_begin_others(tmp_path: 
         assert not (tmp_path / "w" / "work" / "x.txt").exists()
 
 
+async def test_sub_agent_without_a_label_is_named_by_its_task(tmp_path: Path) -> None:
+    async with hob(tmp_path, writes) as app:
+        assert "[sub-agent write a file, run m_" in await said(app, "write")
+
+
 def too_many(request: ModelRequest) -> str | ModelReply:
     if in_child(request):
         return "fine"

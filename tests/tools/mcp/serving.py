@@ -149,6 +149,8 @@ def make(twist: str = "") -> MCPServer:
     server = MCPServer("notes", instructions="Notes of a household.", extensions=[Baking(), apps])
 
     def get_note(name: str) -> str:
+        if name == "locked":
+            Path("/usr/locked.txt").write_text("")  # read-only in the sandbox
         kept = Path(f"{name}.txt")  # in the folder where it was started
         return kept.read_text() if kept.exists() else NOTES[name]
 

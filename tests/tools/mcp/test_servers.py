@@ -55,6 +55,13 @@ async def test_program_in_the_sandbox_is_called_and_its_words_are_untrusted(note
     assert "Sum up tea." in filled.text
 
 
+async def test_program_that_writes_outside_its_folder_gets_a_hint_for_the_owner(notes: McpToolset) -> None:
+    result = await call(notes, "notes__get_note", name="locked")
+    assert result.is_error
+    assert "Read-only file system" in result.text
+    assert "its own folder only, {data}" in result.text
+
+
 async def test_effects_and_roles_are_guessed_at_their_worst(notes: McpToolset) -> None:
     specs = {spec.name: spec for spec in notes.specs()}
     reading, deleting, unknown = (specs[f"notes__{name}"] for name in ("get_note", "delete_note", "crash"))

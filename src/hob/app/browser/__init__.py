@@ -1,1 +1,1 @@
-"""The browser over this home, and the command by which its owner acts in it."""
+"""The browser over a home, and the command by which the owner takes it over."""

@@ -1,4 +1,4 @@
-"""`/browser`: the owner acts in the browser themselves, as to log in, and gives it back."""
+"""`/browser`: the owner takes the browser over, for example to log in, and gives it back."""
 
 from hob.agent.commands.slash_commands import CommandCall
 from hob.app.browser.port import BrowserControl
@@ -10,7 +10,7 @@ from hob.tools.browser.detection import EXTRA, is_library_there
 
 
 async def command(kernel: Kernel, call: CommandCall) -> str:
-    """What was done, or the next step."""
+    """Run the command. Returns what was done, or the next step."""
     control, wanted = kernel.port(BrowserControl), call.rest.strip()
     try:
         match wanted:

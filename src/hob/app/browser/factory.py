@@ -1,4 +1,4 @@
-"""The browser's tool over a kernel. Heavy: loaded when needed."""
+"""Making the browser tool. Slow to import: loaded on first use."""
 
 import logging
 from asyncio import TaskGroup
@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 
 
 def make_browser_tool(kernel: Kernel, config: Callable[[], Config], folder: Path, tasks: TaskGroup) -> BrowserTool:
-    """The tool, with its profiles in this folder; `config` gives the settings as they are now."""
+    """Make the tool. Profiles are kept in this folder; `config` returns the current settings."""
 
     def decided(session: SessionKey, decision: HostDecision) -> None:
         tasks.create_task(_note(kernel.store.audit, session, decision))

@@ -1,4 +1,4 @@
-"""The browser over this home: nothing is loaded or started before a call of its tool."""
+"""Opening the browser over a home. Nothing is loaded or started before a call of its tool."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -29,7 +29,7 @@ def _making() -> Callable[..., Any]:
 
 
 class LazyBrowsers:
-    """Implements `Toolset` and `BrowserControl`; what they are made of is loaded by the first use."""
+    """Implements `Toolset` and `BrowserControl`; the implementation is loaded on first use."""
 
     def __init__(self, kernel: Kernel, tasks: asyncio.TaskGroup) -> None:
         self._config = kernel.config
@@ -45,7 +45,7 @@ class LazyBrowsers:
         return result
 
     def reconfigure(self, config: Config) -> None:
-        """Start browsers by other settings from now on."""
+        """Use these settings for browsers started from now on."""
         self._config = config
         if self._tool.found is not None:
             self._tool.found.browsers.settings = config[BrowserSettings]
@@ -71,18 +71,18 @@ class LazyBrowsers:
         return data
 
     def view(self) -> Mapping[str, Any]:
-        """For `hob status`: how many are open."""
+        """Return the number of open browsers for `hob status`."""
         return {} if self._tool.found is None else self._tool.found.browsers.view()
 
     async def close(self) -> None:
-        """End all of them."""
+        """Close all browsers."""
         if self._tool.found is not None:
             await self._tool.found.browsers.close()
 
 
 @asynccontextmanager
 async def open_browser(kernel: Kernel) -> AsyncIterator[Contribution]:
-    """One browser per conversation, offered where the extra is installed; all are closed with Hob."""
+    """Open the browser feature, if the extra is installed: one browser per conversation, all closed with Hob."""
     with unwrap_single_error():
         async with asyncio.TaskGroup() as tasks:
             browsers = LazyBrowsers(kernel, tasks)

@@ -1,4 +1,4 @@
-"""The port of the browsers for `/browser`, their owner's command."""
+"""The port of the browsers for the owner's `/browser` command."""
 
 from typing import Protocol
 
@@ -9,16 +9,16 @@ class BrowserControl(Protocol):
     """The browsers of conversations."""
 
     def state_of(self, session: SessionKey) -> str:
-        """Closed, open or taken, in words."""
+        """Describe the state: closed, open or taken over."""
 
     async def take(self, session: SessionKey) -> None:
-        """Show it to its owner, who acts in it alone. Raises NotFound, Unready."""
+        """Show the browser to its owner and stop Hob from acting in it. Raises NotFound, Unready."""
 
     async def give_back(self, session: SessionKey) -> None:
         """Let Hob act in it again. Raises NotFound, Unready."""
 
     async def stop(self, session: SessionKey) -> bool:
-        """Close it; False where none is open."""
+        """Close the browser. Returns False if none is open."""
 
     async def picture(self, html: str, *, scripts: bool) -> bytes | None:
-        """How this page looks (JPEG); None where the extra is not installed. Raises ToolFailed."""
+        """Render a page as JPEG; None if the extra is not installed. Raises ToolFailed."""

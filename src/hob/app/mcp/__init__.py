@@ -1,1 +1,1 @@
-"""MCP servers over this home: reached, offered to turns, added and accepted."""
+"""MCP servers of a home: connections, tasks and sampling."""

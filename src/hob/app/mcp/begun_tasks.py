@@ -1,4 +1,4 @@
-"""Which calls have become tasks of MCP servers: kept until nobody can ask after them any more."""
+"""Stored tasks of MCP servers, which outlive a restart."""
 
 from hob.app.kernel import Kernel
 from hob.core.tools import ToolCall
@@ -9,19 +9,19 @@ _KEPT_SECONDS = 7 * 86_400.0
 
 
 class StoredTasks:
-    """Implements the toolset's `BegunTasks`: rows that go with their turns."""
+    """Implements the toolset's `BegunTasks` with records that belong to turns."""
 
     def __init__(self, kernel: Kernel) -> None:
         self._records = kernel.records
         self._clock = kernel.clock
 
     async def find(self, turn: Turn, call: ToolCall) -> str:
-        """The call's task; empty where it has none. Raises StoreErrors."""
+        """Return the task of a call, or an empty string. Raises StoreErrors."""
         found = await self._records.find(_key(turn, call))
         return found.value if found is not None else ""
 
     async def keep(self, turn: Turn, call: ToolCall, task: str) -> None:
-        """This is the call's task; kept when it returns. Raises StoreErrors."""
+        """Store the task of a call durably. Raises StoreErrors."""
         expires = self._clock.now().timestamp() + _KEPT_SECONDS
         await self._records.put(PluginRecord(_key(turn, call), task, turn.id, turn.session, expires=expires))
 

@@ -1,4 +1,4 @@
-"""The MCP servers of this home, opened: none is reached before a tool of it is called."""
+"""Opening the MCP servers of a home. No server is reached before one of its tools is called."""
 
 import asyncio
 import logging
@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 
 @asynccontextmanager
 async def open_mcp(kernel: Kernel) -> AsyncIterator[Contribution]:
-    """The servers as groups of tools; the owner hears once when tools are no longer what they accepted."""
+    """Open the servers as tool groups; the owner is notified once of tools that changed since they were accepted."""
     told: set[tuple[str, ...]] = set()
     config = kernel.config
 

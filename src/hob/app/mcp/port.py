@@ -1,8 +1,8 @@
-"""The port of the MCP servers' tools for other features."""
+"""The port through which other features find MCP tools."""
 
 from typing import TYPE_CHECKING, Protocol
 
-if TYPE_CHECKING:  # declarations name the port, and load nothing that tools are made of
+if TYPE_CHECKING:  # declarations name the port without loading the toolset's modules
     from hob.core.ports.tools import Toolset
 
 
@@ -10,4 +10,4 @@ class McpTools(Protocol):
     """The tools that servers offer now."""
 
     def find_tool(self, name: str) -> "Toolset | None":
-        """The tools of the server that offers this one; None where none does."""
+        """Return the toolset that offers this tool, or None."""

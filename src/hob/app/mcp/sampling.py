@@ -1,4 +1,4 @@
-"""What MCP servers ask of the owner's model: each within its own tokens of a day, booked and audited as theirs."""
+"""Sampling for MCP servers, within each server's daily token limit, booked and audited."""
 
 import asyncio
 import logging
@@ -16,22 +16,22 @@ from hob.memory.background_model import BackgroundModel
 log = logging.getLogger(__name__)
 
 TASK = "sampling"
-"""The name under which the ledger keeps what this takes; which server it was, the session tells: `mcp:NAME`."""
+"""The ledger's task name; the session `mcp:NAME` says which server it was."""
 
 
 class SamplingRefused(HobError):
-    """A server gets no answer."""
+    """The server's request is refused."""
 
 
 class ServerSampling:
-    """Asks the model as long as something is left of a server's day."""
+    """Asks the model for servers that have tokens left today."""
 
     def __init__(self, kernel: Kernel) -> None:
         self._kernel = kernel
         self._running: RunningServices | None = None
 
     async def run(self, running: RunningServices) -> None:
-        """Ask through this Hob, until cancelled."""
+        """Serve requests until cancelled."""
         self._running = running
         try:
             await asyncio.Event().wait()
@@ -39,7 +39,7 @@ class ServerSampling:
             self._running = None
 
     async def ask(self, server: str, tokens: int, system: str, question: str, max_tokens: int) -> str:
-        """The answer, in what is left of `tokens` today. Raises HobError in words that the server may read."""
+        """Ask the model. `tokens` is the daily limit. Raises HobError with a message that the server may read."""
         outcome = "failed"
         try:
             max_tokens = await self._left(server, tokens, system + question, max_tokens)
@@ -61,7 +61,7 @@ class ServerSampling:
         return self._running.background
 
     async def _left(self, server: str, tokens: int, text: str, maximum: int) -> int:
-        """How long the answer may be. Raises SamplingRefused, StoreErrors."""
+        """Return how long the answer may be. Raises SamplingRefused, StoreErrors."""
         estimate = self._model().estimate(text)
         since = start_of_today(self._kernel.clock.now(), zone_of(self._kernel.config[AgentSettings].timezone))
         ledger = self._kernel.store.ledger

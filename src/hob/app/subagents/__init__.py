@@ -1,1 +1,1 @@
-"""Sub-agents: work that a turn gives to sessions of their own, and messages between sessions."""
+"""Sub-agents, and messages between sessions."""

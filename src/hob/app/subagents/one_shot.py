@@ -1,4 +1,4 @@
-"""Sub-agents need a daemon: they go on when the command that began them has ended. Without one the tools say so."""
+"""Sub-agents outlive the command that starts them, so they need the daemon; without one their tool says so."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -22,7 +22,7 @@ def _opening() -> Callable[[Kernel], AbstractAsyncContextManager[Contribution]]:
 
 @asynccontextmanager
 async def open_where_they_run(kernel: Kernel) -> AsyncIterator[Contribution]:
-    """The sub-agents of a daemon; of a Hob that lives for one message, a tool that says what to do."""
+    """Open the sub-agents in a daemon, or a tool that explains what to do in a one-shot process."""
     if kernel.one_shot:
         yield Contribution(toolsets=(Tools(spawn),))
         return

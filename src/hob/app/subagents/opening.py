@@ -1,4 +1,4 @@
-"""Sub-agents over a kernel."""
+"""Opening the sub-agents of a kernel."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -11,21 +11,22 @@ from hob.app.subagents.settings import SubagentSettings
 from hob.app.subagents.tools import SubagentToolset
 from hob.bus.settings import SELF_MADE
 from hob.core.events.timeline import EventKind, TimelineEvent
-from hob.core.states import TurnState
+from hob.core.states import FINAL_TURNS, TurnState
 from hob.providers.settings import ModelSettings
 
 GATHER_SECONDS = 0.25
-"""Turns that end within so short a time are looked at together."""
+"""Seconds within which ended turns are handled together."""
 
 
 @asynccontextmanager
 async def open_subagents(kernel: Kernel) -> AsyncIterator[Contribution]:
-    """Tools, the job that keeps runs going, and what wakes it: turns that go on, wait or end."""
+    """Open the tools, the supervising job, and the follower that wakes it when turns wait or end."""
     settings = kernel.config[SubagentSettings]
     runs = SubagentRuns(kernel.store, kernel.hub, kernel.clock, settings, kernel.language)
 
     async def turned(events: Sequence[tuple[int, TimelineEvent]]) -> Effects | None:
-        if runs.busy or any(event.classification == TurnState.PARKED for _, event in events):
+        states = {event.classification for _, event in events}
+        if TurnState.PARKED in states or (runs.busy and not states.isdisjoint(FINAL_TURNS)):
             runs.wake()
         return None
 

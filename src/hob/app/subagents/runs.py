@@ -1,8 +1,7 @@
-"""Runs of sub-agents: begun when there is room, ended in time, kept for a while, their results handed over once.
+"""Supervision of sub-agent runs: start, time limits, delivery of results, archiving.
 
-What is left to do stands in the store, so the job goes on after a restart. A session that waits (`sessions_yield`) gets
-the results as the result of that call; to any other they come as a message, which it may answer in the chat that it
-works for.
+Pending work is stored, so the job continues after a restart. A waiting session (`sessions_yield`) gets the results as
+the result of that call. Other sessions get them as a message, which they may answer in the chat they work for.
 """
 
 import asyncio
@@ -37,9 +36,9 @@ from hob.store.store import Store
 from hob.store.subagents import SEND, SPAWN, AwaitingCall, QueuedMessage, SubagentRow, SubagentWork
 
 SKIP = frozenset({"ANNOUNCE_SKIP", "REPLY_SKIP"})
-"""A result that is one of these words alone is not reported."""
+"""A result that consists of one of these words is not reported."""
 HANDED_OVER = 2_400
-"""Characters of a result that its parent is shown."""
+"""Characters of a result that its parent sees."""
 _KEPT_SECONDS = 7 * 86_400.0
 _FIRST_PAUSE, _LONGEST_PAUSE, _STORE_PAUSE = 15.0, 300.0, 5.0
 
@@ -47,22 +46,22 @@ log = logging.getLogger(__name__)
 
 
 def is_over(row: SubagentRow) -> bool:
-    """Whether it has a result, or its session no longer waits for one."""
+    """Return whether the run has ended, or its session no longer waits for it."""
     return not row.open or (row.kind == SEND and bool(row.why))
 
 
 def _is_unwanted(row: SubagentRow) -> bool:
-    """Whether it was ended from outside, or the turn that gave the work was cancelled."""
+    """Return whether the run was killed, or the turn that spawned it was cancelled."""
     return row.why == "killed" or (row.parent_state is TurnState.CANCELLED and not row.why)
 
 
 def _is_awaited(row: SubagentRow, awaiting: AwaitingCall) -> bool:
-    """Whether the call waits for this run of its session: an answer of another session is its own turn's alone."""
+    """Return whether the call waits for this run. Answers of other sessions are awaited only by their own turn."""
     return row.kind == SPAWN or row.turn == awaiting.turn
 
 
 class SubagentRuns:
-    """Begins, ends and reports runs. `wake` says that there may be something to do."""
+    """Starts, ends and reports runs. Call `wake` when there may be work."""
 
     def __init__(self, store: Store, notices: Notices, clock: Clock, settings: SubagentSettings, language: str) -> None:
         self.store = store
@@ -70,22 +69,22 @@ class SubagentRuns:
         self.clock = clock
         self._notices = notices
         self._language = language
-        self._more = asyncio.Event()
+        self._wakeup = asyncio.Event()
         self._blocked: dict[InboundId, tuple[float, float]] = {}
-        """Reports that could not be brought: when they are tried again (monotonic), and the pause after that."""
-        self._pending: tuple[SubagentRow, ...] = ()
-        self._put_away_at = 0.0
-        """When the first of the runs that were handed over is put away (wall clock)."""
+        """Failed reports: the monotonic time of the next try, and the pause after it."""
+        self._open_runs: tuple[SubagentRow, ...] = ()
+        self._archive_at = 0.0
+        """The wall-clock time at which the next reported run is archived."""
         self.busy = True
-        """Whether the end of any turn may give it something to do."""
+        """Whether the end of any turn may create work."""
 
     def wake(self) -> None:
-        """Something may be to be done."""
-        self._more.set()
+        """Look for work soon."""
+        self._wakeup.set()
 
     def view(self) -> Mapping[str, Any]:
-        """What is at work."""
-        at_work = [row for row in self._pending if row.kind == SPAWN and row.open]
+        """Return the sub-agents at work."""
+        at_work = [row for row in self._open_runs if row.kind == SPAWN and row.open]
         return {
             "subagents": [
                 {"id": row.id, "label": row.label, "session": row.session, "parent": row.parent, "state": row.status}
@@ -94,46 +93,46 @@ class SubagentRuns:
         }
 
     async def run(self, running: RunningServices) -> None:
-        """Do what there is to do, as long as it runs."""
+        """Supervise the runs until cancelled."""
         while True:
-            self._more.clear()
+            self._wakeup.clear()
             try:
                 pause = await self._pass(running)
             except StoreError as error:
                 log.error("sub-agents wait for the store: %s", error)
                 pause = _STORE_PAUSE
-            await wait_for_event(self._more, self.clock, pause)
+            await wait_for_event(self._wakeup, self.clock, pause)
 
     async def _pass(self, running: RunningServices) -> float | None:
         work = await self.store.subagents.work()
         self.busy = bool(work.runs or work.queued)
-        if await self._begin_and_end(running, work):
+        if await self._start_and_end(running, work):
             work = await self.store.subagents.work()
-        rows = self._pending = work.runs
-        taken = await self._give_to_waiting(running, work)
+        rows = self._open_runs = work.runs
+        taken = await self._wake_waiting(running, work)
         for row in rows:
             if row.id not in taken and is_over(row) and await self._report(running, row):
                 taken.add(row.id)
         now = self.clock.now().timestamp()
         if any(row.id in taken and (row.kind == SEND or row.cleanup == "delete") for row in rows):
-            self._put_away_at = now
+            self._archive_at = now
         elif taken:
             first = min(row.ended or row.created for row in rows if row.id in taken)
-            self._put_away_at = min(self._put_away_at, first + 60.0 * self.settings.archive_minutes)
-        if now >= self._put_away_at:
-            await self._put_away(running)
-        return self._next([row for row in rows if row.id not in taken])
+            self._archive_at = min(self._archive_at, first + 60.0 * self.settings.archive_minutes)
+        if now >= self._archive_at:
+            await self._archive_due(running)
+        return self._next_pause([row for row in rows if row.id not in taken])
 
-    async def _begin_and_end(self, running: RunningServices, work: SubagentWork) -> bool:
-        """Begin what there is room for, end what is late or not wanted any more; whether any run was ended."""
-        failed = await self._accept(running.accept, work.runs, work.queued)
+    async def _start_and_end(self, running: RunningServices, work: SubagentWork) -> bool:
+        """Start runs that have room, end those that are late or unwanted. Returns whether any run ended."""
+        failed = await self._start_queued(running.accept, work.runs, work.queued)
         unwanted = [row for row in work.runs if row.kind == SPAWN and row.open and _is_unwanted(row)]
         for row in unwanted:
             await self.kill(running, row)
         return await self._end_late(running, work.runs) or failed or bool(unwanted)
 
-    async def _accept(self, accept: Accept, rows: Sequence[SubagentRow], found: Sequence[QueuedMessage]) -> bool:
-        """Begin what there is room for; whether any of it was refused."""
+    async def _start_queued(self, accept: Accept, rows: Sequence[SubagentRow], found: Sequence[QueuedMessage]) -> bool:
+        """Start runs that have room. Returns whether any of them was refused."""
         failed = False
         at_work = sum(row.status == "running" and not row.waits and row.kind == SPAWN for row in rows)
         by_id = {row.id: row for row in rows}
@@ -162,7 +161,7 @@ class SubagentRuns:
                 continue
             at_work += 1
             await self.store.subagents.remove_queued(message.key, *events_of(row, "begun", self.clock))
-            self._show(row, Sentence.SUBAGENT_BEGUN)
+            self._notify_watchers(row, Sentence.SUBAGENT_BEGUN)
         return failed
 
     async def _end_late(self, running: RunningServices, rows: Sequence[SubagentRow]) -> bool:
@@ -176,7 +175,7 @@ class SubagentRuns:
         return bool(late)
 
     async def kill(self, running: RunningServices, row: SubagentRow, why: str = "killed") -> None:
-        """End a run and all that it began. Raises StoreErrors."""
+        """End a run and its descendants. Raises StoreErrors."""
         await self.store.subagents.end(row.id, why)
         await self.store.subagents.remove_queued(message_key(row.id))
         await running.operations.cancel(row.id, why)
@@ -185,21 +184,21 @@ class SubagentRuns:
                 await self.kill(running, child)
 
     async def end(self, row: SubagentRow) -> None:
-        """End a run and all that it began; the job does it next, and after a restart too."""
+        """Mark a run as killed; the job ends it and its descendants, even after a restart."""
         for each in [child for child in await self.store.subagents.of(row.session) if child.open] + [row]:
             if each.kind == SPAWN:
                 await self.store.subagents.end(each.id, "killed")
         self.wake()
 
-    async def _give_to_waiting(self, running: RunningServices, work: SubagentWork) -> set[InboundId]:
-        """Wake the turns whose sub-agents are all over, with what these said; tells which those were."""
+    async def _wake_waiting(self, running: RunningServices, work: SubagentWork) -> set[InboundId]:
+        """Wake waiting turns whose sub-agents have all ended, with the results. Returns the reported runs."""
         taken: set[InboundId] = set()
         for awaiting in work.awaiting:
             mine = [row for row in work.runs if row.parent == awaiting.session and _is_awaited(row, awaiting)]
             if not all(map(is_over, mine)):
                 continue
             found = [await self._result(row) for row in mine]
-            texts = [self._told(row, text, stats) for row, (text, _, stats) in zip(mine, found, strict=True)]
+            texts = [self._format_result(row, text, stats) for row, (text, _, stats) in zip(mine, found, strict=True)]
             clean = all(label.trusted for _, label, _ in found)
             label = Label(Origin.MODEL, Trust.TRUSTED if clean else Trust.UNTRUSTED)
             result = ToolResult(awaiting.call, "\n\n".join(texts) or "No sub-agent was at work.", label)
@@ -207,23 +206,25 @@ class SubagentRuns:
             await self.store.subagents.hand_over([row.id for row in mine], awaiting.turn, result, events)
             running.sessions.enqueue_ready(awaiting.turn, awaiting.session)
             for row in mine:
-                self._show(row, Sentence.SUBAGENT_ENDED)
+                self._notify_watchers(row, Sentence.SUBAGENT_ENDED)
             taken.update(row.id for row in mine)
         return taken
 
     async def _report(self, running: RunningServices, row: SubagentRow) -> bool:
-        """Bring a result to the session that gave the work, once its turn has ended; see `SKIP`. False: not yet."""
+        """Report a result to the parent session once its turn has ended (see `SKIP`). Returns False if it is not time
+        yet.
+        """
         if row.parent_state is not None and row.parent_state not in FINAL_TURNS:
             return False
         waits, pause = self._blocked.get(row.id, (0.0, _FIRST_PAUSE))
         if waits > self.clock.monotonic():
             return False
         text, label, stats = await self._result(row)
-        goal = await self._reader(row)
+        goal = await self._report_target(row)
         silent = text.strip() in SKIP or row.why == "killed" or goal is None
         late = self.clock.now().timestamp() - (row.ended or row.created) > _KEPT_SECONDS
         if not silent and not late and goal is not None:
-            report = await self._report_message(row, goal, self._told(row, text, stats), label)
+            report = await self._report_message(row, goal, self._format_result(row, text, stats), label)
             try:
                 await running.accept(report)
             except StoreError:
@@ -236,11 +237,11 @@ class SubagentRuns:
         self._blocked.pop(row.id, None)
         by = "nobody" if silent or late else "session"
         await self.store.subagents.take(row.id, by, *events_of(row, row.status, self.clock))
-        self._show(row, Sentence.SUBAGENT_ENDED)
+        self._notify_watchers(row, Sentence.SUBAGENT_ENDED)
         return True
 
-    async def _reader(self, row: SubagentRow) -> SessionKey | None:
-        """The session that the report goes to: of one that has reported itself, it is the one above."""
+    async def _report_target(self, row: SubagentRow) -> SessionKey | None:
+        """Return the session that gets the report: the nearest ancestor that has not reported itself."""
         goal = row.parent
         while (above := await self.store.subagents.spawned_as(goal)) is not None and not above.open:
             if above.why == "killed":
@@ -253,7 +254,7 @@ class SubagentRuns:
         return Inbound(
             InboundId(f"{row.id}r"),
             f"report:{row.id}",
-            Address(REPORTS, await self._first_of(row, goal)),
+            Address(REPORTS, await self._first_run_of_chat(row, goal)),
             Sender(SELF, "Hob", begun.sender.cls if begun is not None else SenderClass.STRANGER),
             text,
             label,
@@ -264,13 +265,13 @@ class SubagentRuns:
             group=begun is None or begun.group,
         )
 
-    async def _first_of(self, row: SubagentRow, goal: SessionKey) -> InboundId:
-        """The first run whose report is answered in the same chat: one turn can answer the reports of them all."""
+    async def _first_run_of_chat(self, row: SubagentRow, goal: SessionKey) -> InboundId:
+        """Return the first run with the same parent and chat, so that one turn can answer several reports."""
         runs = await self.store.subagents.of(goal)
         return next((each.id for each in runs if (each.parent, each.origin) == (goal, row.origin)), row.id)
 
     async def _result(self, row: SubagentRow) -> tuple[str, Label, str]:
-        """What a run said, how far that is to be trusted, and what it took."""
+        """Return a run's answer, its trust, and its statistics."""
         text, trust = await self.store.subagents.outcome(row)
         spent = await self.store.ledger.spent(session=row.session)
         took = max(0.0, (row.ended or row.created) - (row.began or row.created))
@@ -278,7 +279,7 @@ class SubagentRuns:
         stats = f"{took:.0f} s, {tokens} tokens, {price(spent.cost)}"
         return text, Label(Origin.MODEL, trust), stats
 
-    def _told(self, row: SubagentRow, text: str, stats: str) -> str:
+    def _format_result(self, row: SubagentRow, text: str, stats: str) -> str:
         if row.kind == SEND:
             head = f"[answer of session {row.session}, which is not the user: {row.why or row.status}]"
         else:
@@ -288,13 +289,13 @@ class SubagentRuns:
             text = text[:HANDED_OVER] + more
         return f"{head}\n{text}" if text else head
 
-    async def _put_away(self, running: RunningServices) -> None:
-        """Put the sessions of runs that were handed over away, in time."""
+    async def _archive_due(self, running: RunningServices) -> None:
+        """Archive or delete the sessions of reported runs whose time has come."""
         kept = 60.0 * self.settings.archive_minutes
         for row in await self.store.subagents.handed_over(self.clock.now().timestamp() - kept):
             await self._close(running, row)
         first = await self.store.subagents.next_handed_over()
-        self._put_away_at = math.inf if first is None else first + kept
+        self._archive_at = math.inf if first is None else first + kept
 
     async def _close(self, running: RunningServices, row: SubagentRow) -> None:
         if row.kind == SPAWN and row.cleanup == "delete":
@@ -302,33 +303,33 @@ class SubagentRuns:
                 await running.operations.conversations.delete(row.session)
             except StoreError:
                 raise
-            except HobError as error:  # it may have had no session, or be at work again
+            except HobError as error:  # the session may never have existed, or be busy again
                 log.info("the session of %s is not deleted: %s", row.id, error)
         elif row.kind == SPAWN:
             await self.store.sessions.change(row.session, archived=True)
         await self.store.subagents.close(row.id)
 
-    def _next(self, rows: Sequence[SubagentRow]) -> float | None:
+    def _next_pause(self, rows: Sequence[SubagentRow]) -> float | None:
         now, mono = self.clock.now().timestamp(), self.clock.monotonic()
         times = [row.created + row.seconds - now for row in rows if row.open and row.seconds and not row.why]
-        times += [self._put_away_at - now] if self._put_away_at < math.inf else []
+        times += [self._archive_at - now] if self._archive_at < math.inf else []
         times += [at - mono for at, _ in self._blocked.values()]
         return max(0.2, min(min(times), _LONGEST_PAUSE)) if times else None
 
-    def _show(self, row: SubagentRow, sentence: Sentence) -> None:
-        """Show those who look at the parent's turn what happened to a run."""
+    def _notify_watchers(self, row: SubagentRow, sentence: Sentence) -> None:
+        """Show watchers of the parent's turn what happened to a run."""
         if row.kind == SPAWN and row.parent_trace is not None:
             label = first_words(row.label or row.name or row.id)
             text = say(sentence, self._language, label=label, state=row.status)
             self._notices.publish(Progress(row.parent_trace, row.parent, "subagent", label, text))
 
     async def note(self, row: SubagentRow, what: str) -> None:
-        """Write on the timeline what happened to a run. Raises StoreErrors."""
+        """Write a timeline event about a run. Raises StoreErrors."""
         await self.store.timeline.add(events_of(row, what, self.clock))
 
 
 def events_of(row: SubagentRow, what: str, clock: Clock) -> tuple[TimelineEvent, ...]:
-    """What the timeline tells of a run; nothing of a message to another session, or where the giving turn is gone."""
+    """Return the timeline events about a run; none for messages between sessions, or if the parent's turn is gone."""
     if row.kind != SPAWN or row.parent_trace is None:
         return ()
     at = clock.now().timestamp()
@@ -340,15 +341,16 @@ def events_of(row: SubagentRow, what: str, clock: Clock) -> tuple[TimelineEvent,
 
 
 def message_key(id: InboundId) -> str:
-    """By which the message that a run begins with is accepted once."""
+    """Return the idempotency key of the message that starts a run."""
     return f"run:{id}"
 
 
 class SelfChannel:
-    """Implements `Channel` for what Hob says to itself.
+    """Implements `Channel` for messages that Hob sends to itself.
 
-    Answers to reports, and what sub-agents need approval for, go on to the chat that gave the work. Those who look at
-    the session are told when they stand there, with a `Progress` of `REPORTS`.
+    Answers to reports, and approval requests of sub-agents, are forwarded to the chat that the work belongs to.
+    Watchers
+    of the session are notified with a `Progress` of kind `REPORTS`.
     """
 
     account = ""
@@ -365,13 +367,14 @@ class SelfChannel:
 
     @asynccontextmanager
     async def run(self, accept: Accept) -> AsyncIterator[None]:
-        """Nothing is received here."""
+        """Do nothing: this channel receives no messages."""
         yield
 
     async def send(self, message: Outbound) -> Delivered:
-        """Durable for the other chat when it returns. Raises StoreErrors."""
+        """Store the message durably, for the other chat if it is forwarded. Raises StoreErrors."""
         row = await find_run(self._store, message.to)
-        shown = SELF_MADE | FETCHED_CHANNELS if self.name == OWN_CHANNEL else SELF_MADE  # these fetch questions
+        # these channels poll for approval requests
+        shown = SELF_MADE | FETCHED_CHANNELS if self.name == OWN_CHANNEL else SELF_MADE
         if row is None or row.origin.channel in shown:
             return Delivered("kept")
         forwarded = replace(message, id=OutboxId(f"{message.id}.fwd"), to=row.origin)
@@ -382,5 +385,5 @@ class SelfChannel:
 
 
 async def find_run(store: Store, chat: Address) -> SubagentRow | None:
-    """The run that works or is reported there; None where none is."""
+    """Return the run that works or is reported in this chat, or None."""
     return await store.subagents.find(chat.chat) if chat.channel in SELF_MADE else None

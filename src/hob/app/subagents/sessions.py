@@ -1,4 +1,4 @@
-"""What a sub-agent's session is called, and which tools it has."""
+"""Session keys and permitted tools of sub-agents."""
 
 from collections.abc import Collection
 
@@ -12,21 +12,21 @@ MARK = ":subagent:"
 AGENT = "main"
 SPAWNING = frozenset({"spawn", "subagents", "sessions_yield"})
 NEVER = frozenset({"gateway", "gateway_set", "cron", "message", "sessions_send", "agents_list", "ask_user", "canvas"})
-"""What no sub-agent has, whatever it is allowed."""
+"""Tools that no sub-agent gets, whatever the settings allow."""
 
 
 def depth_of(session: SessionKey) -> int:
-    """How many sub-agents lie between a session and a person's."""
+    """Return the number of sub-agents between a session and a person's session."""
     return session.count(MARK)
 
 
 def child_key(parent: SessionKey, id: str) -> SessionKey:
-    """The session of a sub-agent: `agent:<id>:subagent:<uuid>`, below another one's its key goes on."""
+    """Return the session key of a sub-agent: `agent:<id>:subagent:<uuid>`, or the parent's key extended."""
     return SessionKey(f"{parent if depth_of(parent) else f'agent:{AGENT}'}{MARK}{id}")
 
 
 class SubagentTools:
-    """Implements `Toolset`: in sub-agents' sessions those tools that only read, and what is `allowed` besides."""
+    """Implements `Toolset`: sub-agent sessions get read-only tools and those in `allowed`."""
 
     def __init__(self, toolset: Toolset, allowed: Collection[str], max_depth: int) -> None:
         self._toolset = toolset
@@ -37,12 +37,12 @@ class SubagentTools:
         return self._toolset.specs()
 
     def of(self, session: SessionKey) -> Toolset:
-        """What this session may call now."""
+        """Return the tools that this session may call now."""
         tools = tools_of(self._toolset, session)
         return _Restricted(self, tools, session) if depth_of(session) else tools
 
     def has(self, spec: ToolSpec, session: SessionKey) -> bool:
-        """Whether a sub-agent's session has this tool."""
+        """Return whether a sub-agent session has this tool."""
         if spec.name in SPAWNING:
             return depth_of(session) < self._max_depth
         return spec.name not in NEVER and (spec.tier is Tier.READ or spec.name in self._allowed)

@@ -1,4 +1,4 @@
-"""What sub-agents may do."""
+"""Settings of sub-agents."""
 
 from hob.core.settings import setting
 from hob.core.values import dataclass

@@ -1,4 +1,4 @@
-"""The tools of sub-agents and sessions, as models and the guard are told of them."""
+"""Specs of the sub-agent and session tools."""
 
 from hob.core.argument_roles import ArgumentRole
 from hob.core.tools import Effect, Restart, Tier, ToolGroup, ToolSpec

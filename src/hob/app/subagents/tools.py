@@ -37,16 +37,16 @@ from hob.store.titles import title_of
 from hob.tools.registry.declaration import Tools, implements
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}")
-_FORKED = 400_000  # characters, some 100,000 tokens
-_SHARED = 2_400
-_READ = (8, 240, 1_800)
-"""Of `inherit-readonly`: messages, characters of each, characters in all."""
-_BLOCK, _WHOLE = 4_000, 80_000
+_FORK_CHARACTERS = 400_000  # characters, about 100,000 tokens
+_HANDOFF_CHARACTERS = 2_400
+_INHERITED = (8, 240, 1_800)
+"""Limits of `inherit-readonly`: messages, characters of each, characters in total."""
+_ENTRY_CHARACTERS, _HISTORY_CHARACTERS = 4_000, 80_000
 _MAX_SEARCHED = 50
 _TASK = (
     "{task}\n\n"
-    "[You are a sub-agent of session {parent}. Do the task above and nothing else; no person reads along or can be asked. "
-    "Your last message is your report: what you found, with sources, and what stays open. "
+    "[You are a sub-agent of session {parent}. Do the task above and nothing else; no person reads along or can be "
+    "asked. Your last message is your report: what you found, with sources, and what stays open. "
     "If there is nothing to report, say ANNOUNCE_SKIP.]"
 )
 _SENT = (
@@ -56,7 +56,7 @@ _SENT = (
 
 
 class SubagentToolset:
-    """The tools, over the runs."""
+    """Implements the tools with the runs."""
 
     def __init__(self, runs: SubagentRuns, models: ModelNames) -> None:
         self._runs = runs
@@ -96,7 +96,7 @@ class SubagentToolset:
             raise WrongCall(f"there is no agent {agent!r}; there is {AGENT}")
         if thinking and thinking not in set(Thinking):
             raise WrongCall(f"thinking is one of {', '.join(Thinking)}")
-        secret = _name(turn, call)
+        secret = _stable_id(turn, call)
         id, session = InboundId(f"m_{secret[:14]}"), child_key(turn.session, str(UUID(secret[:32])))
         files = "".join(f"\n[attached: read blob:{blob.removeprefix('blob:')}]" for blob in attachments)
         inbound = self_made(
@@ -108,9 +108,9 @@ class SubagentToolset:
             session=session,
             trace=new_trace_id(),
             model=model or settings.model or (await self._store.sessions.get(turn.session)).model,
-            quoted=await self._shared(turn.session, context_mode, share),
+            quoted=await self._share_conversation(turn.session, context_mode, share),
         )
-        row = await self._row(context, id, session, kind=SPAWN, depth=depth)
+        row = await self._make_row(context, id, session, kind=SPAWN, depth=depth)
         row = replace(
             row,
             name=name,
@@ -128,36 +128,36 @@ class SubagentToolset:
         return json.dumps({"accepted": True, "runId": id, "childSessionKey": session})
 
     def _check_model(self, name: str) -> None:
-        """Raises WrongCall for a name that leads to no model."""
+        """Raise WrongCall if no model has this name."""
         try:
             self._models.check(name)
         except NotFound as unknown:
             raise WrongCall(f"no model is called {name!r}; there are: {', '.join(self._models.names())}") from unknown
 
-    async def _row(
+    async def _make_row(
         self, context: CallContext, id: InboundId, session: SessionKey, *, kind: str, depth: int
     ) -> SubagentRow:
         turn = context.turn
         above = await self._store.subagents.spawned_as(turn.session) if depth_of(turn.session) else None
         origin = turn.inbounds[0].origin if above is None else above.origin
-        if (told := await find_run(self._store, origin)) is not None:  # its own chat leads to the person's
+        if (told := await find_run(self._store, origin)) is not None:  # a self-made chat belongs to a person's chat
             origin = told.origin
         root = turn.session if above is None else above.root
         return SubagentRow(id, kind, turn.id, turn.session, root, session, depth, "", "", origin)
 
-    async def _shared(self, session: SessionKey, mode: str, share: str) -> tuple[Quoted, ...]:
-        """What a sub-agent is shown of the conversation; it is quoted, not said by anybody."""
+    async def _share_conversation(self, session: SessionKey, mode: str, share: str) -> tuple[Quoted, ...]:
+        """Return the part of the conversation that a sub-agent sees, as quoted text."""
         if mode == "isolated" and share == "isolated":
             return ()
         view = await self._store.transcript.load_view(session, 500)
         said = [entry for entry in view.entries if entry.text and entry.role in ("user", "assistant")]
         if mode == "fork":
-            text = _lines(said, _FORKED)[-_FORKED:]
+            text = _format_entries(said, _FORK_CHARACTERS)[-_FORK_CHARACTERS:]
         elif share == "handoff":
-            text = _lines(said, _SHARED)[-_SHARED:]
+            text = _format_entries(said, _HANDOFF_CHARACTERS)[-_HANDOFF_CHARACTERS:]
         else:
-            count, each, whole = _READ
-            text = _lines(said[-count:], each)[:whole]
+            count, each, whole = _INHERITED
+            text = _format_entries(said[-count:], each)[:whole]
         clean = all(entry.label.trusted for entry in said)
         label = Label(Origin.CLIENT, Trust.TRUSTED if clean else Trust.UNTRUSTED)
         return (Quoted(f"[The conversation that the task comes from]\n{text}", label),) if text else ()
@@ -174,7 +174,7 @@ class SubagentToolset:
         session = context.turn.session
         rows = [row for row in await self._store.subagents.of(session) if row.kind == SPAWN]
         if action == "list":
-            return json.dumps([_listed(n, row) for n, row in enumerate(rows, 1)])
+            return json.dumps([_list_item(n, row) for n, row in enumerate(rows, 1)])
         if action == "kill" and target == "all":
             chosen = [row for row in rows if row.open and row.parent == session]
         else:
@@ -187,7 +187,7 @@ class SubagentToolset:
         (row,) = chosen
         if not row.open or not text.strip():
             raise WrongCall("steer needs text, and a sub-agent that is at work")
-        id = InboundId(f"m_{_name(context.turn, call)[:14]}")
+        id = InboundId(f"m_{_stable_id(context.turn, call)[:14]}")
         inbound = self_made(
             context.turn, context.trust, f"[From the session that gave the task]\n\n{text}",
             id=id, key=f"steer:{id}", to=Address(OWN_CHANNEL, row.id),
@@ -235,7 +235,10 @@ class SubagentToolset:
         key = (await self._find(context, session)).key
         view = await self._store.transcript.load_view(key, limit + offset)
         shown = view.entries[: len(view.entries) - offset][-limit:]
-        return _lines([entry for entry in shown if entry.text], _BLOCK)[-_WHOLE:] or "Nothing was said there."
+        return (
+            _format_entries([entry for entry in shown if entry.text], _ENTRY_CHARACTERS)[-_HISTORY_CHARACTERS:]
+            or "Nothing was said there."
+        )
 
     @implements(SESSIONS_SEARCH)
     async def sessions_search(self, query: str, context: CallContext, limit: int = 10) -> str:
@@ -243,7 +246,7 @@ class SubagentToolset:
         for session in (await self._visible(context))[:_MAX_SEARCHED]:
             view = await self._store.transcript.load_view(session.key, 500)
             hits = [entry.text for entry in reversed(view.entries) if query.casefold() in entry.text.casefold()]
-            found += [f"{session.key}: {_around(text, query)}" for text in hits]
+            found += [f"{session.key}: {_excerpt(text, query)}" for text in hits]
         return "\n".join(found[:limit]) or f"No session says {query!r}."
 
     @implements(SESSIONS_SEND, HOB_LABEL)
@@ -258,12 +261,12 @@ class SubagentToolset:
         key = (await self._find(context, session)).key
         if key == context.turn.session or ":thread:" in key:
             raise WrongCall("this is the same session, or a thread that only its own chat writes to")
-        id = InboundId(f"m_{_name(context.turn, call)[:14]}")
+        id = InboundId(f"m_{_stable_id(context.turn, call)[:14]}")
         text = _SENT.format(parent=context.turn.session, message=message)
         inbound = self_made(
             context.turn, context.trust, text, id=id, key=message_key(id), to=Address(OWN_CHANNEL, id)
         )  # fmt: skip
-        row = await self._row(context, id, key, kind=SEND, depth=depth_of(context.turn.session))
+        row = await self._make_row(context, id, key, kind=SEND, depth=depth_of(context.turn.session))
         row = replace(row, seconds=timeout_seconds, taken=None if timeout_seconds else "nobody")
         await self._store.subagents.add(row, replace(inbound, session=key, trace=new_trace_id()))
         self._runs.wake()
@@ -284,7 +287,7 @@ class SubagentToolset:
     async def agents_list(self) -> str:
         return json.dumps([{"id": AGENT}])
 
-    # which sessions
+    # visibility of sessions
 
     async def _visible(self, context: CallContext, *, archived: bool = False) -> Sequence[Session]:
         own = context.turn.session
@@ -307,13 +310,13 @@ class SubagentToolset:
         return found[0]
 
 
-def _name(turn: Turn, call: ToolCall) -> str:
-    """The same when a call is made again after a crash; a model may number its calls anew in each answer."""
+def _stable_id(turn: Turn, call: ToolCall) -> str:
+    """Return an id that is the same when a call is repeated after a crash; models may reuse call ids."""
     return digest(f"{turn.id} {call.id} {call.arguments}")
 
 
 def _select(rows: Sequence[SubagentRow], target: str) -> SubagentRow:
-    """The run that is meant: last, its number, session, label or name, the beginning of a label or of a run's id."""
+    """Select a run by `last`, number, session, label, name, or a prefix of its label or id. Raises WrongCall."""
     if not rows:
         raise WrongCall("this session has no sub-agents")
     if target == "last":
@@ -329,7 +332,7 @@ def _select(rows: Sequence[SubagentRow], target: str) -> SubagentRow:
     return found[0]
 
 
-def _listed(n: int, row: SubagentRow) -> dict[str, Any]:
+def _list_item(n: int, row: SubagentRow) -> dict[str, Any]:
     return {"n": n, "runId": row.id, "label": row.label, "session": row.session, "status": row.status}
 
 
@@ -344,10 +347,10 @@ def _session_view(session: Session, now: float) -> dict[str, Any]:
     }
 
 
-def _lines(entries: Sequence[Entry], each: int) -> str:
+def _format_entries(entries: Sequence[Entry], each: int) -> str:
     return "\n".join(f"{entry.role}: {entry.text[:each]}" for entry in entries)
 
 
-def _around(text: str, query: str) -> str:
+def _excerpt(text: str, query: str) -> str:
     place = text.casefold().find(query.casefold())
     return " ".join(text[max(0, place - 80) : place + 160].split())

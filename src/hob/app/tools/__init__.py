@@ -1,1 +1,1 @@
-"""The tools over this home: their runtime, what they changed and how it is undone."""
+"""Hob's tools over a home: runtime, undo, and the catalog for their owner."""

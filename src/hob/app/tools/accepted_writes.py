@@ -1,4 +1,4 @@
-"""Identity files that a tool writes with the owner's approval: accepted with the bytes that the owner was shown."""
+"""Acceptance of identity files written by a tool: approving the shown change also accepts the file."""
 
 import asyncio
 import logging
@@ -24,10 +24,9 @@ _LEAVE = "approval."
 
 
 class AcceptedWrites:
-    """Implements `Toolset`: the file tools, whose writes the owner need not accept once more after a yes to them.
+    """Implements `Toolset` over the file tools: a write that the owner approved needs no second acceptance.
 
-    The question showed what would change. Only if the very same change is made, and the file then holds what was
-    planned, does the answer count for the file too.
+    The approval counts only if the change shown is the change made, and the file then holds what was planned.
     """
 
     def __init__(self, files: FileTools, workspace: Path, accepted: AcceptedFiles, store: Store) -> None:
@@ -47,7 +46,7 @@ class AcceptedWrites:
         return result
 
     async def _agreed(self, call: ToolCall, context: CallContext) -> Mapping[str, str]:
-        """The identity files that it would write with approval, with the hashes that they would have, as was shown."""
+        """Return the identity files that the call writes with approval, with their new hashes as shown to the owner."""
         try:
             plan = await self._files.plan_of(call)
             if plan is None:
@@ -58,12 +57,12 @@ class AcceptedWrites:
             if not agreed or not plan.shows_all:
                 return {}
             shown = await self._shown_change(call, context)
-        except (ToolFailed, ToolRefused, OSError, StoreError):  # what is wrong with the call, the call itself says
+        except (ToolFailed, ToolRefused, OSError, StoreError):  # the call itself reports what is wrong with it
             return {}
         return agreed if shown and shown == plan.diff() else {}
 
     async def _shown_change(self, call: ToolCall, context: CallContext) -> str:
-        """The change that the owner saw before saying yes to this call; empty where no approval was asked for."""
+        """Return the diff that the owner approved for this call, or an empty string if no approval was asked for."""
         decided = await self._store.decisions.find(context.turn.id, command_hash(call))
         rule = decided[-1].rule if decided else ""
         if not rule.startswith(_LEAVE):
@@ -72,7 +71,7 @@ class AcceptedWrites:
         return "" if asked is None or asked.question is None else Question.load(asked.question).diff
 
     def _identity(self) -> Mapping[str, str]:
-        """The names of identity files by real path."""
+        """Return the names of identity files by real path."""
         return {str((self._workspace / name).resolve()): name for name in NAMES}
 
     async def _accept(self, agreed: Mapping[str, str], context: CallContext) -> None:
@@ -82,7 +81,7 @@ class AcceptedWrites:
                 target = ", ".join(f"{name} {hash_}" for name, hash_ in there.items())
                 entry = of_action("accept", "done", SenderClass.OWNER, turn=context.turn.id, target=target)
                 await self._store.audit.add(entry)
-        except (OSError, StoreError) as error:  # it is written; that it must be accepted by hand comes second
+        except (OSError, StoreError) as error:  # the file is written; the owner can still accept it by hand
             log.warning("what was written to %s is not accepted: %s", ", ".join(agreed), error)
 
     def _take(self, agreed: Mapping[str, str]) -> Mapping[str, str]:

@@ -1,4 +1,4 @@
-"""The tools of this Hob, listed, explained and tried: for `hob tools` and the API."""
+"""The tool catalog of `hob tools` and the API: list, explain and try tools."""
 
 import asyncio
 import json
@@ -35,28 +35,28 @@ from hob.store.store import Store
 from hob.tools.registry.groups import Groups
 
 SESSION = SessionKey("local:tools")
-"""The conversation in whose name tools are tried."""
+"""The session in whose name tools are tried."""
 
 
 MAX_PAGE_CALLS = 60
-"""Of one minute."""
+"""Calls by pages per minute."""
 _MINUTE = 60.0
 _PAGE_SECONDS = 120.0
 
 
 @runtime_checkable
 class PageTools(Protocol):
-    """Tools that pages of their server call."""
+    """Tools that pages of an MCP server may call."""
 
     def spec_for_page(self, tool: str) -> ToolSpec | None:
-        """The tool that a page means; None where there is none."""
+        """Return the tool that a page names, or None."""
 
     async def call_for_page(self, call: ToolCall, context: CallContext) -> Mapping[str, Any]:
-        """Make the call; the answer as MCP has it. Raises ToolFailed, ToolRefused, AnswerNeeded."""
+        """Make a call and return MCP's answer. Raises ToolFailed, ToolRefused, AnswerNeeded."""
 
 
 class OwnerTools:
-    """Implements the gateway's `ToolCatalog`. `mask` takes known secrets out of what a call gives."""
+    """Implements the gateway's `ToolCatalog`. `mask` removes known secrets from results."""
 
     def __init__(
         self,
@@ -73,11 +73,11 @@ class OwnerTools:
         self._page_calls = page_calls
 
     def all(self) -> Sequence[ToolAnswer]:
-        """Every tool, those that are always shown first."""
+        """Return every tool, the always-shown ones first."""
         return [self._view(spec) for spec in self._tools.named().values()]
 
     def one(self, name: str) -> WholeToolAnswer:
-        """A tool as models and the guard see it."""
+        """Describe a tool as models and the guard see it."""
         spec = self._spec(name)
         roles = {} if spec.roles is None else {key: value for key, value in asdict(spec.roles).items() if value}
         return {
@@ -92,7 +92,7 @@ class OwnerTools:
         }
 
     async def test(self, name: str, arguments: str, *, confirmed: bool) -> ToolTriedAnswer:
-        """One call as if the owner had asked for it, judged by the policy."""
+        """Make one call as if the owner had asked for it, judged by the policy."""
         spec = self._spec(name)
         guarding = await self._guarding()
         arguments = _arguments(spec, arguments)
@@ -125,7 +125,7 @@ class OwnerTools:
         return result.text, result.is_error
 
     async def call_for_page(self, page_call: PageCall) -> PageCallAnswer:
-        """One call that a page of an MCP server makes, judged as after having read what others wrote."""
+        """Make a call for a page of an MCP server, judged as in a tainted turn."""
         page = await self._store.canvas.find(page_call.page, page_call.version)
         if not page.server or not page.scripts or page.hidden:
             raise InvalidRequest(translatable("only a page of an MCP server whose scripts run can call its tools"))
@@ -176,7 +176,7 @@ class OwnerTools:
             return _page_error("the server asks something, which it can do in a conversation alone")
 
     def _count_page_call(self) -> None:
-        """Raises InvalidRequest where pages call too often: a script can do so without end."""
+        """Count a call by a page. Raises InvalidRequest above the limit, since a script could call forever."""
         now = perf_counter()
         while self._page_calls and now - self._page_calls[0] > _MINUTE:
             self._page_calls.popleft()
@@ -206,7 +206,7 @@ class OwnerTools:
 
 
 def _shown(arguments: str) -> str:
-    """The arguments with a line for each; InvalidRequest where they are no JSON object."""
+    """Format the arguments, one per line. Raises InvalidRequest if they are not a JSON object."""
     try:
         value = json.loads(arguments)
     except ValueError as error:
@@ -221,7 +221,7 @@ def _page_error(text: str) -> Mapping[str, Any]:
 
 
 def _arguments(spec: ToolSpec, text: str) -> str:
-    """The arguments as JSON; `NAME=TEXT` is that one, other text the required one, or what the tool is mostly about."""
+    """Return arguments as JSON. Also takes `NAME=TEXT`, or plain text for the main argument."""
     name, mark, value = text.partition("=")
     if mark and name in spec.schema.get("properties", ()):
         return json.dumps({name: value})
@@ -239,7 +239,7 @@ def open_tool_catalog(
     known: KnownSecrets,
     page_calls: deque[float],
 ) -> OwnerTools:
-    """The tools of this Hob with these settings. `page_calls`: when pages called tools lately, in seconds."""
+    """Make the tool catalog for these settings. `page_calls` holds the times of recent calls by pages, in seconds."""
     return OwnerTools(tools, partial(guarding_over, config, tool_runtime, known), store, known, page_calls)
 
 

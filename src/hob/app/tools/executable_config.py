@@ -1,4 +1,4 @@
-"""Changed files that programs outside the sandbox will execute later: the owner is told, whatever the model says."""
+"""Detection of changed files that programs outside the sandbox will execute later; the owner is notified of them."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -10,17 +10,17 @@ from hob.tools.sandbox.settings import SandboxSettings
 from hob.tools.undo.snapshots.entries import Difference
 from hob.workspace.settings import WorkspaceSettings
 
-_LARGEST = 100_000  # bytes of git's settings that are looked through
+_LARGEST = 100_000  # bytes of a git config that are inspected
 _RUNS = re.compile(
     r"^\s*(?:hookspath|sshcommand|fsmonitor|askpass|gitproxy|pager|editor|worktree|clean|smudge|process|textconv|driver)"
     r"\s*=|^\s*\[\s*(?:alias|credential|filter|diff|merge|include|includeif|protocol)\b",
     re.IGNORECASE | re.MULTILINE,
 )
-"""What makes git run something, or read its settings elsewhere (https://git-scm.com/docs/git-config)."""
+"""Git settings that run programs or include other files (https://git-scm.com/docs/git-config)."""
 
 
 def places_of(config: Config) -> Places:
-    """What lies where, by real paths."""
+    """Return the workspace, work repository and home by their real paths."""
     workspace = config[WorkspaceSettings]
     return Places(
         state=str(config.home.resolve()),
@@ -32,7 +32,7 @@ def places_of(config: Config) -> Places:
 
 
 def changed_executable_config(places: Places, changed: Mapping[str, Difference]) -> Sequence[str]:
-    """Those of the changed paths whose content other programs, or Hob itself, will follow."""
+    """Return those changed paths whose content other programs, or Hob itself, will execute or follow."""
     written = (
         path for path, what in changed.items() if what is not Difference.REMOVED and places.is_reported_change(path)
     )
@@ -40,7 +40,7 @@ def changed_executable_config(places: Places, changed: Mapping[str, Difference])
 
 
 def _is_plain_git(path: Path) -> bool:
-    """Whether these are settings as git writes them for every repository."""
+    """Return whether this is a git config with only the settings that git writes itself."""
     if path.name not in ("config", "config.worktree"):
         return False
     try:

@@ -1,4 +1,4 @@
-"""The tools `gateway` and `gateway_set`: how this Hob is and is set, and the few settings that change while it runs."""
+"""The tools `gateway` and `gateway_set`: Hob's status and settings, and changes to run-time settings."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -15,7 +15,7 @@ from hob.tools.registry.schemas import Bounds
 
 LINE = "Hob's status and settings"
 NEVER = frozenset({"policy", "sandbox", "approvals", "secrets", "gateway", "admission", "dashboard"})
-"""Sections that no tool changes, whoever asks."""
+"""Sections that no tool may change."""
 _ABOUT = (
     *("version", "since", "running", "waiting", "parked", "owed", "undeliverable", "model", "resting", "store", "jobs"),
 )
@@ -23,20 +23,20 @@ _MAX = 60
 
 
 class Gateway(Protocol):
-    """What is known of this Hob, and how it is set."""
+    """Status and settings of this Hob."""
 
     async def status(self) -> Mapping[str, Any]:
-        """How it is."""
+        """Return the status."""
 
     def settings(self) -> Sequence[Mapping[str, Any]]:
-        """Every setting, secrets left out."""
+        """Return every setting without secrets."""
 
     async def change_settings(self, values: Mapping[str, Any], by: str) -> Sequence[Mapping[str, Any]]:
-        """Change settings that may be changed while Hob runs. Raises InvalidRequest."""
+        """Change run-time settings. Raises InvalidRequest."""
 
 
 class GatewayTools:
-    """Answers and changes, for the owner alone."""
+    """The tools, for the owner only."""
 
     def __init__(self, gateway: Callable[[], Gateway]) -> None:
         self._gateway = gateway
@@ -56,7 +56,7 @@ class GatewayTools:
         context: CallContext,
         query: Annotated[str, "part of a setting's name", Bounds(0, 100)] = "",
     ) -> str:
-        """Tell how this Hob is, or how it is set and where each value comes from."""
+        """Show Hob's status, or its settings and their origins."""
         _check_owner(context.turn)
         if action == "status":
             status = await self._gateway().status()
@@ -73,7 +73,7 @@ class GatewayTools:
         roles=ArgumentRole(keys=("name",), plain=("value",), says="set {name} to {value}", configures=True),
     )
     async def gateway_set(self, name: str, value: str, context: CallContext) -> str:
-        """Change a setting that changes while Hob runs, to what the user wrote; null takes the change back."""
+        """Change a run-time setting to what the user wrote; null reverts the change."""
         _check_change(context.turn, name, value)
         changeable = [each["key"] for each in self._gateway().settings() if each["changeable"]]
         if name not in changeable:
@@ -87,7 +87,7 @@ class GatewayTools:
 
 
 def check_change(call: ToolCall, turn: Turn) -> None:
-    """Raises ToolRefused for a change of settings that is not made, whatever anybody allows."""
+    """Raise ToolRefused for a change that no approval can allow."""
     if call.name == "gateway_set":
         arguments = json.loads(call.arguments or "{}")
         _check_change(turn, str(arguments.get("name") or ""), str(arguments.get("value") or ""))
@@ -104,7 +104,7 @@ def _check_change(turn: Turn, name: str, value: str) -> None:
 
 
 def _check_owner(turn: Turn) -> None:
-    """Raises ToolRefused unless the owner alone wrote, and wrote it themselves."""
+    """Raise ToolRefused unless every message of the turn is typed by the owner."""
     inbounds = (*turn.inbounds, *turn.joined)
     if not inbounds or any(each.sender.cls is not SenderClass.OWNER or each.hops for each in inbounds):
         raise ToolRefused("only the owner may see and change how Hob is set")

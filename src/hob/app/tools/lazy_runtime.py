@@ -1,4 +1,4 @@
-"""The tools as turns see them. What they are made of is loaded with the first call: most one-shot runs make none."""
+"""The tools as turns see them. The implementation is loaded by the first call, which most one-shot runs never make."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
@@ -30,11 +30,11 @@ from hob.store.store import Store
 from hob.tools.memory.ports import KnownFacts, MemoryPorts
 from hob.tools.registry.builtin_groups import BUILTIN_GROUPS
 
-if TYPE_CHECKING:  # the type of what `_maker` loads, and no port: the guard works with all of it
+if TYPE_CHECKING:  # the type that `_maker` returns, for annotations only
     from hob.app.tools.runtime import ToolRuntime
 
 FOLDER = "tools"
-"""The folder in the home for what the tools keep: changes, commands, memories, snapshots."""
+"""The folder in the home for tool state: changes, commands, memories, snapshots."""
 
 
 @Lazy
@@ -59,17 +59,17 @@ def _explaining() -> Callable[..., PolicyExplainer]:
 
 
 class LazyToolRuntime:
-    """Implements `Toolset` by what was declared, until the first call; for all else there is `made`."""
+    """Implements `Toolset` from declarations; `made` is the runtime, built by the first call."""
 
     def __init__(self, kept: Path, make: "Callable[[Config], ToolRuntime]", config: Config) -> None:
         self._specs = tuple(spec for group in BUILTIN_GROUPS for spec in group.tools)
-        self.made = Lazy(partial(make, config))  # a tenth of a second at first
+        self.made = Lazy(partial(make, config))  # takes a tenth of a second
         self._make = make
         self._former: list[ToolRuntime] = []
         self._kept = kept
 
     def reconfigure(self, config: Config) -> None:
-        """Work by other settings from the next call on; what runs in the background goes on."""
+        """Use these settings from the next call on; background commands continue."""
         if self.made.found is not None:
             self._former.append(self.made.found)
         self.made = Lazy(partial(self._make, config))
@@ -81,12 +81,12 @@ class LazyToolRuntime:
         return await self.made().toolset.call(call, context)
 
     async def prune(self) -> None:
-        """Forget how files were that no turn can go back to any more."""
+        """Delete the snapshots that no undo can need any more."""
         if self._used:
             await self.made().log.prune()
 
     async def erase(self, _turns: Collection[TurnId]) -> None:
-        """The rows of these turns are gone, and with them what needed the snapshots."""
+        """Delete snapshots after the rows of these turns were erased."""
         await self.prune()
 
     @property
@@ -94,18 +94,18 @@ class LazyToolRuntime:
         return (self._kept / "snapshots").is_dir()
 
     async def tidy(self) -> None:
-        """After a start: end what a crash left half-done; nothing where no tool was ever used."""
+        """Finish, after a start, what a crash interrupted. Does nothing in a home where no tool was ever used."""
         if self._used:
-            await asyncio.to_thread(_maker)  # nothing waits meanwhile
+            await asyncio.to_thread(_maker)  # nothing waits for it
             await self.made().tidy()
 
     @property
     def running(self) -> int:
-        """How many commands run in the background; they end with this Hob."""
+        """Return the number of background commands; they end with this process."""
         return sum(each.processes.running for each in self._all)
 
     async def stop_commands(self) -> int:
-        """End every command that runs in the background; how many did."""
+        """Stop every background command. Returns how many there were."""
         running = self.running
         for each in self._all:
             await each.processes.close()
@@ -116,7 +116,7 @@ class LazyToolRuntime:
         return (*self._former, *([self.made.found] if self.made.found is not None else []))
 
     async def close(self) -> None:
-        """End what still runs in the background."""
+        """Stop background work."""
         for each in self._all:
             await each.close()
 
@@ -134,9 +134,9 @@ async def open_tool_runtime(
     memory: MemoryPorts | None = None,
     outside: Callable[[], Any] = lambda: None,
 ) -> AsyncIterator[LazyToolRuntime]:
-    """The tools over this home; what they keep and show is without `known` secrets. `warn` tells the owner at once.
+    """Open the tools of a home; `known` secrets are masked in all they keep and show. `warn` notifies the owner.
 
-    Raises OSError where the home cannot be written.
+    Raises OSError if the home cannot be written.
     """
     known = known if known is not None else KnownSecrets()
     kept = config.home / FOLDER
@@ -169,7 +169,7 @@ async def open_tool_runtime(
 
 @asynccontextmanager
 async def open_tools(kernel: Kernel) -> AsyncIterator[Contribution]:
-    """Hob's own tools over this kernel."""
+    """Open Hob's own tools over this kernel."""
 
     async def warn(remark: Remark) -> None:
         await kernel.notifier.notify(render(remark, kernel.language), "obeyed")

@@ -1,4 +1,4 @@
-"""Ports of the tools to what is beyond this machine: channels, browsers, and models that look and speak."""
+"""External services of the tools: channels, browsers, and vision and speech models."""
 
 from hob.agent.budget.budget import Budget
 from hob.agent.budget.limits import SpendingSettings
@@ -15,7 +15,7 @@ from hob.providers.settings import ModelSettings
 
 
 def open_outside(kernel: Kernel, viewers: CanvasViewers) -> ExternalServices:
-    """Nothing is connected before the first call; each call of a model stands in the ledger."""
+    """Open the external services. Nothing connects before the first call; model calls are booked in the ledger."""
     config, agent = kernel.config, kernel.config[AgentSettings]
     models = config[ModelSettings]
     prices, _ = open_prices(models.prices, kernel.choice, config.home / CACHE, kernel.clock)

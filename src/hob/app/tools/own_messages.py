@@ -1,4 +1,4 @@
-"""Chats that the tool `message` reaches: the channels that run, and the people whom the owner let in."""
+"""Chats that the tool `message` can write to: running channels and the people the owner admitted."""
 
 from collections.abc import Iterable, Sequence
 from typing import Protocol, runtime_checkable
@@ -15,10 +15,10 @@ from hob.tools.messages.message import KnownChat, SentMessage
 
 @runtime_checkable
 class ReadsBack(Protocol):
-    """A channel that can tell what was said in a chat."""
+    """A channel that can read a chat's history."""
 
     async def read(self, chat: Address, limit: int) -> Sequence[ChatLine]:
-        """The newest messages, oldest first. Raises SendFailed."""
+        """Return the newest messages, oldest first. Raises SendFailed."""
 
 
 class OwnMessages:
@@ -28,7 +28,7 @@ class OwnMessages:
         self._kernel = kernel
 
     def chats(self) -> Sequence[KnownChat]:
-        """All chats that may be written to."""
+        """Return all chats that may be written to."""
         return [*self._people(), *self._receivers()]
 
     def _people(self) -> Iterable[KnownChat]:
@@ -44,26 +44,26 @@ class OwnMessages:
                 yield KnownChat(name, Address(WEBHOOK_OUT_CHANNEL, name))
 
     def capabilities(self, to: Address) -> Capabilities | None:
-        """What the channel there can."""
+        """Return the capabilities of a chat's channel."""
         channel = self._kernel.channels.find(to)
         return None if channel is None else capabilities_of(channel)
 
     def limit_of(self, to: Address) -> int:
-        """The most characters of one message there."""
+        """Return the maximum characters of a message there."""
         return self._kernel.channels.limit_of(to)
 
     async def enqueue(self, messages: Sequence[Outbound]) -> None:
-        """They are sent, each once."""
+        """Queue messages for delivery, each once."""
         await self._kernel.store.outbox.enqueue(messages)
         self._kernel.signals.outbox([each.to for each in messages])
 
     async def find(self, id: str) -> SentMessage | None:
-        """A message that was sent with the tool or as a reply."""
+        """Return a message sent with the tool or as a reply."""
         row = await self._kernel.store.outbox.find(OutboxId(id))
         return None if row is None else SentMessage(row.outbound.to, row.receipt, row.state)
 
     async def read(self, to: Address, limit: int) -> Sequence[ChatLine]:
-        """What was said there."""
+        """Read the history of a chat."""
         channel: object = self._kernel.channels.find(to)
         if not isinstance(channel, ReadsBack):
             raise SendFailed(translatable("{name} cannot tell what was said there", name=to.channel))

@@ -1,6 +1,6 @@
-"""The tools over this home: what the model acts with, where it may act, and how what it did is undone.
+"""The tool runtime of a home: the tools, the places where they may act, and undo.
 
-Heavy: loaded when needed.
+Slow to import: loaded on first use.
 """
 
 import asyncio
@@ -74,12 +74,12 @@ from hob.workspace.settings import WorkspaceSettings
 
 log = logging.getLogger(__name__)
 
-_READER_LINGERS = 60.0  # seconds: who reads one document often reads the next
+_READER_LINGERS = 60.0  # seconds; documents are often read one after another
 
 
 @dataclass(frozen=True, slots=True)
 class ToolRuntime:
-    """The tools, made."""
+    """The tools and their state."""
 
     toolset: "WorkspaceTools"
     files: FileTools
@@ -91,28 +91,28 @@ class ToolRuntime:
     documents: DocumentReader
     unrecoverable: Callable[[], Awaitable[frozenset[str]]]
     outside: "ExternalServices"
-    """What commands could destroy for good."""
+    """Paths whose loss through a command could not be undone."""
 
     async def close(self) -> None:
-        """End what still runs in the background."""
+        """Stop background work."""
         await self.processes.close()
         await self.documents.close()
         await self.outside.close()
 
     async def tidy(self) -> None:
-        """After a start: end what a crash left half-done, and forget how files were many turns ago."""
+        """Finish what a crash interrupted, and delete snapshots that are too old for undo."""
         await self.turn_undo.finish()
         await self.files.undo.tidy()
         await self.log.prune()
 
     async def diff_of(self, call: ToolCall) -> str:
-        """What a call would change in files, as a unified diff; empty where it changes none, or would fail."""
+        """Return a call's file changes as a unified diff; empty if there are none or the call would fail."""
         with suppress(ToolFailed, ToolRefused, OSError):
             return await self.files.diff_of(call)
         return ""
 
     async def refusal_of(self, call: ToolCall, turn: Turn) -> str:
-        """Why a tool would refuse a call whatever anybody allows; empty where none would."""
+        """Return why a tool would refuse the call whatever the approvals; empty if it would not."""
         try:
             self.messages.check(call, turn)
             check_address(call)
@@ -121,18 +121,18 @@ class ToolRuntime:
         except ToolRefused as why:
             return str(why)
         except (ToolFailed, OSError):
-            pass  # as it stands now, which is the call's own business
+            pass  # the call itself reports the failure
         return ""
 
     def places_of(self, call: ToolCall) -> Sequence[str]:
-        """The real paths that a call of the file tools would reach."""
+        """Return the real paths that a call of the file tools would reach."""
         with suppress(ToolFailed, ToolRefused, OSError):
             return [place.path for place in self.files.places(call)]
         return ()
 
 
 class LazyBackend:
-    """Implements the sandbox's `Backend` by the one that works here, found when the first command runs."""
+    """Implements the sandbox's `Backend` by the one that works here, detected when the first command runs."""
 
     def __init__(self, settings: SandboxSettings, make: Callable[[], SandboxEnvironment], path: str) -> None:
         self._environment = Lazy(make)
@@ -140,11 +140,13 @@ class LazyBackend:
 
     @property
     def sandbox_environment(self) -> SandboxEnvironment:
-        """What commands see of the machine. Raises NotConfigured."""
+        """Return what commands see of the machine. Raises NotConfigured."""
         return self._environment()
 
     async def find(self) -> FoundBackend:
-        """The backend, after some tenths of a second at first. Raises NotConfigured where nothing confines."""
+        """Detect the backend; the first call takes some tenths of a second. Raises NotConfigured if nothing can
+        confine.
+        """
         return await asyncio.to_thread(self._found)
 
     @property
@@ -177,18 +179,18 @@ async def _nothing() -> None:
 
 @dataclass(frozen=True, slots=True)
 class ExternalServices:
-    """What tools reach beyond this machine besides the web: people, their browsers, and models that look and speak."""
+    """Services beyond this machine: chats, browsers, and vision and speech models."""
 
     messages: Messages = field(default_factory=NoMessages)
     media: MediaModels = field(default_factory=NoMedia)
     browsers: CanvasBrowsers = field(default_factory=CanvasViewers)
     close: Callable[[], Awaitable[None]] = _nothing
-    """Ends the connections to models."""
+    """Closes the connections to models."""
     pictures: CanvasPictures | None = None
 
 
 class WorkspaceTools:
-    """Implements `Toolset`: all of these tools. Workspace and work repository are made when they are first needed."""
+    """Implements `Toolset` with all tools. Workspace and work repository are created on first use."""
 
     def __init__(self, toolsets: Sequence[Toolset], backend: LazyBackend, workspace: WorkspaceSettings) -> None:
         self._toolsets = {spec.name: toolset for toolset in toolsets for spec in toolset.specs()}
@@ -224,7 +226,7 @@ def _make_folders(workspace: WorkspaceSettings) -> None:
 def _roots(
     workspace: WorkspaceSettings, settings: SandboxSettings, owner: Path, forbidden: tuple[Path, ...]
 ) -> tuple[Roots, Roots]:
-    """Where the file tools may act, and where commands may."""
+    """Return the folders where the file tools may act, and those where commands may."""
     work = Root("work", workspace.work)
     further = [Root(str(name), Path(name).expanduser(), writable=False) for name in settings.read]
     further += [Root(str(name), Path(name).expanduser()) for name in settings.write]
@@ -232,19 +234,19 @@ def _roots(
     def over(own: Root) -> Roots:
         return Roots((work, own, *further), base=workspace.work, home=owner, forbidden=forbidden, secret=SECRET_NAME)
 
-    # Commands only read the workspace: Hob's instructions lie there, and it is unknown what a command does.
+    # commands only read the workspace: it holds Hob's instructions, and a command's effects are unknown
     return over(Root("workspace", workspace.path)), over(Root("workspace", workspace.path, writable=False))
 
 
 def file_roots(config: Config) -> Roots:
-    """Where the file tools may act; the work folder is made where there is none yet. Raises ToolFailed."""
+    """Return the folders where the file tools may act, creating the work folder if needed. Raises ToolFailed."""
     workspace = config[WorkspaceSettings]
     _make_folders(workspace)
     return _roots(workspace, config[SandboxSettings], Path.home(), (config.home,))[0]
 
 
 def executable_config_below(workspace: WorkspaceSettings, settings: SandboxSettings) -> Sequence[str]:
-    """Hob's instructions below the folders that commands may change; none where they lie above, as usual."""
+    """Return Hob's instruction files below the folders that commands may change; usually there are none."""
     path = workspace.path.expanduser().resolve()
     roots = (each.expanduser().resolve() for each in (workspace.work, *map(Path, settings.write)))
     ways = dict.fromkeys(path.relative_to(root) for root in roots if path.is_relative_to(root))
@@ -253,13 +255,13 @@ def executable_config_below(workspace: WorkspaceSettings, settings: SandboxSetti
 
 
 def _opens(places: Places, command: str, directory: str) -> bool:
-    """Whether the guard has asked about this command since it names files that hold keys."""
+    """Return whether the guard asked about this command because it names files that hold keys."""
     findings = command_reader(places)(command, directory).findings
     return any(finding.rule == "secret-reading" for finding in findings)
 
 
 async def _note_host(store: Store, context: CallContext, decision: HostDecision) -> None:
-    """A command was let reach a host, or not."""
+    """Audit a command's connection to a host, allowed or refused."""
     turn = context.turn
     who = least_known(each.sender.cls for each in (*turn.inbounds, *turn.joined))
     done, name, target = "reached", "network", f"{decision.host}:{decision.port}"
@@ -326,10 +328,10 @@ def make_tool_runtime(
     memory: MemoryPorts | None = None,
     outside: ExternalServices | None = None,
 ) -> ToolRuntime:
-    """The tools over this home, which keep what is theirs in `state_folder`, without `known` secrets.
+    """Make the tool runtime. It keeps its state in `state_folder` and masks `known` secrets.
 
-    What watches over commands in the background are `tasks`; end the commands with `processes.close`. The
-    owner hears by `warn` what no answer tells.
+    Watchers of background commands run as `tasks`; `processes.close` ends the commands. `warn` notifies the owner of
+    what no answer mentions.
     """
     workspace, settings = config[WorkspaceSettings], config[SandboxSettings]
     owner, path = Path.home(), environ.get("PATH", "")

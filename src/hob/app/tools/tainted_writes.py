@@ -1,4 +1,4 @@
-"""Which files turns changed that had read what others wrote, until the owner has seen them named in a question."""
+"""Files changed by tainted turns, until the owner has seen them named in a question."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from os.path import lexists
@@ -10,7 +10,7 @@ _MAX_NAMED = 3
 
 
 class TaintedFiles:
-    """Implements the judge's `ForeignWrites`; `paths` are those that a turn changed."""
+    """Implements the judge's `ForeignWrites`; `paths` returns the files that a turn changed."""
 
     def __init__(self, writes: StoredTaintedWrites, paths: Callable[[TurnId], Awaitable[Sequence[str]]]) -> None:
         self._writes = writes

@@ -1,4 +1,4 @@
-"""Undoing what turns changed in files: which turn is meant, the undoing itself, and that it is known afterwards."""
+"""Undo of a turn's file changes: finding the turn, undoing, and recording the outcome."""
 
 import asyncio
 import logging
@@ -20,14 +20,14 @@ from hob.store.store import Store
 from hob.store.turns.turns import TurnRow
 from hob.tools.undo.turn_undo import TurnUndo
 
-_MAX_NAMED = 50  # files that the timeline names
+_MAX_NAMED = 50  # files named on the timeline
 _PREFIX = undo_of(TurnId(""))
 
 log = logging.getLogger(__name__)
 
 
 class TurnUndoService:
-    """Undoes the changes of one turn at a time. What was begun when Hob was killed is finished by `finish`."""
+    """Undoes the changes of one turn at a time. `finish` completes undos that a crash interrupted."""
 
     def __init__(self, undo: TurnUndo, store: Store, clock: Clock) -> None:
         self._undo = undo
@@ -37,21 +37,21 @@ class TurnUndoService:
         self._lock = asyncio.Lock()
 
     async def paths(self, turn: TurnId) -> Sequence[str]:
-        """The files that this turn changed; none where that is not known any more."""
+        """Return the files that this turn changed; empty if that is no longer known."""
         try:
             return await self._undo.paths(turn)
         except (NotFound, ToolFailed):
             return ()
 
     async def newest(self, session: SessionKey) -> TurnId | None:
-        """The session's newest turn that changed files and is not undone."""
+        """Return the session's newest turn that changed files and is not undone."""
         await self._undo.recover()
         return await self._done.newest(session)
 
     async def find(self, name: str, session: SessionKey) -> TurnId:
-        """The turn that a person means: its id, a message's id, `undo:` before one of them, or the newest of all.
+        """Find a turn by its id, a message's id, `undo:` before either, or the newest of all.
 
-        Raises NotFound, and InvalidRequest while it runs.
+        Raises NotFound, and InvalidRequest while the turn runs.
         """
         if not name:
             newest = await self.newest(session)
@@ -77,7 +77,7 @@ class TurnUndoService:
         return turn
 
     async def preview(self, turn: TurnId) -> UndoneAnswer:
-        """What `undo` would do, and the differences. Raises NotFound, InvalidRequest."""
+        """Return what `undo` would do, and the diffs. Raises NotFound, InvalidRequest."""
         try:
             shown = await self._undo.preview(turn)
         except (ToolFailed, ToolRefused) as error:
@@ -85,7 +85,7 @@ class TurnUndoService:
         return {**await self._told(turn, shown.outcome), "diff": shown.diff}
 
     async def undo(self, turn: TurnId, by: str) -> UndoneAnswer:
-        """Put back what was there before the turn; the same outcome when asked again by the same name.
+        """Restore the files from before the turn. Repeating a request returns the first outcome.
 
         Raises NotFound, InvalidRequest, StoreErrors.
         """
@@ -101,12 +101,12 @@ class TurnUndoService:
             return await self._told(note.turn, note.outcome or await self._perform(note))
 
     async def previous_request(self, by: str) -> TurnId | None:
-        """The turn that was undone, or begun to be, for this asker."""
+        """Return the turn that this request undid, or began to undo."""
         note = await self._done.find(by)
         return None if note is None else note.turn
 
     async def finish(self) -> int:
-        """End what was begun when Hob was killed; how many there were."""
+        """Complete the undos that a crash interrupted. Returns how many there were."""
         async with self._lock:
             half_done = await self._done.half_done()
             for note in half_done:
@@ -121,7 +121,7 @@ class TurnUndoService:
             done = await self._undo.restore(note.turn)
         except (ToolFailed, ToolRefused) as error:
             raise InvalidRequest(str(error)) from error
-        earlier = tuple(path for path in done.unchanged if path in note.planned)  # put back before a crash
+        earlier = tuple(path for path in done.unchanged if path in note.planned)  # restored before a crash
         unchanged = tuple(path for path in done.unchanged if path not in note.planned)
         done = replace(done, restored=(*earlier, *done.restored), unchanged=unchanged)
         event = await self._event(note.turn, done)

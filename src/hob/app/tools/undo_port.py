@@ -1,10 +1,10 @@
-"""The port by which retention lets go of old file changes without loading the tools."""
+"""The port through which retention deletes old file snapshots without loading the tools."""
 
 from typing import Protocol
 
 
 class UndoneFiles(Protocol):
-    """How files were before turns changed them, kept so that it can be undone."""
+    """Snapshots of files from before turns changed them."""
 
     async def prune(self) -> None:
-        """Forget what no turn can go back to any more."""
+        """Delete the snapshots that no undo can need any more."""

@@ -1,1 +1,1 @@
-"""Outgoing webhooks: signed, in order for each receiver, sent again until they are taken."""
+"""Outgoing webhooks: signed, ordered per receiver, retried until they are accepted."""

@@ -1,7 +1,7 @@
-"""Addresses of receivers of webhooks: resolved, and refused where they are not on the public net.
+"""Resolution of webhook receivers, refusing addresses that are not public.
 
-A name is resolved once, judged, and then called by the very address that was judged: who may change the name's entry
-gains nothing (https://cheatsheetseries.owasp.org/cheatsheets/Server_Side_Request_Forgery_Prevention_Cheat_Sheet.html).
+A name is resolved once, checked, and called by the checked address, so changing its DNS entry gains nothing
+(https://cheatsheetseries.owasp.org/cheatsheets/Server_Side_Request_Forgery_Prevention_Cheat_Sheet.html).
 """
 
 import asyncio
@@ -11,9 +11,9 @@ from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from hob.core.errors import SendFailed
 
 _NAT64 = ip_network("64:ff9b::/96")
-"""https://www.rfc-editor.org/rfc/rfc6052: its last 32 bits are an IPv4 address."""
+"""The last 32 bits are an IPv4 address (https://www.rfc-editor.org/rfc/rfc6052)."""
 _UNICAST = ip_network("2000::/3")
-"""All that IPv6 gives out on the public net (https://www.iana.org/assignments/ipv6-address-space)."""
+"""The public unicast range of IPv6 (https://www.iana.org/assignments/ipv6-address-space)."""
 _SPECIAL = tuple(
     ip_network(each)
     for each in (
@@ -23,13 +23,13 @@ _SPECIAL = tuple(
         "168.63.129.16/32",  # https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16
     )
 )  # fmt: skip
-"""What serves a purpose of its own (https://www.iana.org/assignments/iana-ipv4-special-registry and its like for IPv6),
-clouds' metadata among it. A list of our own: what `ipaddress` takes for public differs from Python to Python.
+"""Special-purpose ranges (https://www.iana.org/assignments/iana-ipv4-special-registry and its IPv6 counterpart), with
+cloud metadata. Our own list, since `ipaddress` judges differently from version to version.
 """
 
 
 def is_public(address: str) -> bool:
-    """Whether a numeric address is one of the public net; no name is, nor what carries another address within."""
+    """Return whether a numeric address is public; False for names and for addresses that embed a non-public one."""
     try:
         found = ip_address(address)
     except ValueError:
@@ -46,10 +46,10 @@ def is_public(address: str) -> bool:
 
 
 async def addresses_of(host: str, port: int, *, private: bool) -> tuple[str, ...]:
-    """The numeric addresses of a host, the best first. Raises SendFailed where one of them may not be called.
+    """Resolve a host to numeric addresses, best first. Raises SendFailed if any of them may not be called.
 
-    It is for good only if the host itself says where it is: a name may lead elsewhere for a while, at a portal that
-    wants a password or before a tunnel is up.
+    The failure is permanent only for fixed addresses: a name may resolve elsewhere for a while, for example behind a
+    captive portal or before a tunnel is up.
     """
     try:
         found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
@@ -66,7 +66,7 @@ async def addresses_of(host: str, port: int, *, private: bool) -> tuple[str, ...
 
 
 def _is_fixed(host: str) -> bool:
-    """Whether a host leads to one place for ever: a number however it is written, or this machine's own name."""
+    """Return whether a host always resolves to the same place: a number in any notation, or localhost."""
     if host == "localhost" or host.endswith(".localhost"):  # https://www.rfc-editor.org/rfc/rfc6761#section-6.3
         return True
     try:

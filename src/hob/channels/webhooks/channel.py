@@ -1,4 +1,4 @@
-"""Webhooks that go out, by Standard Webhooks: signed again for each try, under one id for all of them."""
+"""Outgoing webhooks as Standard Webhooks: each attempt is signed anew, all attempts share one id."""
 
 import asyncio
 import json
@@ -36,9 +36,9 @@ def _client() -> Callable[[], _Client]:
 
 
 class OutgoingWebhooks:
-    """Implements `Channel`: a chat is a receiver by its name in the settings, a message's text is the body as it is.
+    """Implements `Channel`: a chat is a receiver's name in the settings, a message's text is the body.
 
-    Redirects are not followed, no proxy is asked, and what is answered is not read. Nothing is opened before the first
+    Redirects are not followed, proxies are not used, and response bodies are not read. Nothing opens before the first
     message.
     """
 
@@ -54,7 +54,7 @@ class OutgoingWebhooks:
         self._client = Lazy(lambda: _client()())
 
     def run(self, accept: Accept) -> AbstractAsyncContextManager[None]:
-        """Nothing is received here; what was opened for sending is closed with the block."""
+        """Close the client at the end of the block; this channel receives no messages."""
         return self._run(accept)
 
     @asynccontextmanager
@@ -65,12 +65,12 @@ class OutgoingWebhooks:
             await self.aclose()
 
     async def aclose(self) -> None:
-        """Close what was opened."""
+        """Close the client."""
         if self._client.found is not None:
             await self._client.found.aclose()
 
     async def send(self, message: Outbound) -> Delivered:
-        """Tell the receiver. Raises SendFailed: for good where no one is there any more."""
+        """Post the message to its receiver. Raises SendFailed, permanently if the receiver is gone."""
         settings = self._receivers.get(message.to.chat)
         if settings is None:
             raise SendFailed(f"there is no [webhooks_out.{message.to.chat}] any more", permanent=True)
@@ -78,7 +78,7 @@ class OutgoingWebhooks:
         headers = self._headers(settings, message.id, body)
         client = await asyncio.to_thread(self._client)
         try:
-            async with asyncio.timeout(settings.seconds):  # httpx limits each piece, and an answer may drip
+            async with asyncio.timeout(settings.seconds):  # httpx limits each read, and a response may trickle
                 status, retry_after = await client.post(settings, body, headers)
         except TimeoutError as error:
             raise SendFailed(f"it did not answer within {settings.seconds:g} s") from error
@@ -104,7 +104,7 @@ class OutgoingWebhooks:
 
 
 def body_of(message: Outbound, now: datetime) -> str:
-    """What is sent: news as they were written, a message of the tool `message` as an event of its own."""
+    """Return the request body: events as they were written, messages of the tool `message` as an event of their own."""
     if message.kind is not OutboundKind.REPLY:
         return message.text
     data = {

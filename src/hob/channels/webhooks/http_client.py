@@ -1,4 +1,4 @@
-"""The HTTP client of outgoing webhooks: heavy, loaded when something is sent."""
+"""The HTTP client of outgoing webhooks. Slow to import: loaded by the first delivery."""
 
 import contextlib
 import ssl
@@ -16,20 +16,20 @@ _PORTS = {"http": 80, "https": 443}
 
 
 class WebhookClient:
-    """Posts to receivers. Redirects are not followed, no proxy is asked, and what is answered is not read."""
+    """Posts to receivers. Redirects are not followed, proxies are not used, and response bodies are not read."""
 
     def __init__(self) -> None:
         self._clients: dict[str, httpx2.AsyncClient] = {}
 
     async def aclose(self) -> None:
-        """Close what was opened."""
+        """Close the client."""
         while self._clients:
             await self._clients.popitem()[1].aclose()
 
     async def post(
         self, settings: WebhookOutSettings, body: bytes, headers: Mapping[str, str]
     ) -> tuple[int, float | None]:
-        """The status, and after how long to come again. Raises SendFailed."""
+        """Post a body. Returns the status and the `Retry-After` seconds. Raises SendFailed."""
         parts = urlsplit(settings.url)
         host, port = parts.hostname or "", parts.port or _PORTS[parts.scheme]
         target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
@@ -42,7 +42,7 @@ class WebhookClient:
                 content=body,
                 headers={**headers, "host": parts.netloc},
                 timeout=settings.seconds,
-                extensions={"sni_hostname": host},  # whose certificate is wanted is the name, not the number
+                extensions={"sni_hostname": host},  # the certificate must be for the name, not the number
             )
             try:
                 response = await self._client(parts.scheme).send(request, stream=True)
@@ -57,7 +57,7 @@ class WebhookClient:
 
     def _client(self, scheme: str) -> httpx2.AsyncClient:
         if scheme not in self._clients:
-            # plain HTTP trusts no one, and reading whom to trust takes long
+            # plain HTTP needs no certificates, and loading them is slow
             verify = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if scheme == "http" else True
             limits = httpx2.Limits(max_keepalive_connections=0)
             self._clients[scheme] = httpx2.AsyncClient(
@@ -67,7 +67,7 @@ class WebhookClient:
 
 
 def _seconds(text: str) -> float | None:
-    """A `Retry-After` in seconds; None for none, or a date."""
+    """Return a numeric `Retry-After` in seconds; None if it is missing or a date."""
     with contextlib.suppress(ValueError):
         return min(_MAX_WAIT, float(int(text))) if text.isascii() and len(text) < 10 and int(text) >= 0 else None
     return None

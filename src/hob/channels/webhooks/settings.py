@@ -1,4 +1,4 @@
-"""Settings of outgoing webhooks: receivers, events, secrets. Loads nothing but the standard library and the core."""
+"""Settings of outgoing webhooks. Imports only the standard library and core."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -12,10 +12,10 @@ from hob.core.translation.language import translatable
 from hob.core.values import dataclass
 
 CAPABILITIES = Capabilities(replies=True, edits=True, deletes=True, reactions=True, polls=True, buttons=25)
-"""What a receiver is told of messages; what comes of it is its own affair."""
+"""Receivers of webhooks get messages as plain events."""
 
 EVENTS = ("turn.done", "turn.failed", "approval.asked", "alert")
-"""What a webhook may be told of."""
+"""Events that a webhook may receive."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class WebhookOutSettings:
     seconds: float = setting(15.0, "Seconds within which it must answer.", at_least=1, at_most=60)
 
     def __post_init__(self) -> None:
-        """Raises ValueError for what could never work."""
+        """Raise ValueError for an unusable receiver."""
         if self.secret is None:
             raise ValueError(translatable("secret is missing; without it the receiver cannot tell who sent a delivery"))
         try:
@@ -52,12 +52,12 @@ class WebhookOutSettings:
 
     @property
     def secrets(self) -> tuple[Secret, ...]:
-        """All that are signed with."""
+        """Return all signing secrets."""
         assert self.secret is not None  # noqa: S101 - seen to above
         return (self.secret, *self.other_secrets)
 
     def problem(self) -> str:
-        """Why nothing can be signed; empty where it can."""
+        """Return why nothing can be signed, or an empty string."""
         try:
             for each in self.secrets:
                 key_of(each.reveal())
@@ -70,6 +70,6 @@ class WebhooksOut(dict[str, WebhookOutSettings]):
     """Webhooks that go out: which other machines are told of events, by name."""
 
     def __init__(self, entries: Mapping[str, WebhookOutSettings] = MappingProxyType({})) -> None:
-        """Raises ValueError for names that cannot be used."""
+        """Raise ValueError for unusable names."""
         super().__init__(entries)
         check_names(entries)

@@ -1,4 +1,4 @@
-"""The API as OpenAI's clients speak it: their requests become Hob's messages, Hob's outcomes their answers.
+"""The OpenAI-compatible API: requests become Hob's messages, outcomes become OpenAI's answers.
 
 Formats: https://platform.openai.com/docs/api-reference.
 """

@@ -1,4 +1,4 @@
-"""Answers to OpenAI's clients, field by field."""
+"""Response types of the OpenAI-compatible API."""
 
 from typing import Any, NotRequired, TypedDict
 

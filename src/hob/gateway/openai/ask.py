@@ -1,4 +1,4 @@
-"""One request as one message: accepted or joined, waited for while its client is there, and its outcome."""
+"""One request as one message: accepted or joined, awaited while its client is connected, concluded."""
 
 import asyncio
 from collections.abc import AsyncIterator, Coroutine
@@ -36,27 +36,27 @@ from hob.gateway.routes.views import ChatAnswer, chat_view
 T = TypeVar("T")
 
 OWN_MODEL = "hob"
-"""The name of Hob's own choice of a model."""
+"""The name of the model that Hob chooses itself."""
 LINGER = 30.0
-"""Seconds after which a request is given up whose client has gone; clients that repeat one do so within ten."""
+"""Seconds after which the request of a disconnected client is cancelled; clients retry within ten."""
 _FINAL = frozenset(state.value for state in FINAL_TURNS)
 _GIVEN_UP = "the program that asked has gone"
 
 
 @dataclass(frozen=True, slots=True)
 class ChatRun:
-    """A request that was accepted, or joined the message of an earlier one."""
+    """A request that was accepted, or joined an earlier request's message."""
 
     accepted: Accepted
     model: str
-    """As the request names it."""
+    """The model named by the request."""
     returns: bool
-    """Whether somebody may come for the answer later: it has a key of its own, or a conversation that stays."""
+    """Whether a client may fetch the answer later: it sent a key, or the conversation persists."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChatOutcome:
-    """An answer, or what people are asked before there can be one."""
+    """An answer, or the questions to people that block it."""
 
     id: InboundId
     created: int
@@ -65,21 +65,21 @@ class ChatOutcome:
     usage: Usage
     view: ChatAnswer
     calls: tuple[ToolCall, ...] = ()
-    """What the program is to perform first."""
+    """Calls that the client has to perform first."""
 
     @property
     def waits(self) -> bool:
-        """Whether people are asked before there can be an answer."""
+        """Whether people have to answer first."""
         return "question" in self.view
 
     @property
     def status(self) -> int:
-        """The HTTP status, both of them a success to clients."""
+        """The HTTP status; clients treat both as success."""
         return 202 if self.waits else 200
 
     @property
     def headers(self) -> dict[str, str]:
-        """Where to look again while people are asked."""
+        """Headers that say where to poll while people are asked."""
         if not self.waits:
             return {}
         found = {"location": f"/chat/{self.id}"}
@@ -88,13 +88,13 @@ class ChatOutcome:
 
     @property
     def about(self) -> dict[str, Any]:
-        """What Hob tells beside OpenAI's fields."""
+        """Hob's own fields, beside OpenAI's."""
         kept = {"id", "session", "trace_id", "state", "notes", "question", "approvals"}
         return {name: value for name, value in self.view.items() if name in kept}
 
 
 def conversation_of(call: EndpointCall[ChatCompletionRequest] | EndpointCall[ResponseRequest]) -> str | None:
-    """The session that remembers, where one is named: by the header, or by the user whose conversation it is."""
+    """Return the persistent session named by the header or by `user`, or None."""
     named = call.header("x-hob-session")
     if named is not None:
         if not (1 <= len(named) <= 200 and named.isprintable()):
@@ -111,7 +111,7 @@ async def ask(
     session: str | None,
     terms: ClientTerms | None = None,
 ) -> ChatRun:
-    """Accept it, or find what it repeats. Raises HobErrors and Refusal: then nothing was accepted."""
+    """Accept the request, or find the one that it repeats. Raises HobErrors and Refusal if nothing was accepted."""
     api, caller, attempt = call.api, call.caller, attempt_of(call.request.headers)
     model = call.payload.model
     if model != OWN_MODEL:
@@ -145,7 +145,7 @@ async def _keep(api: Api, file: UploadedFile) -> Attachment:
 
 
 async def conclude(api: Api, id: InboundId) -> ChatOutcome | OpenAIProblem:
-    """How the message stands now: answered, asking people, or why there is no answer. Raises NotFound, StoreErrors."""
+    """Return the current outcome: an answer, questions to people, or a failure. Raises NotFound, StoreErrors."""
     result = await api.store.inbox.find_result(id)
     if result is None:
         raise NotFound("no message with this id")
@@ -170,7 +170,7 @@ async def conclude(api: Api, id: InboundId) -> ChatOutcome | OpenAIProblem:
 
 @asynccontextmanager
 async def awaited(api: Api, id: InboundId) -> AsyncIterator[None]:
-    """Somebody waits for this message's answer while the block lasts."""
+    """Mark this message's answer as awaited for the duration of the block."""
     api.kept(RequestJoiner).come(id)
     try:
         yield
@@ -179,14 +179,14 @@ async def awaited(api: Api, id: InboundId) -> AsyncIterator[None]:
 
 
 async def while_there(request: Request, work: Coroutine[Any, Any, T]) -> T | None:
-    """What the work gives, or None when the client has gone before. Raises what the work raises."""
+    """Return the result of `work`, or None if the client disconnects first. Raises what the work raises."""
     try:
         async with asyncio.TaskGroup() as group:
             doing, gone = group.create_task(work), group.create_task(until_gone(request))
             await asyncio.wait((doing, gone), return_when=asyncio.FIRST_COMPLETED)
             doing.cancel()
             gone.cancel()
-    except BaseExceptionGroup as failures:  # the work's own error, which the group has wrapped
+    except BaseExceptionGroup as failures:  # the task group wraps the work's own error
         error = failures.exceptions[0]
     else:
         return None if doing.cancelled() else doing.result()
@@ -194,13 +194,13 @@ async def while_there(request: Request, work: Coroutine[Any, Any, T]) -> T | Non
 
 
 async def until_gone(request: Request) -> None:
-    """Until the connection is closed by the other side."""
+    """Wait until the client disconnects."""
     while (await request.receive())["type"] != "http.disconnect":
         pass
 
 
 async def part(api: Api, run: ChatRun, *, delivered: bool) -> None:
-    """After the client: what was handed over is noted, work that no client can fetch any more is given up."""
+    """After the client has gone: record that the answer was delivered, or cancel work that no client can fetch."""
     id = run.accepted.id
     if delivered:
         await pick_up(api, id)
@@ -209,7 +209,7 @@ async def part(api: Api, run: ChatRun, *, delivered: bool) -> None:
 
 
 async def _give_up(api: Api, accepted: Accepted) -> None:
-    """End its turn if no client comes back for it. Work that waits for people is left to them."""
+    """Cancel the turn unless a client returns for it. Turns that wait for people continue."""
     try:
         async for item in watch(api, accepted, LINGER):
             if isinstance(item, OpenQuestion):

@@ -1,7 +1,7 @@
-"""Calls of the calling program's own tools: what it is to perform, and the results it comes back with.
+"""Calls of the client's own tools, and the results that it sends back.
 
-Their ids name the turn that waits, so whichever request brings the results goes on with it: after a lost answer, a
-restart of Hob or of the program, and as often as the request is repeated.
+Call ids name the waiting turn, so any request that brings the results resumes it: after a lost answer, after a restart
+of Hob or the client, and however often it is repeated.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ _MAX_CHARACTERS = 1_000_000
 
 
 async def open_calls(api: Api, turn: TurnId) -> tuple[str, tuple[ToolCall, ...]]:
-    """What the model said before the calls that wait for the program, and the calls with ids that lead back."""
+    """Return the model's text before the client's open calls, and the calls with ids that name the turn."""
     text, calls, waiting = "", dict[CallId, ToolCall](), dict[CallId, None]()
     for step in await api.store.journal.load_steps(turn):
         match step:
@@ -42,7 +42,7 @@ async def open_calls(api: Api, turn: TurnId) -> tuple[str, tuple[ToolCall, ...]]
 
 
 def results_of(messages: Sequence[Any], param: str) -> Mapping[str, str]:
-    """The results at the end of a conversation, by the ids of their calls; none where it ends otherwise."""
+    """Return the tool results at the end of a conversation, by call id."""
     found: dict[str, str] = {}
     for place in range(len(messages) - 1, -1, -1):
         each = messages[place]
@@ -61,7 +61,7 @@ def results_of(messages: Sequence[Any], param: str) -> Mapping[str, str]:
 
 
 async def resume(api: Api, caller: ApiCaller, results: Mapping[str, str], param: str) -> Accepted:
-    """Give the results to the turn that waits for them, once; the message that it works on.
+    """Give the results to the waiting turn, once. Returns the message that the turn works on.
 
     Raises Refusal, NotFound, StoreErrors.
     """

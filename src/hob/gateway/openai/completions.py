@@ -46,7 +46,7 @@ async def post(call: EndpointCall[ChatCompletionRequest]) -> Response:
 
 
 async def answered(call: EndpointCall[Any], run: ChatRun) -> ChatOutcome | OpenAIProblem | None:
-    """The outcome, waited for while the client is there; None when it has gone."""
+    """Wait for the outcome; None if the client disconnects."""
 
     async def wait() -> ChatOutcome | OpenAIProblem:
         await outcome(call.api, run.accepted, call.api.settings.wait_seconds)
@@ -59,14 +59,14 @@ async def answered(call: EndpointCall[Any], run: ChatRun) -> ChatOutcome | OpenA
 def reply_with(
     call: EndpointCall[Any], run: ChatRun, found: ChatOutcome | OpenAIProblem | None, body: Any = None
 ) -> Response:
-    """The answer in one piece; the body is the outcome's. What follows from its being handed over is done after it."""
+    """Answer in one piece. Delivery is recorded after the response was sent."""
     response: Response
     if isinstance(found, ChatOutcome):
         response = json_response(body, found.status, found.headers)
     elif isinstance(found, OpenAIProblem):
         response = found.response()
     else:
-        response = Response(status_code=499)  # no one sees it
+        response = Response(status_code=499)  # the client is gone
     over = isinstance(found, ChatOutcome) or (isinstance(found, OpenAIProblem) and found.status != 504)
     if found is None or over:
         response.background = BackgroundTask(part, call.api, run, delivered=found is not None)
@@ -74,7 +74,7 @@ def reply_with(
 
 
 def completion(run: ChatRun, outcome: ChatOutcome) -> dict[str, Any]:
-    """The whole answer in one object."""
+    """Build the whole answer."""
     message: dict[str, Any] = {"role": "assistant", "content": outcome.text, "refusal": None}
     if outcome.calls:
         message |= {"content": outcome.text or None, "tool_calls": [_call(each) for each in outcome.calls]}
@@ -84,22 +84,22 @@ def completion(run: ChatRun, outcome: ChatOutcome) -> dict[str, Any]:
 
 
 class ChunkWriter:
-    """Implements `Writer`: one object per piece, and a mark at the end."""
+    """Implements `StreamWriter` for completions: one object per piece, and an end marker."""
 
     def __init__(self, run: ChatRun, clock: Clock, *, tells_usage: bool) -> None:
         self._head = _head(run, "chat.completion.chunk", int(clock.now().timestamp()))
         self._tells_usage = tells_usage
 
     def begin(self) -> Iterator[bytes]:
-        """Who speaks."""
+        """Announce the role."""
         yield self._chunk({"role": "assistant", "content": "", "refusal": None})
 
     def piece(self, text: str) -> Iterator[bytes]:
-        """A piece."""
+        """Send a piece."""
         yield self._chunk({"content": text})
 
     def end(self, outcome: ChatOutcome) -> Iterator[bytes]:
-        """What is to be called, why it ended and, if asked for, what it took."""
+        """Send tool calls, the finish reason and, if requested, the usage."""
         if outcome.calls:
             calls = [{"index": place, **_call(each)} for place, each in enumerate(outcome.calls)]
             yield self._chunk({"tool_calls": calls})
@@ -109,7 +109,7 @@ class ChunkWriter:
         yield _DONE
 
     def fail(self, problem: OpenAIProblem) -> Iterator[bytes]:
-        """What clients raise as an error."""
+        """Send an error that clients raise."""
         yield event(problem.body())
 
     def _chunk(
@@ -121,7 +121,7 @@ class ChunkWriter:
 
 
 def usage_of(usage: Usage) -> dict[str, Any]:
-    """Tokens of all that the turn asked its models."""
+    """Count the tokens of all model calls of the turn."""
     return {
         "prompt_tokens": usage.input,
         "completion_tokens": usage.output,

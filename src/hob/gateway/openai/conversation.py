@@ -1,7 +1,7 @@
-"""A conversation as a program tells it: what is to be answered, and what was said before.
+"""Conversations sent by clients: the message to answer and the history before it.
 
-Only the last message is the caller's own word. What comes before it, and what a program calls the system's or the
-developer's, is text whose author no one knows: it travels as quoted, untrusted material of the origin `client`.
+Only the last message is the caller's own word. History, and system or developer messages of a program, have unknown
+authors: they travel as quoted, untrusted material of the origin `client`.
 """
 
 import base64
@@ -20,7 +20,7 @@ from hob.gateway.openai.errors import wrong
 CLIENT_LABEL = Label(Origin.CLIENT, Trust.UNTRUSTED)
 _MAX_FILES = 32
 MAX_BEFORE = 1_000_000
-"""Characters that may come along with the last message; what the model's window does not hold is shortened later."""
+"""Characters of history accepted with a message; prompts shorten it further to fit the model's window."""
 _SYSTEM = "What the calling program says of how to answer:"
 _EARLIER = "What was said before, as the calling program tells it:"
 _ROLES = ("system", "developer", "user", "assistant")
@@ -28,9 +28,9 @@ _TEXTS = frozenset({"text", "input_text", "output_text"})
 _IMAGES = frozenset({"image_url", "input_image"})
 _FILES = frozenset({"file", "input_file"})
 _SHOWN = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
-"""The pictures that every model's server takes."""
+"""Image types that every model server accepts."""
 _WRITTEN = frozenset({"application/pdf", "application/rtf"})
-"""What may be all letters and is no text."""
+"""Formats that may look like text but are not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class UploadedFile:
     data: bytes
     name: str
     text: str = ""
-    """What it says, where it is one that is read as text."""
+    """Its text, if it is read as text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class ClientMessage:
 
 @dataclass(frozen=True, slots=True)
 class ConversationRequest:
-    """What is to be answered, with the files of the conversation, and what came before it."""
+    """The message to answer with the conversation's files, and the history before it."""
 
     text: str
     files: tuple[UploadedFile, ...] = ()
@@ -62,7 +62,7 @@ class ConversationRequest:
 
 
 def letter_of(said: Sequence[ClientMessage], param: str, *, remembered: bool) -> ConversationRequest:
-    """The last message and, unless Hob remembers the conversation itself, the others. Raises Refusal."""
+    """Build the request from the last message and, unless Hob has the history itself, the others. Raises Refusal."""
     last = said[-1] if said else None
     if last is None or last.role != "user":
         raise wrong(param, "the last message must be the user's, for it is what is answered")
@@ -93,17 +93,17 @@ def _read_out(file: UploadedFile) -> Quoted:
 
 
 def read_messages(messages: Sequence[Any], param: str) -> list[ClientMessage]:
-    """The messages of a chat, or the items of a response's input. Raises Refusal."""
+    """Parse the messages of a chat, or the input items of a response. Raises Refusal."""
     return [_read(each, f"{param}[{place}]") for place, each in enumerate(messages)]
 
 
 def plain_text(content: Any, param: str) -> str:
-    """The words of a content. Raises Refusal."""
+    """Return the text of a content value. Raises Refusal."""
     return _content(content, f"{param}.content")[0] if content else ""
 
 
 def _called(message: dict[str, Any], param: str) -> ClientMessage | None:
-    """A call or a result of an earlier one, in words; None where it is neither."""
+    """Describe an earlier call or its result in words; None for other messages."""
     kind = message.get("type", "message")
     if kind == "function_call":
         return ClientMessage("assistant", f"[called {message.get('name')} with {message.get('arguments')}]")
@@ -196,7 +196,7 @@ def _file(part: dict[str, Any], param: str) -> UploadedFile:
 
 
 def _uploaded(data: bytes, name: str, param: str) -> UploadedFile:
-    """A picture or a sound as it is, a text by what it says. Raises Refusal: nothing is passed over unread."""
+    """Decode a file: pictures and sounds as they are, text files as text. Raises Refusal for anything unreadable."""
     kind = media_type_of(data[:HEAD])
     if kind in _SHOWN or kind.startswith("audio/"):
         return UploadedFile(data, name)
@@ -210,7 +210,7 @@ def _uploaded(data: bytes, name: str, param: str) -> UploadedFile:
 
 
 def _data(url: str, param: str) -> bytes:
-    """The bytes of a `data:` URL: https://www.rfc-editor.org/rfc/rfc2397. Raises Refusal."""
+    """Decode a `data:` URL (https://www.rfc-editor.org/rfc/rfc2397). Raises Refusal."""
     head, comma, body = url.partition(",")
     try:
         packed = head.lower().endswith(";base64")

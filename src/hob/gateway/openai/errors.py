@@ -1,6 +1,6 @@
-"""Failures as OpenAI writes them, so that its clients raise the right exception and repeat only what may be repeated.
+"""Failures in OpenAI's format, so that clients raise the right exception and retry only what may be retried.
 
-Format: https://platform.openai.com/docs/guides/error-codes. Its clients follow `x-should-retry` before the status.
+Format: https://platform.openai.com/docs/guides/error-codes. Clients obey `x-should-retry` over the status.
 """
 
 from collections.abc import Mapping
@@ -24,14 +24,14 @@ _OF_FAULT: Mapping[str, tuple[int, str]] = {
     ModelFault.CONTEXT_OVERFLOW.value: (400, "context_length_exceeded"),
     ModelFault.NOT_FOUND.value: (404, "model_not_found"),
 }
-"""Faults that OpenAI tells as mistakes of the caller."""
+"""Faults that OpenAI reports as errors of the caller."""
 FAULT_STATUSES = tuple(sorted({400, 404, 409, 504, *(status_of_fault(fault.value) for fault in ModelFault)}))
-"""How a request may end that was accepted."""
+"""The statuses of failed accepted requests."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpenAIProblem:
-    """Why there is no answer. `headers` say whether and when to repeat the request."""
+    """A failure. `headers` say whether and when to retry."""
 
     status: int
     code: str
@@ -40,41 +40,41 @@ class OpenAIProblem:
     headers: Mapping[str, str] = field(default_factory=dict)
 
     def body(self) -> dict[str, Any]:
-        """The error as OpenAI writes it."""
+        """The error in OpenAI's format."""
         kind = _KINDS.get(self.status, "server_error" if self.status >= 500 else "invalid_request_error")
         return {"error": {"message": self.message, "type": kind, "param": self.param, "code": self.code}}
 
     def response(self) -> Response:
-        """The error as an answer of its own."""
+        """The error as a response."""
         return json_response(self.body(), self.status, self.headers)
 
 
 def failed(code: str, message: str) -> OpenAIProblem:
-    """A turn has failed with this code. Hob has repeated what could be repeated, so the client need not."""
+    """Describe a failed turn. Hob has already retried, so the client need not."""
     status, code = _OF_FAULT.get(code, (status_of_fault(code), code))
     return OpenAIProblem(status, code, message, headers={"x-should-retry": "false"})
 
 
 def refused(failure: Failure) -> OpenAIProblem:
-    """Nothing was accepted."""
+    """Describe a request that was not accepted."""
     headers = dict(failure_headers(failure))
-    if failure.status in {409, 500}:  # clients take them for a lock that goes away, and for bad luck
+    if failure.status in {409, 500}:  # clients would retry these statuses
         headers["x-should-retry"] = "false"
     return OpenAIProblem(failure.status, failure.code, failure.message, failure.param, headers)
 
 
 def openai_response(failure: Failure) -> Response:
-    """How the endpoints here write a failure."""
+    """Format a failure of these endpoints."""
     return refused(failure).response()
 
 
 def response_at(path: str, failure: Failure) -> Response:
-    """A failure where no endpoint is there to write it, as those beside this path do."""
+    """Format a failure below OpenAI's paths, where no endpoint exists."""
     if f"{path}/".startswith("/v1/"):
         return openai_response(failure)
     return problem_response(failure) if f"{path}/".startswith("/api/v1/") else failure_response(failure)
 
 
 def wrong(param: str, why: str) -> HttpRefusal:
-    """The refusal of a request because of one field of it."""
+    """Refuse a request because of one field."""
     return HttpRefusal("invalid_request", f"{param}: {why}", param=param)

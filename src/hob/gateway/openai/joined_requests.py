@@ -1,9 +1,9 @@
-"""Repeated requests of OpenAI's clients: which earlier message one means, and how long that is remembered.
+"""Detection of retried requests: which earlier message a request repeats, and for how long.
 
-OpenAI's clients repeat a request by themselves and say so in a header, but name the first one only if they were given
-an `Idempotency-Key`. Without one a request is known by what it holds and by whom it comes from: the first gets a key
-made of that, of the minute, and of a number that counts those which are the same. So the keys of what may be meant can
-be worked out again, even after a crash, and two requests that were both meant are never one.
+OpenAI's clients retry by themselves and say so in a header, but name the first request only if they were given an
+`Idempotency-Key`. Without one, a request is identified by its content and its sender: its key is made of these, the
+minute, and a counter of identical requests. So possible keys can be recomputed even after a crash, and two intended
+requests are never merged.
 """
 
 import hashlib
@@ -27,18 +27,18 @@ _CHANNEL, _ACCOUNT = "api", ""
 _MAX_REMEMBERED = 10_000
 _MAX_MINUTES = 60
 _USUAL_TIMEOUT = 600.0
-"""Seconds that OpenAI's clients wait for an answer unless they are told otherwise."""
+"""Seconds that OpenAI's clients wait for an answer by default."""
 _PAUSE = 60.0
-"""Seconds: the longest between two attempts, for they wait as long as `Retry-After` says."""
+"""Maximum seconds between two attempts: clients obey `Retry-After`."""
 _FIRST_REST, _LONGEST_REST = 0.5, 8.0
-"""Seconds that OpenAI's clients rest before they come again: doubled each time, and never more."""
+"""Seconds that OpenAI's clients wait before a retry: doubled each time up to the second value."""
 _ON_THE_WAY = 3.0
-"""Seconds for a request to arrive on a busy machine."""
+"""Seconds that a request may take to arrive on a busy machine."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """What a request tells of itself: how often it was made before, how long each time was waited, its own key."""
+    """What a request says about its attempt: how many came before, the client's timeout, its own key."""
 
     number: int = 0
     timeout: float = _USUAL_TIMEOUT
@@ -46,7 +46,7 @@ class Attempt:
 
 
 def attempt_of(headers: Mapping[str, str]) -> Attempt:
-    """By the headers that OpenAI's clients send. Raises WrongField."""
+    """Read the attempt from the headers of OpenAI's clients. Raises WrongField."""
     key = headers.get("idempotency-key")
     if key is not None and not (1 <= len(key) <= 255 and key.isprintable()):
         raise WrongField("Idempotency-Key", "Idempotency-Key must have 1 to 255 printable characters")
@@ -60,39 +60,39 @@ def attempt_of(headers: Mapping[str, str]) -> Attempt:
 
 
 def seal_of(asked: Any, *about: str | None) -> str:
-    """What two requests share only if they ask the same, all of it, and the same in `about`."""
+    """Hash a request and `about`; equal only for identical requests."""
     body = asdict(asked) if is_dataclass(asked) and not isinstance(asked, type) else asked
     text = json.dumps([body, *about], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def seen_after(number: int) -> float:
-    """Seconds after which an answer that was handed over has been seen, since no one came for it again.
+    """Return the seconds after which a delivered answer has surely been seen, since no retry came.
 
-    `number` is how often a client has come again.
+    `number` is the number of retries.
     """
     return min(_FIRST_REST * 2.0 ** (number - 1), _LONGEST_REST) + _ON_THE_WAY
 
 
 class RequestJoiner:
-    """Remembers, for this run, which attempt got which message and who waits for it."""
+    """Remembers, within this process, which attempt got which message and who awaits it."""
 
     def __init__(self) -> None:
         self._attempts: OrderedDict[InboundId, int] = OrderedDict()
         self._waiting: Counter[InboundId] = Counter()
 
     def come(self, id: InboundId) -> None:
-        """Somebody waits for the answer to this message."""
+        """Note that a client awaits the answer to this message."""
         self._waiting[id] += 1
 
     def leave(self, id: InboundId) -> None:
-        """They do not any more."""
+        """Note that a client stopped waiting."""
         self._waiting[id] -= 1
         if self._waiting[id] <= 0:
             del self._waiting[id]
 
     def is_awaited(self, id: InboundId) -> bool:
-        """Whether anybody waits for it."""
+        """Return whether any client awaits it."""
         return id in self._waiting
 
     async def accept(
@@ -107,9 +107,9 @@ class RequestJoiner:
         who: str,
         place: str,
     ) -> Accepted:
-        """Accept the message, or find the one that this attempt repeats. Raises as `Accept` does.
+        """Accept the message, or the one that this attempt repeats. Raises as `Accept` does.
 
-        `seal` stands for what was asked, `who` for the person, `place` for where it came from.
+        `seal` identifies the content, `who` the person, `place` the origin.
         """
         if attempt.key is not None:
             return await accept(replace(inbound, key=f"v1:{who}:{attempt.key}"))
@@ -124,17 +124,19 @@ class RequestJoiner:
         for key in _keys(stem, int(now // 60)):
             if await store.inbox.find_key(_CHANNEL, _ACCOUNT, key) is None:
                 accepted = await accept(replace(inbound, key=key))
-                if not accepted.duplicate:  # else the same was asked at the same moment, and had this key first
+                if not accepted.duplicate:  # otherwise an identical request took this key at the same moment
                     self._note(accepted.id, attempt.number)
                     return accepted
         raise AssertionError("numbers do not end")
 
     async def _find(self, store: Store, stem: str, now: float, attempt: Attempt) -> tuple[str, InboundId] | None:
-        """The key and the id of what was asked before, as far as this is not the attempt of another one.
+        """Find the key and id of the request that this attempt repeats, unless it belongs to another attempt.
 
-        Rather one that no one waits for, then one whose asker may be gone unnoticed, then one whose answer was lost on
-        the way to them; among equals the latest. Whose answer was lost is here again at once, after the client's rest:
-        who comes later means something new, of which no earlier attempt got here.
+        Prefers a request that no client awaits, then one whose client may have vanished, then one whose answer was lost
+        on the
+        way; the latest among equals. A client whose answer was lost returns right after its pause, so a later request
+        is a new
+        one.
         """
         minutes = min(_MAX_MINUTES, int(attempt.number * (attempt.timeout + _PAUSE) / 60) + 1)
         best: tuple[int, str, InboundId] | None = None
@@ -159,7 +161,7 @@ class RequestJoiner:
 
 
 async def _messages(store: Store, stem: str, minute: int) -> AsyncIterator[tuple[str, Result]]:
-    """Every message of this minute that asked the same, with its key."""
+    """Yield every message of this minute with the same content, and its key."""
     for key in _keys(stem, minute):
         accepted = await store.inbox.find_key(_CHANNEL, _ACCOUNT, key)
         result = None if accepted is None else await store.inbox.find_result(accepted.id)

@@ -13,7 +13,7 @@ from hob.gateway.http.reply import json_response
 from hob.gateway.openai.answer_types import ModelAnswer
 from hob.gateway.openai.ask import OWN_MODEL
 
-_CREATED = 1_767_225_600  # when each began is known of none; a date is expected all the same
+_CREATED = 1_767_225_600  # OpenAI's format requires a date, and none is known
 
 
 async def list_(call: EndpointCall[Nothing]) -> Response:

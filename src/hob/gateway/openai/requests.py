@@ -1,7 +1,7 @@
-"""Parameters of OpenAI's API, field by field: heeded, accepted and passed over, or refused.
+"""Request types of the OpenAI-compatible API: each parameter is used, ignored or refused.
 
-What only tunes a model is passed over, since Hob's own settings say how its models are asked. What would make the
-answer another thing is refused with the field's name; nothing that was asked for is left out in silence.
+Parameters that only tune a model are ignored, since Hob's settings decide that. Parameters that would change the answer
+in ways Hob does not support are refused by name; nothing is dropped silently.
 """
 
 from typing import Any

@@ -94,7 +94,7 @@ async def _standing(api: Api, id: InboundId) -> Response:
 
 
 def response(id: InboundId, model: str, outcome: ChatOutcome, text: str | None = None) -> dict[str, Any]:
-    """The whole answer in one object; `text` where it is not the outcome's. A question to people is no whole answer."""
+    """Build the whole response; `text` replaces the outcome's text. A question to people is an incomplete response."""
     status = "incomplete" if outcome.cut or outcome.waits else "completed"
     return {
         **_head(id, model, outcome.created, status),
@@ -116,7 +116,7 @@ def _called(call: ToolCall) -> dict[str, Any]:
 
 
 class ResponseWriter:
-    """Implements `Writer`: numbered events around one message with one part of text."""
+    """Implements `StreamWriter` for responses: numbered events around one message with one text part."""
 
     def __init__(self, run: ChatRun, clock: Clock) -> None:
         self._run = run
@@ -125,7 +125,7 @@ class ResponseWriter:
         self._text: list[str] = []
 
     def begin(self) -> Iterator[bytes]:
-        """The response, its message and its part are opened."""
+        """Open the response, its message and its text part."""
         id = self._run.accepted.id
         for name in ("created", "in_progress"):
             head = _head(id, self._run.model, self._created, "in_progress")
@@ -135,12 +135,12 @@ class ResponseWriter:
         yield self._event("response.content_part.added", {**self._place(), "part": _part("")})
 
     def piece(self, text: str) -> Iterator[bytes]:
-        """A piece."""
+        """Send a piece."""
         self._text.append(text)
         yield self._event("response.output_text.delta", {**self._place(), "delta": text, "logprobs": []})
 
     def end(self, outcome: ChatOutcome) -> Iterator[bytes]:
-        """All is closed in the order in which it was opened, inside out."""
+        """Close everything in reverse order of opening."""
         id, text = self._run.accepted.id, "".join(self._text)
         whole = response(id, self._run.model, outcome, text)
         yield self._event("response.output_text.done", {**self._place(), "text": text, "logprobs": []})
@@ -159,7 +159,7 @@ class ResponseWriter:
         yield self._event(f"response.{whole['status']}", {"response": whole})
 
     def fail(self, problem: OpenAIProblem) -> Iterator[bytes]:
-        """Clients raise what holds an `error`."""
+        """Send an event with an `error`, which clients raise."""
         told = {"code": problem.code, "message": problem.message, "param": problem.param}
         yield self._event("error", {**told, **problem.body()})
 
@@ -172,7 +172,7 @@ class ResponseWriter:
 
 
 def usage_of(usage: Usage) -> dict[str, Any]:
-    """Tokens of all that the turn asked its models."""
+    """Count the tokens of all model calls of the turn."""
     return {
         "input_tokens": usage.input,
         "input_tokens_details": {"cached_tokens": usage.cache_read, "cache_write_tokens": usage.cache_write},

@@ -1,7 +1,8 @@
-"""An answer as server-sent events, from the first word on.
+"""Streamed answers as server-sent events.
 
-Nothing is sent before there is something to say, for so long as a proxy surely waits: what goes wrong until then is
-told by the status, and clients repeat it by themselves. Format: https://html.spec.whatwg.org/multipage/server-sent-events.html
+The status is delayed until there is output, or as long as proxies surely wait: earlier failures are then reported by
+the
+status, and clients retry. Format: https://html.spec.whatwg.org/multipage/server-sent-events.html
 """
 
 import asyncio
@@ -24,16 +25,17 @@ from hob.gateway.http.failures import failure_of
 from hob.gateway.openai.ask import ChatOutcome, ChatRun, awaited, conclude, part, until_gone
 from hob.gateway.openai.errors import OpenAIProblem, refused
 
-# The text of a streamed answer, made of the notices about a turn. What was sent cannot be taken back.
+# Text of a streamed answer, derived from a turn's notices. Sent text cannot be taken back.
 
 _BETWEEN = "\n\n"
 
 
 class StreamedText:
-    """Gives the pieces to send. They end with the whole answer, whatever was heard or missed of it before.
+    """Returns the pieces to send; together they end with the whole answer, whatever notices were missed.
 
-    What a model says before it calls a tool is sent too, as it comes; so is what it began to say and took back. Each
-    stands apart from what follows by an empty line.
+    Text before a tool call is streamed as well, and so is text that a model began and took back. An empty line
+    separates
+    each from what follows.
     """
 
     def __init__(self) -> None:
@@ -42,7 +44,7 @@ class StreamedText:
         self._ended = False
 
     def feed(self, notice: Notice) -> str:
-        """What is to be sent because of this notice; often nothing."""
+        """Return the text to send for this notice, often none."""
         match notice:
             case Delta(text=text, reasoning=False) if text:
                 return self._say(text)
@@ -55,7 +57,7 @@ class StreamedText:
         return ""
 
     def finish(self, text: str) -> str:
-        """What is missing of the answer."""
+        """Return the rest of the answer."""
         if not self._ended and text.startswith(self._round):
             missing, self._round = text[len(self._round) :], text
             self._sent = self._sent or bool(missing)
@@ -74,40 +76,40 @@ class StreamedText:
 
 
 QUIET = 15.0
-"""Seconds without a byte that proxies bear."""
+"""Seconds of silence that proxies tolerate."""
 _HEARTBEAT = b": working\n\n"
 _FOR_EVER = 10.0**9
 _LEFT_OUT = {ord("\u2028"): "\\u2028", ord("\u2029"): "\\u2029", ord("\x85"): "\\u0085"}
-"""What some readers take for the end of a line: https://docs.python.org/3/library/stdtypes.html#str.splitlines."""
+"""Characters that some clients treat as line ends (https://docs.python.org/3/library/stdtypes.html#str.splitlines)."""
 
 
 class StreamWriter(Protocol):
     """Writes one answer in one of OpenAI's formats, event by event."""
 
     def begin(self) -> Iterable[bytes]:
-        """Before the first piece."""
+        """Return what precedes the first piece."""
 
     def piece(self, text: str) -> Iterable[bytes]:
-        """A piece of the answer."""
+        """Return a piece of the answer."""
 
     def end(self, outcome: ChatOutcome) -> Iterable[bytes]:
-        """After the last piece."""
+        """Return what follows the last piece."""
 
     def fail(self, problem: OpenAIProblem) -> Iterable[bytes]:
-        """Instead of the rest of the answer."""
+        """Return what replaces the rest of the answer."""
 
 
 def event(data: Any, name: str = "") -> bytes:
-    """One event. JSON escapes line ends, so that a text is never more than one line of data."""
+    """Format one event. JSON escapes line ends, so the data is a single line."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":")).translate(_LEFT_OUT)
     return (f"event: {name}\n" if name else "").encode() + f"data: {text}\n\n".encode("utf-8", "replace")
 
 
 class Stream(Response):
-    """The answer to a request, sent as it grows while its client is there."""
+    """The streamed answer to a request, sent while its client is connected."""
 
     def __init__(self, api: Api, run: ChatRun, writer: StreamWriter, *, checked: bool = False) -> None:
-        """A `checked` answer is sent when it is whole."""
+        """A `checked` answer is sent only when it is complete."""
         super().__init__(media_type=EVENTS)
         del self.headers["content-length"]
         self._api = api
@@ -129,7 +131,7 @@ class Stream(Response):
         await part(self._api, self._run, delivered=not tasks[0].cancelled())
 
     async def _tell(self, sending: "_Sending") -> None:
-        """Everything, to the end; errors are told, not raised."""
+        """Send everything up to the end; errors are sent, not raised."""
         api, id, notifier, writer = self._api, self._run.accepted.id, StreamedText(), self._writer
         try:
             async with aclosing(watch(api, self._run.accepted, _FOR_EVER)) as life:
@@ -154,16 +156,16 @@ class Stream(Response):
             await sending.send(self._writer.piece(text))
 
     def begin(self) -> Iterable[bytes]:
-        """What stands before everything."""
+        """Return what precedes everything."""
         return self._writer.begin()
 
     def fail(self, problem: OpenAIProblem) -> Iterable[bytes]:
-        """What stands instead of the rest."""
+        """Return what replaces the rest."""
         return self._writer.fail(problem)
 
 
 class _Sending:
-    """Sends the head with the first bytes, and something now and then where nothing is said for long."""
+    """Sends the head with the first bytes, and keep-alives during long silences."""
 
     def __init__(self, stream: Stream, scope: Scope, receive: Receive, send: Send) -> None:
         self._stream = stream
@@ -173,7 +175,7 @@ class _Sending:
         self._turn = asyncio.Lock()
 
     async def send(self, events: Iterable[bytes]) -> None:
-        """What begins the stream is made before these events are: they may be numbered."""
+        """Send events. They are built after the opening events, because they may be numbered."""
         async with self._turn:
             if not self._begun:
                 self._begun = True
@@ -184,7 +186,7 @@ class _Sending:
             await self._send({"type": "http.response.body", "body": b"".join(events), "more_body": True})
 
     async def fail(self, problem: OpenAIProblem) -> None:
-        """By the status where nothing was sent yet, else as an event."""
+        """Report a failure by the status if nothing was sent yet, otherwise as an event."""
         async with self._turn:
             begun, self._begun = self._begun, True
         if not begun:
@@ -197,7 +199,7 @@ class _Sending:
         await self._send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def keep_alive(self) -> None:
-        """Say that there is somebody, as long as this runs."""
+        """Send keep-alives until cancelled."""
         loop = asyncio.get_running_loop()
         while True:
             quiet = loop.time() - self._last

@@ -1,4 +1,4 @@
-"""The routes that OpenAI's clients call; what answers them is loaded with the first request."""
+"""The routes for OpenAI's clients; handlers are loaded with the first request."""
 
 from dataclasses import replace
 from typing import Any
@@ -33,8 +33,9 @@ _HEADERS = (
 async def _complete(call: EndpointCall[ChatCompletionRequest]) -> JsonResponse[Completion] | Response:
     """Answer the last message of a conversation, as OpenAI's chat completions do.
 
-    Every request is a conversation of its own, unless `X-Hob-Session` or `user` names one that Hob remembers. What
-    waits for approval is a 202 with what is asked; `X-Hob-Approval` has the ids, `Location` is where to look again.
+    Every request is a conversation of its own unless `X-Hob-Session` or `user` names one that Hob remembers. A turn
+    that
+    waits for approval is answered with 202 and the question; `X-Hob-Approval` has the ids, `Location` is where to poll.
     """
     from hob.gateway.openai import completions
 
@@ -44,8 +45,9 @@ async def _complete(call: EndpointCall[ChatCompletionRequest]) -> JsonResponse[C
 async def _respond(call: EndpointCall[ResponseRequest]) -> JsonResponse[ResponseAnswer] | Response:
     """Answer a text, or the last message of a conversation, as OpenAI's responses do.
 
-    `instructions` are taken for what somebody else says, and so is all before the last message. A conversation is
-    remembered only where `X-Hob-Session` or `user` names it. The id serves `GET /v1/responses/{id}`.
+    `instructions` and everything before the last message count as text by somebody else. A conversation is remembered
+    only
+    if `X-Hob-Session` or `user` names it. The id works with `GET /v1/responses/{id}`.
     """
     from hob.gateway.openai import responses
 
@@ -53,9 +55,9 @@ async def _respond(call: EndpointCall[ResponseRequest]) -> JsonResponse[Response
 
 
 async def _find_response(call: EndpointCall[Nothing]) -> JsonResponse[ResponseAnswer] | Response:
-    """How a response stands: `in_progress`, `completed`, `incomplete`, `failed` or `cancelled`.
+    """Return the state of a response: `in_progress`, `completed`, `incomplete`, `failed` or `cancelled`.
 
-    One that waits for people is a 202, `incomplete`, with what they are asked.
+    A response that waits for people is a 202, `incomplete`, with the questions to them.
     """
     from hob.gateway.openai import responses
 
@@ -63,28 +65,28 @@ async def _find_response(call: EndpointCall[Nothing]) -> JsonResponse[ResponseAn
 
 
 async def _cancel_response(call: EndpointCall[Nothing]) -> JsonResponse[ResponseAnswer] | Response:
-    """End the work on a response, if it is not over, and tell how it stands."""
+    """Cancel the work on a response if it is not finished, and return its state."""
     from hob.gateway.openai import responses
 
     return await responses.cancel(call)
 
 
 async def _embed(call: EndpointCall[EmbeddingRequest]) -> JsonResponse[EmbeddingAnswer] | Response:
-    """Turn texts into vectors of unit length, by the model that `model.embedding` names."""
+    """Embed texts as vectors of unit length, with the model that `model.embedding` names."""
     from hob.gateway.openai import embeddings
 
     return await embeddings.post(call)
 
 
 async def _list_models(call: EndpointCall[Nothing]) -> JsonResponse[OpenAIModelsAnswer] | Response:
-    """The models that a request may name: `hob`, which is Hob's own choice, and for the owner those configured."""
+    """List the models that a request may name: `hob`, which is Hob's own choice, and for the owner those configured."""
     from hob.gateway.openai import models
 
     return await models.list_(call)
 
 
 async def _find_model(call: EndpointCall[Nothing]) -> JsonResponse[ModelAnswer] | Response:
-    """One model that a request may name."""
+    """Return one model that a request may name."""
     from hob.gateway.openai import models
 
     return await models.get(call)

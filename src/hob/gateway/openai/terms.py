@@ -1,4 +1,4 @@
-"""Terms of a request of OpenAI's API: most tools, response format, stop words.
+"""Terms of a request: client tools, response format, stop words.
 
 Format: https://platform.openai.com/docs/guides/function-calling and /structured-outputs.
 """
@@ -20,7 +20,7 @@ _MAX_STOPS = 4
 
 
 def read_terms(tools: Any, choice: Any, form: Any, stop: Any, form_name: str) -> ClientTerms | None:
-    """The terms, or None where nothing is asked for. Raises Refusal, naming the field."""
+    """Read the terms; None if the request has none. Raises Refusal, naming the field."""
     made = _tools(tools) if choice != "none" else ()
     chosen = _choice(choice, made)
     schema, words = _form(form, form_name), _stop(stop)
@@ -30,12 +30,12 @@ def read_terms(tools: Any, choice: Any, form: Any, stop: Any, form_name: str) ->
 
 
 def is_checked(terms: ClientTerms | None) -> bool:
-    """Whether an answer is shown only when it is whole."""
+    """Return whether an answer is sent only when it is complete."""
     return terms is not None and (terms.form is not None or bool(terms.stop))
 
 
 def form_note(terms: ClientTerms | None) -> tuple[Quoted, ...]:
-    """What the model is told of the form."""
+    """Return the note that tells the model about the response format."""
     if terms is None or terms.form is None:
         return ()
     fits = f" that fits this JSON Schema:\n{json.dumps(terms.form, ensure_ascii=False)}" if terms.form else "."

@@ -1,1 +1,1 @@
-"""The browser: Chromium with a profile per conversation, whose traffic is filtered."""
+"""The browser: Chromium with one profile per conversation and filtered traffic."""

@@ -1,4 +1,4 @@
-"""What the tool does in a window: pages opened and read, elements used by the references of a snapshot."""
+"""The actions of the browser tool in a window: open, read and act on pages, by the references of a snapshot."""
 
 import asyncio
 import json
@@ -24,13 +24,13 @@ from hob.tools.registry.declaration import ToolOutput
 from hob.tools.web.addresses import web_address
 
 _LOAD_SECONDS, _ACT_SECONDS, _LOOK_SECONDS, _DOWNLOAD_SECONDS = 25.0, 10.0, 12.0, 45.0
-_FIND_SECONDS = 1.0  # it is there, or it is gone
-_SETTLES = 0.3  # seconds in which what was done shows its first effects
+_FIND_SECONDS = 1.0  # elements of a snapshot exist at once or not at all
+_SETTLES = 0.3  # seconds for the first effects of an action to show
 _MAX_FILE = 50_000_000
-_MAX_AFTER = 8_000  # characters of a page after something was done there
+_MAX_AFTER = 8_000  # characters of a page shown after an action
 _MAX_VALUE, _LONGEST_WAIT, _TALLEST = 8_000, 20.0, 6_000
 _REF = re.compile(r"(?:f\d+)?e\d+")
-_REFUSED = "Refused by the sandbox: "  # how the proxy begins
+_REFUSED = "Refused by the sandbox: "  # prefix of the proxy's refusals
 _NAME = re.compile(r"[^\w.()+-]+")
 _PASSWORDS = "() => [...document.querySelectorAll('input[type=password]')].map(e => e.value).filter(v => v)"
 
@@ -58,7 +58,7 @@ class BrowserRequest:
 
 
 class Actions:
-    """Performs calls in a window. `most` is how many characters of a result the model is shown."""
+    """Performs calls in a window. `most` limits the characters of a result."""
 
     def __init__(
         self, window: BrowserWindow, request: BrowserRequest, roots: Callable[[], Roots], blobs: Blobs, maximum: int
@@ -70,7 +70,7 @@ class Actions:
         self._maximum = maximum
 
     async def perform(self) -> ToolOutput:
-        """Do what is asked. Raises ToolFailed and ToolRefused with what to do instead."""
+        """Perform the requested action. Raises ToolFailed and ToolRefused with advice."""
         do = getattr(self, f"_{self._request.action}")
         try:
             output: ToolOutput = await do()
@@ -107,10 +107,10 @@ class Actions:
 
     async def _close(self) -> ToolOutput:
         page, window = await self._tab(), self._window
-        if len(window.tabs) == 1:  # without any, Chromium may end
+        if len(window.tabs) == 1:  # Chromium may exit without tabs
             try:
                 await page.goto("about:blank")
-            except Error:  # another navigation was faster, such as the one away from what is no page of the web
+            except Error:  # another navigation superseded this one
                 await page.wait_for_url("about:blank", timeout=_ACT_SECONDS * 1000)
             return ToolOutput("no page is open")
         try:
@@ -142,7 +142,7 @@ class Actions:
             if why := self._window.refusal_of(host):
                 raise ToolRefused(f"{why}; the owner can name hosts of their own in browser.hosts")
 
-    # what they show
+    # snapshots, screenshots and text
 
     async def _snapshot(self) -> ToolOutput:
         return await self._shown(await self._tab(), self._maximum)
@@ -173,7 +173,7 @@ class Actions:
         name = self._request.path or f"{_NAME.sub('-', await page.title() or 'page')[:60]}.pdf"
         return ToolOutput(await self._keep(name, await page.pdf(print_background=True)))
 
-    # acting
+    # actions on elements
 
     async def _act(self) -> ToolOutput:
         page, asked = await self._tab(), self._request
@@ -202,7 +202,7 @@ class Actions:
         return ToolOutput("\n".join(filter(None, (done, shown.text))), is_error=shown.is_error)
 
     async def _use(self, kind: str) -> None:
-        """Something is done with one element."""
+        """Perform an action on one element."""
         asked, timeout = self._request, _ACT_SECONDS * 1000
         element = await self._own(asked.ref)
         match kind:
@@ -281,10 +281,10 @@ class Actions:
         await asyncio.to_thread(write_new, roots, name, data)
         return f"{name}: {len(data):,} bytes, {media_type_of(data[:HEAD])}"
 
-    # pages and elements
+    # tabs and elements
 
     async def _tab(self) -> Page:
-        """The tab that is asked for, or the current one, which it becomes."""
+        """Return the requested tab and make it current, or return the current tab."""
         number = self._request.tab if self._request.tab in self._window.tabs else self._window.current
         if self._request.tab and number != self._request.tab:
             raise ToolFailed(f"there is no tab {self._request.tab}; {(await self._tabs()).text}")
@@ -300,7 +300,7 @@ class Actions:
         return self._window.tabs[self._window.current].locator(f"aria-ref={ref}")
 
     async def _own(self, ref: str) -> ElementHandle:
-        """The element, which has to be in a document of the site that the call names."""
+        """Return the element, which must be in a document of the site that the call names."""
         try:
             found = await self._element(ref).element_handle(timeout=_FIND_SECONDS * 1000)
         except TookTooLong as error:
@@ -312,7 +312,7 @@ class Actions:
         return found
 
     def _check_page(self, frame: Frame) -> None:
-        """What the owner is asked about, or has named, must be where something is done."""
+        """Check that the frame is on the site that the owner named or was asked about."""
         here = frame if frame.url.startswith("http") else frame.page.main_frame
         if _origin(self._request.page) != _origin(here.url):
             raise ToolFailed(f"page must be the address where this is: {here.url[:300]}")
@@ -370,7 +370,7 @@ def _first_line(error: Error) -> str:
 
 
 def _without(text: str, passwords: Sequence[str]) -> str:
-    """The snapshot with what stands in password fields written as dots."""
+    """Replace the values of password fields in a snapshot with dots."""
     for each in passwords:
         text = text.replace(f": {json.dumps(each)}\n", ": ***\n").replace(f": {each}\n", ": ***\n")
     return text

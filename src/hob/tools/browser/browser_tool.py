@@ -1,4 +1,4 @@
-"""The tool `browser`. What it does depends on its action: reading fetches and shows, acting sends data out."""
+"""The tool `browser`. Effects depend on the action: reading fetches pages, acting sends data out."""
 
 from collections.abc import Callable, Sequence
 from types import ModuleType
@@ -32,10 +32,10 @@ def _acting() -> ModuleType:
 
 
 class BrowserTool:
-    """Acts in the browser of the call's session."""
+    """The tool, acting in the browser of the call's session."""
 
     def __init__(self, browsers: Browsers, roots: Callable[[], object], blobs: Blobs) -> None:
-        """`roots` gives the `Roots` where files are taken from and kept."""
+        """`roots` returns the folders for uploads and downloads."""
         self.browsers = browsers
         self._roots = roots
         self._blobs = blobs

@@ -1,6 +1,6 @@
-"""The browsers of a Hob: one for each session that uses one, each with a profile that goes when it closes.
+"""The browsers of a Hob: one per session, each with a profile that is deleted when it closes.
 
-Light: the library is loaded when the first is started.
+Quick to import: the library is loaded when the first browser starts.
 """
 
 import asyncio
@@ -28,12 +28,12 @@ from hob.tools.sandbox.network.hosts import Decided, HostDecision, HostRules
 from hob.tools.sandbox.network.proxy import INTERNET, Internet
 
 OWNER = "owner"
-"""The profile that stays, with the owner's logins."""
+"""The permanent profile, with the owner's logins."""
 
 MAX_BROWSERS = 3
 IDLE_SECONDS = 600.0
-_OWNERS_SECONDS = 3600.0  # as long as the owner may take to log in
-_MAX_NOTED = 500  # of one browser: a page may invent names without end
+_OWNERS_SECONDS = 3600.0  # time for the owner to log in
+_MAX_NOTED = 500  # per browser, since a page may make up host names without end
 _SCREENS = ("DISPLAY", "WAYLAND_DISPLAY")
 _OF_SCREENS = (*_SCREENS, "XAUTHORITY", "XDG_RUNTIME_DIR")
 
@@ -46,12 +46,12 @@ def _windows() -> ModuleType:
 
 
 def ignore_host_decision(_session: SessionKey, _decision: HostDecision) -> None:
-    """Where no one notes which hosts a browser reaches."""
+    """Ignore the decision."""
 
 
 @dataclass(slots=True)
 class _Browser:
-    """One session's. `profile` is empty where it goes with the browser; `taken`: the owner acts in it now."""
+    """The browser of a session. An empty `profile` is temporary; `taken`: the owner has taken it over."""
 
     profile: str = ""
     folder: Path = Path()
@@ -59,7 +59,7 @@ class _Browser:
     used: float = 0.0
     taken: bool = False
     noted: set[tuple[str, int, bool]] = field(default_factory=set)
-    """Where it has been, or was not let go: each place is told of once."""
+    """Hosts already reported as reached or refused."""
     idle: asyncio.Task[None] | None = None
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -69,7 +69,7 @@ class _Browser:
 
 
 class Browsers:
-    """Starts, lends and closes them. Closing after `idle` seconds is a task of `tasks`."""
+    """Starts, lends and closes browsers. Closing after `idle` seconds runs as a task of `tasks`."""
 
     def __init__(
         self,
@@ -83,9 +83,10 @@ class Browsers:
         internet: Internet = INTERNET,
         decided: Callable[[SessionKey, HostDecision], None] = ignore_host_decision,
     ) -> None:
-        """`folder` is for profiles; `settings` may be replaced, and count for browsers that are started then.
+        """`folder` holds the profiles; replaced `settings` apply to browsers started later.
 
-        `decided` hears once of each host that a session's browser reaches or is refused; not of what its owner does.
+        `decided` is called once for each host that a session's browser reaches or is refused, except while its owner
+        acts.
         """
         self._decided = decided
         self.settings = settings
@@ -101,9 +102,9 @@ class Browsers:
 
     @asynccontextmanager
     async def using(self, session: SessionKey, profile: str | None = None) -> AsyncIterator[Any]:
-        """The session's window, started where none is open; nobody else acts in it meanwhile. Raises ToolFailed.
+        """Lend the session's window exclusively for the block, starting it if needed. Raises ToolFailed.
 
-        With a `profile` it is started again where another one is open.
+        With a `profile`, a browser with another profile is restarted.
         """
         browser = self._browsers.setdefault(session, _Browser())
         async with browser.lock:
@@ -111,7 +112,7 @@ class Browsers:
                 raise ToolFailed(
                     "the owner acts in the browser now. End your turn, and go on when they have written /browser back"
                 )
-            if browser.taken:  # who closes the window has given it back
+            if browser.taken:  # closing the window gives it back
                 await self._move(session, browser, taken=False)
             if browser.open and profile is not None and profile != browser.profile:
                 await self._close(browser)
@@ -124,7 +125,7 @@ class Browsers:
                 browser.used = asyncio.get_running_loop().time()
 
     def state_of(self, session: SessionKey) -> str:
-        """For people and models: closed, open or taken, and the profile."""
+        """Describe the browser: closed, open or taken, and its profile."""
         browser = self._browsers.get(session)
         if browser is None or not browser.open:
             return translatable("closed")
@@ -135,7 +136,7 @@ class Browsers:
         return translatable("open, with a profile of this conversation")
 
     async def stop(self, session: SessionKey) -> bool:
-        """Close the session's browser; False where none is open."""
+        """Close the session's browser. Returns False if none is open."""
         browser = self._browsers.get(session)
         if browser is None or not browser.open:
             return False
@@ -144,9 +145,9 @@ class Browsers:
         return True
 
     async def take(self, session: SessionKey) -> None:
-        """Show the browser to its owner, who acts in it alone from here on.
+        """Show the browser to its owner and stop Hob from acting in it.
 
-        Raises NotFound where none is open, Unready where there is no screen or Chromium does not start.
+        Raises NotFound if none is open, Unready if there is no screen or Chromium does not start.
         """
         if not any(self._environ.get(name) for name in _SCREENS):
             raise Unready(translatable("There is no display here: the browser cannot be shown."))
@@ -155,7 +156,7 @@ class Browsers:
             await self._move(session, browser, taken=True)
 
     async def picture(self, html: str, *, scripts: bool) -> bytes:
-        """How a page of Hob's own looks (JPEG), in a browser that is started for it. Raises ToolFailed."""
+        """Render a page of Hob's own as JPEG in a browser started for it. Raises ToolFailed."""
         session = SessionKey("canvas")
         try:
             async with self.using(session) as window:
@@ -167,7 +168,7 @@ class Browsers:
             await self.stop(session)
 
     async def give_back(self, session: SessionKey) -> None:
-        """The owner has done what they wanted. Raises NotFound, Unready."""
+        """Return the browser to Hob. Raises NotFound, Unready."""
         browser = self._browsers.get(session)
         if browser is None or not browser.taken:
             raise NotFound(translatable("You have not taken the browser of this conversation."))
@@ -175,12 +176,12 @@ class Browsers:
             await self._move(session, browser, taken=False)
 
     def view(self) -> Mapping[str, Any]:
-        """For `hob status`: how many are open."""
+        """Return the number of open browsers for `hob status`."""
         count = sum(each.open for each in self._browsers.values())
         return {"browsers": count} if count else {}
 
     async def close(self) -> None:
-        """End all of them."""
+        """Close all browsers."""
         for browser in self._browsers.values():
             await self._close(browser)
         if self._driver is not None:
@@ -213,7 +214,7 @@ class Browsers:
             return Path(mkdtemp(dir=self._folder, prefix="session-"))
         folder = self._folder / profile
         folder.mkdir(mode=0o700, exist_ok=True)
-        for lock in (folder / "profile").glob("Singleton*"):  # of one that was killed: this home has one Hob
+        for lock in (folder / "profile").glob("Singleton*"):  # left by a killed process: a home has only one Hob
             lock.unlink()
         return folder
 
@@ -224,7 +225,7 @@ class Browsers:
             self._decided(session, decision)
 
     async def _open_window(self, folder: Path, decided: Decided, *, taken: bool = False) -> Any:
-        """Raises Unready with the next step."""
+        """Start a window. Raises Unready with the next step."""
         if not is_library_there():
             raise Unready(f"the browser needs a library: {install_command(EXTRA)}")
         path = self._environ.get("PATH", "") or SYSTEM_PATH
@@ -258,9 +259,9 @@ class Browsers:
         await self._close(min(free, key=lambda each: each.used))
 
     async def _move(self, session: SessionKey, browser: _Browser, *, taken: bool) -> None:
-        """The same profile and pages in another window. What was typed there stays there."""
+        """Reopen the profile and its pages in another kind of window; unsent input is lost."""
         state: Mapping[str, Any] = {"cookies": []}
-        with suppress(_windows().Error):  # closed by its owner
+        with suppress(_windows().Error):  # the owner closed it
             state = await browser.window.context.storage_state()
         addresses: Sequence[str] = [page.url for page in browser.window.tabs.values()]
         self._records.remove(browser.window.pid)
@@ -270,7 +271,7 @@ class Browsers:
         browser.window, browser.taken = await self._open_window(browser.folder, decided, taken=taken), taken
         self._note(browser)
         browser.used = asyncio.get_running_loop().time()
-        await browser.window.context.add_cookies(state["cookies"])  # those that end with a window too
+        await browser.window.context.add_cookies(state["cookies"])  # session cookies would be lost with the window
         for number, address in enumerate(each for each in addresses if each.startswith("http")):
             page = await browser.window.new_tab() if number else next(iter(browser.window.tabs.values()))
             with suppress(_windows().Error):

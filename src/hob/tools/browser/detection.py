@@ -1,4 +1,4 @@
-"""Finding Chromium and the library that steers it. Nothing is downloaded."""
+"""Detection of Chromium and of the library that controls it. Nothing is downloaded."""
 
 import shutil
 from importlib.util import find_spec
@@ -13,11 +13,11 @@ _PLACES = (
 
 
 def is_library_there() -> bool:
-    """Whether the extra `browser` is installed."""
+    """Return whether the extra `browser` is installed."""
     return find_spec("playwright") is not None
 
 
 def find_program(named: str, path: str) -> str:
-    """Chromium's path, by the setting or by the usual names in these folders; empty where there is none."""
+    """Return Chromium's path from the setting or under its usual names on `path`; empty if it is not found."""
     candidates = (named,) if named else (*_NAMES, *_PLACES)
     return next(filter(None, (shutil.which(each, path=path) for each in candidates)), "")

@@ -1,7 +1,7 @@
-"""The browser's way out: the sandbox's proxy, open for every host of the internet and for nothing of this machine.
+"""The browser's proxy: the sandbox's proxy, open to all public hosts and closed to this machine and its network.
 
-A name is resolved here, each of its addresses is checked, and the connection goes to one that was checked. What
-WebSockets, workers and pages of any port ask for comes this way too.
+Each name is resolved here, its addresses are checked, and the connection goes to a checked one. Requests of WebSockets
+and workers, on any port, pass here too.
 """
 
 from asyncio import StreamReader
@@ -10,17 +10,17 @@ from hob.tools.sandbox.network.hosts import Decided, HostDecision, HostRules, ho
 from hob.tools.sandbox.network.proxy import INTERNET, Internet, Proxy, ProxyRefused, ProxyRequest
 
 MAX_BYTES = 32_000_000
-"""Of one connection, before it is cut: a page that never ends must end somewhere."""
+"""Bytes of one connection before it is cut, since a page may be endless."""
 
 MAX_OF_DOWNLOAD = 200_000_000
 _WEB = frozenset({80, 443})
-_LOWEST_OTHER_PORT = 1024  # below it listen mail servers and the like, which a request could be made to talk to
+_LOWEST_OTHER_PORT = 1024  # below it are mail servers and the like, which a request could be made to talk to
 
 
 class BrowserProxy(Proxy):
-    """One browser's way out. `local` are hosts that may lead to this machine or its network.
+    """The proxy of one browser. `local` are hosts that may resolve to this machine or its network.
 
-    An address instead of a name is judged by the same rule: of the internet, or named by the owner.
+    Numeric addresses follow the same rule: public, or named by the owner.
     """
 
     _host = staticmethod(host_or_address)
@@ -44,10 +44,10 @@ class BrowserProxy(Proxy):
         if not found:
             raise ProxyRefused(f"{host} has no address", "502 Bad Gateway")
         self._decided(HostDecision(host, port, True, "allowed"))
-        return min(found, key=lambda address: ":" in address)  # IPv6 is not everywhere
+        return min(found, key=lambda address: ":" in address)  # IPv6 may be unavailable
 
     async def _hello(self, request: ProxyRequest, reader: StreamReader) -> bytes | None:
-        """Every host may be reached, so it does not matter for which of them a tunnel is used."""
+        """Skip the check of the TLS name, since every host is allowed."""
         return b""
 
     def _is_too_much(self, passed: int) -> bool:

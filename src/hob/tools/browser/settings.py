@@ -1,4 +1,4 @@
-"""Which browser pages are opened in, and what of this machine they may reach."""
+"""Settings of the browser."""
 
 from hob.core.settings import setting
 from hob.core.values import dataclass

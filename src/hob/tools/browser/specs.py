@@ -1,4 +1,4 @@
-"""The tool `browser`, as models and the guard are told of it: what it does depends on its action."""
+"""Spec of the tool `browser`, whose effects depend on the action."""
 
 from collections.abc import Mapping
 
@@ -25,14 +25,14 @@ _VARIANTS: Mapping[str, Variant] = {
     **dict.fromkeys(("start", "stop", "status", "profiles"), _NOTHING),
     "start owner": Variant(
         frozenset({Effect.READS_PRIVATE, Effect.PERSISTS}),
-        ArgumentRole(plain=_PLAIN, says=_OWNERS, configures=True),  # asked about in every mode
+        ArgumentRole(plain=_PLAIN, says=_OWNERS, configures=True),  # needs approval in every mode
     ),
     **dict.fromkeys(("open", "navigate"), _GOES),
     **dict.fromkeys(("tabs", "focus", "close", "snapshot", "screenshot", "console"), _LOOKS),
     **dict.fromkeys(("act wait", "act resize", "act close"), _LOOKS),
     "pdf": Variant(_READS | {Effect.WRITES}, ArgumentRole(paths=("path",), plain=_PLAIN), Tier.WRITE),
     **{f"act {kind}": _ACTS for kind in ("click", "type", "press", "hover", "drag", "select", "fill")},
-    "act evaluate": Variant(_FETCHES, _roles("run a script at {page}")),  # where its script leads is not known
+    "act evaluate": Variant(_FETCHES, _roles("run a script at {page}")),  # a script may send data anywhere
     "dialog": Variant(_FETCHES, _roles("answer the next question of {page} with {accept} {text}")),
     "upload": Variant(_FETCHES, _roles("send the file {path} to {page}", sources=("path",))),
     "download": Variant(_TAKES, _roles("download what {ref} leads to at {page}", paths=("path",))),

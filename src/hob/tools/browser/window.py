@@ -1,6 +1,6 @@
-"""One Chromium with a profile of its own: its tabs, its way out, and what happens in it.
+"""A Chromium process with its own profile: tabs, proxy and events.
 
-Chromium keeps its sandbox. Names are resolved by the proxy alone; what would go round it (QUIC, WebRTC) is off.
+Chromium keeps its sandbox. Names are resolved only by the proxy; protocols that would bypass it (QUIC, WebRTC) are off.
 """
 
 import asyncio
@@ -61,18 +61,18 @@ SIZE = (1280, 800)
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """What browsers are started with: the program, its variables, and the hosts of this machine that are open to it."""
+    """How browsers are started: the program, its environment, and the local hosts open to it."""
 
     path: str
     environ: Mapping[str, str]
     local: HostRules
     internet: Internet = INTERNET
     decided: Decided = lambda _: None
-    """Hears of every connection."""
+    """Called for every connection."""
 
 
 class BrowserWindow:
-    """Tabs by number, and what there is to tell of them. `watched`: Hob uses it, and not its owner."""
+    """A window's numbered tabs and noteworthy events. `watched`: Hob uses it, not its owner."""
 
     def __init__(self, *, watched: bool) -> None:
         self.tabs: dict[int, Page] = {}
@@ -80,9 +80,9 @@ class BrowserWindow:
         self.pid = 0
         self.console: deque[str] = deque(maxlen=_MAX_LINES)
         self.answer: tuple[bool, str] | None = None
-        """What the next dialog is answered: whether with yes, and the text."""
+        """The answer to the next dialog: whether to accept, and the text."""
         self.awaited: asyncio.Future[Download] | None = None
-        """The download that somebody waits for; every other is refused."""
+        """The awaited download; all others are refused."""
         self._watched = watched
         self._notes: deque[str] = deque(maxlen=_MAX_NOTES)
         self._refused: list[HostDecision] = []
@@ -93,24 +93,24 @@ class BrowserWindow:
 
     @property
     def ended(self) -> bool:
-        """Whether Chromium is gone."""
+        """Return whether Chromium has exited."""
         return self._ended
 
     def take_notes(self) -> list[str]:
-        """What happened since this was last asked."""
+        """Return the events since the last call."""
         found = [*self._notes, *(f"refused: {each.reason}" for each in self._refused[:_MAX_NOTES])]
         self._notes.clear()
         self._refused.clear()
         return list(dict.fromkeys(found))
 
     def refusal_of(self, host: str) -> str:
-        """Why this host was not reached; empty where it was."""
+        """Return why this host was refused, or an empty string."""
         return next((each.reason for each in self._refused if each.host == host), "")
 
     async def open(
         self, playwright: Playwright, program: Program, profile: Path, *, headed: bool = False
     ) -> "BrowserWindow":
-        """Start Chromium over this profile. Raises the library's Error."""
+        """Start Chromium with this profile. Raises the library's Error."""
         await asyncio.to_thread(_settle_profile, profile)
         listening = socket.create_server(("127.0.0.1", 0))
         self._noted = program.decided
@@ -144,7 +144,7 @@ class BrowserWindow:
         return self
 
     async def close(self) -> None:
-        """End it."""
+        """Close the browser."""
         with suppress(Error, TimeoutError):
             async with asyncio.timeout(_CLOSE_SECONDS):
                 await self.context.close()
@@ -152,7 +152,7 @@ class BrowserWindow:
         self._ended = True
 
     async def picture(self, html: str, *, scripts: bool) -> bytes:
-        """How a page looks (JPEG) that has no network and no origin. Raises the library's Error."""
+        """Render a page as JPEG without network or origin. Raises the library's Error."""
         script = "'unsafe-inline' 'unsafe-eval'" if scripts else "'none'"
         policy = f"sandbox {'allow-scripts' if scripts else ''}; script-src {script}; {_SEALED}"
 
@@ -169,7 +169,7 @@ class BrowserWindow:
         return await page.screenshot(type="jpeg", quality=70, timeout=_PICTURE_SECONDS * 1000)
 
     async def new_tab(self) -> Page:
-        """An empty tab, which is the current one then."""
+        """Open an empty tab and make it current."""
         page = await self.context.new_page()
         number = next((number for number, each in self.tabs.items() if each == page), 0)
         self.current = number or self.current
@@ -209,7 +209,7 @@ class BrowserWindow:
         page.on("framenavigated", self._moved)
 
     def forget(self, number: int) -> None:
-        """This tab is gone, or does not answer."""
+        """Remove a tab that is closed or does not respond."""
         self.tabs.pop(number, None)
         if self.current == number:
             self.current = next(iter(self.tabs), 0)
@@ -235,7 +235,7 @@ class BrowserWindow:
             await download.cancel()
 
     async def _moved(self, frame: Frame) -> None:
-        """A page may lead to web pages only, whatever way it finds."""
+        """Close pages that navigate to anything but web pages."""
         if frame.parent_frame is None and frame.url and not frame.url.startswith(_SHOWN):
             self._notes.append(f"the page led to {frame.url[:100]}, which is no page of the web")
             with suppress(Error):
@@ -243,7 +243,7 @@ class BrowserWindow:
 
 
 def _settle_profile(profile: Path) -> None:
-    """A new profile asks its maker's servers nothing, keeps no passwords, and calls no one past the proxy."""
+    """Configure a new profile: no requests to its vendor, no stored passwords, no connections past the proxy."""
     file = profile / "Default" / "Preferences"
     if not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -262,5 +262,5 @@ async def _pid_of(context: BrowserContext) -> int:
 
 
 async def start_driver() -> Playwright:
-    """The library's own process, which starts browsers."""
+    """Start the library's driver process."""
     return await async_playwright().start()

@@ -1,1 +1,1 @@
-"""Canvas pages that the user is shown."""
+"""Canvas pages shown to the user."""

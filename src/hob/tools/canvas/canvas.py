@@ -1,4 +1,4 @@
-"""The tool `canvas`: pages that the user sees in the dashboard, and what a browser says of them."""
+"""The tool `canvas`: pages shown in the dashboard, and answers from the browsers that show them."""
 
 import asyncio
 import os
@@ -23,40 +23,40 @@ _TITLE = re.compile(r"<title>([^<]{1,200})</title>", re.IGNORECASE)
 
 
 class CanvasPages(Protocol):
-    """Where pages are kept."""
+    """Storage of pages."""
 
     async def present(self, page: CanvasPage, html: str) -> CanvasPage:
-        """Keep it as the newest version."""
+        """Store a page as its newest version."""
 
     async def find(self, id: str, version: int = 0) -> CanvasPage:
-        """This version, or the newest. Raises NotFound."""
+        """Return this version, or the newest. Raises NotFound."""
 
     async def html(self, page: CanvasPage) -> str:
-        """What is shown. Raises NotFound."""
+        """Return the page's HTML. Raises NotFound."""
 
     async def hide(self, page: CanvasPage) -> None:
-        """It is not shown any more."""
+        """Stop showing the page."""
 
 
 class CanvasBrowsers(Protocol):
     """Browsers that show pages."""
 
     def count(self, page: CanvasPage) -> int:
-        """How many show this page."""
+        """Return the number of browsers that show this page."""
 
     async def ask(self, page: CanvasPage, script: str) -> CanvasAnswer:
-        """Run a script in it, or hear how it looks; as soon as one shows this version."""
+        """Run a script in the page, or take a snapshot, in the next browser that shows this version."""
 
 
 class CanvasPictures(Protocol):
-    """Draws pages."""
+    """Renders pages."""
 
     async def picture(self, html: str, *, scripts: bool) -> bytes | None:
-        """How this page looks when it is opened (JPEG); None where nobody can tell. Raises ToolFailed."""
+        """Render a page as JPEG; None if no renderer is available. Raises ToolFailed."""
 
 
 class Canvas:
-    """Presents pages, and asks them."""
+    """The tool."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class Canvas:
         pictures: CanvasPictures | None = None,
         seconds: float = _SECONDS,
     ) -> None:
-        """A page has so many `seconds` to answer. Without `pictures` a snapshot is a text alone."""
+        """`seconds` limits a page's answer. Without `pictures` a snapshot is text only."""
         self._blobs = blobs
         self._pictures = pictures
         self._pages = pages
@@ -134,7 +134,7 @@ class Canvas:
         )
 
     async def _look(self, page: CanvasPage) -> ToolOutput:
-        """What a browser that shows it says of it, and a picture of the page as it is when it is opened."""
+        """Return what a browser reports of the page, with a rendering of its initial state."""
         data, problem = None, ""
         if self._pictures is not None and not page.hidden:
             try:

@@ -1,4 +1,4 @@
-"""The tool that shows pages, as models and the guard are told of it."""
+"""Spec of the canvas tool."""
 
 from hob.core.argument_roles import ArgumentRole
 from hob.core.tools import Effect, Restart, Tier, ToolSpec

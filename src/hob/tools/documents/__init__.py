@@ -1,1 +1,1 @@
-"""Bytes as text: encodings, media types, documents, tables."""
+"""Text from bytes: encodings, media types, documents, tables."""

@@ -1,4 +1,4 @@
-"""Documents as text, by a process that may fail."""
+"""Document text, extracted by a separate process."""
 
 import asyncio
 import json
@@ -11,13 +11,13 @@ from hob.core.libraries import install_command
 from hob.tools.documents.media_types import DOCUMENTS, document_kind
 from hob.tools.documents.worker import MISSING, SECONDS
 
-_SAFELY = ("-I", "-m")  # isolated: neither the folder nor the environment of the caller decides what is imported
-_PATIENCE = 3 * SECONDS  # of the clock, on a busy machine
+_SAFELY = ("-I", "-m")  # isolated mode: imports depend neither on the caller's folder nor on its environment
+_PATIENCE = 3 * SECONDS  # wall-clock seconds, generous for busy machines
 _MAX_ANSWER = 64 << 20
 
 
 class DocumentReader:
-    """Implements `Documents`. The process that reads them stays `linger` seconds for the next one."""
+    """Implements `Documents`. The worker process lingers `linger` seconds for the next document."""
 
     def __init__(self, linger: float = 0.0) -> None:
         self._linger = linger
@@ -26,11 +26,11 @@ class DocumentReader:
         self._ending: asyncio.TimerHandle | None = None
 
     def kind(self, data: bytes, name: str = "") -> str:
-        """The media type of a document that can be read; empty for all else."""
+        """Return the media type of a readable document, or an empty string."""
         return document_kind(data, name)
 
     async def read(self, data: bytes, kind: str, *, charset: str = "", base: str = "") -> Document:
-        """What it says. Raises DocumentUnreadable."""
+        """Extract a document's text. Raises DocumentUnreadable."""
         asked = {"size": len(data), "kind": kind, "charset": charset, "base": base}
         async with self._one_at_a_time:
             answer = await self._answer(asked, data)
@@ -43,7 +43,7 @@ class DocumentReader:
         return Document(sections, answer["title"], kind, cut=answer["cut"])
 
     async def close(self) -> None:
-        """End the process."""
+        """Stop the worker process."""
         if self._ending is not None:
             self._ending.cancel()
         process, self._process = self._process, None
@@ -75,7 +75,7 @@ class DocumentReader:
 
     def _end(self) -> None:
         if self._process is not None and self._process.stdin is not None:
-            self._process.stdin.close()  # it ends with its input
+            self._process.stdin.close()  # the worker exits at end of input
 
     async def _started(self) -> asyncio.subprocess.Process:
         if self._process is not None and self._process.stdin is not None and not self._process.stdin.is_closing():
@@ -93,7 +93,7 @@ class DocumentReader:
 
 
 async def _exchange(process: asyncio.subprocess.Process, asked: bytes) -> dict[str, Any]:
-    """What it answers. Raises OSError, ValueError, EOFError for a process that is gone."""
+    """Send a request and return the answer. Raises OSError, ValueError, EOFError if the worker has died."""
     if process.stdin is None or process.stdout is None:
         raise EOFError
     process.stdin.write(asked)

@@ -1,4 +1,4 @@
-"""What some bytes are, by how they begin; what a name says may be wrong."""
+"""Media types by the first bytes of a file; file names may be wrong."""
 
 import re
 import struct
@@ -37,7 +37,7 @@ CSV = "text/csv"
 DOCUMENTS = {
     PDF: "PDF", DOCX: "Word", ODT: "OpenDocument", XLSX: "Excel", EPUB: "EPUB", HTML: "HTML", MAIL: "mail", CSV: "CSV",
 }  # fmt: skip
-"""Those whose text can be read, by what people call them."""
+"""Media types of readable documents, with names for people."""
 
 _PAGE = re.compile(
     rb"(?:\xef\xbb\xbf)?(?:\s|<!--.{0,2000}?-->|<\?xml[^>]{0,200}>)*<(?:!doctype html|html)[\s>]", re.I | re.S
@@ -46,7 +46,7 @@ _HEADER = re.compile(rb"[!-9;-~]{1,60}:[ \t]?[^\r\n]*\r?\n")
 
 
 def kind_of(data: bytes) -> str:
-    """The media type; empty for text and for what is not known."""
+    """Return the media type; empty for text and unknown formats."""
     for beginning, kind in _BEGINNINGS:
         if data.startswith(beginning):
             return kind
@@ -56,7 +56,7 @@ def kind_of(data: bytes) -> str:
         return _BRANDS.get(data[8:12], "video/mp4")
     if data.startswith(b"PK\x03\x04"):
         for kind in (ODT, EPUB):
-            if data[30:].startswith(b"mimetype" + kind.encode()):  # said in the first member, stored as it is
+            if data[30:].startswith(b"mimetype" + kind.encode()):  # stored uncompressed in the first member
                 return kind
         if b"xl/workbook.xml" in data:
             return XLSX
@@ -65,7 +65,7 @@ def kind_of(data: bytes) -> str:
 
 
 def document_kind(data: bytes, name: str = "") -> str:
-    """The media type of a document whose text can be read; empty for all else. Of texts the name decides, too."""
+    """Return the media type of a readable document, or an empty string. For text formats the file name decides."""
     kind = kind_of(data)
     if kind:
         return kind if kind in DOCUMENTS else ""
@@ -78,12 +78,12 @@ def document_kind(data: bytes, name: str = "") -> str:
 
 
 def is_picture(kind: str) -> bool:
-    """Whether models take such an image."""
+    """Return whether models accept this image type."""
     return kind in _SEEN_BY_MODELS
 
 
 def picture_size(data: bytes, kind: str) -> tuple[int, int] | None:
-    """Width and height in pixels, as the header says; None where it is not understood."""
+    """Return an image's width and height in pixels from its header, or None."""
     try:
         match kind:
             case "image/png":
@@ -105,7 +105,7 @@ def _pair(form: str, data: bytes, at: int) -> tuple[int, int]:
 
 
 def _webp_size(data: bytes) -> tuple[int, int] | None:
-    """https://developers.google.com/speed/webp/docs/riff_container"""
+    """Read a WebP header (https://developers.google.com/speed/webp/docs/riff_container)."""
     match data[12:16]:
         case b"VP8X":
             return int.from_bytes(data[24:27], "little") + 1, int.from_bytes(data[27:30], "little") + 1
@@ -119,7 +119,7 @@ def _webp_size(data: bytes) -> tuple[int, int] | None:
 
 
 def _jpeg_sizes(data: bytes) -> Iterator[tuple[int, int]]:
-    """From the frame headers (ITU T.81, B.2.2)."""
+    """Yield the sizes in JPEG frame headers (ITU T.81, B.2.2)."""
     at = 2
     while at + 9 <= len(data) and data[at] == 0xFF:
         marker = data[at + 1]

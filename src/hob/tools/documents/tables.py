@@ -1,4 +1,4 @@
-"""Files that read better than they are stored: notebooks and tables."""
+"""Readable forms of notebooks and tables."""
 
 import csv
 from typing import Any
@@ -6,11 +6,11 @@ from typing import Any
 from hob.core.content.json_text import json_object
 
 _MAX_COLUMNS = 40
-_OUTPUT = 2_000  # characters of one cell's output
+_OUTPUT = 2_000  # characters of a cell's output
 
 
 def notebook_text(text: str) -> str | None:
-    """A Jupyter notebook (https://nbformat.readthedocs.io, version 4) as its cells; None if it is none."""
+    """Format a Jupyter notebook (https://nbformat.readthedocs.io, version 4) as cells; None for other text."""
     cells = (json_object(text) or {}).get("cells")
     if not isinstance(cells, list):
         return None
@@ -27,7 +27,7 @@ def notebook_text(text: str) -> str | None:
 
 
 def describe_columns(text: str, name: str) -> str:
-    """One line about the columns of a table in a text file; empty for other files."""
+    """Summarise the columns of a table file in one line; empty for other files."""
     if not name.lower().endswith((".csv", ".tsv")):
         return ""
     sample = text[:4_000]
@@ -55,5 +55,5 @@ def _output(output: Any) -> str:
 
 
 def _joined(source: Any) -> str:
-    """Texts are stored whole or as a list of lines."""
+    """Join a text that is stored whole or as a list of lines."""
     return "".join(str(part) for part in source) if isinstance(source, list) else str(source or "")

@@ -1,4 +1,4 @@
-"""Encodings: bytes as text and back, so that what was not changed comes back byte for byte."""
+"""Decoding and encoding of text files, byte for byte where nothing was changed."""
 
 import codecs
 from difflib import SequenceMatcher
@@ -6,7 +6,7 @@ from difflib import SequenceMatcher
 from hob.core.errors import ToolFailed
 from hob.core.values import dataclass
 
-_BOMS = (  # the longer ones first: UTF-16's is the beginning of UTF-32's
+_BOMS = (  # longer marks first: UTF-32's begins with UTF-16's
     (codecs.BOM_UTF32_LE, "utf-32-le"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF8, "utf-8"),
@@ -15,12 +15,12 @@ _BOMS = (  # the longer ones first: UTF-16's is the beginning of UTF-32's
 )
 _SAMPLE = 65_536
 _CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\f\x1b")) + b"\x7f"
-_BARELY = 0.02  # a text in an unknown encoding has no more control characters than this
+_BARELY = 0.02  # maximum share of control characters in text of unknown encoding
 
 
 @dataclass(frozen=True, slots=True)
 class DecodedText:
-    """A text as it was stored: what to write it back with. `text` has the file's own line ends and no mark."""
+    """A decoded text and how it was stored. `text` keeps the file's line ends, without the byte order mark."""
 
     text: str
     encoding: str = "utf-8"
@@ -29,7 +29,7 @@ class DecodedText:
 
     @property
     def newline(self) -> str:
-        """The line end most lines have; `\\n` where there is none."""
+        """The most frequent line end; `\\n` if there is none."""
         pairs = self.text.count("\r\n")
         lines = self.text.count("\n") - pairs
         alone = self.text.count("\r") - pairs
@@ -39,12 +39,12 @@ class DecodedText:
 
     @property
     def plain(self) -> str:
-        """With `\\n` at every line's end, as models write."""
+        """The text with `\\n` line ends, as models write it."""
         text = self.text.replace("\r\n", "\n")
         return text.replace("\r", "\n") if self.newline == "\r" else text
 
     def words(self) -> str:
-        """What is unusual about how it is stored, or nothing."""
+        """Unusual properties of the encoding, or an empty string."""
         ends = {"\r\n": "CRLF line ends", "\r": "CR line ends"}.get(self.newline, "")
         bytes_ = self.encoding if self.encoding != "utf-8" else ""
         marked = "with a byte order mark" if self.mark else ""
@@ -52,7 +52,7 @@ class DecodedText:
         return ", ".join(part for part in (bytes_, marked, ends, broken) if part)
 
     def with_newlines(self, text: str) -> str:
-        """This text, with plain line ends, as the file would have it. Lines of the file keep the ends they have."""
+        """Convert plain line ends to the file's; unchanged lines keep theirs."""
         newline = self.newline
         if newline == "\r":
             return text.replace("\n", "\r")
@@ -68,14 +68,14 @@ class DecodedText:
 
     @property
     def shown(self) -> str:
-        """`plain`, with a mark for what is no character."""
+        """`plain`, with undecodable bytes marked."""
         if self.errors == "strict":
             return self.plain
         return self.plain.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def decode(data: bytes) -> DecodedText | None:
-    """The text that these bytes are, from which `encode` makes the same bytes again; None if they are no text."""
+    """Decode bytes so that `encode` restores them; None if they are not text."""
     for mark, encoding in _BOMS:
         if data.startswith(mark):
             return _decoded(data[len(mark) :], encoding, mark)
@@ -94,7 +94,7 @@ def decode(data: bytes) -> DecodedText | None:
 
 
 def encode(text: str, like: DecodedText) -> tuple[bytes, str]:
-    """The bytes in the way the file had, and a remark where that was not possible. Raises ToolFailed."""
+    """Encode like the original file, with a remark if that was not possible. Raises ToolFailed."""
     try:
         return like.mark + text.encode(like.encoding, like.errors), ""
     except UnicodeEncodeError:
@@ -106,7 +106,7 @@ def encode(text: str, like: DecodedText) -> tuple[bytes, str]:
 
 
 def lines_of(text: str) -> list[str]:
-    """The lines with their ends. Only `\\n` ends one; what else Python takes for an end may stand within lines."""
+    """Split into lines with their ends. Only `\\n` ends a line, unlike in `str.splitlines`."""
     lines = text.split("\n")
     last = lines.pop()
     return [line + "\n" for line in lines] + ([last] if last else [])
@@ -117,12 +117,12 @@ def _decoded(data: bytes, encoding: str, mark: bytes = b"") -> DecodedText | Non
         text = data.decode(encoding)
     except UnicodeDecodeError:
         return None
-    # A codec that reads more than it writes would change bytes no one has touched.
+    # a codec that decodes more than it encodes would change untouched bytes
     return DecodedText(text, encoding, mark) if text.encode(encoding) == data else None
 
 
 def _without_mark(data: bytes) -> DecodedText | None:
-    """UTF-16 without its mark: in western text every other byte is zero."""
+    """Detect UTF-16 without a byte order mark: in western text every other byte is zero."""
     sample = data[:_SAMPLE]
     half = len(sample) // 2
     if len(data) % 2 or half == 0:

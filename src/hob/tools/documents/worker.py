@@ -1,8 +1,8 @@
-"""The process that reads documents, apart from Hob, since what it reads is untrusted.
+"""The worker process that reads documents, kept apart because documents are untrusted.
 
-It takes one document after the other from its standard input and gives their sections, with limits on memory and time.
-So a document that makes a parser loop or swell costs an error and nothing else. After any failure it ends: what comes
-next is read by a fresh one. It ends with its input, too, however Hob ended.
+It reads one document after another from standard input and answers with sections, under limits on memory and time, so a
+document that makes a parser loop or swell costs one error. It exits after any failure, and a fresh process reads the
+next document. It also exits at end of input, however Hob ended.
 """
 
 import contextlib
@@ -18,26 +18,26 @@ from hob.tools.documents.media_types import CSV, DOCX, EPUB, HTML, MAIL, ODT, PD
 from hob.tools.documents.text import decode
 
 MISSING = "missing"
-"""Begins the answer where the library for this kind is not installed."""
+"""Prefix of the answer if the library for this format is not installed."""
 
 SECONDS = 20
-"""Of processor time for a document."""
+"""Seconds of CPU time per document."""
 
 MAX_TEXT = 5_000_000
-"""Characters that are read of a document."""
+"""Maximum characters of a document."""
 
 _MEMORY = 1 << 30
 _BROKEN = (KeyError, ValueError, IndexError, TypeError, AttributeError, OverflowError, EOFError, AssertionError,
            NotImplementedError, zipfile.BadZipFile, SyntaxError, MemoryError, RecursionError)  # fmt: skip
-# SyntaxError is what XML raises that cannot be parsed; to load its parser for the name alone took 0.3 MiB of a daemon
+# XML parsers raise SyntaxError; importing theirs for its name alone cost 0.3 MiB in the daemon
 
 Answer = dict[str, Any]
 
 
 def main() -> int:
-    """Read documents until there is none or one fails; the exit status."""
+    """Read documents until the input ends or one fails. Returns the exit status."""
     for what, maximum in ((resource.RLIMIT_FSIZE, 0), (resource.RLIMIT_AS, _MEMORY)):
-        with contextlib.suppress(ValueError, OSError):  # macOS takes no limit of memory
+        with contextlib.suppress(ValueError, OSError):  # macOS has no memory limit
             resource.setrlimit(what, (maximum, maximum))
     source, out = sys.stdin.buffer, sys.stdout.buffer
     while line := source.readline():
@@ -66,7 +66,8 @@ def _answer(data: bytes, asked: Answer) -> Answer:
     except ModuleNotFoundError as error:
         return {"error": MISSING, "library": error.name or ""}
     except _BROKEN as error:
-        kind = "" if type(error) is ValueError else f"{type(error).__name__}: "  # its words are for people
+        # a plain ValueError has a message for people
+        kind = "" if type(error) is ValueError else f"{type(error).__name__}: "
         return {"error": f"{kind}{error}"[-300:]}
 
 

@@ -1,1 +1,1 @@
-"""Tools of MCP servers: connected to, pinned to what the owner accepted, confined."""
+"""MCP client: sandboxed connections to servers whose tool descriptions the owner has accepted."""

@@ -1,6 +1,6 @@
-"""What the owner has accepted of a server: its tools as they were described then, each by the hash of its description.
+"""The accepted state of MCP servers: each tool with the hash of its description.
 
-It is all that Hob reads of a server until a tool of it is called, so one that is not used costs nothing.
+Hob reads nothing else about a server until one of its tools is called, so an unused server costs nothing.
 """
 
 import hashlib
@@ -19,20 +19,23 @@ from hob.core.values import dataclass
 log = logging.getLogger(__name__)
 
 FOLDER = "mcp"
-"""The folder in the home for what belongs to the servers."""
+"""The folder in the home that holds everything about MCP servers."""
 
 PINNED = "package"
-"""The file beside a server's packages that names what was installed."""
+"""The file beside a server's packages that names the installed package."""
 
-_LONGEST_NAME = 64  # providers take no longer names of tools
+_LONGEST_NAME = 64  # the longest tool name that providers accept
 LONGEST_DESCRIPTION = 1_500
-"""Of a tool, as models are told of it."""
+"""Characters of a tool's description that models see."""
 _ODD = re.compile(r"[^A-Za-z0-9_-]+")
 
 
 @dataclass(frozen=True, slots=True)
 class AcceptedTool:
-    """A tool as its server described it, and what the guard takes it for. `app_only`: models are not offered it."""
+    """A tool as its server described it, with the tier, effects and roles that the guard uses.
+
+    An `app_only` tool is not offered to models.
+    """
 
     name: str
     description: str
@@ -44,13 +47,13 @@ class AcceptedTool:
     app_only: bool = False
 
     def covers(self, now: "AcceptedTool") -> bool:
-        """Whether what the owner accepted holds for the tool as it is now: the same description, no further effects."""
+        """Return whether this acceptance still holds for `now`: same description, no additional effects."""
         return self.hash == now.hash and set(now.effects) <= set(self.effects)
 
 
 @dataclass(frozen=True, slots=True)
 class AcceptedServer:
-    """A server as it was when the owner accepted it. `protocol` is the version of MCP that it spoke."""
+    """A server as it was when the owner accepted it. `protocol` is the MCP version it spoke."""
 
     name: str
     title: str = ""
@@ -62,24 +65,24 @@ class AcceptedServer:
 
 
 def installed_at(home: Path, name: str) -> Path:
-    """Where a server's packages are, if Hob installed them."""
+    """Return the folder of a server's installed packages."""
     return home / FOLDER / "installed" / name
 
 
 def installed_package(home: Path, name: str) -> str:
-    """The package that was installed for a server, with its version and arguments; empty where none was."""
+    """Return the installed package of a server with its version and arguments, or an empty string."""
     file = installed_at(home, name) / PINNED
     return file.read_text("utf-8") if file.exists() else ""
 
 
 def hash_of(name: str, description: str, schema: Mapping[str, Any], hints: Mapping[str, Any]) -> str:
-    """What a tool's description comes to; the order of its parts counts for nothing."""
+    """Hash a tool's description. The order of keys does not matter."""
     text = json.dumps([name, description, schema, hints], sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 def load_accepted(home: Path, name: str) -> AcceptedServer | None:
-    """What was accepted of this server; None where nothing was, or the file cannot be read, which is logged."""
+    """Load the accepted state of a server. Returns None if nothing was accepted or the file is unreadable (logged)."""
     path = home / FOLDER / f"{name}.json"
     try:
         value = json.loads(path.read_bytes())
@@ -92,7 +95,7 @@ def load_accepted(home: Path, name: str) -> AcceptedServer | None:
 
 
 def save_accepted(home: Path, server: AcceptedServer) -> None:
-    """Keep what was accepted. Raises OSError."""
+    """Write the accepted state of a server. Raises OSError."""
     folder = home / FOLDER
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     part = folder / f".{server.name}.part"
@@ -102,9 +105,9 @@ def save_accepted(home: Path, server: AcceptedServer) -> None:
 
 
 def spec_of(server: str, tool: AcceptedTool, called: str, timeout: float, *, remote: bool) -> ToolSpec:
-    """The tool as models and guard see it. `called` is the name that the owner gave it, or its own.
+    """Build the spec that models and the guard see. `called` is the tool's name after renaming.
 
-    `remote`: what it is told leaves this machine.
+    `remote`: arguments leave this machine.
     """
     effects = frozenset(Effect(each) for each in tool.effects)
     reads = effects <= {Effect.READS_PRIVATE, Effect.READS_UNTRUSTED}
@@ -122,7 +125,7 @@ def spec_of(server: str, tool: AcceptedTool, called: str, timeout: float, *, rem
 
 
 def tool_name(server: str, tool: str) -> str:
-    """`server__tool`, as providers take names; a long one ends with what tells it from others."""
+    """Return `server__tool` in characters that providers accept; long names are cut and end with a hash."""
     name = _ODD.sub("_", f"{server}__{tool}")
     if len(name) <= _LONGEST_NAME:
         return name
@@ -130,7 +133,7 @@ def tool_name(server: str, tool: str) -> str:
 
 
 def _tool(value: Mapping[str, Any]) -> AcceptedTool:
-    """A tool out of JSON, equal to what it was made of."""
+    """Load a tool from JSON; the result equals the tool that was saved."""
     roles = value["roles"] and {
         name: tuple(each) if isinstance(each, list) else each for name, each in value["roles"].items()
     }

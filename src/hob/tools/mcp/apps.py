@@ -1,8 +1,8 @@
-"""Apps of servers: a page that belongs to a tool's result, shown like a canvas page whose author nobody knows.
+"""MCP Apps: pages that belong to tool results, shown like canvas pages of unknown authorship.
 
-An app speaks in messages with what shows it. A small script in the page stands there: it hands over the call with its
-result, passes calls of the server's tools and what it wants to read of the server on to the dashboard, and refuses what
-else an app may ask for: links, messages to the conversation, another size.
+An app exchanges messages with its host. A small script inside the page acts as that host: it hands over the call and
+its result, forwards tool calls and resource reads to the dashboard, and refuses everything else an app may ask for:
+opening links, writing into the conversation, resizing.
 """
 
 import json
@@ -15,14 +15,14 @@ from hob.core.content.canvas import CanvasPage
 from hob.core.turns import Turn
 
 APPS = "io.modelcontextprotocol/ui"
-"""The extension."""
+"""The identifier of the extension."""
 
 MIME = "text/html;profile=mcp-app"
 MAX_HTML = 2_000_000
-"""Characters of a page, and of an answer to one."""
+"""Maximum characters of a page, and of an answer to a page."""
 
 READ = "resources/read"
-"""By what a page asks for something of its server's to read; as MCP calls it."""
+"""The MCP method by which a page reads a resource of its server."""
 
 _LONGEST_NAME = 60
 _HEAD = re.compile(r"<head(\s[^>]*)?>|<html(\s[^>]*)?>|<!doctype[^>]*>", re.IGNORECASE)
@@ -30,34 +30,34 @@ _TITLE = re.compile(r"<title>([^<]{1,200})</title>", re.IGNORECASE)
 
 
 def address_of(tool: Any) -> str:
-    """The address of the page that belongs to a tool; empty where none does."""
+    """Return the URI of the page that belongs to a tool, or an empty string."""
     about = (tool.meta or {}).get("ui")
     found = about.get("resourceUri") if isinstance(about, Mapping) else None
     return found if isinstance(found, str) and found.startswith("ui://") else ""
 
 
 def is_for(whom: Literal["app", "model"], tool: Any) -> bool:
-    """Whether the server means this tool to be called by its app, or by the model; both where it says nothing."""
+    """Return whether the server offers this tool to its app or to the model; to both if it does not say."""
     about = (tool.meta or {}).get("ui")
     said = about.get("visibility") if isinstance(about, Mapping) else None
     return not isinstance(said, list) or whom in said
 
 
 def html_of(read: Any) -> str:
-    """The page among what was read; empty where there is none that may be shown."""
+    """Return the first HTML page of a resource, or an empty string if none may be shown."""
     texts = (getattr(each, "text", None) for each in read.contents if (each.mime_type or "").startswith("text/html"))
     return next((text for text in texts if text and len(text) <= MAX_HTML), "")
 
 
 def page_of(server: str, tool: str, turn: Turn, html: str) -> CanvasPage:
-    """The canvas page that shows it; its scripts are off, and call nothing, until the owner lets them run."""
+    """Make the canvas page for an app. Its scripts stay off until the owner allows them."""
     found = _TITLE.search(html)
     title = " ".join(found[1].split()) if found else ""
     return CanvasPage(turn.session, f"{server}: {tool}"[:_LONGEST_NAME], turn.id, title=title, server=server)
 
 
 def hosted(html: str, arguments: Mapping[str, Any], result: Mapping[str, Any]) -> str:
-    """The page with what hands it the call and its result."""
+    """Insert the host script, with the call and its result, into a page."""
     told = json.dumps({"arguments": arguments, "result": result}, ensure_ascii=False).replace("<", "\\u003c")
     script = (files(__package__) / "app_host.html").read_text("utf-8").replace("told = {}", f"told = {told}", 1)
     places = {found[0][:5].lower(): found.end() for found in reversed([*_HEAD.finditer(html[:20_000])])}

@@ -1,4 +1,4 @@
-"""A connection to one server: opened by the first call, kept while it is used, opened again after it broke."""
+"""A connection to one server: opened by the first call, closed when idle, reopened after failures."""
 
 import asyncio
 import logging
@@ -46,28 +46,28 @@ from hob.tools.messages.conversation import is_attended
 log = logging.getLogger(__name__)
 
 IDLE_SECONDS = 600.0
-"""Seconds after its last call in which a connection is kept."""
+"""Seconds a connection stays open after its last call."""
 
 _OPENING_SECONDS = 30.0
 _LOGIN_SECONDS = 600.0
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 300.0
-_STEADY = 60.0  # seconds after which a connection is no failure, however it ends
-_DEAF_SECONDS = 30.0  # after a server has stopped telling of changes
+_STEADY = 60.0  # a connection that lasted this many seconds does not count as a failure
+_DEAF_SECONDS = 30.0  # seconds before subscribing again after the server ended the subscription
 _MAX_PAGES = 50
 _MAX_TOOLS = 1_000
-_LEGACY = "2025-11-25"  # and before: a server that spoke it is not asked for a newer one again
+_LEGACY = "2025-11-25"  # servers of this version or older are not offered a newer one again
 
 
 _FAILURES = (
     *(HobError, MCPError, httpx2.HTTPError, OSError, ValueError, RuntimeError, ExceptionGroup),
     *(anyio.ClosedResourceError, anyio.BrokenResourceError),
 )
-"""What a server, and the library that talks to it, raise when it is not there or not as it should be."""
+"""Exceptions from a server or the MCP library that mean the server is unavailable or misbehaving."""
 
 
 @dataclass(frozen=True, slots=True)
 class Transport:
-    """How a server is reached: the streams, with whom to tell when they end. `words` are what its program said last."""
+    """How a server is reached: a factory of streams, called with an `ended` callback, and the tail of its stderr."""
 
     streams: Callable[[Callable[[], None]], AbstractAsyncContextManager[Streams]]
     words: StderrTail = field(default_factory=StderrTail)
@@ -75,7 +75,7 @@ class Transport:
 
 @dataclass(slots=True)
 class _Call:
-    """A call that is being made: for which turn, and what the server wants to know for it."""
+    """A call in progress, and the question that the server asked during it."""
 
     turn: Turn
     asking: McpQuestion | None = None
@@ -83,7 +83,7 @@ class _Call:
 
 
 class Connection:
-    """To one server. `run` has to be running while calls are made."""
+    """A connection to one server. Calls need `run` to be running."""
 
     def __init__(
         self,
@@ -96,13 +96,13 @@ class Connection:
         patient: bool = False,
         sampling: Sampling | None = None,
     ) -> None:
-        """`seconds` is how long a call may take; `protocol` is the version that the server spoke before.
+        """`seconds` limits each call; `protocol` is the MCP version that the server spoke before.
 
-        `patient`: opening waits for somebody to log in. Without `sampling` the server can ask no model.
+        `patient`: opening waits for a person to log in. Without `sampling` the server cannot ask a model.
         """
         self._sampling = sampling
         self._name = name
-        self._way = way
+        self._transport = way
         self._clock = clock
         self._seconds = seconds
         self._protocol = protocol
@@ -121,13 +121,13 @@ class Connection:
 
     @property
     def state(self) -> str:
-        """For people: connected, waiting after a failure, or idle."""
+        """The state for people: `connected`, `failing` or `idle`."""
         if self._client is not None:
             return "connected"
         return "failing" if self._failures else "idle"
 
     async def run(self) -> None:
-        """Open the connection whenever a call wants it, until cancelled."""
+        """Open the connection whenever a call needs it, until cancelled."""
         while True:
             await self._wanted.wait()
             opened = self._opened
@@ -156,21 +156,21 @@ class Connection:
         self._failures += 1
         self._not_before = self._clock.monotonic() + min(_FIRST_PAUSE * 2 ** (self._failures - 1), _LONGEST_PAUSE)
         told = _reason(error)
-        if words := " ".join(self._way.words.text.split())[-500:]:
+        if words := " ".join(self._transport.words.text.split())[-500:]:
             told = f"{told}; it said: {words}"
         log.warning("the MCP server %s failed: %s", self._name, told)
         if opened is not None and not opened.done():
             opened.set_exception(ToolFailed(f"the server {self._name} cannot be used: {told}"))
-            opened.exception()  # seen here: the one who waited may be gone
+            opened.exception()  # mark as retrieved: the waiting call may be gone
 
     @asynccontextmanager
     async def _open(self) -> AsyncIterator[Client]:
         client = Client(
-            self._way.streams(self._broken.set),
+            self._transport.streams(self._broken.set),
             mode="legacy" if self._protocol and self._protocol <= _LEGACY else "auto",
             client_info=Implementation(name="hob", version=__version__),
-            sampling_callback=None if self._sampling is None else self._sample,
-            elicitation_callback=self._elicit,
+            sampling_callback=None if self._sampling is None else self._answer_sampling,
+            elicitation_callback=self._answer_elicitation,
             extensions=[self._tasks, advertise(APPS, {"mimeTypes": [MIME]})],
             message_handler=self._on_notification,
             cache=None,
@@ -181,7 +181,7 @@ class Connection:
                 yield client
 
     async def _close_when_idle(self) -> None:
-        """Until it has not been used for a while, or has broken."""
+        """Return once the connection has been idle long enough or has broken."""
         while (left := self._used + IDLE_SECONDS - self._clock.monotonic()) > 0 or self._calls:
             try:
                 async with asyncio.timeout(max(left, 1.0)):
@@ -204,12 +204,12 @@ class Connection:
         return await asyncio.shield(self._opened)
 
     async def tools(self) -> Mapping[str, Tool]:
-        """What the server offers now, by name. Raises ToolFailed."""
+        """Return the tools that the server offers now, by name. Raises ToolFailed."""
         client = await self._ready()
         if self._offered is None:
             found: dict[str, Tool] = {}
             cursor = None
-            with self._walled():
+            with self._translating_errors():
                 for _ in range(_MAX_PAGES):
                     page = await client.list_tools(cursor=cursor)
                     found.update((each.name, each) for each in page.tools)
@@ -220,7 +220,7 @@ class Connection:
         return self._offered
 
     async def about(self) -> AcceptedServer:
-        """What the server says of itself, without its tools. Raises ToolFailed."""
+        """Return what the server says about itself, without its tools. Raises ToolFailed."""
         client = await self._ready()
         told, can = client.server_info, client.server_capabilities
         return AcceptedServer(
@@ -233,13 +233,13 @@ class Connection:
         )
 
     async def call(self, tool: str, arguments: Mapping[str, Any], turn: Turn, task: TaskCall) -> CallToolResult:
-        """Make a call, or go on with its task. Raises ToolFailed, and AnswerNeeded where the server asks the user."""
+        """Call a tool, or resume its task. Raises ToolFailed, and AnswerNeeded if the server asks the user."""
         client = await self._ready()
         CURRENT.set(task)
         made = _Call(turn)
         self._calls.append(made)
         try:
-            with self._walled(made):
+            with self._translating_errors(made):
                 offered = await self.tools() if client.protocol_version <= _LEGACY else {}
                 if task.begun and client.protocol_version > _LEGACY:
                     return await self._tasks.resume(client.session, self._seconds)
@@ -253,16 +253,16 @@ class Connection:
                 self._sampling.give_up()
 
     async def ask(self, what: str, **arguments: Any) -> Any:
-        """Another request: `list_resources`, `read_resource`, `list_prompts`, `get_prompt`. Raises ToolFailed."""
+        """Send `list_resources`, `read_resource`, `list_prompts` or `get_prompt`. Raises ToolFailed."""
         client = await self._ready()
-        with self._walled():
+        with self._translating_errors():
             return await getattr(client, what)(**arguments)
 
-    def _walled(self, call: _Call | None = None) -> "_Wall":
-        return _Wall(self, call)
+    def _translating_errors(self, call: _Call | None = None) -> "_ErrorTranslation":
+        return _ErrorTranslation(self, call)
 
     def judge(self, error: BaseException, call: _Call | None) -> HobError | None:
-        """The error as Hob's, and whether the connection is of use any more."""
+        """Translate an error into Hob's, and note whether the connection is broken. Returns None for foreign errors."""
         if call is not None and call.asking is not None:
             self._answers.asked(call.turn, call.asking)
             return AnswerNeeded("\n".join(filter(None, [call.problem, call.asking.text])), again=True)
@@ -282,7 +282,7 @@ class Connection:
         return None
 
     async def _subscribe_to_changes(self, client: Client) -> None:
-        """A server of the newer protocol tells who listens that its tools are others; the older tells in any case."""
+        """Subscribe to tool changes. Only the newer protocol needs it; older servers always send them."""
         tools = client.server_capabilities.tools
         while client.protocol_version > _LEGACY and tools is not None and tools.list_changed:
             with suppress(*_FAILURES):
@@ -297,15 +297,15 @@ class Connection:
             self._offered = None
         await anyio.lowlevel.checkpoint()
 
-    async def _sample(
+    async def _answer_sampling(
         self, _: ClientRequestContext, wanted: CreateMessageRequestParams
     ) -> CreateMessageResult | ErrorData:
         if self._sampling is None or not self._calls:
             return ErrorData(code=INVALID_REQUEST, message="a model is asked only in the course of a call")
         return await self._sampling.answer(wanted)
 
-    async def _elicit(self, context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:
-        """Ask the user on behalf of the one call that is being made; among several it would be unclear whose it is."""
+    async def _answer_elicitation(self, context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:
+        """Ask the user on behalf of the only call in progress; among several calls it could be any's."""
         if len(self._calls) != 1 or not is_attended(self._calls[0].turn):
             return ElicitResult(action="cancel")
         call = self._calls[0]
@@ -327,8 +327,8 @@ class Connection:
         return ElicitResult(action="accept", content=None if asking.url else content)
 
 
-class _Wall:
-    """Errors of a request become Hob's; a question of the server's goes before all else."""
+class _ErrorTranslation:
+    """Translate errors of a request. A pending question of the server takes precedence over any error."""
 
     def __init__(self, connection: Connection, call: _Call | None) -> None:
         self._connection = connection
@@ -346,12 +346,12 @@ class _Wall:
 
 
 def hints_of(tool: Tool) -> Mapping[str, Any]:
-    """What the server says of the tool's effects."""
+    """Return the server's own hints about the tool's effects."""
     return {} if tool.annotations is None else tool.annotations.model_dump(by_alias=True, exclude_none=True)
 
 
 def _reason(error: BaseException) -> str:
-    """The innermost error, in a few words."""
+    """Describe the innermost error in a few words."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     if isinstance(error, httpx2.ConnectError) and "attempts failed" in str(error):
@@ -364,7 +364,7 @@ def _reason(error: BaseException) -> str:
 
 
 def accepted_tool(server: str, tool: Tool) -> AcceptedTool:
-    """The tool as it would be accepted now: what it says, and what it is taken for."""
+    """Return the tool as it would be accepted now, with inferred effects and roles."""
     hints = hints_of(tool)
     effects = guess_effects(tool.name, tool.input_schema, hints)
     roles, effects = guess_roles(server, tool.name, tool.input_schema, effects)

@@ -1,4 +1,4 @@
-"""How each server of a home is reached: its program in the sandbox, or its address. Heavy: loaded when needed."""
+"""Making connections to the servers of a home. Slow to import: loaded on first use."""
 
 import shutil
 from dataclasses import replace
@@ -31,7 +31,7 @@ from hob.tools.sandbox.sandbox_environment import (
 )
 
 DATA = "{data}"
-"""Stands in a server's command and variables for the folder of its own, in which it may write."""
+"""Placeholder in a server's command and environment for its own writable folder."""
 
 _STEERING = ("LD_", "DYLD_", "HOB_", "BASH_")
 _NEVER = frozenset({"PATH", "HOME", "USER", "SHELL", "TMPDIR", "ENV"})
@@ -40,7 +40,7 @@ _NEVER = frozenset({"PATH", "HOME", "USER", "SHELL", "TMPDIR", "ENV"})
 def connection_to(
     name: str, server: McpServer, server_environment: ServerEnvironment, protocol: str = ""
 ) -> Connection:
-    """A connection that opens when it is used. Raises NotConfigured."""
+    """Make a connection to a server; it opens on first use. Raises NotConfigured."""
     words = StderrTail()
     if server.url:
         headers = {key: value.reveal() for key, value in server.headers.items()}
@@ -67,7 +67,9 @@ def connection_to(
 async def start_program(
     name: str, server: McpServer, server_environment: ServerEnvironment, callbacks: OutputCallbacks
 ) -> RunningCommand:
-    """Start a server's program: it sees its own folder and those that were named. Raises NotConfigured, ToolFailed."""
+    """Start a server's program in the sandbox with its own folder and the configured ones. Raises NotConfigured,
+    ToolFailed.
+    """
     environment, job = job_of(name, server, server_environment)
     found = find_backend(server_environment.sandbox.backend, environment, server_environment.environ.get("PATH", ""))
     _check_program(job.argv[0], environment, found.backend)
@@ -85,7 +87,7 @@ async def start_program(
 
 
 def _check_program(program: str, environment: SandboxEnvironment, backend: Backend) -> None:
-    """Raises NotConfigured where the sandbox has no such program; a container's image is not looked into."""
+    """Raise NotConfigured if the sandbox has no such program. Container images are not inspected."""
     path = ":".join(search_path(environment.tools.path))
     there = "/" in program or shutil.which(program, path=path) is not None
     if not there and isinstance(backend, Bubblewrap | Landlock):
@@ -102,7 +104,7 @@ def _check_program(program: str, environment: SandboxEnvironment, backend: Backe
 def job_of(
     name: str, server: McpServer, server_environment: ServerEnvironment
 ) -> tuple[SandboxEnvironment, SandboxJob]:
-    """The program and what it sees of this machine. Raises NotConfigured."""
+    """Build the sandbox environment and job of a server's program. Raises NotConfigured."""
     folder, owner = server_environment.home / FOLDER, Path.home()
     state = folder / "sandbox" / name
     environment = sandbox_environment_of(

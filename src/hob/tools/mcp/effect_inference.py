@@ -1,7 +1,7 @@
-"""What the arguments and effects of a foreign tool probably are, by its name, its schema and what it says of itself.
+"""Inference of a foreign tool's effects and argument roles from its name, schema and hints.
 
-A guess is shown to the owner before it counts. What is not recognised is taken at its worst: a tool whose verb says
-nothing has all effects, and an argument of unknown use keeps a call from being exempt from questions.
+The owner sees the result before it counts. Anything unrecognised gets the worst assumption: a tool whose name has no
+known verb has all effects, and an argument of unknown use rules out exemptions from approval.
 """
 
 import re
@@ -15,71 +15,72 @@ from hob.core.tools import ALL_EFFECTS, Effect, Tier
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
-def _set(words: str) -> frozenset[str]:
+def _words(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-_LOOKS = _set("get list read find fetch search describe show lookup retrieve inspect browse")
-_READS = _LOOKS | _set("diff explain compare summarize")
-_READS_FIRST = _set("query view check count")
-_READS_LAST = _set("tree info status log stat head tail history")
-"""They read where they are the first word, or the last: in `execute_query` and `log_call` they do not."""
-_SENDS = _set(
+_LOOKS = _words("get list read find fetch search describe show lookup retrieve inspect browse")
+_READS = _LOOKS | _words("diff explain compare summarize")
+_READS_FIRST = _words("query view check count")
+_READS_LAST = _words("tree info status log stat head tail history")
+"""Verbs that read when they are the first or the last word; in `execute_query` and `log_call` they are not."""
+_SENDS = _words(
     "send post reply mail email message notify share publish invite forward comment tweet pay transfer book order "
     "submit upload call broadcast buy purchase request wire charge refund withdraw deposit donate sell trade bid "
     "checkout subscribe rent reserve push emit"
 )
-_WRITES = _set(
+_WRITES = _words(
     "create add update set write edit move copy rename delete remove append insert put patch replace merge close "
     "archive assign save store clear reset mark toggle schedule cancel restore drop truncate wipe purge erase "
     "destroy modify change alter upsert overwrite revoke grant enable disable approve reject accept decline lock "
     "unlock ban block import sync commit apply register attach detach link unlink"
 )
-_EXECUTES = _set(
+_EXECUTES = _words(
     "execute exec run eval evaluate shell bash powershell terminal invoke launch spawn trigger start stop restart kill "
     "install uninstall deploy build"
 )
-_NOUNS = _set(
+_NOUNS = _words(
     "post mail email message comment order book share request call upload purchase trade deposit refund invite tweet "
     "store schedule archive patch commit link run build"
 )
-"""Verbs that name a thing where they stand behind one that looks: `get_post`, `list_open_order`."""
-_JOINS = _set("and or then")
-_PROGRAMS = _set("sql command commands cmd script scripts shell")
-"""Arguments that are carried out, by their last word."""
+"""Verbs that are nouns after a reading verb: `get_post`, `list_open_order`."""
+_CONJUNCTIONS = _words("and or then")
+_PROGRAMS = _words("sql command commands cmd script scripts shell")
+"""Last words of arguments that are executed."""
 
 _ROLES: Mapping[str, frozenset[str]] = {
-    "recipients": _set("to cc bcc recipient recipients email emails attendee attendees participants phone iban"),
-    "urls": _set("url urls uri link href endpoint webhook website"),
-    "paths": _set(
+    "recipients": _words("to cc bcc recipient recipients email emails attendee attendees participants phone iban"),
+    "urls": _words("url urls uri link href endpoint webhook website"),
+    "paths": _words(
         "path paths file files filename filepath directory dir folder source destination target root attachment "
         "attachments"
     ),
-    "names": _set(
+    "names": _words(
         "channel room repo repository owner project team group user username users org organization workspace "
         "account thread chat board list branch database table"
     ),
-    "amounts": _set("amount price cost total sum"),
-    "bodies": _set(
+    "amounts": _words("amount price cost total sum"),
+    "bodies": _words(
         "body text content contents message subject title description comment html markdown caption note notes data "
         "value payload summary observations"
     ),
-    "things": _set("id ids key keys name names entity entities issue page event item slug number uuid ref"),
-    "plain": _set(
+    "things": _words("id ids key keys name names entity entities issue page event item slug number uuid ref"),
+    "plain": _words(
         "query q pattern limit offset count page per sort order direction format lang language timezone state status "
         "since until date time start end from cursor depth head tail encoding type kind mode max min size width height "
         "recursive all include exclude fields filter filters labels tags sections lines verbose dry run duration steps "
         "a b location"
     ),
 }
-_SAID = ("recipients", "names", "amounts", "urls", "paths", "things", "bodies")
+_ROLES_SAID = ("recipients", "names", "amounts", "urls", "paths", "things", "bodies")
 _MAX_SAID = 3
 
 
 def guess_effects(name: str, schema: Mapping[str, Any], hints: Mapping[str, Any]) -> frozenset[Effect]:
-    """The worst that any verb of the name and any argument stands for; with no verb, all effects.
+    """Infer the effects from the worst verb of the name and the arguments; all effects without a known verb.
 
-    What the server says of the tool makes it no milder: `readOnlyHint` can only take back that it reads.
+    The server's hints never make a tool milder: `readOnlyHint: false` revokes the reading verdict, `true` grants
+    nothing.
     """
     verbs = _verbs(words_of(name))
     if verbs & _EXECUTES or any(_is_program(words_of(each), verbs) for each in _properties(schema)):
@@ -91,11 +92,11 @@ def guess_effects(name: str, schema: Mapping[str, Any], hints: Mapping[str, Any]
 
 
 def _verbs(words: Sequence[str]) -> frozenset[str]:
-    """The known verbs among the words of a name; an empty one for each part of it that has none."""
+    """Return the known verbs in the words of a name, plus an empty string for each part that has none."""
     found: set[str] = set()
     parts: list[list[str]] = [[]]
     for word in words:
-        if word in _JOINS:
+        if word in _CONJUNCTIONS:
             parts.append([])
         else:
             parts[-1].append(word)
@@ -117,7 +118,7 @@ def _verbs_of(part: Sequence[str]) -> Iterator[str]:
 
 
 def _is_program(argument: Sequence[str], verbs: frozenset[str]) -> bool:
-    """Whether an argument is carried out; a code may also be one of a country, which tools look up."""
+    """Return whether an argument is executed. `code` may also be a country code, which tools look up."""
     if argument == ("code",):
         return not verbs & _LOOKS
     return argument[-1:] != () and (argument[-1] in _PROGRAMS or "sql" in argument)
@@ -129,28 +130,28 @@ def _properties(schema: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def tier_of(effects: frozenset[Effect]) -> Tier:
-    """How high the risk is."""
+    """Return the tier of these effects."""
     return Tier.READ if effects <= {Effect.READS_PRIVATE, Effect.READS_UNTRUSTED} else Tier.HIGH_RISK
 
 
 def guess_roles(
     server: str, name: str, schema: Mapping[str, Any], effects: frozenset[Effect]
 ) -> tuple[ArgumentRole, frozenset[Effect]]:
-    """What the arguments are, and the effects as they then are: what fetches an address it is given talks to it."""
+    """Infer the roles of the arguments, and add effects that follow: a tool that fetches a given URL communicates."""
     found: dict[str, list[str]] = {}
     reading = tier_of(effects) is Tier.READ
     for argument, declared in _properties(schema).items():
         role = _role(str(argument), declared if isinstance(declared, Mapping) else {})
         if role == "urls" and not reading:
             role = "sent_to"
-        if not role and reading:  # it only looks: what it is not told where to look in leads nowhere
+        if not role and reading:  # the tool only reads: an unknown argument is a filter
             role = "plain"
         if role:
             found.setdefault(role, []).append(str(argument))
     if reading and found.get("urls"):
         effects |= {Effect.COMMUNICATES}
     roles = ArgumentRole(**{role: tuple(names) for role, names in found.items()})  # type: ignore[arg-type]  # names alone
-    said = [each for role in _SAID for each in getattr(roles, role)][:_MAX_SAID]
+    said = [each for role in _ROLES_SAID for each in getattr(roles, role)][:_MAX_SAID]
     arguments = ", ".join(f"{{{each}}}" for each in said)
     says = f"{' '.join(words_of(name))} ({server}){': ' if arguments else ''}{arguments}"
     return ArgumentRole(**{**asdict(roles), "says": says}), effects
@@ -166,7 +167,7 @@ def _role(argument: str, schema: Mapping[str, Any]) -> str:
     if "enum" in schema or set(kinds) & {"boolean", "number", "integer"}:
         return "things" if last in _ROLES["things"] else "plain"
     if "object" in kinds or _holds_objects(schema):
-        return ""  # what is in it is not known by a name
+        return ""  # nested fields cannot be judged by the argument's name
     if schema.get("format") in ("uri", "url"):
         return "urls"
     if schema.get("format") == "email":
@@ -181,5 +182,5 @@ def _holds_objects(schema: Mapping[str, Any]) -> bool:
 
 
 def words_of(name: str) -> tuple[str, ...]:
-    """The words of a name, however they are joined: `createIssue`, `create_issue`, `create-issue`."""
+    """Split a name into words, however they are joined: `createIssue`, `create_issue`, `create-issue`."""
     return tuple(found[0].lower() for found in _WORDS.finditer(name))

@@ -1,4 +1,4 @@
-"""Servers in the files of other programs: `.mcp.json`, and Claude Desktop's configuration."""
+"""Server definitions of other programs: `.mcp.json` and Claude Desktop's configuration."""
 
 import json
 import re
@@ -14,9 +14,9 @@ _ODD = re.compile(r"[^a-z0-9]+")
 
 
 def read_servers(path: Path) -> Mapping[str, Mapping[str, Any]]:
-    """The servers in a file as settings of Hob, by name; a value `${NAME}` refers to that variable.
+    """Read the servers of a file as Hob settings, by name. A value `${NAME}` becomes a reference to that variable.
 
-    Raises InvalidRequest where it holds none.
+    Raises InvalidRequest if the file defines none.
     """
     try:
         value = json.loads(path.expanduser().read_bytes())
@@ -25,28 +25,28 @@ def read_servers(path: Path) -> Mapping[str, Mapping[str, Any]]:
     servers = value.get("mcpServers", value.get("servers")) if isinstance(value, dict) else None
     if not isinstance(servers, dict) or not all(isinstance(each, dict) for each in servers.values()):
         raise InvalidRequest(translatable("{path} has no mcpServers", path=path))
-    return {name_of(name): _settings(each) for name, each in servers.items()}
+    return {name_of(name): _server_settings(each) for name, each in servers.items()}
 
 
 def name_of(name: str) -> str:
-    """The name as Hob's settings take it."""
+    """Return a valid settings name for a server."""
     plain = _ODD.sub("-", name.lower()).strip("-")[:24].strip("-")
     return plain if plain[:1].isalpha() else f"s-{plain}"[:24]
 
 
-def _settings(server: Mapping[str, Any]) -> Mapping[str, Any]:
+def _server_settings(server: Mapping[str, Any]) -> Mapping[str, Any]:
     command = [server["command"], *server.get("args", ())] if isinstance(server.get("command"), str) else []
     found = {
         "command": [str(each) for each in command],
         "url": str(server.get("url") or server.get("serverUrl") or ""),
-        "env": _references(server.get("env")),
-        "headers": _references(server.get("headers")),
+        "env": _resolve_references(server.get("env")),
+        "headers": _resolve_references(server.get("headers")),
     }
     return {key: each for key, each in found.items() if each}
 
 
-def _references(values: Any) -> Mapping[str, str]:
-    """The values; what names a variable of the environment as Hob's reference to it."""
+def _resolve_references(values: Any) -> Mapping[str, str]:
+    """Return the values; `${NAME}` becomes `env:NAME`."""
     found: dict[str, str] = {}
     for name, value in values.items() if isinstance(values, dict) else ():
         whole = _VARIABLE.fullmatch(str(value))

@@ -1,4 +1,4 @@
-"""MCP over HTTP: to the addresses that the owner named and the public internet, and nowhere else."""
+"""MCP over HTTP, to public addresses and to local ones that the owner named."""
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -14,9 +14,10 @@ _CONNECT_SECONDS, _READ_SECONDS = 15.0, 300.0
 
 
 class NamedTransport(httpx2.AsyncBaseTransport):
-    """Sends requests to the public internet, and to the one host that the owner named by its number or as localhost.
+    """Sends requests to the public internet, and to the one local host that the owner named by number or as localhost.
 
-    A name that leads to this machine or its network is refused: it could be anybody's. Raises ToolRefused.
+    Names that resolve to this machine or its network are refused, since anyone can publish such a name. Raises
+    ToolRefused.
     """
 
     def __init__(self, url: str) -> None:
@@ -34,7 +35,7 @@ class NamedTransport(httpx2.AsyncBaseTransport):
 
 
 def is_local(url: str) -> bool:
-    """Whether an address names this machine or one of its network, as the owner can mean it; never a cloud's own."""
+    """Return whether a URL names this machine or its network by number or as localhost; never cloud metadata."""
     host = httpx2.URL(url).host
     try:
         address = ip_address(host)
@@ -47,7 +48,7 @@ def is_local(url: str) -> bool:
 async def open_http(
     url: str, headers: Mapping[str, str], auth: httpx2.Auth | None, _ended: Callable[[], None]
 ) -> AsyncIterator[Streams]:
-    """The streams of a server that speaks streamable HTTP. Raises httpx2.HTTPError."""
+    """Open the streams of a streamable HTTP server. Raises httpx2.HTTPError."""
     timeout = httpx2.Timeout(_CONNECT_SECONDS, read=_READ_SECONDS)
     async with (
         httpx2.AsyncClient(

@@ -1,6 +1,6 @@
-"""Servers that are packages: fetched once, in one version, and started from then on without a network.
+"""Servers distributed as packages: installed once at a pinned version, then started without network.
 
-`npx` and `uvx` would fetch whatever is newest whenever the server is started.
+`npx` and `uvx` would fetch the newest version at every start.
 """
 
 import json
@@ -36,7 +36,7 @@ _EXACT = re.compile(r"\d+(\.\d+)+[\w.+-]*")
 
 @dataclass(frozen=True, slots=True)
 class InstallPlan:
-    """A package that is to be fetched. `version` is empty where the newest is taken, which then stays."""
+    """A package to install. An empty `version` means the newest one, which is then pinned."""
 
     kind: str
     package: str
@@ -45,7 +45,7 @@ class InstallPlan:
     arguments: tuple[str, ...]
 
     def source(self, environ: Mapping[str, str]) -> str:
-        """Where it is fetched from, for people: with the owner's own registries. Raises NotConfigured."""
+        """Name the registries for the owner. Raises NotConfigured."""
         named = registries_of(self.kind, environ, Path.home()).named
         return ("npm" if self.kind == "npm" else "PyPI") + (f" ({', '.join(named)})" if named else "")
 
@@ -57,7 +57,7 @@ class InstallPlan:
 
 
 def plan_of(command: Sequence[str]) -> InstallPlan | None:
-    """What a command by `npx` or `uvx` would fetch; None for every other. Raises NotConfigured where it is unclear."""
+    """Parse an `npx` or `uvx` command. Returns None for other commands. Raises NotConfigured if it is ambiguous."""
     program, *words = command or ("",)
     kind = {"npx": "npm", "uvx": "pypi"}.get(Path(program).name)
     if Path(program).name == "uv" and words[:2] == ["tool", "run"]:
@@ -98,10 +98,10 @@ def plan_of(command: Sequence[str]) -> InstallPlan | None:
 
 
 async def install(name: str, plan: InstallPlan, server: McpServer, server_environment: ServerEnvironment) -> McpServer:
-    """Fetch the package into the server's own folder, in the sandbox; the server as it is started from then on.
+    """Install a package into the server's own folder, inside the sandbox; return the server's new settings.
 
-    Scripts of npm packages are not run. It is fetched from where the owner's npm or pip fetches it, and those are
-    trusted whom these trust. Raises NotConfigured and ToolFailed.
+    Install scripts of npm packages do not run. Registries and certificates are those of the owner's npm or pip. Raises
+    NotConfigured and ToolFailed.
     """
     registries = registries_of(plan.kind, server_environment.environ, Path.home())
     folder = installed_at(server_environment.home, name)
@@ -110,18 +110,19 @@ async def install(name: str, plan: InstallPlan, server: McpServer, server_enviro
     try:
         if plan.kind == "npm":
             options = ("--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier", "--save-exact")
-            waits = ("--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=10000")  # somebody looks on
+            # short retries: a person is waiting
+            waits = ("--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=10000")
             npm = ("npm", "install", *options, *waits, "--prefix", str(folder), plan.spelled)
-            await _run(name, server_environment, folder, npm, registries)
-            program = _npm_program(folder, plan)
+            await _run_installer(name, server_environment, folder, npm, registries)
+            program = _find_npm_program(folder, plan)
         else:
-            await _run(name, server_environment, folder, ("python3", "-m", "venv", str(folder)), registries)
+            await _run_installer(name, server_environment, folder, ("python3", "-m", "venv", str(folder)), registries)
             pip = (str(folder / "bin/python"), "-m", "pip", "install", "-q", "--no-input", plan.spelled)
-            await _run(name, server_environment, folder, pip, registries)
+            await _run_installer(name, server_environment, folder, pip, registries)
             program = folder / "bin" / (plan.program or plan.package)
             if not program.exists():
                 raise ToolFailed(f"{plan.spelled} has no program {program.name}")
-        pinned = replace(plan, version=_version(folder, plan))
+        pinned = replace(plan, version=_installed_version(folder, plan))
         (folder / PINNED).write_text(" ".join((pinned.spelled, *plan.arguments)), "utf-8")
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
@@ -129,7 +130,7 @@ async def install(name: str, plan: InstallPlan, server: McpServer, server_enviro
     return replace(server, command=[str(program), *plan.arguments])
 
 
-def _version(folder: Path, plan: InstallPlan) -> str:
+def _installed_version(folder: Path, plan: InstallPlan) -> str:
     if plan.kind == "npm":
         version: str = json.loads((folder / "node_modules" / plan.package / "package.json").read_bytes())["version"]
         return version
@@ -137,7 +138,7 @@ def _version(folder: Path, plan: InstallPlan) -> str:
     return next((each.version for each in found), plan.version)
 
 
-def _npm_program(folder: Path, plan: InstallPlan) -> Path:
+def _find_npm_program(folder: Path, plan: InstallPlan) -> Path:
     programs = folder / "node_modules" / ".bin"
     there = sorted(each.name for each in programs.iterdir()) if programs.is_dir() else []
     last = plan.package.rpartition("/")[2]
@@ -149,7 +150,7 @@ def _npm_program(folder: Path, plan: InstallPlan) -> Path:
     return programs / name
 
 
-async def _run(
+async def _run_installer(
     name: str, server_environment: ServerEnvironment, folder: Path, argv: tuple[str, ...], registries: Registries
 ) -> JobFinished:
     hosts = sorted({host for host, _ in registries.hosts})
@@ -157,13 +158,13 @@ async def _run(
     found = find_backend(
         server_environment.sandbox.backend, environment, server_environment.environ.get("PATH", "")
     ).backend
-    if not found.is_sandbox:  # nothing limits whom it reaches
+    if not found.is_sandbox:  # without a sandbox host rules cannot be enforced
         job = replace(job, hosts=())
     if isinstance(found, Bubblewrap):
         found = replace(found, internet=replace(found.internet, local=registries.hosts))
-    with _told(name, server_environment) as told:
+    with _registry_files(name, server_environment) as told:
         roots = (*(each for each in job.roots if each.path != folder), JobRoot(folder.resolve(), True), JobRoot(told))
-        job = replace(job, roots=roots, environ={**job.environ, **_environ(registries, told)})
+        job = replace(job, roots=roots, environ={**job.environ, **_registry_environ(registries, told)})
         done = await run(
             found, job, server_environment.clock, limits=limits_of(server_environment.sandbox), seconds=_SECONDS
         )
@@ -173,7 +174,7 @@ async def _run(
 
 
 def install_problem(argv: Sequence[str], said: str) -> str:
-    """Why a package was not installed, by what npm or pip said, and what to do."""
+    """Explain from npm's or pip's output why the installation failed and what to do."""
     package = argv[-1]
     if any(each in said for each in _MISSING):
         return translatable("the registry has no package {package}; check its name and version", package=package)
@@ -187,7 +188,7 @@ def install_problem(argv: Sequence[str], said: str) -> str:
 
 
 @contextmanager
-def _told(name: str, server_environment: ServerEnvironment) -> Iterator[Path]:
+def _registry_files(name: str, server_environment: ServerEnvironment) -> Iterator[Path]:
     """A folder for what may hold logins; one that a killed Hob has left goes with the next, or with the server."""
     folder = server_environment.home.resolve() / FOLDER / "installing" / name
     shutil.rmtree(folder, ignore_errors=True)
@@ -198,8 +199,8 @@ def _told(name: str, server_environment: ServerEnvironment) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _environ(registries: Registries, folder: Path) -> Mapping[str, str]:
-    """The variables that lead to these registries, with files in this folder."""
+def _registry_environ(registries: Registries, folder: Path) -> Mapping[str, str]:
+    """Write the registry files into this folder and return the variables that point to them."""
     (folder / "npmrc").write_text(registries.npmrc, "utf-8")
     (folder / "ca.pem").write_bytes(registries.certificates)
     trusting = dict.fromkeys(("NODE_EXTRA_CA_CERTS", "PIP_CERT"), str(folder / "ca.pem"))

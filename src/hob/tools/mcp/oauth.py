@@ -1,6 +1,6 @@
-"""Logging in to servers that ask for it (OAuth 2.1, authorization code with PKCE), and keeping what they gave.
+"""OAuth 2.1 logins of MCP servers (authorization code with PKCE), and their encrypted storage.
 
-Tokens are encrypted with a key that lies among the secrets: a copy of the folder alone is of no use.
+The key is kept among the secrets, so the token files alone are useless.
 """
 
 import asyncio
@@ -30,26 +30,26 @@ from hob.core.values import dataclass
 from hob.tools.mcp.settings import McpServer
 
 FOLDER = "oauth"
-"""The folder in the home for what servers gave."""
+"""The folder in the home that holds the logins."""
 
-logging.getLogger(OAuthClientProvider.__module__).setLevel(logging.CRITICAL)  # what fails is told by who asked
+logging.getLogger(OAuthClientProvider.__module__).setLevel(logging.CRITICAL)  # the caller reports failures
 
 _KEY = ".oauth.key"
 _NONCE = 12
-_EARLY = 30.0  # seconds before its end at which a token is renewed
+_EARLY = 30.0  # renew tokens this many seconds before they expire
 
 
 class OAuthTokenFile:
-    """Implements the SDK's `TokenStorage` for one login: an encrypted file, and the key of the home."""
+    """Implements the SDK's `TokenStorage` for one login: a file encrypted with the key of the home."""
 
     def __init__(self, home: Path, name: str, client: OAuthClientInformationFull | None = None) -> None:
-        """`client` is who Hob is to this server, where somebody has registered it there by hand."""
+        """`client` is Hob's manual registration with this server, if there is one."""
         self.path = home / FOLDER / name
         self._key = home / "secrets" / _KEY
         self._client = client
 
     def read(self) -> Mapping[str, Any]:
-        """All that is kept; nothing where it cannot be read with this home's key."""
+        """Return the stored values; empty if they cannot be decrypted with this home's key."""
         try:
             sealed = self.path.read_bytes()
             plain = AESGCM(self._key.read_bytes()).decrypt(sealed[:_NONCE], sealed[_NONCE:], self.path.name.encode())
@@ -59,7 +59,7 @@ class OAuthTokenFile:
             return {}
 
     def keep(self, **values: Any) -> None:
-        """Keep these beside what is kept. Raises OSError."""
+        """Merge these values into the stored ones. Raises OSError."""
         for folder in (self.path.parent, self._key.parent):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not self._key.exists():
@@ -69,7 +69,7 @@ class OAuthTokenFile:
         _write(self.path, nonce + AESGCM(self._key.read_bytes()).encrypt(nonce, plain, self.path.name.encode()))
 
     def forget(self) -> bool:
-        """Forget the login; whether there was one."""
+        """Delete the login. Returns whether there was one."""
         there = self.path.exists()
         self.path.unlink(missing_ok=True)
         return there
@@ -92,7 +92,7 @@ class OAuthTokenFile:
 
 @dataclass(frozen=True, slots=True)
 class OAuthLogin:
-    """A person who is there: shown where to log in, and the way back. `callback` is the address that leads back."""
+    """Callbacks to a person who can log in: show the address, wait for the answer. `callback` is the redirect URI."""
 
     show: Callable[[str], Awaitable[None]]
     answer: Callable[[], Awaitable[AuthorizationCodeResult]]
@@ -100,7 +100,7 @@ class OAuthLogin:
 
 
 class _Auth(OAuthClientProvider):  # type: ignore[misc]  # the library's types are not looked at
-    """The SDK's client, which renews what an earlier process got, and says what to do where there is no terminal."""
+    """The SDK's OAuth client, with tokens kept across processes and a clear error if nobody can log in."""
 
     def __init__(self, name: str, url: str, tokens: OAuthTokenFile, login: OAuthLogin | None) -> None:
         client = OAuthClientMetadata(client_name="Hob", redirect_uris=[_callback(login)])
@@ -124,7 +124,7 @@ class _Auth(OAuthClientProvider):  # type: ignore[misc]  # the library's types a
 
 
 def auth_of(name: str, server: McpServer, home: Path, login: OAuthLogin | None = None) -> httpx2.Auth:
-    """What adds the token to requests, renews it, and where a person is there lets them log in."""
+    """Make the auth that adds and renews tokens, and runs a login if a person is there."""
     auth: httpx2.Auth = _Auth(name, server.url, OAuthTokenFile(home, name, _registered(server, login)), login)
     return auth
 
@@ -146,7 +146,7 @@ def _callback(login: OAuthLogin | None) -> str:
 
 
 def read_callback(text: str) -> AuthorizationCodeResult:
-    """The answer in an address that the browser was sent to, or a bare code. Raises ToolFailed."""
+    """Parse the redirect address or a bare code. Raises ToolFailed."""
     given = parse_qs(urlsplit(text).query) if "?" in text else {"code": [text.strip()]}
     if "error" in given:
         raise ToolFailed(f"the login failed: {' '.join(given['error'] + given.get('error_description', []))[:300]}")
@@ -157,7 +157,7 @@ def read_callback(text: str) -> AuthorizationCodeResult:
 
 
 class CallbackListener:
-    """Waits on loopback for the browser to come back."""
+    """An HTTP listener on loopback that receives the OAuth redirect."""
 
     def __init__(self) -> None:
         self._heard: asyncio.Future[str] = asyncio.get_running_loop().create_future()
@@ -175,11 +175,11 @@ class CallbackListener:
             await self._server.wait_closed()
 
     async def wait(self) -> str:
-        """The address that the browser was sent to."""
+        """Wait for the redirect and return its address."""
         return await asyncio.shield(self._heard)
 
     def give(self, text: str) -> None:
-        """The address, or the code in it, as a person typed it."""
+        """Accept the redirect address or code that a person pasted."""
         if not self._heard.done():
             self._heard.set_result(text)
 

@@ -1,7 +1,7 @@
-"""What a server asks the user in the middle of a call (elicitation), as a question in the conversation and its answer.
+"""Elicitation: a server's question to the user in the middle of a call.
 
-The server is told that nobody has answered yet, the turn waits for the user, and the call is made again with the
-answer. The answer is what a person wrote into this turn; no model has a part in it.
+The server is told that there is no answer yet, the turn waits for the user, and the call is repeated with the answer.
+The answer is what a person wrote into this turn; no model takes part in it.
 """
 
 import json
@@ -33,12 +33,12 @@ Content = dict[str, str | int | float | bool | list[str] | None]
 
 
 class NotUnderstood(Exception):
-    """The answer does not fit what was asked; the text says how."""
+    """The answer does not fit the question; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class McpQuestion:
-    """What a server wants to know."""
+    """A question of a server to the user."""
 
     server: str
     message: str
@@ -56,19 +56,20 @@ class McpQuestion:
             lines.append(_HOW_SOME if any("default" in each for each in fields.values()) else _HOW)
         needed = self.schema.get("required", ()) if len(fields) > 1 else ()
         lines += [
-            _line(f"{name}*" if name in needed else name, each, alone=len(fields) == 1) for name, each in fields.items()
+            _field_line(f"{name}*" if name in needed else name, each, alone=len(fields) == 1)
+            for name, each in fields.items()
         ]
         return "\n".join(filter(None, lines))
 
     @property
     def key(self) -> str:
-        """By which it is known when it is asked again."""
+        """Identifies the question when it is asked again."""
         return f"{self.server}\n{self.message}\n{self.url}"
 
     def read(self, answers: Sequence[str]) -> Content | None:
-        """The last answer as the server wants it; None: the user declines. Raises NotUnderstood.
+        """Parse the last answer for the server. Returns None if the user declines. Raises NotUnderstood.
 
-        Of more than one field, what earlier answers said of a field counts until it is said otherwise.
+        If there are several fields, earlier answers count for fields that the last one leaves out.
         """
         text, fields = answers[-1].strip(), _fields(self.schema)
         asks_yes = len(fields) == 1 and next(iter(fields.values())).get("type") == "boolean"
@@ -80,11 +81,11 @@ class McpQuestion:
             return {}
         defaults = {name: each["default"] for name, each in fields.items() if "default" in each}
         in_lines = [each for each in answers[:-1] if len(fields) > 1 and not each.strip().startswith("{")]
-        given = {name: said for each in (*in_lines, text) for name, said in _given(each, list(fields)).items()}
+        given = {name: said for each in (*in_lines, text) for name, said in _split_answers(each, list(fields)).items()}
         required = set(self.schema.get("required", ())) - defaults.keys()
         if missing := [name for name in fields if name in required and name not in given]:
             raise NotUnderstood(f"{', '.join(missing)} is missing")
-        said = {name: _value(name, text, fields[name]) for name, text in given.items() if name in fields}
+        said = {name: _parse_value(name, text, fields[name]) for name, text in given.items() if name in fields}
         return defaults | said
 
 
@@ -93,7 +94,7 @@ def _fields(schema: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
     return {name: each for name, each in found.items() if isinstance(each, Mapping)}
 
 
-def _line(name: str, schema: Mapping[str, Any], *, alone: bool) -> str:
+def _field_line(name: str, schema: Mapping[str, Any], *, alone: bool) -> str:
     told = schema.get("description") or schema.get("title") or ""
     choices = _choices(schema)
     kind = " / ".join(choices) if choices else "yes / no" if schema.get("type") == "boolean" else ""
@@ -101,13 +102,13 @@ def _line(name: str, schema: Mapping[str, Any], *, alone: bool) -> str:
         kind = f"with commas between, of: {', '.join(choices)}" if choices else "with commas between"
     parts = [" ".join(str(told).split())[:200], f"({kind})" if kind else ""]
     if not alone and "default" in schema:
-        parts.append(f"[{_shown(schema['default'])}]")
+        parts.append(f"[{_format_value(schema['default'])}]")
     line = " ".join(filter(None, parts))
     return line if alone else f"{name}: {line}".rstrip()
 
 
-def _shown(value: object) -> str:
-    """A value as people write it."""
+def _format_value(value: object) -> str:
+    """Format a value as a person would write it."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
@@ -122,8 +123,8 @@ def _choices(schema: Mapping[str, Any]) -> list[str]:
     return titled or [str(each) for each in schema.get("enum", ())]
 
 
-def _given(text: str, names: list[str]) -> Mapping[str, str]:
-    """The answers by field: a JSON object, `name: value` lines, or the whole text where one thing was asked."""
+def _split_answers(text: str, names: list[str]) -> Mapping[str, str]:
+    """Split an answer by field: a JSON object, `name: value` lines, or the whole text if there is one field."""
     if text.startswith("{"):
         try:
             value = json.loads(text)
@@ -136,12 +137,12 @@ def _given(text: str, names: list[str]) -> Mapping[str, str]:
     return {name.strip(): value.strip() for name, colon, value in lines if colon and name.strip() in names}
 
 
-def _value(name: str, text: str, schema: Mapping[str, Any]) -> str | int | float | bool | list[str]:
+def _parse_value(name: str, text: str, schema: Mapping[str, Any]) -> str | int | float | bool | list[str]:
     choices, word = _choices(schema), text.casefold().rstrip(".!")
     if schema.get("type") == "array":
-        return [_chosen(name, each, choices) for each in _several(text)]
+        return [_match_choice(name, each, choices) for each in _split_list(text)]
     if choices:
-        return _chosen(name, text, choices)
+        return _match_choice(name, text, choices)
     match schema.get("type"):
         case "boolean":
             if word not in _YES | _NO | {"false"}:
@@ -158,8 +159,8 @@ def _value(name: str, text: str, schema: Mapping[str, Any]) -> str | int | float
     return text
 
 
-def _several(text: str) -> list[str]:
-    """Things with commas between, or a JSON list."""
+def _split_list(text: str) -> list[str]:
+    """Split a comma-separated or JSON list."""
     if text.startswith("["):
         try:
             return [str(each) for each in json.loads(text)]
@@ -168,8 +169,8 @@ def _several(text: str) -> list[str]:
     return [each.strip() for each in text.split(",") if each.strip()]
 
 
-def _chosen(name: str, text: str, choices: Sequence[str]) -> str:
-    """The choice that is meant; the text itself where there are none. Raises NotUnderstood."""
+def _match_choice(name: str, text: str, choices: Sequence[str]) -> str:
+    """Return the matching choice, or the text itself if there are no choices. Raises NotUnderstood."""
     if not choices:
         return text
     found = next((each for each in choices if each.casefold() == text.casefold()), None)
@@ -179,19 +180,19 @@ def _chosen(name: str, text: str, choices: Sequence[str]) -> str:
 
 
 class McpAnswers:
-    """What was asked in turns that go on, and what came of it; kept until the turn's next answer."""
+    """Questions asked in open turns, and where their answers stand among the messages that joined."""
 
     def __init__(self) -> None:
         self._waiting: dict[tuple[TurnId, str], list[int]] = {}
 
     def asked(self, turn: Turn, asking: McpQuestion) -> None:
-        """The turn waits for the answer: the next message that joins it."""
+        """Note that the next message that joins the turn answers this question."""
         self._waiting.setdefault((turn.id, asking.key), []).append(len(turn.joined))
         for old in list(self._waiting)[:-64]:
             del self._waiting[old]
 
     def find(self, turn: Turn, asking: McpQuestion) -> Sequence[str]:
-        """The answers that the turn has, oldest first; none where the question waits for one."""
+        """Return the answers so far, oldest first; empty while the question is open."""
         places = self._waiting.get((turn.id, asking.key), [])
         if not places or places[-1] >= len(turn.joined):
             return ()

@@ -1,6 +1,6 @@
-"""Where packages are fetched from and who is trusted there, as the owner's environment and npm's and pip's files say.
+"""Package registries and trusted certificates, taken from the environment and the configuration of npm and pip.
 
-Only certificates and addresses of registries are taken, with the logins that belong to those; no other setting.
+Only registry addresses, their logins and certificates are read; all other settings are ignored.
 """
 
 import re
@@ -19,15 +19,17 @@ from hob.tools.sandbox.network.interception import system_bundle
 _CERTIFICATES = ("SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "PIP_CERT")
 _PEM = re.compile(rb"-----BEGIN (?:TRUSTED )?CERTIFICATE-----.+?-----END (?:TRUSTED )?CERTIFICATE-----", re.DOTALL)
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
-# of uv, by what pip calls it: the package is fetched by pip
+# uv's variables by pip's names: pip fetches the package
 _UV = {"UV_DEFAULT_INDEX": "index-url", "UV_INDEX_URL": "index-url", "UV_EXTRA_INDEX_URL": "extra-index-url"}
 _PIP = ("index-url", "extra-index-url", "trusted-host")
 
 
 @dataclass(frozen=True, slots=True)
 class Registries:
-    """`hosts` with their ports serve packages; `named` are those that the owner named. `environ` and `npmrc` tell the
-    programs of them; `certificates` are whom to trust, empty where that is left to the programs.
+    """The registries of one package manager.
+
+    `hosts` serve packages, `named` are those that the owner configured. `environ` and `npmrc` configure the programs;
+    `certificates` are the trusted ones, empty to use the program's own.
     """
 
     hosts: frozenset[tuple[str, int]]
@@ -38,24 +40,24 @@ class Registries:
 
 
 def registries_of(kind: str, environ: Mapping[str, str], owner: Path) -> Registries:
-    """Those of npm (`npm`) or of Python (`pypi`), for the owner with this home. Raises NotConfigured."""
-    read = _of_npm if kind == "npm" else _of_pip
+    """Read the registries of npm (`npm`) or Python (`pypi`) for the owner of this home folder. Raises NotConfigured."""
+    read = _read_npm if kind == "npm" else _read_pip
     urls, variables, npmrc, files = read(environ, owner)
-    named = frozenset(_place_of(url) for url in urls)
+    named = frozenset(_host_and_port(url) for url in urls)
     return Registries(
         named | {(host, 443) for host in GROUPS[kind]},
         tuple(sorted(host for host, _ in named)),
         variables,
         npmrc,
-        _certificates((*files, *(environ.get(name, "") for name in _CERTIFICATES))),
+        _collect_certificates((*files, *(environ.get(name, "") for name in _CERTIFICATES))),
     )
 
 
-_Read = tuple[list[str], Mapping[str, str], str, list[str]]
-"""Addresses of registries, variables, lines for npm, files of certificates."""
+_RegistryConfig = tuple[list[str], Mapping[str, str], str, list[str]]
+"""Registry addresses, environment variables, npmrc lines, certificate files."""
 
 
-def _of_npm(environ: Mapping[str, str], owner: Path) -> _Read:
+def _read_npm(environ: Mapping[str, str], owner: Path) -> _RegistryConfig:
     given = {name.lower().removeprefix("npm_config_"): value for name, value in environ.items() if value}
     lines = _read_text(Path(given.get("userconfig") or owner / ".npmrc")).splitlines()
     told: dict[str, str] = {}
@@ -71,7 +73,7 @@ def _of_npm(environ: Mapping[str, str], owner: Path) -> _Read:
     return list(urls.values()), {}, npmrc, [given.get("cafile") or told.get("cafile", "")]
 
 
-def _of_pip(environ: Mapping[str, str], owner: Path) -> _Read:
+def _read_pip(environ: Mapping[str, str], owner: Path) -> _RegistryConfig:
     config = Path(environ.get("XDG_CONFIG_HOME") or owner / ".config")
     files = [Path("/etc/pip.conf"), owner / ".pip" / "pip.conf", config / "pip" / "pip.conf"]
     told: dict[str, str] = {}
@@ -89,8 +91,8 @@ def _of_pip(environ: Mapping[str, str], owner: Path) -> _Read:
     return urls, variables, "", [told["cert"]]
 
 
-def _place_of(url: str) -> tuple[str, int]:
-    """The host and the port of a registry. Raises NotConfigured where the sandbox cannot reach it."""
+def _host_and_port(url: str) -> tuple[str, int]:
+    """Return a registry's host and port. Raises NotConfigured if the sandbox cannot reach it."""
     try:
         parts = urlsplit(url)
         host, port = host_name(parts.hostname or ""), parts.port
@@ -107,9 +109,9 @@ def _place_of(url: str) -> tuple[str, int]:
     return host, port or (443 if parts.scheme == "https" else 80)
 
 
-def _certificates(files: tuple[str, ...]) -> bytes:
-    """The system's and those in these files, and nothing else that is in them, such as keys."""
-    texts = [system_bundle(), *(_read(Path(name).expanduser()) for name in dict.fromkeys(filter(None, files)))]
+def _collect_certificates(files: tuple[str, ...]) -> bytes:
+    """Collect the certificates of the system and of these files; keys in the files are dropped."""
+    texts = [system_bundle(), *(_read_bytes(Path(name).expanduser()) for name in dict.fromkeys(filter(None, files)))]
     return b"\n".join(dict.fromkeys(each for text in texts for each in _pems(text)))
 
 
@@ -117,12 +119,12 @@ def _pems(text: bytes) -> Iterator[bytes]:
     yield from (found[0] for found in _PEM.finditer(text))
 
 
-def _read(path: Path) -> bytes:
+def _read_bytes(path: Path) -> bytes:
     try:
         return path.read_bytes()
-    except OSError:  # as the programs do, who warn of it at most
+    except OSError:  # npm and pip ignore unreadable files too
         return b""
 
 
 def _read_text(path: Path) -> str:
-    return _read(path).decode("utf-8", "replace")
+    return _read_bytes(path).decode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""What a server asks a model for (sampling): texts alone, without tools, within the tokens its owner gives it a day."""
+"""Sampling: a server's requests to the owner's model, text only and within a daily token limit."""
 
 from collections.abc import Iterator
 
@@ -8,7 +8,7 @@ from mcp_types import CreateMessageRequestParams, CreateMessageResult, ErrorData
 from hob.core.errors import HobError
 from hob.tools.mcp.server_environment import Sample
 
-_REFUSED = -1  # as the specification has it for a person who refuses
+_REFUSED = -1  # the specification's code for a user's refusal
 
 _SYSTEM = """\
 A program, {server}, asks you for a text, which it is given and nobody else reads. Do what it asks, as far as that \
@@ -16,10 +16,10 @@ is writing. You have no tools, and know nothing of the person who uses it: do no
 
 
 class Sampling:
-    """The answer to one server's requests, one at a time; those of a call that is over are given up."""
+    """Answers the requests of one server one at a time; requests of finished calls are cancelled."""
 
     def __init__(self, server: str, tokens: int, sample: Sample) -> None:
-        """`tokens` are what it has a day."""
+        """`tokens` is the server's daily limit."""
         self._server = server
         self._tokens = tokens
         self._sample = sample
@@ -27,11 +27,11 @@ class Sampling:
         self._running: set[anyio.CancelScope] = set()
 
     async def answer(self, wanted: CreateMessageRequestParams) -> CreateMessageResult | ErrorData:
-        """What a model answers, or why none is asked."""
+        """Return the model's answer, or an error that says why there is none."""
         if wanted.tools:
             return _refused("tools are not offered for sampling")
         try:
-            question = "\n\n".join(_lines(wanted))
+            question = "\n\n".join(_question_texts(wanted))
         except ValueError as error:
             return _refused(str(error))
         text = ""
@@ -50,13 +50,13 @@ class Sampling:
         return CreateMessageResult(role="assistant", content=TextContent(type="text", text=text), model="hob")
 
     def give_up(self) -> None:
-        """Nobody waits for the answers any more."""
+        """Cancel all requests in progress."""
         for scope in self._running:
             scope.cancel()
 
 
-def _lines(wanted: CreateMessageRequestParams) -> Iterator[str]:
-    """Its words, each under whose they are where there are several. Raises ValueError where one is no text."""
+def _question_texts(wanted: CreateMessageRequestParams) -> Iterator[str]:
+    """Yield the texts of a request, with roles if there are several. Raises ValueError for other content."""
     alone = len(wanted.messages) == 1 and not wanted.system_prompt
     if wanted.system_prompt:
         yield f"instructions: {wanted.system_prompt}"

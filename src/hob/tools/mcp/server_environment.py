@@ -1,4 +1,4 @@
-"""What all MCP servers of a home share."""
+"""The environment that all MCP servers of a home share."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
@@ -12,23 +12,24 @@ from hob.tools.sandbox.network.hosts import HostDecision
 from hob.tools.sandbox.settings import SandboxSettings
 
 Sample = Callable[[str, int, str, str, int], Awaitable[str]]
-"""Asks a model for a server: within its tokens of a day, with a system prompt, a question, and the most of an answer.
+"""Asks a model for a server: name, daily token limit, system prompt, question, maximum answer tokens.
 
-Raises HobErrors."""
+Raises HobErrors.
+"""
 
 
 async def unsampled(_server: str, _tokens: int, _system: str, _question: str, _maximum: int) -> str:
-    """Where no model is asked. Raises HobError."""
+    """Refuse to sample. Raises HobError."""
     raise HobError("a model is asked for servers by `hob serve` alone")
 
 
 def ignore_host_decision(_server: str, _decision: HostDecision) -> None:
-    """Where no one notes which hosts a program reaches."""
+    """Ignore the decision."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServerEnvironment:
-    """The home, and what the programs of servers run in."""
+    """The home, the sandbox and the callbacks that server programs use."""
 
     home: Path
     sandbox: SandboxSettings
@@ -36,7 +37,7 @@ class ServerEnvironment:
     clock: Clock
     records: ProcessRecords | None = None
     login: Any = None
-    """A person who is there to log in: a `Login`, whose module takes a while to load."""
+    """An `OAuthLogin` if a person can log in; typed loosely because its module is slow to import."""
     decided: Callable[[str, HostDecision], None] = ignore_host_decision
-    """Hears of every connection of a program, and of each use of a credential."""
+    """Called for every connection of a program and every use of a credential."""
     sample: Sample = unsampled

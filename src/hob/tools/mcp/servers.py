@@ -1,4 +1,4 @@
-"""Servers as groups of tools: what the owner accepted is offered, and a server is reached when a tool is called."""
+"""MCP servers as tool groups. A server is reached on the first call of one of its tools."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -36,7 +36,7 @@ def _toolset() -> Callable[..., Toolset]:
 
 @dataclass(slots=True)
 class _Offered:
-    """A server that is offered; its connection is made by the first call."""
+    """An offered server; the first call makes its connection."""
 
     made_of: str
     server: McpServer
@@ -47,9 +47,9 @@ class _Offered:
 
 
 class McpServers(Mapping[str, Group]):
-    """The groups of tools, one for each server that the owner accepted and has switched on.
+    """The tool groups, one for each enabled server that the owner accepted.
 
-    `changed` hears which tools are described otherwise than was accepted. Connections are tasks of `tasks`.
+    `changed` is called with tools that differ from what was accepted. Connections run as tasks of `tasks`.
     """
 
     def __init__(
@@ -79,12 +79,12 @@ class McpServers(Mapping[str, Group]):
         return len(self._offered)
 
     def find_tool(self, name: str) -> Toolset | None:
-        """The tools of the server that offers this one; None where none does."""
+        """Return the toolset that offers this tool, or None."""
         toolsets = (offered.group.toolset for offered in self._offered.values())
         return next((each for each in toolsets if any(spec.name == name for spec in each.specs())), None)
 
     def reconfigure(self, servers: Mapping[str, McpServer]) -> None:
-        """The settings, or what was accepted, may be others: what is the same stays connected."""
+        """Apply new settings or acceptances; unchanged servers stay connected."""
         found: dict[str, _Offered] = {}
         home = self._server_environment.home
         for name, server in servers.items():
@@ -104,7 +104,7 @@ class McpServers(Mapping[str, Group]):
             found[group] = _Offered(made_of, server, accepted.protocol, Group(line, toolset))
         gone = [offered for group, offered in self._offered.items() if found.get(group) is not offered]
         self._offered = found
-        _leave(gone)
+        _disconnect(gone)
 
     async def _connect(self, name: str) -> Any:
         offered = self._offered.get(f"{_PREFIX}{name}")
@@ -125,7 +125,7 @@ class McpServers(Mapping[str, Group]):
         return offered.connection
 
     def view(self) -> Mapping[str, Any]:
-        """For people: each server with its state and how many tools are offered."""
+        """Return each server's state and number of tools, for people."""
         views = {
             group.removeprefix(_PREFIX): {
                 "state": offered.connection.state if offered.connection is not None else "idle",
@@ -136,11 +136,11 @@ class McpServers(Mapping[str, Group]):
         return {"mcp": views} if views else {}
 
     def close(self) -> None:
-        """Leave all servers."""
-        _leave(self._offered.values())
+        """Close all connections."""
+        _disconnect(self._offered.values())
 
 
-def _leave(offered: Iterable[_Offered]) -> None:
+def _disconnect(offered: Iterable[_Offered]) -> None:
     for each in offered:
         if each.task is not None:
             each.task.cancel()

@@ -1,4 +1,4 @@
-"""Which MCP servers there are, and what each may see and reach."""
+"""Settings of MCP servers and their permissions."""
 
 from hob.core.settings import Secret, setting
 from hob.core.translation.language import translatable

@@ -1,4 +1,4 @@
-"""MCP over standard input and output of a program in the sandbox: a message per line."""
+"""MCP over the standard streams of a sandboxed program, one message per line."""
 
 import logging
 import math
@@ -16,31 +16,31 @@ from hob.tools.sandbox.running_command import OutputCallbacks, RunningCommand
 log = logging.getLogger(__name__)
 
 MAX_LINE = 16 * 1024 * 1024
-_MAX_TOLD = 2_000  # characters of what a program said last on its error output
+_MAX_TOLD = 2_000  # characters kept of a program's stderr
 _GRACE = 2.0
 
 Streams = tuple[Any, Any]
-"""What is read from a server and what is written to it, as the SDK's client takes them."""
+"""The read and write streams that the SDK's client takes."""
 Start = Callable[[OutputCallbacks], Awaitable[RunningCommand]]
 
 
 class StderrTail:
-    """The end of what a program wrote to its error output: why it ended, if anything tells."""
+    """The end of a program's stderr, which may explain why it ended."""
 
     def __init__(self) -> None:
         self.text = ""
 
     def feed(self, piece: bytes) -> None:
-        """One more piece."""
+        """Append a piece of output."""
         self.text = (self.text + piece.decode("utf-8", "replace"))[-_MAX_TOLD:]
 
 
 @asynccontextmanager
 async def open_streams(start: Start, words: StderrTail, ended: Callable[[], None]) -> AsyncIterator[Streams]:
-    """The streams of a program that runs as long as the block. Raises NotConfigured and ToolFailed."""
+    """Run a program for the duration of the block and yield its streams. Raises NotConfigured and ToolFailed."""
     heard, read = anyio.create_memory_object_stream[SessionMessage | Exception](math.inf)
     write, written = anyio.create_memory_object_stream[SessionMessage](0)
-    lines = _Lines(heard.send_nowait)
+    lines = _LineSplitter(heard.send_nowait)
     try:
         running = await start(OutputCallbacks(output=lines.feed, errors=words.feed))
     except BaseException:
@@ -77,15 +77,15 @@ async def open_streams(start: Start, words: StderrTail, ended: Callable[[], None
                 await running.stop(grace=_GRACE)
 
 
-class _Lines:
-    """Puts pieces together to lines and gives each that is a message; programs print other things too."""
+class _LineSplitter:
+    """Splits output into lines and passes on those that are messages; programs print other text too."""
 
     def __init__(self, give: Callable[[SessionMessage | Exception], None]) -> None:
         self._give = give
         self._part = bytearray()
 
     def feed(self, piece: bytes) -> None:
-        """One more piece."""
+        """Append a piece of output."""
         *lines, rest = (bytes(self._part) + piece).split(b"\n")
         self._part = bytearray(rest[-MAX_LINE:])
         for line in lines:

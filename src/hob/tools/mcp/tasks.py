@@ -1,6 +1,7 @@
-"""Calls that a server answers with a task: it is asked after until it is done, and given up with the call.
+"""Task support: calls that a server answers with a task, which is polled until it ends.
 
-Which task it is, is kept before it is asked after: where Hob ends meanwhile, the next Hob goes on asking after it.
+The task id is stored before polling starts, so the next process can continue polling. Cancelling the call cancels the
+task.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -33,7 +34,7 @@ from pydantic import TypeAdapter, ValidationError
 from hob.core.errors import OutcomeUnknown
 from hob.core.values import dataclass
 
-_SHORTEST, _LONGEST = 0.1, 30.0  # seconds between two questions, whatever the server proposes
+_SHORTEST, _LONGEST = 0.1, 30.0  # limits in seconds on the server's poll interval
 _USUAL = 1_000  # milliseconds
 _GIVING_UP = 2.0
 _MAX_QUESTIONS = 20
@@ -43,10 +44,11 @@ _REQUEST: TypeAdapter[InputRequest] = TypeAdapter(InputRequest)
 
 @dataclass(frozen=True, slots=True)
 class TaskCall:
-    """A call that may become a task. `begun` is the task that an earlier Hob began for it, or empty.
+    """A call that may become a task. `begun` is the task that an earlier process stored for it, or empty.
 
-    `keep` keeps the task beyond the end of Hob; it raises StoreErrors. `is_shutting_down` tells whether the call goes
-    on in the next Hob.
+    `keep` stores the task durably and raises StoreErrors. `is_shutting_down` says whether the call continues in the
+    next
+    process.
     """
 
     keep: Callable[[str], Awaitable[None]]
@@ -55,7 +57,7 @@ class TaskCall:
 
 
 CURRENT: ContextVar[TaskCall] = ContextVar("mcp_task_call")
-"""The call that is being made."""
+"""The call in progress."""
 
 
 class _Named(RequestParams):  # type: ignore[misc]
@@ -82,7 +84,7 @@ class _Cancel(Request[_Named, Literal["tasks/cancel"]]):  # type: ignore[misc]
 
 
 class _Created(Result):  # type: ignore[misc]
-    """A task instead of a result. `poll_interval_ms`: when the server wants to be asked after it."""
+    """A task in place of a result. `poll_interval_ms` is the server's wish."""
 
     result_type: Literal["task"]
     task_id: str
@@ -90,7 +92,7 @@ class _Created(Result):  # type: ignore[misc]
 
 
 class _Task(Result):  # type: ignore[misc]
-    """How a task stands."""
+    """The status of a task."""
 
     task_id: str
     status: Literal["working", "input_required", "completed", "failed", "cancelled"]
@@ -102,7 +104,7 @@ class _Task(Result):  # type: ignore[misc]
 
 
 class ServerTasks(ClientExtension):  # type: ignore[misc]
-    """Hob's side of the extension. `waits` tells whether the call that is made now waits for the user."""
+    """Hob's side of the extension. `waits` says whether the current call waits for the user."""
 
     identifier = "io.modelcontextprotocol/tasks"
 
@@ -110,27 +112,29 @@ class ServerTasks(ClientExtension):  # type: ignore[misc]
         self._waits = waits
 
     def claims(self) -> Sequence[ResultClaim[Any]]:
-        """An answer that is a task becomes what the task comes to."""
+        """Resolve answers that are tasks to the tasks' results."""
         return (ResultClaim(result_type="task", model=_Created, resolve=self.finish),)
 
     async def finish(self, created: _Created, context: ClaimContext) -> CallToolResult:
-        """The result of a task. Raises MCPError where it has none; whoever gives the call up gives the task up."""
+        """Poll a task until it ends and return its result. Raises MCPError if it has none. Cancellation cancels the
+        task.
+        """
         call, session, asking = CURRENT.get(), context.session, _Get(params=_Named(task_id=created.task_id))
         answered: set[str] = set()
         seen: _Created | _Task = created
         try:
             await call.keep(created.task_id)
             while isinstance(seen, _Created) or seen.status in {"working", "input_required"}:
-                await anyio.sleep(_pause(seen.poll_interval_ms))
+                await anyio.sleep(_poll_seconds(seen.poll_interval_ms))
                 seen = await session.send_request(asking, _Task, context.read_timeout_seconds)
                 await self._answer(seen, session, answered)
         except BaseException:
-            await _give_up(session, created.task_id, call)
+            await _cancel(session, created.task_id, call)
             raise
-        return _outcome(seen)
+        return _result_of(seen)
 
     async def resume(self, session: ClientSession, seconds: float) -> CallToolResult:
-        """The result of a task that an earlier Hob began. Raises MCPError; OutcomeUnknown where there is none."""
+        """Return the result of an earlier process's task. Raises MCPError, and OutcomeUnknown if the task is gone."""
         created = _Created(result_type="task", task_id=CURRENT.get().begun)
         try:
             await session.send_request(_Get(params=_Named(task_id=created.task_id)), _Task, seconds)
@@ -139,7 +143,7 @@ class ServerTasks(ClientExtension):  # type: ignore[misc]
         return await self.finish(created, ClaimContext(session=session, tool_name="", read_timeout_seconds=seconds))
 
     async def _answer(self, task: _Task, session: ClientSession, answered: set[str]) -> None:
-        """What the task wants to know is asked once, and said to it. Raises MCPError where there is no answer yet."""
+        """Answer the task's questions, each once. Raises MCPError while an answer is missing."""
         answers = {}
         for key in (task.input_requests or {}).keys() - answered:
             if len(answered) >= _MAX_QUESTIONS:
@@ -157,8 +161,8 @@ class ServerTasks(ClientExtension):  # type: ignore[misc]
             await session.send_request(_Update(params=params), EmptyResult)
 
 
-def _outcome(task: _Task) -> CallToolResult:
-    """What came of it. Raises MCPError where that is no result."""
+def _result_of(task: _Task) -> CallToolResult:
+    """Return the result of an ended task. Raises MCPError if it has none."""
     if task.status == "completed":
         return CallToolResult.model_validate(task.result)
     told = (task.error or {}).get("message") or task.status_message or f"the task is {task.status}"
@@ -168,9 +172,9 @@ def _outcome(task: _Task) -> CallToolResult:
 async def call_as_task(
     session: ClientSession, name: str, arguments: Mapping[str, Any], seconds: float
 ) -> CallToolResult:
-    """The result of a tool that the version 2025-11-25 offers as a task alone. Raises MCPError where it has none.
+    """Call a tool that a 2025-11-25 server offers only as a task, and return its result. Raises MCPError.
 
-    The library reads no such answer to a call, so the call is made below it.
+    The library cannot parse such an answer, so the request is sent below it.
     """
     call = CURRENT.get()
     if call.begun:
@@ -185,26 +189,27 @@ async def call_as_task(
     try:
         await call.keep(task.task_id)
         while task.status == "working":
-            await anyio.sleep(_pause(task.poll_interval))
+            await anyio.sleep(_poll_seconds(task.poll_interval))
             task = await session.send_request(_Get(params=_Named(task_id=task.task_id)), GetTaskResult, seconds)
         asked = GetTaskPayloadRequest(params=GetTaskPayloadRequestParams(task_id=task.task_id))
-        return await session.send_request(asked, CallToolResult, seconds)  # what it asks comes while this waits
+        # the server's questions arrive during this request
+        return await session.send_request(asked, CallToolResult, seconds)
     except BaseException:
-        await _give_up(session, task.task_id, call)
+        await _cancel(session, task.task_id, call)
         raise
 
 
 def needs_task(tool: Tool) -> bool:
-    """Whether a server of 2025-11-25 takes a call of the tool as a task alone."""
+    """Return whether a 2025-11-25 server accepts calls of the tool only as tasks."""
     return tool.execution is not None and tool.execution.task_support == "required"
 
 
-def _pause(wanted: int | None) -> float:
+def _poll_seconds(wanted: int | None) -> float:
     return min(max((wanted or _USUAL) / 1000, _SHORTEST), _LONGEST)
 
 
-async def _give_up(session: ClientSession, task: str, call: TaskCall) -> None:
-    """Tell the server that nobody waits for the task any more, as far as it can be told; the next Hob may."""
+async def _cancel(session: ClientSession, task: str, call: TaskCall) -> None:
+    """Cancel the task at the server on a best-effort basis, unless the next process may continue it."""
     if call.is_shutting_down():
         return
     with anyio.move_on_after(_GIVING_UP, shield=True), suppress(MCPError, ValidationError, *_GONE):

@@ -1,7 +1,8 @@
-"""The tools of a server as a toolset: those the owner accepted, as they were described then."""
+"""The accepted tools of a server as a toolset."""
 
 import base64
 import json
+import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import partial
@@ -24,10 +25,15 @@ _MAX_IMAGES = 4
 _MAX_IMAGE = 8_000_000  # bytes
 _RESOURCES, _PROMPTS = "resources", "prompts"
 _TEXT: Mapping[str, Any] = {"type": "string"}
+_READ_ONLY = re.compile(r"EROFS|read-only file system", re.IGNORECASE)
+_FOLDERS = (
+    "(The sandbox lets this program write to its own folder only, {data}, and to folders given with --write; the owner "
+    "can point it there with --env or an argument, see `hob mcp add --help`.)"
+)
 
 
 class McpToolset:
-    """Implements `Toolset` for one server. `connect` gives the connection, loading the library at first."""
+    """Implements `Toolset` for one server. `connect` returns the connection; its first call loads the library."""
 
     def __init__(
         self,
@@ -39,63 +45,66 @@ class McpToolset:
         tasks: BegunTasks,
         present: Present | None = None,
     ) -> None:
-        """`present` keeps pages that belong to results; without it there are none."""
+        """`present` stores pages that belong to results; without it they are not shown."""
         self._present = present
         self._tasks = tasks
         self._server = server
         self._connect = connect
         self._blobs = blobs
         self._changed = changed
-        offered = [*_offered(server, settings)]
+        offered = [*_accepted_specs(server, settings)]
         self._by_name: Mapping[str, AcceptedTool] = {spec.name: tool for spec, tool in offered}
         self._all = {spec.name: spec for spec, _ in offered}
         self._specs = specs_of(server, settings)
+        self._is_program = bool(settings.command)
 
     def specs(self) -> tuple[ToolSpec, ...]:
-        """What was accepted; the very same tuple each time."""
+        """Return the accepted specs, always as the same tuple."""
         return self._specs
 
     async def call(self, call: ToolCall, context: CallContext) -> ToolResult:
-        """Make the call, or go on with its task.
+        """Make the call, or resume its task.
 
-        Raises ToolFailed, AnswerNeeded, ToolRefused where the tool is not what was accepted, and OutcomeUnknown where
-        there is nothing to go on with.
+        Raises ToolFailed, AnswerNeeded, ToolRefused if the tool is not as it was accepted, and OutcomeUnknown if there
+        is
+        nothing to resume.
         """
         arguments = json.loads(call.arguments or "{}")
         begun = await self._tasks.find(context.turn, call) if context.resumed else ""
-        if context.resumed and not begun and self._is_once(call.name):
+        if context.resumed and not begun and self._runs_once(call.name):
             raise OutcomeUnknown
         try:
             connection = await self._connect()
             tool = self._by_name.get(call.name)
             if tool is None:
-                return await self._further(call, arguments, connection)
+                return await self._call_builtin(call, arguments, connection)
             if not begun:
-                await self._check(tool, connection)
+                await self._check_accepted(tool, connection)
             result = await connection.call(tool.name, arguments, context.turn, self._task_of(call, context, begun))
         except ToolFailed as error:
-            if begun and self._is_once(call.name):
+            if begun and self._runs_once(call.name):
                 raise OutcomeUnknown from error
             raise
-        return await self._told(tool, call, arguments, result, connection, context)
+        return await self._to_result(tool, call, arguments, result, connection, context)
 
     def spec_for_page(self, tool: str) -> ToolSpec | None:
-        """The tool that a page of the server means by its own name, or by `READ`; None where there is none."""
+        """Return the tool that a page names by the server's own name, or by `READ`; None if there is none."""
         if tool == READ:
             return next((spec for spec in self._specs if spec.name == tool_name(self._server.name, _RESOURCES)), None)
         return next((self._all[name] for name, each in self._by_name.items() if each.name == tool), None)
 
     async def call_for_page(self, call: ToolCall, context: CallContext) -> Mapping[str, Any]:
-        """A call that a page of the server makes, as the server answers it: `CallToolResult`, or `ReadResourceResult`.
+        """Make a call for a page of the server and return the server's answer: `CallToolResult` or
+        `ReadResourceResult`.
 
-        Raises as `call`.
+        Raises as `call` does.
         """
         tool, connection = self._by_name.get(call.name), await self._connect()
         arguments = json.loads(call.arguments)
         if tool is None:
             result = await connection.ask("read_resource", uri=str(arguments.get("uri", "")))
         else:
-            await self._check(tool, connection)
+            await self._check_accepted(tool, connection)
             if not is_for("app", (await connection.tools())[tool.name]):
                 raise ToolRefused(f"{self._server.name} does not let its pages call {tool.name}")
             result = await connection.call(tool.name, arguments, context.turn, self._task_of(call, context, ""))
@@ -104,7 +113,7 @@ class McpToolset:
             raise ToolFailed(f"{self._server.name} answered more than {MAX_HTML:,} characters, which no page is given")
         return told
 
-    def _is_once(self, name: str) -> bool:
+    def _runs_once(self, name: str) -> bool:
         return any(spec.name == name and spec.restart is Restart.RESUME for spec in self._specs)
 
     def _task_of(self, call: ToolCall, context: CallContext, begun: str) -> Any:
@@ -112,7 +121,7 @@ class McpToolset:
 
         return TaskCall(partial(self._tasks.keep, context.turn, call), begun, context.is_shutting_down)
 
-    async def _told(
+    async def _to_result(
         self,
         tool: AcceptedTool,
         call: ToolCall,
@@ -121,7 +130,7 @@ class McpToolset:
         connection: Any,
         context: CallContext,
     ) -> ToolResult:
-        """What came of a call, for the model."""
+        """Convert the server's answer to a result for the model."""
         parts: list[str] = []
         images: list[Image] = []
         for block in result.content:
@@ -129,24 +138,26 @@ class McpToolset:
                 blob = await self._blobs.put(base64.b64decode(block.data), block.mime_type)
                 images.append(Image(blob, block.mime_type))
             else:
-                parts.append(_text(block))
+                parts.append(_block_text(block))
         if result.structured_content is not None and not any(part.strip() for part in parts):
             parts.append(json.dumps(result.structured_content, ensure_ascii=False))
-        if not result.is_error and (shown := await self._show(tool, arguments, result, connection, context)):
+        if not result.is_error and (shown := await self._show_page(tool, arguments, result, connection, context)):
             parts.append(shown)
+        if result.is_error and self._is_program and any(_READ_ONLY.search(part) for part in parts):
+            parts.append(_FOLDERS)
         text = "\n".join(filter(None, parts)) or ("(a picture)" if images else "(nothing)")
         return ToolResult(call.id, text, MCP_LABEL, result.is_error, images=tuple(images))
 
-    async def _show(
+    async def _show_page(
         self, tool: AcceptedTool, arguments: Mapping[str, Any], result: Any, connection: Any, context: CallContext
     ) -> str:
-        """Present the page that belongs to the result, if one does; what the model is told of that."""
+        """Present the page that belongs to the result, if there is one; return a note for the model."""
         address = address_of((await connection.tools())[tool.name]) if self._present is not None else ""
         if self._present is None or not address:
             return ""
         try:
             html = html_of(await connection.ask("read_resource", uri=address))
-        except ToolFailed as error:  # the result stands all the same
+        except ToolFailed as error:  # the result itself is still good
             return f"(its page cannot be shown: {error})"
         if not html:
             return f"(its page cannot be shown: {address} is no page, or one that is too long)"
@@ -158,8 +169,8 @@ class McpToolset:
             "what they do there, and call, you are not told)"
         )
 
-    async def _check(self, tool: AcceptedTool, connection: Any) -> None:
-        """Raises ToolRefused where the tool is described, or taken, otherwise than the owner has accepted."""
+    async def _check_accepted(self, tool: AcceptedTool, connection: Any) -> None:
+        """Raise ToolRefused if the description or the inferred effects differ from what the owner accepted."""
         from hob.tools.mcp.connection import accepted_tool
 
         now, name = await connection.tools(), self._server.name
@@ -175,7 +186,7 @@ class McpToolset:
             f"with `hob mcp accept {name}`"
         )
 
-    async def _further(self, call: ToolCall, arguments: Mapping[str, Any], connection: Any) -> ToolResult:
+    async def _call_builtin(self, call: ToolCall, arguments: Mapping[str, Any], connection: Any) -> ToolResult:
         if call.name == tool_name(self._server.name, _RESOURCES):
             if uri := arguments.get("uri"):
                 read = await connection.ask("read_resource", uri=str(uri))
@@ -189,7 +200,7 @@ class McpToolset:
             if name := arguments.get("name"):
                 values = {key: str(value) for key, value in dict(arguments.get("arguments") or {}).items()}
                 got = await connection.ask("get_prompt", name=str(name), arguments=values)
-                texts = [f"{each.role}: {_text(each.content)}" for each in got.messages]
+                texts = [f"{each.role}: {_block_text(each.content)}" for each in got.messages]
             else:
                 listed = await connection.ask("list_prompts")
                 texts = [
@@ -202,14 +213,14 @@ class McpToolset:
 
 
 def specs_of(server: AcceptedServer, settings: McpServer) -> tuple[ToolSpec, ...]:
-    """What models are offered of the server, as the owner accepted it."""
-    shown = (spec for spec, tool in _offered(server, settings) if not tool.app_only)
-    return (*shown, *_further(server, settings.timeout, remote=_is_remote(settings)))
+    """Return the specs that models are offered."""
+    shown = (spec for spec, tool in _accepted_specs(server, settings) if not tool.app_only)
+    return (*shown, *_resource_and_prompt_specs(server, settings.timeout, remote=_is_remote(settings)))
 
 
-def _offered(server: AcceptedServer, settings: McpServer) -> Iterator[tuple[ToolSpec, AcceptedTool]]:
+def _accepted_specs(server: AcceptedServer, settings: McpServer) -> Iterator[tuple[ToolSpec, AcceptedTool]]:
     for tool in server.tools:
-        if _is_wanted(tool.name, settings.tools):
+        if _is_offered(tool.name, settings.tools):
             called = settings.rename.get(tool.name, tool.name)
             yield spec_of(server.name, tool, called, settings.timeout, remote=_is_remote(settings)), tool
 
@@ -218,12 +229,12 @@ def _is_remote(settings: McpServer) -> bool:
     return bool(settings.url or settings.hosts)
 
 
-def _is_wanted(name: str, patterns: Sequence[str]) -> bool:
+def _is_offered(name: str, patterns: Sequence[str]) -> bool:
     return not patterns or any(fnmatchcase(name, each) for each in patterns)
 
 
-def _further(server: AcceptedServer, timeout: float, *, remote: bool) -> Sequence[ToolSpec]:
-    """Reading what a server offers beside its tools."""
+def _resource_and_prompt_specs(server: AcceptedServer, timeout: float, *, remote: bool) -> Sequence[ToolSpec]:
+    """Return the specs of the tools that read the server's resources and prompts."""
     found = []
     if server.resources:
         schema = {"type": "object", "properties": {"uri": _TEXT}}
@@ -250,8 +261,8 @@ def _further(server: AcceptedServer, timeout: float, *, remote: bool) -> Sequenc
     ]
 
 
-def _text(block: Any) -> str:
-    """A block of content as a text."""
+def _block_text(block: Any) -> str:
+    """Return a content block as text."""
     match block.type:
         case "text":
             return str(block.text)

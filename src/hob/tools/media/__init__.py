@@ -1,1 +1,1 @@
-"""Tools that look, speak, and read documents by their pages."""
+"""Tools for pictures, speech and PDF pages."""

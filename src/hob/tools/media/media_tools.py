@@ -28,22 +28,22 @@ _PDF = "application/pdf"
 
 
 class MediaModels(Protocol):
-    """Models that look, speak and draw."""
+    """Vision, speech and image models."""
 
     async def describe(
         self, image: bytes, media_type: str, question: str, session: SessionKey, sender: SenderClass
     ) -> Description:
-        """What a picture shows. Raises ModelError."""
+        """Describe a picture. Raises ModelError."""
 
     async def speak(self, text: str, voice: str, session: SessionKey, sender: SenderClass) -> Speech:
-        """The text as sound. Raises ModelError."""
+        """Synthesise speech. Raises ModelError."""
 
     async def draw(self, prompt: str, size: str, session: SessionKey, sender: SenderClass) -> GeneratedImage:
-        """A picture of what the prompt says. Raises ModelError."""
+        """Generate a picture from a prompt. Raises ModelError."""
 
 
 class NoMedia:
-    """Implements `MediaModels` where none is connected."""
+    """Implements `MediaModels` without any model."""
 
     async def describe(
         self, image: bytes, media_type: str, question: str, session: SessionKey, sender: SenderClass
@@ -58,7 +58,7 @@ class NoMedia:
 
 
 class MediaTools:
-    """Looks at pictures, makes some, speaks texts, reads pages of documents."""
+    """The media tools."""
 
     def __init__(self, models: MediaModels, documents: Documents, roots: Roots, blobs: Blobs) -> None:
         self._models = models
@@ -129,7 +129,7 @@ class MediaTools:
         context: CallContext,
         size: Literal["auto", "1024x1024", "1536x1024", "1024x1536"] = "auto",
     ) -> ToolOutput:
-        self._check_new(path)  # before it is paid for
+        self._check_new(path)  # check before paying for it
         try:
             made = await self._models.draw(prompt, size.removeprefix("auto"), *_payer(context))
         except ModelError as error:
@@ -139,7 +139,7 @@ class MediaTools:
         shown = (Image(blob, made.media_type),)
         try:
             write_new(self._roots, path, made.data)
-        except ToolFailed as error:  # paid for all the same
+        except ToolFailed as error:  # it has been paid for already
             return ToolOutput(f"{error}; it is kept as {BLOB}{blob}: {size_told}", is_error=True, images=shown)
         return ToolOutput(f"{path}: {size_told}; the tool message sends it as its file", images=shown)
 

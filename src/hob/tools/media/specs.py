@@ -1,4 +1,4 @@
-"""The tools for pictures, sound and PDF pages, as models and the guard are told of them."""
+"""Specs of the media tools."""
 
 from hob.core.argument_roles import ArgumentRole
 from hob.core.tools import Effect, Restart, Tier, ToolSpec

@@ -1,1 +1,1 @@
-"""The tools that remember, and what they keep."""
+"""Tools for memory, facts and goals."""

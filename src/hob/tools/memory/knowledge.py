@@ -1,4 +1,4 @@
-"""The tools over what is known and wanted: `facts`, `correct_fact`, `get_goals`, `create_goal`, `update_goal`."""
+"""The tools `facts`, `correct_fact`, `get_goals`, `create_goal` and `update_goal`."""
 
 from datetime import UTC, datetime
 from typing import Literal
@@ -20,7 +20,7 @@ _ID = 12
 
 
 class KnowledgeTools:
-    """Tells and puts right what is known of the owner, and what they want to reach; each person is told their own."""
+    """Lists and corrects facts and goals; each person sees their own."""
 
     def __init__(self, facts: KnownFacts, goals: Goals) -> None:
         self._facts = facts

@@ -1,4 +1,4 @@
-"""What the tools of memory ask for, beside what `hob.core.ports.memory` holds."""
+"""Ports of the memory tools, beside those in `hob.core.ports.memory`."""
 
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
@@ -9,38 +9,38 @@ from hob.core.trust.labels import Label
 
 
 class KnownFacts(Protocol):
-    """What is known of a person as facts."""
+    """Facts known about a person."""
 
     async def known(self, scope: Scope) -> Sequence[Fact]:
-        """What is so now, those too that are not sure. Raises StoreErrors."""
+        """Return the current facts, uncertain ones too. Raises StoreErrors."""
 
     async def correct(self, id: str, right: str, said: str, scope: Scope) -> tuple[Fact, Sequence[Fact]]:
-        """Put a fact right as the owner `said`, by the beginning of its id; without what is `right` it is not so.
+        """Correct a fact, found by an id prefix, in the owner's words `said`; without `right` it is withdrawn.
 
-        Gives what was known and what is known instead. Raises NotFound, InvalidRequest, StoreErrors.
+        Returns the old fact and the new one. Raises NotFound, InvalidRequest, StoreErrors.
         """
 
 
 class Goals(Protocol):
-    """What a person wants to reach."""
+    """A person's goals."""
 
     async def goals(self, scope: Scope) -> Sequence[Goal]:
-        """All, the open ones first by when they are due. Raises StoreErrors."""
+        """Return all goals, open ones first by due date. Raises StoreErrors."""
 
     async def add(self, scope: Scope, goal: Goal) -> Goal:
-        """Keep it; the one that is open and says the same, where there is one. Raises StoreErrors."""
+        """Add a goal, or return the open one that says the same."""
 
     async def change(
         self, scope: Scope, id: str, state: GoalState | None, due: float | None, note: GoalNote | None, label: Label
     ) -> Goal:
-        """Another state or day, by the beginning of its id, and what shows it; what is None stays.
+        """Change a goal, found by an id prefix, and add evidence; None leaves a field unchanged.
 
         Raises NotFound, StoreErrors.
         """
 
 
 class MemoryPorts(NamedTuple):
-    """What the tools reach of memory."""
+    """The ports together."""
 
     search: MemorySearch
     facts: KnownFacts

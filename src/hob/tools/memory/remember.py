@@ -1,4 +1,4 @@
-"""The tools that remember: `remember`, `recall`, `memory_search`, `memory_get`, `update_working_memory`."""
+"""The tools `remember`, `recall`, `memory_search`, `memory_get` and `update_working_memory`."""
 
 import json
 from collections import Counter
@@ -18,7 +18,7 @@ from hob.tools.memory.specs import MEMORY_GET, MEMORY_SEARCH, RECALL, REMEMBER, 
 from hob.tools.registry.declaration import ToolOutput, Tools, implements
 
 _LONGEST = 4_000
-_LONGEST_NOTE = 2_000  # it stands in every prompt of its session
+_LONGEST_NOTE = 2_000  # it is part of every prompt of its session
 _MAX = 50
 _LONGEST_RESULT = 700
 _LONGEST_READ = 12_000
@@ -27,7 +27,7 @@ _NOTHING = "(nothing)"
 
 
 class MemoryTools:
-    """Remembers over ports. What others can read too, a group's session, keeps its own memories and sees no other."""
+    """The tools over the memory ports. A group's session keeps its own memories and sees no others."""
 
     def __init__(self, memories: Remember, memory: MemorySearch, working: WorkingNotes) -> None:
         self._memories = memories
@@ -45,7 +45,7 @@ class MemoryTools:
         if is_private(context.turn.session):
             raise WrongCall("this conversation is private: nothing of it is remembered.")
         label = Label(Origin.MODEL, context.trust)
-        source = f"{context.turn.session}, {context.turn.id}"  # by which it is found when either is erased
+        source = f"{context.turn.session}, {context.turn.id}"  # erasing either one finds it
         await self._memories.remember(text, SessionKey(scope_of(context.turn).person), label, source)
         if context.trust is Trust.UNTRUSTED:
             return "Kept, marked as untrusted: this conversation holds text from elsewhere."
@@ -64,7 +64,7 @@ class MemoryTools:
         lines, labels = _told(found, untrusted)
         lines = lines or [_NOTHING]
         note = await self._working.load(context.turn.session) if untrusted else None
-        if note is not None and not note.label.trusted:  # a trusted one is in the prompt
+        if note is not None and not note.label.trusted:  # a trusted note is in the prompt already
             lines.append(f"- {note.text} [this conversation's working note, untrusted]")
             labels.append(note.label)
         return ToolOutput("\n".join(lines), Label(Origin.TOOL, join(labels)))
@@ -113,7 +113,7 @@ class MemoryTools:
 
 
 class PluginMemories:
-    """Implements `Toolset`: the tools of others, of which `recall` asks further sources too."""
+    """Implements `Toolset` over plug-ins' tools; `recall` also searches their sources."""
 
     def __init__(self, toolset: Toolset, sources: Sequence[Recall]) -> None:
         self._toolset = toolset
@@ -144,7 +144,7 @@ def _checked(text: str, longest: int = _LONGEST) -> str:
 
 
 def _told(found: Sequence[Memory], untrusted: bool) -> tuple[list[str], list[Label]]:
-    """A line for each memory that may be shown, and how many others there are; and the labels of those shown."""
+    """Format the memories that may be shown and count the others; return their labels too."""
     shown = [memory for memory in found if untrusted or memory.label.trusted]
     lines = [_line(memory) for memory in shown]
     if left := _left_out([memory.label for memory in found if memory not in shown]):

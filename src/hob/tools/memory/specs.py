@@ -1,4 +1,4 @@
-"""The tools of memory, facts and goals, as models and the guard are told of them."""
+"""Specs of the memory tools."""
 
 from hob.core.argument_roles import ArgumentRole
 from hob.core.tools import Effect, Restart, Tier, ToolSpec

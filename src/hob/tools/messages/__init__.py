@@ -1,1 +1,1 @@
-"""The tools that talk to people: `message`, `ask_user`, `report_progress`."""
+"""Tools that talk to people: `message`, `ask_user`, `report_progress`."""

@@ -1,4 +1,4 @@
-"""The tools that talk to the person whom the turn is for: `ask_user`, `report_progress`."""
+"""The tools `ask_user` and `report_progress`, which talk to the person whom the turn serves."""
 
 from collections.abc import Callable, Sequence
 
@@ -18,12 +18,12 @@ _SHOWN = 500
 
 
 def is_attended(turn: Turn) -> bool:
-    """Whether somebody waits for the turn, so that a question can be answered."""
+    """Return whether a person waits for the turn and can answer questions."""
     return not all(inbound.background for inbound in turn.inbounds)
 
 
 class ConversationTools:
-    """Asks and tells. `can_ask` says of a turn whether anybody would answer."""
+    """The tools. `can_ask` says whether a turn has somebody to answer."""
 
     def __init__(self, notices: Notices, can_ask: Callable[[Turn], bool] = is_attended) -> None:
         self._notices = notices

@@ -1,4 +1,4 @@
-"""The tool `message`: writes to chats other than by a reply, and changes what was written there."""
+"""The tool `message`: write to chats other than by replying, and change what was written."""
 
 import json
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ _NEEDS = {"reply": "replies", "edit": "edits", "delete": "deletes", "react": "re
 
 
 class KnownChat(NamedTuple):
-    """Somebody whom the owner knows, and a chat with them; `person` tells those of one name apart."""
+    """A chat with a person the owner knows; `person` tells namesakes apart."""
 
     name: str
     to: Address
@@ -44,7 +44,7 @@ class KnownChat(NamedTuple):
 
 
 class SentMessage(NamedTuple):
-    """A message of Hob's: where it went, the platform's id of it once it arrived, and how far it came."""
+    """A message that Hob sent: its address, the platform's id once delivered, and its delivery state."""
 
     to: Address
     receipt: str
@@ -52,29 +52,29 @@ class SentMessage(NamedTuple):
 
 
 class Messages(Protocol):
-    """What the tool writes through."""
+    """The chats that the tool writes to."""
 
     def chats(self) -> Sequence[KnownChat]:
-        """All chats that may be written to."""
+        """Return all chats that may be written to."""
 
     def capabilities(self, to: Address) -> Capabilities | None:
-        """What the channel there can; None where none leads there."""
+        """Return the channel's capabilities; None if no channel serves the address."""
 
     def limit_of(self, to: Address) -> int:
-        """The most characters of one message there."""
+        """Return the maximum characters of a message there."""
 
     async def enqueue(self, messages: Sequence[Outbound]) -> None:
-        """They are sent, each once."""
+        """Queue messages for delivery, each once."""
 
     async def find(self, id: str) -> SentMessage | None:
-        """A message that was sent with this tool or as a reply."""
+        """Return a message sent with this tool or as a reply."""
 
     async def read(self, to: Address, limit: int) -> Sequence[ChatLine]:
-        """What was said there. Raises SendFailed where the channel cannot tell."""
+        """Read the history. Raises SendFailed if the channel cannot."""
 
 
 class NoMessages:
-    """Implements `Messages` where no channel is."""
+    """Implements `Messages` without any channel."""
 
     def chats(self) -> Sequence[KnownChat]:
         return ()
@@ -96,7 +96,7 @@ class NoMessages:
 
 
 class MessageTool:
-    """Writes to those whom the owner knows."""
+    """The tool, for chats of people the owner knows."""
 
     def __init__(self, messages: Messages, roots: Roots, blobs: Blobs) -> None:
         self._messages = messages
@@ -132,7 +132,8 @@ class MessageTool:
         if action == "poll" and len(options) < 2:
             raise WrongCall("a poll needs two options at least")
         turn = context.turn
-        id = OutboxId(f"{turn.id}.{digest(f'{call.id} {call.arguments}')[:10]}")  # a model may number its calls anew
+        # models may reuse call ids in later answers
+        id = OutboxId(f"{turn.id}.{digest(f'{call.id} {call.arguments}')[:10]}")
         whole = Outbound(
             id, address, text, OutboundKind.REPLY, turn.id, turn.trace, previews=context.trust is Trust.TRUSTED,
             action=_ACTIONS[action], about=about,
@@ -144,7 +145,7 @@ class MessageTool:
         return ToolOutput(f"On its way to {address.channel}:{address.chat}; its id is {id}.0")
 
     def check(self, call: ToolCall, turn: Turn) -> None:
-        """Raises ToolRefused for a message that would reach nobody, whatever anybody allows."""
+        """Raise ToolRefused for a message that no approval could deliver."""
         if call.name != MESSAGE.name:
             return
         arguments = json.loads(call.arguments or "{}")
@@ -185,7 +186,7 @@ class MessageTool:
         return ", ".join(f"{each.name} ({_spelled(each.to)})" for each in self._messages.chats()) or "nobody"
 
     async def _about(self, action: str, turn: Turn, to: Address, message: str) -> str:
-        """The platform's id of the message that is meant; empty where none is."""
+        """Return the platform's id of the message in question, or an empty string."""
         if not message or message == "last":
             if action in ("edit", "delete"):
                 raise WrongCall(f"{action} needs the id of a message that you sent")
@@ -231,7 +232,7 @@ class MessageTool:
 
 
 def parts_of(whole: Outbound, can: Capabilities, limit: int) -> tuple[Outbound, ...]:
-    """The message as its channel can send it, in chunks: the first one answers, the last one has what hangs on it."""
+    """Split a message into chunks its channel can send: the first is the reply, the last carries the attachments."""
     whole = plain_form(whole, can)
     texts = split_text(whole.text, limit) if limit else (whole.text,)
     last = len(texts or ("",)) - 1

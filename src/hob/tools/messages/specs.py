@@ -1,4 +1,4 @@
-"""The tools that reach people, as models and the guard are told of them."""
+"""Specs of the tools that reach people."""
 
 from dataclasses import replace
 

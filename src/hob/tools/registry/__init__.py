@@ -1,1 +1,1 @@
-"""Declaring tools and offering them: schemas, groups, the default set."""
+"""Declaration of tools and their registry: schemas, groups, the built-in set."""

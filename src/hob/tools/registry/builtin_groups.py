@@ -1,7 +1,7 @@
-"""Hob's own tools, as data: those that every session is shown, and the groups it can open.
+"""Hob's own tools as data: those always shown, and the groups that sessions can open.
 
-Few, and described in few words: all that is shown stands in every request, so each word is paid for with every message
-(`tests/tools/registry/test_builtin_groups.py` holds the size).
+Descriptions are short, since whatever is shown is part of every request and paid for with every message
+(`tests/tools/registry/test_builtin_groups.py` limits the size).
 """
 
 from hob.core.tools import ToolGroup

@@ -1,7 +1,7 @@
-"""Tools from typed functions, which are checked to take what the tool's schema says.
+"""Tools from typed functions, checked to accept what the tool's schema says.
 
-Hob's own are declared as data (`@implements(SPEC)`), which is read without the functions. A program of yours may leave
-that to `@tool(...)`: the signature is the schema, the docstring the description, the decorator the rest.
+Hob's own tools are declared as data (`@implements(SPEC)`), readable without importing the functions. Other programs can
+use `@tool(...)`: the signature becomes the schema, the docstring the description, the decorator the rest.
 """
 
 import inspect
@@ -25,12 +25,12 @@ F = TypeVar("F", bound=Callable[..., Awaitable["str | ToolOutput"]])
 
 _MARK = "__hob_tool__"
 _MAX_PROBLEMS = 8
-_GIVEN = (ToolCall, CallContext)  # parameters of these types are handed in and not asked of the model
+_GIVEN = (ToolCall, CallContext)  # parameters of these types are injected, not part of the schema
 
 
 @dataclass(frozen=True, slots=True)
 class ToolOutput:
-    """What a tool gives where a plain text is not enough. Without a label it has the tool's own."""
+    """A tool's output beyond plain text. Without a label it gets the tool's own."""
 
     text: str
     label: Label | None = None
@@ -41,7 +41,7 @@ class ToolOutput:
 
 
 class Declaration(NamedTuple):
-    """What a decorator says of a function: all of the tool, or (`whole` is false) what the function does not."""
+    """A function's declaration: a complete spec, or (`whole` is false) the part that the function does not state."""
 
     spec: ToolSpec
     label: Label
@@ -49,9 +49,9 @@ class Declaration(NamedTuple):
 
 
 def implements(spec: ToolSpec, label: Label = Label(Origin.TOOL, Trust.UNTRUSTED)) -> Callable[[F], F]:
-    """Declare that an async function makes the calls of this tool; its parameters are those of the schema.
+    """Declare an async function as the implementation of a spec; its parameters match the schema.
 
-    A parameter annotated `ToolCall` or `CallContext` is handed in. `label` is that of results that have none.
+    Parameters annotated `ToolCall` or `CallContext` are injected. `label` applies to results without one.
     """
 
     def declare(function: F) -> F:
@@ -73,12 +73,13 @@ def tool(
     label: Label = Label(Origin.TOOL, Trust.UNTRUSTED),
     roles: ArgumentRole | None = None,
 ) -> Callable[[F], F]:
-    """Declare an async function a tool; `Tools` makes the calls. What is not said is taken at its worst.
+    """Declare an async function as a tool for `Tools`. Anything unstated gets the most cautious value.
 
-    The docstring is what the model reads; a parameter's words and bounds stand in its annotation:
-    `lines: Annotated[int, "How many.", Bounds(at_least=1)] = 10`. A parameter annotated `ToolCall` or `CallContext` is
-    handed in. `timeout` is in seconds, `output_cap` in characters; `label` is that of results that have none. `roles`
-    tell the guard what the arguments are.
+    The docstring is the description that models read; descriptions and bounds of parameters are in their annotations:
+    `lines: Annotated[int, "How many.", Bounds(at_least=1)] = 10`. Parameters annotated `ToolCall` or `CallContext` are
+    injected. `timeout` is in seconds, `output_cap` in characters; `label` applies to results without one. `roles` tell
+    the
+    guard what the arguments mean.
     """
 
     def declare(function: F) -> F:
@@ -100,7 +101,7 @@ class _Made:
 
 
 class Tools:
-    """Implements `Toolset` over declared functions, in the order they are given; bound methods are functions too."""
+    """Implements `Toolset` over declared functions and bound methods, in the given order."""
 
     def __init__(self, *functions: Callable[..., Awaitable[str | ToolOutput]]) -> None:
         made = [_make(function) for function in functions]
@@ -110,11 +111,11 @@ class Tools:
         self._specs = tuple(each.spec for each in made)
 
     def specs(self) -> tuple[ToolSpec, ...]:
-        """What was declared; the very same tuple each time."""
+        """Return the declared specs, always as the same tuple."""
         return self._specs
 
     async def call(self, call: ToolCall, context: CallContext) -> ToolResult:
-        """Check the arguments and call the function. Raises ToolFailed with everything that is wrong with them."""
+        """Check the arguments and call the function. Raises ToolFailed naming everything wrong with them."""
         made = self._made.get(call.name)
         if made is None:
             raise ToolFailed(f"there is no tool {call.name}")
@@ -129,7 +130,7 @@ class Tools:
 
 
 def arguments_of(function: Callable[..., Any], call: ToolCall) -> dict[str, Any]:
-    """The call's arguments as the function's parameters, those handed in left out. Raises ToolFailed."""
+    """Parse a call's arguments into the function's parameters, without injected ones. Raises ToolFailed."""
     return _arguments(_make(function), call)
 
 

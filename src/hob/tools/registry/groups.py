@@ -1,8 +1,8 @@
-"""Tools in named groups: a few are always shown, the rest are one line each until a session opens their group.
+"""Tool groups: a few tools are always shown; each other group is one line until a session opens it.
 
-What a model may call stands before everything else in a provider's cached prefix. So the line that announces the groups
-never changes, opened groups come after all that stood there, in the order in which they were opened, and none is closed
-before the conversation begins afresh: opening costs one uncached request, and nothing after that.
+Tools precede everything else in a provider's cached prefix. So the line that announces the groups never changes, opened
+tools are appended in the order of opening, and none is closed before the conversation is reset: opening costs one
+uncached request and nothing after that.
 """
 
 import re
@@ -21,27 +21,27 @@ from hob.core.values import dataclass
 from hob.tools.registry.declaration import Tools, tool
 
 MAX_AT_ONCE = 30
-"""How many tools a group may have to be opened as a whole; of a larger one those are opened that are named."""
+"""The largest group that is opened as a whole; of larger ones only named tools are opened."""
 
 MAX_FOUND = 5
-_ONE = "tool:"  # before the name of a tool that was opened by itself
+_ONE = "tool:"  # prefix of a tool opened by itself
 _WORD = re.compile(r"[^\W_]+")
 MAX_SHOWN = 12
-"""How many tools are always shown, `load_tools` among them: with more, models choose worse."""
+"""The most tools that are always shown, including `load_tools`; with more, models choose worse."""
 
 LOAD = "load_tools"
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Tools that are opened together, and the few words that announce them."""
+    """Tools that are opened together, and their announcement."""
 
     line: str
     toolset: Toolset
 
 
 class SelectedTools:
-    """Implements `Toolset`: those tools of others that are named, in the order of the names."""
+    """Implements `Toolset` over the named tools of another toolset, in the order of the names."""
 
     def __init__(self, toolsets: Iterable[Toolset], names: Iterable[str]) -> None:
         there = {spec.name: (spec, toolset) for toolset in toolsets for spec in toolset.specs()}
@@ -49,7 +49,7 @@ class SelectedTools:
         self._specs = tuple(spec for spec, _ in self._chosen.values())
 
     def specs(self) -> tuple[ToolSpec, ...]:
-        """The named tools that there are."""
+        """Return the named specs that exist."""
         return self._specs
 
     async def call(self, call: ToolCall, context: CallContext) -> ToolResult:
@@ -60,12 +60,12 @@ class SelectedTools:
 
 
 def shown_tools(declared: Iterable[ToolGroup], toolsets: Iterable[Toolset]) -> SelectedTools:
-    """What every session is shown of these toolsets."""
+    """Return the always-shown tools."""
     return SelectedTools(toolsets, (spec.name for group in declared if group.shown for spec in group.tools))
 
 
 def closed_groups(declared: Iterable[ToolGroup], toolsets: Sequence[Toolset]) -> Mapping[str, Group]:
-    """The groups that sessions can open, without those of which there is no tool."""
+    """Return the groups that sessions can open, without empty ones."""
     groups = {
         group.name: Group(group.line, SelectedTools(toolsets, (spec.name for spec in group.tools)))
         for group in declared
@@ -75,24 +75,24 @@ def closed_groups(declared: Iterable[ToolGroup], toolsets: Sequence[Toolset]) ->
 
 
 class ToolRatings(Protocol):
-    """Knows how well tools have worked."""
+    """Success ratings of tools."""
 
     def rating(self, tool: str) -> float:
-        """More than 0, at most 1; 1 where too little is known."""
+        """Return the rating: above 0, at most 1; 1 if too little is known."""
 
 
 class OpenGroups(Protocol):
-    """Which groups a session has opened; a tool that was opened by itself counts as one."""
+    """The groups that sessions have opened; a tool opened by itself counts as a group."""
 
     def opened(self, session: SessionKey) -> tuple[str, ...]:
-        """Their names, in the order in which they were opened."""
+        """Return the open groups in the order of opening."""
 
     async def open(self, session: SessionKey, group: str) -> None:
-        """Keep that it is open; to open it twice changes nothing."""
+        """Record an open group; idempotent."""
 
 
 class OpenGroupsInMemory:
-    """Implements `OpenGroups` for as long as the process lives."""
+    """Implements `OpenGroups` in memory."""
 
     def __init__(self) -> None:
         self._opened: dict[SessionKey, tuple[str, ...]] = {}
@@ -107,7 +107,7 @@ class OpenGroupsInMemory:
 
 
 class Groups:
-    """Implements `Toolset`: the shown tools and `load_tools`. What one session may call is `of(session)`."""
+    """Implements `Toolset` with the shown tools and `load_tools`; `of(session)` is what a session may call."""
 
     def __init__(
         self,
@@ -116,7 +116,7 @@ class Groups:
         opened: OpenGroups | None = None,
         ratings: ToolRatings | None = None,
     ) -> None:
-        """Of tools that fit a query equally well those with the better `ratings` are opened."""
+        """`ratings` break ties between tools that match a query equally well."""
         if len(shown.specs()) >= MAX_SHOWN:
             raise ValueError(f"at most {MAX_SHOWN - 1} tools are shown beside {LOAD}; put the others into groups")
         self._shown = shown
@@ -131,37 +131,37 @@ class Groups:
             raise ValueError("two tools share a name")
 
     def specs(self) -> tuple[ToolSpec, ...]:
-        """What every session is shown."""
+        """Return what every session is shown."""
         return (*self._shown.specs(), *self._loader.specs())
 
     def of(self, session: SessionKey) -> Toolset:
-        """What this session may call now: look again before each request, a call may have opened a group."""
+        """Return what this session may call now; ask again before each request, since calls open groups."""
         return _SessionTools(self, session)
 
     def specs_of(self, session: SessionKey) -> tuple[ToolSpec, ...]:
-        """What this session is shown: everything as before, then what it opened."""
+        """Return what this session is shown: the common tools, then those it opened."""
         specs = {spec.name: spec for name in self._opened.opened(session) for spec in self._loader.under(name)}
         return (*self.specs(), *specs.values())
 
     @property
     def groups(self) -> Mapping[str, Group]:
-        """All groups by name, open or not."""
+        """Return all groups by name, open or not."""
         return self._groups
 
     def named(self) -> Mapping[str, ToolSpec]:
-        """Every tool by name, those of closed groups too."""
+        """Return every tool by name, including those in closed groups."""
         return {**{spec.name: spec for spec in self.specs()}, **self.grouped()}
 
     def group_of(self, name: str) -> str:
-        """The group that a tool is in; empty for those that are always shown, and for every other name."""
+        """Return the group of a tool; empty for always-shown tools and unknown names."""
         return self._indexed()[name][0] if name in self._indexed() else ""
 
     def grouped(self) -> Mapping[str, ToolSpec]:
-        """The tools of all groups, open or not, by name: what a guard and a driver have to know beside `specs`."""
+        """Return the tools of all groups by name, which the guard and the driver need beside `specs`."""
         return {name: spec for name, (_, spec) in self._indexed().items()}
 
     def _indexed(self) -> Mapping[str, tuple[str, ToolSpec]]:
-        """Every tool of a group by name, with the group; made anew when one of them has other tools."""
+        """Index the grouped tools by name; rebuilt when a group's tools change."""
         there = [(name, group.toolset.specs()) for name, group in self._groups.items()]
         if there != self._there:
             self._index = {spec.name: (name, spec) for name, specs in there for spec in specs}
@@ -169,7 +169,7 @@ class Groups:
         return self._index
 
     async def call(self, call: ToolCall, context: CallContext) -> ToolResult:
-        """Make the call. Raises WrongCall with the way to open the tool's group where the session has not."""
+        """Make the call. Raises WrongCall with advice if the session has not opened the tool's group."""
         if call.name == LOAD and self._groups:
             return await self._loader.call(call, context)
         name = self.group_of(call.name)
@@ -180,7 +180,7 @@ class Groups:
         return await self._groups[name].toolset.call(call, context)
 
     def how_to_open(self, name: str, session: SessionKey) -> str:
-        """How this session comes to a tool of a group that it has not opened; empty for every other name."""
+        """Return how this session can open the group of a tool; empty for any other name."""
         group = self.group_of(name)
         if not group or not {group, f"{_ONE}{name}"}.isdisjoint(self._opened.opened(session)):
             return ""
@@ -190,7 +190,7 @@ class Groups:
 
 
 def grouped(declared: Sequence[ToolGroup], toolsets: Sequence[Toolset]) -> Groups:
-    """The tools of these toolsets, shown and grouped as declared; what is in none of them is not missed."""
+    """Arrange toolsets into shown tools and groups as declared; undeclared tools are left out."""
     return Groups(shown_tools(declared, toolsets), closed_groups(declared, toolsets))
 
 
@@ -210,7 +210,7 @@ class _SessionTools:
 
 
 class _Loader:
-    """`load_tools`, whose description announces the groups."""
+    """The tool `load_tools`, whose description announces the groups."""
 
     def __init__(self, groups: Mapping[str, Group], opened: OpenGroups, ratings: ToolRatings | None) -> None:
         self._groups = groups
@@ -234,14 +234,14 @@ class _Loader:
         return self._told
 
     def under(self, opened: str) -> Sequence[ToolSpec]:
-        """The tools of a group, or the one that was opened by itself; none where it is gone."""
+        """Return the tools of a group, or a tool opened by itself; None if it is gone."""
         if opened.startswith(_ONE):
             name = opened.removeprefix(_ONE)
             return [spec for group in self._groups.values() for spec in group.toolset.specs() if spec.name == name]
         return self._groups[opened].toolset.specs() if opened in self._groups else ()
 
     def is_large(self, group: str) -> bool:
-        """Whether tools of this group are opened by name."""
+        """Return whether tools of this group are opened by name only."""
         return len(self._groups[group].toolset.specs()) > MAX_AT_ONCE
 
     async def call(self, call: ToolCall, context: CallContext) -> ToolResult:
@@ -281,9 +281,9 @@ class _Loader:
 
 
 def find_tools(specs: Iterable[ToolSpec], query: str, ratings: ToolRatings | None = None) -> list[str]:
-    """The names of the tools that share words with this, the best first: rare words count more, names twice.
+    """Return the names of tools that match a query, best first. Rare words weigh more, words in names twice.
 
-    What mostly failed so far counts for less. What fits no better than half as well as the best is left out.
+    Tools that mostly failed weigh less. Matches less than half as good as the best are dropped.
     """
     words = {
         spec.name: (_words(spec.name), _words(f"{spec.description} {' '.join(spec.schema.get('properties', ()))}"))
@@ -301,5 +301,5 @@ def find_tools(specs: Iterable[ToolSpec], query: str, ratings: ToolRatings | Non
 
 
 def _words(text: str) -> set[str]:
-    """The words, without their plural's end."""
+    """Split into words without plural endings."""
     return {found[0].lower().removesuffix("s") for found in _WORD.finditer(text)}

@@ -1,6 +1,6 @@
-"""Python types as JSON Schema, and JSON values as those types, with problems told in words a model understands.
+"""Python types as JSON Schema, and JSON values as those types, with errors that models understand.
 
-The schema is draft 2020-12 (https://json-schema.org/draft/2020-12), of which providers take the plain part used here.
+The schema is the plain part of draft 2020-12 (https://json-schema.org/draft/2020-12) that providers accept.
 """
 
 import json
@@ -15,7 +15,7 @@ from hob.core.values import dataclass
 
 Schema = dict[str, Any]
 Read = Callable[[Any, str, list[str]], Any]
-"""Turns a JSON value into the Python one. `str` is where it stands; problems are added to the list."""
+"""Converts a JSON value. Takes the value, its path, and the list that problems are added to."""
 
 
 _MIN = ("minimum", "minLength", "minItems")
@@ -24,7 +24,7 @@ _MAX = ("maximum", "maxLength", "maxItems")
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Of a number its least and greatest value, of a text or a list its least and greatest length."""
+    """The minimum and maximum of a number, or of the length of a text or list."""
 
     at_least: float | None = None
     at_most: float | None = None
@@ -32,7 +32,7 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """One type: what the model is told, and how its values are read."""
+    """A type's schema and its reader."""
 
     schema: Schema
     read: Read
@@ -40,7 +40,7 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One named part of an object: a parameter of a tool, a field of a dataclass."""
+    """A member of an object: a tool's parameter, or a dataclass field."""
 
     name: str
     shape: Shape
@@ -48,7 +48,7 @@ class Member:
 
 
 def shape_of(hint: Any) -> Shape:
-    """The shape of a type. Raises TypeError for a type that has no place in a tool's signature."""
+    """Return the shape of a type. Raises TypeError for types that tools cannot use."""
     origin, parts = get_origin(hint), get_args(hint)
     if origin is Annotated:
         return _annotated(parts[0], parts[1:])
@@ -72,7 +72,7 @@ def shape_of(hint: Any) -> Shape:
 
 
 def with_words(shape: Shape, told: Schema) -> Shape:
-    """The same shape with the description and the bounds of a schema."""
+    """Copy a shape with the description and bounds of a schema."""
     words = {word: told[word] for word in ("description", *_MIN, *_MAX) if word in told}
     minimum, maximum = (next((told[word] for word in names if word in told), None) for names in (_MIN, _MAX))
     read = shape.read if minimum is maximum is None else _bounded(shape.read, Bounds(minimum, maximum))
@@ -80,7 +80,7 @@ def with_words(shape: Shape, told: Schema) -> Shape:
 
 
 def object_schema(members: Sequence[Member]) -> Schema:
-    """The schema of an object that has these members; that it has no others is checked, not told, to save room."""
+    """Build the schema of an object. Extra members are rejected on reading without saying so, to save space."""
     schema: Schema = {"type": "object", "properties": {member.name: member.shape.schema for member in members}}
     if required := [member.name for member in members if member.required]:
         schema["required"] = required
@@ -88,7 +88,7 @@ def object_schema(members: Sequence[Member]) -> Schema:
 
 
 def read_object(members: Sequence[Member], value: Any, where: str, problems: list[str]) -> dict[str, Any]:
-    """The members' values by name, those that were not given left out."""
+    """Read the members of a JSON object by name; missing ones are left out."""
     if not isinstance(value, dict):
         problems.append(f"{where or 'the arguments'} must be an object, not {_kind(value)}")
         return {}

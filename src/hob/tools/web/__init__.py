@@ -1,1 +1,1 @@
-"""Reading the web and searching it."""
+"""Web search and page fetching."""

@@ -1,4 +1,4 @@
-"""Addresses that lead into the web, and calls whose address does not: those fail whatever anybody allows."""
+"""Validation of web addresses; calls with other addresses fail whatever the approvals."""
 
 import json
 import re
@@ -13,7 +13,7 @@ _OPENS = frozenset({"open", "navigate"})
 
 
 def web_address(url: str) -> str:
-    """The address itself. Raises ToolRefused where it is no page's."""
+    """Return the address. Raises ToolRefused if it is not a web address."""
     if not _WEB.match(url):
         file = "; the tool read shows files" if _FILE.match(url) else ""
         raise ToolRefused(f"{url[:200]!r} is no address of a web page; it begins with http:// or https://{file}")
@@ -21,7 +21,7 @@ def web_address(url: str) -> str:
 
 
 def check_address(call: ToolCall) -> None:
-    """Raises ToolRefused for a call that is to open what is no web page."""
+    """Raise ToolRefused for a call whose address is not a web address."""
     if call.name not in ("browser", WEB_FETCH.name):
         return
     arguments = json.loads(call.arguments or "{}")

@@ -1,4 +1,4 @@
-"""Fetching a page: most redirects, time limit, most bytes."""
+"""Page fetching with limits on redirects, time and bytes."""
 
 import asyncio
 import zlib
@@ -16,7 +16,7 @@ from hob.tools.web.public_transport import PublicTransport
 SECONDS = 30.0
 MAX_BYTES = 750_000
 MAX_DOCUMENT_BYTES = 10_000_000
-"""Of a PDF or another file that is of no use in part."""
+"""The limit for PDFs and other files that are useless when truncated."""
 
 MAX_REDIRECTS = 3
 _HEADERS = {
@@ -30,7 +30,7 @@ _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 @dataclass(frozen=True, slots=True)
 class FetchedPage:
-    """What a server answered. `cut`: it had more to say, or took too long to say it."""
+    """A server's response. `cut`: it was truncated by size or time."""
 
     url: str
     final_url: str
@@ -44,14 +44,14 @@ class FetchedPage:
 
 
 class WebFetcher:
-    """Gets pages from the public internet."""
+    """Fetches pages from the public internet."""
 
     def __init__(self, clock: Clock, transport: httpx2.AsyncBaseTransport | None = None) -> None:
         self._clock = clock
         self._transport = transport
 
     async def get(self, url: str) -> FetchedPage:
-        """The page at this address. Raises ToolRefused where it leads to no public address, ToolFailed."""
+        """Fetch a page. Raises ToolRefused for addresses that are not public, ToolFailed."""
         start = self._clock.monotonic()
         transport = self._transport or PublicTransport()
         timeout = httpx2.Timeout(SECONDS)
@@ -108,7 +108,7 @@ async def _body(response: httpx2.Response, media_type: str, limit: asyncio.Timeo
 
 
 async def _decoded(response: httpx2.Response, maximum: int) -> AsyncIterator[bytes]:
-    """The body unpacked, never more of it at once than is wanted of it in all."""
+    """Decompress the body without ever holding more than needed."""
     encoding = response.headers.get("content-encoding", "identity").strip().lower()
     if encoding in ("", "identity"):
         async for chunk in response.aiter_raw():
@@ -116,7 +116,7 @@ async def _decoded(response: httpx2.Response, maximum: int) -> AsyncIterator[byt
         return
     if encoding not in ("gzip", "x-gzip", "deflate"):
         raise ToolFailed(f"the page came packed as {encoding[:40]}, which was not asked for")
-    unpack = zlib.decompressobj(zlib.MAX_WBITS | 32)  # gzip or zlib, as its first bytes say
+    unpack = zlib.decompressobj(zlib.MAX_WBITS | 32)  # gzip or zlib, detected from the first bytes
     async for chunk in response.aiter_raw():
         yield unpack.decompress(chunk, maximum + 1)
         if unpack.unconsumed_tail:

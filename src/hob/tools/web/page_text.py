@@ -1,4 +1,4 @@
-"""Fetched bytes as text, by their kind and encoding."""
+"""Text of fetched pages, by content type and encoding."""
 
 import json
 import re
@@ -24,7 +24,7 @@ MISSING = "to leave out menus and footers of web pages two libraries are missing
 
 @dataclass(frozen=True, slots=True)
 class PageText:
-    """What a page says. `extractor` tells what read it, `note` what would read it better."""
+    """A page's text. `extractor` names the reader, `note` suggests a better one."""
 
     text: str
     title: str = ""
@@ -34,7 +34,7 @@ class PageText:
 
 
 async def text_of(page: FetchedPage, documents: Documents) -> PageText:
-    """The text of what was fetched. Raises ToolFailed where it has none."""
+    """Extract the text of a fetched page. Raises ToolFailed if it has none."""
     kind = documents.kind(page.data) or _NAMED.get(page.media_type, "")
     if not kind and _LOOKS_LIKE_PAGE.match(page.data[:1_000]):
         kind = HTML
@@ -49,7 +49,7 @@ async def text_of(page: FetchedPage, documents: Documents) -> PageText:
 
 
 def plain(markdown: str) -> str:
-    """Without the marks of Markdown and the addresses of links."""
+    """Remove Markdown marks and link addresses."""
     return _MARKS.sub("", _LINK.sub(r"\1", markdown))
 
 
@@ -78,7 +78,7 @@ def _decoded(page: FetchedPage) -> str:
 
 
 def _indented(text: str) -> str:
-    """JSON in lines; as it is where it has some already, or is broken."""
+    """Indent JSON; already indented or broken JSON stays as it is."""
     if "\n" in text.strip():
         return text
     try:

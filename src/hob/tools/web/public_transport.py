@@ -1,8 +1,8 @@
-"""Requests that reach the public internet and nothing else: resolve, check, pin.
+"""A transport that reaches only the public internet: resolve, check, pin.
 
-A name is resolved here, every address it has is checked, and the connection goes to the very address that was checked.
-So a name that leads elsewhere the next time it is asked for (rebinding) leads nowhere, and an address is judged as what
-it is however it is written: decimal, octal, hexadecimal, IPv6 around IPv4. Redirects are requests like any other.
+A name is resolved here, all its addresses are checked, and the connection goes to a checked address. So a name that
+resolves differently later (rebinding) gains nothing, and an address counts as what it is in every notation: decimal,
+octal, hexadecimal, IPv4 embedded in IPv6. Redirects are requests like any other.
 """
 
 import asyncio
@@ -16,16 +16,16 @@ from hob.tools.sandbox.network.proxy import INTERNET, Internet
 
 _RESOLVE_SECONDS = 10.0
 _PORTS = {"http": 80, "https": 443}
-_LOWEST_OTHER_PORT = 1024  # below it listen mail servers and the like, which a request could be made to talk to
+_LOWEST_OTHER_PORT = 1024  # below it are mail servers and the like, which a request could be made to talk to
 
 
 class PublicTransport(httpx2.AsyncBaseTransport):
-    """Sends requests to public addresses. Raises ToolRefused for all others, ToolFailed where a name has none."""
+    """Sends requests to public addresses. Raises ToolRefused for others, ToolFailed if a name does not resolve."""
 
     def __init__(self, internet: Internet = INTERNET, inner: httpx2.AsyncBaseTransport | None = None) -> None:
         """`inner` makes the connections."""
         self._internet = internet
-        # a connection that is kept is found by its address: it must never serve another name there
+        # kept connections are found by address, and must never serve another name there
         unkept = httpx2.Limits(max_keepalive_connections=0)
         self._inner = inner or httpx2.AsyncHTTPTransport(trust_env=False, limits=unkept)
 
@@ -65,7 +65,7 @@ class PublicTransport(httpx2.AsyncBaseTransport):
 
 
 def _pinned(request: httpx2.Request, address: str) -> httpx2.Request:
-    """The same request to this address; the name stays in its header and in what the certificate must say."""
+    """Return the request for this address; Host header and TLS name stay."""
     name = request.url.raw_host.decode("ascii").strip("[]")
     host = f"[{address}]" if ip_address(address).version == 6 else address
     extensions = {**request.extensions, "sni_hostname": name}

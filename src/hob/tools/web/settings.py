@@ -1,4 +1,4 @@
-"""How the web is searched. Loads nothing but the standard library and the vocabulary."""
+"""Settings of web search. Imports only the standard library and core."""
 
 from collections.abc import Mapping
 from typing import Literal
@@ -13,7 +13,7 @@ SearchName = Literal["duckduckgo", "searxng", "brave", "tavily"]
 
 @dataclass(frozen=True, slots=True)
 class SearchEngine:
-    """A service that searches the web: its title where one is chosen, and which of the settings it needs."""
+    """A search service: its title in the setup, and the settings it needs."""
 
     title: str
     needs: Literal["", "search_key", "searxng_url"] = ""
@@ -29,7 +29,7 @@ _CHOICES = ("", *sorted(SEARCH_ENGINES, key=lambda name: not SEARCH_ENGINES[name
 
 
 def engine_of(name: str) -> SearchEngine | None:
-    """The engine of this name; None where there is none."""
+    """Return the engine with this name, or None."""
     return next((engine for known, engine in SEARCH_ENGINES.items() if known == name), None)
 
 

@@ -22,11 +22,11 @@ from hob.tools.web.specs import WEB_FETCH, WEB_SEARCH
 WEB_LABEL = Label(Origin.WEB, Trust.UNTRUSTED)
 MAX_CHARACTERS = 20_000
 KEPT_SECONDS = 900.0
-"""For which pages and what was found stay in the cache."""
+"""Seconds that pages and search results stay cached."""
 
 _MAX_KEPT = 32
 _MAX_OF_ERROR = 2_000
-_HEAD = 1_500  # characters that stay for what is told of a page
+_HEAD = 1_500  # characters reserved for the description of a page
 _RESULT = re.compile(r"https?://[^\s<>\"]{1,2000}")
 _ADDRESS = re.compile("https?://", re.IGNORECASE)
 
@@ -42,10 +42,10 @@ Search = Callable[[], SearchProvider]
 
 
 class WebTools:
-    """Searches, and reads pages; what was found and read is kept for a quarter of an hour."""
+    """The tools, with a cache of pages and results."""
 
     def __init__(self, fetcher: WebFetcher, search: Search, documents: Documents, blobs: Blobs, clock: Clock) -> None:
-        """`search` gives the provider, and raises NotConfigured where there is none."""
+        """`search` returns the provider, and raises NotConfigured if there is none."""
         self._fetcher = fetcher
         self._search = search
         self._documents = documents
@@ -117,7 +117,7 @@ class WebTools:
         return "\n".join(_lines(hits)) or f"{provider.name} found nothing for {asked.words!r}"
 
     async def _read(self, url: str) -> tuple[_Read, bool]:
-        """The page, and whether it was kept."""
+        """Return the page, and whether it was cached."""
         now = self._clock.monotonic()
         for old in [each for each, read in self._kept.items() if read.until <= now]:
             del self._kept[old]
@@ -134,7 +134,7 @@ class WebTools:
 
 
 def _lines(hits: Sequence[Hit]) -> Iterator[str]:
-    """What was found. Only the addresses of results are written as such, and none that a snippet names."""
+    """Format results. Only result addresses count as addresses, not those inside snippets."""
     for n, hit in enumerate(filter(lambda hit: _RESULT.fullmatch(hit.url), hits), start=1):
         yield f"{n}. {_ADDRESS.sub('', hit.title)[:300]}"
         yield f"   {hit.url}"

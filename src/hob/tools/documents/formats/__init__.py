@@ -1,1 +1,1 @@
-"""A reader for each kind of document; they run in a process of their own."""
+"""Readers of document formats, run in the worker process."""

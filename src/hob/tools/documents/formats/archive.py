@@ -1,4 +1,4 @@
-"""Documents that are zip files of XML."""
+"""Zip archives of XML files."""
 
 import io
 import zipfile
@@ -8,7 +8,7 @@ MAX_XML = 50 << 20
 
 
 class Archive:
-    """The members of a zip file. Raises ValueError and KeyError for what is too large or not there."""
+    """Members of a zip file. Raises ValueError if one is too large, KeyError if it is missing."""
 
     def __init__(self, data: bytes) -> None:
         self._zip = zipfile.ZipFile(io.BytesIO(data))
@@ -26,5 +26,5 @@ class Archive:
         return data
 
     def xml(self, name: str) -> ET.Element:
-        # Expat resolves no outside entity and stops where entities multiply; memory and time are limited besides.
+        # Expat resolves no external entities and stops entity expansion attacks; memory and time are limited as well
         return ET.fromstring(self.bytes(name))  # noqa: S314

@@ -1,4 +1,4 @@
-"""Books: EPUB 3.3, a zip of pages in the order of its spine."""
+"""EPUB 3.3 books: a zip of pages in spine order."""
 
 import posixpath
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ _DC = "{http://purl.org/dc/elements/1.1/}"
 
 
 def read(data: bytes) -> tuple[str, Iterator[DocumentSection]]:
-    """The title, and what its pages say."""
+    """Return the title and the text of all pages."""
     archive = Archive(data)
     root = archive.xml("META-INF/container.xml").find(f".//{_CONTAINER}rootfile")
     if root is None:

@@ -1,4 +1,4 @@
-"""Web pages: the readable part of them by trafilatura (the extra `web`), or all of their text without it."""
+"""Web pages: the main content by trafilatura (the extra `web`), or all text without it."""
 
 import codecs
 import re
@@ -27,11 +27,11 @@ _BLOCKS = frozenset({
     *("footer", "form", "header", "hr", "li", "main", "nav", "ol", "p", "pre", "section", "table", "tbody", "thead"),
     *("tr", "ul", "h1", "h2", "h3", "h4", "h5", "h6"),
 })  # fmt: skip
-_MIN = 200  # characters: of a page with more text than that, so little is not what it says
+_MIN = 200  # characters: if a longer page yields less than this, extraction has failed
 
 
 def text_of(data: bytes, charset: str = "") -> str:
-    """The source of a page: as it was sent, or as it says itself, or as it looks."""
+    """Decode a page by the server's charset, its own declaration, or detection."""
     found = _CHARSET.search(data[:4_096])
     for name in (charset, found[1].decode() if found else ""):
         if name and _is_text(name):
@@ -41,13 +41,13 @@ def text_of(data: bytes, charset: str = "") -> str:
 
 
 def title_of(source: str) -> str:
-    """What a page is called; empty where it does not say."""
+    """Return the page's title, or an empty string."""
     found = _TITLE.search(source[:200_000])
     return _SPACES.sub(" ", unescape(found[1])).strip() if found else ""
 
 
 def read(source: str, base: str = "") -> Iterator[DocumentSection]:
-    """What a page says, in Markdown; links lead on from `base`."""
+    """Extract a page's text as Markdown; links are resolved against `base`."""
     readable = _readable(source, base)
     if len(readable) < _MIN:
         plain = plain_text(source, base)
@@ -56,7 +56,7 @@ def read(source: str, base: str = "") -> Iterator[DocumentSection]:
 
 
 def read_plain(source: str) -> Iterator[DocumentSection]:
-    """All that a page says: of a book nothing is to be left out."""
+    """Extract all text of a page, for books."""
     return _sections(plain_text(source))
 
 
@@ -84,7 +84,7 @@ def _library() -> Any:
 
 
 def is_installed() -> bool:
-    """Whether what finds the readable part of pages is there; without its second library the first cannot be loaded."""
+    """Return whether trafilatura works; it cannot be imported without its second library."""
     return all(map(find_spec, LIBRARIES))
 
 
@@ -99,7 +99,7 @@ def _readable(source: str, base: str) -> str:
 
 
 def plain_text(source: str, base: str = "") -> str:
-    """All text of a page, in Markdown."""
+    """Return all text of a page as Markdown."""
     parser = _Plain(base)
     parser.feed(source)
     parser.close()
@@ -107,7 +107,7 @@ def plain_text(source: str, base: str = "") -> str:
 
 
 class _Plain(HTMLParser):
-    """All text of a page, block by block, with its headings, list items and links as Markdown has them."""
+    """Collects a page's text block by block, with headings, list items and links in Markdown."""
 
     def __init__(self, base: str) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Mail: RFC 5322 messages as files."""
+"""Mail files: RFC 5322 messages."""
 
 from collections.abc import Iterator
 from email import message_from_bytes, policy
@@ -12,7 +12,7 @@ _MAX_NESTED = 5
 
 
 def read(data: bytes) -> tuple[str, Iterator[DocumentSection]]:
-    """The subject, and the message with those it holds."""
+    """Return the subject, and the text of the message and its attached messages."""
     message = message_from_bytes(data, _class=EmailMessage, policy=policy.default)
     return _header(message, "Subject"), _sections(message, 0)
 
@@ -49,5 +49,5 @@ def _text(body: EmailMessage) -> str:
 def _header(message: EmailMessage, name: str) -> str:
     try:
         return " ".join(str(message.get(name, "")).split())
-    except (ValueError, IndexError, AttributeError):  # the library's reading of broken headers
+    except (ValueError, IndexError, AttributeError):  # the library fails like this on broken headers
         return ""

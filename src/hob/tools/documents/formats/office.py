@@ -15,20 +15,20 @@ _SHEET = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _RELATED = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _OPEN = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
 _HEADING = re.compile(r"heading|title", re.IGNORECASE)
-_DATES = frozenset({*range(14, 23), *range(45, 48)})  # ECMA-376, part 1, 18.8.30: numbers shown as dates
+_DATES = frozenset({*range(14, 23), *range(45, 48)})  # ECMA-376, part 1, 18.8.30: number formats that show dates
 _DATE_FORM = re.compile(r"(?:\[[^\]]*\]|\"[^\"]*\"|\\.)|([dymhs])", re.IGNORECASE)
 _MAX_ROWS = 100_000
 
 
 def docx(data: bytes) -> Iterator[DocumentSection]:
-    """ECMA-376, part 1, section 17: paragraphs `p` of runs with texts `t`, tabs and breaks; tables row by row."""
+    """Read docx (ECMA-376, part 1, section 17): paragraphs of runs with text, tabs and breaks; tables by row."""
     archive = Archive(data)
     body = archive.xml("word/document.xml")
     return by_heading(_word_blocks(body, _word_headings(archive)))
 
 
 def _word_headings(archive: Archive) -> frozenset[str]:
-    """The ids of the styles that headings have; they are translated, the names of the styles are not."""
+    """Return the ids of heading styles. Ids are localised, style names are not."""
     if "word/styles.xml" not in archive.names():
         return frozenset()
     found = set()
@@ -65,7 +65,7 @@ def _word_text(paragraph: ET.Element) -> str:
 
 
 def odt(data: bytes) -> Iterator[DocumentSection]:
-    """OpenDocument 1.3, part 3, section 5: headings `h` and paragraphs `p`."""
+    """Read odt (OpenDocument 1.3, part 3, section 5): headings and paragraphs."""
     content = Archive(data).xml("content.xml")
     blocks = (block for block in content.iter() if block.tag in (f"{_OPEN}p", f"{_OPEN}h"))
     return by_heading((block.tag == f"{_OPEN}h", "".join(_odt_text(block))) for block in blocks)
@@ -84,7 +84,7 @@ def _odt_text(block: ET.Element) -> Iterator[str]:
 
 
 def xlsx(data: bytes) -> Iterator[DocumentSection]:
-    """ECMA-376, part 1, section 18: a section for each sheet, its rows with tabs between the cells."""
+    """Read xlsx (ECMA-376, part 1, section 18): a section per sheet, cells separated by tabs."""
     archive = Archive(data)
     names = archive.names()
     shared = _shared(archive) if "xl/sharedStrings.xml" in names else []
@@ -107,7 +107,7 @@ def _shared(archive: Archive) -> list[str]:
 
 
 def _date_styles(archive: Archive) -> frozenset[int]:
-    """The numbers of the cell styles that show a number as a date."""
+    """Return the indexes of cell styles that show numbers as dates."""
     styles = archive.xml("xl/styles.xml")
     forms = {each.get("numFmtId", ""): each.get("formatCode", "") for each in styles.iter(f"{_SHEET}numFmt")}
     own = {int(id_) for id_, form in forms.items() if id_.isdigit() and any(_DATE_FORM.findall(form))}

@@ -1,4 +1,4 @@
-"""PDF, by pypdf (the extra `docs`)."""
+"""PDF files, by pypdf (the extra `docs`)."""
 
 import io
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ LIBRARIES = ("pypdf",)
 
 
 def read(data: bytes) -> Iterator[DocumentSection]:
-    """A section for each page. Raises ModuleNotFoundError without pypdf, ValueError for what is broken."""
+    """Return a section per page. Raises ModuleNotFoundError without pypdf, ValueError for broken files."""
     pypdf: Any = import_module("pypdf")
     said = False
     try:

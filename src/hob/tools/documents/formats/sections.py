@@ -1,4 +1,4 @@
-"""Lines into sections."""
+"""Grouping of text into sections."""
 
 from collections.abc import Iterable, Iterator
 
@@ -6,7 +6,7 @@ from hob.core.content.documents import DocumentSection
 
 
 def by_heading(blocks: Iterable[tuple[bool, str]]) -> Iterator[DocumentSection]:
-    """Sections of blocks, each a heading or a text."""
+    """Group blocks, each a heading or a text, into sections."""
     heading, texts = "", list[str]()
     for is_heading, text in blocks:
         if not is_heading:

@@ -1,1 +1,1 @@
-"""Search providers: one module each, all with the same few results."""
+"""Search providers, one module each."""

@@ -7,7 +7,7 @@ _FRESH = {"day": "pd", "week": "pw", "month": "pm", "year": "py"}
 
 
 class Brave:
-    """Searches by Brave's API."""
+    """Searches with Brave's API."""
 
     name = "brave"
 

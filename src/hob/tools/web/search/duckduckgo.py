@@ -1,4 +1,4 @@
-"""DuckDuckGo, by its page for browsers without scripts: it has no API, needs no key and may refuse many questions."""
+"""DuckDuckGo's page without scripts. There is no API; it needs no key and may refuse frequent requests."""
 
 from html.parser import HTMLParser
 from urllib.parse import parse_qs, urlsplit
@@ -12,7 +12,7 @@ _BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140
 
 
 class DuckDuckGo:
-    """Searches by DuckDuckGo's plain page."""
+    """Searches with DuckDuckGo's HTML page."""
 
     name = "duckduckgo"
 
@@ -35,7 +35,7 @@ class DuckDuckGo:
 
 
 class _ResultPage(HTMLParser):
-    """The titles, addresses and snippets; advertisements have another kind of address and are left out."""
+    """Parses titles, addresses and snippets; advertisements have other addresses and are skipped."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -64,7 +64,7 @@ class _ResultPage(HTMLParser):
 
 
 def _target(address: str) -> str:
-    """Where a link leads that goes by DuckDuckGo's own address."""
+    """Return the target of a redirect link."""
     try:
         parts = urlsplit(address)
     except ValueError:

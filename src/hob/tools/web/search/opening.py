@@ -1,4 +1,4 @@
-"""The search provider that the owner has chosen."""
+"""Selection of the configured search provider."""
 
 from collections.abc import Callable, Mapping
 
@@ -21,11 +21,11 @@ _PROVIDERS: Mapping[str, Callable[[str], SearchProvider]] = {
     Brave.name: Brave,
     Tavily.name: Tavily,
 }
-"""Opened with the value of the setting that each needs."""
+"""Factories by provider, called with the setting each needs."""
 
 
 def open_search(settings: WebSettings) -> SearchProvider:
-    """The provider. Raises NotConfigured where none is chosen or something of it is missing."""
+    """Make the provider. Raises NotConfigured if none is chosen or a setting is missing."""
     engine = engine_of(settings.search)
     if engine is None:
         raise NotConfigured(NONE)

@@ -1,4 +1,4 @@
-"""What a search provider is asked and gives, and how it is reached."""
+"""The search provider port, and its HTTP requests."""
 
 import re
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ _TAG = re.compile(r"</?[a-zA-Z][^>]{0,200}>")
 
 @dataclass(frozen=True, slots=True)
 class WebQuery:
-    """What is looked for. `freshness` is day, week, month, year or empty; `language` and `country` are two letters."""
+    """A search. `freshness` is day, week, month, year or empty; `language` and `country` are two letters."""
 
     words: str
     count: int = 5
@@ -28,7 +28,7 @@ class WebQuery:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One result."""
+    """A search result."""
 
     title: str
     url: str
@@ -37,17 +37,17 @@ class Hit:
 
 
 class SearchProvider(Protocol):
-    """Searches the web."""
+    """A web search service."""
 
     name: str
 
     async def search(self, query: WebQuery) -> tuple[Hit, ...]:
-        """The results, best first. Raises ToolFailed."""
+        """Return the results, best first. Raises ToolFailed."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """One request to a provider."""
+    """A request to a provider."""
 
     method: str
     url: str
@@ -57,7 +57,7 @@ class SearchRequest:
 
 
 async def ask(name: str, request: SearchRequest) -> httpx2.Response:
-    """The provider's answer. Raises ToolFailed, in words for the owner, where there is none."""
+    """Send the request and return the decoded answer. Raises ToolFailed with a message for the owner."""
     try:
         async with httpx2.AsyncClient(timeout=SECONDS) as client:
             answer = await client.request(
@@ -79,7 +79,7 @@ async def ask(name: str, request: SearchRequest) -> httpx2.Response:
 
 
 def read_hits(name: str, answer: httpx2.Response, *way: str) -> list[Mapping[str, Any]]:
-    """The list of results that stands there in the answer. Raises ToolFailed for what is none."""
+    """Return the list of results in an answer. Raises ToolFailed if there is none."""
     try:
         value = answer.json()
     except ValueError as error:
@@ -92,5 +92,5 @@ def read_hits(name: str, answer: httpx2.Response, *way: str) -> list[Mapping[str
 
 
 def plain(text: object) -> str:
-    """A text without markup, in one line."""
+    """Return a text without markup in one line."""
     return " ".join(unescape(_TAG.sub("", text)).split()) if isinstance(text, str) else ""

@@ -1,11 +1,11 @@
-"""SearXNG, which people run themselves (https://docs.searxng.org/dev/search_api.html)."""
+"""SearXNG, a self-hosted search engine (https://docs.searxng.org/dev/search_api.html)."""
 
 from hob.core.errors import ToolFailed
 from hob.tools.web.search.provider import Hit, SearchRequest, WebQuery, ask, plain, read_hits
 
 
 class SearXNG:
-    """Searches by an instance whose settings allow the format json."""
+    """Searches with a SearXNG instance that allows the format json."""
 
     name = "searxng"
 

@@ -6,7 +6,7 @@ ADDRESS = "https://api.tavily.com"
 
 
 class Tavily:
-    """Searches by Tavily's API."""
+    """Searches with Tavily's API."""
 
     name = "tavily"
 
