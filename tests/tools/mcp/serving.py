@@ -9,6 +9,7 @@ from mcp.server.apps import Apps
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.extension import Extension, MethodBinding
 from mcp.server.mcpserver import Context, Resolve, Sample
+from mcp.server.mcpserver.exceptions import ToolError
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     INVALID_PARAMS,
@@ -150,7 +151,10 @@ def make(twist: str = "") -> MCPServer:
 
     def get_note(name: str) -> str:
         if name == "locked":
-            Path("/usr/locked.txt").write_text("")  # read-only in the sandbox
+            try:
+                Path("/usr/locked.txt").write_text("")  # read-only in the sandbox
+            except OSError as error:
+                raise ToolError(str(error)) from error
         kept = Path(f"{name}.txt")  # in the folder where it was started
         return kept.read_text() if kept.exists() else NOTES[name]
 
