@@ -83,7 +83,7 @@ def _opening() -> list[str]:
         "",
         "| limit | |",
         "|---|---|",
-        f"| connections | {connected.MAX_CONNECTED}, {connected.MAX_UNKNOWN} of them without a token so far;"
+        f"| connections | {connected.MAX_CONNECTED}, {connected.MAX_UNAUTHENTICATED} of them without a token so far;"
         " more are answered with 503 |",
         f"| a message of yours | `gateway.body_bytes`; {frames.UNKNOWN_BYTES} bytes before `welcome` |",
         f"| messages of yours | {connection.BURST} at once, {connection.PER_SECOND:g} a second in the long run |",

@@ -30,7 +30,7 @@ def outbound(text: str = '{"a": "ü"}', to: str = "there") -> Outbound:
     return Outbound(OutboxId("wh_1"), Address("webhook_out", to), text, OutboundKind.NOTICE, None, new_trace_id())
 
 
-def test_message_of_the_tool_is_an_event_of_its_own() -> None:
+def test_message_tool_sends_its_own_event_type() -> None:
     written = replace(outbound("Tea?"), kind=OutboundKind.REPLY, buttons=(Button("Yes", "y"),), about="m1")
     body = json.loads(body_of(written, datetime(2026, 11, 22, tzinfo=UTC)))
     assert body == {
@@ -58,7 +58,7 @@ async def refused(channel: OutgoingWebhooks, message: Outbound | None = None) ->
     return failed.value
 
 
-async def test_delivery_is_signed_and_named_and_its_body_unchanged() -> None:
+async def test_delivery_is_signed_with_an_id_and_unchanged_body() -> None:
     async with receiving() as receiver:
         channel = channel_to(receiver.url)
         assert (await channel.send(outbound())).receipt == "204"
@@ -81,7 +81,7 @@ async def test_delivery_is_signed_and_named_and_its_body_unchanged() -> None:
         ("503 Slow\r\nretry-after: Fri, 31 Dec 1999 23:59:59 GMT", False, None),
     ],
 )
-async def test_answer_that_is_no_yes_is_a_failure(answer: str, permanent: bool, retry_after: float | None) -> None:
+async def test_non_success_status_is_a_failure(answer: str, permanent: bool, retry_after: float | None) -> None:
     async with receiving(answer) as receiver:
         failed = await refused(channel_to(receiver.url))
     assert (failed.permanent, failed.retry_after) == (permanent, retry_after)
@@ -89,7 +89,7 @@ async def test_answer_that_is_no_yes_is_a_failure(answer: str, permanent: bool, 
 
 
 @pytest.mark.parametrize("answer", [HANG, DRIP])
-async def test_answer_is_whole_within_the_seconds_it_has(answer: str) -> None:
+async def test_response_must_complete_within_the_timeout(answer: str) -> None:
     async with receiving(answer) as receiver:
         settings = WebhookOutSettings(receiver.url, Secret.of(SECRET), allow_private=True, seconds=1)
         failed = await refused(OutgoingWebhooks({"there": settings}, SystemClock()))
@@ -97,7 +97,7 @@ async def test_answer_is_whole_within_the_seconds_it_has(answer: str) -> None:
     assert "within 1 s" in str(failed)
 
 
-async def test_delivery_carries_a_signature_by_each_secret() -> None:
+async def test_delivery_is_signed_with_every_secret() -> None:
     new = "another-secret-of-tests"
     async with receiving() as receiver:
         settings = WebhookOutSettings(receiver.url, Secret.of(SECRET), [Secret.of(new)], allow_private=True)
@@ -116,7 +116,7 @@ async def test_redirect_is_not_followed() -> None:
     assert elsewhere.told == []
 
 
-async def test_no_one_is_there() -> None:
+async def test_unreachable_receiver_is_a_failure() -> None:
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))
         failed = await refused(channel_to(f"http://127.0.0.1:{held.getsockname()[1]}/"))
@@ -124,7 +124,7 @@ async def test_no_one_is_there() -> None:
     assert "cannot be reached" in str(failed)
 
 
-async def test_webhook_over_tls_wants_the_name_and_not_just_anybodys_certificate() -> None:
+async def test_tls_receiver_must_show_a_certificate_for_its_name() -> None:
     names: list[str | None] = []
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(Path(__file__).parents[1] / "journeys" / "localhost.pem")
@@ -140,12 +140,12 @@ async def test_webhook_over_tls_wants_the_name_and_not_just_anybodys_certificate
     assert names == ["localhost"]
 
 
-async def test_receiver_removed_from_the_settings_is_sent_nothing() -> None:
+async def test_removed_receiver_gets_nothing() -> None:
     failed = await refused(channel_to("http://127.0.0.1:9/"), outbound(to="other"))
     assert failed.permanent
 
 
-async def test_secret_that_is_missing_is_said() -> None:
+async def test_missing_secret_is_reported() -> None:
     def missing() -> str:
         raise NotConfigured("the variable X is not set")
 
@@ -162,7 +162,7 @@ async def test_private_addresses_are_not_called_unless_allowed(host: str) -> Non
     assert "allow_private" in str(failed)
 
 
-async def test_name_that_leads_here_for_a_moment_is_called_again(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_temporarily_local_name_is_retried(monkeypatch: pytest.MonkeyPatch) -> None:
     """A portal that wants a password answers every name with its own address."""
 
     async def getaddrinfo(host: str, port: int, **_: object) -> object:
@@ -174,7 +174,7 @@ async def test_name_that_leads_here_for_a_moment_is_called_again(monkeypatch: py
     assert "allow_private" in str(failed)
 
 
-async def test_name_is_judged_by_where_it_leads_and_called_there(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_name_is_checked_once_and_called_at_the_checked_address(monkeypatch: pytest.MonkeyPatch) -> None:
     """The resolver's answer is the adversary's: public first, then private."""
     answers = [["93.184.215.14", "10.0.0.1"], ["93.184.215.14"]]
 
@@ -209,12 +209,12 @@ def test_public_address_is_public(address: str) -> None:
 
 
 @given(st.ip_addresses(v=4) | st.ip_addresses(network="2000::/3"))
-def test_nothing_is_public_that_python_takes_for_private(address: IPv4Address | IPv6Address) -> None:
+def test_no_address_is_public_that_python_calls_private(address: IPv4Address | IPv6Address) -> None:
     assert is_public(str(address)) <= (address.is_global and not address.is_multicast)
 
 
 @given(st.ip_addresses(v=4))
-def test_address_within_another_counts_as_itself(address: IPv4Address) -> None:
+def test_embedded_ipv4_address_is_public_only_if_public_itself(address: IPv4Address) -> None:
     number = int(address)
     wrapped = (0xFFFF << 32 | number, 0x2002 << 112 | number << 80, 0x0064FF9B << 96 | number)
     for each in wrapped:
@@ -234,7 +234,7 @@ def test_address_within_another_counts_as_itself(address: IPv4Address) -> None:
         ("http://desk.example.org/", "plain http"),
     ],
 )
-def test_address_that_could_never_work_is_refused(url: str, reason: str) -> None:
+def test_unusable_address_is_refused(url: str, reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
         WebhookOutSettings(url, Secret.of(SECRET))
 

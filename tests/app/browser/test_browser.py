@@ -55,7 +55,7 @@ def results(model: ScriptedModel) -> list[str]:
 
 @NEEDS
 @pytest.mark.slow
-async def test_page_is_opened_and_the_owner_hears_how_the_browser_is(tmp_path: Path) -> None:
+async def test_page_is_opened_and_the_browser_state_is_shown(tmp_path: Path) -> None:
     opening, web = calls(("load_tools", '{"names": ["browser"]}')), WebServer()
     web.pages["/"] = reply(b"<h1>My wiki</h1>")
     async with web_server(web):
@@ -84,7 +84,7 @@ async def test_page_is_opened_and_the_owner_hears_how_the_browser_is(tmp_path: P
     assert [*(tmp_path / "home/browser").iterdir()] == []
 
 
-async def test_without_the_extra_the_tool_is_not_offered_and_the_next_step_is_said(
+async def test_without_the_extra_the_tool_is_hidden_and_the_next_step_shown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "playwright", None)
@@ -96,7 +96,7 @@ async def test_without_the_extra_the_tool_is_not_offered_and_the_next_step_is_sa
 
 
 @NEEDS
-def test_doctor_tells_that_chromium_is_missing(tmp_path: Path) -> None:
+def test_doctor_reports_missing_chromium(tmp_path: Path) -> None:
     assert told(tmp_path) == []
     assert "browser.program" in told(tmp_path, HOB_BROWSER_PROGRAM="no-such-browser")[0]
     assert "install the package chromium" in told(tmp_path, PATH=str(tmp_path))[0]

@@ -83,7 +83,7 @@ def tool_names(request: ModelRequest) -> list[str]:
     return [spec.name for spec in request.tools]
 
 
-async def test_server_is_one_line_and_unreached_until_a_tool_of_it_is_called(tmp_path: Path) -> None:
+async def test_server_is_one_line_and_not_reached_before_its_first_call(tmp_path: Path) -> None:
     model = ScriptedModel(
         "hello",
         calls(("load_tools", '{"query": "read a note"}')),
@@ -102,7 +102,7 @@ async def test_server_is_one_line_and_unreached_until_a_tool_of_it_is_called(tmp
         assert (await app.operations.status())["mcp"]["notes"]["state"] == "connected"
 
 
-async def test_server_asks_the_owner_in_the_conversation_and_the_call_goes_on_with_the_answer(tmp_path: Path) -> None:
+async def test_server_question_is_asked_in_the_conversation_and_the_call_resumes(tmp_path: Path) -> None:
     model = ScriptedModel(
         calls(("load_tools", '{"names": ["notes__delete_note"]}')),
         calls(("notes__delete_note", '{"name": "tea"}')),
@@ -118,7 +118,7 @@ async def test_server_asks_the_owner_in_the_conversation_and_the_call_goes_on_wi
         assert "tea: accept True" in model.requests[-1].messages[-1].text
 
 
-async def test_server_that_is_switched_off_is_gone_with_the_next_reading_of_the_settings(tmp_path: Path) -> None:
+async def test_disabled_server_disappears_on_reload(tmp_path: Path) -> None:
     model = ScriptedModel("hello", "hello again")
     async with hob_with_notes(tmp_path / "home", model) as app:
         await said(app, "hi")
@@ -130,7 +130,7 @@ async def test_server_that_is_switched_off_is_gone_with_the_next_reading_of_the_
         assert "mcp_notes" not in model.requests[1].tools[-1].description
 
 
-async def test_server_asks_the_model_within_its_own_tokens_of_a_day(tmp_path: Path) -> None:
+async def test_server_samples_within_its_daily_tokens(tmp_path: Path) -> None:
     reading = calls(("notes__get_poem", '{"name": "tea"}'))
     model = ScriptedModel(calls(("load_tools", '{"names": ["notes__get_poem"]}')), reading, "Done.", reading, "Done.")
     model.background += [ModelReply("Leaves unfold", usage=Usage(300, 200))]
@@ -176,7 +176,7 @@ async def called(app: App, page: CanvasPage, tool: str, arguments: str, *, confi
     return await app.api.port(LazyTools).get().call_for_page(asked)
 
 
-async def test_page_of_a_server_calls_its_tools_as_far_as_the_policy_allows(tmp_path: Path) -> None:
+async def test_app_page_calls_its_servers_tools_under_the_policy(tmp_path: Path) -> None:
     async with hob_with_notes(tmp_path / "home", ScriptedModel(*OVEN_PAGE)) as app:
         page = await shown_oven(app)
         read = await called(app, page, "get_note", '{"name": "tea"}')
@@ -190,7 +190,7 @@ async def test_page_of_a_server_calls_its_tools_as_far_as_the_policy_allows(tmp_
         assert [row.entry.outcome for row in noted if row.entry.name == "app_call"] == ["done", "done"]
 
 
-async def test_page_calls_no_tool_of_others_and_none_that_only_the_model_may(tmp_path: Path) -> None:
+async def test_app_page_cannot_call_foreign_or_model_only_tools(tmp_path: Path) -> None:
     async with hob_with_notes(tmp_path / "home", ScriptedModel(*OVEN_PAGE)) as app:
         page = await shown_oven(app)
         for tool in ("exec", "notes__bake", "resources"):
@@ -200,9 +200,7 @@ async def test_page_calls_no_tool_of_others_and_none_that_only_the_model_may(tmp
         assert "does not let its pages call" in secret["result"]["content"][0]["text"]
 
 
-async def test_page_reads_what_its_server_offers_and_not_without_end(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_app_page_reads_resources_within_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with hob_with_notes(tmp_path / "home", ScriptedModel(*OVEN_PAGE)) as app:
         page = await shown_oven(app)
         read = await called(app, page, "resources/read", '{"uri": "note://tea"}')
@@ -215,7 +213,7 @@ async def test_page_reads_what_its_server_offers_and_not_without_end(
         assert "more than 20 characters" in long["result"]["content"][0]["text"]
 
 
-async def test_page_calls_nothing_with_scripts_off_or_of_no_server_or_while_everything_is_stopped(
+async def test_app_page_calls_nothing_when_scripts_are_off_or_hob_is_halted(
     tmp_path: Path,
 ) -> None:
     async with hob_with_notes(tmp_path / "home", ScriptedModel(*OVEN_PAGE)) as app:
@@ -232,7 +230,7 @@ async def test_page_calls_nothing_with_scripts_off_or_of_no_server_or_while_ever
             await called(app, page, "get_note", '{"name": "tea"}')
 
 
-async def test_page_that_calls_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_app_page_calls_are_rate_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(catalog, "MAX_PAGE_CALLS", 2)
     async with hob_with_notes(tmp_path / "home", ScriptedModel(*OVEN_PAGE)) as app:
         page = await shown_oven(app)

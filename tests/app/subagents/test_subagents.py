@@ -105,7 +105,7 @@ async def rows(app: App, session: SessionKey = ROOT) -> tuple[SubagentRow, ...]:
     return await app.store.subagents.of(session)
 
 
-async def test_unknown_model_is_refused_with_those_that_there_are(tmp_path: Path) -> None:
+async def test_unknown_model_is_refused_with_the_available_ones(tmp_path: Path) -> None:
     def think(request: ModelRequest) -> str | ModelReply:
         script = [asks(request, OPEN), asks(request, spawn("look", model="nope/zz"))]
         done = len(made(request))
@@ -141,7 +141,7 @@ async def test_results_of_sub_agents_come_back_to_the_turn_that_waits(tmp_path: 
         assert not (await app.operations.status())["subagents"]
 
 
-async def test_sub_agents_cost_is_its_parents_and_its_words_are_trusted_no_more_than_the_task(tmp_path: Path) -> None:
+async def test_sub_agent_cost_and_trust_are_joined_to_the_parent(tmp_path: Path) -> None:
     async with hob(tmp_path, asks_two) as app:
         await said(app, "find both")
         whole = await app.store.ledger.spent(session=ROOT)
@@ -164,7 +164,7 @@ def reports(request: ModelRequest) -> str | ModelReply:
     return script[done] if done < len(script) else "It works on it."
 
 
-async def test_result_that_nobody_waits_for_is_reported_in_the_chat(tmp_path: Path) -> None:
+async def test_unawaited_result_is_reported_in_the_chat(tmp_path: Path) -> None:
     async with hob(tmp_path, reports) as app:
         assert await said(app, "find out") == "It works on it."
         (row,) = await settled(app)
@@ -177,7 +177,7 @@ async def test_result_that_nobody_waits_for_is_reported_in_the_chat(tmp_path: Pa
         assert result.reply == "The sub-agent says 42."
 
 
-async def test_results_that_come_together_cost_one_turn(tmp_path: Path) -> None:
+async def test_simultaneous_results_are_reported_in_one_turn(tmp_path: Path) -> None:
     answered: list[str] = []
 
     def think(request: ModelRequest) -> str | ModelReply:
@@ -211,7 +211,7 @@ def writes(request: ModelRequest) -> str | ModelReply:
     return script[done] if done < len(script) else results(request)[-1]
 
 
-async def test_sub_agent_has_tools_that_read_and_none_to_begin_others(tmp_path: Path) -> None:
+async def test_sub_agent_has_only_read_only_tools(tmp_path: Path) -> None:
     async with hob(tmp_path, writes) as app:
         assert "There is no tool 'write'" in await said(app, "write")
         assert not (tmp_path / "w" / "work" / "x.txt").exists()
@@ -249,7 +249,7 @@ def idle(request: ModelRequest) -> str | ModelReply:
     return asks(request, ("sessions_yield", "{}")) if names[-1] == "spawn" else results(request)[-1]
 
 
-async def test_sub_agents_end_when_they_are_killed_or_take_too_long(tmp_path: Path) -> None:
+async def test_sub_agents_end_when_killed_or_timed_out(tmp_path: Path) -> None:
     async with hob(tmp_path, idle, HELD) as app:
         assert "Ended" in await said(app, "kill it")
         (killed,) = await settled(app)
@@ -257,7 +257,7 @@ async def test_sub_agents_end_when_they_are_killed_or_take_too_long(tmp_path: Pa
         assert "timeout" in await said(app, "wait for it")
 
 
-async def test_sub_agents_that_stop_all_ended_are_not_reported_once_it_is_lifted(tmp_path: Path) -> None:
+async def test_sub_agents_ended_by_stop_all_are_not_reported_after_resume(tmp_path: Path) -> None:
     reported: list[str] = []
 
     def think(request: ModelRequest) -> str | ModelReply | Silence:
@@ -319,7 +319,7 @@ async def grow(home: Path, *, first: bool) -> None:
 
 
 @pytest.mark.slow
-async def test_tree_of_twelve_killed_at_random_gives_every_result_once(
+async def test_tree_of_twelve_delivers_every_result_once_despite_random_kills(
     tmp_path: Path, rounds: Callable[[int, int], int]
 ) -> None:
     dice, kills, runs = random.Random(11), 0, 0
@@ -370,7 +370,7 @@ async def check_tree(home: Path) -> None:
         assert spent.usage.input == sum(usage.input for usage in answers)
 
 
-async def test_untrusted_parents_make_untrusted_sub_agents(tmp_path: Path) -> None:
+async def test_sub_agents_of_untrusted_turns_are_untrusted(tmp_path: Path) -> None:
     async with hob(tmp_path, asks_two) as app:
         await said(app, "find both")
         inbounds = [await app.store.inbox.find_inbound(row.id) for row in await rows(app)]
@@ -408,7 +408,7 @@ async def test_sessions_are_listed_searched_read_and_written_to(tmp_path: Path) 
         assert "twelve pots" in sent
 
 
-async def test_same_call_id_in_two_answers_begins_two_sub_agents(tmp_path: Path) -> None:
+async def test_reused_call_id_starts_two_sub_agents(tmp_path: Path) -> None:
     def think(request: ModelRequest) -> str | ModelReply:
         if in_child(request):
             return "found " + task_of(request)[-1]
@@ -428,7 +428,7 @@ async def test_same_call_id_in_two_answers_begins_two_sub_agents(tmp_path: Path)
         assert "found B" in reply
 
 
-async def test_hob_without_a_daemon_says_that_sub_agents_need_one(tmp_path: Path) -> None:
+async def test_one_shot_reports_that_sub_agents_need_the_daemon(tmp_path: Path) -> None:
     def think(request: ModelRequest) -> str | ModelReply:
         script = [asks(request, OPEN), asks(request, ("spawn", '{"task": "count"}'))]
         done = len([each for each in request.messages if isinstance(each, AssistantMessage)])
@@ -442,7 +442,7 @@ async def test_hob_without_a_daemon_says_that_sub_agents_need_one(tmp_path: Path
         assert "`hob serve`" in await said(app, "count")
 
 
-async def test_answer_between_sessions_is_no_message_to_the_person(tmp_path: Path) -> None:
+async def test_answer_between_sessions_is_not_sent_to_the_person(tmp_path: Path) -> None:
     def think(request: ModelRequest) -> str | ModelReply:
         if in_child(request):
             return "REPLY_SKIP" if "A message from session" in request.messages[-1].text else "seven cups"
@@ -463,7 +463,7 @@ async def test_answer_between_sessions_is_no_message_to_the_person(tmp_path: Pat
         assert not await app.store.outbox.unfetched("api")
 
 
-async def test_what_a_sub_agent_needs_approval_for_is_asked_in_the_chat_that_gave_the_work(tmp_path: Path) -> None:
+async def test_sub_agent_approvals_are_asked_in_the_parents_chat(tmp_path: Path) -> None:
     async with memory_store() as store:
         person, run = Address("telegram", "7"), InboundId("m_run")
         row = SubagentRow(run, SPAWN, TurnId("t"), ROOT, ROOT, SessionKey("s"), 1, "", "", person)
@@ -483,7 +483,7 @@ async def test_what_a_sub_agent_needs_approval_for_is_asked_in_the_chat_that_gav
 
 
 @pytest.mark.parametrize("seconds", [0, 5])
-async def test_two_sessions_that_always_answer_each_other_come_to_an_end(tmp_path: Path, seconds: int) -> None:
+async def test_reply_loop_between_two_sessions_ends(tmp_path: Path, seconds: int) -> None:
     """Each sends the other a message whenever it gets one."""
     told: list[str] = []
 

@@ -39,7 +39,7 @@ async def test_executable_config_is_reported_beside_the_answer_and_not_to_the_mo
         assert "A command changed" not in hob.seen
 
 
-async def test_hook_is_taken_back_and_that_is_told(tmp_path: Path) -> None:
+async def test_undo_of_a_hook_is_reported(tmp_path: Path) -> None:
     planted(tmp_path, HOOKS)
     async with visited(tmp_path, calls(("exec", '{"command": "python3 plant.py"}')), "All is well.") as hob:
         await hob.knows()

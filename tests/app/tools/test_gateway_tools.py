@@ -46,7 +46,7 @@ async def test_owner_sees_status_and_settings_and_no_secret(tmp_path: Path) -> N
     assert "s3cret" not in hob.seen
 
 
-async def test_setting_is_changed_to_what_the_owner_wrote_once_they_approve(tmp_path: Path) -> None:
+async def test_setting_is_changed_to_the_owners_words_after_approval(tmp_path: Path) -> None:
     hob = await asked(tmp_path, "set my daily budget to 5 dollars", change("spending.daily", "5"), allow=True)
     assert "spending.daily is 5 from now on" in hob.seen
 
@@ -62,7 +62,7 @@ async def test_value_that_the_owner_did_not_write_is_not_set(tmp_path: Path) -> 
         assert await hob.app.store.settings.load() == {}
 
 
-async def test_what_the_guard_goes_by_is_never_set(tmp_path: Path) -> None:
+async def test_policy_sections_are_never_changed(tmp_path: Path) -> None:
     async with visited(tmp_path, OPEN, change("approvals.seconds", "60"), "No.") as hob:
         await hob.knows()
         await hob.comes("let approvals stand for 60 seconds", ME)
@@ -70,6 +70,6 @@ async def test_what_the_guard_goes_by_is_never_set(tmp_path: Path) -> None:
         assert "a setting of the guard itself; you change it by hand only" in hob.seen
 
 
-async def test_others_than_the_owner_see_nothing_of_it(tmp_path: Path) -> None:
+async def test_gateway_tool_is_for_the_owner_only(tmp_path: Path) -> None:
     hob = await asked(tmp_path, "how is Hob set?", settings(""), sender=ANNA)
     assert "spending.daily" not in hob.seen

@@ -47,13 +47,13 @@ async def tool_runtime(tmp_path: Path) -> AsyncIterator[LazyToolRuntime]:
         yield tool_runtime
 
 
-def test_runtime_has_every_tool_that_is_declared(tool_runtime: LazyToolRuntime) -> None:
+def test_runtime_implements_every_declared_tool(tool_runtime: LazyToolRuntime) -> None:
     declared = {spec.name: spec for spec in tool_runtime.specs()}
     assert tool_runtime.made.found is None
     assert declared == {spec.name: spec for spec in tool_runtime.made().toolset.specs()}
 
 
-async def test_call_is_made_by_the_tool_of_that_name(tool_runtime: LazyToolRuntime, tmp_path: Path) -> None:
+async def test_call_is_dispatched_to_the_named_tool(tool_runtime: LazyToolRuntime, tmp_path: Path) -> None:
     await made(tool_runtime, "write", path="a.md", content="one\n")
     assert (tmp_path / "workspace" / "work" / "a.md").read_text() == "one\n"
 
@@ -77,7 +77,7 @@ async def test_call_is_made_by_the_tool_of_that_name(tool_runtime: LazyToolRunti
         ("message", {"action": "send", "text": "hi", "to": "bob"}, "nobody whom the owner has let in"),
     ],
 )
-async def test_call_that_a_tool_would_refuse_is_known_before_anybody_is_asked(
+async def test_certain_refusal_is_known_before_asking_for_approval(
     tool_runtime: LazyToolRuntime, tool: str, arguments: dict[str, str], why: str
 ) -> None:
     await made(tool_runtime, "write", path="a.md", content="one\n")
@@ -88,14 +88,14 @@ async def test_call_that_a_tool_would_refuse_is_known_before_anybody_is_asked(
     assert why in said
 
 
-async def test_group_is_opened_without_making_the_tools(tool_runtime: LazyToolRuntime) -> None:
+async def test_opening_a_group_does_not_load_the_runtime(tool_runtime: LazyToolRuntime) -> None:
     groups = grouped(BUILTIN_GROUPS, [tool_runtime])
     assert "list_dir" in await text_of(groups, LOAD, names=["files"])
     assert "list_dir" in {spec.name for spec in groups.of(SessionKey("here")).specs()}
     assert tool_runtime.made.found is None
 
 
-def test_browser_keeps_a_file_in_a_home_that_is_new(tmp_path: Path) -> None:
+def test_browser_saves_a_file_in_a_new_home(tmp_path: Path) -> None:
     """A page as PDF, a download: `write_new` at these roots."""
     config = load_config(SECTIONS, home=tmp_path / "home", environ={"HOB_WORKSPACE_PATH": str(tmp_path / "workspace")})
     write_new(file_roots(config), "page.pdf", b"%PDF-")
@@ -103,7 +103,7 @@ def test_browser_keeps_a_file_in_a_home_that_is_new(tmp_path: Path) -> None:
 
 
 @pytest.mark.bubblewrap
-async def test_commands_run_in_a_work_folder_elsewhere_before_there_is_a_workspace(tmp_path: Path) -> None:
+async def test_commands_run_in_an_external_work_folder_before_the_workspace_exists(tmp_path: Path) -> None:
     site = tmp_path / "site"
     site.mkdir()
     async with opened(tmp_path, HOB_WORKSPACE_WORK_REPO=str(site)) as (tool_runtime, _):
@@ -111,16 +111,14 @@ async def test_commands_run_in_a_work_folder_elsewhere_before_there_is_a_workspa
 
 
 @pytest.mark.parametrize(("work", "exposed"), [("workspace/work", False), ("workspace", True)])
-async def test_unprotected_command_counts_as_one_that_changes_what_hob_follows(
-    tmp_path: Path, work: str, exposed: bool
-) -> None:
+async def test_unprotected_command_counts_as_changing_instructions(tmp_path: Path, work: str, exposed: bool) -> None:
     environ = {"HOB_SANDBOX_BACKEND": "plain", "HOB_WORKSPACE_WORK_REPO": str(tmp_path / work)}
     async with opened(tmp_path, **environ) as (tool_runtime, config):
         assert (await BackendSandbox(tool_runtime.made(), config).sandbox()).exposed is exposed
 
 
 @pytest.mark.bubblewrap
-async def test_no_command_counts_as_versioned_while_something_cannot_be_kept_for_undoing(tmp_path: Path) -> None:
+async def test_commands_are_irreversible_while_a_folder_cannot_be_snapshotted(tmp_path: Path) -> None:
     async with opened(tmp_path, HOB_SANDBOX_UNDO_FILE_MIB="1") as (tool_runtime, config):
         here = BackendSandbox(tool_runtime.made(), config)
         await made(tool_runtime, "exec", command="true")
@@ -139,7 +137,7 @@ async def test_no_command_counts_as_versioned_while_something_cannot_be_kept_for
 
 
 @pytest.mark.bubblewrap
-async def test_hosts_a_command_was_refused_stand_in_its_result_and_in_the_audit_log(tmp_path: Path) -> None:
+async def test_refused_hosts_are_in_the_result_and_the_audit_log(tmp_path: Path) -> None:
     code = """
 import socket
 way = socket.create_connection(("127.0.0.1", 3128))

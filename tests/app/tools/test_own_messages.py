@@ -36,7 +36,7 @@ async def ask(hob: Visited, text: str) -> str:
     return replies()[-1]
 
 
-async def test_message_goes_to_a_known_person_by_name_in_the_form_their_channel_can(tmp_path: Path) -> None:
+async def test_message_is_sent_by_name_in_the_form_the_channel_supports(tmp_path: Path) -> None:
     send = message(action="send", to="Anna", text="Tea or coffee?", options=["Tea", "Coffee"])
     async with trusting(tmp_path, OPEN, send, "Asked her.") as hob:
         await hob.knows()
@@ -56,7 +56,7 @@ async def test_name_in_the_owners_words_needs_no_approval_and_another_does(tmp_p
         assert hob.sent(ANNA) == ["I am late."]
 
 
-async def test_name_that_two_have_leads_to_nobody(tmp_path: Path) -> None:
+async def test_ambiguous_name_is_refused(tmp_path: Path) -> None:
     send = message(action="send", to="Anna", channel="telegram", text="I am late.")
     for making in (visited, trusting):  # also where it would be asked about, since an approval brings it no nearer
         async with making(tmp_path / making.__name__, OPEN, send, "Which one?") as hob:
@@ -67,7 +67,7 @@ async def test_name_that_two_have_leads_to_nobody(tmp_path: Path) -> None:
             assert hob.sent(ANNA) == hob.sent(EVE) == []
 
 
-async def test_message_goes_to_nobody_whom_the_owner_does_not_know(tmp_path: Path) -> None:
+async def test_message_to_an_unknown_person_is_refused(tmp_path: Path) -> None:
     for making in (visited, trusting):
         send = message(action="send", to="999", text="hi")
         async with making(tmp_path / making.__name__, OPEN, send, "No.") as hob:
@@ -78,7 +78,7 @@ async def test_message_goes_to_nobody_whom_the_owner_does_not_know(tmp_path: Pat
             assert hob.sent("999") == []
 
 
-async def test_sent_message_is_edited_and_the_users_own_reacted_to(tmp_path: Path) -> None:
+async def test_sent_messages_are_edited_and_user_messages_reacted_to(tmp_path: Path) -> None:
     sent: list[str] = []
 
     def edit(request: Any) -> ModelReply:
@@ -104,7 +104,7 @@ async def test_sent_message_is_edited_and_the_users_own_reacted_to(tmp_path: Pat
         assert f"[{first.id}] hob: At 8." in hob.seen
 
 
-async def test_file_that_a_tool_kept_is_sent_and_one_that_is_not_there_is_told(tmp_path: Path) -> None:
+async def test_stored_file_is_attached_and_a_missing_one_reported(tmp_path: Path) -> None:
     kept: list[str] = []
     script = (
         OPEN,
@@ -122,7 +122,7 @@ async def test_file_that_a_tool_kept_is_sent_and_one_that_is_not_there_is_told(t
         assert "none" in hob.model.requests[-1].messages[-1].text
 
 
-async def test_question_has_buttons_where_there_are_some_and_a_number_answers_it(tmp_path: Path) -> None:
+async def test_question_has_buttons_if_supported_and_accepts_a_number(tmp_path: Path) -> None:
     question = calls(("ask_user", '{"question": "Which?", "options": ["Tea", "Coffee"]}'))
     async with trusting(tmp_path, question, "So be it.") as hob:
         hob.channels["telegram"].capabilities = EVERYTHING

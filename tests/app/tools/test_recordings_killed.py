@@ -50,7 +50,7 @@ async def heard_until_killed(home: Path, url: str, *, stored: bool) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("stored", "paid"), [(False, 2), (True, 1)])
-async def test_recording_is_paid_again_only_where_its_answer_was_lost_by_a_kill(
+async def test_transcription_is_paid_again_only_if_a_kill_lost_its_answer(
     tmp_path: Path, stored: bool, paid: int
 ) -> None:
     async with ModelServer() as server:

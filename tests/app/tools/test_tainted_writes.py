@@ -57,7 +57,7 @@ async def test_file_written_by_a_trusted_turn_is_not_tainted(tmp_path: Path) -> 
         assert isinstance(await bench.verdict(ONLINE, turn_of("build", id="t_2")), Allow)
 
 
-async def test_few_files_of_the_newest_turns_are_named() -> None:
+async def test_only_a_few_files_of_the_newest_turns_are_named() -> None:
     async def paths(turn: TurnId) -> Sequence[str]:
         return () if turn == "t_99" else (__file__, f"/gone/{turn}", *(str(each) for each in files[:2]))
 

@@ -19,7 +19,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_tools_stand_in_their_groups_and_those_always_shown_first(capsys: pytest.CaptureFixture[str]) -> None:
+def test_tools_are_listed_by_group_with_always_shown_ones_first(capsys: pytest.CaptureFixture[str]) -> None:
     list_()
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "always shown"
@@ -36,7 +36,7 @@ def test_tools_are_listed_in_words_for_people(capsys: pytest.CaptureFixture[str]
     assert {spec.name for group in TOOL_GROUPS for spec in group.tools} <= set(TOOL_WORDS)
 
 
-def test_explanation_tells_arguments_with_their_roles_and_what_it_does(capsys: pytest.CaptureFixture[str]) -> None:
+def test_explanation_shows_arguments_roles_and_effects(capsys: pytest.CaptureFixture[str]) -> None:
     explain("web_fetch")
     said = capsys.readouterr().out
     assert "url [an address to fetch]" in said
@@ -45,12 +45,12 @@ def test_explanation_tells_arguments_with_their_roles_and_what_it_does(capsys: p
     assert json.loads(capsys.readouterr().out)["roles"]["urls"] == ["url"]
 
 
-def test_unknown_tool_is_told_with_close_names() -> None:
+def test_unknown_tool_gets_suggestions() -> None:
     with pytest.raises(HobError, match="did you mean web_fetch"):
         explain("web_fetc")
 
 
-def test_trial_makes_one_call_and_shows_what_it_gives(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_trial_makes_one_call_and_shows_its_result(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (home / "hob" / "work" / "notes.md").write_text("buy milk\n")
     assert try_("grep", "milk") == 0
     assert "buy milk" in capsys.readouterr().out
@@ -71,6 +71,6 @@ def test_trial_does_not_do_what_the_policy_refuses_or_asks_about(
     assert "needs your approval: " in capsys.readouterr().out
 
 
-def test_tool_that_waits_for_a_person_is_not_tried_alone() -> None:
+def test_tool_that_waits_for_a_person_cannot_be_tried() -> None:
     with pytest.raises(HobError, match="in a conversation"):
         try_("ask_user", "why?")

@@ -52,7 +52,7 @@ def trees(workspace: Path) -> dict[str, str]:
 
 
 @pytest.mark.bubblewrap
-async def test_no_command_changes_what_hob_follows_in_its_own_work_folder(tmp_path: Path) -> None:
+async def test_commands_cannot_change_instructions_in_the_work_folder(tmp_path: Path) -> None:
     workspace = tmp_path / "hob"
     for name in ("skills", "memory"):
         (workspace / name).mkdir(parents=True)
@@ -69,7 +69,7 @@ async def test_no_command_changes_what_hob_follows_in_its_own_work_folder(tmp_pa
 
 
 @pytest.mark.parametrize("tainted", [False, True])
-def test_command_counts_as_one_that_changes_what_its_sandbox_cannot_protect(tainted: bool) -> None:
+def test_command_counts_as_changing_what_the_sandbox_cannot_protect(tainted: bool) -> None:
     exposed = context(tainted=tainted, sandbox=Sandbox(exposed=True))
     said = verdict("exec", exposed, command="ls")
     assert isinstance(said, Ask if tainted else Allow)

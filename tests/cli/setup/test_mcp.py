@@ -16,7 +16,7 @@ from hob.tools.mcp.settings import McpServer, McpSettings
 
 
 @pytest.mark.parametrize(("read", "unseen"), [([], True), (["{here}"], False), (["/usr"], True)])
-def test_script_in_a_folder_that_was_not_named_is_told(tmp_path: Path, read: list[str], unseen: bool) -> None:
+def test_script_outside_permitted_folders_is_reported(tmp_path: Path, read: list[str], unseen: bool) -> None:
     script = tmp_path / "server.js"
     script.touch()
     server = McpServer(
@@ -28,7 +28,7 @@ def test_script_in_a_folder_that_was_not_named_is_told(tmp_path: Path, read: lis
 
 @pytest.mark.slow
 @pytest.mark.skipif(find_spec("mcp") is None or shutil.which("bwrap") is None, reason="needs the library and a sandbox")
-def test_imported_programs_read_the_folders_that_are_named(
+def test_imported_servers_may_read_their_named_folders(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from tests.tools.mcp.reaching import ours
@@ -79,7 +79,7 @@ def test_server_is_shown_in_plain_words(added: str, capsys: pytest.CaptureFixtur
 
 @pytest.mark.slow
 @pytest.mark.skipif(find_spec("mcp") is None or shutil.which("bwrap") is None, reason="needs the library and a sandbox")
-def test_what_a_server_says_of_itself_is_kept_only_when_it_was_shown(
+def test_server_description_is_stored_only_after_being_shown(
     added: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "home/mcp/notes.json"
@@ -97,7 +97,7 @@ def test_what_a_server_says_of_itself_is_kept_only_when_it_was_shown(
     assert json.loads(file.read_text())["title"] == "notes"
 
 
-def test_changed_tool_is_shown_with_what_models_read_of_each_argument() -> None:
+def test_changed_tool_is_shown_with_its_argument_descriptions() -> None:
     def tool(**properties: object) -> AcceptedTool:
         return AcceptedTool("get", "Get it.", {"type": "object", "properties": properties}, "h", 0, ())
 
@@ -113,7 +113,7 @@ def test_changed_tool_is_shown_with_what_models_read_of_each_argument() -> None:
     assert '      more: {"enum": ["a", "b"]}' in [*_shown("x", now, None)]
 
 
-def test_package_that_was_installed_is_listed_with_its_version(
+def test_installed_package_is_listed_with_its_version(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("HOB_HOME", str(tmp_path))
@@ -125,7 +125,7 @@ def test_package_that_was_installed_is_listed_with_its_version(
 
 
 @pytest.mark.skipif(find_spec("mcp") is None, reason="needs the library")
-def test_login_is_taken_back_and_nothing_else(
+def test_logout_removes_only_the_login(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from hob.tools.mcp.oauth import OAuthTokenFile
@@ -156,7 +156,7 @@ def test_login_is_taken_back_and_nothing_else(
         (["--", "uvx", "a b"], "'a b' is not a package name"),
     ],
 )
-def test_server_that_cannot_be_added_is_told_once_and_leaves_nothing(
+def test_failed_addition_is_reported_once_and_leaves_nothing(
     words: list[str], told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("HOB_HOME", str(tmp_path))

@@ -28,7 +28,7 @@ WRONG: dict[str, Exception] = {"defect": ZeroDivisionError("a secret of the insi
         ("GET", "/v1/models", {"origin": "http://evil.example"}, 403, "permission_error", "wrong_origin"),
     ],
 )
-async def test_unknown_endpoint_is_answered_in_openais_form(
+async def test_unknown_endpoint_is_answered_in_openai_format(
     hob: Machine, method: str, path: str, headers: dict[str, str], status: int, kind: str, code: str
 ) -> None:
     answer = await hob.tcp.request(method, path, headers=headers)
@@ -39,12 +39,12 @@ async def test_unknown_endpoint_is_answered_in_openais_form(
 
 
 @pytest.mark.parametrize("path", ["/nope", "/v10/models"])
-async def test_error_of_another_route_is_hobs_own(hob: Machine, path: str) -> None:
+async def test_errors_of_other_routes_keep_hobs_format(hob: Machine, path: str) -> None:
     assert (await hob.tcp.get(path)).json()["error"].keys() == {"code", "message"}
 
 
 @pytest.mark.parametrize("which", WRONG)
-async def test_mistake_of_hobs_is_not_asked_for_again(hob: Machine, which: str) -> None:
+async def test_internal_error_is_not_retried(hob: Machine, which: str) -> None:
     async def fail(call: EndpointCall[Nothing]) -> Any:
         raise WRONG[which]
 
@@ -59,7 +59,7 @@ async def test_mistake_of_hobs_is_not_asked_for_again(hob: Machine, which: str) 
     assert "inside" not in answer.text
 
 
-async def test_body_that_is_nested_without_end_is_refused(hob: Machine) -> None:
+async def test_endlessly_nested_body_is_refused(hob: Machine) -> None:
     body = '{"messages": [{"role": "user", "content": "hi"}], "metadata": ' + "[" * 600 + "]" * 600 + "}"
     answer = await hob.tcp.post("/v1/chat/completions", content=body, headers={"content-type": "application/json"})
     assert (answer.status_code, answer.json()["error"]["type"]) == (400, "invalid_request_error")

@@ -26,7 +26,7 @@ def again(number: int) -> dict[str, Any]:
     return {"extra_headers": {"x-stainless-retry-count": str(number)}}
 
 
-async def test_repeated_request_gets_the_first_ones_answer(hob: Machine) -> None:
+async def test_retried_request_gets_the_first_answer(hob: Machine) -> None:
     client = client_of(hob)
     first = await ask(client, "hi")
     assert (await ask(client, "hi", **again(1))).id == first.id
@@ -34,13 +34,13 @@ async def test_repeated_request_gets_the_first_ones_answer(hob: Machine) -> None
     assert len(hob.model.requests) == 1
 
 
-async def test_requests_that_are_meant_twice_are_two(hob: Machine) -> None:
+async def test_identical_intended_requests_stay_separate(hob: Machine) -> None:
     client = client_of(hob)
     answers = await asyncio.gather(*(ask(client, "hi") for _ in range(4)))
     assert len({answer.id for answer in answers}) == 4
 
 
-async def test_each_of_two_alike_gets_an_answer_of_its_own_again(hob: Machine) -> None:
+async def test_retries_of_identical_requests_get_separate_answers(hob: Machine) -> None:
     client = client_of(hob)
     first = {(await ask(client, "hi")).id for _ in range(2)}
     second = {(await ask(client, "hi", **again(1))).id for _ in range(2)}
@@ -49,7 +49,7 @@ async def test_each_of_two_alike_gets_an_answer_of_its_own_again(hob: Machine) -
 
 
 @pytest.mark.parametrize("other", [{"user": "ben"}, {"temperature": 0.5}, {"model": "scripted"}])
-async def test_another_request_is_never_joined(hob: Machine, other: dict[str, Any]) -> None:
+async def test_different_request_is_never_joined(hob: Machine, other: dict[str, Any]) -> None:
     client = client_of(hob)
     first = await ask(client, "hi")
     assert (await ask(client, "hi", **other, **again(1))).id != first.id
@@ -67,9 +67,7 @@ class Later(SystemClock):
 
 
 @pytest.mark.parametrize("number", [1, 2, 3, 6])
-async def test_retry_after_an_answer_was_seen_is_run_though_its_first_attempt_never_came(
-    hob: Machine, number: int
-) -> None:
+async def test_retry_whose_first_attempt_was_lost_runs_anew_after_a_seen_answer(hob: Machine, number: int) -> None:
     """A short break of the line, or a restart: the second of two that are alike must not be taken for the first."""
     first = await ask(client_of(hob), "toggle the lamp")
     api = replace(hob.app.api, clock=Later(seen_after(number)))
@@ -78,11 +76,11 @@ async def test_retry_after_an_answer_was_seen_is_run_though_its_first_attempt_ne
     assert len(hob.model.requests) == 2
 
 
-def test_waiting_for_clients_is_short() -> None:
+def test_seen_after_matches_the_clients_retry_pauses() -> None:
     assert [seen_after(number) for number in (1, 2, 3, 4, 5, 9)] == [3.5, 4, 5, 7, 11, 11]
 
 
-async def test_key_joins_anyone_who_repeats_it_and_only_the_same_request(hob: Machine) -> None:
+async def test_idempotency_key_joins_only_identical_requests(hob: Machine) -> None:
     client = client_of(hob, Idempotency_Key="report-1")
     first = await ask(client, "hi")
     assert (await ask(client, "hi")).id == first.id
@@ -92,7 +90,7 @@ async def test_key_joins_anyone_who_repeats_it_and_only_the_same_request(hob: Ma
     assert len(hob.model.requests) == 1
 
 
-async def test_two_of_the_owners_programs_never_join_each_other(hob: Machine) -> None:
+async def test_requests_of_different_programs_are_never_joined(hob: Machine) -> None:
     file = TokenFile(hob.app.home, SystemClock())
     one, two = (client_of(hob, token=file.add(name, OWN, SenderClass.OWNER, None)) for name in ("one", "two"))
     first = await ask(one, "hi")

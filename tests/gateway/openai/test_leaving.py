@@ -59,7 +59,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("stream", [False, True])
-async def test_work_that_no_one_can_come_back_for_ends(tmp_path: Path, stream: bool) -> None:
+async def test_unreachable_work_is_cancelled(tmp_path: Path, stream: bool) -> None:
     async with machine(tmp_path, Silence(), **SOON) as hob:
         await leave(hob, {"messages": [{"role": "user", "content": "hi"}], "stream": stream})
         with hob.app.bus.hub.subscribe() as notices:
@@ -69,13 +69,13 @@ async def test_work_that_no_one_can_come_back_for_ends(tmp_path: Path, stream: b
 
 
 @pytest.mark.parametrize("by", [{"idempotency-key": "k"}, {"x-hob-session": "tea"}])
-async def test_work_that_somebody_can_come_back_for_goes_on(tmp_path: Path, by: dict[str, str]) -> None:
+async def test_fetchable_work_continues_after_a_disconnect(tmp_path: Path, by: dict[str, str]) -> None:
     async with machine(tmp_path, Silence(), **SOON) as hob:
         await leave(hob, {"messages": [{"role": "user", "content": "hi"}]}, **by)
         assert await state(hob) == "running"
 
 
-async def test_work_that_another_attempt_waits_for_goes_on(tmp_path: Path) -> None:
+async def test_work_awaited_by_another_attempt_continues(tmp_path: Path) -> None:
     async with machine(tmp_path, Silence(), **SOON) as hob:
         api = hob.app.api
         accepted = await api.accept(owners_inbound({"message": "hi"}, None, api.clock))

@@ -24,7 +24,7 @@ ORDER = [
 ]
 
 
-async def test_text_is_answered_and_found_again(hob: Machine) -> None:
+async def test_text_is_answered_and_can_be_retrieved(hob: Machine) -> None:
     client = client_of(hob)
     answer = await client.responses.create(model="hob", input="hi", instructions="Be brief.")
     assert answer.output_text.startswith("You said: ")
@@ -35,7 +35,7 @@ async def test_text_is_answered_and_found_again(hob: Machine) -> None:
     assert told.messages[-1].text.index("from=client") < told.messages[-1].text.index("Be brief.")
 
 
-async def test_items_are_a_conversation(hob: Machine) -> None:
+async def test_input_items_form_a_conversation(hob: Machine) -> None:
     items: Any = [
         {"role": "user", "content": "my name is Ann"},
         {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Hello"}]},
@@ -57,7 +57,7 @@ async def test_stream_opens_and_closes_in_order(hob: Machine) -> None:
     assert pieces.startswith("You said: hi there")
 
 
-async def test_answer_that_was_cut_is_incomplete(tmp_path: Path) -> None:
+async def test_truncated_answer_is_incomplete(tmp_path: Path) -> None:
     async with machine(tmp_path, ModelReply("Half a", stop=Stop.LENGTH)) as hob:
         answer = await client_of(hob).responses.create(model="hob", input="hi")
         assert answer.status == "incomplete"
@@ -65,7 +65,7 @@ async def test_answer_that_was_cut_is_incomplete(tmp_path: Path) -> None:
         assert answer.incomplete_details.reason == "max_output_tokens"
 
 
-async def test_failure_is_raised_and_found_again_as_one(tmp_path: Path) -> None:
+async def test_failure_is_raised_and_can_be_retrieved(tmp_path: Path) -> None:
     async with machine(tmp_path, ModelError(ModelFault.BILLING, "because")) as hob:
         client = client_of(hob)
         with pytest.raises(openai.APIStatusError) as caught:

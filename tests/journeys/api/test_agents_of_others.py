@@ -38,7 +38,7 @@ def llm(folder: Path, url: str) -> list[str]:
 
 
 @pytest.mark.parametrize("program", [langchain, llm])
-async def test_agent_comes_to_its_answer_though_the_daemon_was_killed_while_its_tool_ran(
+async def test_agent_finishes_although_the_daemon_is_killed_during_its_tool(
     world: World, tmp_path: Path, program: Callable[[Path, str], list[str]]
 ) -> None:
     ours = {"PYTHONPATH": str(FOLDER.parents[3]), "LLM_USER_PATH": str(tmp_path), "GATE": str(tmp_path)}

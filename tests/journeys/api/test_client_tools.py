@@ -38,7 +38,7 @@ def performed(message: Any) -> list[Any]:
     return [message.model_dump(exclude_none=True), *results]
 
 
-async def test_program_performs_its_own_tools_and_the_same_turn_goes_on(world: World) -> None:
+async def test_client_runs_its_tools_and_the_same_turn_continues(world: World) -> None:
     async with world.serve() as daemon, client_of(daemon.url) as client:
         messages = question()
         first = await client.chat.completions.create(model="hob", messages=messages, tools=[WEATHER])
@@ -53,7 +53,7 @@ async def test_program_performs_its_own_tools_and_the_same_turn_goes_on(world: W
         assert asked(world) == 2
 
 
-async def test_several_calls_at_once_need_a_result_each(world: World) -> None:
+async def test_parallel_calls_need_a_result_each(world: World) -> None:
     two = (("get_weather", '{"city": "Rome"}'), ("get_weather", '{"city": "Oslo"}'))
     world.model.script.append(Reply("Looking.", calls=two))
     async with world.serve() as daemon, client_of(daemon.url) as client:
@@ -68,7 +68,7 @@ async def test_several_calls_at_once_need_a_result_each(world: World) -> None:
         assert answer.choices[0].message.content == "Rome is wet, Oslo too."
 
 
-async def test_streamed_calls_are_put_together_by_the_client(world: World) -> None:
+async def test_streamed_calls_are_assembled_by_the_client(world: World) -> None:
     async with world.serve() as daemon, client_of(daemon.url) as client:
         async with client.chat.completions.stream(model="hob", messages=question(), tools=[WEATHER]) as stream:
             first = await stream.get_final_completion()
@@ -79,7 +79,7 @@ async def test_streamed_calls_are_put_together_by_the_client(world: World) -> No
 
 
 @pytest.mark.parametrize("stream", [False, True])
-async def test_responses_carry_calls_and_their_results(world: World, stream: bool) -> None:
+async def test_responses_support_calls_and_results(world: World, stream: bool) -> None:
     async with world.serve() as daemon, client_of(daemon.url) as client:
         if stream:
             async with client.responses.stream(model="hob", input=ASK, tools=[FLAT]) as events:
@@ -93,7 +93,7 @@ async def test_responses_carry_calls_and_their_results(world: World, stream: boo
         assert "sun in Paris" in answer.output_text
 
 
-async def test_results_reach_the_turn_though_the_daemon_was_killed_in_between(world: World) -> None:
+async def test_results_reach_the_turn_after_the_daemon_was_killed(world: World) -> None:
     with held_port() as held:
         await results_after_kills(world, str(held))
 
@@ -122,7 +122,7 @@ async def results_after_kills(world: World, port: str) -> None:
         assert "rain in Paris" in (answer.choices[0].message.content or "")
 
 
-async def test_tool_that_must_be_called_is_asked_for_again(world: World) -> None:
+async def test_required_tool_call_is_requested_again(world: World) -> None:
     world.model.script += [Reply("It rains, I guess."), Reply(calls=(("get_weather", '{"city": "Bonn"}'),))]
     async with world.serve() as daemon, client_of(daemon.url) as client:
         choice: Any = {"type": "function", "function": {"name": "get_weather"}}
@@ -140,7 +140,7 @@ class Event(BaseModel):
     guests: list[str]
 
 
-async def test_answer_has_the_form_that_was_asked_for(world: World) -> None:
+async def test_answer_matches_the_requested_schema(world: World) -> None:
     world.model.script += [Reply("A fair, with Ann."), Reply('```json\n{"name": "fair", "guests": ["Ann"]}\n```')]
     async with world.serve() as daemon, client_of(daemon.url) as client:
         got = await client.chat.completions.parse(
@@ -152,7 +152,7 @@ async def test_answer_has_the_form_that_was_asked_for(world: World) -> None:
         assert parsed.output_parsed == Event(name="fair", guests=[])
 
 
-async def test_answer_of_another_form_is_an_error_after_three_tries(world: World) -> None:
+async def test_invalid_answer_is_an_error_after_three_tries(world: World) -> None:
     world.model.script += [Reply("no"), Reply("[1]"), Reply('{"guests": 3}')]
     async with world.serve() as daemon, client_of(daemon.url) as client:
         with pytest.raises(openai.APIStatusError) as caught:
@@ -162,7 +162,7 @@ async def test_answer_of_another_form_is_an_error_after_three_tries(world: World
 
 
 @pytest.mark.parametrize("stream", [False, True])
-async def test_answer_ends_before_a_word_of_stop(world: World, stream: bool) -> None:
+async def test_answer_ends_before_a_stop_word(world: World, stream: bool) -> None:
     world.model.script.append(Reply("one two STOP three"))
     async with world.serve() as daemon, client_of(daemon.url) as client:
         got: Any = await client.chat.completions.create(
@@ -186,7 +186,7 @@ async def test_answer_ends_before_a_word_of_stop(world: World, stream: bool) -> 
         ({"messages": [{"role": "tool", "tool_call_id": "call_1", "content": "x"}]}, "messages"),
     ],
 )
-async def test_wrong_terms_are_refused_by_name(world: World, wrong: Any, param: str) -> None:
+async def test_invalid_terms_are_refused_by_name(world: World, wrong: Any, param: str) -> None:
     async with world.serve() as daemon, client_of(daemon.url) as client:
         with pytest.raises(openai.BadRequestError) as caught:
             await client.chat.completions.create(**{"model": "hob", "messages": question("hi"), **wrong})

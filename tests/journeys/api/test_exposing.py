@@ -23,7 +23,7 @@ def trusting() -> ssl.SSLContext:
     return ssl.create_default_context(cafile=str(PEM))
 
 
-async def test_https_is_spoken_with_a_certificate_and_nothing_else_is(world: World) -> None:
+async def test_tls_listener_speaks_only_https(world: World) -> None:
     async with world.serve(HOB_GATEWAY_TLS_CERT=str(PEM)) as daemon:
         assert daemon.url.startswith("https://")
         async with httpx2.AsyncClient(verify=trusting(), headers=BEARER, trust_env=False) as client:
@@ -87,7 +87,7 @@ async def test_unsafe_listener_does_not_start(world: World, environ: dict[str, s
 
 
 @pytest.mark.parametrize("proxies", ["", '["127.0.0.1"]'])
-async def test_daemon_reached_from_outside_always_has_a_token_and_a_word_about_tls(world: World, proxies: str) -> None:
+async def test_exposed_daemon_has_a_token_and_warns_about_tls(world: World, proxies: str) -> None:
     environ = {"HOB_GATEWAY_AUTH_TOKEN": "", "HOB_GATEWAY_TRUSTED_PROXIES": proxies}
     async with world.serve(HOB_GATEWAY_HOST="0.0.0.0", **environ) as daemon:
         async with httpx2.AsyncClient(trust_env=False) as stranger:
@@ -95,7 +95,7 @@ async def test_daemon_reached_from_outside_always_has_a_token_and_a_word_about_t
         assert "without TLS" in daemon.errors
 
 
-async def test_tokens_that_are_made_and_revoked_hold_at_once_in_a_running_daemon(world: World) -> None:
+async def test_created_and_revoked_tokens_take_effect_immediately(world: World) -> None:
     async with world.serve() as daemon:
         token = (await world.hob("token", "new", "phone", "--scope", "chat")).out.strip()
         headers = {"authorization": f"Bearer {token}"}
@@ -109,7 +109,7 @@ async def test_tokens_that_are_made_and_revoked_hold_at_once_in_a_running_daemon
 
 
 @pytest.mark.parametrize("proxies", ["", '["127.0.0.1"]'])
-async def test_callers_behind_a_trusted_proxy_are_counted_each_alone(world: World, proxies: str) -> None:
+async def test_callers_behind_a_trusted_proxy_are_counted_separately(world: World, proxies: str) -> None:
     async with world.serve(HOB_GATEWAY_TRUSTED_PROXIES=proxies) as daemon:
 
         async def status(address: str, token: str) -> int:
@@ -124,7 +124,7 @@ async def test_callers_behind_a_trusted_proxy_are_counted_each_alone(world: Worl
         assert (await world.hob("status")).status == 0
 
 
-async def test_crowd_that_never_asks_keeps_the_owner_from_nothing(world: World) -> None:
+async def test_idle_connections_do_not_block_the_owner(world: World) -> None:
     crowd: list[socket.socket] = []
     loop = asyncio.get_running_loop()
     async with world.serve_with_few(256) as daemon:
@@ -147,7 +147,7 @@ async def test_crowd_that_never_asks_keeps_the_owner_from_nothing(world: World) 
                 pass
 
 
-async def test_crowd_that_comes_while_a_daemon_with_few_descriptors_loads_does_not_end_it(world: World) -> None:
+async def test_connection_flood_during_start_does_not_end_the_daemon(world: World) -> None:
     crowd: list[socket.socket] = []
     async with world.serve_with_few(32) as daemon:
         address = ("127.0.0.1", httpx2.URL(daemon.url).port)

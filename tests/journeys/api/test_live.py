@@ -47,7 +47,7 @@ async def heard(client: Client) -> list[dict[str, Any]]:
     return found
 
 
-async def test_client_that_reconnects_after_a_kill_gets_exactly_the_rest(world: World) -> None:
+async def test_reconnecting_client_gets_exactly_the_missed_events(world: World) -> None:
     world.model.script += [Reply("one two three four five six seven eight", pause=0.05)]
     async with world.serve() as daemon, live(daemon) as client:
         await client.ask("subscribe", "caught_up", after=0)
@@ -68,7 +68,7 @@ async def test_client_that_reconnects_after_a_kill_gets_exactly_the_rest(world: 
     assert sum(event["kind"] == "inbound" for event in whole) == 1
 
 
-async def test_follower_has_seen_everything_once_after_any_number_of_kills(world: World, rounds: Rounds) -> None:
+async def test_follower_sees_every_event_once_despite_kills(world: World, rounds: Rounds) -> None:
     seen: list[dict[str, Any]] = []
     for n in range(rounds(3, 30)):
         async with world.serve() as daemon, live(daemon) as client:
@@ -91,7 +91,7 @@ async def test_follower_has_seen_everything_once_after_any_number_of_kills(world
     assert [(each["cursor"], each["event"]) for each in seen] == [(each["cursor"], each["event"]) for each in whole]
 
 
-async def test_daemon_that_ends_says_that_it_will_be_back(world: World) -> None:
+async def test_stopping_daemon_announces_its_return(world: World) -> None:
     async with world.serve() as daemon, live(daemon) as client:
         await client.ask("subscribe", "caught_up")
         daemon.signal(signal.SIGTERM)
@@ -101,7 +101,7 @@ async def test_daemon_that_ends_says_that_it_will_be_back(world: World) -> None:
 
 
 @SHARED
-async def test_approval_is_asked_for_and_given_over_one_connection(shared: Shared) -> None:
+async def test_approval_is_requested_and_given_over_one_connection(shared: Shared) -> None:
     world, daemon = shared.world, shared.daemon
     made = await world.hob("token", "new", "desk", "--scope", "chat", "--scope", "read", "--scope", "approve")
     async with live(daemon, made.out.strip()) as client, live(daemon) as watching:
@@ -132,7 +132,7 @@ async def test_token_that_is_revoked_ends_its_connections(shared: Shared) -> Non
     assert made not in daemon.errors
 
 
-async def test_unix_socket_asks_for_no_token_and_tls_is_spoken_where_there_is_a_certificate(world: World) -> None:
+async def test_unix_socket_needs_no_token_and_tls_works_over_tcp(world: World) -> None:
     async with world.serve(HOB_GATEWAY_TLS_CERT=str(PEM)) as daemon:
         async with unix_connect(str(world.home / "hob.sock"), "ws://hob/ws") as wire:
             assert (await Client(wire).next())["who"] == "local:owner"
@@ -143,7 +143,7 @@ async def test_unix_socket_asks_for_no_token_and_tls_is_spoken_where_there_is_a_
             assert (await Client(wire).ask("send", "result", key="k", message="hi"))["state"] == "done"
 
 
-async def test_chat_that_owned_the_home_hands_over_and_its_guests_come_to_the_daemon(world: World) -> None:
+async def test_one_shot_owner_hands_its_clients_over_to_the_daemon(world: World) -> None:
     chat = await asyncio.create_subprocess_exec(
         *(sys.executable, "-c", OWNING, str(world.home)), stdin=asyncio.subprocess.PIPE, env=world.environ()
     )
@@ -161,7 +161,7 @@ async def test_chat_that_owned_the_home_hands_over_and_its_guests_come_to_the_da
 
 
 @pytest.mark.parametrize("sessions", [1, 4])
-async def test_many_watch_many_conversations_and_all_see_the_same(world: World, sessions: int) -> None:
+async def test_many_watchers_of_many_conversations_see_the_same_events(world: World, sessions: int) -> None:
     async with world.serve() as daemon:
 
         async def watch() -> list[int]:

@@ -72,7 +72,7 @@ def sync_calls(url: str) -> tuple[str, str, str]:
 
 
 @SHARED
-async def test_client_without_asyncio_hears_the_same_in_every_way(shared: Shared) -> None:
+async def test_sync_client_gets_the_same_answers(shared: Shared) -> None:
     world, daemon = shared.world, shared.daemon
     heard = await asyncio.to_thread(sync_calls, daemon.url)
     assert set(heard) == {"You said: hi"}
@@ -81,7 +81,7 @@ async def test_client_without_asyncio_hears_the_same_in_every_way(shared: Shared
 
 @SHARED
 @pytest.mark.parametrize("stream", [False, True])
-async def test_answer_that_is_lost_on_the_way_is_given_again(shared: Shared, stream: bool) -> None:
+async def test_lost_answer_is_delivered_again(shared: Shared, stream: bool) -> None:
     world, daemon = shared.world, shared.daemon
     before = await titles(daemon)
     async with cutting(daemon.url) as url, client_of(url) as client:
@@ -96,7 +96,7 @@ async def test_answer_that_is_lost_on_the_way_is_given_again(shared: Shared, str
 
 
 @SHARED
-async def test_client_that_retries_gets_the_answer_of_the_first_request(shared: Shared) -> None:
+async def test_retrying_client_gets_the_first_answer(shared: Shared) -> None:
     world, daemon = shared.world, shared.daemon
     world.model.script.append(Reply("At last.", delay=1.5))
     before = await titles(daemon)
@@ -107,7 +107,7 @@ async def test_client_that_retries_gets_the_answer_of_the_first_request(shared: 
         assert asked(world) == 1
 
 
-async def test_timeout_without_another_try_is_raised(world: World) -> None:
+async def test_timeout_is_raised_without_retries(world: World) -> None:
     world.model.script.append(Reply("At last.", delay=5))
     async with world.serve() as daemon, client_of(daemon.url, timeout=0.5, max_retries=0) as client:
         with pytest.raises(openai.APITimeoutError):
@@ -115,7 +115,7 @@ async def test_timeout_without_another_try_is_raised(world: World) -> None:
 
 
 @SHARED
-async def test_stream_can_be_left_and_the_daemon_goes_on(shared: Shared) -> None:
+async def test_daemon_survives_an_abandoned_stream(shared: Shared) -> None:
     world, daemon = shared.world, shared.daemon
     world.model.script.append(Reply("One two three four five six.", pause=0.2))
     async with client_of(daemon.url) as client:
@@ -132,7 +132,7 @@ async def test_stream_can_be_left_and_the_daemon_goes_on(shared: Shared) -> None
 
 
 @pytest.mark.parametrize("stream", [False, True])
-async def test_answer_comes_though_the_daemon_is_killed_meanwhile(world: World, stream: bool) -> None:
+async def test_answer_arrives_although_the_daemon_is_killed(world: World, stream: bool) -> None:
     world.model.script.append(Reply("Never heard.", delay=30))
     with held_port() as port:
         client = client_of(f"http://127.0.0.1:{port}", max_retries=10)
@@ -156,7 +156,7 @@ async def _heard(ask: Any, *, stream: bool) -> str:
     return "".join([chunk.choices[0].delta.content or "" async for chunk in got])
 
 
-async def test_turn_waiting_for_approval_is_reported_and_goes_on_once_it_is_given(world: World) -> None:
+async def test_turn_waiting_for_approval_is_reported_and_resumes_after_it(world: World) -> None:
     messages: Any = [{"role": "user", "content": 'CALL exec {"command": "rm -rf ."}'}]
     async with world.serve() as daemon, client_of(daemon.url) as client:
         raw = await client.chat.completions.with_raw_response.create(
@@ -178,7 +178,7 @@ async def test_turn_waiting_for_approval_is_reported_and_goes_on_once_it_is_give
         assert "The tool said" in (again.choices[0].message.content or "")
 
 
-async def test_texts_become_vectors_in_both_forms(world: World) -> None:
+async def test_embeddings_are_returned_in_both_formats(world: World) -> None:
     async with world.serve(HOB_MODEL_EMBEDDING="fake-embed") as daemon, client_of(daemon.url) as client:
         as_numbers = await client.embeddings.create(model="hob", input=["a", "b"], encoding_format="float")
         packed = await client.embeddings.create(model="fake-embed", input=["a", "b"])

@@ -60,7 +60,7 @@ def fuzz(url: str, examples: int, operation: Any) -> None:
 
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("file", [FILE, FILE_V1], ids=["api", "dashboard"])
-async def test_no_answer_is_one_that_the_file_does_not_tell_of(
+async def test_every_answer_is_described_by_the_openapi_file(
     world: World, rounds: Rounds, file: dict[str, Any]
 ) -> None:
     with warnings.catch_warnings():
@@ -106,7 +106,7 @@ async def raw(url: str, request: bytes) -> bytes:
 
 
 @SHARED
-async def test_bytes_that_are_no_request_are_told_so(shared: Shared) -> None:
+async def test_malformed_requests_are_answered_with_an_error(shared: Shared) -> None:
     daemon = shared.daemon
     seen = [(await raw(daemon.url, request), status, request) for request, status in MALFORMED]
     assert [(head, request) for head, status, request in seen if not head.startswith(b"HTTP/1.1 %d" % status)] == []
@@ -114,7 +114,7 @@ async def test_bytes_that_are_no_request_are_told_so(shared: Shared) -> None:
     assert "Traceback" not in daemon.errors
 
 
-def test_file_tells_of_every_status_that_its_codes_have() -> None:
+def test_openapi_file_lists_every_status_of_its_error_codes() -> None:
     for path, operations in (FILE["paths"] | FILE_V1["paths"]).items():
         for operation in operations.values():
             assert {"101", "200", "202"} & operation["responses"].keys(), path

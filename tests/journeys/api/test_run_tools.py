@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-async def test_tools_that_the_client_runs_end_in_an_answer_though_the_daemon_was_killed(
+async def test_run_tools_finishes_although_the_daemon_is_killed(
     world: World,
 ) -> None:
     with held_port() as held:

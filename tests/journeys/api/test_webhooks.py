@@ -109,7 +109,7 @@ async def test_approval_that_is_asked_for_is_told_without_what_for(world: World)
     assert b"junk" not in told.body
 
 
-async def test_webhook_that_returns_to_its_sender_is_ignored(world: World) -> None:
+async def test_webhook_loop_back_to_its_sender_is_ignored(world: World) -> None:
     with socket.create_server(("127.0.0.1", 0)) as held:
         port = held.getsockname()[1]
     settings = {

@@ -17,7 +17,7 @@ FORM = """<title>A form</title><h1>Hello</h1>
 <select aria-label=Size name=size><option>small<option>large</select><button>Send</button></form>"""
 
 
-async def test_snapshot_shows_what_people_see_with_references(desk: Desk) -> None:
+async def test_snapshot_shows_visible_content_with_references(desk: Desk) -> None:
     shown = await desk.show(f"{FORM}<img alt='A cat' src=x><p style='display:none'>unseen</p>")
     assert "'A form'" in shown
     assert 'heading "Hello"' in shown
@@ -25,7 +25,7 @@ async def test_snapshot_shows_what_people_see_with_references(desk: Desk) -> Non
     assert "unseen" not in shown
 
 
-async def test_what_stands_in_a_password_field_is_not_shown(desk: Desk) -> None:
+async def test_snapshot_hides_password_values(desk: Desk) -> None:
     assert "hunter2" not in await desk.show(FORM)
     assert "hunter2" not in await desk.say(action="snapshot")
 
@@ -59,7 +59,7 @@ async def test_element_is_dragged_and_hovered(desk: Desk) -> None:
     assert "dropped" in await desk.act("drag", ref=thing, to=box)
 
 
-async def test_acting_needs_the_address_of_the_page(desk: Desk) -> None:
+async def test_acting_requires_the_address_of_the_page(desk: Desk) -> None:
     """So that the owner is asked about, or has named, the place where it is done."""
     shown = await desk.show(FORM)
     for page in ("", "http://bank.example/", desk.page.replace("http:", "https:")):
@@ -68,7 +68,7 @@ async def test_acting_needs_the_address_of_the_page(desk: Desk) -> None:
     assert len(desk.web.heads) == len([head for head in desk.web.heads if "/done" not in head])
 
 
-async def test_frame_of_another_site_is_a_place_of_its_own(desk: Desk) -> None:
+async def test_frame_of_another_site_is_judged_as_its_own_site(desk: Desk) -> None:
     desk.web.pages["/inner"] = reply(b"<button>Pay</button>")
     inner = desk.web.url("/inner", "pay.site.example")
     await desk.show(f"<iframe src='{inner}'></iframe>")
@@ -93,14 +93,14 @@ async def test_only_web_pages_are_opened(desk: Desk, url: str) -> None:
         assert "is no address of a web page" in await desk.say(action=action, url=url)
 
 
-async def test_link_of_a_page_leads_to_no_file_and_no_text_of_its_own(desk: Desk) -> None:
+async def test_links_to_files_and_data_urls_lead_nowhere(desk: Desk) -> None:
     shown = await desk.show("<a href='file:///etc/passwd'>file</a> <a href='data:text/html,hi'>data</a>")
     for name in ("file", "data"):
         assert desk.page in await desk.act("click", ref=desk.ref(shown, f'"{name}"'))
     assert "root:" not in await desk.say(action="snapshot")
 
 
-async def test_results_are_of_others_and_show_pictures(desk: Desk) -> None:
+async def test_results_are_untrusted_and_include_screenshots(desk: Desk) -> None:
     await desk.show(FORM)
     for full in (False, True):
         result = await desk.call(action="screenshot", full=full)
@@ -108,14 +108,14 @@ async def test_results_are_of_others_and_show_pictures(desk: Desk) -> None:
         assert [each.media_type for each in result.images] == ["image/jpeg"]
 
 
-async def test_script_gives_its_value_and_console_what_was_said(desk: Desk) -> None:
+async def test_script_returns_its_value_and_console_its_messages(desk: Desk) -> None:
     await desk.show("<script>console.log('first words')</script>")
     assert await desk.act("evaluate", script="() => ({a: [1, null]})") > '{"a": [1, null]}'
     assert "log: first words" in await desk.say(action="console")
     assert "SyntaxError" in await desk.act("evaluate", script="((")
 
 
-async def test_dialog_is_dismissed_and_told_unless_an_answer_is_ready(desk: Desk) -> None:
+async def test_dialog_is_dismissed_and_reported_unless_an_answer_is_prepared(desk: Desk) -> None:
     shown = await desk.show("<button onclick='document.title=prompt(\"How many?\")'>Ask</button>")
     ask = desk.ref(shown, '"Ask"')
     assert "a dialog (prompt) was dismissed: 'How many?'" in await desk.act("click", ref=ask)
@@ -125,7 +125,7 @@ async def test_dialog_is_dismissed_and_told_unless_an_answer_is_ready(desk: Desk
     assert "'seven'" in told
 
 
-async def test_download_is_taken_where_it_is_asked_for(desk: Desk) -> None:
+async def test_download_is_accepted_only_when_awaited(desk: Desk) -> None:
     desk.web.pages["/get"] = reply(
         b"some bytes", "application/octet-stream", Content_Disposition='attachment; filename="../.bashrc"'
     )
@@ -141,7 +141,7 @@ async def test_download_is_taken_where_it_is_asked_for(desk: Desk) -> None:
         assert "outside of what tools may see" in told
 
 
-async def test_file_is_sent_and_one_outside_is_not(desk: Desk) -> None:
+async def test_file_is_uploaded_only_from_permitted_folders(desk: Desk) -> None:
     (desk.work / "photo.txt").write_text("my photo")
     form = "<form action=/up method=post enctype=multipart/form-data>"
     shown = await desk.show(f"{form}<input type=file name=f aria-label=File><button>Go</button></form>")
@@ -154,7 +154,7 @@ async def test_file_is_sent_and_one_outside_is_not(desk: Desk) -> None:
     assert b"my photo" in desk.web.bodies[-1]
 
 
-async def test_page_is_kept_as_pdf(desk: Desk) -> None:
+async def test_page_is_saved_as_pdf(desk: Desk) -> None:
     await desk.show(FORM)
     told = await desk.say(action="pdf")
     assert told.endswith("application/pdf")
@@ -174,7 +174,7 @@ async def test_tabs_are_opened_focused_and_closed(desk: Desk) -> None:
     assert 'heading "two"' in await desk.say(action="snapshot")
 
 
-async def test_flood_of_windows_is_stopped(desk: Desk) -> None:
+async def test_popup_flood_is_stopped(desk: Desk) -> None:
     shown = await desk.show("<button onclick='for (let n = 0; n < 15; n++) open(\"/?\" + n)'>Flood</button>")
     await desk.act("click", ref=desk.ref(shown, '"Flood"'))
     await asyncio.sleep(0.5)
@@ -182,13 +182,13 @@ async def test_flood_of_windows_is_stopped(desk: Desk) -> None:
     assert len(listed) <= 8
 
 
-async def test_stale_or_invented_reference_is_told(desk: Desk) -> None:
+async def test_stale_or_invented_reference_is_reported(desk: Desk) -> None:
     await desk.show(FORM)
     assert "take a snapshot" in await desk.act("click", ref="e999")
     assert "is no reference" in await desk.act("click", ref="text=Send")
 
 
-async def test_wait_ends_when_the_text_is_there_or_in_time(desk: Desk) -> None:
+async def test_wait_ends_when_the_text_appears_or_at_the_timeout(desk: Desk) -> None:
     await desk.show("<script>setTimeout(() => document.body.append('ready now'), 300)</script>")
     assert "ready now" in await desk.act("wait", text="ready now", seconds=5)
     assert "in time" in await desk.act("wait", text="never", seconds=0.2)

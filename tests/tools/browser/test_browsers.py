@@ -22,7 +22,7 @@ HERE = SessionKey("here")
 COOKIE = "<script>document.write('cookie ' + (document.cookie || 'none'))</script>"
 
 
-async def test_each_conversation_has_a_profile_of_its_own_that_goes_when_it_closes(tmp_path: Path) -> None:
+async def test_each_session_has_a_temporary_profile(tmp_path: Path) -> None:
     async with open_desk(tmp_path) as desk:
         desk.web.pages["/in"] = reply(b"in", Set_Cookie="a=1")
         await desk.say(action="navigate", url=desk.web.url("/in"))
@@ -36,7 +36,7 @@ async def test_each_conversation_has_a_profile_of_its_own_that_goes_when_it_clos
     assert not desk.records.running
 
 
-async def test_owners_profile_stays_and_is_in_one_conversation_at_a_time(tmp_path: Path) -> None:
+async def test_owners_profile_persists_and_is_used_by_one_session_at_a_time(tmp_path: Path) -> None:
     async with open_desk(tmp_path) as desk:
         desk.web.pages["/in"] = reply(b"in", Set_Cookie="a=1; Max-Age=9999")
         assert "open, with the owner's profile" in await desk.say(action="start", profile="owner")
@@ -48,7 +48,7 @@ async def test_owners_profile_stays_and_is_in_one_conversation_at_a_time(tmp_pat
         assert "cookie none" in await desk.show(COOKIE)
 
 
-async def test_browser_that_nobody_uses_is_closed(tmp_path: Path) -> None:
+async def test_idle_browser_is_closed(tmp_path: Path) -> None:
     async with open_desk(tmp_path, idle=0.2) as desk:
         await desk.show("<h1>Hello</h1>")
         async with asyncio.timeout(20):
@@ -57,7 +57,7 @@ async def test_browser_that_nobody_uses_is_closed(tmp_path: Path) -> None:
         assert "Hello" in await desk.show("<h1>Hello</h1>")
 
 
-async def test_owner_acts_in_it_alone_and_gives_it_back_logged_in(tmp_path: Path) -> None:
+async def test_owner_takes_the_browser_over_and_returns_it_logged_in(tmp_path: Path) -> None:
     async with open_desk(tmp_path, "--headless", environ={"DISPLAY": ":9"}) as desk:
         desk.web.pages["/login"] = reply(b"<input type=text aria-label=Name><h1>Log in</h1>", Set_Cookie="a=1")
         await desk.show(COOKIE)
@@ -86,7 +86,7 @@ async def _log_in(desk: Desk) -> None:
     assert not window.take_notes()
 
 
-async def test_window_that_its_owner_closes_is_given_back(tmp_path: Path) -> None:
+async def test_closing_the_owners_window_returns_the_browser(tmp_path: Path) -> None:
     async with open_desk(tmp_path, "--headless", environ={"DISPLAY": ":9"}) as desk:
         await desk.show("<h1>Hello</h1>")
         await desk.browsers.take(HERE)
@@ -94,7 +94,7 @@ async def test_window_that_its_owner_closes_is_given_back(tmp_path: Path) -> Non
         assert "Again" in await desk.show("<h1>Again</h1>")
 
 
-async def test_without_a_display_or_a_browser_there_is_nothing_to_take(tmp_path: Path) -> None:
+async def test_takeover_needs_a_display_and_an_open_browser(tmp_path: Path) -> None:
     async with open_desk(tmp_path, environ={"DISPLAY": "", "WAYLAND_DISPLAY": ""}) as desk:
         with pytest.raises(Unready, match="There is no display here"):
             await desk.browsers.take(HERE)
@@ -104,7 +104,7 @@ async def test_without_a_display_or_a_browser_there_is_nothing_to_take(tmp_path:
             await desk.browsers.take(HERE)
 
 
-async def test_what_is_missing_is_named_with_the_next_step(tmp_path: Path) -> None:
+async def test_missing_browser_is_reported_with_the_next_step(tmp_path: Path) -> None:
     async with open_desk(tmp_path) as desk:
         desk.browsers.settings = type(desk.browsers.settings)(program="no-such-browser")
         assert "set browser.program to its path" in await desk.say(action="start")
@@ -113,7 +113,7 @@ async def test_what_is_missing_is_named_with_the_next_step(tmp_path: Path) -> No
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root is refused")
-async def test_chromium_keeps_its_sandbox_and_so_does_not_run_as_root(tmp_path: Path) -> None:
+async def test_chromium_keeps_its_sandbox_and_refuses_to_run_as_root(tmp_path: Path) -> None:
     async with open_desk(tmp_path) as desk:
         desk.browsers.settings = type(desk.browsers.settings)()
         assert "with its sandbox it does not run as root" in await desk.say(action="start")
@@ -134,7 +134,7 @@ asyncio.run(run(Path(sys.argv[1])))
 """
 
 
-def test_no_browser_outlives_a_hob_that_was_killed(tmp_path: Path) -> None:
+def test_browser_does_not_outlive_a_killed_hob(tmp_path: Path) -> None:
     run = subprocess.Popen([sys.executable, "-c", RUNNING, str(tmp_path)], stdout=subprocess.PIPE, text=True)
     assert run.stdout is not None
     pid = int(run.stdout.readline())
@@ -147,7 +147,7 @@ def test_no_browser_outlives_a_hob_that_was_killed(tmp_path: Path) -> None:
     assert [*(tmp_path / "browser").iterdir()] == []
 
 
-async def test_page_of_hob_is_pictured_without_network_and_its_browser_ends(tmp_path: Path) -> None:
+async def test_own_page_is_rendered_without_network_in_a_temporary_browser(tmp_path: Path) -> None:
     html = "<p>Red</p><script>fetch('{0}'); document.body.style.background = 'red'</script><img src='{0}'>"
     async with open_desk(tmp_path) as desk:
         html = html.format(desk.web.url("/", "site.example"))

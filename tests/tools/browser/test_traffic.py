@@ -22,7 +22,7 @@ ENDLESS = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: close\r\n\
     ["http://169.254.169.254/latest/meta-data/", "http://metadata.example/", "http://inside.example/", "http://[::1]/",
      "http://127.0.0.1:22/", "http://2130706433/", "http://localhost:8080/", "https://inside.example/"],
 )  # fmt: skip
-async def test_address_of_this_machine_or_its_network_is_refused(desk: Desk, address: str) -> None:
+async def test_local_addresses_are_refused(desk: Desk, address: str) -> None:
     desk.web.pages["/away"] = redirect(address)
     for url in (address, desk.web.url("/away")):
         told = await desk.say(action="navigate", url=url)
@@ -32,7 +32,7 @@ async def test_address_of_this_machine_or_its_network_is_refused(desk: Desk, add
 
 
 @pytest.mark.asyncio(loop_scope="function")
-async def test_address_that_the_owner_named_is_open_and_every_other_number_is_refused(tmp_path: Path) -> None:
+async def test_only_the_local_address_named_by_the_owner_is_open(tmp_path: Path) -> None:
     async with open_desk(tmp_path, local=True, hosts=("127.0.0.1",)) as desk:
         assert "mine" in await desk.show("<h1>mine</h1>", host="127.0.0.1")
         assert "mine" in await desk.say(action="navigate", url=desk.web.url("/", "2130706433"))
@@ -42,7 +42,7 @@ async def test_address_that_the_owner_named_is_open_and_every_other_number_is_re
             assert "the owner can name hosts of their own in browser.hosts" in told
 
 
-async def test_picture_script_frame_and_request_of_a_page_are_refused_too(desk: Desk) -> None:
+async def test_subresources_of_a_page_are_filtered_too(desk: Desk) -> None:
     inside = "http://inside.example/x"
     await desk.show(
         f"<img src={inside}><script src={inside}></script><iframe src={inside}></iframe>"
@@ -51,7 +51,7 @@ async def test_picture_script_frame_and_request_of_a_page_are_refused_too(desk: 
     assert "failed" in await desk.act("wait", text="failed", seconds=5)
 
 
-async def test_websocket_reaches_the_internet_through_the_proxy_and_nothing_else(desk: Desk) -> None:
+async def test_websocket_goes_only_through_the_proxy(desk: Desk) -> None:
     heard: list[str] = []
 
     async def answer(connection: ServerConnection) -> None:
@@ -71,7 +71,7 @@ async def test_websocket_reaches_the_internet_through_the_proxy_and_nothing_else
     assert heard == [f"site.example:{port}"]
 
 
-async def test_neither_webrtc_nor_quic_nor_names_go_past_the_proxy(desk: Desk) -> None:
+async def test_webrtc_quic_and_dns_do_not_bypass_the_proxy(desk: Desk) -> None:
     async with _datagrams() as (port, received):
         await desk.show(
             "<script>const p = new RTCPeerConnection({iceServers: [{urls: ["
@@ -99,7 +99,7 @@ async def _datagrams() -> AsyncIterator[tuple[int, list[bytes]]]:
         transport.close()
 
 
-async def test_page_of_a_gigabyte_ends_and_leaves_the_browser_usable(desk: Desk) -> None:
+async def test_gigabyte_page_is_cut_and_the_browser_stays_usable(desk: Desk) -> None:
     sent = 0
 
     async def pour(_head: str, writer: asyncio.StreamWriter) -> None:
@@ -117,7 +117,7 @@ async def test_page_of_a_gigabyte_ends_and_leaves_the_browser_usable(desk: Desk)
     assert "still here" in await desk.show("<h1>still here</h1>")
 
 
-async def test_stream_without_end_is_shown_as_far_as_it_came(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_endless_page_is_shown_up_to_what_arrived(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     from hob.tools.browser import actions
 
     monkeypatch.setattr(actions, "_LOAD_SECONDS", 1.5)
@@ -137,7 +137,7 @@ async def test_stream_without_end_is_shown_as_far_as_it_came(desk: Desk, monkeyp
 
 
 @pytest.mark.asyncio(loop_scope="function")
-async def test_named_host_of_the_owners_is_open_and_its_service_worker_reaches_no_other(tmp_path: Path) -> None:
+async def test_service_worker_of_a_permitted_host_reaches_no_other_host(tmp_path: Path) -> None:
     web = WebServer()
     web.pages["/worker.js"] = reply(
         b"self.onactivate = e => e.waitUntil(clients.claim());"

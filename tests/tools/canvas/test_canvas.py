@@ -93,7 +93,7 @@ async def canvas(tmp_path: Path) -> AsyncIterator[Made]:
         yield Made(Canvas(store.canvas, viewers, roots, store.blobs, drawn, 0.2), store, viewers, drawn)
 
 
-async def test_page_is_kept_with_its_title_and_versions(canvas: Made) -> None:
+async def test_page_is_stored_with_title_and_versions(canvas: Made) -> None:
     first = await canvas.present(page="sales")
     assert "sales is presented, version 1, /canvas/" in first
     assert "no browser shows it yet" in first
@@ -106,7 +106,7 @@ async def test_page_is_kept_with_its_title_and_versions(canvas: Made) -> None:
     assert await canvas.store.canvas.html(await canvas.store.canvas.find(page.id)) == PAGE
 
 
-async def test_hidden_page_is_shown_no_more_and_comes_back(canvas: Made) -> None:
+async def test_hidden_page_can_be_shown_again(canvas: Made) -> None:
     await canvas.present()
     await made(canvas.tool.toolset, "canvas", action="hide")
     (page,) = await canvas.store.canvas.pages()
@@ -121,7 +121,7 @@ async def test_hidden_page_is_shown_no_more_and_comes_back(canvas: Made) -> None
     assert [each.version for each in await canvas.store.canvas.versions(page.id)] == [2]
 
 
-async def test_old_versions_and_pages_give_way(canvas: Made) -> None:
+async def test_old_versions_and_pages_are_deleted(canvas: Made) -> None:
     for n in range(MAX_VERSIONS + 3):
         await canvas.present(f"<p>{n}</p>")
     (page,) = await canvas.store.canvas.pages()
@@ -153,7 +153,7 @@ async def test_scripts_of_a_tainted_turn_or_of_a_file_are_off(canvas: Made, tmp_
         await made(canvas.tool.toolset, "canvas", action="present", file="/etc/hostname")
 
 
-async def test_page_is_asked_in_a_browser_and_its_word_is_untrusted(canvas: Made) -> None:
+async def test_answers_of_a_page_are_untrusted(canvas: Made) -> None:
     await canvas.present()
     async with canvas.browser(CanvasAnswer("1")) as asked:
         said = await made(canvas.tool.toolset, "canvas", action="eval", script="n")
@@ -165,7 +165,7 @@ async def test_page_is_asked_in_a_browser_and_its_word_is_untrusted(canvas: Made
         assert (await made(canvas.tool.toolset, "canvas", action="eval", script="m")).is_error
 
 
-async def test_page_that_no_browser_shows_or_that_is_silent_says_so(canvas: Made) -> None:
+async def test_page_without_a_browser_or_answer_is_reported(canvas: Made) -> None:
     with pytest.raises(ToolFailed, match="present main with html or a file"):
         await made(canvas.tool.toolset, "canvas", action="snapshot")
     await canvas.present()
@@ -185,7 +185,7 @@ async def test_wrong_arguments_are_named(canvas: Made) -> None:
             await made(canvas.tool.toolset, "canvas", **wrong)
 
 
-def test_script_is_asked_about_in_a_tainted_turn_and_a_page_is_not(canvas: Made) -> None:
+def test_tainted_turn_needs_approval_for_scripts_but_not_for_pages(canvas: Made) -> None:
     (spec,) = canvas.tool.toolset.specs()
     policy = Policy(HardRules(PLACES), PolicySettings())
 
@@ -200,7 +200,7 @@ def test_script_is_asked_about_in_a_tainted_turn_and_a_page_is_not(canvas: Made)
     assert rule(True, action="present", html=PAGE, page="x") == rule(False, action="hide") == "mode.write"
 
 
-async def test_snapshot_has_a_picture_where_a_browser_can_draw_one(canvas: Made) -> None:
+async def test_snapshot_includes_a_picture_if_a_renderer_is_available(canvas: Made) -> None:
     await canvas.present()
     canvas.drawn.data = b"\xff\xd8picture"
     alone = await made(canvas.tool.toolset, "canvas", action="snapshot")

@@ -24,7 +24,7 @@ async def read(reader: DocumentReader, data: bytes, kind: str, **more: str) -> D
     return await reader.read(data, kind, **more)
 
 
-def test_kind_is_told_by_content_and_of_texts_by_name_too() -> None:
+def test_kind_is_detected_by_content_and_for_texts_by_name() -> None:
     assert document_kind(samples.pdf("x")) == PDF
     assert document_kind(samples.xlsx()) == XLSX
     assert document_kind(samples.epub()) == EPUB
@@ -44,7 +44,7 @@ async def test_pdf_has_a_section_for_each_page(reader: DocumentReader) -> None:
     assert document.text == "[page 1]\nHello there\n[page 2]\nSecond page"
 
 
-async def test_pdf_without_text_says_that_it_is_pictures(reader: DocumentReader) -> None:
+async def test_pdf_without_text_is_reported_as_scanned(reader: DocumentReader) -> None:
     pytest.importorskip("pypdf")
     with pytest.raises(DocumentUnreadable, match="writes the text into a copy"):
         await read(reader, samples.pdf(""), PDF)
@@ -77,7 +77,7 @@ async def test_book_is_read_in_the_order_of_its_spine(reader: DocumentReader) ->
     assert document.sections == (DocumentSection("Call me.", "First"), DocumentSection("It sank.", "Second"))
 
 
-async def test_mail_tells_people_words_attachments_and_what_it_holds(reader: DocumentReader) -> None:
+async def test_mail_shows_people_text_attachments_and_nested_messages(reader: DocumentReader) -> None:
     document = await read(reader, samples.MAIL, MAIL)
     first, second = document.sections
     assert document.title == first.heading == "The bill"
@@ -98,7 +98,7 @@ PAGE = (
 )
 
 
-async def test_page_is_read_in_sections_without_what_stands_around_it(reader: DocumentReader) -> None:
+async def test_page_is_read_in_sections_without_navigation(reader: DocumentReader) -> None:
     pytest.importorskip("trafilatura")
     document = await read(reader, PAGE.encode(), HTML, base="https://example.org/a/b")
     assert document.title == "A & B"
@@ -110,7 +110,7 @@ async def test_page_is_read_in_sections_without_what_stands_around_it(reader: Do
     assert "Home" not in document.text
 
 
-def test_page_is_read_whole_where_the_library_is_missing() -> None:
+def test_page_is_read_whole_without_the_library() -> None:
     from hob.tools.documents.formats.html import plain_text
 
     text = plain_text(PAGE, "https://example.org/")
@@ -128,11 +128,11 @@ def test_page_is_read_whole_where_the_library_is_missing() -> None:
         ("<p>Grüße".encode("utf-16"), "", "Grüße"),
     ],
 )
-async def test_page_is_decoded_as_it_was_sent(reader: DocumentReader, data: bytes, charset: str, expected: str) -> None:
+async def test_page_is_decoded_by_its_charset(reader: DocumentReader, data: bytes, charset: str, expected: str) -> None:
     assert (await read(reader, data, HTML, charset=charset)).text == expected
 
 
-async def test_broken_document_is_an_error_and_the_next_one_is_read(reader: DocumentReader) -> None:
+async def test_broken_document_fails_and_the_next_is_read(reader: DocumentReader) -> None:
     bomb = samples.zipped({"word/document.xml": "<a>" + " " * (60 << 20) + "</a>"})
     with pytest.raises(DocumentUnreadable, match="too large when unpacked"):
         await read(reader, bomb, DOCX)
@@ -141,12 +141,12 @@ async def test_broken_document_is_an_error_and_the_next_one_is_read(reader: Docu
     assert (await read(reader, b"a,b\n", CSV)).text == "a,b\n"
 
 
-async def test_one_process_reads_what_comes_at_once(reader: DocumentReader) -> None:
+async def test_one_process_serves_concurrent_reads(reader: DocumentReader) -> None:
     found = await asyncio.gather(*(read(reader, f"{n},x".encode(), CSV) for n in range(8)))
     assert [each.text for each in found] == [f"{n},x" for n in range(8)]
 
 
-async def test_reader_goes_on_after_its_process_was_killed(reader: DocumentReader) -> None:
+async def test_reader_survives_a_killed_process(reader: DocumentReader) -> None:
     await read(reader, b"a", CSV)
     process = reader._process
     assert process is not None
@@ -155,7 +155,7 @@ async def test_reader_goes_on_after_its_process_was_killed(reader: DocumentReade
     assert (await read(reader, b"b", CSV)).text == "b"
 
 
-async def test_very_long_text_is_cut_and_says_so(reader: DocumentReader) -> None:
+async def test_very_long_text_is_truncated_with_a_note(reader: DocumentReader) -> None:
     document = await read(reader, b"x" * 6_000_000, CSV)
     assert document.cut
     assert len(document.text) == 5_000_000

@@ -35,7 +35,7 @@ def test_encoding_is_found(data: bytes, encoding: str, text: str) -> None:
 @pytest.mark.parametrize(
     "data", [b"\0", b"ab\0cd", bytes(range(256)), b"\x7fELF\x02\x01\x01\0", b"\x80\x01\x02\x03" * 9]
 )
-def test_binary_bytes_are_no_text(data: bytes) -> None:
+def test_binary_data_is_not_text(data: bytes) -> None:
     assert decode(data) is None
 
 
@@ -47,24 +47,24 @@ def test_text_is_written_back_byte_for_byte(data: bytes) -> None:
 
 
 @given(st.text(st.sampled_from("a\r\nß\u2028")))
-def test_text_with_plain_line_ends_gets_the_files_own_back(text: str) -> None:
+def test_plain_line_ends_are_converted_to_the_files_own(text: str) -> None:
     stored = DecodedText(text)
     assert stored.with_newlines(stored.plain) == text or (stored.newline == "\r" and "\n" not in text)
     assert "".join(lines_of(text)) == text
 
 
-def test_lines_that_stay_keep_their_ends_in_a_mixed_file() -> None:
+def test_unchanged_lines_keep_their_ends_in_a_mixed_file() -> None:
     assert DecodedText("a\r\nb\nc\r\n").with_newlines("a\nb\nx\nc\n") == "a\r\nb\nx\r\nc\r\n"
 
 
-def test_line_end_most_lines_have_is_the_files() -> None:
+def test_most_frequent_line_end_is_used() -> None:
     assert DecodedText("a\r\nb\r\nc\n").newline == "\r\n"
     assert DecodedText("a\rb").newline == "\r"
     assert DecodedText("a\rb\n").newline == "\n"
     assert DecodedText("a\r\nb").with_newlines("x\ny\n") == "x\r\ny\r\n"
 
 
-def test_character_the_encoding_has_not_makes_it_utf_8_and_is_told() -> None:
+def test_unencodable_character_switches_to_utf_8_with_a_remark() -> None:
     like = decode("Grüße".encode("latin-1"))
     assert like is not None
     assert encode("Grüße →", like) == ("Grüße →".encode(), "it is UTF-8 now: cp1252 has not all these characters")
@@ -72,7 +72,7 @@ def test_character_the_encoding_has_not_makes_it_utf_8_and_is_told() -> None:
         encode("\ud83d", DecodedText(""))
 
 
-def test_kinds_are_told_by_their_beginning() -> None:
+def test_media_types_are_detected_by_magic_bytes() -> None:
     png = b"\x89PNG\r\n\x1a\n" + b"\0\0\0\rIHDR" + (640).to_bytes(4, "big") + (480).to_bytes(4, "big")
     assert (kind_of(png), picture_size(png, "image/png")) == ("image/png", (640, 480))
     gif = b"GIF89a" + b"\x10\x00\x20\x00"
@@ -88,5 +88,5 @@ def test_kinds_are_told_by_their_beginning() -> None:
 
 
 @given(st.binary(), st.sampled_from([b"\xff\xd8\xff", b"RIFF\0\0\0\0WEBPVP8 ", b"GIF89a", b"\x89PNG\r\n\x1a\n"]))
-def test_no_header_breaks_it(data: bytes, beginning: bytes) -> None:
+def test_arbitrary_headers_do_not_crash_detection(data: bytes, beginning: bytes) -> None:
     picture_size(beginning + data, kind_of(beginning + data))

@@ -35,7 +35,7 @@ def guess(tool: str, hints: dict[str, bool] | None = None) -> frozenset[Effect]:
         "get_country(code)",
     ],
 )
-def test_name_whose_verbs_all_read_only_reads(tool: str) -> None:
+def test_tool_whose_verbs_all_read_is_read_only(tool: str) -> None:
     assert guess(tool) == READS
     assert guess(tool, SAYS_IT_READS) == READS
     assert guess(tool, {"readOnlyHint": False}) == ALL_EFFECTS
@@ -68,18 +68,18 @@ def test_name_whose_verbs_all_read_only_reads(tool: str) -> None:
         ("list_and_run(name)", ALL_EFFECTS),
     ],
 )
-def test_worst_verb_counts_whatever_the_server_says(tool: str, effects: frozenset[Effect]) -> None:
+def test_worst_verb_decides_whatever_the_server_hints(tool: str, effects: frozenset[Effect]) -> None:
     assert guess(tool) == effects
     assert guess(tool, SAYS_IT_READS) == effects
 
 
 @pytest.mark.parametrize("tool", ["oven(room)", "explode_query(text)", "get_and_frobnicate(id)", "log_dose(mg)", ""])
-def test_verb_that_is_not_known_has_all_effects_whatever_the_server_says(tool: str) -> None:
+def test_unknown_verb_has_all_effects_whatever_the_server_hints(tool: str) -> None:
     assert guess(tool) == ALL_EFFECTS
     assert guess(tool, SAYS_IT_READS) == ALL_EFFECTS
     assert guess(tool, {**SAYS_IT_READS, "openWorldHint": False, "destructiveHint": False}) == ALL_EFFECTS
 
 
-def test_what_changes_something_is_no_milder_for_the_servers_word() -> None:
+def test_hints_do_not_soften_a_writing_verb() -> None:
     for tool in ("delete_note(id)", "send_note(id)"):
         assert guess(tool, {"openWorldHint": False, "destructiveHint": False}) == SENDS

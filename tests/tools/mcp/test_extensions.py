@@ -49,23 +49,23 @@ def is_given_up(home: Path, task: str) -> bool:
     return (home / "mcp" / "data" / "notes" / f"{task}.cancelled").exists()
 
 
-async def test_call_that_is_answered_with_a_task_waits_for_it(notes: Connection) -> None:
+async def test_call_waits_for_the_task_that_answers_it(notes: Connection) -> None:
     assert await bake(notes, "bread") == "bread is baked"
 
 
-async def test_task_that_fails_says_why(notes: Connection) -> None:
+async def test_failed_task_reports_its_reason(notes: Connection) -> None:
     with pytest.raises(ToolFailed, match="stones do not bake"):
         await bake(notes, "stone")
 
 
-async def test_task_asks_the_user_and_is_begun_anew_with_the_answer(notes: Connection, tmp_path: Path) -> None:
+async def test_task_that_asks_the_user_is_restarted_with_the_answer(notes: Connection, tmp_path: Path) -> None:
     with pytest.raises(AnswerNeeded, match="With nuts"):
         await bake(notes, "cake")
     assert is_given_up(tmp_path / "home", "cake")
     assert await bake(notes, "cake", "yes") == "cake is baked accept"
 
 
-async def test_task_is_given_up_with_its_call(notes: Connection, tmp_path: Path) -> None:
+async def test_cancelled_call_cancels_its_task(notes: Connection, tmp_path: Path) -> None:
     await notes.tools()
     call = asyncio.create_task(bake(notes, "forever"))
     await until(lambda: (tmp_path / "home/mcp/data/notes/forever.begun").exists())
@@ -85,7 +85,7 @@ async def baking(folder: Path, url: str, begun: Begun) -> AsyncIterator[McpTools
 SLOW = ToolCall(CallId("c"), "notes__bake", '{"what": "slow"}')
 
 
-async def test_task_outlives_hob_and_is_asked_after_by_the_next(tmp_path: Path) -> None:
+async def test_next_process_continues_polling_a_task(tmp_path: Path) -> None:
     begun = Begun()
     async with on_loopback(tmp_path) as url:
         async with baking(tmp_path, url, begun) as tools:
@@ -103,14 +103,14 @@ async def test_task_outlives_hob_and_is_asked_after_by_the_next(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("task", ["", "of another server"])
-async def test_call_that_was_broken_off_and_became_no_task_is_not_made_again(tmp_path: Path, task: str) -> None:
+async def test_interrupted_call_without_a_task_is_not_repeated(tmp_path: Path, task: str) -> None:
     async with on_loopback(tmp_path) as url, baking(tmp_path, url, Begun(c=task) if task else Begun()) as tools:
         with pytest.raises(OutcomeUnknown):
             await tools.call(SLOW, CallContext(a_turn(), resumed=True))
     assert not (tmp_path / "slow.calls").exists()
 
 
-async def test_task_of_a_server_that_is_gone_has_an_unknown_outcome(tmp_path: Path) -> None:
+async def test_task_of_a_vanished_server_has_an_unknown_outcome(tmp_path: Path) -> None:
     async with on_loopback(tmp_path) as url, connected(tmp_path / "home", McpServer(url=url)) as connection:
         accepted = await accept(connection)
     async with connected(tmp_path / "home", McpServer(url=url)) as connection:
@@ -120,9 +120,7 @@ async def test_task_of_a_server_that_is_gone_has_an_unknown_outcome(tmp_path: Pa
 
 
 @pytest.mark.parametrize("protocol", ["2025-11-25", "2026-07-28"])
-async def test_page_of_a_result_is_shown_with_what_was_called_and_its_scripts_off(
-    tmp_path: Path, protocol: str
-) -> None:
+async def test_app_page_is_shown_with_its_call_and_scripts_off(tmp_path: Path, protocol: str) -> None:
     shown: list[tuple[CanvasPage, str]] = []
 
     async def present(page: CanvasPage, html: str) -> CanvasPage:

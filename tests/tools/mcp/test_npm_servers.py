@@ -33,7 +33,7 @@ def server(name: str, *arguments: str, **more: list[str]) -> McpServer:
     return McpServer(command=command, read=[str(FOLDER), *more.get("read", [])], write=more.get("write", []))
 
 
-async def test_memory_server_keeps_what_it_is_told_in_its_own_folder(tmp_path: Path) -> None:
+async def test_memory_server_writes_to_its_own_folder(tmp_path: Path) -> None:
     memory = replace(server("memory"), env={"MEMORY_FILE_PATH": Secret.of("{data}/memory.jsonl")})
     entity = {"name": "tea", "entityType": "drink", "observations": ["green"]}
     for _ in range(2):  # the second time it is started anew
@@ -47,7 +47,7 @@ async def test_memory_server_keeps_what_it_is_told_in_its_own_folder(tmp_path: P
             assert reading.effects == {Effect.READS_PRIVATE, Effect.READS_UNTRUSTED}
 
 
-async def test_filesystem_server_sees_the_folder_that_was_named_and_no_other(tmp_path: Path) -> None:
+async def test_filesystem_server_sees_only_the_configured_folder(tmp_path: Path) -> None:
     folder, other = tmp_path / "mine", tmp_path / "other"
     for each in (folder, other):
         each.mkdir()
@@ -70,7 +70,7 @@ async def test_filesystem_server_sees_the_folder_that_was_named_and_no_other(tmp
         assert (writing.paths, writing.bodies) == (("path",), ("content",))
 
 
-async def test_server_with_everything_gives_texts_pictures_resources_and_prompts(tmp_path: Path) -> None:
+async def test_everything_server_returns_texts_pictures_resources_and_prompts(tmp_path: Path) -> None:
     everything = server("everything")
     async with connected(tmp_path / "home", everything, "all") as connection:
         tools = toolset(await accept(connection), everything, connection, tmp_path)
@@ -84,7 +84,7 @@ async def test_server_with_everything_gives_texts_pictures_resources_and_prompts
             await tools.call(a_call("all__prompts", name="no such prompt"), context)
 
 
-async def test_tool_that_is_offered_as_a_task_alone_is_waited_for(tmp_path: Path) -> None:
+async def test_tool_offered_only_as_a_task_is_awaited(tmp_path: Path) -> None:
     everything = server("everything")
     async with connected(tmp_path / "home", everything, "all") as connection:
         tools = toolset(await accept(connection), everything, connection, tmp_path)
@@ -93,7 +93,7 @@ async def test_tool_that_is_offered_as_a_task_alone_is_waited_for(tmp_path: Path
 
 
 @pytest.mark.bubblewrap
-async def test_server_over_http_is_called_where_there_is_no_other_network(tmp_path: Path) -> None:
+async def test_http_server_is_reached_without_any_other_network(tmp_path: Path) -> None:
     """It listens on every interface, of which there is one."""
     alone = ("bwrap", "--dev-bind", "/", "/", "--proc", "/proc", "--unshare-net", "--unshare-pid", "--die-with-parent")
     served = ("node", str(PROGRAMS / "mcp-server-everything"), "streamableHttp")

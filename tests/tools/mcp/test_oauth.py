@@ -41,7 +41,7 @@ async def gold(connection: Connection) -> str:
 
 
 @pytest.mark.parametrize("typed", [False, True])
-async def test_login_by_browser_or_by_the_address_it_was_sent_to(tmp_path: Path, typed: bool) -> None:
+async def test_login_works_by_redirect_or_by_pasted_address(tmp_path: Path, typed: bool) -> None:
     async with protected_server() as authority, a_browser(typed=typed) as login:
         server = McpServer(url=f"{authority.base}/mcp")
         async with connected(tmp_path, server, "vault", login=login) as connection:
@@ -55,7 +55,7 @@ async def test_login_by_browser_or_by_the_address_it_was_sent_to(tmp_path: Path,
         assert len(authority.clients) == 1
 
 
-async def test_token_that_has_run_out_is_renewed_without_anybody(tmp_path: Path) -> None:
+async def test_expired_token_is_renewed_without_a_person(tmp_path: Path) -> None:
     async with protected_server(life=1) as authority, a_browser() as login:
         server = McpServer(url=f"{authority.base}/mcp")
         async with connected(tmp_path, server, "vault", login=login) as connection:
@@ -66,7 +66,7 @@ async def test_token_that_has_run_out_is_renewed_without_anybody(tmp_path: Path)
         assert authority.refreshed > before
 
 
-async def test_server_without_a_login_tells_the_way_to_one(tmp_path: Path) -> None:
+async def test_server_without_a_login_names_the_login_command(tmp_path: Path) -> None:
     async with protected_server() as authority:
         server = McpServer(url=f"{authority.base}/mcp")
         async with connected(tmp_path, server, "vault") as connection:
@@ -74,7 +74,7 @@ async def test_server_without_a_login_tells_the_way_to_one(tmp_path: Path) -> No
                 await connection.tools()
 
 
-def test_other_key_and_other_name_open_nothing(tmp_path: Path) -> None:
+def test_tokens_open_only_with_their_own_key_and_name(tmp_path: Path) -> None:
     OAuthTokenFile(tmp_path, "vault").keep(tokens={"access_token": "t"})
     (tmp_path / "oauth/bank").write_bytes((tmp_path / "oauth/vault").read_bytes())
     assert OAuthTokenFile(tmp_path, "bank").read() == {}
@@ -84,7 +84,7 @@ def test_other_key_and_other_name_open_nothing(tmp_path: Path) -> None:
     assert OAuthTokenFile(tmp_path, "vault").forget()
 
 
-def test_refused_login_says_why() -> None:
+def test_refused_login_reports_the_reason() -> None:
     with pytest.raises(ToolFailed, match="access_denied"):
         read_callback("http://127.0.0.1/callback?error=access_denied")
     assert read_callback("http://127.0.0.1/callback?code=c&state=s").state == "s"

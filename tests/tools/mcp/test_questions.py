@@ -21,7 +21,7 @@ FORM = {
 ASKED = McpQuestion("band", "About you", FORM)
 
 
-def test_form_shows_choices_what_is_needed_and_what_counts_by_itself() -> None:
+def test_form_shows_choices_required_fields_and_defaults() -> None:
     _, _, *lines = ASKED.text.splitlines()
     assert lines == [
         "name*: Who are you?",
@@ -32,7 +32,7 @@ def test_form_shows_choices_what_is_needed_and_what_counts_by_itself() -> None:
     ]
 
 
-def test_answer_is_read_field_by_field_and_what_is_not_said_counts_as_shown() -> None:
+def test_answer_is_parsed_by_field_and_omitted_fields_take_defaults() -> None:
     assert ASKED.read(["name: Eve\ninstruments: drums, PIANO\nemail: eve@example.org"]) == {
         "name": "Eve",
         "email": "eve@example.org",
@@ -41,7 +41,7 @@ def test_answer_is_read_field_by_field_and_what_is_not_said_counts_as_shown() ->
     }
 
 
-def test_earlier_lines_count_until_they_are_said_otherwise() -> None:
+def test_earlier_answers_hold_until_overridden() -> None:
     said = ["email: notmail\ntags: a", "name: Eve", "email: eve@example.org"]
     with pytest.raises(NotUnderstood, match="name is missing"):
         ASKED.read(said[:1])
@@ -60,6 +60,6 @@ def test_earlier_lines_count_until_they_are_said_otherwise() -> None:
         ("yes", "name is missing"),
     ],
 )
-def test_what_does_not_fit_is_told(answer: str, why: str) -> None:
+def test_invalid_answers_are_explained(answer: str, why: str) -> None:
     with pytest.raises(NotUnderstood, match=why):
         ASKED.read([answer])

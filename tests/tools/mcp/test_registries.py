@@ -139,7 +139,9 @@ async def fetched(home: Path, command: str, **environ: str) -> McpServer:
 @pytest.mark.slow
 @pytest.mark.bubblewrap
 @pytest.mark.skipif(shutil.which("npm") is None, reason="npm is missing")
-async def test_npm_package_comes_from_the_companys_registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_npm_package_is_installed_from_the_configured_registry(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with company(tmp_path, monkeypatch) as there:
         login = f"//{HOST}:{there.port}/:_authToken=${{COMPANY_TOKEN}}\n"
         killed = tmp_path / "home" / "mcp" / "installing" / "thing" / "npmrc"  # what an earlier one has left
@@ -156,7 +158,9 @@ async def test_npm_package_comes_from_the_companys_registry(tmp_path: Path, monk
 
 @pytest.mark.slow
 @pytest.mark.bubblewrap
-async def test_python_package_comes_from_the_companys_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_python_package_is_installed_from_the_configured_index(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with company(tmp_path, monkeypatch) as there:
         url = f"https://me:secret@{HOST}:{there.port}/simple"
         server = await fetched(tmp_path / "home", "uvx thing --port 9", UV_DEFAULT_INDEX=url, SSL_CERT_FILE=there.ca)
@@ -165,7 +169,7 @@ async def test_python_package_comes_from_the_companys_index(tmp_path: Path, monk
         assert f"basic {base64.b64encode(b'me:secret').decode().lower()}" in there.logins
 
 
-def test_registries_are_those_of_npms_and_pips_own_settings(tmp_path: Path) -> None:
+def test_registries_follow_the_settings_of_npm_and_pip(tmp_path: Path) -> None:
     (tmp_path / ".npmrc").write_text("; mine\n@us:registry = https://npm.us.example/\n//npm.us.example/:_authToken=x\n")
     (tmp_path / ".config" / "pip").mkdir(parents=True)
     (tmp_path / ".config" / "pip" / "pip.conf").write_text(
@@ -186,7 +190,7 @@ def test_registries_are_those_of_npms_and_pips_own_settings(tmp_path: Path) -> N
     assert plan.source({"PIP_INDEX_URL": "https://env.us.example/simple"}) == "PyPI (env.us.example)"
 
 
-def test_of_files_with_certificates_only_those_are_taken(tmp_path: Path) -> None:
+def test_only_certificates_are_taken_from_certificate_files(tmp_path: Path) -> None:
     one = "-----BEGIN CERTIFICATE-----\nQUJD\n-----END CERTIFICATE-----"
     (tmp_path / "all.pem").write_text(f"-----BEGIN PRIVATE KEY-----\nWFla\n-----END PRIVATE KEY-----\n{one}\n")
     environ = {"SSL_CERT_FILE": str(tmp_path / "all.pem"), "PIP_CERT": str(tmp_path / "missing.pem")}
@@ -196,7 +200,7 @@ def test_of_files_with_certificates_only_those_are_taken(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("url", ["https://10.0.0.7/", "http://localhost:4873", "https://[::1/", "file:///etc", "x"])
-def test_registry_that_the_sandbox_cannot_reach_is_named(url: str, tmp_path: Path) -> None:
+def test_unreachable_registry_is_named_in_the_error(url: str, tmp_path: Path) -> None:
     with pytest.raises(NotConfigured, match="registry"):
         registries_of("npm", {"npm_config_registry": url}, tmp_path)
 
@@ -211,9 +215,7 @@ def test_registry_that_the_sandbox_cannot_reach_is_named(url: str, tmp_path: Pat
         ("::ffff:169.254.169.254", HOST, 8443, False),
     ],
 )
-async def test_only_registries_may_lead_into_the_network_of_this_machine(
-    address: str, host: str, port: int, may: bool
-) -> None:
+async def test_only_registries_may_resolve_to_the_local_network(address: str, host: str, port: int, may: bool) -> None:
     async def resolve(_host: str, _port: int) -> list[str]:
         return [address]
 
@@ -227,7 +229,7 @@ async def test_only_registries_may_lead_into_the_network_of_this_machine(
         assert may
 
 
-async def test_connection_that_is_open_when_the_way_out_is_shut_is_no_error() -> None:
+async def test_connection_open_at_proxy_shutdown_is_no_error() -> None:
     told: list[object] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, about: told.append(about))
     with socket.socket() as listening:
@@ -264,5 +266,5 @@ async def test_connection_that_is_open_when_the_way_out_is_shut_is_no_error() ->
         ),
     ],
 )
-def test_what_kept_a_package_from_being_installed_is_told_in_a_sentence(said: str, told: str) -> None:
+def test_installation_failure_is_explained_in_one_sentence(said: str, told: str) -> None:
     assert str(install_problem(("npm", "install", "thingg@1.0"), said)) == told

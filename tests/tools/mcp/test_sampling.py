@@ -49,14 +49,14 @@ async def poem(folder: Path, protocol: str, model: Model, tokens: int = 1000) ->
 
 
 @BOTH
-async def test_server_that_may_is_given_what_the_model_writes(tmp_path: Path, protocol: str) -> None:
+async def test_permitted_server_gets_the_models_answer(tmp_path: Path, protocol: str) -> None:
     model = Model()
     assert await poem(tmp_path, protocol, model) == "tea: Leaves unfold"
     assert model.asked == [("notes", 1000, "A line about Buy green tea.", 60)]
 
 
 @BOTH
-async def test_server_that_may_not_is_told_so(tmp_path: Path, protocol: str) -> None:
+async def test_server_without_sampling_is_refused(tmp_path: Path, protocol: str) -> None:
     model = Model()
     try:
         assert "Leaves" not in await poem(tmp_path, protocol, model, tokens=0)
@@ -66,7 +66,7 @@ async def test_server_that_may_not_is_told_so(tmp_path: Path, protocol: str) -> 
 
 
 @BOTH
-async def test_server_hears_why_no_model_is_asked(tmp_path: Path, protocol: str) -> None:
+async def test_server_learns_why_sampling_is_refused(tmp_path: Path, protocol: str) -> None:
     try:
         said = await poem(tmp_path, protocol, Model(HobError("0 are left today")))
     except* ToolFailed as error:
@@ -74,7 +74,7 @@ async def test_server_hears_why_no_model_is_asked(tmp_path: Path, protocol: str)
     assert "0 are left today" in said
 
 
-async def test_request_of_a_call_that_is_over_is_given_up() -> None:
+async def test_sampling_request_ends_with_its_call() -> None:
     model = Model(None)
     sampling = Sampling("notes", 9, model.sample)
     async with asyncio.TaskGroup() as group:
@@ -84,7 +84,7 @@ async def test_request_of_a_call_that_is_over_is_given_up() -> None:
     assert "is over" in refusal(asked.result())
 
 
-async def test_several_words_are_told_apart_and_pictures_and_tools_refused() -> None:
+async def test_messages_are_labelled_by_role_and_pictures_and_tools_refused() -> None:
     model = Model()
     sampling = Sampling("notes", 9, model.sample)
     wanted = request(Text(type="text", text="hi"))

@@ -43,7 +43,7 @@ async def call(tools: McpToolset, tool: str, /, *answers: str, **arguments: Any)
     return await tools.call(made, CallContext(a_turn(*answers)))
 
 
-async def test_program_in_the_sandbox_is_called_and_its_words_are_untrusted(notes: McpToolset) -> None:
+async def test_sandboxed_program_is_called_and_its_results_are_untrusted(notes: McpToolset) -> None:
     names = [spec.name.removeprefix("notes__") for spec in notes.specs()]
     assert names == ["oven", "get_note", "delete_note", "get_poem", "bake", "reword", "crash", "resources", "prompts"]
     result = await call(notes, "notes__get_note", name="tea")
@@ -62,7 +62,7 @@ async def test_program_that_writes_outside_its_folder_gets_a_hint_for_the_owner(
     assert "its own folder only, {data}" in result.text
 
 
-async def test_effects_and_roles_are_guessed_at_their_worst(notes: McpToolset) -> None:
+async def test_effects_and_roles_are_inferred_cautiously(notes: McpToolset) -> None:
     specs = {spec.name: spec for spec in notes.specs()}
     reading, deleting, unknown = (specs[f"notes__{name}"] for name in ("get_note", "delete_note", "crash"))
     assert reading.effects == {Effect.READS_PRIVATE, Effect.READS_UNTRUSTED}
@@ -73,7 +73,7 @@ async def test_effects_and_roles_are_guessed_at_their_worst(notes: McpToolset) -
     assert deleting.roles.says == "delete note (notes): {name}"
 
 
-async def test_server_that_is_elsewhere_or_has_hosts_counts_as_remote(tmp_path: Path) -> None:
+async def test_server_with_a_url_or_hosts_counts_as_remote(tmp_path: Path) -> None:
     async with connected(tmp_path / "home", ours()) as connection:
         accepted = await accept(connection)
         for server, remote in (
@@ -86,14 +86,14 @@ async def test_server_that_is_elsewhere_or_has_hosts_counts_as_remote(tmp_path: 
 
 
 @pytest.mark.parametrize(("answer", "said"), [("yes", "tea: accept True"), ("nein", "tea: accept False")])
-async def test_server_asks_the_user_and_hears_the_answer(asking: McpToolset, answer: str, said: str) -> None:
+async def test_server_asks_the_user_and_gets_the_answer(asking: McpToolset, answer: str, said: str) -> None:
     with pytest.raises(AnswerNeeded, match=r"notes: Delete tea\?\n") as asked:
         await call(asking, "notes__delete_note", name="tea")
     assert asked.value.again
     assert (await call(asking, "notes__delete_note", answer, name="tea")).text == said
 
 
-async def test_answer_that_does_not_fit_is_asked_for_again(asking: McpToolset) -> None:
+async def test_invalid_answer_is_asked_for_again(asking: McpToolset) -> None:
     with pytest.raises(AnswerNeeded):
         await call(asking, "notes__delete_note", name="tea")
     with pytest.raises(AnswerNeeded, match="sure must be yes or no"):
@@ -101,7 +101,7 @@ async def test_answer_that_does_not_fit_is_asked_for_again(asking: McpToolset) -
     assert "accept True" in (await call(asking, "notes__delete_note", "perhaps", "ja", name="tea")).text
 
 
-async def test_crash_is_told_and_the_server_is_started_again_after_a_pause(tmp_path: Path) -> None:
+async def test_crash_is_reported_and_the_server_restarts_after_a_pause(tmp_path: Path) -> None:
     clock = ManualClock()
     async with connected(tmp_path / "home", ours(), clock=clock) as connection:
         notes = toolset(await accept(connection), ours(), connection, tmp_path)
@@ -128,7 +128,7 @@ async def test_changed_description_is_refused_until_the_owner_accepts_it(tmp_pat
         assert (await call(tools, "notes__get_note", name="tea")).text == "Buy green tea."
 
 
-async def test_tool_that_is_taken_for_more_than_was_accepted_is_refused_until_the_owner_accepts_it(
+async def test_tool_with_more_effects_than_accepted_is_refused_until_accepted(
     tmp_path: Path,
 ) -> None:
     told = Told()
@@ -151,7 +151,7 @@ async def read_often(tools: McpToolset) -> None:
 
 
 @pytest.mark.parametrize("protocol", ["2025-11-25", "2026-07-28"])
-async def test_description_that_changes_while_the_server_runs_is_noticed(tmp_path: Path, protocol: str) -> None:
+async def test_description_change_in_a_running_server_is_noticed(tmp_path: Path, protocol: str) -> None:
     async with connected(tmp_path / "home", ours(), protocol=protocol) as connection:
         tools = toolset(await accept(connection), ours(), connection, tmp_path)
         assert (await call(tools, "notes__get_note", name="tea")).text == "Buy green tea."
@@ -160,7 +160,7 @@ async def test_description_that_changes_while_the_server_runs_is_noticed(tmp_pat
             await read_often(tools)
 
 
-async def test_program_without_network_and_outside_of_its_folders_reaches_nothing(tmp_path: Path) -> None:
+async def test_program_reaches_neither_the_network_nor_other_folders(tmp_path: Path) -> None:
     (tmp_path / "private.txt").write_text("mine")
     probe = tmp_path / "probe.py"
     probe.write_text(
@@ -187,7 +187,7 @@ async def test_tools_are_filtered_and_renamed(tmp_path: Path) -> None:
         assert (await call(tools, "notes__read", name="tea")).text == "Buy green tea."
 
 
-async def test_server_on_loopback_is_reached_only_by_the_address_that_was_named(tmp_path: Path) -> None:
+async def test_loopback_server_is_reached_only_by_the_configured_address(tmp_path: Path) -> None:
     async with on_loopback(tmp_path) as url:
         async with connected(tmp_path / "home", McpServer(url=url)) as connection:
             tools = toolset(await accept(connection), McpServer(url=url), connection, tmp_path)
@@ -198,9 +198,7 @@ async def test_server_on_loopback_is_reached_only_by_the_address_that_was_named(
                 await connection.tools()
 
 
-def test_program_sees_the_variables_that_it_is_given_and_none_of_the_owners(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_program_sees_only_the_configured_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COMPANY_TOKEN", "t0ken")
     given = replace(ours(), env={"KEPT_IN": Secret.of("{data}/kept")})
     environment, job = job_of("notes", given, environment_of(tmp_path / "home"))
@@ -211,6 +209,6 @@ def test_program_sees_the_variables_that_it_is_given_and_none_of_the_owners(
 
 
 @pytest.mark.parametrize("name", ["PATH", "HOME", "LD_PRELOAD", "BASH_ENV", "HOB_HOME"])
-def test_program_is_given_no_variable_that_steers_programs(name: str, tmp_path: Path) -> None:
+def test_environment_variables_that_control_loaders_are_refused(name: str, tmp_path: Path) -> None:
     with pytest.raises(NotConfigured, match=f"cannot set {name}"):
         job_of("notes", replace(ours(), env={name: Secret.of("x")}), environment_of(tmp_path / "home"))

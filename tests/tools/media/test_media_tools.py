@@ -56,7 +56,7 @@ async def test_picture_of_a_file_or_a_blob_is_described(tools: MediaTools, tmp_p
         await made(tools.toolset, "image", path="/etc/hostname")
 
 
-async def test_picture_is_made_as_a_new_file_and_shown(tools: MediaTools, tmp_path: Path) -> None:
+async def test_generated_picture_is_a_new_file_and_shown(tools: MediaTools, tmp_path: Path) -> None:
     made_one = await made(tools.toolset, "image_generate", prompt="a hat", path="hat.png", size="1024x1024")
     assert (tmp_path / "hat.png").read_bytes() == PNG + b"1024x1024 a hat"
     assert made_one.text == "hat.png: 39 bytes, image/png; the tool message sends it as its file"
@@ -69,7 +69,7 @@ async def test_picture_is_made_as_a_new_file_and_shown(tools: MediaTools, tmp_pa
         await made(tools.toolset, "image_generate", prompt="a cat", path="cat.png", size="9x9")
 
 
-async def test_speech_becomes_a_new_file_and_overwrites_none(tools: MediaTools, tmp_path: Path) -> None:
+async def test_speech_is_written_to_a_new_file(tools: MediaTools, tmp_path: Path) -> None:
     assert "audio/mpeg" in await text_of(tools.toolset, "tts", text="hello", path="hi.mp3", voice="nova")
     assert (tmp_path / "hi.mp3").read_bytes() == b"nova:hello"
     with pytest.raises(ToolFailed, match="there already"):
@@ -81,7 +81,7 @@ async def test_speech_becomes_a_new_file_and_overwrites_none(tools: MediaTools, 
         await made(tools.toolset, "tts", text=" ")
 
 
-async def test_pages_of_a_pdf_are_read_and_the_rest_is_named(tools: MediaTools, tmp_path: Path) -> None:
+async def test_requested_pdf_pages_are_read_and_the_rest_counted(tools: MediaTools, tmp_path: Path) -> None:
     (tmp_path / "a.pdf").write_bytes(pdf(*(f"This is page {n}." for n in range(1, 26))))
     some = await text_of(tools.toolset, "pdf", path="a.pdf", pages="2-3")
     assert "[page 2]\nThis is page 2." in some
@@ -96,7 +96,7 @@ async def test_pages_of_a_pdf_are_read_and_the_rest_is_named(tools: MediaTools, 
         await made(tools.toolset, "pdf", path="a.pdf", pages="30")
 
 
-async def test_without_a_model_the_tools_say_so(tmp_path: Path) -> None:
+async def test_missing_media_models_are_reported(tmp_path: Path) -> None:
     async with memory_store() as store:
         roots = Roots((Root("work", tmp_path),), base=tmp_path, home=tmp_path)
         tools = MediaTools(NoMedia(), DocumentReader(), roots, store.blobs)

@@ -51,7 +51,7 @@ def says(words: str) -> CallContext:
     return of(replace(wrote(), text=words))
 
 
-async def test_facts_are_listed_with_their_words_and_not_to_others(tools: KnowledgeTools, store: Store) -> None:
+async def test_facts_are_listed_with_sources_for_their_person_only(tools: KnowledgeTools, store: Store) -> None:
     tea = Fact(subject="owner", predicate="likes", object="tea", at=0.0, state=FactState.ASKED)
     (fact, _) = await knows(store, PARIS, tea)
     told = await text(tools, of(), "facts")
@@ -62,7 +62,7 @@ async def test_facts_are_listed_with_their_words_and_not_to_others(tools: Knowle
     assert await text(tools, of(wrote(SenderClass.MEMBER)), "facts") == "(nothing)"
 
 
-async def test_fact_is_put_right_in_the_owners_words_alone(tools: KnowledgeTools, store: Store) -> None:
+async def test_fact_is_corrected_only_in_the_owners_words(tools: KnowledgeTools, store: Store) -> None:
     (fact,) = await knows(store, PARIS)
     id = fact.id[:12]
     with pytest.raises(ToolFailed, match="did not say rome"):
@@ -78,9 +78,7 @@ async def test_fact_is_put_right_in_the_owners_words_alone(tools: KnowledgeTools
         await text(tools, of(wrote(SenderClass.MEMBER)), "correct_fact", id=right.id, right="")
 
 
-async def test_fact_that_was_taken_back_is_known_again_when_that_is_undone(
-    tools: KnowledgeTools, book: FactEditor, store: Store
-) -> None:
+async def test_undoing_a_withdrawal_restores_the_fact(tools: KnowledgeTools, book: FactEditor, store: Store) -> None:
     (fact,) = await knows(store, PARIS)
     told = await text(tools, says("That is wrong."), "correct_fact", id=fact.id[:12])
     assert await store.facts.known(OWNER) == []

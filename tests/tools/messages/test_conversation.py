@@ -23,7 +23,7 @@ async def call(context: CallContext, name: str, **arguments: object) -> list[obj
     return list(seen.seen)
 
 
-async def test_question_is_left_to_the_driver_with_its_options_numbered() -> None:
+async def test_question_is_passed_to_the_driver_with_numbered_options() -> None:
     with pytest.raises(AnswerNeeded) as asked:
         await call(ATTENDED, "ask_user", question=" Which one? ", options=["the red\n2. one", "none"])
     assert str(asked.value) == "Which one?\n1. the red 2. one\n2. none"
@@ -34,7 +34,7 @@ async def test_question_may_be_asked_again_after_a_crash() -> None:
     assert specs["ask_user"].restart is Restart.AGAIN
 
 
-async def test_nothing_is_asked_where_no_one_answers() -> None:
+async def test_unattended_turn_asks_nothing() -> None:
     with pytest.raises(ToolFailed, match="nobody is there"):
         await call(ALONE, "ask_user", question="Which one?")
 
@@ -42,12 +42,12 @@ async def test_nothing_is_asked_where_no_one_answers() -> None:
 @pytest.mark.parametrize(
     "arguments", [{"question": " "}, {"question": "?" * 2_001}, {"question": "?", "options": ["x"] * 11}]
 )
-async def test_question_is_one_that_can_be_read(arguments: dict[str, object]) -> None:
+async def test_question_must_be_readable(arguments: dict[str, object]) -> None:
     with pytest.raises(ToolFailed):
         await call(ATTENDED, "ask_user", **arguments)
 
 
-async def test_progress_is_shown_to_those_who_look_in_one_line() -> None:
+async def test_progress_is_published_as_one_line() -> None:
     (seen,) = await call(ATTENDED, "report_progress", text="half\nof it" + "!" * 1_000, percent=140)
     assert isinstance(seen, Progress)
     assert (seen.session, seen.what, len(seen.text)) == (ATTENDED.turn.session, "progress", 507)

@@ -48,13 +48,13 @@ def test_twelve_tools_are_shown_in_their_order(tmp_path: Path) -> None:
     assert len(names) <= MAX_SHOWN
 
 
-def test_no_tool_is_lost(tmp_path: Path) -> None:
+def test_every_tool_is_shown_or_grouped(tmp_path: Path) -> None:
     tools = builtin(tmp_path)
     shown = {spec.name for spec in tools.specs()} - {LOAD}
     assert set(tools.grouped()) | shown == {spec.name for each in toolsets(tmp_path) for spec in each.specs()}
 
 
-def test_shown_tools_cost_each_request_little(tmp_path: Path) -> None:
+def test_shown_tools_stay_within_their_byte_limit(tmp_path: Path) -> None:
     size = 0
     for spec in builtin(tmp_path).specs():
         told = {"name": spec.name, "description": spec.description, "parameters": spec.schema}
@@ -62,7 +62,7 @@ def test_shown_tools_cost_each_request_little(tmp_path: Path) -> None:
     assert size <= 4_000  # bytes, as OpenAI's wire has them
 
 
-async def test_missing_tools_are_not_missed(tmp_path: Path) -> None:
+async def test_absent_toolsets_are_left_out(tmp_path: Path) -> None:
     tools = grouped(BUILTIN_GROUPS, [file_tools(tmp_path).toolset])
     there = [spec.name for spec in tools.specs()]
     assert there == ["read", "write", "edit", "grep", "glob", "apply_patch", LOAD]
@@ -71,14 +71,14 @@ async def test_missing_tools_are_not_missed(tmp_path: Path) -> None:
     assert await text_of(tools, "read", path="a") == "1\tone"
 
 
-async def test_picked_tools_alone_can_be_called(tmp_path: Path) -> None:
+async def test_only_selected_tools_can_be_called(tmp_path: Path) -> None:
     picked = SelectedTools(toolsets(tmp_path), ["glob", "nothing"])
     assert [spec.name for spec in picked.specs()] == ["glob"]
     with pytest.raises(ToolFailed, match="no tool"):
         await made(picked, "list_dir")
 
 
-def test_guard_knows_what_every_argument_is() -> None:
+def test_every_argument_has_a_role() -> None:
     for spec in (spec for group in TOOL_GROUPS for spec in group.tools if spec.name != READ_BACK):
         roles = [each.roles for each in spec.variants.values()] if spec.variants else [spec.roles]
         assert None not in roles, spec.name

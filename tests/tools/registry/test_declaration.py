@@ -49,7 +49,7 @@ async def named(word: str, call: ToolCall, context: CallContext) -> ToolOutput:
     return ToolOutput(f"{word} {call.id} {context.turn.id}", HOB_LABEL)
 
 
-def test_schema_says_what_the_signature_says() -> None:
+def test_schema_matches_the_signature() -> None:
     (spec,) = Tools(travel).specs()
     assert spec.schema == {
         "type": "object",
@@ -81,12 +81,12 @@ def test_schema_says_what_the_signature_says() -> None:
     assert spec.restart is Restart.AGAIN
 
 
-async def test_values_arrive_as_the_types_they_were_declared() -> None:
+async def test_values_arrive_as_their_declared_types() -> None:
     result = await made(Tools(travel), "travel", stops=[{"town": "Rome", "nights": 2.0}], colour="red", factor=2)
     assert result.text == "[Stop(town='Rome', nights=2)] train <Colour.RED: 'red'> 2.0 False None"
 
 
-async def test_everything_that_is_wrong_is_told_at_once() -> None:
+async def test_all_argument_errors_are_reported_at_once() -> None:
     with pytest.raises(ToolFailed) as told:
         await made(
             Tools(travel),
@@ -109,7 +109,7 @@ async def test_everything_that_is_wrong_is_told_at_once() -> None:
 
 
 @pytest.mark.parametrize("arguments", ["{", "[]", "null", '"x"', "{" * 100_000])
-async def test_schema_that_is_no_object_is_refused(arguments: str) -> None:
+async def test_schema_must_be_an_object(arguments: str) -> None:
     with pytest.raises(ToolFailed, match="arguments"):
         await Tools(travel).call(ToolCall(CallId("c"), "travel", arguments), context())
 
@@ -119,14 +119,14 @@ async def test_list_that_is_too_short_is_refused() -> None:
         await made(Tools(travel), "travel", stops=[])
 
 
-async def test_call_and_its_context_are_handed_in() -> None:
+async def test_call_and_context_are_injected() -> None:
     tools = Tools(named)
     assert list(tools.specs()[0].schema["properties"]) == ["word"]
     result = await made(tools, "named", word="hi")
     assert (result.text, result.label) == ("hi c t_here", HOB_LABEL)
 
 
-async def test_undeclared_is_the_worst() -> None:
+async def test_undeclared_properties_get_the_most_cautious_values() -> None:
     (spec,) = Tools(named).specs()
     assert (spec.tier, spec.effects, spec.restart, spec.parallel) == (
         Tier.HIGH_RISK,
@@ -138,12 +138,12 @@ async def test_undeclared_is_the_worst() -> None:
 
 
 @pytest.mark.parametrize("hint", [bytes, set[str], dict[int, str], tuple[int, str], object])
-def test_type_that_json_has_no_place_for_is_found_at_once(hint: Any) -> None:
+def test_unsupported_type_fails_at_declaration(hint: Any) -> None:
     with pytest.raises(TypeError, match="cannot be a parameter"):
         shape_of(hint)
 
 
-def test_function_without_words_is_no_tool() -> None:
+def test_function_without_docstring_is_refused() -> None:
     @tool()
     async def silent(text: str) -> str:
         return text
@@ -152,7 +152,7 @@ def test_function_without_words_is_no_tool() -> None:
         Tools(silent)
 
 
-def test_function_takes_what_its_spec_says_and_nothing_else() -> None:
+def test_function_must_match_its_spec() -> None:
     spec = Tools(travel).specs()[0]
 
     @implements(replace(spec, name="journey"))
@@ -175,7 +175,7 @@ def test_function_takes_what_its_spec_says_and_nothing_else() -> None:
         Tools(stroll)
 
 
-async def test_bounds_of_a_spec_hold() -> None:
+async def test_bounds_of_a_spec_are_enforced() -> None:
     @implements(ToolSpec("wait", "Wait.", {"type": "object", "properties": {"s": {"type": "integer", "maximum": 9}}}))
     async def wait(s: int = 1) -> str:
         return f"{s}"

@@ -52,13 +52,13 @@ async def test_earlier_specs_do_not_change_when_a_group_is_opened() -> None:
     assert names(here) == ["read", "load_tools", "browse", "send", "fetch"]
 
 
-async def test_session_opens_for_itself() -> None:
+async def test_group_is_opened_for_one_session_only() -> None:
     all_of_it = groups()
     await made(all_of_it, "load_tools", names=["web"])
     assert names(all_of_it.of(SessionKey("there"))) == ["read", "load_tools"]
 
 
-async def test_call_into_a_closed_group_tells_the_way() -> None:
+async def test_call_into_a_closed_group_explains_how_to_open_it() -> None:
     all_of_it = groups()
     with pytest.raises(ToolFailed, match=r'call load_tools with names \["mail"\] first'):
         await made(all_of_it, "send")
@@ -68,7 +68,7 @@ async def test_call_into_a_closed_group_tells_the_way() -> None:
         await all_of_it.call(a_call("send"), context(session="there"))
 
 
-async def test_way_to_a_tool_is_told_until_its_group_is_open() -> None:
+async def test_advice_is_given_only_while_a_group_is_closed() -> None:
     all_of_it, here = groups(), SessionKey("here")
     assert 'with names ["mail"] first' in all_of_it.how_to_open("send", here)
     assert [all_of_it.how_to_open(name, here) for name in ("read", "load_tools", "nothing")] == ["", "", ""]
@@ -76,7 +76,7 @@ async def test_way_to_a_tool_is_told_until_its_group_is_open() -> None:
     assert all_of_it.how_to_open("send", here) == ""
 
 
-async def test_unknown_group_opens_none() -> None:
+async def test_unknown_group_opens_nothing() -> None:
     all_of_it = groups()
     with pytest.raises(ToolFailed, match="there are the groups mail, web"):
         await made(all_of_it, "load_tools", names=["wbe"])
@@ -89,7 +89,7 @@ def test_tools_and_groups_beyond_twelve_are_not_shown() -> None:
         Groups(some(*"abcdefghijkl"), {})
 
 
-def test_tools_without_groups_have_nothing_to_open() -> None:
+def test_load_tools_is_hidden_without_groups() -> None:
     assert names(Groups(some("read"), {})) == ["read"]
 
 
@@ -107,7 +107,7 @@ def many(count: int = 200) -> Groups:
     return Groups(some("read"), {"tracker": Group("Issues.", some(*verbs, "tracker__merge_pull_request"))})
 
 
-async def test_large_group_costs_one_line_and_the_tools_that_are_named() -> None:
+async def test_large_group_costs_one_line_and_its_named_tools() -> None:
     all_of_it = many()
     here = all_of_it.of(SessionKey("here"))
     before = here.specs()
@@ -121,7 +121,7 @@ async def test_large_group_costs_one_line_and_the_tools_that_are_named() -> None
     assert (await made(all_of_it, "tracker__get_1")).text == "done"
 
 
-async def test_query_opens_the_tools_that_fit_it_best() -> None:
+async def test_query_opens_the_best_matches() -> None:
     here = many().of(SessionKey("here"))
     told = (await made(here, "load_tools", query="merge pull requests")).text
     assert told == "tracker__merge_pull_request can be called now"
@@ -130,12 +130,12 @@ async def test_query_opens_the_tools_that_fit_it_best() -> None:
         await made(here, "load_tools", query="weather")
 
 
-def test_query_leaves_out_what_fits_half_as_well_as_the_best() -> None:
+def test_query_drops_weak_matches() -> None:
     found = some("money_send", "sessions_send", "web_fetch").specs()
     assert find_tools(found, "send money") == ["money_send"]
 
 
-async def test_query_opens_what_worked_before_what_mostly_failed() -> None:
+async def test_query_prefers_tools_with_better_ratings() -> None:
     class Ratings:
         def rating(self, tool: str) -> float:
             return 0.1 if tool.startswith("web") else 1.0
@@ -147,14 +147,14 @@ async def test_query_opens_what_worked_before_what_mostly_failed() -> None:
     assert find_tools(found[:1], "search", Ratings()) == ["web_search"]
 
 
-async def test_unknown_name_tells_the_nearest() -> None:
+async def test_unknown_name_gets_suggestions() -> None:
     with pytest.raises(ToolFailed, match="did you mean tracker__get_1"):
         await made(many(), "load_tools", names=["tracker_get_1"])
     with pytest.raises(ToolFailed, match="give names of groups"):
         await made(many(), "load_tools")
 
 
-async def test_groups_that_come_later_are_announced() -> None:
+async def test_groups_added_later_are_announced() -> None:
     later: dict[str, Group] = {}
     here = Groups(some("read"), ChainMap(later, dict(groups().groups))).of(SessionKey("here"))
     first = here.specs()

@@ -48,30 +48,30 @@ def names(table: dict[str, Sequence[str]]) -> Internet:
 
 
 @pytest.mark.parametrize("form", FORMS)
-async def test_address_inside_is_refused_in_every_form(form: str, web: WebServer) -> None:
+async def test_local_address_is_refused_in_every_notation(form: str, web: WebServer) -> None:
     web.pages["/"] = reply(b"secret")
     with pytest.raises((ToolRefused, ToolFailed, httpx2.InvalidURL)):
         await get(f"http://{form}:{web.port}/")
     assert web.connections == 0
 
 
-def test_forms_are_enough() -> None:
+def test_at_least_thirty_notations_are_tested() -> None:
     assert len(set(FORMS)) >= 30
 
 
 @pytest.mark.parametrize("address", ["93.184.216.34", "1.1.1.1", "2606:4700:4700::1111"])
-def test_address_of_the_internet_is_reachable(address: str) -> None:
+def test_public_address_is_reachable(address: str) -> None:
     assert reachable(address)
 
 
-async def test_name_is_refused_where_one_of_its_addresses_is_inside(web: WebServer) -> None:
+async def test_name_with_one_local_address_is_refused(web: WebServer) -> None:
     internet = names({"mixed.example": (PUBLIC, "127.0.0.1")})
     with pytest.raises(ToolRefused, match=r"mixed\.example leads to 127\.0\.0\.1"):
         await get(web.url("/", "mixed.example"), internet)
     assert web.connections == 0
 
 
-async def test_name_that_leads_elsewhere_the_second_time_is_asked_for_once_and_pinned(web: WebServer) -> None:
+async def test_rebinding_name_is_resolved_once_and_pinned(web: WebServer) -> None:
     """A resolver that rebinds says a public address to the check and an inner one to the connection."""
     asked = 0
 
@@ -96,7 +96,7 @@ async def test_name_that_leads_elsewhere_the_second_time_is_asked_for_once_and_p
     assert connected == [PUBLIC]
 
 
-async def test_pinned_request_keeps_its_name_for_server_and_certificate() -> None:
+async def test_pinned_request_keeps_its_host_header_and_tls_name() -> None:
     seen: list[httpx2.Request] = []
 
     async def connect(request: httpx2.Request) -> httpx2.Response:
@@ -136,12 +136,12 @@ async def test_redirect_is_checked_like_any_request(web: WebServer) -> None:
 
 
 @pytest.mark.parametrize("port", [22, 25, 110, 993])
-async def test_port_of_another_service_is_refused(port: int) -> None:
+async def test_ports_of_other_services_are_refused(port: int) -> None:
     with pytest.raises(ToolRefused, match=f"port {port}"):
         await get(f"http://site.example:{port}/", only_loopback_is_public())
 
 
-async def test_next_address_is_tried_where_the_first_does_not_answer(web: WebServer) -> None:
+async def test_next_address_is_tried_if_the_first_does_not_answer(web: WebServer) -> None:
     web.pages["/"] = reply(b"hello")
 
     async def resolve(_host: str, _port: int) -> list[str]:

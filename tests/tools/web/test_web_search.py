@@ -60,7 +60,7 @@ def answer(web: WebServer, name: str, data: bytes | None = None, status: str = "
 
 
 @pytest.mark.parametrize("name", PATHS)
-async def test_results_come_in_their_order_without_markup(web: Answering, name: str) -> None:
+async def test_results_keep_their_order_without_markup(web: Answering, name: str) -> None:
     hits = await answer(web, name).search(WebQuery("whale & krill"))
     assert [hit.url for hit in hits] == ["https://example.org/whales?a=1&b=2", "https://example.com/krill"]
     assert hits[0].title == "Whales & their food"
@@ -69,11 +69,11 @@ async def test_results_come_in_their_order_without_markup(web: Answering, name: 
 
 
 @pytest.mark.parametrize("name", PATHS)
-async def test_no_more_results_come_than_were_wanted(web: Answering, name: str) -> None:
+async def test_result_count_is_limited(web: Answering, name: str) -> None:
     assert len(await answer(web, name).search(WebQuery("x", count=1))) == 1
 
 
-async def test_each_is_asked_in_its_own_way(web: Answering) -> None:
+async def test_each_provider_gets_its_own_request_format(web: Answering) -> None:
     query = WebQuery("whale & krill", 3, "week", "de", "at")
     await answer(web, "searxng").search(query)
     assert web.asked() == {"q": "whale & krill", "format": "json", "language": "de", "time_range": "week"}
@@ -98,20 +98,20 @@ async def test_each_is_asked_in_its_own_way(web: Answering) -> None:
         ("500 Internal Server Error", "status 500"),
     ],
 )
-async def test_failure_of_a_provider_is_said(web: Answering, name: str, status: str, said: str) -> None:
+async def test_provider_failure_is_reported(web: Answering, name: str, status: str, said: str) -> None:
     with pytest.raises(ToolFailed, match=said):
         await answer(web, name, b"{}", status).search(WebQuery("x"))
 
 
 @pytest.mark.parametrize("name", ["searxng", "brave", "tavily"])
 @pytest.mark.parametrize("data", [b"[]", b'"x"', b'{"results": 3, "web": null}', b'{"results": [1]}'])
-async def test_answer_in_another_shape_has_no_results(web: Answering, name: str, data: bytes) -> None:
+async def test_answer_of_unknown_shape_has_no_results(web: Answering, name: str, data: bytes) -> None:
     assert await answer(web, name, data).search(WebQuery("x")) == ()
 
 
 @pytest.mark.parametrize("name", ["searxng", "brave", "tavily"])
 @pytest.mark.parametrize("data", [b"", b"<html>"])
-async def test_answer_that_is_no_json_is_said_to_be_none(web: Answering, name: str, data: bytes) -> None:
+async def test_answer_that_is_not_json_is_reported(web: Answering, name: str, data: bytes) -> None:
     with pytest.raises(ToolFailed, match="no JSON"):
         await answer(web, name, data).search(WebQuery("x"))
 
@@ -121,12 +121,12 @@ async def test_searxng_without_json_says_what_to_change(web: Answering) -> None:
         await answer(web, "searxng", b"", "403 Forbidden").search(WebQuery("x"))
 
 
-async def test_duckduckgo_that_suspects_a_robot_says_so(web: Answering) -> None:
+async def test_duckduckgo_robot_check_is_reported(web: Answering) -> None:
     with pytest.raises(ToolFailed, match="takes this for a robot"):
         await answer(web, "duckduckgo", b"<div class='anomaly-modal__title'>", "202 Accepted").search(WebQuery("x"))
 
 
-async def test_provider_that_cannot_be_reached_is_named() -> None:
+async def test_unreachable_provider_is_named() -> None:
     with pytest.raises(ToolFailed, match="searxng cannot be reached"):
         await SearXNG("http://127.0.0.1:1").search(WebQuery("x"))
 
@@ -149,7 +149,7 @@ def tools_over(provider: Callable[[], SearchProvider], top: Path, clock: ManualC
     return WebTools(WebFetcher(clock), provider, DocumentReader(), FolderBlobs(top), clock)
 
 
-async def test_addresses_of_results_alone_count_as_found(tmp_path: Path) -> None:
+async def test_only_result_addresses_count_as_found(tmp_path: Path) -> None:
     """A snippet may name any address; one that could be fetched unasked for each bit would be a way out."""
     provider = Canned(
         Hit("See https://evil.example/1", "https://site.example/a", "or HTTP://evil.example/2", "2 days ago"),
@@ -166,7 +166,7 @@ async def test_addresses_of_results_alone_count_as_found(tmp_path: Path) -> None
     assert provider.asked == [WebQuery("a b")]
 
 
-async def test_same_search_is_asked_once_in_a_quarter_of_an_hour(tmp_path: Path) -> None:
+async def test_search_is_cached_for_fifteen_minutes(tmp_path: Path) -> None:
     provider, clock = Canned(), ManualClock()
     tools = tools_over(lambda: provider, tmp_path, clock).toolset
     assert await text_of(tools, "web_search", query="a") == "canned found nothing for 'a'"
@@ -177,7 +177,7 @@ async def test_same_search_is_asked_once_in_a_quarter_of_an_hour(tmp_path: Path)
     assert len(provider.asked) == 2
 
 
-async def test_owner_without_a_search_provider_is_told_how_to_choose_one(tmp_path: Path) -> None:
+async def test_missing_search_provider_is_reported_with_the_settings_command(tmp_path: Path) -> None:
     tools = tools_over(lambda: open_search(WebSettings()), tmp_path, ManualClock()).toolset
     with pytest.raises(ToolFailed, match=r"no search provider is chosen.*hob config set web\.search duckduckgo"):
         await text_of(tools, "web_search", query="a")
@@ -191,7 +191,7 @@ async def test_owner_without_a_search_provider_is_told_how_to_choose_one(tmp_pat
         (WebSettings("tavily"), "key of tavily is missing"),
     ],
 )
-def test_provider_that_lacks_something_says_what(settings: WebSettings, said: str) -> None:
+def test_incomplete_provider_settings_are_named(settings: WebSettings, said: str) -> None:
     with pytest.raises(NotConfigured, match=said):
         open_search(settings)
 
