@@ -85,7 +85,7 @@ def _opening() -> list[str]:
         "|---|---|",
         f"| connections | {connected.MAX_CONNECTED}, {connected.MAX_UNAUTHENTICATED} of them without a token so far;"
         " more are answered with 503 |",
-        f"| a message of yours | `gateway.body_bytes`; {frames.UNKNOWN_BYTES} bytes before `welcome` |",
+        f"| a message of yours | `gateway.body_bytes`; {frames.MAX_UNAUTHENTICATED_BYTES} bytes before `welcome` |",
         f"| messages of yours | {connection.BURST} at once, {connection.PER_SECOND:g} a second in the long run |",
         f"| followed at once | {connection.MAX_AT_ONCE} messages and subscriptions |",
         f"| reading | who reads nothing for {connection.SLOW_SECONDS:g} seconds is let go |",

@@ -18,12 +18,12 @@ export interface AddressReference {
   address?: string | null;
 }
 
-/** Whether messages can be accepted. */
+/** Whether Hob accepts messages. */
 export interface AliveAnswer {
   ok: boolean;
 }
 
-/** A call that an app's page makes. */
+/** A tool call made by an app's page. */
 export interface AppCall {
   version: number;
   tool: string;
@@ -86,7 +86,7 @@ export interface AuditAnswer {
   hash: string;
 }
 
-/** Entries, the newest last. */
+/** Audit entries, newest last. */
 export interface AuditsAnswer {
   entries: AuditAnswer[];
 }
@@ -97,21 +97,21 @@ export interface BranchesAnswer {
   current: string;
 }
 
-/** A call of a tool. */
+/** A tool call. */
 export interface CallAnswer {
   id: string;
   name: string;
   arguments: string;
 }
 
-/** What becomes of a page. */
+/** A change to a page. */
 export interface CanvasChange {
   version: number;
   hidden?: boolean | null;
   scripts?: boolean | null;
 }
 
-/** One version of a page that a session shows. */
+/** One version of a canvas page. */
 export interface CanvasPageAnswer {
   id: string;
   name: string;
@@ -125,7 +125,7 @@ export interface CanvasPageAnswer {
   versions?: number[];
 }
 
-/** The pages that are shown. */
+/** Canvas pages that are shown. */
 export interface CanvasPagesAnswer {
   pages: CanvasPageAnswer[];
 }
@@ -153,7 +153,7 @@ export interface ChannelAnswer {
   undelivered: number;
 }
 
-/** Channels that run. */
+/** Running channels. */
 export interface ChannelsAnswer {
   channels: ChannelAnswer[];
 }
@@ -214,7 +214,7 @@ export interface CredentialAnswer {
   per_minute: number;
 }
 
-/** A verdict on one call. */
+/** A policy decision about one call. */
 export interface DecisionAnswer {
   tool: string;
   tier: number | null;
@@ -228,7 +228,7 @@ export interface DecisionAnswer {
   time: number;
 }
 
-/** How often what a model proposed as a fact ended so, ever. */
+/** All-time outcomes of facts proposed by a model. */
 export interface DecisionFigures {
   approved: number;
   rejected: number;
@@ -241,7 +241,7 @@ export interface DecisionFigures {
   ask: number;
 }
 
-/** Verdicts in order. */
+/** Policy decisions in order. */
 export interface DecisionsAnswer {
   policy_decisions: DecisionAnswer[];
 }
@@ -272,7 +272,7 @@ export interface DoctorAnswer {
   skipped: SkippedAnswer[];
 }
 
-/** What a span is a part of. */
+/** An edge from a span to a part of it. */
 export interface EdgeAnswer {
   source: string;
   target: string;
@@ -310,7 +310,7 @@ export interface EmbeddingStatusAnswer {
   index: EmbeddingIndexAnswer;
 }
 
-/** Something that was said, or that a tool gave. */
+/** A message, an answer or a tool result. */
 export interface EntryAnswer {
   n: number;
   role: string;
@@ -469,7 +469,7 @@ export interface ForkSessionRequest {
   before?: number | null;
 }
 
-/** A session that goes on from another one. */
+/** A fork of a session. */
 export interface ForkedAnswer {
   session: string;
   title: string;
@@ -548,7 +548,7 @@ export interface HandedInAnswer {
   size: number;
 }
 
-/** A part of a session, oldest first. */
+/** Part of a session, oldest first. */
 export interface HistoryAnswer {
   session: string;
   entries: EntryAnswer[];
@@ -560,7 +560,7 @@ export interface IdAnswer {
   id: string;
 }
 
-/** What becomes of an identity file that was changed. */
+/** The owner's decision about a changed identity file. */
 export interface IdentityDecision {
   accept: boolean;
   hash: string;
@@ -595,7 +595,7 @@ export interface InstalledAnswer {
   detail: string;
 }
 
-/** Work that goes on as long as Hob runs. */
+/** A background job. */
 export interface JobAnswer {
   name: string;
   state: string;
@@ -603,13 +603,13 @@ export interface JobAnswer {
   problem: string | null;
 }
 
-/** A file that was left as it is. */
+/** A file that was left unchanged. */
 export interface KeptFile {
   path: string;
   reason: string;
 }
 
-/** What is known as facts, in figures. */
+/** Facts in figures. */
 export interface KnowledgeFigures {
   factsLatest: number;
   factsAccepted: number;
@@ -633,7 +633,7 @@ export interface LiftedAnswer {
   lifted: boolean;
 }
 
-/** A limit of spending. */
+/** A spending limit. */
 export interface LimitAnswer {
   key: string;
   limit_usd: number;
@@ -642,7 +642,7 @@ export interface LimitAnswer {
   left_usd: number;
 }
 
-/** Their chat. */
+/** The chat to link to a web user. */
 export interface LinkWebUserRequest {
   web_user_id: string;
   address?: string | null;
@@ -663,25 +663,25 @@ export interface LogLineAnswer {
   text: string;
 }
 
-/** One of both. */
+/** Credentials: a link's code or a token. */
 export interface Login {
   code?: string | null;
   token?: string | null;
 }
 
-/** A login. The cookie that comes with it is its other half. */
+/** A browser login; the cookie that comes with it is its other half. */
 export interface LoginAnswer {
   who: string;
   scopes: string[];
   csrf: string;
 }
 
-/** The login holds no more. */
+/** Confirms that the login is void. */
 export interface LogoutAnswer {
   valid: boolean;
 }
 
-/** Lines of the log, the newest last. */
+/** Log lines, newest last. */
 export interface LogsAnswer {
   lines: LogLineAnswer[];
 }
@@ -748,14 +748,14 @@ export interface MemoryMetricsAnswer {
   led: string;
 }
 
-/** The seed's approximations of how good memory is. */
+/** KafClaw's approximations of memory quality. */
 export interface MemoryObjectives {
   precisionProxy: number;
   recallProxy: number;
   conflictRate: number;
 }
 
-/** Settings of memory that are changed. */
+/** Changes to memory settings. */
 export interface MemorySettingsChange {
   values: Record<string, unknown>;
 }
@@ -805,7 +805,7 @@ export interface ModelProbeRequest {
   draft?: string | null;
 }
 
-/** Models by their references and the owner's names for them. */
+/** Configured models, by reference and by the owner's names for them. */
 export interface ModelsAnswer {
   models: string[];
 }
@@ -815,7 +815,7 @@ export interface NewWebUser {
   name: string;
 }
 
-/** A span as a node. */
+/** A span as a graph node. */
 export interface NodeAnswer {
   id: string;
   span_id: string;
@@ -922,13 +922,13 @@ export interface PhoneLinkAnswer {
   authority: string;
 }
 
-/** A picture that came along. */
+/** An attached image. */
 export interface PictureAnswer {
   id: string;
   media_type: string;
 }
 
-/** A piece of a part. */
+/** A piece of a prompt section. */
 export interface PieceAnswer {
   role: string;
   text: string;
@@ -936,7 +936,7 @@ export interface PieceAnswer {
   untrusted: string;
 }
 
-/** An event and its place. */
+/** An event with its position. */
 export interface PlacedEvent {
   event_id: string;
   trace_id: string;
@@ -975,7 +975,7 @@ export interface PluginAnswer {
   commands: string[];
 }
 
-/** Plug-ins. */
+/** Installed plug-ins. */
 export interface PluginsAnswer {
   plugins: PluginAnswer[];
 }
@@ -1000,7 +1000,7 @@ export interface PromptAnswer {
   limit: number;
 }
 
-/** What a model was given. */
+/** The request of a model call. */
 export interface PromptTextAnswer {
   turn: string;
   step: number;
@@ -1009,7 +1009,7 @@ export interface PromptTextAnswer {
   erased: number | null;
 }
 
-/** A model call of a turn, and whether its request can be built again. */
+/** A model call of a turn, and whether its request can be rebuilt. */
 export interface RebuiltAnswer {
   step: number;
   model: string;
@@ -1037,7 +1037,7 @@ export interface ReindexedAnswer {
   reason: string;
 }
 
-/** A turn, and the same with another model. */
+/** A turn, and its replay with another model. */
 export interface ReplayAnswer {
   turn: string;
   trace: string;
@@ -1053,7 +1053,7 @@ export interface ReplayRequest {
   model?: string | null;
 }
 
-/** What came of a turn with one model. */
+/** The outcome of a turn with one model. */
 export interface ReplaySide {
   cost_usd: number | null;
   input_tokens: number;
@@ -1066,21 +1066,21 @@ export interface ReplaySide {
   trouble: string;
 }
 
-/** A tool that a model called. */
+/** A tool call of a model. */
 export interface ReplayedCall {
   name: string;
   arguments: string;
   recorded: boolean;
 }
 
-/** Where to go. */
+/** The branch to check out. */
 export interface RepoCheckout {
   repo?: "work" | "identity" | null;
   branch?: string | null;
   create?: boolean | null;
 }
 
-/** What is committed. */
+/** What to commit. */
 export interface RepoCommit {
   repo?: "work" | "identity" | null;
   message?: string | null;
@@ -1093,7 +1093,7 @@ export interface RepoDoneAnswer {
   hash?: string;
 }
 
-/** What becomes a repository. */
+/** The folder to initialize. */
 export interface RepoInit {
   repo?: "work" | "identity" | null;
   remote_url?: string | null;
@@ -1109,7 +1109,7 @@ export interface RepoPullRequest {
   repo?: "work" | "identity" | null;
 }
 
-/** Which repository. */
+/** Selects a repository. */
 export interface RepoQuery {
   repo?: "work" | "identity" | null;
 }
@@ -1146,7 +1146,7 @@ export interface ResetLayerRequest {
   layer?: string | null;
 }
 
-/** A message that was brought back. */
+/** A retried message. */
 export interface RetriedAnswer {
   id: string;
   turn: string | null;
@@ -1154,7 +1154,7 @@ export interface RetriedAnswer {
   state: string;
 }
 
-/** Something that was said. */
+/** An entry of a conversation. */
 export interface SaidAnswer {
   role: string;
   at: number;
@@ -1188,7 +1188,7 @@ export interface SecretAnswer {
   changed: number | null;
 }
 
-/** Secrets by where they are kept. */
+/** Secrets, by where they are stored. */
 export interface SecretsAnswer {
   secrets: SecretAnswer[];
 }
@@ -1202,7 +1202,7 @@ export interface SectionAnswer {
   cached: boolean;
 }
 
-/** A part of a request, as the model was given it. */
+/** A section of a request, as the model received it. */
 export interface SectionTextAnswer {
   name: string;
   bytes: number;
@@ -1223,13 +1223,13 @@ export interface SessionAnswer {
   updated: number;
 }
 
-/** What a deleted session held. */
+/** A deleted session. */
 export interface SessionDeletedAnswer {
   session: string;
   erased: number;
 }
 
-/** A session with its spending and the last that was said. */
+/** A session with its spending and latest entries. */
 export interface SessionDetailsAnswer {
   session: string;
   title: string;
@@ -1255,7 +1255,7 @@ export interface SessionsAnswer {
   sessions: SessionAnswer[];
 }
 
-/** A setting as it is now. */
+/** The setting after the change. */
 export interface SetAnswer {
   key: string;
   value: unknown;
@@ -1271,13 +1271,13 @@ export interface SetGoalRequest {
   note?: string | null;
 }
 
-/** A setting and its value. */
+/** A setting and its new value. */
 export interface SetSettingRequest {
   key: string;
   value?: unknown;
 }
 
-/** Where tools work. */
+/** The new work repository. */
 export interface SetWorkRepoRequest {
   path: string;
 }
@@ -1297,7 +1297,7 @@ export interface SettingAnswer {
   kind: string;
 }
 
-/** Every setting. */
+/** All settings. */
 export interface SettingsAnswer {
   settings: SettingAnswer[];
 }
@@ -1343,7 +1343,7 @@ export interface SettledFactAnswer {
   after: FactAnswer[];
 }
 
-/** Whether silence holds for them. */
+/** Whether a web user's chat is exempt from silent mode. */
 export interface SilenceOverride {
   web_user_id: string;
   force_send?: boolean | null;
@@ -1355,7 +1355,7 @@ export interface SkippedAnswer {
   reason: string;
 }
 
-/** One timed part of a trace. */
+/** One timed span of a trace. */
 export interface SpanAnswer {
   id: string;
   span_id: string;
@@ -1374,7 +1374,7 @@ export interface SpanAnswer {
   metadata: Record<string, unknown>;
 }
 
-/** What was spent, on what, and what is left. */
+/** Spending by item, and the limits. */
 export interface SpendingAnswer {
   days: number;
   by: string;
@@ -1384,7 +1384,7 @@ export interface SpendingAnswer {
   limits: LimitAnswer[];
 }
 
-/** What was spent on something. */
+/** Spending on one item. */
 export interface SpentAnswer {
   key?: string;
   cost_usd: number;
@@ -1396,14 +1396,14 @@ export interface SpentAnswer {
   output_tokens: number;
 }
 
-/** What one stage of the policy said. */
+/** The answer of one stage of the policy. */
 export interface StageAnswer {
   stage: string;
   verdict: string;
   rule: string;
 }
 
-/** How Hob is. Without a token only version, mode and readiness are told; features add more by their names. */
+/** Hob's status. Without a token: only version, mode and readiness. Features add fields of their own. */
 export interface StatusAnswer {
   version: string;
   mode: string;
@@ -1464,7 +1464,7 @@ export interface TasksAnswer {
   tasks: TaskAnswer[];
 }
 
-/** How much was done. */
+/** Activity totals. */
 export interface TodayAnswer {
   turns: number;
   tools: number;
@@ -1506,7 +1506,7 @@ export interface ToolsAnswer {
   tools: ToolAnswer[];
 }
 
-/** One message's journey. */
+/** One message's trace. */
 export interface TraceAnswer {
   policy_decisions: DecisionAnswer[];
   task: TraceTaskAnswer | null;
@@ -1517,7 +1517,7 @@ export interface TraceAnswer {
   erased: number | null;
 }
 
-/** A task, with what its trace cost. */
+/** A task with the cost of its trace. */
 export interface TraceTaskAnswer {
   id: string;
   state: string;
@@ -1562,7 +1562,7 @@ export interface UndoRequest {
   preview?: boolean | null;
 }
 
-/** What was put back, or would be. */
+/** Files restored by an undo, or its preview. */
 export interface UndoneAnswer {
   turn: string;
   words: string;
@@ -1603,7 +1603,7 @@ export interface UsageAnswer {
   cost_usd: number | null;
 }
 
-/** Whether the caller is known. */
+/** Whether the caller is authenticated. */
 export interface VerifiedAnswer {
   valid: boolean;
   auth_required: boolean;
@@ -1611,14 +1611,14 @@ export interface VerifiedAnswer {
   scopes?: string[];
 }
 
-/** A page of a plug-in. */
+/** A plug-in's page. */
 export interface ViewAnswer {
   name: string;
   title: string;
   asks: string[];
 }
 
-/** Pages of plug-ins. */
+/** Plug-in pages. */
 export interface ViewsAnswer {
   views: ViewAnswer[];
 }
@@ -1630,7 +1630,7 @@ export interface WaitingAnswer {
   observations: number;
 }
 
-/** A message of somebody who writes in the browser. */
+/** A web user's message. */
 export interface WebChatRequest {
   message?: string | null;
   session?: string | null;
@@ -1642,7 +1642,7 @@ export interface WebChatRequest {
   web_user_id?: string | null;
 }
 
-/** Somebody who writes in the browser. */
+/** A person who writes in the browser. */
 export interface WebUserAnswer {
   id: string;
   web_user_id: string;
@@ -1654,7 +1654,7 @@ export interface WebUserAnswer {
   session: string;
 }
 
-/** Everybody who writes in the browser. */
+/** All web users. */
 export interface WebUsersAnswer {
   web_users: WebUserAnswer[];
 }
