@@ -1,4 +1,4 @@
-"""Words for tests about prompts."""
+"""Helpers for tests about prompts."""
 
 from collections.abc import Sequence
 
@@ -22,7 +22,7 @@ START = ManualClock().now().timestamp()
 
 
 class Files:
-    """Identity files that tests write down."""
+    """Identity files given by the test."""
 
     def __init__(self, **texts: str) -> None:
         self.files = tuple(BootstrapFile(f"{name}.md", text, "") for name, text in texts.items())

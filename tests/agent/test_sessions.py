@@ -1,4 +1,4 @@
-"""Which conversation a message belongs to, and when it begins afresh."""
+"""Which session a message belongs to, and when a session is reset."""
 
 from dataclasses import replace
 from datetime import UTC, datetime

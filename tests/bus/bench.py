@@ -27,18 +27,18 @@ from tests.bus.scripts import ChatRouting, OpenDoor, Script, ScriptedTurns, Tabl
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """One run of the bus."""
+    """One process of the bus."""
 
     store: Store
     bus: Bus
     turns: ScriptedTurns
 
     async def say(self, text: str, chat: str = "chat", *, key: str = "", channel: str = "memory") -> Accepted:
-        """The owner says something in a chat, which is a session of its own."""
+        """The owner writes in a chat, which is a session of its own."""
         return await self.bus.accept(message(text, key=key, channel=channel, chat=chat))
 
     async def outcome(self, accepted: Accepted) -> Result:
-        """What became of the message, once that is settled. Raises TimeoutError after ten seconds."""
+        """Return the message's result once it is settled. Raises TimeoutError after ten seconds."""
         with self.bus.hub.subscribe() as notices:
             async with asyncio.timeout(10):
                 while True:
@@ -48,7 +48,7 @@ class Bench:
                     await anext(notices)
 
     async def replies(self, *accepted: Accepted) -> list[str]:
-        """The replies to these messages."""
+        """Return the replies to these messages."""
         return [(await self.outcome(one)).reply for one in accepted]
 
     async def crash(self) -> None:
@@ -70,7 +70,7 @@ async def open_bench(
     own_only: bool = False,
     routing: ChatRouting | None = None,
 ) -> AsyncIterator[Bench]:
-    """A run in this home, continuing what earlier runs left."""
+    """A process in this home that continues the work of earlier ones."""
     clock = clock or SystemClock()
     async with open_store(home, StoreSettings(), clock) as store:
         hub = Hub()
@@ -99,7 +99,7 @@ async def open_bench(
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    """Wait for what real threads bring about. Raises TimeoutError after ten seconds."""
+    """Wait for a condition brought about by real threads. Raises TimeoutError after ten seconds."""
     async with asyncio.timeout(10):
         while not condition():  # noqa: ASYNC110 - the condition is the test's, nobody sets an event for it
             await asyncio.sleep(0.001)

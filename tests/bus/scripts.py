@@ -1,4 +1,4 @@
-"""Twins of what the bus asks for: turns that do as a test says, commands from a table, an open door."""
+"""Twins of the bus's ports: scripted turns, commands from a table, an admission that admits everybody."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -21,8 +21,8 @@ Answering = Callable[[Inbound, SessionKey], Awaitable[str]]
 class ScriptedTurns:
     """Implements `Turns`. The first word of a turn's first message chooses its script; without one it is echoed.
 
-    `begun` and `ended` tell what ran in which order, `most` how many ran at once, and `overlaps` names sessions in
-    which two turns ran at the same time, which must never happen.
+    `begun` and `ended` record what ran in which order, `maximum` how many turns ran at once, and `overlaps` the
+    sessions in which two turns ran at the same time, which must never happen.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class ScriptedTurns:
 
     @property
     def active(self) -> int:
-        """How many run now."""
+        """Number of running turns."""
         return len(self._active)
 
     async def run(self, turn: Turn, control: Control) -> Outcome:
@@ -60,7 +60,7 @@ class ScriptedTurns:
             self._active.pop(turn.session, None)
 
     async def echo(self, turn: Turn) -> Outcome:
-        """Answer with what was said."""
+        """Answer with the message's text."""
         return await self.finish(turn, " + ".join(inbound.text for inbound in turn.inbounds))
 
     async def finish(
@@ -117,7 +117,7 @@ class ChatRouting:
 
 
 class OpenDoor:
-    """Implements `Admission`: everybody is the owner, but those whose id was shut out."""
+    """Implements `Admission`: everybody is the owner, except ids that were blocked."""
 
     def __init__(self, *shut_out: str) -> None:
         self.shut_out = frozenset(shut_out)

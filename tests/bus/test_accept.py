@@ -1,4 +1,4 @@
-"""Accept: who may come in, exactly once, and durable or not at all."""
+"""Accepting messages: admission, exactly once, and durably or not at all."""
 
 import asyncio
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Debounce: texts that follow each other closely are one message."""
+"""Debounce: texts in quick succession form one message."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +19,7 @@ SETTINGS = BusSettings(debounce_by_channel={"memory": 2.0})
 
 
 async def wait_until_it_rests(bench: Bench, clock: ManualClock) -> None:
-    """Until the session queue has seen what was said and sleeps on the clock."""
+    """Wait until the session queue has seen the messages and sleeps on the clock."""
 
     def rests() -> bool:
         session_queues = bench.bus.session_queues._queues.values()

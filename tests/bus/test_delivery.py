@@ -1,4 +1,4 @@
-"""Delivery: in order per chat, at least once, and never more often than its channel allows."""
+"""Delivery: in order within a chat, at least once, and limited to the channel's pace."""
 
 import asyncio
 from pathlib import Path
@@ -37,7 +37,7 @@ async def state(bench: Bench, id: str) -> OutboxState | None:
 
 
 class StuckChannel(MemoryChannel):
-    """Some chats hang, or break in a way no channel should."""
+    """A channel in which some chats hang, or fail in a way no channel should."""
 
     def __init__(self, repeats: Repeats = Repeats.SHOWN_ONCE, **stuck: Exception | None) -> None:
         super().__init__(repeats=repeats)

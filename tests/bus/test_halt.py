@@ -1,4 +1,4 @@
-"""Stopping everything: what runs, waits or is parked ends; what is self-made is held over restarts until lifted."""
+"""Stopping everything: all work ends, and autonomous work is held across restarts until lifted."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Which waiting messages make one turn."""
+"""Which waiting messages form one turn."""
 
 from dataclasses import replace
 from typing import Any

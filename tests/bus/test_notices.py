@@ -1,4 +1,4 @@
-"""Live views: nobody who looks can hold up what they look at."""
+"""Live notices: no subscriber can block what it observes."""
 
 import asyncio
 

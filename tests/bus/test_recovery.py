@@ -1,4 +1,4 @@
-"""After crashes, defects, full disks and shutdowns: every accepted message still ends in exactly one outcome."""
+"""After crashes, defects, full disks and shutdowns every accepted message still has exactly one outcome."""
 
 import asyncio
 from pathlib import Path
@@ -35,7 +35,7 @@ async def forever(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome
 
 
 def dying(bench: list[Bench], died: asyncio.Event) -> Script:
-    """A script during which the process ends."""
+    """A script during which the process dies."""
 
     async def die(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
         await bench[0].crash()
@@ -46,11 +46,11 @@ def dying(bench: list[Bench], died: asyncio.Event) -> Script:
 
 
 SOON = BusSettings(suspect_seconds=0.05)
-"""What was quarantined is tried again at once."""
+"""Settings under which quarantined turns are retried at once."""
 
 
 async def run_until_death(home: Path, *say: tuple[str, str], settings: BusSettings | None = None) -> list[Accepted]:
-    """One run in which `poison` ends the process and nothing that is said here ends; what was accepted in it."""
+    """One process that `poison` kills before any other message ends; return what it accepted."""
     box: list[Bench] = []
     died = asyncio.Event()
     said = []
@@ -93,7 +93,7 @@ async def test_suspects_run_alone_one_at_a_time_and_oldest_first(tmp_path: Path)
     chats = ("one", "two", "three")
     async with open_bench(tmp_path, scripts={"slow": forever}) as bench:
         said = []
-        for chat in chats:  # each begins before the next is said: else any may be the oldest
+        for chat in chats:  # each begins before the next is sent; otherwise any may be the oldest
             said.append(await bench.say("slow", chat=chat))
             await until(lambda: bench.turns.active == len(said))
         await bench.crash()
@@ -354,7 +354,7 @@ async def test_key_repeated_during_a_claim_runs_once(tmp_path: Path) -> None:
         await claimed.wait()
         async with asyncio.TaskGroup() as group:
             again = group.create_task(bench.say("hello", key="k"))
-            for _ in range(5):  # what would not wait for the claim gets past it
+            for _ in range(5):  # a key that did not wait for the claim would get past it
                 await bench.store.inbox.counts()
             go.set()
         assert await bench.replies(first, again.result()) == ["hello", "hello"]

@@ -1,4 +1,4 @@
-"""Queues of sessions: order, one turn per session at a time, modes, stopping, parking."""
+"""Session queues: order, one turn per session at a time, modes, stopping, parking."""
 
 import asyncio
 from collections.abc import Callable
@@ -464,7 +464,7 @@ async def test_message_during_a_claim_may_join_the_turn(tmp_path: Path) -> None:
 
 
 class BrokenRouting(ChatRouting):
-    """Knows no mode for one chat, as a defect would."""
+    """A routing that fails for one chat, as a defect would."""
 
     def mode_of(self, channel: str) -> QueueMode:
         if channel == "broken":

@@ -1,4 +1,4 @@
-"""The queues over the store alone: nobody works through them, and they still stop, cancel, wake and resume."""
+"""Queues over the store alone: without workers they still stop, cancel, wake and resume."""
 
 from pathlib import Path
 

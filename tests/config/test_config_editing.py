@@ -1,4 +1,4 @@
-"""Changing one key keeps the rest of the file as it was."""
+"""Changing one key leaves the rest of the file unchanged."""
 
 import copy
 import tomllib

@@ -1,4 +1,4 @@
-"""Files that cannot be read say why."""
+"""Unreadable files are reported with the reason."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -76,7 +76,7 @@ def test_dangling_link_is_not_taken_for_a_missing_file(tmp_path: Path) -> None:
 
 @contextmanager
 def as_nobody() -> Iterator[None]:
-    """Root may read everything, so root becomes somebody else for the block."""
+    """Become another user for the block, since root may read everything."""
     if os.geteuid() != 0:
         yield
         return
@@ -88,7 +88,7 @@ def as_nobody() -> Iterator[None]:
 
 
 def test_unreadable_file_is_reported() -> None:
-    # not below pytest's own directories, which nobody else may enter
+    # not below pytest's own directories, which others may not enter
     with TemporaryDirectory(prefix="hob-") as name:
         home = Path(name)
         home.chmod(0o755)

@@ -58,7 +58,7 @@ class Web:
 
 @dataclass(frozen=True, slots=True)
 class WebPages:
-    """A section whose name begins with another's."""
+    """A section whose name begins with another section's."""
 
     port_name: str = setting("", "Name.")
     low: int = setting(1, "Low.")
@@ -330,7 +330,7 @@ def test_client_variables_of_the_how_tos_are_not_settings(tmp_path: Path) -> Non
 
 
 def test_violated_rule_names_the_variable_that_broke_it(tmp_path: Path) -> None:
-    """The line of the file was blamed, where the value did not stand."""
+    """Regression: the line of the file was blamed although the value came from elsewhere."""
     (tmp_path / "config.toml").write_text("[model]\nname = 'fake-1'\n")
     with pytest.raises(ConfigInvalid) as refused:
         load_config({"model": ModelSettings}, home=tmp_path, environ={"HOB_MODEL_BASE_URL": "no address/"})

@@ -1,4 +1,4 @@
-"""Every key that tomllib finds has a place in the text, and that key stands there."""
+"""Every key tomllib finds has a position in the text, and the key is there."""
 
 import random
 import tomllib
@@ -34,7 +34,7 @@ def key_at(text: str, position: tuple[int, int]) -> str:
 
 
 class Writer:
-    """Writes tables as TOML in all the ways there are, chosen at random."""
+    """Writes tables as TOML in all possible ways, chosen at random."""
 
     def __init__(self, chance: random.Random) -> None:
         self.chance = chance
@@ -113,7 +113,7 @@ def write(table: dict[str, Any], seed: int) -> str:
 
 
 def numbered(value: Any, counter: Iterator[int]) -> Any:
-    """Every key gets a number of its own, so that a place with the right text is the right place."""
+    """Give every key its own number, so that a position with the right text is the right position."""
     if isinstance(value, dict):
         return {f"{key}{next(counter)}": numbered(each, counter) for key, each in value.items()}
     return [numbered(each, counter) for each in value] if isinstance(value, list) else value

@@ -1,4 +1,4 @@
-"""Secrets are read when asked for, and shown by nothing."""
+"""Secrets are resolved on demand and never shown."""
 
 import json
 import os

@@ -1,10 +1,10 @@
-"""Records what a release leaves behind, for `test_releases.py`: `python -m tests.releases.record tests/releases/0.2`.
+"""Record the home of a release for `test_releases.py`: `python -m tests.releases.record tests/releases/0.2`.
 
-Run it with the release's own code and bubblewrap, before the release. It talks to the daemon as everybody does, so that
-what lies in the home is what people have. A folder that was recorded is never written again.
+Run it with the release's own code and bubblewrap, before the release. It uses the daemon as users do, so that the home
+contains what users have. A recorded folder is never rewritten.
 
-`home.tar.xz` is the whole of a user's folder: `.hob`, the workspace, a backup, and `known.json` with what the test has
-to know of it. It is recorded in `/tmp` below a name of fixed length, since Hob keeps absolute paths.
+`home.tar.xz` contains a user's whole folder: `.hob`, the workspace, a backup, and `known.json` with what the test needs
+to know. It is recorded in `/tmp` under a name of fixed length, since Hob stores absolute paths.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ level = "info"
 
 
 def call(tool: str, **arguments: Any) -> str:
-    """What makes the model call it."""
+    """Return the text that makes the model call the tool."""
     return f"CALL {tool} {json.dumps(arguments)}"
 
 
@@ -50,7 +50,7 @@ async def said(daemon: Daemon, text: str, session: str) -> dict[str, Any]:
 
 
 async def live(world: World) -> dict[str, Any]:
-    """Use Hob in every way that leaves something behind; what the test has to know of it."""
+    """Use Hob in every way that leaves data behind; return what the test needs to know."""
     known: dict[str, Any] = {}
     token = (await world.hob("token", "new", "anna", "--class", "member")).out.strip()
     async with world.serve() as daemon:
@@ -76,7 +76,7 @@ async def live(world: World) -> dict[str, Any]:
         await said(daemon, call("remember", text="Anna likes walnut cake."), "main")
         linked = await world.hob("people", "link", "telegram:5551234", "anna", "--name", "Anna")
         assert linked.status == 0, linked.err
-        await said(daemon, call("read", path="letter.txt"), "parked")  # what follows is told by a stranger's letter
+        await said(daemon, call("read", path="letter.txt"), "parked")  # the next text comes from a stranger's letter
         parked = await said(daemon, call("write", path="../AGENTS.md", content="Be brief.\n"), "parked")
         assert parked["state"] == "parked", parked
         known["parked"], known["approval"] = parked["id"], parked["approvals"][0]
@@ -91,7 +91,7 @@ async def live(world: World) -> dict[str, Any]:
 
 
 def clean(root: Path) -> None:
-    """Take out what is this machine's; what Hob cannot make again stays."""
+    """Remove files specific to this machine; what Hob cannot recreate stays."""
     with sqlite3.connect(root / "home" / "hob.db") as database:
         database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     database.close()

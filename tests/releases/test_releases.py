@@ -1,7 +1,7 @@
-"""What a release left behind opens, goes on, is restored and erased under every later one.
+"""The home of every release opens, continues, is restored and erased under every later one.
 
-Each folder beside this file is a release; `record.py` has written it and it is never edited. Nothing here but the
-command line and the API is used, as people do.
+Each folder beside this file is a release; `record.py` wrote it and it is never edited. The tests use only the command
+line and the API, as people do.
 """
 
 import hashlib
@@ -30,7 +30,7 @@ RELEASES = sorted(file.parent.name for file in HERE.glob("*/home.tar.xz"))
 
 @dataclass(frozen=True, slots=True)
 class House:
-    """A user's folder as the release left it, and what was noted of it."""
+    """A user's folder as the release left it, and what was noted about it."""
 
     world: World
     known: dict[str, Any]
@@ -55,7 +55,7 @@ async def context(request: pytest.FixtureRequest) -> AsyncIterator[House]:
 
 
 def move(root: Path, former: str) -> None:
-    """Make the folder what it were, had it been recorded here. The paths have one length, so that no file is torn."""
+    """Make the folder what it were if recorded here. The paths have the same length, so that no file is damaged."""
     assert len(str(root)) == len(former)
     for file in root.rglob("*"):
         if file.is_file() and former.encode() in (data := file.read_bytes()):
@@ -66,7 +66,7 @@ def move(root: Path, former: str) -> None:
 
 
 def wait_again(database: Path) -> None:
-    """What was asked in the recording is asked now: an approval expires after a day, and the recording is older."""
+    """Move the recorded questions to now: an approval expires after a day, and the recording is older."""
     connection = apsw.Connection(str(database))
     connection.execute("UPDATE approvals SET asked = ?, expires = ?", (time.time(), time.time() + 86_400))
     connection.execute("UPDATE turns SET wake_at = ? WHERE wake_at IS NOT NULL", (time.time() + 86_400,))
@@ -102,7 +102,7 @@ async def test_conversation_continues_with_its_history_memories_and_note(context
         assert "You said: hello" in asked
         assert "The shed is painted by Friday." in asked
         assert "Fitz" in await told(daemon, call("recall", query="cat of the house"), "main")
-        # the group of tools that the session has opened is open
+        # the tool group the session has opened is open
         assert "group" not in await told(daemon, call("update_working_memory", content="done"), "main")
 
 

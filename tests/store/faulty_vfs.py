@@ -1,8 +1,8 @@
 """A disk that fails and forgets on demand, as a layer under SQLite.
 
-What a file gets is written through, with an undo record until its next sync. When the power goes, everything fails;
-when it comes back, each file is as it was at its last sync, plus any part of what was written since: none of it, or a
-random choice with torn pages, which is what real disks do.
+Writes go through to the file, with an undo record until its next sync. When the power goes, everything fails; when it
+returns, each file is as at its last sync, plus any part of what was written since: nothing, or a random choice with
+torn pages, as on real disks.
 """
 
 import threading
@@ -33,7 +33,7 @@ class _Change:
 
 @dataclass(slots=True)
 class _Platter:
-    """What the disk and its open files share. `unsynced` and `left` are used with the lock held."""
+    """State shared by the disk and its open files. `unsynced` and `left` are used with the lock held."""
 
     lock: threading.RLock = field(default_factory=threading.RLock)
     unsynced: dict[str, list[_Change]] = field(default_factory=dict)
@@ -44,7 +44,7 @@ class _Platter:
     operations: int = 0
 
     def begin(self, operation: str) -> None:
-        """One more write, truncation or sync; raises as it was told to."""
+        """Count one more write, truncation or sync; raise if told to."""
         if self.left is not None:
             self.powered = self.powered and self.left > 0
             self.left -= 1
@@ -77,7 +77,7 @@ class FaultyDisk(apsw.VFS):
         super().__init__(self.name, "")
 
     def close(self) -> None:
-        """Take it out of SQLite."""
+        """Unregister it from SQLite."""
         self.unregister()
 
     @property
@@ -87,24 +87,24 @@ class FaultyDisk(apsw.VFS):
 
     @property
     def operations(self) -> int:
-        """Writes, truncations and syncs so far."""
+        """Number of writes, truncations and syncs so far."""
         return self._platter.operations
 
     def fail(self, fault: str | None) -> None:
-        """From now on every write fails with `full` or `io`, or every sync with `sync`; None heals the disk."""
+        """Make every write fail with `full` or `io`, or every sync with `sync`; None heals the disk."""
         self._platter.fault = fault
 
     def cut_power_after(self, operations: int) -> None:
-        """Let the power go when this many more writes, truncations and syncs have been done."""
+        """Cut the power after this many more writes, truncations and syncs."""
         with self._platter.lock:
             self._platter.left = operations
 
     def cut_power(self) -> None:
-        """From now on everything fails."""
+        """Make everything fail from now on."""
         self._platter.powered = False
 
     def restore_power(self, choice: Random | None = None) -> None:
-        """Give every file the content that it kept: what was synced, and what `choice` picks from the rest.
+        """Give every file the content it kept: what was synced, and what `choice` picks from the rest.
 
         All connections must have been closed.
         """
@@ -131,7 +131,7 @@ class FaultyDisk(apsw.VFS):
     def excepthook(
         self, etype: type[BaseException] | None, evalue: BaseException | None, etraceback: TracebackType | None
     ) -> bool:
-        """Our own failures are meant; SQLite has been told."""
+        """Ignore our own intended failures; SQLite has been told."""
         return False
 
 
@@ -165,7 +165,7 @@ class _File(apsw.VFSFile):
             super().xTruncate(newsize)
 
     def xSync(self, flags: int) -> None:  # noqa: N802 - SQLite's name
-        # No real sync: what this disk has confirmed is what its own power cuts leave.
+        # No real sync: only this disk's own power cuts matter.
         with self._platter.lock:
             self._platter.begin("sync")
             self._platter.unsynced.pop(self._name, None)
@@ -176,7 +176,7 @@ class _File(apsw.VFSFile):
         return False
 
     def _remember(self, change: _Change) -> None:
-        if self._name:  # a temporary file has none, and no one looks for it after a power cut
+        if self._name:  # a temporary file has none, and is not needed after a power cut
             self._platter.unsynced.setdefault(self._name, []).append(change)
 
 

@@ -1,4 +1,4 @@
-"""Questions, what they are bound to, and leave for more than one use."""
+"""Questions for approval, what they are bound to, and grants."""
 
 from collections.abc import AsyncIterator
 from dataclasses import replace

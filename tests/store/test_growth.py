@@ -1,4 +1,4 @@
-"""What a turn costs the database does not depend on what was said before: counted in steps of SQLite's machine."""
+"""The database cost of a turn does not depend on the history: counted in SQLite virtual machine steps."""
 
 from collections.abc import Iterator
 
@@ -17,7 +17,7 @@ SESSION = SessionKey("memory:chat")
 
 @pytest.fixture
 def count() -> Iterator[list[int]]:
-    """Its one number grows with every ten steps of any connection that is opened from now on."""
+    """A counter that grows with every ten steps of any connection opened from now on."""
     counted = [0]
 
     def step() -> bool:

@@ -1,4 +1,4 @@
-"""Past messages of other assistants: history, and nothing but history."""
+"""Imported messages of other assistants are history and nothing else."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence

@@ -1,4 +1,4 @@
-"""People, their addresses, and who asked to be let in."""
+"""People, their addresses, and pairing requests."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What features without tables of their own keep goes where everything goes: backups, erasing, retention."""
+"""Records of features without their own tables are covered by backups, erasure and retention."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Facts are kept as they were; spending adds up."""
+"""Events are immutable; spending adds up."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""What a call took is counted when it is over, whatever came of it, before the next one is made."""
+"""Every attempt is charged when it ends, before the next one starts."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -40,7 +40,7 @@ WORST = 2_000  # a thousand tokens of answer
 
 
 class Stumbling(Router):
-    """Every request is preceded by these calls; `asked` counts those that came so far that they were answered."""
+    """A model whose requests are preceded by these extra calls; `asked` counts the requests it answered."""
 
     def __init__(self, *extra: ExtraCall, chain: tuple[str, ...] = ("priced",)) -> None:
         super().__init__(ANSWER, ANSWER, chains={"chat": chain})
@@ -235,7 +235,8 @@ async def test_call_outside_any_turn_makes_no_further_attempt_either(bench: Turn
 
 async def test_reservation_of_a_call_takes_no_room_from_its_next_attempt(bench: TurnBench) -> None:
     model = Stumbling(failed(cost=100))
-    await outside(bench, model, SpendingSettings(daily=0.0025))  # for that attempt and its worst, not twice its worst
+    # for that attempt and its worst case, not twice its worst case
+    await outside(bench, model, SpendingSettings(daily=0.0025))
     assert (model.answered, await spent_on_summaries(bench)) == (1, 120)
 
 

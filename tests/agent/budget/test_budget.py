@@ -1,4 +1,4 @@
-"""Limits stop money before it is spent."""
+"""Limits stop a call before the money is spent."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -39,7 +39,7 @@ def by(cls: SenderClass) -> Inbound:
 
 
 class Known:
-    """A dollar per thousand tokens of output, input is a tenth of that; and one that costs a tenth."""
+    """Prices: a dollar per thousand output tokens, a tenth of that for input; one model costs a tenth."""
 
     def max_output(self, model: str, request: ModelRequest) -> int:
         return request.max_output
@@ -85,7 +85,7 @@ async def may(budget: Budget, turn: Turn, request: ModelRequest = PRICED) -> boo
 async def test_budget_without_limits_refuses_nothing_and_knows_the_worst_case(store: Store, clock: ManualClock) -> None:
     turn = await make_turn(store, message("hi"))
     async with budget(store, clock, SpendingSettings()).reserved(turn, PRICED, 2000) as held:
-        assert held.worst == 1_250_000  # newly cached input is the dearest
+        assert held.worst == 1_250_000  # newly cached input costs most
     async with budget(store, clock, SpendingSettings()).reserved(turn, NAMELESS, 2000) as held:
         assert held.worst is None
 
@@ -192,10 +192,10 @@ async def test_call_with_several_possible_models_keeps_the_limits_of_all(store: 
     chain = replace(NAMELESS, models=("nameless", "priced"))
     limited = budget(store, clock, SpendingSettings(models={"priced": PeriodLimits(daily=1.5)}))
     async with limited.reserved(turn, chain, 0) as held:
-        assert held.worst == DOLLAR  # the dearest whose price is known
+        assert held.worst == DOLLAR  # the most expensive model of known price
         asked = ModelAsked("nameless", "h", 1, held.worst, models=chain.models)
         await store.journal.append(turn.id, [asked])
-    assert not await may(limited, turn)  # the first call may yet be answered by the model with the limit
+    assert not await may(limited, turn)  # the first call may still be answered by the model with the limit
 
 
 async def test_sender_class_has_its_own_limits(store: Store, clock: ManualClock) -> None:
@@ -293,7 +293,7 @@ async def test_budget_stops_waiting_when_patience_ends_or_waiting_cannot_help(st
 
 
 async def asleep(clock: ManualClock) -> None:
-    """Return once somebody waits for the clock."""
+    """Return once somebody waits on the clock."""
     async with asyncio.timeout(10):
         while not clock.sleepers():  # noqa: ASYNC110 - the clock tells nobody
             await asyncio.sleep(0)

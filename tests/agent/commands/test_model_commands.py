@@ -1,4 +1,4 @@
-"""`/model` and `/think` where the model chooses who answers."""
+"""`/model` and `/think` if the model chooses who answers."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from tests.agent.turn.test_model_call import Router
 
 
 class Named(Router):
-    """Implements `ChecksNames` and `HasAliases` too."""
+    """A model that also implements `ChecksNames` and `HasAliases`."""
 
     aliases: Mapping[str, str] = {"fast": "c/small"}
 
@@ -31,7 +31,7 @@ class Named(Router):
 
 
 class Compactions:
-    """That part of a `CommandOperations` which these commands use: what a compaction was asked with."""
+    """The part of `CommandOperations` these commands use; records the model of a compaction."""
 
     asked: str | None = None
     spent: Sequence[tuple[str, Spent]] = ()

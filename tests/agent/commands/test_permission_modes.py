@@ -1,4 +1,4 @@
-"""`/permission` and `/autonomy`: what a session permits, and how much it does without asking."""
+"""`/permission` and `/autonomy`: what a session permits, and how much of it without asking."""
 
 from collections.abc import AsyncIterator
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""A summary stands for old messages; whatever fails, all is as it was."""
+"""A summary replaces old messages; a failure changes nothing."""
 
 import asyncio
 import itertools
@@ -251,7 +251,7 @@ async def test_short_session_is_left_alone(store: Store) -> None:
 
 
 class Meanwhile:
-    """A model that takes its time: something else happens before it answers."""
+    """A model that takes long: something else happens before it answers."""
 
     def __init__(self, change: Callable[[], Awaitable[object]]) -> None:
         self._change = change
@@ -296,7 +296,7 @@ async def test_compaction_is_needed_beyond_its_limits(
 
 
 async def test_outline_replaces_messages_the_model_cannot_summarise(store: Store) -> None:
-    """All of up to 5,000 messages were sent twice after every few turns, and nothing came of it."""
+    """Regression: up to 5,000 messages were sent twice after every few turns, without result."""
     await keep(store, said("tx", "Keep /srv/tea/kettle.toml", "Kept."), *talk(5))
     model = ScriptedModel(otherwise="I would rather not.")
     done = await compactor(store, model).compact(SESSION, reason="messages", model="m")

@@ -1,4 +1,4 @@
-"""After a model has refused a request as too long, later ones are made to fit."""
+"""After a model rejected a request as too long, later requests fit."""
 
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
@@ -27,7 +27,7 @@ from hob.testing.toolset import FunctionTool, FunctionTools
 from hob.testing.turns import SESSION, make_turn
 from tests.agent.turn.test_driver import NoFiles, TurnBench
 
-REAL = 4_000  # tokens the server takes, far below what is configured
+REAL = 4_000  # tokens the server accepts, far below the configured limit
 TURNS = 8
 
 
@@ -62,7 +62,7 @@ def driver_of(bench: TurnBench, *, compacts: bool = True) -> Driver:
 
 
 async def costs(bench: TurnBench, driver: Driver, count: int = TURNS) -> list[int]:
-    """How many requests each of so many turns took; all of them are answered."""
+    """Return the number of requests each turn took; every turn is answered."""
     taken = []
     for number in range(count):
         before = len(bench.model.requests)
@@ -98,7 +98,7 @@ def is_too_long(request: ModelRequest) -> bool:
 
 
 def strict(request: ModelRequest) -> str:
-    """A server of 8k, as vLLM refuses: the answer that is asked for counts too."""
+    """A server of 8k tokens that rejects like vLLM: the requested answer counts too."""
     if is_too_long(request):
         raise ModelError(ModelFault.CONTEXT_OVERFLOW, "This model's maximum context length is 8192 tokens. However, …")
     if request.system == INSTRUCTIONS:
@@ -107,7 +107,7 @@ def strict(request: ModelRequest) -> str:
 
 
 async def test_model_with_8k_tokens_keeps_its_tools_and_is_summarised(bench: TurnBench) -> None:
-    """It was refused the room of a long answer for ever, whatever was cut from the prompt."""
+    """Regression: it was refused for ever, because the requested answer left no room."""
 
     async def nothing(arguments: Mapping[str, Any]) -> str:
         return "done"
@@ -149,7 +149,7 @@ async def learned(*refused: tuple[int, str], maximum: int = 128_000) -> Room:
 
 
 async def test_learned_limit_only_shrinks_and_never_below_a_thousand() -> None:
-    assert (await learned((400, ""))).prompt == 127_000  # that was not about the length
+    assert (await learned((400, ""))).prompt == 127_000  # not about the length
     assert (await learned((4_000, ""), (8_000, ""))).prompt == 3_000
     assert (await learned((4_000, ""), maximum=2_000)).prompt == 1_500
     assert (await learned(*[(1_001, "")] * 9)).prompt == 1_500

@@ -1,4 +1,4 @@
-"""What a request holds, and in which order."""
+"""The contents of a request, and their order."""
 
 import dataclasses
 from datetime import UTC, datetime
@@ -434,7 +434,7 @@ async def test_nine_tenths_of_a_request_repeat_the_previous_one(tmp_path: Path) 
         at = clock.now().timestamp()
         history += said(f"t{number}", f"question {number} about tea", "an answer of a few words", n=2 * number, at=at)
         await clock.advance(60)
-    assert sorted(shares[1:])[2] >= 0.9  # but for the two turns in which the window slides
+    assert sorted(shares[1:])[2] >= 0.9  # except for the two turns in which the window slides
 
 
 def test_token_estimates_are_too_high_rather_than_too_low() -> None:

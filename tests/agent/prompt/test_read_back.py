@@ -1,4 +1,4 @@
-"""What a stub stands for can be read back, and taints again."""
+"""The text behind a stub can be read back, and taints again."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A result that stands in the request already is named and not shown again."""
+"""A result that the request already contains is referred to and not repeated."""
 
 from hob.agent.prompt.repeats import without_repeats
 from hob.core.ids import CallId

@@ -1,4 +1,4 @@
-"""The parts of a request are found again in it, word for word."""
+"""The sections of a request are recovered from it verbatim."""
 
 import dataclasses
 

@@ -1,4 +1,4 @@
-"""What features write into prompts: trusted text as Hob's own, all else between marks."""
+"""Prompt sections of features: trusted text as Hob's own, all other text between marks."""
 
 import pytest
 
@@ -11,7 +11,7 @@ from tests.agent.prompting import WEB, Files, inbound, texts, turn
 
 
 class Found:
-    """A section of one label."""
+    """A section with one label."""
 
     name = "found"
     epoch = 0

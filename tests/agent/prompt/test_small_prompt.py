@@ -1,4 +1,4 @@
-"""What a small model is told, and how a model's own limits bound its prompt."""
+"""The prompt of a small model, and how a model's own limits bound its prompt."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -34,7 +34,7 @@ SMALL = ModelProfile(small=True)
 
 
 class Known:
-    """Profiles that tests write down."""
+    """Profiles given by the test."""
 
     def __init__(self, **profiles: ModelProfile) -> None:
         self._profiles = profiles

@@ -1,4 +1,4 @@
-"""An identity file that the owner has not accepted is material: between marks, and it taints."""
+"""An identity file the owner has not accepted is untrusted: put between marks, and it taints."""
 
 import dataclasses
 

@@ -1,4 +1,4 @@
-"""Untrusted text grows old in steps, never sooner than the settings say."""
+"""Untrusted text expires in steps, never earlier than the settings say."""
 
 from hob.agent.prompt.untrusted_expiry import age
 from hob.agent.settings import AgentSettings
@@ -11,7 +11,7 @@ ARRIVED = (130, 700, 1_555)
 
 
 def shown(now: float) -> tuple[bool, ...]:
-    """Which of the three results are shown whole."""
+    """Return which of the three results are shown in full."""
     entries: list[Entry] = []
     for place, at in enumerate(ARRIVED):
         entries += fetched(f"t{place}", "look", f"result {place}", "done", n=4 * place + 1, at=at)
@@ -27,7 +27,7 @@ def test_untrusted_round_is_shown_at_most_a_third_longer_than_configured() -> No
 
 
 def test_prompt_changes_at_whole_steps_only() -> None:
-    """Else every minute would cost the provider's prompt cache."""
+    """Otherwise every minute would invalidate the provider's prompt cache."""
     changed = [now for now in range(ARRIVED[-1], 6_000) if shown(now) != shown(now - 1)]
     assert len(changed) == len(ARRIVED)
     assert [now % STEP for now in changed] == [0, 0, 0]

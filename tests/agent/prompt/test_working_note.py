@@ -1,4 +1,4 @@
-"""A session's note to itself stands in its prompt, and an untrusted one taints no longer than what it was made from."""
+"""A session's note is in its prompt; an untrusted note taints no longer than its source."""
 
 from dataclasses import dataclass
 

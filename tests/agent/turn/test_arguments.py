@@ -1,4 +1,4 @@
-"""What models write as arguments."""
+"""Arguments as models write them."""
 
 import json
 from typing import Any
@@ -114,7 +114,7 @@ def test_nearest_names_come_first() -> None:
     ("arguments", "brief"),
     [
         ({"path": "a.md", "content": "# A"}, "a.md"),
-        ({"content": "# A", "path": "a.md"}, "a.md"),  # required ones come first, wherever they stand
+        ({"content": "# A", "path": "a.md"}, "a.md"),  # required ones come first, wherever they are
         ({"action": "open", "path": "a\n  b"}, "a b"),
         ({"tags": ["x", "y"]}, "x, y"),
         ({"lines": 3}, ""),

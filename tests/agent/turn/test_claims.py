@@ -1,4 +1,4 @@
-"""Claims without a receipt are found, and plain talk is left alone."""
+"""Unbacked claims are found, and harmless replies are left alone."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Turns performed with the real store, the real prompt and a scripted model."""
+"""Turns with the real store, the real prompt and a scripted model."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -152,7 +152,7 @@ async def test_model_failure_is_reported_and_never_stored_as_an_answer(bench: Tu
     assert (result.kind, result.reason) == (OutboundKind.ERROR, fault.value)
     note = NOT_ANSWERED.format(reason=FAULT_WORDS[fault.value])
     shown = {
-        ModelFault.FILTERED: [f"user: {note}"],  # the same words would be filtered again
+        ModelFault.FILTERED: [f"user: {note}"],  # the same text would be filtered again
         ModelFault.BAD_REQUEST: [f"user: hi\n\n{note}"],
     }
     assert await bench.said() == shown.get(fault, ["user: hi", f"user: {note}"])
@@ -374,7 +374,7 @@ async def test_turn_finishes_exactly_once_wherever_a_stop_occurs(bench: TurnBenc
 
 
 async def test_full_disk_at_the_end_loses_no_answer(bench: TurnBench, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The answer was paid for: it is told when the disk has room again, and the model is not asked twice."""
+    """The answer was paid for: it is sent when the disk has room again, without asking the model twice."""
     turn = await make_turn(bench.store, message("hi"))
     parts = bench.parts("Precious.")
     journal = Flaky(bench.store)
@@ -490,7 +490,7 @@ async def until_asked(bench: TurnBench) -> None:
 
 
 async def test_call_without_a_result_gets_one_before_the_next_request(bench: TurnBench) -> None:
-    """What was held back for the first request stayed so when its call was refused: the second found no room."""
+    """Regression: the reservation of a refused call stayed, and the second request found no room."""
     turn = await make_turn(bench.store, message("hi"))
     refused = ModelReply("", calls=(ToolCall(CallId("c1"), "no_such_tool", "{}"),), usage=Usage(10, 10))
     settings = AgentSettings(patience_seconds=0)

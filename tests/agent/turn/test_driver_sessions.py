@@ -1,4 +1,4 @@
-"""What a turn does to its session: silence, beginning afresh, what is done afterwards."""
+"""Effects of a turn on its session: silence, reset, follow-up work."""
 
 import asyncio
 from collections.abc import AsyncIterator, Coroutine
@@ -67,7 +67,7 @@ async def test_outcome_notice_names_all_messages_that_share_it(bench: TurnBench)
     late = message("and this")
     await put_message(bench.store, late)
     bench.control.waiting.add(late.id)
-    # a tool that is not there makes a second round, before which the message joins
+    # a tool that does not exist makes a second round, before which the message joins
     await Driver(bench.parts(calls(("nothing", "{}")), "done")).run(turn, bench.control)
     settled = bench.notices.of(Settled)[-1]
     assert isinstance(settled, Settled)
@@ -102,7 +102,7 @@ async def test_compaction_stops_before_exceeding_the_limit(bench: TurnBench) -> 
 
 
 class Naming(ScriptedModel):
-    """A server that has one model, and tells its name unless it is broken."""
+    """A server that has one model, and names it unless it is broken."""
 
     broken: ModelError | None = None
 
@@ -168,7 +168,7 @@ async def test_owner_is_told_once_that_no_model_can_summarise(bench: TurnBench) 
 
 
 async def test_message_during_a_hanging_request_makes_a_new_one(bench: TurnBench) -> None:
-    """It waited for the two minutes after which a silent model is given up, and was then answered by nobody."""
+    """Regression: the message waited for the two-minute idle limit and was then answered by nobody."""
     turn = await make_turn(bench.store, message("hi"))
     late = message("are you there?")
     async with asyncio.TaskGroup() as group:
@@ -187,7 +187,7 @@ async def test_message_during_a_hanging_request_makes_a_new_one(bench: TurnBench
 
 
 async def test_sender_of_a_message_behind_a_hanging_request_is_told_at_once(bench: TurnBench) -> None:
-    """In other queue modes than `steer` it waited for two minutes without a word."""
+    """Regression: in other queue modes than `steer` its sender heard nothing for two minutes."""
     turn = await make_turn(bench.store, message("hi"))
     late = message("are you there?")
     async with asyncio.TaskGroup() as group:

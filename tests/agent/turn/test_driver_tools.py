@@ -1,4 +1,4 @@
-"""Tool calls in turns performed with the real store and a scripted model."""
+"""Tool calls in turns with the real store and a scripted model."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -426,7 +426,7 @@ class Strict:
 
 
 class Desktop:
-    """Implements `Approvals`, and `Judge` as one who heeds what they say."""
+    """Implements `Approvals`, and a `Judge` that follows their answers."""
 
     allowed: bool | None = None
 
@@ -457,7 +457,7 @@ async def test_call_that_needs_approval_parks_the_turn_until_the_owner_answers(b
     parts = bench.parts((tool("pay", noon),), calls(("pay", "{}")), "Well.")
     owner = Desktop()
     driver = Driver(replace(parts, judge=owner, approvals=owner))
-    for _ in range(2):  # woken for nothing it waits on
+    for _ in range(2):  # woken without the event it waits for
         parked = await driver.run(turn, bench.control)
         assert isinstance(parked, Parked)
         assert (parked.on, parked.question) == (WaitsFor.APPROVAL, "May it be? approve:a_c1")
@@ -473,7 +473,7 @@ async def test_question_is_answered_by_the_next_message(bench: TurnBench) -> Non
     parked = await driver.run(turn, bench.control)
     assert isinstance(parked, Parked)
     assert (parked.on, parked.question) == (WaitsFor.ANSWER, "Which colour?")
-    assert "colour" not in parked.line  # the model's words stay out of what is Hob's
+    assert "colour" not in parked.line  # the model's words stay out of Hob's line
     answer = message("Red.")
     assert await driver.run(replace(turn, joined=(answer,)), bench.control) == Finished(TurnState.DONE)
     heard = [step for step in await bench.store.journal.load_steps(turn.id) if isinstance(step, UserAnswered)]
@@ -498,7 +498,7 @@ async def test_call_that_asks_is_repeated_with_the_answer_and_judged_once(bench:
     parked = await driver.run(turn, bench.control)
     assert isinstance(parked, Parked)
     assert parked.question == "Sure?"
-    owner.allowed = None  # would be asked once more if it were judged again
+    owner.allowed = None  # it would be asked again if it were judged again
     finished = await driver.run(replace(turn, joined=(message("Yes."),)), bench.control)
     assert finished == Finished(TurnState.DONE)
     assert asked == [{"name": "tea"}] * 2
@@ -576,7 +576,7 @@ class Forgetful:
 
 
 async def test_full_disk_after_a_call_does_not_make_hob_forget_the_call(bench: TurnBench) -> None:
-    """The call was made and its receipt could not be written: it is written later, and the call not made again."""
+    """The call was made but its result could not be written: it is written later, and the call is not repeated."""
 
     async def pay(_: Mapping[str, Any]) -> str:
         journal.full = True
@@ -605,7 +605,7 @@ async def test_call_whose_intent_was_not_written_runs_once_the_disk_has_room(ben
     journal.refused = None
     assert await driver.run(turn, bench.control) == Finished(TurnState.DONE)
     assert [step.status for step in await bench.received(turn)] == ["ok"]
-    assert len(bench.model.requests) == 2  # the answer that was paid for was kept
+    assert len(bench.model.requests) == 2  # the paid answer was kept
 
 
 async def test_retries_on_a_full_disk_reserve_no_calls_that_were_never_made(bench: TurnBench) -> None:
@@ -642,7 +642,7 @@ async def test_unwritten_result_survives_a_run_that_cannot_begin(bench: TurnBenc
 async def test_unwritten_results_are_kept_for_a_bounded_number_of_turns(
     bench: TurnBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Others may end such a turn, and nobody runs it again: it must not stay in memory for ever."""
+    """Such a turn may be ended otherwise and never run again, so it must not stay in memory for ever."""
     monkeypatch.setattr("hob.agent.turn.driver._UNSAVED_TURNS", 1)
 
     async def pay(_: Mapping[str, Any]) -> str:

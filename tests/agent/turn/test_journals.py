@@ -1,7 +1,7 @@
-"""Journals that released versions wrote are read and gone on from for ever.
+"""Journals written by released versions can always be read and resumed.
 
-Each file is one turn: a line per step, as stored, with what was decided after it. Never edit one; a release adds its
-own (`record` writes the lines).
+Each file is one turn: a line per step as stored, with the decision after it. Never edit one; each release adds its own
+(`record` writes the lines).
 """
 
 import json
@@ -26,7 +26,7 @@ def begin(file: Path) -> FoldedTurn:
 
 
 def trace(command: Command) -> str:
-    """The command without its words, which may get better."""
+    """Return the command without its wording, which may improve."""
     match command:
         case AskModel(not_before):
             return "ask" if not_before is None else f"ask at {not_before:.0f}"
@@ -69,7 +69,7 @@ def test_every_field_of_a_recorded_journal_round_trips(file: Path) -> None:
 
 
 def covers(now: Any, then: Any) -> bool:
-    """Whether all that stood there stands there still; fields that came later may stand beside it."""
+    """Whether everything recorded is still there; later fields may have been added."""
     match then:
         case dict():
             return isinstance(now, dict) and all(key in now and covers(now[key], each) for key, each in then.items())

@@ -1,4 +1,4 @@
-"""Does the model go in circles?"""
+"""Detection of repeated calls."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A model that chooses who answers, what it remarks, and what it wants back."""
+"""A model that chooses who answers, its remarks, and continuations."""
 
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
@@ -48,7 +48,7 @@ LINE = say(Sentence.STAND_IN_OVERLOAD, model="a/one", other="b/two")
 
 
 class Router(ScriptedModel):
-    """Implements `Routes` too: `chains` by the name or else the task of a request, `on_route` is remarked there."""
+    """A `Routes` implementation: `chains` by the name or else the task of a request, with the remarks `on_route`."""
 
     def __init__(self, *script: Line, chains: Mapping[str, tuple[str, ...]] | None = None) -> None:
         super().__init__(*script)

@@ -1,4 +1,4 @@
-"""A running turn's journal, when writes are cut short or fail."""
+"""The journal of a running turn when writes are interrupted or fail."""
 
 import asyncio
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ ONE, TWO = Noted("one"), Noted("two")
 
 
 class Unheard(StoredJournal):
-    """The first write is durable, but its caller never learns that."""
+    """A journal whose first write is durable, although its caller never learns that."""
 
     def __init__(self, inner: StoredJournal) -> None:
         self.__dict__.update(inner.__dict__)

@@ -1,4 +1,4 @@
-"""The turn without I/O; a test reads like the journal of a turn."""
+"""The turn without I/O; a test reads like a turn's journal."""
 
 import pytest
 from hypothesis import given
@@ -150,7 +150,7 @@ def test_open_approval_parks_and_its_answer_decides() -> None:
 def test_question_to_the_user_parks_and_the_answer_is_the_calls_result() -> None:
     asked = (ASKED, replied(PAY), UserAsked(PAY.id, "How much?"))
     parked = next_after(*asked)
-    # other turns of the session read the line as Hob's own: the model's question does not belong there
+    # other turns of the session read the line as Hob's own, so it must not contain the model's question
     assert parked == Park(WaitsFor.ANSWER, "waits for an answer (t_1)")
     assert next_after(*asked, UserAnswered(PAY.id, InboundId("m_2"), "Ten.", OWNER_LABEL)) == AskModel()
 
@@ -246,7 +246,7 @@ ANY_STEP: st.SearchStrategy[Step] = st.one_of(
 
 @given(st.lists(ANY_STEP, max_size=12), st.booleans())
 def test_turn_terminates_whatever_was_journalled(steps: list[Step], background: bool) -> None:
-    """From any journal, however odd: performing what is decided ends in words or in waiting for somebody."""
+    """From any journal, however odd, performing the commands ends with an answer or a park."""
     state = after(*steps, begin=FoldedTurn(TurnId("t"), background=background))
     for _ in range(200):
         command = decide(state, RULES)
@@ -258,7 +258,7 @@ def test_turn_terminates_whatever_was_journalled(steps: list[Step], background: 
 
 
 def performed(command: Command) -> tuple[Step, ...]:
-    """What a driver would journal, with a model that always wants one more call."""
+    """Return the steps a driver would journal, with a model that always makes another call."""
     match command:
         case AskModel():
             return (ASKED, replied(PAY))

@@ -1,4 +1,4 @@
-"""Killed at each boundary, started again: nothing is lost, nothing done or shown twice, and nobody writes again."""
+"""Killed at each boundary and restarted: nothing is lost, done twice or shown twice, and nobody writes again."""
 
 import asyncio
 import time
@@ -11,15 +11,16 @@ from hob.testing.model_server import Reply
 from tests.journeys.world import LOST, Daemon, World, kinds_of, until
 
 SECONDS = 3.0
-"""After so long the answer must be there, counted from when the daemon says that it is ready: how long a start takes
-is the benchmarks' concern, and depends on what else the machine does."""
+"""Time limit for the answer, counted from when the daemon reports that it is ready: the benchmarks measure how long a
+start takes, which depends on the machine's load.
+"""
 
 PLAIN = ["accepted", "claimed", "model_asked", "mid_stream", "finished", "outbox_written"]
 UNKNOWN = "Whether it took effect is unknown"
 
 
 async def killed(world: World, boundary: str, text: str) -> str | None:
-    """Send a message to a daemon that dies at this boundary; the message's id if it was acknowledged."""
+    """Send a message to a daemon that dies at this boundary; return the message's id if it was acknowledged."""
     id = None
     async with world.harness(boundary) as daemon:
         try:
@@ -32,7 +33,7 @@ async def killed(world: World, boundary: str, text: str) -> str | None:
 
 
 async def outcome(daemon: Daemon, began: float) -> dict[str, Any]:
-    """What became of the only message, without anybody writing again."""
+    """Return the result of the only message, without anybody writing again."""
     (task,) = (await daemon.ask("/tasks", all=1))["tasks"]
     view = await daemon.get(task["id"], wait=SECONDS)
     assert view["state"] == "done", view
@@ -41,7 +42,7 @@ async def outcome(daemon: Daemon, began: float) -> dict[str, Any]:
 
 
 async def agree(daemon: Daemon, id: str, trace: str) -> Counter[str]:
-    """Timeline and tasks tell the same story of one message, and it has one beginning and one end; its events."""
+    """Check that timeline and tasks agree on one message with one beginning and one end; return its events."""
     (task,) = (await daemon.ask("/tasks", all=1))["tasks"]
     assert (task["id"], task["state"], task["trace_id"]) == (id, "done", trace)
     kinds = kinds_of((await daemon.ask("/timeline", trace=trace))["events"])
@@ -50,7 +51,7 @@ async def agree(daemon: Daemon, id: str, trace: str) -> Counter[str]:
 
 
 async def revived(world: World, id: str | None, text: str) -> dict[str, Any]:
-    """Start again; check that the answer comes by itself, by its id and by the same key."""
+    """Restart; check that the answer arrives by itself, by id and by the same key."""
     async with world.harness() as daemon:
         view = await outcome(daemon, time.monotonic())
         assert id in {None, view["id"]}
@@ -119,7 +120,7 @@ async def test_platform_with_idempotency_keys_shows_the_answer_once(world: World
 
 
 async def agree_when_delivered(daemon: Daemon, view: dict[str, Any]) -> Counter[str]:
-    """The same, once the delivery is noted."""
+    """The same, once the delivery is recorded."""
     async with asyncio.timeout(5):
         while True:
             kinds = await agree(daemon, view["id"], view["trace_id"])
@@ -140,7 +141,7 @@ async def test_message_that_makes_progress_is_not_quarantined(world: World) -> N
 
 
 async def test_message_that_joined_from_another_chat_is_answered_after_a_kill(world: World) -> None:
-    # The addresses of those who joined used to be known to the process alone.
+    # Regression: the addresses of joined messages were known only to the process.
     async with world.harness():
         await world.say("good day", "first", "anna")
         await until(lambda: world.shown("anna"))

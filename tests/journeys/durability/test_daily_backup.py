@@ -1,4 +1,4 @@
-"""The daemon backs itself up each day; kill -9 in the middle leaves nothing that passes for a backup."""
+"""The daemon makes a backup each day; kill -9 in the middle leaves nothing that could pass for one."""
 
 import asyncio
 import json
@@ -17,7 +17,7 @@ from tests.journeys.world import World, open_world, until
 
 @pytest.fixture
 async def world() -> AsyncIterator[World]:
-    """A home that was in use for long, with so much in it that a backup takes its time."""
+    """A home with so much data that a backup takes a while."""
     async with open_world() as opened:
         async with open_store(opened.home, StoreSettings(), SystemClock()) as store:
             for _ in range(30):

@@ -1,4 +1,4 @@
-"""The same key makes one turn and gets one answer: at once, later, and after a restart."""
+"""The same key makes one turn and gets one answer: concurrently, later, and after a restart."""
 
 import asyncio
 import signal

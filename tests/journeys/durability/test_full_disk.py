@@ -1,4 +1,4 @@
-"""The disk runs full under a living daemon: it refuses, waits, and goes on by itself."""
+"""The disk fills up under a running daemon: it refuses messages, waits, and continues by itself."""
 
 import os
 import shutil
@@ -34,7 +34,7 @@ def run(*command: str) -> int:
 
 
 def fill(home: Path) -> Path:
-    """Take all the space that is left; deleting the file gives it back."""
+    """Use up all remaining space; deleting the file frees it."""
     ballast = home / "ballast"
     with ballast.open("wb", buffering=0) as out:
         for size in (65536, 4096, 512, 1):
@@ -48,7 +48,7 @@ def fill(home: Path) -> Path:
 
 
 async def write_until_refused(daemon: Daemon, prefix: str) -> list[str]:
-    """Send messages until one is refused because the disk is full; the ids of those that were acknowledged."""
+    """Send messages until one is refused because the disk is full; return the ids of the acknowledged ones."""
     ids: list[str] = []
     for n in range(200):
         response = await daemon.post(f"{prefix} {n} {'x' * 5000}", wait=0, session=f"{prefix}{n}")
@@ -105,7 +105,7 @@ async def test_daemon_killed_on_a_full_disk_continues_once_there_is_space(small:
 async def test_commands_without_a_daemon_name_the_full_disk_and_the_next_step(small: World) -> None:
     assert (await small.hob("ask", "hello")).status == 0
     ballast = fill(small.home)
-    for command, status in ((("ask", "again"), 1), (("status",), 0)):  # what only reads works all the same
+    for command, status in ((("ask", "again"), 1), (("status",), 0)):  # commands that only read still work
         said = await small.hob(*command)
         assert said.status == status
         assert str(small.home) in said.err

@@ -1,4 +1,4 @@
-"""What a killed Hob leaves running is ended by the next one, also where what should have ended it did not act."""
+"""The next start kills processes that a killed Hob left running, even if they were detached."""
 
 import contextlib
 import os
@@ -19,7 +19,7 @@ sleep 987
 
 
 def _group(leader: int) -> list[int]:
-    """The processes of this group."""
+    """Return the processes of this group."""
     found = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -48,7 +48,7 @@ async def test_next_start_kills_processes_of_a_killed_daemon(world: World, what:
     environ = {"PATH": path, "HOB_MODEL_NAME": "claude-cli"} if cli else {"PATH": path}
     async with world.serve(**environ) as daemon:
         text = "hello" if cli else 'CALL exec {"command": "sleep 987"}'
-        if not cli:  # what confines commands is found out with the first one
+        if not cli:  # the sandbox is detected with the first command
             await daemon.post('CALL exec {"command": "true"}')
             (folder / "hangs").touch()
         await daemon.accepted(text, "1")

@@ -1,4 +1,4 @@
-"""The daemon keeps its locks on the database, whatever else is done in and with its home."""
+"""The daemon keeps its locks on the database, whatever else happens in its home."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""A call that has become a task of an MCP server outlives the daemon."""
+"""A call that became a task of an MCP server outlives the daemon."""
 
 from importlib.util import find_spec
 

@@ -1,4 +1,4 @@
-"""One message that kills the daemon whenever it is worked on, among others that do not."""
+"""One message that kills the daemon whenever it runs, among others that do not."""
 
 from contextlib import suppress
 
@@ -11,7 +11,7 @@ INNOCENTS = 5
 
 
 async def send_all(world: World, daemon: Daemon, poison: str) -> tuple[str, list[str]]:
-    """Innocent messages, each in its own session, and one that is not, while they are thought about; their ids."""
+    """Send harmless messages, each in its own session, and one that is not; return their ids."""
     world.model.script.extend(Reply("too late", delay=30) for _ in range(INNOCENTS))
     innocent = [await daemon.accepted(f"hello {n}", f"key {n}", session=f"s{n}") for n in range(INNOCENTS)]
     await until(lambda: len(world.model.chats) == INNOCENTS)

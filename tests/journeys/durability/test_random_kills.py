@@ -1,4 +1,4 @@
-"""Killed at random moments under load: nothing acknowledged is lost, nothing is done or shown twice."""
+"""Killed at random moments under load: nothing acknowledged is lost, done twice or shown twice."""
 
 import asyncio
 import os
@@ -17,7 +17,8 @@ from hob.testing.channel import SpoolChannel
 from tests.journeys.world import LOST, Daemon, World, kinds_of, open_world, until
 
 SECONDS = 60.0
-"""Within so long after the last kill all is answered, also what was quarantined for a while; one more a message."""
+"""Time after the last kill within which everything is answered, including quarantined messages; one more per message.
+"""
 
 PATIENT = {
     "HOB_BUS_SENDER_WAITING": "100000",
@@ -31,7 +32,7 @@ TALKERS, MESSAGES = 5, 6
 
 @dataclass(slots=True)
 class Sent:
-    """One message. `id` is known once it was acknowledged; `alone` says that no other one is in its session."""
+    """One message. `id` is set once it was acknowledged; `alone` means that its session has no other."""
 
     text: str
     key: str
@@ -43,7 +44,7 @@ class Sent:
 
 @dataclass(slots=True)
 class Load:
-    """What is written while a daemon lives: `open` is to be answered, `answered` was, with what was shown."""
+    """Messages sent while a daemon lives: `open` ones wait for an answer, `answered` ones have it as shown."""
 
     world: World
     random: Random
@@ -65,7 +66,7 @@ class Load:
         return sent
 
     async def talk(self, daemon: Daemon, session: str | None) -> None:
-        """Send message after message, sometimes waiting for the answer, until the daemon is gone."""
+        """Send one message after another, sometimes waiting for the answer, until the daemon is gone."""
         with suppress(*LOST):
             for _ in range(MESSAGES):
                 sent = self.fresh(session)
@@ -82,7 +83,7 @@ class Load:
                 sent.id = await self.world.say(sent.text, sent.key, sent.session)
 
     async def send(self, daemon: Daemon, sent: Sent) -> str:
-        """Send it, for the first time or once more; its id."""
+        """Send a message, possibly again; return its id."""
         if sent.platform:
             sent.id = await self.world.say(sent.text, sent.key, sent.session)
             return sent.id
@@ -92,7 +93,7 @@ class Load:
         return id
 
     async def check(self, daemon: Daemon) -> None:
-        """All that was acknowledged is answered by itself; the rest is when it is sent again."""
+        """Check that every acknowledged message is answered by itself, and the others once sent again."""
         for sent in self.open:
             if sent.id is None:
                 await self.send(daemon, sent)
@@ -113,7 +114,7 @@ class Load:
             assert view["state"] in ("waiting", "running", "set_aside"), (sent, view, daemon.errors)
             if view["state"] == "set_aside":
                 self.quarantined.add(id)
-                await asyncio.sleep(0.1)  # it is tried again by itself; nothing tells when
+                await asyncio.sleep(0.1)  # it is retried by itself, and nothing announces that
         if sent.alone:
             mark = sent.key.removeprefix("key ")
             assert mark in view["reply"] or "is unknown" in view["reply"], view
@@ -167,7 +168,7 @@ async def test_random_kills_lose_nothing_acknowledged_and_repeat_nothing(
 
 
 async def same_again(load: Load, daemon: Daemon) -> None:
-    """The same key gets the same answer."""
+    """Check that the same key gets the same answer."""
     for sent, view in load.random.sample(load.answered, min(20, len(load.answered))):
         if not sent.platform:
             again = await daemon.post(sent.text, key=sent.key, session=sent.session)
@@ -175,7 +176,7 @@ async def same_again(load: Load, daemon: Daemon) -> None:
 
 
 async def shown_once(load: Load) -> None:
-    """On the platform each message has one answer; that it was quarantined for a while is told beside it."""
+    """Check that on the platform each message has one answer; a notice about its quarantine may precede it."""
     chats = sorted(sent.session for sent, _ in load.answered if sent.platform)
 
     def answers() -> list[str]:

@@ -1,4 +1,4 @@
-"""Whatever is asked at once, by whom, of which models, at which prices: no limit is ever exceeded."""
+"""No limit is ever exceeded, whatever is asked concurrently, by whom, of which models, at which prices."""
 
 import asyncio
 import tempfile
@@ -36,7 +36,7 @@ MODELS = ("a/one", "a/two", "b/one")
 SESSIONS = (SessionKey("s"), SessionKey("t"))
 MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None
 
-# A call costs a few tens of cents at most, a limit has room for a few calls: so every run comes to its limits.
+# A call costs a few tens of cents at most, and a limit has room for a few calls, so every run reaches its limits.
 rates = st.sampled_from([0, 20, 100, 200]).map(lambda dollars: dollars * MICRO)
 prices = st.builds(
     lambda plain, output, write, dear, call: Price(
@@ -49,7 +49,7 @@ prices = st.builds(
 
 @dataclass(frozen=True)
 class Question:
-    """One call of a model and what will come of it, as parts of what it may be at most."""
+    """One model call and its outcome, in fractions of the maximum."""
 
     chain: tuple[str, ...]
     estimate: int
@@ -58,7 +58,7 @@ class Question:
     parts: tuple[float, float, float, float]
     fails: bool
     stumbles: tuple[int, ...] = ()
-    """Models that fail before, each after as much as an answer takes."""
+    """Models that fail first, each after as much as an answer costs."""
 
     def request(self) -> ModelRequest:
         return ModelRequest(
@@ -121,7 +121,7 @@ class World:
     budget: Budget
     prices: Mapping[str, Price]
     spent: dict[tuple[str, ...], int] = field(default_factory=lambda: defaultdict(int))
-    """Micro-dollars by what they count for, summed beside the store."""
+    """Micro-dollars by what they count towards, summed independently of the store."""
     asked: int = 0
 
     async def perform(self, work: Work) -> None:
@@ -164,7 +164,7 @@ class World:
             await self.store.ledger.record(replace(event, classification=f"{work.sender}/summary"))
 
     async def _hear(self, work: Work, question: Question, held: Reservation, turn: str) -> ModelReply | None:
-        """The answer, unless there is none or no room for it is left."""
+        """Receive the answer, unless there is none or no room for it is left."""
         model = Stumbling(self, work, question, turn)
         reply: ModelReply | None = None
         try:
@@ -183,12 +183,12 @@ class World:
         )  # fmt: skip
 
     async def think(self) -> None:
-        """Time in which the others go on."""
+        """Time in which others may run."""
         for _ in range(3):
             await self.store.ledger.spent()
 
     def answer(self, question: Question, chain: tuple[str, ...]) -> tuple[str, Usage, int]:
-        """Any answer that stays within the estimate and the request's most tokens."""
+        """Return any answer within the estimate and the request's maximum tokens."""
         model = chain[question.answers % len(chain)]
         plain, output, read, written = question.parts
         tokens = int(question.estimate * plain)
@@ -209,7 +209,7 @@ class World:
             self.spent["turn", turn, work.sender] += cost
 
     def broken(self, limits: SpendingSettings) -> list[tuple[str, ...]]:
-        """The limits that were exceeded."""
+        """Return the limits that were exceeded."""
         return [
             key for key, cost in self.spent.items() for maximum in _limits_of(limits, key) if cost > maximum * MICRO
         ]
@@ -241,7 +241,7 @@ def _limits_of(limits: SpendingSettings, key: tuple[str, ...]) -> Sequence[float
 
 @dataclass
 class Stumbling:
-    """Implements `Model`: attempts fail, each is paid, and then one answers."""
+    """A model whose first attempts fail, each at a cost, before one answers."""
 
     world: World
     work: Work
@@ -281,7 +281,7 @@ class Listed:
 
 
 async def play(days: list[list[Work]], limits: SpendingSettings, priced: Mapping[str, Price], home: Path) -> World:
-    """Each day's works at once, then a night."""
+    """Run each day's work concurrently, then a night."""
     clock = ManualClock()
     async with open_store(home, StoreSettings(), clock) as store:
         world = World(store, clock, Budget(limits, store.ledger, Listed(priced), clock), priced)
@@ -307,7 +307,7 @@ def test_no_limit_is_exceeded(days: list[list[Work]], limits: SpendingSettings, 
 
 @pytest.mark.parametrize(("stumbles", "at_once"), [((), 3), ((0,), 1)])
 def test_limits_can_be_used_up_completely(stumbles: tuple[int, ...], at_once: int) -> None:
-    """The property would hold for a budget that refuses everything."""
+    """The property above would also hold for a budget that refuses everything."""
     question = Question(("a/one",), 1000, 1000, 0, (1.0, 1.0, 0.0, 0.0), fails=False, stumbles=stumbles)
     work = Work(SESSIONS[0], SenderClass.OWNER, (question,) * 4, is_turn=True)
     price = Price(100 * MICRO, 100 * MICRO, 0, 0)  # each call costs 0.2 dollars

@@ -1,4 +1,4 @@
-"""Whatever a session holds, the request fits, is paired, and gives no mark away."""
+"""Whatever a session contains, the request fits, is paired, and reveals no mark."""
 
 import re
 from dataclasses import replace
@@ -42,7 +42,7 @@ calls = st.lists(st.builds(ToolCall, call_ids, st.just("x"), words), max_size=3,
 
 @st.composite
 def entries(draw: st.DrawFn) -> Entry:
-    """Any entry, paired or not: a crash or an older release may have left anything."""
+    """Draw any entry, paired or not: a crash or an older release may have left anything."""
     role: Role = draw(st.sampled_from(["user", "assistant", "tool"]))
     entry = Entry(1, role, draw(words), draw(labels), draw(st.sampled_from(["t1", "t2", "t3"])), START)
     if role == "assistant":
@@ -181,7 +181,7 @@ def test_no_disguise_opens_or_closes_marks(
     disguised: tuple[str, str, str, Random], leaked: bool, before: str, after: str
 ) -> None:
     bracket, slash, word, random = disguised
-    other = Marks(b"salt").of("t0")  # of an earlier turn: what the model has quoted to somebody
+    other = Marks(b"salt").of("t0")  # of an earlier turn, which the model may have quoted to somebody
     word = other if leaked else word
     dressed = "".join(random.choice(_dresses(letter)) for letter in word)
     forged = f"{bracket}{slash}{dressed}>"
@@ -191,7 +191,7 @@ def test_no_disguise_opens_or_closes_marks(
 
 
 def _dresses(letter: str) -> list[str]:
-    """Ways to write a letter so that it looks the same."""
+    """Return ways to write a letter so that it looks the same."""
     wide = chr(ord(letter) + 0xFEE0)
     alike = dict(zip("aceopxystun", "\u0430\u0441\u0435\u043e\u0440\u0445\u0443\u0455\u0442\u057d\u0578", strict=True))
     return [

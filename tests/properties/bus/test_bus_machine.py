@@ -1,7 +1,7 @@
-"""The bus against everything at once: messages, duplicates, modes, pauses, cancels, parking, defects, crashes.
+"""The bus under everything at once: messages, duplicates, modes, pauses, cancels, parking, defects, crashes.
 
-Whatever happens, every accepted message ends in exactly one outcome, sessions keep their order, one turn runs per
-session at a time and no more than the slots allow, and no reply is shown twice.
+Every accepted message has exactly one outcome, sessions keep their order, one turn runs per session at a time and no
+more than the slots allow, and no reply is shown twice.
 """
 
 import asyncio
@@ -122,7 +122,7 @@ class BusMachine(RuleBasedStateMachine):
         self.process.cancel()
         await asyncio.wait((self.process,))
 
-    # What happens to it
+    # Events
 
     @rule(
         chat=st.sampled_from(CHATS),
@@ -201,7 +201,7 @@ class BusMachine(RuleBasedStateMachine):
 
         self.do(act())
 
-    # What must be true in the end
+    # Final invariants
 
     def teardown(self) -> None:
         try:
@@ -214,7 +214,7 @@ class BusMachine(RuleBasedStateMachine):
     async def _settle(self) -> None:
         self.gate.set()
         for chat in CHATS:
-            # Only where it is paused: it also makes the session queue look, which would hide a forgotten message.
+            # Only if it is paused: resuming also makes the queue look, which would hide a forgotten message.
             if (await self.bench.store.sessions.get(SessionKey(chat))).paused:
                 await self.bench.bus.session_queues.resume(SessionKey(chat))
         while not await self._all_settled():
@@ -245,15 +245,15 @@ class BusMachine(RuleBasedStateMachine):
         again = dict(connection.execute("SELECT retried_by, id FROM turns WHERE retried_by IS NOT NULL"))
         answered: dict[str, Any] = {}
         for session, seq, turn, state in connection.execute(sql):
-            if state in ("ready", "running", "parked"):  # tried once more by itself, after everything had ended
+            if state in ("ready", "running", "parked"):  # retried by itself after everything had ended
                 assert turn in again
                 continue
             answered[turn] = session
-            # a waiting message that is cancelled ends before those ahead of it, what is tried once more after them
+            # a cancelled waiting message ends before those ahead of it, a retried one after them
             if state != "cancelled" and turn not in again:
                 order.setdefault(session, []).append(seq)
         assert all(seqs == sorted(seqs) for seqs in order.values())
-        # Nobody is told twice: one message for every turn that ended, from whatever run.
+        # One notice for every ended turn, from whichever process.
         told = [row[0] for row in connection.execute("SELECT turn FROM outbox ORDER BY seq")]
         told = [turn for turn in told if turn not in again.values()]
         assert sorted(told) == sorted(answered)

@@ -1,4 +1,4 @@
-"""Whatever is done to a store, what the timeline says of tasks, spending and sessions is what the tables say."""
+"""Whatever happens to a store, the tables agree with the timeline about tasks, spending and sessions."""
 
 import asyncio
 import tempfile
@@ -78,7 +78,7 @@ def has(*states: TurnState) -> Callable[[Any], bool]:
 
 
 class RebuildMachine(RuleBasedStateMachine):
-    """Everything that touches the tables, in any order; the clock goes on with each step, sometimes backwards."""
+    """Rules for everything that touches the tables; the clock moves with each step, sometimes backwards."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -274,7 +274,7 @@ class RebuildMachine(RuleBasedStateMachine):
                 trace: TraceId = data.draw(st.sampled_from(self.messages)).trace
                 self.do(self.store.erasure.erase_trace(trace, "asked to"))
         except InvalidRequest:
-            pass  # it is still being worked on
+            pass  # still in progress
 
     @rule(crash=st.booleans())
     def reopen(self, crash: bool) -> None:

@@ -1,4 +1,4 @@
-"""What is stored comes back as it was."""
+"""Stored values round-trip."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""A power cut at any point of a message's life: what was acknowledged is there, and nothing is there by half."""
+"""A power cut at any point of a message's life loses nothing acknowledged and leaves nothing half-written."""
 
 import asyncio
 import tempfile
@@ -26,7 +26,7 @@ ROOM = InboxLimits()
 
 
 class Life:
-    """Lives messages through until the power goes, and notes what was acknowledged."""
+    """Runs messages through their life until the power goes, and records what was acknowledged."""
 
     def __init__(self) -> None:
         self.accepted: list[InboundId] = []
@@ -36,7 +36,7 @@ class Life:
         self.sent: set[InboundId] = set()
 
     async def run(self, store: Store, session_queue: int) -> None:
-        """Messages of one session queue, one after the other, for ever."""
+        """Process the messages of one session one after the other, for ever."""
         while True:
             inbound = message("hello")
             await self._one(store, inbound, SessionKey(f"s{session_queue}"))
@@ -93,7 +93,7 @@ async def check_one(store: Store, life: Life, id: InboundId) -> None:
 
 
 async def check_whole(store: Store) -> None:
-    """What one transaction writes is there altogether or not at all."""
+    """Check that each transaction is there entirely or not at all."""
     whole = {
         "messages without task, key or event": "SELECT count(*) FROM inbox i WHERE NOT EXISTS (SELECT 1 FROM tasks t"
         " WHERE t.id = i.id) OR NOT EXISTS (SELECT 1 FROM dedup d WHERE d.inbound = i.id) OR NOT EXISTS (SELECT 1 FROM"

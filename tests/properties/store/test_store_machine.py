@@ -1,4 +1,4 @@
-"""The store against a model of it in Python, over clean and unclean ends."""
+"""The store against a model in Python, across clean and unclean ends."""
 
 import asyncio
 import tempfile
@@ -31,7 +31,7 @@ MAX = 3
 
 @dataclass
 class Work:
-    """A turn as the model knows it."""
+    """A turn in the model."""
 
     turn: Turn
     inbounds: list[InboundId]

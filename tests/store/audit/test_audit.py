@@ -1,4 +1,4 @@
-"""The audit log: whatever is done to it behind Hob's back shows, and forgetting breaks nothing."""
+"""The audit log: tampering is detected, and erasure breaks nothing."""
 
 import asyncio
 import shutil

@@ -1,4 +1,4 @@
-"""Files of JSON lines that earlier releases kept beside the database become rows, once."""
+"""JSON-lines files of earlier releases become rows, once."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""What can be read of a damaged database becomes a backup."""
+"""The readable part of a damaged database becomes a backup."""
 
 import sqlite3
 from pathlib import Path
@@ -23,7 +23,7 @@ async def filled(home: Path, count: int) -> Path:
 
 
 def spoil(file: Path, text: bytes) -> None:
-    """Garbage in the place of the page that holds this text."""
+    """Overwrite the page that contains this text with garbage."""
     data = bytearray(file.read_bytes())
     start = data.index(text) // 4096 * 4096
     data[start : start + 4096] = b"\xa5" * 4096

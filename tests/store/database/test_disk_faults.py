@@ -117,7 +117,7 @@ async def test_store_that_cannot_be_created_raises_a_store_error(tmp_path: Path,
 
 
 async def test_faulty_disk_loses_unsynced_writes(tmp_path: Path, disk: FaultyDisk) -> None:
-    """Without syncs the same power cut loses messages: the test below could fail."""
+    """Without syncs the same power cut loses messages, so the test below can fail."""
     async with opened(tmp_path, disk) as store:
         await accept(store, message("synced"))
         await store._writer.write(lambda connection: None)
@@ -160,7 +160,7 @@ async def accept_until_dark(store: Store, acknowledged: set[str]) -> None:
 
 
 async def whole(store: Store) -> bool:
-    """Whether every message has its key, task and event, and no key, task or event is without its message."""
+    """Whether every message has its key, task and event, and none of these lacks its message."""
     sql = (
         "SELECT (SELECT count(*) FROM inbox), (SELECT count(*) FROM inbox JOIN dedup ON inbound = id),"
         " (SELECT count(*) FROM inbox JOIN tasks USING (id)), (SELECT count(*) FROM dedup),"
@@ -196,7 +196,7 @@ def small(tmp_path: Path) -> Iterator[Path]:
 
 
 def fill(place: Path) -> Path:
-    """A file that takes all the room there is."""
+    """Create a file that takes all remaining space."""
     ballast = place / "ballast"
     with ballast.open("wb", buffering=0) as file, suppress(OSError):
         while True:

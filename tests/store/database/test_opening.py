@@ -1,4 +1,4 @@
-"""Opening: new files, older and newer ones, damaged ones, unclean ends."""
+"""Opening: new, older, newer and damaged files, and unclean ends."""
 
 import asyncio
 import os
@@ -115,7 +115,7 @@ async def test_damage_found_by_the_check_stops_writing_and_the_next_start_moves_
     async with open_store(tmp_path, SETTINGS, CLOCK) as store:
         await store.abandon()
     sqlite(tmp_path, "PRAGMA wal_checkpoint(TRUNCATE)")
-    spoil(tmp_path / NAME, b"number 7 ")  # a page that opening does not look at, so that only the check can find it
+    spoil(tmp_path / NAME, b"number 7 ")  # a page that opening does not read, so that only the check can find it
     async with open_store(tmp_path, SETTINGS, CLOCK) as store:
         assert await checked(store) not in {"ok", "pending"}
         assert not store.health().writable

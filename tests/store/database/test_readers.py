@@ -1,4 +1,4 @@
-"""The reading threads: what is asked together, and what takes long."""
+"""Reader threads: simultaneous queries, and slow ones."""
 
 import asyncio
 import threading
@@ -18,7 +18,7 @@ async def store() -> AsyncIterator[Store]:
 
 
 class Slow:
-    """A query that takes until it is let go."""
+    """A query that runs until it is released."""
 
     def __init__(self) -> None:
         self.begun = threading.Event()

@@ -1,4 +1,4 @@
-"""The writing thread: groups, faults of one, cancelled callers."""
+"""The writer thread: group commits, failing jobs, cancelled callers."""
 
 import asyncio
 import threading
@@ -36,7 +36,7 @@ def put_and_break(connection: apsw.Connection) -> None:
 
 
 class Held:
-    """A job that holds the writer until it is let go, so that others queue behind it."""
+    """A job that blocks the writer until it is released, so that others queue behind it."""
 
     def __init__(self) -> None:
         self.begun = threading.Event()

@@ -1,4 +1,4 @@
-"""Forgetting: content goes everywhere, facts and tombstones stay."""
+"""Erasure: content is removed everywhere, events and tombstones stay."""
 
 import json
 from collections.abc import Collection
@@ -40,7 +40,7 @@ async def talk(store: Store, inbound: Inbound, reply: str) -> None:
 
 
 def spilled(home: Path) -> list[str]:
-    """The files of the home in which the secret can be read."""
+    """Return the files of the home that contain the secret."""
     return [path.name for path in home.rglob("*") if path.is_file() and SECRET.encode() in path.read_bytes()]
 
 

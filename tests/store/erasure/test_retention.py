@@ -1,4 +1,4 @@
-"""What is only looked back at goes when it is old; what a promise needs stays."""
+"""Old data that is only looked back at is deleted; what a promise needs stays."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -166,7 +166,7 @@ async def test_one_shot_sessions_expire_and_conversations_stay(tmp_path: Path) -
 
 
 async def test_expiring_one_turn_sessions_scans_no_table(tmp_path: Path) -> None:
-    """Each session used to read all messages: 20,000 of them cost 42 seconds a day."""
+    """Regression: each session used to read all messages; 20,000 of them cost 42 seconds a day."""
     async with open_store(tmp_path, SETTINGS, ManualClock()) as store:
         for sql, values in ((retention._PASSED, (1.0, "", 1)), (retention._SAID, {"key": "k"})):
             plan = await store.retention._readers.read(

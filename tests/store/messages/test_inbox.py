@@ -1,4 +1,4 @@
-"""Accepting: once, whole, in order, within limits."""
+"""The inbox: messages are accepted once, completely, in order and within limits."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""What is to be sent: order, states, crashes."""
+"""The outbox: order, states, crashes."""
 
 from collections.abc import AsyncIterator
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What was said, and what of it shows."""
+"""The transcript, and which part of it is shown."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -162,7 +162,7 @@ def _lengthen(connection: apsw.Connection) -> None:
 
 
 async def _steps_of_a_view(store: Store) -> int:
-    """Instructions of SQLite's machine for one view."""
+    """Return the number of SQLite virtual machine instructions of one view."""
     count = 0
 
     def tick() -> bool:

@@ -1,4 +1,4 @@
-"""Tasks, spending and sessions: compared with the timeline, and mended from it."""
+"""Tasks, spending and sessions: compared with the timeline, and rebuilt from it."""
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -226,7 +226,7 @@ async def test_task_of_a_quarantined_turn_is_quarantined(store: Store) -> None:
 async def test_message_of_a_switched_chat_is_in_its_session(store: Store) -> None:
     inbound = message("hello")
     await store.sessions.switch(inbound.origin.key(), SessionKey("garden"))
-    event = replace(event_of(inbound), session=SESSION)  # as a bus makes it that does not know of the switch
+    event = replace(event_of(inbound), session=SESSION)  # as made by a bus that does not know of the switch
     await store.inbox.accept(inbound, session=SESSION, limits=LIMITS, event=event)
     assert (await store.timeline.latest(9, SESSION)) == ()
     assert await problems(store) == []

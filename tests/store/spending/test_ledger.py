@@ -1,4 +1,4 @@
-"""Whom and what spending counts for."""
+"""Whose spending counts towards what."""
 
 from dataclasses import replace
 
@@ -47,7 +47,7 @@ async def cost(store: Store, sender: SenderClass) -> int:
 
 
 async def agrees(store: Store) -> None:
-    """What the timeline says of spending is what the tables say."""
+    """Check that the tables agree with the timeline about spending."""
     compared = await store._readers.read(compare)
     assert [line for table in compared for line in table.lines()] == []
 

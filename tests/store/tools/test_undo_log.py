@@ -1,4 +1,4 @@
-"""What turns changed, and which of them were undone, is kept as long as it may be, and no longer."""
+"""The log of changes and undos is kept as long as necessary, and no longer."""
 
 from pathlib import Path
 
@@ -37,7 +37,7 @@ async def undo(store: Store, turn: TurnId, by: str, outcome: Undone = DONE) -> N
 
 
 async def change(store: Store, turn: TurnId, at: float = 0.0) -> str:
-    """The turn replaced a file, the same bytes each time, and ran a command that changed one; the blob."""
+    """Replace a file with the same bytes each time, and run a command that changes one; return the blob."""
     blob = await store.blobs.put(f"{SECRET} was here".encode(), "text/plain")
     old, new = FileVersion(blob, 0o644, blob), FileVersion("f" * 64, 0o644)
     await store.file_changes.add([FileChange("1", turn, CallId("c"), f"/w/{SECRET}", old, new, at=int(at * 1e9))])

@@ -1,4 +1,4 @@
-"""The turn's memory of itself."""
+"""The journal of a turn."""
 
 from collections.abc import AsyncIterator
 from dataclasses import replace

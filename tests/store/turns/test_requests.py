@@ -1,4 +1,4 @@
-"""What model calls were given: kept once, masked by what is known when it is kept."""
+"""Requests of model calls: stored once, masked by the secrets known when stored."""
 
 from collections.abc import AsyncIterator
 
@@ -32,7 +32,7 @@ def request(*texts: str, tools: tuple[ToolSpec, ...] = TOOLS) -> ModelRequest:
 
 
 async def keep(store: Store, asked: ModelRequest) -> ModelRequest:
-    """Keep it as the request of a new turn: what is read back."""
+    """Store it as the request of a new turn; return what is read back."""
     turn = await make_turn(store, message("hello"))
     await store.journal.append(turn.id, [ModelAsked("p/m", "h", 1, None, Trust.TRUSTED)], (), asked)
     (kept,) = (await store.requests.load(turn.id)).values()

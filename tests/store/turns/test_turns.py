@@ -1,4 +1,4 @@
-"""Turns over stops and crashes: the attempt rule, parking, retrying."""
+"""Turns across stops and crashes: attempts, parking, retries."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -182,7 +182,7 @@ async def test_defect_counts_like_an_unclean_end(store: Store) -> None:
 
 
 async def set_aside(store: Store, *steps: Step) -> TurnId:
-    """A turn that Hob gave up after these steps."""
+    """A turn that was quarantined after these steps."""
     turn = (await make_turn(store, message("hello"))).id
     await store.journal.append(turn, steps)
     while await store.turns.record_defect(turn, say) is TurnState.READY:
