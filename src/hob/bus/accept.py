@@ -108,7 +108,7 @@ class Acceptor:
             taken = await self._questions.answer(inbound, session, event)
             if taken is not None:
                 return taken
-        return await self._queue(inbound, session, event, command=when is not None)
+        return await self._enqueue(inbound, session, event, command=when is not None)
 
     async def _check_same(self, inbound: Inbound, first: InboundId) -> None:
         """Raise KeyReused if a client used one key for two messages; a platform's keys identify the message, however
@@ -147,7 +147,7 @@ class Acceptor:
             case Refused() as refused:
                 raise NotAllowed(refused.reason, line=refused.line)
 
-    async def _queue(self, inbound: Inbound, session: SessionKey, event: TimelineEvent, *, command: bool) -> Accepted:
+    async def _enqueue(self, inbound: Inbound, session: SessionKey, event: TimelineEvent, *, command: bool) -> Accepted:
         quiet = 0.0 if command or inbound.attachments else self._context.settings.debounce_of(inbound.origin.channel)
         accepted = await self._context.store.inbox.accept(
             inbound,

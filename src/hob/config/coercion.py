@@ -180,7 +180,7 @@ class Coercion:
 
     def _refuse(self, path: KeyPath, kind: Any, raw: Any) -> Any:
         expected = _NAMES[list] if get_origin(kind) is list else _NAMES[dict]
-        self._report(path, translatable("expected {kind}{instead}", kind=expected, instead=_shown(kind, raw)), "")
+        self._report(path, translatable("expected {kind}{instead}", kind=expected, instead=_redact(kind, raw)), "")
         return INVALID
 
     def _report(self, path: KeyPath, reason: str, hint: str) -> None:
@@ -210,13 +210,15 @@ class Coercion:
         except _Unknown as unknown:
             self._report(
                 path,
-                translatable("must be {choices}{instead}", choices=_listed(unknown.choices), instead=_shown(kind, raw)),
+                translatable(
+                    "must be {choices}{instead}", choices=_quote_choices(unknown.choices), instead=_redact(kind, raw)
+                ),
                 unknown.hint,
             )
         except ValueError as error:
             told = str(error)
             named = isinstance(raw, str) and repr(raw) in told
-            self._report(path, told if named else joined("", (told, _shown(kind, raw))), "")
+            self._report(path, told if named else joined("", (told, _redact(kind, raw))), "")
         else:
             return value
         return INVALID
@@ -291,12 +293,12 @@ def _check_rules(value: Any, rules: SettingRules) -> None:
             raise ValueError(translatable("must be at most {at_most}", at_most=plain_number(rules.at_most)))
 
 
-def _listed(choices: list[str]) -> str:
+def _quote_choices(choices: list[str]) -> str:
     *rest, last = [verbatim(choice) if choice else translatable("empty") for choice in choices]
     return translatable("{choices} or {last}", choices=joined(", ", rest), last=last) if rest else last
 
 
-def _shown(kind: Any, raw: Any) -> str:
+def _redact(kind: Any, raw: Any) -> str:
     """Return what messages show instead of the value; never a text where a secret belongs."""
     if holds_secret(kind) or isinstance(raw, (dict, list)):
         return "" if isinstance(raw, str) else translatable(", not {value}", value=describe(raw))

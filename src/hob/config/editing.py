@@ -45,7 +45,7 @@ def set_values(
         keys, setting = find_key(sections, key)
         if any(len(each) > len(keys) and each[: len(keys)] == keys for each, _ in walk(sections)):
             raise UnknownKey([ConfigProblem(translatable("this is a section; name a key in it"), key)])
-        if text is not None or (file is not None and _holds(file.table, keys)):
+        if text is not None or (file is not None and _has_key(file.table, keys)):
             keyed.append(keys)
             values.append((keys, None if text is None else native(setting.kind, text)))
 
@@ -92,7 +92,7 @@ def unset_value(path: Path, key: str, *, sections: Mapping[str, type], environ: 
     """Remove a dotted key, even an unknown one; return whether it was there. Raises UnknownKey, ConfigInvalid."""
     keys = split_key(key)
     file = read_file(path)
-    if file is None or not _holds(file.table, keys):
+    if file is None or not _has_key(file.table, keys):
         find_key(sections, key)
         return False
 
@@ -116,7 +116,7 @@ def _edit(
     if new_text is None:
         reason = translatable("the file's layout cannot be kept while changing this key; please edit the file by hand")
         raise ConfigInvalid([ConfigProblem(reason, ", ".join(map(dotted, keyed)), FilePlace(str(path)))])
-    if any(_holds(expected, keys) for keys in keyed):
+    if any(_has_key(expected, keys) for keys in keyed):
         new = ConfigFile(path, new_text, parse(path, new_text), 0o600)
         _refuse_worse(keyed, old, new, sections, environ)
     if old is not None and b"\r\n" in target.read_bytes():
@@ -138,7 +138,7 @@ def _rewrite(path: Path, text: str, change: Change, expected: Table) -> str | No
             document = tomlkit.parse(text)
             change(document, make)
             new_text = tomlkit.dumps(document)
-            if _pruned(parse(path, new_text)) == _pruned(expected):
+            if _without_empty_tables(parse(path, new_text)) == _without_empty_tables(expected):
                 return new_text
         except (TOMLKitError, ConfigInvalid, LookupError, TypeError, ValueError):
             continue
@@ -172,7 +172,7 @@ def _problems(file: ConfigFile, sections: Mapping[str, type], environ: Mapping[s
     return reader.problems
 
 
-def _holds(table: Table, keys: tuple[str, ...]) -> bool:
+def _has_key(table: Table, keys: tuple[str, ...]) -> bool:
     """Whether the parsed document has this key."""
     for part in keys:
         if not isinstance(table, dict) or part not in table:
@@ -186,11 +186,11 @@ def _is_bare(table: Table) -> bool:
     return not table and not (hasattr(table, "trivia") and (table.trivia.comment or table.as_string().strip()))
 
 
-def _pruned(value: Any) -> Any:
+def _without_empty_tables(value: Any) -> Any:
     """Remove empty tables: a plain table disappears with its last key, one with a comment does not."""
     if not isinstance(value, dict):
         return value
-    pruned = {key: _pruned(each) for key, each in value.items()}
+    pruned = {key: _without_empty_tables(each) for key, each in value.items()}
     return {key: each for key, each in pruned.items() if each != {}}
 
 

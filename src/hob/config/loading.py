@@ -172,12 +172,12 @@ def load_config(
     layers = _Layers(file, environ, tuple(reader.warnings), below, {}, reader.read_texts(flags, ConfigLayer.FLAG))
     instances = reader.build(layers.merged())
     if reader.problems:
-        raise ConfigInvalid(sorted(_placed(reader.problems, layers, path), key=_by_line))
+        raise ConfigInvalid(sorted(_add_positions(reader.problems, layers, path), key=_by_line))
     config = Config(sections, home, path, tuple(reader.warnings), tuple(reader.notes), instances, layers)
     return config.with_stored(stored) if stored else config
 
 
-def _placed(problems: list[ConfigProblem], layers: _Layers, path: Path) -> Iterator[ConfigProblem]:
+def _add_positions(problems: list[ConfigProblem], layers: _Layers, path: Path) -> Iterator[ConfigProblem]:
     """Give problems between keys, or of missing keys, the position of the nearest table."""
     for problem in problems:
         if problem.place or not problem.key:

@@ -27,7 +27,9 @@ _SELECT = (
     " FROM approvals a JOIN content c ON c.id = a.shown LEFT JOIN content b ON b.id = a.bound"
     " LEFT JOIN content q ON q.id = a.question"
 )
-_STANDING = "SELECT seq FROM approvals WHERE state = 'open' UNION ALL SELECT seq FROM approvals WHERE state = 'allowed'"
+_OPEN_OR_UNUSED = (
+    "SELECT seq FROM approvals WHERE state = 'open' UNION ALL SELECT seq FROM approvals WHERE state = 'allowed'"
+)
 _GRANTS = (
     "SELECT g.id, g.session, g.tool, g.hash, g.requester, b.text, g.given, g.given_by"
     " FROM grants g LEFT JOIN content b ON b.id = g.bound"
@@ -87,7 +89,7 @@ class Grant:
     by: str
 
 
-Told = Callable[[Approval], AuditEntry]
+AuditRecorder = Callable[[Approval], AuditEntry]
 """Returns the audit entries of a question, given its new state."""
 
 
@@ -96,7 +98,7 @@ def _load(row: Sequence[Any]) -> Approval:
     rule, requester, bound, remaining, scope, note, question = more
     return Approval(
         ApprovalId(id), TurnId(turn), CallId(call), tool, command, SessionKey(session), reason, asked, expires,
-        shown or "", ApprovalState(state), answered, by, rule, requester, _bound(bound), remaining, scope, note,
+        shown or "", ApprovalState(state), answered, by, rule, requester, _load_bound(bound), remaining, scope, note,
         None if question is None else json.loads(question),
     )  # fmt: skip
 
@@ -104,20 +106,20 @@ def _load(row: Sequence[Any]) -> Approval:
 def _load_grant(row: Sequence[Any]) -> Grant:
     id, session, tool, command, requester, bound, given, by = row
     where = None if session is None else SessionKey(session)
-    return Grant(ApprovalId(id), where, tool, command, requester, _bound(bound), given, by)
+    return Grant(ApprovalId(id), where, tool, command, requester, _load_bound(bound), given, by)
 
 
 _OF_TURN = f"{_SELECT} WHERE turn = ? ORDER BY a.seq"
 
 
-def _bound(text: str | None) -> Bound | None:
+def _load_bound(text: str | None) -> Bound | None:
     if text is None:
         return None
     directory, files = json.loads(text)
     return Bound(directory, tuple((path, sealed) for path, sealed in files))
 
 
-def _dumped(bound: Bound | None) -> str:
+def _dump_bound(bound: Bound | None) -> str:
     return json.dumps([bound.directory, bound.files] if bound is not None else ["", []], ensure_ascii=False)
 
 
@@ -127,10 +129,10 @@ class StoredApprovals(AuditedPart):
     A `record`, where given, writes the audit log in the same transaction.
     """
 
-    async def _step(self, record: Told | None, job: Job[Approval | None]) -> Approval | None:
+    async def _write_audited(self, record: AuditRecorder | None, job: Job[Approval | None]) -> Approval | None:
         return await self._audit.write(job, lambda found: () if record is None or found is None else (record(found),))
 
-    async def put(self, approval: Approval, record: Told | None = None) -> ApprovalId:
+    async def put(self, approval: Approval, record: AuditRecorder | None = None) -> ApprovalId:
         """Store a question; if one about this call is open, or its approval unused, return that one's id."""
         standing = approval.id
 
@@ -150,13 +152,13 @@ class StoredApprovals(AuditedPart):
                 (
                     approval.id, approval.turn, approval.call, approval.tool, approval.hash, approval.session,
                     approval.reason, approval.asked, approval.expires, content_writer(approval.shown), approval.rule,
-                    approval.requester, content_writer(_dumped(approval.bound)), approval.remaining,
+                    approval.requester, content_writer(_dump_bound(approval.bound)), approval.remaining,
                     None if question is None else content_writer(json.dumps(question, ensure_ascii=False)),
                 ),
             )  # fmt: skip
             return approval
 
-        await self._step(record, job)
+        await self._write_audited(record, job)
         return standing
 
     async def find(self, id: str) -> Approval | None:
@@ -198,7 +200,7 @@ class StoredApprovals(AuditedPart):
 
     async def standing(self) -> tuple[Approval, ...]:
         """Return the unanswered questions and the unused approvals, oldest first."""
-        sql = f"{_SELECT} WHERE a.seq IN ({_STANDING}) ORDER BY a.seq"
+        sql = f"{_SELECT} WHERE a.seq IN ({_OPEN_OR_UNUSED}) ORDER BY a.seq"
         return tuple(_load(row) for row in await self._rows(sql))
 
     async def answer(
@@ -209,7 +211,7 @@ class StoredApprovals(AuditedPart):
         *,
         scope: str = "once",
         remaining: float | None = None,
-        record: Told | None = None,
+        record: AuditRecorder | None = None,
     ) -> Approval | None:
         """Answer an open question; None if it is no longer open. Of two concurrent answers one wins.
 
@@ -229,12 +231,12 @@ class StoredApprovals(AuditedPart):
             )
             connection.execute(sql, (state.value, at, by, scope, remaining, id))
             if allowed and scope != "once":
-                _grant(connection, _load(row), None if scope == "always" else row[5], at, by)
+                _add_grant(connection, _load(row), None if scope == "always" else row[5], at, by)
             return _load(all_rows(connection, f"{_SELECT} WHERE a.id = ?", (id,))[0])
 
-        return await self._step(record, job)
+        return await self._write_audited(record, job)
 
-    async def use(self, id: ApprovalId, command: str, record: Told | None = None) -> bool:
+    async def use(self, id: ApprovalId, command: str, record: AuditRecorder | None = None) -> bool:
         """Use the approval for exactly this command hash; False if it was denied, is for another, or was used."""
 
         def job(connection: apsw.Connection) -> Approval | None:
@@ -242,9 +244,9 @@ class StoredApprovals(AuditedPart):
             spent = changed(connection, sql, (id, command))
             return _load(all_rows(connection, f"{_SELECT} WHERE a.id = ?", (id,))[0]) if spent else None
 
-        return await self._step(record, job) is not None
+        return await self._write_audited(record, job) is not None
 
-    async def expire(self, id: ApprovalId, note: str = "", record: Told | None = None) -> None:
+    async def expire(self, id: ApprovalId, note: str = "", record: AuditRecorder | None = None) -> None:
         """Expire a question or an unused approval. Raises IllegalMove if it was denied or used."""
 
         def job(connection: apsw.Connection) -> Approval | None:
@@ -256,7 +258,7 @@ class StoredApprovals(AuditedPart):
             connection.execute("UPDATE approvals SET state = 'expired', note = ? WHERE id = ?", (note, id))
             return replace(found, state=ApprovalState.EXPIRED, note=note)
 
-        await self._step(record, job)
+        await self._write_audited(record, job)
 
     async def note_remaining(self, seconds: Mapping[ApprovalId, float]) -> None:
         """Store the remaining validity of these, so that a restart neither extends nor shortens it."""
@@ -277,10 +279,10 @@ class StoredApprovals(AuditedPart):
         return bool(await self._audit.write(lambda c: changed(c, sql, (at, id)), lambda n: entries if n else ()))
 
 
-def _grant(connection: apsw.Connection, asked: Approval, session: str | None, at: float, by: str) -> None:
+def _add_grant(connection: apsw.Connection, asked: Approval, session: str | None, at: float, by: str) -> None:
     sql = (
         "INSERT INTO grants (id, session, tool, hash, requester, bound, given, given_by)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
     )
-    bound = ContentWriter(connection)(_dumped(asked.bound))
+    bound = ContentWriter(connection)(_dump_bound(asked.bound))
     connection.execute(sql, (asked.id, session, asked.tool, asked.hash, asked.requester, bound, at, by))

@@ -37,7 +37,7 @@ def dump_json(value: Any) -> str:
 def dump_inbound(inbound: Inbound) -> str:
     """Return everything of the message but its text; default values are omitted."""
     return dump_json(
-        _present(
+        _without_none(
             {
                 "id": inbound.id,
                 "key": inbound.key,
@@ -61,7 +61,7 @@ def dump_inbound(inbound: Inbound) -> str:
     )
 
 
-def _present(values: Mapping[str, Any]) -> dict[str, Any]:
+def _without_none(values: Mapping[str, Any]) -> dict[str, Any]:
     """Drop values that are None."""
     return {name: value for name, value in values.items() if value is not None}
 
@@ -122,7 +122,7 @@ def _load_attachments(data: Mapping[str, Any]) -> tuple[Attachment, ...]:
 
 def dump_form(outbound: Outbound) -> str:
     """Return what a message has beyond its text; empty if nothing."""
-    data = _present(
+    data = _without_none(
         {
             "action": None if outbound.action is OutboundAction.SEND else outbound.action,
             "about": outbound.about or None,
@@ -159,7 +159,7 @@ def load_label(origin: str, trust: str) -> Label:
 
 def dump_extra(entry: Entry) -> str:
     """Return what an entry has beyond its text; empty if nothing."""
-    data = _present(
+    data = _without_none(
         {
             "calls": [[call.id, call.name, call.arguments] for call in entry.calls] or None,
             "call": entry.call,

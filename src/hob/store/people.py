@@ -29,7 +29,7 @@ class StoredPeople(AuditedPart):
 
     async def persons(self) -> tuple[Person, ...]:
         """Return all people, the owner first."""
-        return await self._readers.read(_persons)
+        return await self._readers.read(_load_persons)
 
     async def link(self, address: SenderAddress, person: str, name: str = "", *entries: AuditEntry) -> Person:
         """Link the address to a person, creating a member for an unknown id; this settles the address's request.
@@ -40,20 +40,20 @@ class StoredPeople(AuditedPart):
 
         def job(connection: apsw.Connection) -> Person:
             _link(connection, address, person, name, at)
-            return _person(connection, person)
+            return _get_person(connection, person)
 
         return await self._audit.write(job, lambda _: entries)
 
     async def unlink(self, address: SenderAddress, *entries: AuditEntry) -> bool:
         """Unlink the address; False if it was not linked."""
-        place = _place(address)
+        place = _columns_of(address)
         return bool(await self._audit.write(lambda c: changed(c, _UNLINK, place), lambda n: entries if n else ()))
 
     async def forget(self, person: str, *entries: AuditEntry) -> None:
         """Remove the person and their addresses, not their messages. Raises NotFound, InvalidRequest for the owner."""
 
         def job(connection: apsw.Connection) -> None:
-            if _person(connection, person).cls is SenderClass.OWNER:
+            if _get_person(connection, person).cls is SenderClass.OWNER:
                 raise InvalidRequest(
                     translatable("the owner cannot be forgotten; unlink an address that is not yours any more")
                 )
@@ -67,7 +67,7 @@ class StoredPeople(AuditedPart):
 
         def job(connection: apsw.Connection) -> None:
             for address in addresses:
-                connection.execute(_UNLINK, _place(address))
+                connection.execute(_UNLINK, _columns_of(address))
                 connection.execute(
                     "DELETE FROM pairing_requests WHERE channel = ? AND address = ?", (address.channel, address.id)
                 )
@@ -82,7 +82,7 @@ class StoredPeople(AuditedPart):
         sql = f"{_REQUESTS} WHERE denied OR expires > ? ORDER BY seq"
         now = self._now()
         rows = await self._rows(sql, (now,))
-        return tuple(map(_request, rows))
+        return tuple(map(_load_request, rows))
 
     @transaction
     def ask(self, connection: apsw.Connection, request: PairingRequest) -> None:
@@ -93,7 +93,7 @@ class StoredPeople(AuditedPart):
             " VALUES (?, ?, ?, ?, ?, ?, ?)"
         )
         connection.execute("DELETE FROM pairing_requests WHERE NOT denied AND expires <= ?", (now,))
-        connection.execute(sql, (r.code, *_place(r.address), r.name, r.asked, r.expires))
+        connection.execute(sql, (r.code, *_columns_of(r.address), r.name, r.asked, r.expires))
 
     async def deny(self, request: PairingRequest, *entries: AuditEntry) -> None:
         """Deny a request; its address receives no further code."""
@@ -105,12 +105,12 @@ class StoredPeople(AuditedPart):
         await self._audit.write(job, lambda _: entries)
 
 
-def _place(address: SenderAddress) -> tuple[str, str, str]:
+def _columns_of(address: SenderAddress) -> tuple[str, str, str]:
     return address.channel, address.account, address.id
 
 
 def _link(connection: apsw.Connection, address: SenderAddress, person: str, name: str, at: float) -> None:
-    row = find_row(connection, _WHOSE, _place(address))
+    row = find_row(connection, _WHOSE, _columns_of(address))
     if row is not None and row[0] != person:
         raise InvalidRequest(
             translatable("{address} is linked to {person}; unlink it there first", address=address, person=row[0])
@@ -120,11 +120,11 @@ def _link(connection: apsw.Connection, address: SenderAddress, person: str, name
     if name:
         connection.execute("UPDATE persons SET name = ? WHERE id = ?", (name, person))
     if row is None:
-        connection.execute(_LINK, (*_place(address), person, at))
-    connection.execute(_SETTLE, _place(address))
+        connection.execute(_LINK, (*_columns_of(address), person, at))
+    connection.execute(_SETTLE, _columns_of(address))
 
 
-def _persons(connection: apsw.Connection) -> tuple[Person, ...]:
+def _load_persons(connection: apsw.Connection) -> tuple[Person, ...]:
     found: defaultdict[str, list[SenderAddress]] = defaultdict(list)
     sql = "SELECT person, channel, address, account FROM person_addresses ORDER BY linked, channel, address"
     for person, *place in all_rows(connection, sql):
@@ -133,13 +133,13 @@ def _persons(connection: apsw.Connection) -> tuple[Person, ...]:
     return tuple(Person(id, name, SenderClass(cls), tuple(found[id])) for id, name, cls in rows)
 
 
-def _person(connection: apsw.Connection, id: str) -> Person:
-    for person in _persons(connection):
+def _get_person(connection: apsw.Connection, id: str) -> Person:
+    for person in _load_persons(connection):
         if person.id == id:
             return person
     raise NotFound(translatable("there is no person {id}; `hob people list` lists them", id=id))
 
 
-def _request(row: Sequence[Any]) -> PairingRequest:
+def _load_request(row: Sequence[Any]) -> PairingRequest:
     code, channel, address, account, name, asked, expires, denied = row
     return PairingRequest(code, SenderAddress(channel, address, account), name, asked, expires, bool(denied))

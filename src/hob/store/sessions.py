@@ -65,10 +65,10 @@ def touch_session(
         return
     untitled, archived = found[0]
     if untitled and title:
-        _name(connection, content_writer, key, title, at, trace)
+        _set_title(connection, content_writer, key, title, at, trace)
     if archived and not command:
         connection.execute("UPDATE sessions SET archived = 0 WHERE key = ?", (key,))
-        write_events(connection, content_writer, (_event(key, "archived", at, _yes(False), trace=trace),))
+        write_events(connection, content_writer, (_event(key, "archived", at, _yes_no(False), trace=trace),))
 
 
 def name_by_speech(
@@ -78,7 +78,7 @@ def name_by_speech(
     untitled = find_row(connection, "SELECT key FROM sessions WHERE key = ? AND title IS NULL", (key,))
     title = "" if is_private(key) else title_of(text)
     if untitled and title:
-        _name(connection, content_writer, key, title, at, trace)
+        _set_title(connection, content_writer, key, title, at, trace)
 
 
 def next_entries(
@@ -94,7 +94,7 @@ def next_entries(
     return last - count + 1
 
 
-def _name(
+def _set_title(
     connection: apsw.Connection,
     content_writer: ContentWriter,
     key: SessionKey,
@@ -173,8 +173,8 @@ def _changes(old: Session, new: Session, at: float) -> tuple[TimelineEvent, ...]
         "thinking": (old.thinking or "", new.thinking or ""),
         "permission": (old.permission or "", new.permission or ""),
         "autonomy": (old.autonomy or "", new.autonomy or ""),
-        "paused": (_yes(old.paused), _yes(new.paused)),
-        "archived": (_yes(old.archived), _yes(new.archived)),
+        "paused": (_yes_no(old.paused), _yes_no(new.paused)),
+        "archived": (_yes_no(old.archived), _yes_no(new.archived)),
     }
     events = [_event(new.key, name, at, after) for name, (before, after) in values.items() if before != after]
     if old.title != new.title:
@@ -182,7 +182,7 @@ def _changes(old: Session, new: Session, at: float) -> tuple[TimelineEvent, ...]
     return tuple(events)
 
 
-def _permitted(old: Session, new: Session) -> Iterable[AuditEntry]:
+def _permission_entries(old: Session, new: Session) -> Iterable[AuditEntry]:
     """Return the audit entries; only the owner changes what a session permits."""
     detail = json.dumps({"target": new.key})
     if new.permission != old.permission:
@@ -191,7 +191,7 @@ def _permitted(old: Session, new: Session) -> Iterable[AuditEntry]:
         yield AuditEntry("action", "autonomy", new.autonomy or "default", sender="owner", detail=detail)
 
 
-def _yes(value: bool) -> str:
+def _yes_no(value: bool) -> str:
     return "yes" if value else "no"
 
 
@@ -229,7 +229,7 @@ class StoredSessions(AuditedPart):
         at = self._now()
 
         def job(connection: apsw.Connection) -> None:
-            told.extend(_permitted(*change_session(connection, key, at, chosen)))
+            told.extend(_permission_entries(*change_session(connection, key, at, chosen)))
 
         told: list[AuditEntry] = []
         await self._audit.write(job, lambda _: told)

@@ -214,7 +214,7 @@ class StoredSubagents(StorePart):
 
     async def work(self) -> SubagentWork:
         """Return the pending work in one snapshot. Raises StoreErrors."""
-        return await self._readers.read(_find_work)
+        return await self._readers.read(_load_work)
 
     async def handed_over(self, before: float) -> tuple[SubagentRow, ...]:
         """Return runs with delivered results whose sessions can be archived: immediately, or ended before this time."""
@@ -258,7 +258,7 @@ def _enqueue(
         connection.execute(_ENQUEUE, (inbound.key, turn, run, content_writer(body)))
 
 
-def _find_work(connection: apsw.Connection) -> SubagentWork:
+def _load_work(connection: apsw.Connection) -> SubagentWork:
     queued = (_load_queued(*row) for row in all_rows(connection, _QUEUED) if row[2] is not None)
     newest = {
         turn: AwaitingCall(TurnId(turn), SessionKey(session), CallId(call))

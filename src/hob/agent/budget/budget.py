@@ -64,11 +64,11 @@ class BudgetStatus:
 
     def has_room(self, worst: int | None) -> bool:
         """Whether this amount may be spent. An unknown price is allowed as long as anything is left."""
-        return self._fits(self.spent.cost, worst)
+        return self._has_room_beyond(self.spent.cost, worst)
 
     def may_have_room(self, worst: int | None) -> bool:
         """Whether it may be spent once current reservations are released."""
-        return self._fits(self.settled, worst)
+        return self._has_room_beyond(self.settled, worst)
 
     def without(self, held: int | None) -> "BudgetStatus":
         """Return the status as if this amount were not reserved."""
@@ -76,7 +76,7 @@ class BudgetStatus:
         spent = replace(self.spent, cost=self.spent.cost - given_back, reserved=self.spent.reserved - given_back)
         return replace(self, spent=spent)
 
-    def _fits(self, used: int, worst: int | None) -> bool:
+    def _has_room_beyond(self, used: int, worst: int | None) -> bool:
         return used < self.limit.maximum if worst is None else used + worst <= self.limit.maximum
 
 
@@ -231,7 +231,7 @@ class Budget:
         limits = limits_for(self._settings, caller, self._clock.now(), self.zone)
         if not limits:
             yield Reservation(
-                _maximum(worst.values()), request, caller, input_estimate, await self._warnings(caller, ())
+                _max_known(worst.values()), request, caller, input_estimate, await self._warnings(caller, ())
             )
             return
         give_up = self._clock.monotonic() + request.patience
@@ -273,7 +273,7 @@ class Budget:
             raise BudgetExceeded(self._explain(refusals[0]))
         remarks = (*await self._refusal_remarks(caller, refusals), *await self._warnings(caller, budget_statuses))
         narrowed = replace(request, models=left) if refusals else request
-        return Reservation(_maximum(worst[model] for model in left), narrowed, caller, tokens, remarks)
+        return Reservation(_max_known(worst[model] for model in left), narrowed, caller, tokens, remarks)
 
     def _worst_cost(self, model: str, request: ModelRequest, input_estimate: int) -> int | None:
         price = self._prices.find_price(model)
@@ -393,7 +393,7 @@ def _flat_cost(price: Price, tokens: int, output: int) -> int:
     return flat.cost(Usage(tokens, output))
 
 
-def _maximum(costs: Iterable[int | None]) -> int | None:
+def _max_known(costs: Iterable[int | None]) -> int | None:
     return max((cost for cost in costs if cost is not None), default=None)
 
 

@@ -71,7 +71,7 @@ def judge_draft(draft: SummaryDraft, entries: Sequence[Entry], source: str, *, l
         return "all sections are empty"
     if last:
         return ""
-    invented = [line for line in _listed(sections[IDENTIFIERS]) for found in _find(line) if found not in source]
+    invented = [line for line in _list_items(sections[IDENTIFIERS]) for found in _find(line) if found not in source]
     if invented:
         return f"these identifiers do not occur in the conversation: {', '.join(invented[:5])}"
     known = identifiers(entries)
@@ -89,10 +89,10 @@ def finish_text(draft: SummaryDraft, entries: Sequence[Entry], missing: int = 0)
     """
     sections = _sections(draft.text)
     source = "\n".join([*(entry.text for entry in entries), *(call.arguments for e in entries for call in e.calls)])
-    kept = [line for line in _listed(sections[IDENTIFIERS]) if all(found in source for found in _find(line))]
+    kept = [line for line in _list_items(sections[IDENTIFIERS]) if all(found in source for found in _find(line))]
     kept += [found for found in identifiers(entries) if found not in draft.text]
     sections[IDENTIFIERS] = "\n".join(f"- {line}" for line in kept) or "none"
-    return _ended([f"## {heading}\n{sections[heading]}" for heading in HEADINGS], entries, missing)
+    return _with_ending([f"## {heading}\n{sections[heading]}" for heading in HEADINGS], entries, missing)
 
 
 def outline(before: str, entries: Sequence[Entry], missing: int, limit: int) -> str:
@@ -108,10 +108,10 @@ def outline(before: str, entries: Sequence[Entry], missing: int, limit: int) -> 
             break
     kept = "\n".join(f"- {found}" for found in identifiers(entries)) or "none"
     parts = [shorten(before, limit // 2)] if before else []
-    return _ended([*parts, "## Timeline\n" + "\n".join(lines), f"## {IDENTIFIERS}\n{kept}"], entries, missing)
+    return _with_ending([*parts, "## Timeline\n" + "\n".join(lines), f"## {IDENTIFIERS}\n{kept}"], entries, missing)
 
 
-def _ended(parts: list[str], entries: Sequence[Entry], missing: int) -> str:
+def _with_ending(parts: list[str], entries: Sequence[Entry], missing: int) -> str:
     request = next((entry.text for entry in reversed(entries) if entry.role == "user"), "")
     if request:
         parts.append(f"## {LAST_REQUEST}\n{shorten(request, _REQUEST_CHARS)}")
@@ -136,12 +136,12 @@ def _find(text: str) -> list[str]:
     return [match.group().rstrip(".,;:") for match in re.finditer(_IDENTIFIER, text)]
 
 
-def _listed(body: str) -> list[str]:
-    items = (_item(line) for line in body.splitlines())
+def _list_items(body: str) -> list[str]:
+    items = (_strip_bullet(line) for line in body.splitlines())
     return [item for item in items if item and item.strip(".").lower() not in _NOTHING]
 
 
-def _item(line: str) -> str:
+def _strip_bullet(line: str) -> str:
     return line.strip().removeprefix("-").removeprefix("*").strip()
 
 

@@ -181,18 +181,22 @@ class PromptBuilder:
         history, own = without_repeats(history, own)
 
         until = _opening_length(own, len(opening))
-        messages, ends = self._rendered((untrusted, summary, history, own[:until]), volatile, own[until:])
+        messages, ends = self._render_messages((untrusted, summary, history, own[:until]), volatile, own[until:])
         trust = join(entry.label for entry in (*untrusted, *summary, *history, *own))
         request = ModelRequest(
             model, system.text, tuple(messages), tools, limits.answer, cache_key=turn.session, patience=patience
         )
         tokens = system.tokens + tool_section.tokens + PER_MESSAGE + estimate_messages(messages)
-        parts = (*system.sections, tool_section, *self._conversation(untrusted, summary, history, own, snapshot))
+        parts = (
+            *system.sections,
+            tool_section,
+            *self._measure_conversation(untrusted, summary, history, own, snapshot),
+        )
         sections = tuple(section for section in parts if section.bytes)
         memories = snapshot.memories if _is_first_request(steps) else ()
         return Prompt(request, sections, trust, tokens, budget, (*snapshot.news, *remarks), memories, ends)
 
-    def _rendered(
+    def _render_messages(
         self, parts: Sequence[Sequence[Entry]], volatile: str, rest: Sequence[Entry]
     ) -> tuple[list[ModelMessage], tuple[tuple[int, int], ...]]:
         """Return the messages, and their end positions after each part and after the volatile block."""
@@ -237,7 +241,7 @@ class PromptBuilder:
         if self._memory is not None and _count_trusted(shown) < _count_trusted(memories):
             self._memory.overflowed()
         sent = context.sent_line(turn.inbounds, now, self._zone)
-        note_line, untrusted = self._note(turn, note, now.timestamp())
+        note_line, untrusted = self._render_note(turn, note, now.timestamp())
         parts = (
             ("clock", "\n".join(filter(None, (context.clock_line(now, self._zone), sent)))),
             (_MEMORIES, context.titled_list("Memories", lines)),
@@ -260,7 +264,7 @@ class PromptBuilder:
         """Return the session's note, or the one its person keeps for all conversations."""
         return await self._notes.load(turn.session, SessionKey(scope_of(turn).person)) if self._notes else None
 
-    def _note(self, turn: Turn, note: WorkingNote | None, now: float) -> tuple[str, tuple[Entry, ...]]:
+    def _render_note(self, turn: Turn, note: WorkingNote | None, now: float) -> tuple[str, tuple[Entry, ...]]:
         """Return the working note as a line of the block, or, if untrusted and fresh, as entries to put between marks.
 
         An untrusted note expires like the tainted turn that wrote it, so that the session becomes trusted again.
@@ -313,7 +317,7 @@ class PromptBuilder:
             known = self._tools[small] = (tools, SectionSize("tools", size, sum(map(estimate_tool, tools)), True))
         return known[1]
 
-    def _conversation(
+    def _measure_conversation(
         self, untrusted: list[Entry], summary: list[Entry], history: list[Entry], own: list[Entry], snapshot: _Snapshot
     ) -> list[SectionSize]:
         return [

@@ -43,10 +43,10 @@ def memory_lines(
     first = next((place for place, memory in enumerate(memories) if memory.label.trusted), len(memories))
     for place, memory in enumerate(memories):
         if memory.label.trusted:
-            line = f"- {_one_line(memory.text, 1_000)}{_bracketed(_day(memory.at, timezone), memory.source)}"
+            line = f"- {_one_line(memory.text, 1_000)}{_in_brackets(_day(memory.at, timezone), memory.source)}"
         elif place < first and named < _NAMED:
             named += 1
-            where = _parts(memory.label.origin, memory.source, _day(memory.at, timezone), memory.id)
+            where = _join_parts(memory.label.origin, memory.source, _day(memory.at, timezone), memory.id)
             line = f"- (untrusted, not shown: {where})"
         else:
             continue
@@ -62,12 +62,12 @@ def _day(at: float, timezone: tzinfo | None) -> str:
     return f"{datetime.fromtimestamp(at, timezone or UTC):%Y-%m-%d}" if at else ""
 
 
-def _parts(*parts: str) -> str:
+def _join_parts(*parts: str) -> str:
     return ", ".join(_one_line(part, 80) for part in parts if part)
 
 
-def _bracketed(*parts: str) -> str:
-    told = _parts(*parts)
+def _in_brackets(*parts: str) -> str:
+    told = _join_parts(*parts)
     return f" [{told}]" if told else ""
 
 

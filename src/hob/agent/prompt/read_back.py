@@ -29,16 +29,18 @@ class ReadBackTool:
         """Return the text, never trusted. Raises ToolFailed if the number refers to nothing, and StoreErrors."""
         number = _parse_number(call)
         session = context.turn.session
-        text, origin = await (self._summary(session) if number == THE_SUMMARY else self._round(session, number))
+        text, origin = await (
+            self._read_summary(session) if number == THE_SUMMARY else self._read_round(session, number)
+        )
         return ToolResult(call.id, text, Label(origin, Trust.UNTRUSTED))
 
-    async def _summary(self, session: SessionKey) -> tuple[str, Origin]:
+    async def _read_summary(self, session: SessionKey) -> tuple[str, Origin]:
         summary = (await self._past.load_view(session, 0)).summary
         if summary is None:
             raise ToolFailed("this conversation has no summary")
         return summary.text, Origin.MODEL
 
-    async def _round(self, session: SessionKey, number: int) -> tuple[str, Origin]:
+    async def _read_round(self, session: SessionKey, number: int) -> tuple[str, Origin]:
         entries = await self._past.load_round(session, number)
         if not entries:
             raise ToolFailed(f"there is nothing at {number} in this conversation; give the number of a stub")

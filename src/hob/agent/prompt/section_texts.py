@@ -95,10 +95,10 @@ def _pieces(role: str, text: str, name: str = "") -> list[SectionPiece]:
 
 
 def _tool(description: str, schema: Mapping[str, object]) -> str:
-    return f"{description}\n{_indented(json.dumps(schema, ensure_ascii=False))}"
+    return f"{description}\n{_indent_json(json.dumps(schema, ensure_ascii=False))}"
 
 
 @lru_cache(256)
-def _indented(schema: str) -> str:
+def _indent_json(schema: str) -> str:
     """Indent for reading; cached because the standard encoder indents slowly."""
     return json.dumps(json.loads(schema), ensure_ascii=False, indent=1)

@@ -43,12 +43,12 @@ def pair(entries: Sequence[Entry]) -> list[Entry]:
                 else:
                     between.append(later)
                 place += 1
-            paired.extend(found.get(call.id) or _missing(entry, call) for call in entry.calls)
+            paired.extend(found.get(call.id) or _missing_result(entry, call) for call in entry.calls)
             paired.extend(between)
     return paired
 
 
-def _missing(entry: Entry, call: ToolCall) -> Entry:
+def _missing_result(entry: Entry, call: ToolCall) -> Entry:
     return Entry(0, "tool", MISSING, HOB_LABEL, entry.turn, entry.at, call=call.id, is_error=True)
 
 

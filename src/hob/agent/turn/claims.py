@@ -109,18 +109,18 @@ def find_unbacked(reply: str, asked: str, done: Collection[frozenset[Effect]]) -
     """
     if not _hint_pattern().search(reply):
         return None
-    if _compiled(_WORDING).search(asked) or _compiled(_LOOKING_BACK).search(asked.strip()):
+    if _compile(_WORDING).search(asked) or _compile(_LOOKING_BACK).search(asked.strip()):
         return None
-    for claim in _claims(reply):
+    for claim in _find_claims(reply):
         if not any(claim.effects & effects for effects in done):
             return claim
     return None
 
 
-def _claims(reply: str) -> Iterator[Claim]:
-    sentences = tuple(_sentences(_strip_quotes(reply)))
+def _find_claims(reply: str) -> Iterator[Claim]:
+    sentences = tuple(_split_sentences(_strip_quotes(reply)))
     for sentence in sentences:
-        if sentence.endswith("?") or _compiled(_NOT_HERE).search(sentence):
+        if sentence.endswith("?") or _compile(_NOT_HERE).search(sentence):
             continue
         for action, patterns in _patterns().items():
             perfect, past = patterns
@@ -135,18 +135,18 @@ def _strip_quotes(reply: str) -> str:
     text = re.sub(r"```.*?(?:```|\Z)|`[^`\n]*`", " ", text, flags=re.DOTALL)
     text = re.sub(r"^\s*(?:>|\|).*$", " ", text, flags=re.MULTILINE)
     text = re.sub(r"[\"“„«»”][^\"“”„«»]{0,2000}[\"”“«»]", " … ", text)
-    drafted = _compiled(_DRAFTED, re.IGNORECASE | re.MULTILINE).search(text)
+    drafted = _compile(_DRAFTED, re.IGNORECASE | re.MULTILINE).search(text)
     return text[: drafted.start()] if drafted else text
 
 
-def _sentences(text: str) -> Iterator[str]:
+def _split_sentences(text: str) -> Iterator[str]:
     for part in re.split(r"(?<=[.!?…])\s+|\n+", text):
         if sentence := part.strip(" \t*_#"):
             yield sentence
 
 
 @cache
-def _compiled(pattern: str, flags: int = re.IGNORECASE) -> re.Pattern[str]:
+def _compile(pattern: str, flags: int = re.IGNORECASE) -> re.Pattern[str]:
     return re.compile(pattern, flags)
 
 
@@ -154,7 +154,7 @@ def _compiled(pattern: str, flags: int = re.IGNORECASE) -> re.Pattern[str]:
 def _hint_pattern() -> re.Pattern[str]:
     """A cheap test that rules out most replies."""
     further = "reminder|calendar|appointment|termin|erinnerung|raus|created|written|removed"
-    return _compiled("|".join((*_ENGLISH.values(), *_GERMAN.values(), further)))
+    return _compile("|".join((*_ENGLISH.values(), *_GERMAN.values(), further)))
 
 
 @cache
@@ -187,5 +187,5 @@ def _patterns() -> dict[_Action, tuple[re.Pattern[str], re.Pattern[str]]]:
             rf"^{_LEAD}I\s+{soon}(?:{en})\b{plain}",
             rf"^{_LEAD}{the}(?:{_THINGS})\s+(?:was|were)\s+{soon}(?:{en})[.!]*$",
         ]
-        made[action] = _compiled("|".join(claims)), _compiled("|".join(past))
+        made[action] = _compile("|".join(claims)), _compile("|".join(past))
     return made

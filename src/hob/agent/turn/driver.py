@@ -224,7 +224,7 @@ class Driver:
     async def _finish_stopped(self, run: TurnRun, reason: str) -> Outcome:
         """Return the outcome of a turn that a person stopped, possibly while it was finishing."""
         if run.finish is not None:  # The finish was already being written; writing it again changes nothing.
-            return await self._settle(run, run.finish)
+            return await self._commit_finish(run, run.finish)
         await run.record.resync()
         return await self._end(run, self._close_calls(run, reason))
 
@@ -241,9 +241,9 @@ class Driver:
 
     async def _end(self, run: TurnRun, command: Say) -> Outcome:
         run.finish = build_finish(run, command)
-        return await self._settle(run, run.finish)
+        return await self._commit_finish(run, run.finish)
 
-    async def _settle(self, run: TurnRun, finish: Finish) -> Outcome:
+    async def _commit_finish(self, run: TurnRun, finish: Finish) -> Outcome:
         """Commit the finish, publish it, then start the background work."""
         await run.deps.journal.finish(finish)
         ids = tuple(inbound.id for inbound in (*run.turn.inbounds, *run.joined))

@@ -110,7 +110,7 @@ class AuditLog(StorePart):
         content_writer = ContentWriter(connection)
         last = _head(connection)
         if last != self._last:
-            last = _mend(connection, content_writer, last, self._file, now)
+            last = _record_loss(connection, content_writer, last, self._file, now)
         for entry in entries:
             last = _append(connection, content_writer, last, entry, now)
         self._last = last
@@ -118,7 +118,7 @@ class AuditLog(StorePart):
 
     async def latest(self, limit: int, kind: str = "") -> tuple[AuditRow, ...]:
         """Return the newest entries, of one kind if given; the newest last."""
-        return await self._readers.read(lambda connection: _latest(connection, limit, kind))
+        return await self._readers.read(lambda connection: _load_latest(connection, limit, kind))
 
     async def verify(self) -> Checked:
         """Verify every entry and the head: about a second per 100,000 entries, while others read and write."""
@@ -139,7 +139,7 @@ def show_audit(home: Path, limit: int, kind: str = "") -> tuple[AuditRow, ...]:
     StoreError.
     """
     with _opened(home) as connection:
-        return _latest(connection, limit, kind)
+        return _load_latest(connection, limit, kind)
 
 
 def append_audit(home: Path, clock: Clock, *entries: AuditEntry) -> bool:
@@ -150,7 +150,7 @@ def append_audit(home: Path, clock: Clock, *entries: AuditEntry) -> bool:
     try:
         with _opened(home, writes=True) as connection:
             keep, now = ContentWriter(connection), clock.now().timestamp()
-            last = _mend(connection, keep, _head(connection), home / HEAD_FILE, now)
+            last = _record_loss(connection, keep, _head(connection), home / HEAD_FILE, now)
             for entry in entries:
                 last = _append(connection, keep, last, entry, now)
             connection.execute("COMMIT")
@@ -197,7 +197,7 @@ def _opened(home: Path, *, writes: bool = False) -> Iterator[apsw.Connection]:
             close_quietly(connection)
 
 
-def _latest(connection: apsw.Connection, limit: int, kind: str) -> tuple[AuditRow, ...]:
+def _load_latest(connection: apsw.Connection, limit: int, kind: str) -> tuple[AuditRow, ...]:
     where, values = ("WHERE kind = ?", (kind, limit)) if kind else ("", (limit,))
     sql = f"{_SHOW} LEFT JOIN content c ON c.id = a.detail {where} ORDER BY seq DESC LIMIT ?"
     return tuple(_row(row) for row in reversed(all_rows(connection, sql, values)))
@@ -230,15 +230,17 @@ def _head(connection: apsw.Connection) -> Head:
     return Head(*row) if row else EMPTY
 
 
-def _mend(connection: apsw.Connection, content_writer: ContentWriter, last: Head, file: Path, now: float) -> Head:
+def _record_loss(
+    connection: apsw.Connection, content_writer: ContentWriter, last: Head, file: Path, now: float
+) -> Head:
     """If the log lacks what the head names, append an entry that says so and return the new head."""
-    lost = _lost(connection, last, read_head(file))
+    lost = _find_loss(connection, last, read_head(file))
     return (
         _append(connection, content_writer, last, AuditEntry(*BREAK, sender="hob", detail=lost), now) if lost else last
     )
 
 
-def _lost(connection: apsw.Connection, last: Head, kept: Head | None) -> str:
+def _find_loss(connection: apsw.Connection, last: Head, kept: Head | None) -> str:
     """Return what the head names and the log lacks; empty if nothing."""
     if kept is None:
         return f"the head was missing; {last.count} entries were there" if last.count else ""

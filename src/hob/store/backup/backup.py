@@ -35,7 +35,7 @@ from hob.store.erasure.tombstones import add_tombstones, apply_tombstones, read_
 from hob.store.settings import StoreSettings
 
 _log = logging.getLogger(__name__)
-_RESERVE = 1_000_000  # bytes that stay free for messages accepted meanwhile
+_RESERVE_BYTES = 1_000_000  # bytes that stay free for messages accepted meanwhile
 _FILES = "CREATE TABLE carried_files (name TEXT PRIMARY KEY, data BLOB NOT NULL) STRICT"
 _TRAVELLING = "SELECT 1 FROM sqlite_schema WHERE name = ?"
 _BLOBS = "CREATE TABLE backup_blobs (id TEXT PRIMARY KEY, data BLOB NOT NULL) STRICT"
@@ -61,8 +61,8 @@ def back_up(
             connection.execute("PRAGMA query_only = OFF")
             connection.execute("VACUUM INTO ?", (str(part),))
         part.chmod(0o600)
-        _put_blobs_in(part, home / "blobs")
-        _put_files_in(part, home, carried)
+        _add_blobs(part, home / "blobs")
+        _add_files(part, home, carried)
         sync(part)
         part.replace(file)
         sync(file.parent)
@@ -80,7 +80,7 @@ def back_up(
 def _check_room(home: Path, file: Path) -> None:
     """Raise StoreFull if the copy would fill the disk, which would keep Hob from accepting anything."""
     files = (home / NAME, home / f"{NAME}-wal", *(home / "blobs").rglob("*"))
-    needed = sum(each.stat().st_size for each in files if each.is_file()) * 11 // 10 + _RESERVE
+    needed = sum(each.stat().st_size for each in files if each.is_file()) * 11 // 10 + _RESERVE_BYTES
     free = free_bytes(file.parent)
     if free < needed:
         raise StoreFull(
@@ -94,7 +94,7 @@ def _check_room(home: Path, file: Path) -> None:
         )
 
 
-def _put_blobs_in(file: Path, folder: Path) -> None:
+def _add_blobs(file: Path, folder: Path) -> None:
     with closing(apsw.Connection(str(file))) as connection:
         ids = [row[0] for row in all_rows(connection, "SELECT id FROM blobs WHERE erased IS NULL ORDER BY id")]
         if not ids:
@@ -108,7 +108,7 @@ def _put_blobs_in(file: Path, folder: Path) -> None:
         connection.execute("COMMIT")
 
 
-def _put_files_in(file: Path, home: Path, carried: Collection[str]) -> None:
+def _add_files(file: Path, home: Path, carried: Collection[str]) -> None:
     paths = sorted({path for name in carried for top in home.glob(name) for path in _files_below(top)})
     if not paths:
         return
@@ -146,7 +146,7 @@ def restore(home: Path, file: Path, clock: Clock | None = None) -> Path | None:
         tombstones = read_tombstones(home) + _tombstones_of(path)
         _prepare(fresh, home, tombstones, now.timestamp())
         sync(fresh)
-        kept = _step_aside(path, free_name(home / f"{NAME}.before-restore-{stamp(now)}"))
+        kept = _move_aside(path, free_name(home / f"{NAME}.before-restore-{stamp(now)}"))
         fresh.replace(path)
         check_note(path).unlink(missing_ok=True)
         sync(home)
@@ -205,16 +205,16 @@ def _prepare(fresh: Path, home: Path, tombstones: list[Row], at: float) -> None:
         apply_tombstones(connection, at)
         travelling = find_row(connection, _TRAVELLING, ("backup_blobs",)) is not None
         if travelling:
-            _take_blobs_out(connection, home / "blobs")
+            _extract_blobs(connection, home / "blobs")
         if find_row(connection, _TRAVELLING, ("carried_files",)) is not None:
             travelling = True
-            _take_files_out(connection, home)
+            _extract_files(connection, home)
         connection.execute("COMMIT")
         if travelling or carrying or tombstones:  # freed pages keep the erased bytes until then
             connection.execute("VACUUM")
 
 
-def _take_blobs_out(connection: apsw.Connection, folder: Path) -> None:
+def _extract_blobs(connection: apsw.Connection, folder: Path) -> None:
     wanted = "SELECT b.id FROM backup_blobs b JOIN blobs USING (id) WHERE blobs.erased IS NULL"
     for (blob,) in all_rows(connection, wanted):
         if blob_path(folder, blob).exists():
@@ -226,7 +226,7 @@ def _take_blobs_out(connection: apsw.Connection, folder: Path) -> None:
     connection.execute("DROP TABLE backup_blobs")
 
 
-def _take_files_out(connection: apsw.Connection, home: Path) -> None:
+def _extract_files(connection: apsw.Connection, home: Path) -> None:
     """Extract files that do not exist; none is replaced."""
     for name, data in all_rows(connection, "SELECT name, data FROM carried_files"):
         path = home / name
@@ -239,7 +239,7 @@ def _take_files_out(connection: apsw.Connection, home: Path) -> None:
     connection.execute("DROP TABLE carried_files")
 
 
-def _step_aside(path: Path, goal: Path) -> Path | None:
+def _move_aside(path: Path, goal: Path) -> Path | None:
     """Keep the former database under another name. Its own name stays taken until the new one replaces it."""
     if not path.exists():
         return None

@@ -24,7 +24,7 @@ class ForeignFile:
 
     def columns(self, table: str) -> frozenset[str]:
         """Return the columns of a table, none if it does not exist. Views are ignored: they could be long programs."""
-        with _told():
+        with _foreign_errors():
             sql = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?"
             if not all_rows(self._connection, sql, (table,)):
                 return frozenset()
@@ -39,7 +39,7 @@ class ForeignFile:
         names = ", ".join(map(_quoted, columns))
         tests = " AND ".join(f"{_quoted(column)} = ?" for column, _ in where) or "1"
         sql = f"SELECT {names} FROM {_quoted(table)} WHERE {tests} ORDER BY {_quoted(order)}"  # noqa: S608
-        with _told():
+        with _foreign_errors():
             yield from self._connection.execute(sql, tuple(value for _, value in where))
 
 
@@ -56,13 +56,13 @@ def open_foreign(path: Path) -> Iterator[ForeignFile]:
             source, options = Path(folder) / "copy", ""
             shutil.copyfile(path, source, follow_symlinks=False)
             shutil.copyfile(log, source.with_name("copy-wal"), follow_symlinks=False)
-        with _told():
+        with _foreign_errors():
             flags = apsw.SQLITE_OPEN_READONLY if options else apsw.SQLITE_OPEN_READWRITE
             connection = apsw.Connection(f"{source.as_uri()}?{options}", flags=flags | apsw.SQLITE_OPEN_URI)
         try:
             connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
             connection.limit(apsw.SQLITE_LIMIT_LENGTH, _MAX_BYTES)
-            with _told():
+            with _foreign_errors():
                 connection.execute("PRAGMA trusted_schema = OFF; PRAGMA query_only = ON; PRAGMA temp_store = MEMORY")
             yield ForeignFile(connection)
         finally:
@@ -70,7 +70,7 @@ def open_foreign(path: Path) -> Iterator[ForeignFile]:
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _foreign_errors() -> Iterator[None]:
     try:
         yield
     except apsw.Error as error:

@@ -71,7 +71,7 @@ class DamageCheck:
 
     def _run(self) -> None:
         try:
-            problem = self._look()
+            problem = self._quick_check()
         except apsw.InterruptError:
             return
         except (apsw.CorruptError, apsw.NotADBError) as error:
@@ -87,7 +87,7 @@ class DamageCheck:
         else:
             self.found(problem)
 
-    def _look(self) -> str | None:
+    def _quick_check(self) -> str | None:
         with self._lock:
             if self._stopped:
                 raise apsw.InterruptError("stopped before it began")

@@ -153,7 +153,7 @@ class Erasure(StorePart):
         self._access = access
         self._home = home
         self._connect = connect_writing
-        self._keepers = participants
+        self._participants = participants
 
     def with_participants(self, participants: Sequence[ErasureParticipant]) -> "Erasure":
         """Return the same with these participants, called after each erasure."""
@@ -230,9 +230,9 @@ class Erasure(StorePart):
             return len(texts) + len(erased)
 
         pieces = await self._writer.write(job)
-        await self._forget_elsewhere(turns)
+        await self._run_participants(turns)
         await asyncio.to_thread(shutil.rmtree, self._home / OLD_FILES, ignore_errors=True)
-        await asyncio.to_thread(self._fold_log)
+        await asyncio.to_thread(self._checkpoint)
         return pieces
 
     async def finish(self) -> None:
@@ -240,14 +240,14 @@ class Erasure(StorePart):
         sql = "SELECT turn FROM unfinished_erasures"
         turns = await self._writer.write(lambda c: frozenset(TurnId(row[0]) for row in all_rows(c, sql)))
         if turns:
-            await self._forget_elsewhere(turns)
+            await self._run_participants(turns)
 
-    async def _forget_elsewhere(self, turns: Collection[TurnId]) -> None:
-        for forget in self._keepers:
+    async def _run_participants(self, turns: Collection[TurnId]) -> None:
+        for forget in self._participants:
             await forget(turns)
         await self._writer.write(lambda c: c.executemany(_END_ELSEWHERE, [(turn,) for turn in turns]).fetchall())
 
-    def _fold_log(self) -> None:
+    def _checkpoint(self) -> None:
         try:
             with closing(self._connect()) as connection:
                 row = find_row(connection, "PRAGMA wal_checkpoint(TRUNCATE)")

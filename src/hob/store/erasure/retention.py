@@ -113,9 +113,9 @@ class Retention(StorePart):
         Raises StoreErrors.
         """
         dropped, last = 0, 0
-        while turns := await self._readers.read(partial(_over, before, last)):
+        while turns := await self._readers.read(partial(_ended_turns, before, last)):
             details = await self._readers.read(partial(_details_of, turns))
-            for some in _pieces(details):
+            for some in _batches(details):
                 dropped += await self._writer.write(partial(_drop, some, self._now()))
             last = turns[-1][0]
         await self._writer.write(lambda c: drop_requests(c, before))
@@ -127,8 +127,8 @@ class Retention(StorePart):
         Raises StoreErrors.
         """
         dropped, last = 0, ""
-        while sessions := await self._readers.read(partial(_passed, before, last)):
-            for some in _pieces(sessions, _SESSIONS_AT_ONCE):
+        while sessions := await self._readers.read(partial(_expired_sessions, before, last)):
+            for some in _batches(sessions, _SESSIONS_AT_ONCE):
                 dropped += await self._writer.write(partial(_drop_sessions, some, self._now()))
             last = sessions[-1]
         return dropped
@@ -153,7 +153,7 @@ class Retention(StorePart):
         values = {"before": before, "nanoseconds": int(before * 1e9)}
         turns = [row[0] for row in await self._rows(_UNDOABLE, values)]
         blobs: set[str] = set()
-        for some in _pieces(sorted(with_undoing(turns))):
+        for some in _batches(sorted(with_undoing(turns))):
             blobs |= await self._writer.write(partial(_drop_undo, some, at))
         await self.drop_unnamed(blobs, at)
         return len(turns)
@@ -163,16 +163,16 @@ class Retention(StorePart):
         return await self._writer.write(partial(_drop_expired, at))
 
     async def _withdraw(self, blobs: Sequence[str], at: float) -> int:
-        for some in _pieces(blobs):
+        for some in _batches(blobs):
             await self._writer.write(partial(_withdraw, some, at, self._blobs))
         return len(blobs)
 
 
-def _over(before: float, after: int, connection: apsw.Connection) -> list[Row]:
+def _ended_turns(before: float, after: int, connection: apsw.Connection) -> list[Row]:
     return all_rows(connection, _OVER, (before, after, _TURNS_AT_ONCE))
 
 
-def _passed(before: float, after: str, connection: apsw.Connection) -> list[str]:
+def _expired_sessions(before: float, after: str, connection: apsw.Connection) -> list[str]:
     return [row[0] for row in all_rows(connection, _PASSED, (before, after, _ROWS_AT_ONCE))]
 
 
@@ -181,7 +181,7 @@ def _drop_session(session: str, at: float, connection: apsw.Connection) -> int:
     for table in ("open_groups", "working_notes", "plugin_records"):
         connection.execute(f"DELETE FROM {table} WHERE session = ?", (session,))  # noqa: S608
     drop_requests_of(connection, session)
-    return sum(_drop(some, at, connection) for some in _pieces(sorted(found)))
+    return sum(_drop(some, at, connection) for some in _batches(sorted(found)))
 
 
 def _drop_sessions(sessions: Sequence[str], at: float, connection: apsw.Connection) -> int:
@@ -206,7 +206,7 @@ def _drop_undo(turns: Sequence[str], at: float, connection: apsw.Connection) -> 
     blobs = all_rows(connection, f"SELECT blob FROM file_changes WHERE blob IS NOT NULL AND {among}", values)  # noqa: S608
     for table, columns in _OF_UNDOING.items():
         gone = all_rows(connection, f"DELETE FROM {table} WHERE {among} RETURNING {columns}", values)  # noqa: S608
-        for some in _pieces([id for row in gone for id in row if id is not None]):
+        for some in _batches([id for row in gone for id in row if id is not None]):
             _drop(some, at, connection)
     return {row[0] for row in blobs}
 
@@ -214,7 +214,7 @@ def _drop_undo(turns: Sequence[str], at: float, connection: apsw.Connection) -> 
 def _drop_expired(at: float, connection: apsw.Connection) -> int:
     sql = "DELETE FROM plugin_records WHERE expires < ? RETURNING value"
     gone = [row[0] for row in all_rows(connection, sql, (at,))]
-    return sum(_drop(some, at, connection) for some in _pieces(gone))
+    return sum(_drop(some, at, connection) for some in _batches(gone))
 
 
 def _old_blobs(before: float, connection: apsw.Connection) -> list[BlobId]:
@@ -233,5 +233,5 @@ def _withdraw(blobs: Sequence[str], at: float, folder: Path, connection: apsw.Co
         blob_path(folder, blob).unlink(missing_ok=True)
 
 
-def _pieces(things: Sequence[T], size: int = _ROWS_AT_ONCE) -> Iterator[Sequence[T]]:
+def _batches(things: Sequence[T], size: int = _ROWS_AT_ONCE) -> Iterator[Sequence[T]]:
     return (things[start : start + size] for start in range(0, len(things), size))

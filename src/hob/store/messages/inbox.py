@@ -152,7 +152,7 @@ def _key_hash(channel: str, account: str, key: str) -> bytes:
     return hashlib.sha256("\0".join((channel, account, key)).encode("utf-8", "surrogatepass")).digest()
 
 
-def _seal_of(inbound: Inbound) -> bytes:
+def _hash_of(inbound: Inbound) -> bytes:
     return _key_hash(inbound.origin.channel, inbound.origin.account, inbound.key)
 
 
@@ -172,9 +172,9 @@ def check_limits(
 ) -> None:
     """Raise Busy if one more message would exceed a limit."""
     row = find_row(connection, _COUNTS, (session, _sender_key(inbound)))
-    in_lane, of_sender, in_all = row or (0, 0, 0)
+    in_session, of_sender, in_all = row or (0, 0, 0)
     for scope, count, limit in (
-        (BusyScope.LANE, in_lane, limits.session_queue),
+        (BusyScope.LANE, in_session, limits.session_queue),
         (BusyScope.SENDER, of_sender, limits.sender),
         (BusyScope.TOTAL, in_all, limits.total),
     ):
@@ -236,7 +236,7 @@ class Inbox(StorePart):
         InvalidRequest, StoreFull and other StoreErrors; then nothing was written.
         """
         at = self._now()
-        seal = _seal_of(inbound)
+        seal = _hash_of(inbound)
         first = _find_first(connection, seal)
         if first is not None:
             return first
@@ -263,7 +263,7 @@ class Inbox(StorePart):
         Raises the same as `accept` except Busy: a command that needs no turn does not wait.
         """
         at = self._now()
-        seal = _seal_of(inbound)
+        seal = _hash_of(inbound)
         first = _find_first(connection, seal)
         if first is not None:
             return first
@@ -287,7 +287,7 @@ class Inbox(StorePart):
         Raises the same as `accept` except Busy.
         """
         at = self._now()
-        seal = _seal_of(inbound)
+        seal = _hash_of(inbound)
         first = _find_first(connection, seal)
         if first is not None:
             return first
@@ -498,7 +498,7 @@ class Inbox(StorePart):
             picked_up=pending is None and ended is not None,
             notes=tuple(dict.fromkeys(row[0] for row in all_rows(connection, _REMARKS, (turn,)))),
             question=question or "",
-            approvals=_standing(connection, turn) if question else (),
+            approvals=_open_approvals(connection, turn) if question else (),
             for_client=waits_for == WaitsFor.CLIENT,
         )
 
@@ -512,6 +512,6 @@ class Inbox(StorePart):
         return InboxCounts(*(row or (0, 0, None)))
 
 
-def _standing(connection: apsw.Connection, turn: str) -> tuple[ApprovalId, ...]:
+def _open_approvals(connection: apsw.Connection, turn: str) -> tuple[ApprovalId, ...]:
     sql = "SELECT id FROM approvals WHERE turn = ? AND state = 'open' ORDER BY seq"
     return tuple(ApprovalId(row[0]) for row in all_rows(connection, sql, (turn,)))

@@ -32,7 +32,7 @@ _COLUMNS = (
 _TABLES = "outbox o JOIN content c ON c.id = o.text LEFT JOIN content x ON x.id = o.extra"
 _INDEXED = "outbox o INDEXED BY outbox_open JOIN content c ON c.id = o.text LEFT JOIN content x ON x.id = o.extra"
 _OPEN = "state IN ('ready', 'sending')"
-_FETCHED = tuple(sorted(FETCHED_CHANNELS))
+_FETCHED_CHANNELS = tuple(sorted(FETCHED_CHANNELS))
 _UNFETCHED = (
     "SELECT i.id, i.session, n.state, c.text, min(o.created),"
     " substr(i.sender, 1, instr(i.sender, ':') - 1) <> o.channel FROM outbox o JOIN turns n ON n.id = o.turn"
@@ -232,7 +232,7 @@ class Outbox(StorePart):
     async def picked_up(self, turn: TurnId, channels: Collection[str]) -> None:
         """Mark the turn's reply as fetched: ready rows of these fetching channels count as sent."""
         at = self._now()
-        await self._writer.write(lambda connection: _fetched(connection, turn, channels, at))
+        await self._writer.write(lambda connection: _mark_fetched(connection, turn, channels, at))
 
     @transaction
     def handed_over(self, connection: apsw.Connection, inbound: InboundId, channels: Collection[str]) -> None:
@@ -240,7 +240,7 @@ class Outbox(StorePart):
         at = self._now()
         row = find_row(connection, _ENDED, (inbound,))
         if row is not None:
-            _fetched(connection, row[0], channels, at)
+            _mark_fetched(connection, row[0], channels, at)
 
     async def expire(self, channel: str, before: float) -> int:
         """Drop messages that have waited to be fetched since before (Unix seconds); return how many. Raises
@@ -287,20 +287,20 @@ class Outbox(StorePart):
         """Return the row that has waited longest to be sent, or None. Rows to be fetched do not count."""
         sql = (
             f"SELECT id, channel, created, reason FROM outbox INDEXED BY outbox_open WHERE {_OPEN}"  # noqa: S608
-            f" AND channel NOT IN ({marks(_FETCHED)}) ORDER BY created LIMIT 1"
+            f" AND channel NOT IN ({marks(_FETCHED_CHANNELS)}) ORDER BY created LIMIT 1"
         )
-        return await self._find(lambda row: OutboxAge(*row), sql, _FETCHED)
+        return await self._find(lambda row: OutboxAge(*row), sql, _FETCHED_CHANNELS)
 
     @snapshot
     def counts(self, connection: apsw.Connection) -> OutboxCounts:
         """Count the undelivered messages."""
         now = self._now()
-        fetched = f"channel IN ({marks(_FETCHED)})"
+        fetched = f"channel IN ({marks(_FETCHED_CHANNELS)})"
         sql = (
             f"SELECT count(*) FILTER (WHERE NOT {fetched}), min(created) FILTER (WHERE NOT {fetched}),"  # noqa: S608
             f" count(*) FILTER (WHERE {fetched}) FROM outbox WHERE {_OPEN}"
         )
-        count, oldest, unread = find_row(connection, sql, _FETCHED * 3) or (0, None, 0)
+        count, oldest, unread = find_row(connection, sql, _FETCHED_CHANNELS * 3) or (0, None, 0)
         sql = (
             "SELECT count(*) FILTER (WHERE state = 'dead'), count(*) FILTER (WHERE state = 'parked')"
             " FROM outbox WHERE state IN ('dead', 'parked')"
@@ -309,7 +309,7 @@ class Outbox(StorePart):
         return OutboxCounts(count, 0.0 if oldest is None else max(0.0, now - oldest), unread, dead, parked)
 
 
-def _fetched(connection: apsw.Connection, turn: TurnId, channels: Collection[str], at: float) -> None:
+def _mark_fetched(connection: apsw.Connection, turn: TurnId, channels: Collection[str], at: float) -> None:
     sql = f"SELECT id FROM outbox WHERE turn = ? AND state = 'ready' AND channel IN ({marks(channels)})"  # noqa: S608
     for (id,) in all_rows(connection, sql, (turn, *channels)):
         _move(connection, id, OutboxState.SENDING)

@@ -170,9 +170,9 @@ class _Fold:
         self._sessions: dict[str, _Session] = {}
         self._chats: dict[str, str] = {}
         for event in facts.events:
-            self._take(event)
+            self._apply(event)
 
-    def _take(self, event: ProjectedEvent) -> None:
+    def _apply(self, event: ProjectedEvent) -> None:
         match event.kind:
             case EventKind.INBOUND:
                 self._accept(event)

@@ -45,18 +45,18 @@ class StoredCommandLog(StorePart):
     def running(self, connection: apsw.Connection) -> tuple[tuple[Begun, Mapping[Path, str]], ...]:
         """Return the running commands, oldest first, with the latest snapshots of their folders."""
         rows = all_rows(connection, f"{_COMMANDS} outcome = '' ORDER BY seq")
-        return tuple((_begun(row), _marks(connection, row[-1])) for row in rows)
+        return tuple((_load_begun(row), _load_marks(connection, row[-1])) for row in rows)
 
     async def find(self, process: str, session: SessionKey) -> Begun | None:
         """Return the background command with this id, if it belongs to this session."""
         sql = f"{_COMMANDS} process = ? AND process <> '' AND session = ?"
         rows = await self._rows(sql, (process, session))
-        return _begun(rows[0]) if rows else None
+        return _load_begun(rows[0]) if rows else None
 
     async def spans(self, turn: TurnId) -> tuple[Span, ...]:
         """Return what this turn's commands changed, oldest first."""
         sql = f"{_SPANS} turn = ? ORDER BY seq"
-        return tuple(map(_span, await self._rows(sql, (turn,))))
+        return tuple(map(_load_span, await self._rows(sql, (turn,))))
 
     @snapshot
     def newest(self, connection: apsw.Connection, turns: int) -> tuple[Span, ...]:
@@ -66,7 +66,7 @@ class StoredCommandLog(StorePart):
         while rows and len(found) <= turns:
             rows = all_rows(connection, f"{_SPANS} seq < ? ORDER BY seq DESC LIMIT ?", (rows[-1][3], _AT_ONCE))
             for row in rows:
-                found.setdefault(row[0], []).append(_span(row))
+                found.setdefault(row[0], []).append(_load_span(row))
         return tuple(span for spans in list(found.values())[:turns] for span in spans)
 
 
@@ -90,17 +90,17 @@ def end_command(connection: apsw.Connection, turn: TurnId, call: CallId, how: st
     connection.execute(_END, (how, turn, call))
 
 
-def _marks(connection: apsw.Connection, trees: str) -> Mapping[Path, str]:
+def _load_marks(connection: apsw.Connection, trees: str) -> Mapping[Path, str]:
     sql = "SELECT tree, snapshot FROM tree_snapshots WHERE tree IN (SELECT value FROM json_each(?))"
     return {Path(tree): name for tree, name in all_rows(connection, sql, (trees,))}
 
 
-def _begun(row: Row) -> Begun:
+def _load_begun(row: Row) -> Begun:
     turn, call, session, command, process, outcome, _ = row
     return Begun(TurnId(turn), CallId(call), SessionKey(session), command, process, outcome)
 
 
-def _span(row: Row) -> Span:
+def _load_span(row: Row) -> Span:
     turn, body, at, _ = row
     tree, before, after = json.loads(body)
     return Span(TurnId(turn), Path(tree), before, after, at)

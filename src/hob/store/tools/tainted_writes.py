@@ -23,7 +23,7 @@ class StoredTaintedWrites(StorePart):
     async def turns(self) -> AsyncIterator[TurnId]:
         """Return all of them, newest first."""
         before = 2**63 - 1
-        while rows := await self._newest(before):
+        while rows := await self._load_newest(before):
             for _, turn in rows:
                 yield TurnId(turn)
             before = rows[-1][0]
@@ -33,5 +33,5 @@ class StoredTaintedWrites(StorePart):
         await self._writer.write(lambda c: c.execute("DELETE FROM tainted_writes").fetchall())
 
     @snapshot
-    def _newest(self, connection: apsw.Connection, before: int) -> list[Row]:
+    def _load_newest(self, connection: apsw.Connection, before: int) -> list[Row]:
         return all_rows(connection, _NEWEST, (before, _AT_ONCE))

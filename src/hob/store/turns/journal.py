@@ -145,7 +145,7 @@ class StoredJournal(StorePart):
             steps = [Steered(each.id, each.text, each.label, each.quoted, each.attachments) for each in joined]
             content_writer = ContentWriter(connection)
             session, _ = write_steps(connection, content_writer, turn, steps, at)
-            write_events(connection, content_writer, _joined(connection, joined, turn, at), session)
+            write_events(connection, content_writer, _join_events(connection, joined, turn, at), session)
         return tuple(joined)
 
     @transaction
@@ -176,7 +176,7 @@ class StoredJournal(StorePart):
         settle_unfinished(connection, turn)
 
 
-def _joined(
+def _join_events(
     connection: apsw.Connection, inbounds: Sequence[Inbound], turn: TurnId, at: float
 ) -> Sequence[TimelineEvent]:
     ids = [inbound.id for inbound in inbounds]

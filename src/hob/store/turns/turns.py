@@ -45,13 +45,13 @@ _INBOUNDS = (
 )
 # Progress of a turn `t`. A resumed turn repeats the request whose reply it never got; that step alone is no progress,
 # or a message that crashes Hob during the request would never be quarantined.
-_PLACE = (
+_PROGRESS = (
     "(SELECT count(*) FROM steps s WHERE s.turn = t.id AND NOT (kind = 'model_asked' AND EXISTS (SELECT 1 FROM steps e"
     " WHERE e.turn = s.turn AND e.n = s.n - 1 AND e.kind = 'model_asked')))"
 )
 # Turns waiting for people who have already answered; only a crash can have left them parked.
 _STEP = "SELECT 1 FROM steps s JOIN content c ON c.id = s.body WHERE s.turn = t.id AND s.kind IN"
-_UNHEARD = (
+_ANSWERED_BUT_PARKED = (
     f"SELECT t.id FROM {_INDEXED} WHERE t.{_OPEN} AND t.state = 'parked' AND ("  # noqa: S608 - constants
     " t.waits_for = 'approval' AND ("
     "  NOT EXISTS (SELECT 1 FROM approvals a WHERE a.turn = t.id AND a.state = 'open')"
@@ -63,12 +63,12 @@ _UNHEARD = (
     f"  AND NOT EXISTS ({_STEP} ('tool_received') AND json_extract(c.text, '$.result.call') = r.call))"
     ") ORDER BY t.seq"
 )
-_DOUBTFUL = (
+_SUSPECTED = (
     "SELECT id FROM turns WHERE state = 'set_aside' AND sure = 0 AND retried_by IS NULL"
     " AND attempts BETWEEN ? AND ? ORDER BY seq"
 )
 # Steps after the last finished work of a turn, which a retry does not copy.
-_TAIL = frozenset({"model_asked", "model_failed", "waited", "cancelled", "stopped", "said"})
+_NOT_RETRIED = frozenset({"model_asked", "model_failed", "waited", "cancelled", "stopped", "said"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,7 +287,7 @@ class TurnRows(StorePart):
 
     async def answered_but_parked(self) -> tuple[TurnId, ...]:
         """Return parked turns whose people have answered, oldest first: the process ended before it could wake them."""
-        return tuple(TurnId(row[0]) for row in await self._rows(_UNHEARD))
+        return tuple(TurnId(row[0]) for row in await self._rows(_ANSWERED_BUT_PARKED))
 
     async def next_wake(self) -> float | None:
         """Return when the next parked turn wakes by time, or None."""
@@ -353,7 +353,7 @@ class TurnRows(StorePart):
             elif _record_defect(connection, turn, say, at) is TurnState.SET_ASIDE:
                 aside.append(turn)
         sql = (
-            f"SELECT id, attempts > 0 AND {_PLACE} = crash_position FROM {_INDEXED}"  # noqa: S608
+            f"SELECT id, attempts > 0 AND {_PROGRESS} = crash_position FROM {_INDEXED}"  # noqa: S608
             f" WHERE {_OPEN} AND state = 'ready' ORDER BY seq"
         )
         found = [(TurnId(id), bool(suspect)) for id, suspect in all_rows(connection, sql)]
@@ -361,7 +361,7 @@ class TurnRows(StorePart):
             quarantine=tuple(turn for turn, suspect in found if suspect),
             ready=tuple(turn for turn, suspect in found if not suspect),
             set_aside=tuple(aside),
-            has_suspected=find_row(connection, _DOUBTFUL, (0, MAX_ATTEMPTS + 1)) is not None,
+            has_suspected=find_row(connection, _SUSPECTED, (0, MAX_ATTEMPTS + 1)) is not None,
         )
 
     async def record_defect(self, turn: TurnId, say: Say, *, sure: bool = True) -> TurnState:
@@ -380,9 +380,9 @@ class TurnRows(StorePart):
         """
         at = self._now()
         fewest, maximum = (MAX_ATTEMPTS + 1,) * 2 if last else (0, MAX_ATTEMPTS)
-        made = [_retry(connection, id, at) for (id,) in all_rows(connection, _DOUBTFUL, (fewest, maximum))]
+        made = [_retry(connection, id, at) for (id,) in all_rows(connection, _SUSPECTED, (fewest, maximum))]
         new = tuple(turn for turn in made if turn is not None)
-        sql = f"UPDATE turns AS t SET attempts = ?, sure = ?, crash_position = {_PLACE} WHERE id = ?"  # noqa: S608
+        sql = f"UPDATE turns AS t SET attempts = ?, sure = ?, crash_position = {_PROGRESS} WHERE id = ?"  # noqa: S608
         connection.executemany(sql, [(maximum, last, turn) for turn in new])
         return new
 
@@ -401,7 +401,7 @@ class TurnRows(StorePart):
 
 
 def _record_defect(connection: apsw.Connection, turn: TurnId, say: Say, at: float, *, sure: bool = False) -> TurnState:
-    sql = f"SELECT {_PLACE}, crash_position, attempts FROM turns t WHERE id = ?"  # noqa: S608
+    sql = f"SELECT {_PROGRESS}, crash_position, attempts FROM turns t WHERE id = ?"  # noqa: S608
     row = find_row(connection, sql, (turn,))
     if row is None:
         raise NotFound(translatable("There is no turn {turn}.", turn=turn))
@@ -438,14 +438,14 @@ def _retry(connection: apsw.Connection, id: str, at: float) -> TurnId | None:
     row = find_row(connection, "SELECT turn FROM outbox WHERE id = ?", (id,))
     if row is not None:
         return TurnId(row[0]) if revive(connection, id) and row[0] is not None else None
-    found = _retriable(connection, id)
+    found = _find_retriable(connection, id)
     if found is None or not load_inbounds(connection, TurnId(found[0]), steered=True):  # unknown or erased
         return None
     old, session, trace = found
     new = Turn(new_turn_id(), SessionKey(session), TraceId(trace), new_span_id(), ())
     add_turn(connection, new, TurnState.READY, None, at)
     steps = all_rows(connection, "SELECT n, kind, version, hash, at, body FROM steps WHERE turn = ? ORDER BY n", (old,))
-    while steps and steps[-1][1] in _TAIL:
+    while steps and steps[-1][1] in _NOT_RETRIED:
         steps.pop()
     for n, kind, version, command, when, body in steps:
         sql = "INSERT INTO steps (turn, n, kind, version, hash, at, body) VALUES (?, ?, ?, ?, ?, ?, ?)"
@@ -463,7 +463,7 @@ def _retry(connection: apsw.Connection, id: str, at: float) -> TurnId | None:
     return new.id
 
 
-def _retriable(connection: apsw.Connection, id: str) -> Row | None:
+def _find_retriable(connection: apsw.Connection, id: str) -> Row | None:
     sql = (
         "SELECT id, session, trace_id FROM turns WHERE id = coalesce((SELECT turn FROM inbox WHERE id = ?), ?)"
         " AND state IN ('failed', 'set_aside') AND retried_by IS NULL"
