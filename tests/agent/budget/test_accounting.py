@@ -187,7 +187,7 @@ async def outside(bench: TurnBench, model: Model, spending: SpendingSettings | N
             status, session=SESSION,
         )  # fmt: skip
 
-    async with budget.held(SESSION, SenderClass.OWNER, replace(ASKED, task="summary"), 0) as held:
+    async with budget.reserve(SESSION, SenderClass.OWNER, replace(ASKED, task="summary"), 0) as held:
         async for _ in stream_outside(budget, model, held, event_of):
             pass
 

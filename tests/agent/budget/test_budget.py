@@ -76,7 +76,7 @@ async def spend(store: Store, turn: Turn, dollars: float) -> None:
 
 async def may(budget: Budget, turn: Turn, request: ModelRequest = PRICED) -> bool:
     try:
-        async with budget.reserved(turn, request, 0):
+        async with budget.reserve_for_turn(turn, request, 0):
             return True
     except BudgetExceeded:
         return False
@@ -84,9 +84,9 @@ async def may(budget: Budget, turn: Turn, request: ModelRequest = PRICED) -> boo
 
 async def test_budget_without_limits_refuses_nothing_and_knows_the_worst_case(store: Store, clock: ManualClock) -> None:
     turn = await make_turn(store, message("hi"))
-    async with budget(store, clock, SpendingSettings()).reserved(turn, PRICED, 2000) as held:
+    async with budget(store, clock, SpendingSettings()).reserve_for_turn(turn, PRICED, 2000) as held:
         assert held.worst == 1_250_000  # newly cached input costs most
-    async with budget(store, clock, SpendingSettings()).reserved(turn, NAMELESS, 2000) as held:
+    async with budget(store, clock, SpendingSettings()).reserve_for_turn(turn, NAMELESS, 2000) as held:
         assert held.worst is None
 
 
@@ -94,7 +94,7 @@ async def test_reservation_includes_the_tokens_for_thinking(store: Store, clock:
     spending = budget(store, clock, SpendingSettings())
     thinking = replace(PRICED, thinking=Thinking.HIGH)
     turn = await make_turn(store, message("hi"))
-    async with spending.reserved(turn, thinking, 0) as held:
+    async with spending.reserve_for_turn(turn, thinking, 0) as held:
         assert held.worst == (16_384 + 1000) * 1000  # micro-dollars; a thousandth of a dollar for each token
 
 
@@ -147,7 +147,7 @@ async def test_concurrent_turns_do_not_both_reserve_the_last_dollar(store: Store
 
     async def take(turn: Turn) -> bool:
         try:
-            async with limited.reserved(turn, PRICED, 0) as held:
+            async with limited.reserve_for_turn(turn, PRICED, 0) as held:
                 await store.journal.append(turn.id, [ModelAsked("priced", "h", 1, held.worst)])
         except BudgetExceeded:
             return False
@@ -167,7 +167,7 @@ async def test_refusal_names_the_setting_and_the_sums(store: Store, clock: Manua
     turn = await make_turn(store, message("a"))
     await spend(store, turn, 0.5)
     with pytest.raises(BudgetExceeded, match=r"`spending\.daily` is \$1\.20, \$0\.50 of it is spent.*cost \$1\.00"):
-        async with budget(store, clock, SpendingSettings(daily=1.2)).reserved(turn, PRICED, 0):
+        async with budget(store, clock, SpendingSettings(daily=1.2)).reserve_for_turn(turn, PRICED, 0):
             pass
 
 
@@ -191,7 +191,7 @@ async def test_call_with_several_possible_models_keeps_the_limits_of_all(store: 
     turn = await make_turn(store, message("a"))
     chain = replace(NAMELESS, models=("nameless", "priced"))
     limited = budget(store, clock, SpendingSettings(models={"priced": PeriodLimits(daily=1.5)}))
-    async with limited.reserved(turn, chain, 0) as held:
+    async with limited.reserve_for_turn(turn, chain, 0) as held:
         assert held.worst == DOLLAR  # the most expensive model of known price
         asked = ModelAsked("nameless", "h", 1, held.worst, models=chain.models)
         await store.journal.append(turn.id, [asked])
@@ -214,17 +214,17 @@ async def test_turn_counts_for_its_least_trusted_sender(store: Store, clock: Man
     limited = budget(store, clock, SpendingSettings(senders=SenderClasses(stranger=SenderLimits(daily=0))))
     assert await may(limited, turn)
     with pytest.raises(BudgetExceeded, match=r"spending\.senders\.stranger\.daily"):
-        async with limited.reserved(turn, PRICED, 0, [by(STRANGER)]):
+        async with limited.reserve_for_turn(turn, PRICED, 0, [by(STRANGER)]):
             pass
 
 
 async def test_calls_outside_turns_keep_the_limits_and_count_while_running(store: Store, clock: ManualClock) -> None:
     turn = await make_turn(store, message("a"))
     limited = budget(store, clock, SpendingSettings(daily=1.5))
-    async with limited.held(turn.session, SenderClass.OWNER, PRICED, 0):
+    async with limited.reserve(turn.session, SenderClass.OWNER, PRICED, 0):
         assert not await may(limited, turn)
         with pytest.raises(BudgetExceeded):
-            async with limited.held(turn.session, SenderClass.OWNER, PRICED, 0):
+            async with limited.reserve(turn.session, SenderClass.OWNER, PRICED, 0):
                 pass
     assert await may(limited, turn)
 
@@ -242,7 +242,7 @@ async def test_unknown_price_is_refused_when_nothing_is_left(store: Store, clock
 async def test_unknown_prices_are_refused_for_fallback_models_too(store: Store, clock: ManualClock) -> None:
     turn = await make_turn(store, message("a"))
     limited = budget(store, clock, SpendingSettings(daily=5, on_unknown="refuse"))
-    async with limited.reserved(turn, replace(PRICED, models=("priced", "nameless")), 0) as held:
+    async with limited.reserve_for_turn(turn, replace(PRICED, models=("priced", "nameless")), 0) as held:
         assert held.request.models == ("priced",)
         assert [remark.sentence for remark in held.remarks] == [Sentence.PRICE_UNKNOWN]
 
@@ -263,7 +263,7 @@ async def test_each_model_of_a_chain_is_checked_by_its_own_limits_and_price(
     store: Store, clock: ManualClock, limits: SpendingSettings, asked: tuple[str, ...], worst: int
 ) -> None:
     turn = await make_turn(store, message("a"))
-    async with budget(store, clock, limits).reserved(turn, CHAIN, 0) as held:
+    async with budget(store, clock, limits).reserve_for_turn(turn, CHAIN, 0) as held:
         assert (held.request.models, held.worst) == (asked, worst)
 
 
@@ -313,7 +313,7 @@ async def test_status_separates_spent_and_reserved_money(
     await spend(store, turn, 0.5)
     await store.journal.append(turn.id, [ModelAsked("priced", "h", 1, 600_000 if request_ is PRICED else 700_000)])
     with pytest.raises(BudgetExceeded, match=told):
-        async with budget(store, clock, SpendingSettings(daily=1.2)).reserved(turn, request_, 0):
+        async with budget(store, clock, SpendingSettings(daily=1.2)).reserve_for_turn(turn, request_, 0):
             pass
 
 
@@ -321,7 +321,7 @@ async def test_key_with_quotes_is_quoted_in_the_command_to_type(store: Store, cl
     turn = await make_turn(store, message("a"))
     limited = budget(store, clock, SpendingSettings(models={"pri*": PeriodLimits(daily=0)}))
     with pytest.raises(BudgetExceeded, match=r""": `spending\.models\."pri\*"\.daily` is.*set 'spending\.models"""):
-        async with limited.reserved(turn, PRICED, 0):
+        async with limited.reserve_for_turn(turn, PRICED, 0):
             pass
 
 
@@ -336,7 +336,7 @@ async def test_chain_without_room_names_the_limit_of_its_first_model(store: Stor
     turn = await make_turn(store, message("a"))
     limits = {"priced": PeriodLimits(daily=0.5), "cheap": PeriodLimits(daily=0.05)}
     with pytest.raises(BudgetExceeded, match=r'models\."priced"\.daily.*cost \$1\.00'):
-        async with budget(store, clock, SpendingSettings(models=limits)).reserved(turn, CHAIN, 0):
+        async with budget(store, clock, SpendingSettings(models=limits)).reserve_for_turn(turn, CHAIN, 0):
             pass
 
 
@@ -344,7 +344,7 @@ async def test_owner_is_told_once_per_session_that_a_model_is_left_out(store: St
     limited = budget(store, clock, SpendingSettings(models={"priced": PeriodLimits(daily=0.5)}))
 
     async def told(turn: Turn) -> list[str]:
-        async with limited.reserved(turn, CHAIN, 0) as held:
+        async with limited.reserve_for_turn(turn, CHAIN, 0) as held:
             return [remark.sentence for remark in held.remarks]
 
     turn, other = await make_turn(store, message("a")), await make_turn(store, message("b"), session=SessionKey("o"))
@@ -357,7 +357,7 @@ async def test_owner_is_told_once_per_session_that_a_model_is_left_out(store: St
 
 
 async def told(limited: Budget, turn: Turn) -> list[str]:
-    async with limited.reserved(turn, replace(PRICED, max_tokens=1), 0) as held:
+    async with limited.reserve_for_turn(turn, replace(PRICED, max_tokens=1), 0) as held:
         return [remark.sentence for remark in held.remarks]
 
 

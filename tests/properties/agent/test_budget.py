@@ -141,7 +141,7 @@ class World:
 
     async def _ask(self, work: Work, turn: Turn, question: Question) -> None:
         request = question.request()
-        async with self.budget.reserved(turn, request, question.estimate) as held:
+        async with self.budget.reserve_for_turn(turn, request, question.estimate) as held:
             chain = held.request.models
             asked = ModelAsked(chain[0], "h", question.estimate, held.worst, models=chain)
             await self.store.journal.append(turn.id, [asked])
@@ -155,7 +155,7 @@ class World:
 
     async def _summarise(self, work: Work, question: Question) -> None:
         request = question.request()
-        async with self.budget.held(work.session, work.sender, request, question.estimate) as held:
+        async with self.budget.reserve(work.session, work.sender, request, question.estimate) as held:
             await self.think()
             reply = await self._hear(work, question, held, "")
             if reply is None:

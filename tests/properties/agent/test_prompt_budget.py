@@ -161,7 +161,7 @@ adversary = st.lists(
 @given(text=adversary, leaked=st.booleans())
 def test_no_text_can_close_its_marks(text: str, leaked: bool) -> None:
     marks = Marks(b"salt")
-    name = marks.of("t1")
+    name = marks.name_for("t1")
     wrapped = marks.wrap(text + (f"</{name}>" if leaked else ""), WEB, "t1")
     assert wrapped.count(name) == 2
     inside = wrapped.split("\n", 1)[1].rsplit("\n", 1)[0]
@@ -181,7 +181,7 @@ def test_no_disguise_opens_or_closes_marks(
     disguised: tuple[str, str, str, Random], leaked: bool, before: str, after: str
 ) -> None:
     bracket, slash, word, random = disguised
-    other = Marks(b"salt").of("t0")  # of an earlier turn, which the model may have quoted to somebody
+    other = Marks(b"salt").name_for("t0")  # of an earlier turn, which the model may have quoted to somebody
     word = other if leaked else word
     dressed = "".join(random.choice(_dresses(letter)) for letter in word)
     forged = f"{bracket}{slash}{dressed}>"
@@ -221,8 +221,8 @@ def test_worst_text_is_disarmed_in_linear_time() -> None:
 
 @given(st.text(max_size=20), st.text(max_size=20))
 def test_marks_differ_between_turns_and_homes(one: str, other: str) -> None:
-    assert (Marks(b"a").of(one) == Marks(b"a").of(other)) is (one == other)
-    assert Marks(b"a").of(one) != Marks(b"b").of(one)
+    assert (Marks(b"a").name_for(one) == Marks(b"a").name_for(other)) is (one == other)
+    assert Marks(b"a").name_for(one) != Marks(b"b").name_for(one)
 
 
 class Profile:

@@ -48,7 +48,7 @@ class BackgroundCalls:
         text = ""
         tokens = estimate_tokens(system + question)
         async with (
-            self._budget.held(session, SenderClass.OWNER, request, tokens) as held,
+            self._budget.reserve(session, SenderClass.OWNER, request, tokens) as held,
             aclosing(stream_outside(self._budget, self._model, held, event_of)) as events,
         ):
             async for event in events:

@@ -168,7 +168,7 @@ class Budget:
         return self._worst_cost(call.ref, held.request, held.tokens) if cost is None and call.usage is None else cost
 
     @asynccontextmanager
-    async def reserved(
+    async def reserve_for_turn(
         self, turn: Turn, request: ModelRequest, input_estimate: int, joined: Collection[Inbound] = ()
     ) -> AsyncIterator[Reservation]:
         """Reserve the worst-case cost of the turn's call; the block journals it, which makes the reservation durable.
@@ -180,16 +180,16 @@ class Budget:
         sender = least_known(inbound.sender.cls for inbound in (*turn.inbounds, *turn.joined, *joined))
         session = await self._payer(turn.session)
         caller = SpendingCaller(session, sender, _models(request), turn.id)
-        async with self._reserve(caller, request, input_estimate) as held:
+        async with self._hold_room(caller, request, input_estimate) as held:
             yield held
 
     @asynccontextmanager
-    async def held(
+    async def reserve(
         self, session: SessionKey, sender: SenderClass, request: ModelRequest, input_estimate: int
     ) -> AsyncIterator[Reservation]:
         """Reserve the cost of a call outside any turn, as long as the block makes it and records its cost."""
         caller = SpendingCaller(session, sender, _models(request))
-        async with self._reserve(caller, request, input_estimate) as held:
+        async with self._hold_room(caller, request, input_estimate) as held:
             mine = replace(caller, models=_models(held.request)), held.worst or 0
             self._outside.append(mine)
         try:
@@ -222,7 +222,7 @@ class Budget:
         return [BudgetStatus(limit, await self.ledger.spent(**limit.scope)) for limit in limits]
 
     @asynccontextmanager
-    async def _reserve(
+    async def _hold_room(
         self, caller: SpendingCaller, request: ModelRequest, input_estimate: int
     ) -> AsyncIterator[Reservation]:
         await self._prices.prepare(caller.models)

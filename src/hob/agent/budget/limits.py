@@ -110,7 +110,7 @@ class Limit:
 
 def general_limits(settings: SpendingSettings, now: datetime, timezone: tzinfo | None = None) -> Iterator[Limit]:
     """Yield the daily and monthly limits of all callers. Days begin at midnight in this zone; None is the machine's."""
-    today = now.astimezone(timezone).replace(hour=0, minute=0, second=0, microsecond=0, fold=0, tzinfo=timezone)
+    today = _midnight(now, timezone)
     since = {"daily": today.timestamp(), "monthly": today.replace(day=1).timestamp()}
 
     def periods(key: str, limits: SpendingSettings | PeriodLimits | SenderLimits, scope: CallScope) -> Iterator[Limit]:
@@ -127,9 +127,11 @@ def general_limits(settings: SpendingSettings, now: datetime, timezone: tzinfo |
 
 def start_of_today(now: datetime, timezone: tzinfo | None = None) -> float:
     """Return when today began in this zone, in Unix seconds."""
-    return (
-        now.astimezone(timezone).replace(hour=0, minute=0, second=0, microsecond=0, fold=0, tzinfo=timezone).timestamp()
-    )
+    return _midnight(now, timezone).timestamp()
+
+
+def _midnight(now: datetime, timezone: tzinfo | None) -> datetime:
+    return now.astimezone(timezone).replace(hour=0, minute=0, second=0, microsecond=0, fold=0, tzinfo=timezone)
 
 
 def limits_for(

@@ -265,7 +265,7 @@ class Compactor:
             route = await self._model.route(replace(request, model=account.model))
             request = route.request
             remarks.extend(route.remarks)
-        async with self._budget.held(
+        async with self._budget.reserve(
             account.session, account.sender, request, estimate_tokens(INSTRUCTIONS + question)
         ) as held:
             return await self._ask_for_summary(held, question, account, remarks)

@@ -42,13 +42,13 @@ class Marks:
     def __init__(self, salt: bytes) -> None:
         self._salt = salt
 
-    def of(self, turn: str) -> str:
+    def name_for(self, turn: str) -> str:
         """Return the name of the marks around text from this turn, e.g. `untrusted-3f9a1c2e77`."""
         return "untrusted-" + hashlib.sha256(self._salt + b"\0" + turn.encode()).hexdigest()[:10]
 
     def wrap(self, text: str, label: Label, turn: str) -> str:
         """Put the text between marks that name its origin."""
-        name = self.of(turn)
+        name = self.name_for(turn)
         return f"<{name} from={label.origin}>\n{disarm(text, name)}\n</{name}>"
 
 

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
+from hob.agent.prompt.rendering import end_of
 from hob.core.models import AssistantMessage, ModelMessage, ModelRequest, ToolMessage
 from hob.core.steps import ModelAsked
 from hob.core.values import dataclass
@@ -54,14 +55,10 @@ def _cut(
 
 def _conversation(step: ModelAsked, messages: Sequence[ModelMessage]) -> Mapping[str, Sequence[SectionPiece]]:
     if not step.ends:  # requests stored by an earlier release do not separate them
-        return {name: _between(messages, (0, 0), _end(messages)) for name in _CONVERSATION}
-    ends = ((0, 0), *step.ends, _end(messages))
+        return {name: _between(messages, (0, 0), end_of(messages)) for name in _CONVERSATION}
+    ends = ((0, 0), *step.ends, end_of(messages))
     found = {name: _between(messages, *ends[n : n + 2]) for n, name in enumerate(_CONVERSATION)}
     return {**found, "this turn": [*found["this turn"], *_between(messages, *ends[5:7])]}
-
-
-def _end(messages: Sequence[ModelMessage]) -> tuple[int, int]:
-    return len(messages), len(messages[-1].text) if messages else 0
 
 
 def _between(messages: Sequence[ModelMessage], start: tuple[int, int], end: tuple[int, int]) -> list[SectionPiece]:
@@ -84,7 +81,7 @@ def _between(messages: Sequence[ModelMessage], start: tuple[int, int], end: tupl
 
 
 def _pieces(role: str, text: str, name: str = "") -> list[SectionPiece]:
-    """What stands between marks apart from what does not."""
+    """Split the text into marked and unmarked pieces."""
     found, place = [], 0
     for marked in re.finditer(_MARKED, text):
         found += [SectionPiece(role, text[place : marked.start()].strip("\n"), name)]

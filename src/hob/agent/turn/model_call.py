@@ -66,7 +66,7 @@ async def ask_model(run: TurnRun) -> None:
     run.requested_model, run.prompt_tokens = route.request.first, estimate
     await record.flush_costs()
     try:
-        async with deps.budget.reserved(run.turn, route.request, estimate, run.joined) as held:
+        async with deps.budget.reserve_for_turn(run.turn, route.request, estimate, run.joined) as held:
             run.requested_model = held.request.first
             for remark in (*prompt.remarks, *await _outline_remarks(run), *route.remarks, *held.remarks):
                 _publish_remark(run, state, remark)  # published now, so that they survive a lost reply

@@ -160,7 +160,7 @@ class ModelCatalog(ModelNames):
         request = ModelRequest(name, "", (), max_tokens=0, task=call.kind, thinking=Thinking.OFF)
         began = self._clock.monotonic()
         try:
-            async with self._budget.held(call.session, call.sender, request, call.tokens) as held:
+            async with self._budget.reserve(call.session, call.sender, request, call.tokens) as held:
                 try:
                     made = await ask()
                 except ModelError as error:

@@ -138,7 +138,7 @@ class _Trial:
         began, first = self.clock.monotonic(), 0.0
         reply = ModelReply("")
         async with (
-            self.budget.held(_SESSION, SenderClass.OWNER, request, _MAX_INPUT) as held,
+            self.budget.reserve(_SESSION, SenderClass.OWNER, request, _MAX_INPUT) as held,
             aclosing(stream_outside(self.budget, self.model, held, partial(self._event, began))) as events,
         ):
             async for event in events:

@@ -173,7 +173,7 @@ class TurnReplay:
 
         tokens = estimate_tokens(request.system) + estimate_messages(request.messages)
         async with (
-            self._budget.held(_SESSION, SenderClass.OWNER, request, tokens) as held,
+            self._budget.reserve(_SESSION, SenderClass.OWNER, request, tokens) as held,
             aclosing(stream_outside(self._budget, self._model, held, event_of)) as events,
         ):
             async for event in events:
