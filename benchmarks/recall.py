@@ -1,4 +1,4 @@
-"""What it costs to keep memories and to find them, of 5,000 items to a million; words as frequent as a language's."""
+"""Cost of storing and searching memory, from 5,000 to a million items with Zipf-distributed words."""
 
 import asyncio
 import json
@@ -32,11 +32,11 @@ _NOW = 1_780_000_000.0
 _WORDS = 60_000
 _DIMENSION = 384
 _SIGNS = ((50_000, 384, 12.0), (50_000, 1536, 15.0), (1_000_000, 384, 60.0))
-"""How many, of how many numbers, and the limit in ms."""
+"""Number of vectors, their dimension, and the limit in ms."""
 
 
 def measure(bench: Bench) -> Iterator[Row]:
-    """Searching and keeping, in this process; signs of vectors in one of their own."""
+    """Measure storing and searching in this process, and the vector index in a separate one."""
     yield from asyncio.run(_taken_up(bench.home()))
     yield from asyncio.run(_recalled(bench.home(), bench.times(200, 50)))
     yield from _idle(bench)
@@ -48,7 +48,7 @@ def measure(bench: Bench) -> Iterator[Row]:
 
 
 async def _taken_up(home: Path) -> list[Row]:
-    """Many items at once, and one by one; beside rows of a bare table."""
+    """Measure batches and single items, beside inserts into a bare table."""
     language = _Language(random.Random(7))
     items = [_item(language, n) for n in range(10_100)]
     bare = _bare(home / "bare.db", [item.text for item in items[:2_000]])
@@ -83,7 +83,7 @@ def _bare(path: Path, texts: list[str]) -> float:
 
 
 async def _recalled(home: Path, turns: int) -> list[Row]:
-    """What a turn spends on being shown memories by itself, in CPU time; beside FTS5 over the same texts."""
+    """Measure the CPU time of automatic recall per turn, beside FTS5 over the same texts."""
     language = _Language(random.Random(7))
     plain = apsw.Connection(":memory:")
     plain.execute("CREATE VIRTUAL TABLE item USING fts5(text, tokenize = 'porter unicode61')")
@@ -111,16 +111,16 @@ async def _recalled(home: Path, turns: int) -> list[Row]:
 
 
 def _idle(bench: Bench) -> Iterator[Row]:
-    """What a daemon holds more after a turn where 5,000 items are remembered."""
+    """Measure the memory a daemon holds after a turn with 5,000 items, over one without any."""
     full, empty = bench.home(), bench.home()
     asyncio.run(_filled(full, 5_000))
     held = []
     for home in (empty, full):
         with bench.daemon(home) as daemon:
             daemon.client().say("What was it about the garden?")
-        with bench.daemon(home) as daemon:  # compiling leaves its memory behind
+        with bench.daemon(home) as daemon:  # the first run compiles, which leaves memory allocated
             daemon.client().say("What was it about the garden?")
-            time.sleep(2)  # what a turn leaves to be done afterwards
+            time.sleep(2)  # work that follows a turn
             held.append(memory_of(daemon.pid).pss)
     yield Row("memory: idle with 5,000 items, over none", held[1] - held[0], "MiB PSS", 5)
 
@@ -215,7 +215,7 @@ def _p95(durations: list[float]) -> float:
 
 
 class _Language:
-    """Words as frequent as those of a language (Zipf)."""
+    """Random words with the frequencies of a language (Zipf)."""
 
     def __init__(self, draw: random.Random) -> None:
         self.draw = draw
@@ -225,7 +225,7 @@ class _Language:
         self._weights = [total := total + 1 / (rank + 10) for rank in range(_WORDS)]
 
     def words(self, count: int) -> list[str]:
-        """So many of them."""
+        """Return this many words."""
         return self.draw.choices(self._words, cum_weights=self._weights, k=count)
 
 

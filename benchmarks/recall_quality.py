@@ -31,7 +31,7 @@ _MEANING: Mapping[str, Mapping[str, float]] = {
 
 
 def measure(bench: Bench) -> Iterator[Row]:
-    """The shares of the evidence, by words and by words and meaning; nothing without a folder of questions."""
+    """Measure recall by words, and by words and meaning; nothing without a folder of questions."""
     if bench.questions is None:
         print("  --questions FOLDER names none: how well memory finds is not measured", file=sys.stderr)
         return
@@ -50,7 +50,7 @@ def measure(bench: Bench) -> Iterator[Row]:
 
 
 async def _question(folder: Path, times: int) -> Row:
-    """How long a question waits for its vector, where the model runs."""
+    """Measure how long a local model takes to embed a question."""
     embedder, took = LocalEmbedder(folder), []
     try:
         for number in range(times + 3):
@@ -64,7 +64,7 @@ async def _question(folder: Path, times: int) -> Row:
 
 
 def _figures(bench: Bench, name: str, adapter: str) -> Mapping[str, float]:
-    """The figures of a set, averaged over its stores."""
+    """Return the scores of a set, averaged over its stores."""
     assert bench.questions is not None
     out = bench.root / "recall.json"
     environ = {**os.environ, "HOB_BENCH_EMBEDDER": str(bench.embedder or ""), "HOB_BENCH_VECTORS": str(bench.vectors)}

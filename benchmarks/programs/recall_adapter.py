@@ -31,7 +31,7 @@ _AT_ONCE = 100
 
 
 class Words:
-    """Found by words."""
+    """Finds by words."""
 
     def __init__(self) -> None:
         self._runner = asyncio.Runner()
@@ -46,7 +46,7 @@ class Words:
         return None
 
     def add(self, items: Sequence[Mapping[str, str]]) -> None:
-        """Keep these, in their order, with their vectors."""
+        """Store these items in their order, with vectors if there is an embedder."""
         self._runner.run(self._keep([_item(each, place) for place, each in enumerate(items)]))
 
     async def _keep(self, items: Sequence[MemoryItem]) -> None:
@@ -56,19 +56,19 @@ class Words:
             continue
 
     def search(self, query: str, k: int, now: str) -> list[str]:
-        """The ids of the best."""
+        """Return the ids of the best items."""
         moment = _moment(now)
         found = self._runner.run(self._retriever.search(query, scope=_SCOPE, now=moment, limit=k))
         return [each.item.turn for each in found]
 
     def close(self) -> None:
-        """Let go of the store."""
+        """Close the store."""
         self._runner.run(self._stack.aclose())
         self._runner.close()
 
 
 class Meaning(Words):
-    """Found by words and meaning."""
+    """Finds by words and meaning."""
 
     def _meaning(self) -> MemoryEmbedder:
         embedder = _CachedEmbedder(Path(os.environ["HOB_BENCH_EMBEDDER"]), Path(os.environ["HOB_BENCH_VECTORS"]))
@@ -76,7 +76,7 @@ class Meaning(Words):
 
 
 class _CachedEmbedder:
-    """Implements `Embedder` over a folder; what it computed once it computes no more."""
+    """Implements `Embedder` over a model folder, with a persistent cache."""
 
     def __init__(self, folder: Path, kept: Path) -> None:
         self._folder = folder

@@ -23,7 +23,7 @@ _EMBEDDER, _SEARCHES = 1, 60
 
 
 class _Index(ScopedIndex):
-    """Signs from a real table; the vectors that are compared exactly are all the same few."""
+    """An index with real sign bits; the vectors compared exactly are a repeated few."""
 
     def __init__(self, connection: apsw.Connection, split_token: bytes) -> None:
         super().__init__(connection, Scope("owner"))
@@ -34,7 +34,7 @@ class _Index(ScopedIndex):
 
 
 def main() -> None:
-    """The program."""
+    """Run the program."""
     count, dimension = int(sys.argv[1]), int(sys.argv[2])
     draw = random.Random(7)
     with tempfile.TemporaryDirectory() as folder:

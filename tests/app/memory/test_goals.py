@@ -125,8 +125,8 @@ async def test_goal_is_extracted_with_due_date_and_evidence_and_can_be_undone(tm
         await says(hob, "I handed in my thesis, at last.")
         (goal,) = await taken(hob, lambda known: known[0]["state"] == "done")
         assert [note["text"] for note in goal["evidence"]] == [wish, "I handed in my thesis, at last."]
-        assert "has the goal \u201cfinish my thesis\u201d" in await says(hob, f"/memory undo {id}")
-        assert "has dropped \u201cfinish my thesis\u201d" in await says(hob, f"/memory undo {id}")
+        assert "you have the goal \u201cfinish my thesis\u201d" in await says(hob, f"/memory undo {id}")
+        assert "you have dropped \u201cfinish my thesis\u201d" in await says(hob, f"/memory undo {id}")
         assert wish in [item.text for item in await hob.app.store.items.of(SCOPE).select("i.expires_at IS NULL")]
 
 

@@ -1,4 +1,4 @@
-"""`hob memory`: what Hob remembers: search it, add to it, forget."""
+"""`hob memory`: search, add to and forget what Hob remembers."""
 
 import re
 import sys
@@ -34,9 +34,9 @@ ITEM_LABELS: Mapping[str, str] = {
     "at": translatable("time"),
 }
 _PATH = re.compile(r"(?:/|~/|\.{1,2}/)\S+")
-"""What is meant as one, also where nothing is there."""
+"""Looks like a path, even if nothing exists there."""
 _FILE = re.compile(r"(?!\w+://)\S*/\S*\.\w{1,8}")
-"""What can be nothing else, once nothing is there."""
+"""Can only be a path, even if nothing exists there."""
 app = App(name="memory", help="Search, add to and prune what Hob remembers.")
 
 Query = Annotated[str, Parameter(help="What to look for, in your words.")]

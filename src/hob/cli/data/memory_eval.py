@@ -1,4 +1,4 @@
-"""`hob memory eval`: how well memory answers questions whose answers are known."""
+"""`hob memory eval`: retrieval scores on labelled questions."""
 
 import asyncio
 from contextlib import aclosing

@@ -1,4 +1,4 @@
-"""`hob memory facts` and `goals`: what Hob knows, and what its owner wants to reach."""
+"""`hob memory facts` and `goals`."""
 
 import re
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ def facts(*, as_of: Annotated[str, Parameter(help="As Hob knew them on this day 
           at: Annotated[str, Parameter(help="Facts that held on this day (YYYY-MM-DD).")] = "",
           past: Annotated[bool, Parameter(name="--all", help="Also facts that held once.")] = False,
           json: Json = False) -> None:  # fmt: skip
-    """What Hob knows as facts, with the words they were taken from."""
+    """List what Hob knows as facts, with the words they were taken from."""
     wanted = {"known_at": _moment(as_of, _END), "valid_at": _moment(at, _END), "past": "true" if past else ""}
     seen = reach("GET", "/memory/facts", {name: value for name, value in wanted.items() if value})
     if printed_json(seen, json):
@@ -61,7 +61,7 @@ def undo(id: FactId, *, json: Json = False) -> None:
 
 def goals(*, closed: Annotated[bool, Parameter(name="--all", help="Also goals that are done or dropped.")] = False,
           json: Json = False) -> None:  # fmt: skip
-    """What you want to reach, with what came of it; without news for a week a goal is stalled."""
+    """List your goals with their progress; a goal without news for a week is stalled."""
     seen = reach("GET", "/memory/goals", {"closed": "true"} if closed else {})
     if printed_json(seen, json):
         return
@@ -91,7 +91,7 @@ def goal(text: str, *, due: Annotated[str, Parameter(help="By this day (YYYY-MM-
 
 
 def _moment(day: str, end: str = "") -> float:
-    """When it begins; with an `end` the end of a day that is given without a time."""
+    """Parse a day or time; with `end` a day without a time means its end."""
     try:
         whole = len(day) == len("2026-11-22")
         return datetime.fromisoformat(day + end if whole else day).astimezone().timestamp() if day else 0.0

@@ -1,4 +1,4 @@
-"""How `hob memory` shows items, problems and progress."""
+"""Output of items, problems and progress for `hob memory`."""
 
 import sys
 from collections.abc import Mapping
@@ -16,12 +16,12 @@ Layer = Annotated[str, Parameter(help="One layer, as `hob memory stats` names th
 
 
 def labelled(label: str, text: str) -> None:
-    """A line with its label before it."""
+    """Print a labelled line."""
     print(f"{paint(label.ljust(12), 'dim')} {text}")
 
 
 def followed(route: str, fields: Mapping[str, Any], shown: str) -> Mapping[str, Any]:
-    """What is answered last; how far it is is shown meanwhile."""
+    """Return the last answer, showing the progress meanwhile."""
     progress = ProgressLine()
     try:
         return reach_long(route, fields, lambda step: progress.show(shown.format(**step)))
@@ -30,7 +30,7 @@ def followed(route: str, fields: Mapping[str, Any], shown: str) -> Mapping[str, 
 
 
 def show_problem(seen: Mapping[str, Any]) -> None:
-    """Say on standard error what was done without."""
+    """Print on standard error what a search had to do without."""
     if problem := seen.get("problem"):
         told = _("By words alone; the embedder failed: {problem}").format(problem=line(problem, 300))
         print(paint(told, "red"), file=sys.stderr)
@@ -40,12 +40,12 @@ def show_problem(seen: Mapping[str, Any]) -> None:
 
 
 def show_how() -> None:
-    """Say how more of an item is seen."""
+    """Print how to see an item in full."""
     print(paint(_("`hob memory show ID` shows all of one."), "dim"))
 
 
 def show_item(item: Mapping[str, Any]) -> None:
-    """An item as a line: its id, its beginning, when and where it is from."""
+    """Print an item as a line: id, beginning, time and source."""
     trust = "" if item["trust"] == "trusted" else f", {paint(_('untrusted'), 'yellow')}"
     where = f"{when(item['at'])}, {line(item['source'], 60)}{trust}"
     print(f"{paint(item['id'][:12], 'dim')}  {line(' '.join(item['text'].split()), 100)}  [{where}]")

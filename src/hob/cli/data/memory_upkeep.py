@@ -1,4 +1,4 @@
-"""`hob memory stats` and what keeps memory in order: vectors, pruning, taking out and in."""
+"""`hob memory stats` and upkeep: vectors, pruning, export and import."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,7 +21,7 @@ LAYER_WORDS: Mapping[str, str] = {
     "soul": translatable("your files on how Hob should be (SOUL.md, USER.md and others)"),
     "er1": translatable("recordings from ER1, a transcription service, if you connected one"),
 }
-"""Layers of which more is to be said than their description."""
+"""Layers that need a longer description here."""
 TREND_WORDS: Mapping[str, str] = {
     Trend.IMPROVING: translatable("getting better"),
     Trend.DECLINING: translatable("getting worse"),
@@ -34,7 +34,7 @@ SKILL_WORDS: Mapping[str, str] = {
     "communication": translatable("messages to people"),
     "general": translatable("other tools"),
 }
-"""Kinds of tools."""
+"""Kinds of tools, as shown."""
 DECISION_WORDS: Mapping[str, str] = {
     "add": translatable("new"),
     "update": translatable("changed"),
@@ -43,7 +43,7 @@ DECISION_WORDS: Mapping[str, str] = {
     "ask": translatable("unsure"),
     "none": translatable("known before"),
 }
-"""What became of what was taken for a fact."""
+"""Decisions about proposed facts, as shown."""
 EMBEDDING_WORDS: Mapping[str, str] = {
     "disabled": translatable("off"),
     "indexing": translatable("takes up what is there"),
@@ -60,7 +60,7 @@ def stats(*, json: Json = False) -> None:
     print_head((_("layer"), 13), (_("items"), -8), (_("kept"), 9), (_("what it holds"), 0))
     for layer in seen["layers"]:
         if layer["name"] in ("er1", "group") and not layer["chunk_count"]:
-            continue  # nobody has to know of a recorder or of agents that are not theirs
+            continue  # most owners have no recorder and no other agents
         told = LAYER_WORDS.get(layer["name"], layer["description"])
         days = _("{days:g} days").format(days=layer["ttl_days"]) if layer["ttl_days"] else _("for good")
         print(f"{layer['name']:<13} {number(layer['chunk_count'], 0):>8}  {days:<9}  {paint(_(told), 'dim')}")
@@ -147,7 +147,7 @@ def trust(
 
 
 def show_trusted(count: int, *, undo: bool = False) -> None:
-    """Say how many sections count as their owner's now, or no longer do."""
+    """Print how many sections changed their trust."""
     if undo:
         print(ngettext("{count} section is untrusted again.", "{count} sections are untrusted again.", count))
     elif count:
