@@ -126,3 +126,9 @@ def test_page_offers_exactly_the_existing_slash_commands() -> None:
     listed = dict(re.findall(r'^  \["([^"]*)", "([^"]*)"\],$', text, re.M))
     rows = [*COMMANDS, *(each.row for part in (MEMORY_COMMANDS, SESSIONS) for each in part.slash_commands)]
     assert listed == {row.usage: str(row.text) for row in rows}
+
+
+def test_page_preloads_the_code_of_every_place() -> None:
+    listed = re.search(r'\[("canvas".*?)\]', (WEB / "public" / "theme.js").read_text("utf-8"))
+    assert listed is not None
+    assert json.loads(f"[{listed[1]}]") == list(PLACES)

@@ -127,11 +127,11 @@ async def test_page_from_a_file_makes_no_requests_until_the_owner_allows_scripts
         tab = await open_tab(world, browser, "/canvas")
         told = tab.page.frame_locator("iframe").locator("#p")
         await expect(told).to_have_text("You won")
-        await tab.page.get_by_text("Its scripts are off").wait_for()
+        await tab.page.get_by_text("Scripts are off").wait_for()
         await tab.page.wait_for_load_state("networkidle")
         assert heard == []
         await tab.page.get_by_role("button", name="Run scripts").click()
-        await expect(tab.page.get_by_text("Its scripts are off")).to_have_count(0)
+        await expect(tab.page.get_by_text("Scripts are off")).to_have_count(0)
         assert not any(heard)
 
 

@@ -15,7 +15,7 @@ async def test_conversation_with_new_messages_is_marked_unread_until_opened(worl
             await daemon.post("hello", session=session)
         tab = await open_tab(world, browser, "/chat?session=api:one")
         listed = tab.page.get_by_role("complementary", name="Conversations")
-        other = listed.get_by_role("listitem").filter(has_text="api:two")
+        other = listed.get_by_role("listitem").filter(has_text="two")
         await expect(other.get_by_role("img", name="api")).to_be_visible()  # the channel
         new = listed.get_by_role("img", name="unread")
         await expect(new).to_have_count(0)
@@ -80,7 +80,7 @@ async def test_copy_button_reports_success_or_failure(world: World, browser: Bro
         assert await page.evaluate("navigator.clipboard.readText()") == "Copy **me**."
         await page.evaluate(DENY)
         await copy.first.click()
-        await expect(page.get_by_role("button", name="Not copied: select the text")).to_be_visible()
+        await expect(page.get_by_role("button", name="Couldn't copy")).to_be_visible()
         assert tab.errors == []
 
 
@@ -156,7 +156,7 @@ async def test_stop_ends_the_running_turn_and_keeps_queued_messages(world: World
         await expect(conversation.get_by_text("The third.")).to_be_visible()
         for text in ("Tell a story.", "And a second one.", "The second.", "And a third one."):
             await expect(conversation.get_by_text(text, exact=True)).to_have_count(1)
-        await expect(conversation.get_by_role("button", name="Resend")).to_have_count(3)  # of plain messages only
+        await expect(conversation.get_by_role("button", name="Retry")).to_have_count(3)  # of plain messages only
         assert tab.errors == []
 
 
@@ -176,7 +176,7 @@ async def test_message_shows_its_files_and_a_missing_answer_as_a_note(world: Wor
         for each in names:
             await expect(conversation.get_by_text(each, exact=True)).to_be_visible()
         await expect(conversation.get_by_role("button", name="Edit")).to_have_count(1)
-        await conversation.get_by_role("button", name="Resend").click()
+        await conversation.get_by_role("button", name="Retry").click()
         await expect(conversation.get_by_text("Attached files are not sent again.")).to_be_visible()
         world.model.script.append(Reply(fault=Fault.UNAUTHORIZED))
         await daemon.post("And now?", session="main")

@@ -107,7 +107,7 @@ async def test_tool_call_shows_argument_decision_and_the_full_output_on_demand(w
         await span.click()
         details = page.get_by_role("region", name="Details")
         await expect(details).to_contain_text("In the conversation's mode Hob may do it without asking. mode.")
-        await expect(details).to_contain_text("It may: reach other computers or people, run programs")
+        await expect(details).to_contain_text("Can contact other computers or people, run programs")
         framed = details.locator(".tainted")
         await expect(framed).to_contain_text("this is line 1")
         await expect(framed).not_to_contain_text("this is line 4500")

@@ -11,7 +11,7 @@ from tests.journeys.world import Daemon, World
 
 ACTS = ("Send", "Delete", "Rename", "Archive", "New conversation", "Stop everything", "Stop", "Retry", "Try again")
 ACTS_IN_FILES = ("Commit one file", "Pull", "Push", "Pull request", "Initialize repository", "Test")
-ACTS_ON_ANSWERS = ("Allow once", "Deny", "Edit", "Resend", "Undo", "Replay")
+ACTS_ON_ANSWERS = ("Allow once", "Deny", "Edit", "Undo", "Replay")
 
 
 async def test_viewer_is_offered_no_action_that_would_be_refused(world: World, browser: Browser) -> None:

@@ -298,7 +298,7 @@ async def test_approval_shows_the_origin_of_the_request_and_a_trace_the_effects_
         await page.goto(f"{tab.base}/timeline?text=disk+space")
         await page.get_by_role("link", name="Trace").first.click()
         await page.get_by_role("option").filter(has_text="exec").first.click()
-        await expect(page.get_by_role("region", name="Details")).to_contain_text("It may: ")
+        await expect(page.get_by_role("region", name="Details")).to_contain_text("Can ")
         assert tab.errors == []
 
 
@@ -427,6 +427,6 @@ async def test_trust_shows_secrets_by_reference_and_the_sandbox_permissions(worl
         may = page.get_by_role("region", name="Command permissions")
         await expect(may).to_contain_text("example.org")
         held = page.get_by_role("region", name="Secrets injected into requests")
-        await expect(held).to_contain_text(re.compile("github.*at example.org alone.*for main"))
+        await expect(held).to_contain_text(re.compile("github.*only for example.org.*for main"))
         assert "canary" not in await page.content()
         assert tab.errors == []

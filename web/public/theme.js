@@ -1,8 +1,12 @@
-// before the first paint: the theme that was chosen, else the system's; the width of the rail and the room between lines
+// before the first paint: theme, language, rail width and density, as chosen or as the system has them
 (() => {
   const kept = localStorage.getItem("hob.theme");
   const dark = kept ? kept === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
   document.documentElement.dataset.theme = dark ? "dark" : "light";
   document.documentElement.lang = localStorage.getItem("hob.language") || (navigator.language.startsWith("de") ? "de" : "en");
   for (const look of ["rail", "density"]) document.documentElement.dataset[look] = localStorage.getItem(`hob.${look}`) || "";
+  // a place's code is fetched with the rest of the page, not after it
+  const place = location.pathname.split("/")[1];
+  if (!["canvas", "chat", "costs", "files", "memory", "settings", "timeline", "trace", "trust", "view", "work"].includes(place)) return;
+  document.head.append(Object.assign(document.createElement("link"), { rel: "modulepreload", href: `/app/${place}.js` }));
 })();

@@ -4,7 +4,7 @@ import { createRoot } from "react-dom/client";
 import "./app.css";
 import { login } from "./api/client";
 import { queries } from "./api/queries";
-import { useLanguage } from "./i18n";
+import { loadLanguage, useLanguage } from "./i18n";
 import { Login } from "./parts/login";
 import { Shell } from "./parts/shell";
 import "./parts/worker";
@@ -15,6 +15,7 @@ function App() {
   return csrf && !location.hash.startsWith("#login=") ? <Shell key={language} /> : <Login key={language} />;
 }
 
+await loadLanguage();
 createRoot(document.getElementById("root")!).render(
   <StrictMode>
     <QueryClientProvider client={queries}>

@@ -359,7 +359,7 @@ async def test_client_that_floods_pings_without_reading_is_no_longer_read(hob: M
 
 async def test_connections_beyond_the_limit_are_told_to_retry(hob: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connected, "MAX_CONNECTED", 2)
-    monkeypatch.setattr(connected, "MAX_UNKNOWN", 1)
+    monkeypatch.setattr(connected, "MAX_UNAUTHENTICATED", 1)
     async with reached(hob) as at, at.raw():
         assert (await at.refused())[0] == 503  # unauthenticated clients cannot keep out one with a token
         async with at.client():

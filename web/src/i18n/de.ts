@@ -676,7 +676,6 @@ export const GERMAN: Record<string, string> = {
   "{count} checks": "{count} Prüfungen",
   "{count} couldn't be checked": "{count} nicht prüfbar",
   "{count} undelivered": "{count} nicht zugestellt",
-  "Resend": "Erneut senden",
   "Graph": "Graph",
   "Waterfall": "Wasserfall",
   "Come back: this page sees it by itself.": "Komm zurück: Diese Seite merkt es von selbst.",

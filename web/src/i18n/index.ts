@@ -1,11 +1,18 @@
 import { useSyncExternalStore } from "react";
-import { GERMAN } from "./de";
 
 export type Language = "en" | "de";
 const listeners = new Set<() => void>();
 const current = (): Language => (document.documentElement.lang === "de" ? "de" : "en");
 
-export function setLanguage(language: Language) {
+let german: Record<string, string> = {};
+
+/** Load the texts of a language; English is in the code. */
+export async function loadLanguage(language: Language = current()) {
+  if (language === "de") german = (await import("./de")).GERMAN;
+}
+
+export async function setLanguage(language: Language) {
+  await loadLanguage(language);
   localStorage.setItem("hob.language", language);
   document.documentElement.lang = language;
   listeners.forEach((each) => each());
@@ -24,7 +31,7 @@ export function useLanguage(): Language {
 
 /** Translate an English text and fill in its `{name}` placeholders. */
 export function t(text: string, values: Record<string, string | number> = {}): string {
-  const found = current() === "de" ? (GERMAN[text] ?? text) : text;
+  const found = current() === "de" ? (german[text] ?? text) : text;
   return found.replace(/{(\w+)}/g, (whole, name: string) => String(values[name] ?? whole));
 }
 

@@ -100,7 +100,7 @@ export function Mine({ text, entry, more = [] }: { text: string; entry?: EntryAn
             <Pencil size={12} aria-hidden /> {t("Edit")}
           </button>
           <button type="button" onClick={() => (more.length ? setDraft(entry.text) : say(entry, entry.text))} className="inline-flex items-center gap-1 hover:text-text">
-            <RotateCcw size={12} aria-hidden /> {t("Resend")}
+            <RotateCcw size={12} aria-hidden /> {t("Retry")}
           </button>
         </Under>
       )}

@@ -83,7 +83,7 @@ function Message({ event, mine, open, onFocus, onFilter, onOpen }: { event: Plac
           )}
           {mine && event.text && event.session && may("chat") && maySee("/chat") && (
             <Link href={`/chat?session=${encodeURIComponent(event.session)}&say=${encodeURIComponent(event.text)}`} className="inline-flex items-center gap-1 hover:text-text">
-              <RotateCcw size={12} aria-hidden /> {t("Resend")}
+              <RotateCcw size={12} aria-hidden /> {t("Retry")}
             </Link>
           )}
         </div>
