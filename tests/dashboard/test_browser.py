@@ -263,7 +263,7 @@ async def test_trace_shows_what_was_recalled_and_why(world: World, browser: Brow
         tab = await open_tab(world, browser, "/timeline")
         page = tab.page
         await page.get_by_role("article", name="message").first.get_by_role("link", name="Trace").click()
-        memories = page.get_by_role("group").filter(has_text="2 memories recalled, and why").get_by_role("listitem")
+        memories = page.get_by_role("group").filter(has_text="2 memories recalled").get_by_role("listitem")
         await expect(memories.filter(has_text="since forgotten")).to_have_count(1)
         key = memories.filter(has_text="The key lies")
         await expect(key.get_by_label("Score breakdown")).to_contain_text("words")
@@ -416,11 +416,11 @@ async def test_first_visit_connects_a_model_in_the_browser(world: World, browser
         await page.get_by_label("1. Choose a provider").select_option("server")
         await page.get_by_label("Server address").fill("http://127.0.0.1:9/v1")
         await page.get_by_role("button", name="3. Test and connect").click()
-        await expect(page.get_by_text("Nothing was written.")).to_be_visible(timeout=20_000)
+        await expect(page.get_by_text("Nothing was saved.")).to_be_visible(timeout=20_000)
         assert not list((world.home / "secrets").glob("model*"))
         for provider in ("anthropic", "server"):
             await page.get_by_label("1. Choose a provider").select_option(provider)
-            await expect(page.get_by_text("Nothing was written.")).to_have_count(0)
+            await expect(page.get_by_text("Nothing was saved.")).to_have_count(0)
         await page.get_by_label("Server address").fill(world.model.url)
         await page.get_by_label("2. API key, if required").fill("a-key-of-mine")
         world.model.script.extend([Reply("ready"), Reply(calls=(("report", '{"word": "ready"}'),))])

@@ -66,7 +66,7 @@ async def test_message_without_a_model_leads_to_connecting_one(world: World, bro
         tab = await open_tab(world, browser, "/chat?session=api:main")
         page = tab.page
         await say(page, "Are you there?")
-        told = page.get_by_role("alert").filter(has_text="There is no answer")
+        told = page.get_by_role("alert").filter(has_text="No answer")
         await expect(told).to_contain_text("no model is connected")
         await expect(told).to_contain_text("Your message is kept")
         await expect(told).not_to_contain_text(re.compile("`|hob |API_KEY"))

@@ -21,9 +21,9 @@ async def test_actions_are_disabled_while_hob_is_offline(world: World, browser: 
         await expect(button).to_be_disabled()
         await expect(button).to_have_attribute("title", "Offline. Available again when Hob is back.")
     await expect(page.get_by_role("article", name="Approval for exec")).to_contain_text(
-        "can be decided when Hob is back"
+        "can decide this when Hob is back"
     )
-    await expect(page.get_by_text("showing what was known")).to_be_visible()
+    await expect(page.get_by_text("Showing the last known state")).to_be_visible()
     world.model.script.append(Reply("It is clean now."))
     async with world.serve(HOB_DASHBOARD_PORT=port):
         await expect(buttons[0]).to_be_enabled(timeout=15_000)
@@ -41,11 +41,11 @@ async def test_page_reloaded_while_offline_says_what_is_unavailable(world: World
         await expect(page.get_by_text("Nothing needs you.")).to_be_visible()
     for path in ("/", "/chat?session=api:main", "/trust"):
         await page.goto(f"{tab.base}{path}")
-        await expect(page.get_by_text("This cannot be shown while Hob is not connected").first).to_be_visible()
+        await expect(page.get_by_text("Not available offline").first).to_be_visible()
         await expect(page.get_by_role("status", name="Loading")).to_have_count(0)
         await expect(page.get_by_text("Nothing needs you.")).to_have_count(0)
     await expect(page.get_by_text("Offline since")).to_be_visible()
-    await expect(page.get_by_text("showing what was known")).to_have_count(0)
+    await expect(page.get_by_text("Showing the last known state")).to_have_count(0)
 
 
 async def test_browser_without_a_network_still_reaches_a_local_hob(world: World, browser: Browser) -> None:
