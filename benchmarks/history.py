@@ -13,7 +13,7 @@ from hob.core.clock import SystemClock
 from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import SessionKey, new_event_id, new_span_id, new_trace_id
 from hob.core.messages import Inbound
-from hob.core.models import Entry
+from hob.core.models import TranscriptEntry
 from hob.core.states import TurnState
 from hob.core.trust.labels import HOB_LABEL, OWNER_LABEL
 from hob.core.turns import Finish, Summary, Turn
@@ -90,10 +90,10 @@ async def _accept(store: Store, inbound: Inbound) -> None:
 
 
 def _finish(turn: Turn) -> Finish:
-    entries: list[Entry] = []
+    entries: list[TranscriptEntry] = []
     for inbound in turn.inbounds:
-        entries.append(Entry(0, "user", inbound.text, OWNER_LABEL, turn.id, 1.0))
-        entries.append(Entry(0, "assistant", f"You said: {inbound.text}", HOB_LABEL, turn.id, 2.0))
+        entries.append(TranscriptEntry(0, "user", inbound.text, OWNER_LABEL, turn.id, 1.0))
+        entries.append(TranscriptEntry(0, "assistant", f"You said: {inbound.text}", HOB_LABEL, turn.id, 2.0))
     return Finish(
         turn=turn.id,
         session=turn.session,

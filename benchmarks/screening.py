@@ -9,7 +9,7 @@ from statistics import median
 from benchmarks.bench import Bench
 from benchmarks.rows import Row
 from hob.core.models import AssistantMessage, ModelEvent, ModelReply, ModelRequest, TextDelta, UserMessage
-from hob.core.screening.detectors import find
+from hob.core.screening.detectors import find_sensitive
 from hob.core.screening.kinds import PII, SECRETS
 from hob.guard.screening.model_calls.prompt_guard import PromptGuard, restore_events
 from hob.guard.screening.model_calls.sanitizer import Sanitizer
@@ -30,7 +30,7 @@ def measure(bench: Bench) -> Iterator[Row]:
     beside = "the same text in lower case"
     minimum = _seconds(lambda: _PROSE.lower(), times) / _KB * 1e6
     for name, kinds, limit in (("secrets", SECRETS, 150), ("personal data", PII, 100)):
-        took = _seconds(lambda kinds=kinds: find(_PROSE, kinds), times) / _KB * 1e6  # type: ignore[misc]
+        took = _seconds(lambda kinds=kinds: find_sensitive(_PROSE, kinds), times) / _KB * 1e6  # type: ignore[misc]
         yield Row(f"looking for {name}", took, "µs/kB", limit, baseline=minimum, beside=beside)
     guard = PromptGuard(PromptGuardSettings(pii=ScreeningAction.REDACT), b"a key")
     request = _conversation()

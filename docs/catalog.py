@@ -25,12 +25,12 @@ from hob.cli.help_page import HelpPage
 from hob.cli.table import ABOUT, COMMANDS, HEADINGS, build
 from hob.config.fields import texts_of
 from hob.core.errors import HobError
-from hob.core.translation.language import CATALOGS, DOMAIN, LANGUAGES
+from hob.core.translation.language import CATALOG_FOLDER, DOMAIN, LANGUAGES
 from hob.guard.policy.modes import ACTS
 from hob.guard.policy.rule_names import RULES
 from hob.guard.shell.places import ShellPlace
 
-SOURCE = Path(CATALOGS).parent
+SOURCE = Path(CATALOG_FOLDER).parent
 SAYING = {"translatable", "translate", "say", "_"}
 """Functions whose literal arguments are messages."""
 OF_PACKAGES = {
@@ -49,7 +49,7 @@ OF_PACKAGES = {
         "LexerError",
         "Ask",
     },
-    "cli": {"confirm", "InvalidRequest", "NotFound", "HobError", "Unready", "ServiceFailed", "NotConfigured"},
+    "cli": {"confirm", "InvalidRequest", "NotFound", "HobError", "NotReady", "ServiceFailed", "NotConfigured"},
     "cli/onboarding": {"text_in", "choose", "read", "read_secret", "show", "confirm", "SetupOutcome", "ModelTrial"},
     "cli/setup/onboard.py": {
         "text_in",
@@ -64,7 +64,7 @@ OF_PACKAGES = {
 }
 PLURALS = {"translate_plural", "ngettext"}
 TABLES = {"_ADVICE", "_WHY", "KIND_NAMES", "ENGLISH", "DESCRIPTIONS", "STAGE_NAMES", "STATUS_NAMES"}
-TABLES |= {"OWN_FACTS", "OTHERS_FACTS"}
+TABLES |= {"OWNER_FACTS", "OTHERS_FACTS"}
 """Tables whose values are messages."""
 TEXTS = {"LABELS"}
 """Lists of messages."""
@@ -181,7 +181,7 @@ def _texts(node: ast.AST, *, words: bool) -> Iterator[str]:
 
 def file_of(language: str, ending: str) -> Path:
     """The catalog of a language: `po` is what translators write, `mo` what Hob reads."""
-    return Path(CATALOGS, language, "LC_MESSAGES", f"{DOMAIN}.{ending}")
+    return Path(CATALOG_FOLDER, language, "LC_MESSAGES", f"{DOMAIN}.{ending}")
 
 
 def load(language: str) -> Catalog:

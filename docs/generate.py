@@ -43,7 +43,7 @@ from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import ApprovalId, EventId, InboundId, SessionKey, SpanId, TraceId, TurnId
 from hob.core.messages import OutboundKind
 from hob.core.models import Usage
-from hob.core.translation.sentences import ENGLISH, OF_FAULT
+from hob.core.translation.sentences import ENGLISH, FAULT_SENTENCES
 from hob.core.trust.labels import OWNER_LABEL
 from hob.gateway.chat.inbound import ClientEvent
 from hob.gateway.http.endpoint import Endpoint
@@ -211,7 +211,7 @@ def journalled_steps() -> str:
         "[How a turn uses them](../explanation/turn.md).",
     ]
     for cls in get_args(steps.Step):
-        lines += ["", f"## `{steps.kind_of(object.__new__(cls))}`", "", doc(cls), "", *field_table(cls)]
+        lines += ["", f"## `{steps.step_kind(object.__new__(cls))}`", "", doc(cls), "", *field_table(cls)]
     return "\n".join(lines)
 
 
@@ -287,7 +287,7 @@ def error_tree() -> str:
         "|---|---|---|",
     ]
     for fault in errors.ModelFault:
-        text = ENGLISH[OF_FAULT[fault]].replace("\n", " ")
+        text = ENGLISH[FAULT_SENTENCES[fault]].replace("\n", " ")
         lines.append(f"| `{fault.value}` | {status_of_fault(fault.value)} | {cell(text)} |")
     lines += [
         "",
@@ -307,7 +307,7 @@ def _samples() -> Iterator[errors.HobError]:
     yield errors.NotFound()
     for scope in errors.BusyScope:
         yield errors.Busy(scope, 1.0)
-    yield errors.Stopping()
+    yield errors.ShuttingDown()
     yield errors.StoreFull()
     yield errors.StoreError()
     yield errors.NotConfigured()
@@ -492,7 +492,7 @@ def _results() -> Iterator[Result]:
         TurnId("t_2x0b1d4h7f3k9q"), "done", "Hello.", OutboundKind.REPLY, "", Usage(404, 3), 210, None, 0.0, 1.0, True,
     )  # fmt: skip
     yield answered
-    sentence = ENGLISH[OF_FAULT[errors.ModelFault.AUTH]].format(
+    sentence = ENGLISH[FAULT_SENTENCES[errors.ModelFault.AUTH]].format(
         detail="openai/gpt-5: api.openai.com does not accept the API key; check OPENAI_API_KEY (401 Incorrect API key)"
     )
     yield dataclasses.replace(

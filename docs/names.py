@@ -170,7 +170,7 @@ def journalled_steps() -> Iterator[str]:
     """Kinds and the paths of their fields, as a step with nothing left out is written."""
     for cls in get_args(steps.Step):
         step = _sample(cls)
-        yield from (f"{steps.kind_of(step)} {path}" for path in _paths(json.loads(steps.dump_step(step))))
+        yield from (f"{steps.step_kind(step)} {path}" for path in _paths(json.loads(steps.dump_step(step))))
 
 
 def _sample(kind: Any) -> Any:

@@ -3,7 +3,7 @@
 from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import OutboxId, new_event_id, new_span_id, outbox_id
 from hob.core.messages import Inbound, Outbound, OutboundKind
-from hob.core.models import Entry, Usage
+from hob.core.models import TranscriptEntry, Usage
 from hob.core.states import TurnState
 from hob.core.steps import ModelAsked, ModelReplied, Said, Step
 from hob.core.trust.labels import HOB_LABEL
@@ -42,12 +42,12 @@ def finish_of(
     """The end of a turn: its messages and the reply in the transcript, one chunk pending."""
     usage = Usage(input=90, output=10)
     said = (ModelReplied(reply, usage=usage, model="model-a", cost=cost), Said(reply, OutboundKind.REPLY))
-    asked = tuple(Entry(0, "user", inbound.text, inbound.label, turn.id, 1.0) for inbound in turn.inbounds)
+    asked = tuple(TranscriptEntry(0, "user", inbound.text, inbound.label, turn.id, 1.0) for inbound in turn.inbounds)
     return Finish(
         turn=turn.id,
         session=turn.session,
         state=state,
-        entries=(*asked, Entry(0, "assistant", reply, HOB_LABEL, turn.id, 2.0)),
+        entries=(*asked, TranscriptEntry(0, "assistant", reply, HOB_LABEL, turn.id, 2.0)),
         outbounds=(chunk_of(turn, reply),),
         events=(event_of(turn.inbounds[0], EventKind.TURN, text=reply),),
         steps=said if steps is None else steps,

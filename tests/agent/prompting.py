@@ -8,7 +8,7 @@ from hob.agent.settings import AgentSettings
 from hob.core.content.files import BootstrapFile
 from hob.core.ids import CallId, InboundId, SessionKey, SpanId, TraceId, TurnId
 from hob.core.messages import Address, Inbound, Quoted, Sender
-from hob.core.models import Entry, ModelRequest
+from hob.core.models import ModelRequest, TranscriptEntry
 from hob.core.tools import ToolCall
 from hob.core.trust.labels import OWNER_LABEL, Label, Origin, SenderClass, Trust
 from hob.core.turns import Turn
@@ -61,21 +61,23 @@ def turn(*inbounds: Inbound, id: str = "t_now", session: str = "local:main") -> 
     return Turn(TurnId(id), SessionKey(session), TraceId("x"), SpanId("y"), inbounds)
 
 
-def said(turn: str, question: str, answer: str, *, n: int = 1, at: float = START) -> tuple[Entry, ...]:
+def said(turn: str, question: str, answer: str, *, n: int = 1, at: float = START) -> tuple[TranscriptEntry, ...]:
     return (
-        Entry(n, "user", question, OWNER_LABEL, turn, at),
-        Entry(n + 1, "assistant", answer, MODEL, turn, at),
+        TranscriptEntry(n, "user", question, OWNER_LABEL, turn, at),
+        TranscriptEntry(n + 1, "assistant", answer, MODEL, turn, at),
     )
 
 
-def fetched(turn: str, question: str, result: str, answer: str, *, n: int = 1, at: float = START) -> tuple[Entry, ...]:
+def fetched(
+    turn: str, question: str, result: str, answer: str, *, n: int = 1, at: float = START
+) -> tuple[TranscriptEntry, ...]:
     """A turn that read something from the web and answered from it."""
     call = ToolCall(CallId("c1"), "fetch", '{"url":"https://example.org"}')
     return (
-        Entry(n, "user", question, OWNER_LABEL, turn, at),
-        Entry(n + 1, "assistant", "", MODEL, turn, at, calls=(call,)),
-        Entry(n + 2, "tool", result, WEB, turn, at, call=call.id),
-        Entry(n + 3, "assistant", answer, TAINTED, turn, at),
+        TranscriptEntry(n, "user", question, OWNER_LABEL, turn, at),
+        TranscriptEntry(n + 1, "assistant", "", MODEL, turn, at, calls=(call,)),
+        TranscriptEntry(n + 2, "tool", result, WEB, turn, at, call=call.id),
+        TranscriptEntry(n + 3, "assistant", answer, TAINTED, turn, at),
     )
 
 

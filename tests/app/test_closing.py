@@ -12,7 +12,7 @@ from hob.app.running_app import RunningServices
 from hob.app.settings.sections import SECTIONS
 from hob.app.subsystem import Open, Subsystem
 from hob.config.loading import load_config
-from hob.core.errors import Stopping
+from hob.core.errors import ShuttingDown
 from hob.core.lazy import Lazy
 from hob.core.ports.accept import Accept
 from hob.testing.channel import MemoryChannel, message
@@ -34,7 +34,7 @@ class Noting(MemoryChannel):
             yield
         try:
             await accept(message("late", channel="noting"))
-        except Stopping:
+        except ShuttingDown:
             self.noted.append("channel closes, nothing is taken")
 
 

@@ -23,7 +23,7 @@ STYLES = re.compile(r"(bold|bg:|session |undo |# |was sich|\{\{)")
 SEVERAL_WORDS = re.compile(r"[A-Za-z]{2,}[,;:.]? +[A-Za-z]{2,}|^[,;:]? [a-z]{3,}")
 FOR_PEOPLE = ("agent", "app", "bus", "cli", "config", "guard", "memory", "providers", "store", "workspace")
 SHOWN = {name for name, each in vars(hob.core.errors).items() if isinstance(each, type) and issubclass(each, HobError)}
-TO_MODELS = {"ToolFailed", "WrongCall", "ToolRefused", "ModelError"}
+TO_MODELS = {"ToolFailed", "InvalidCall", "ToolRefused", "ModelError"}
 DEFECTS = {"IllegalMove"}
 
 

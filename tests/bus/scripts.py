@@ -9,12 +9,12 @@ from hob.core.messages import Inbound, Outbound, OutboundKind, Sender
 from hob.core.ports.guard import Admitted, Refused
 from hob.core.ports.journal import Journal
 from hob.core.ports.notices import Notices
-from hob.core.ports.turns import Control
+from hob.core.ports.turns import TurnControl
 from hob.core.states import TurnState
 from hob.core.trust.labels import SenderClass
 from hob.core.turns import Finish, Finished, Outcome, QueueMode, Turn
 
-Script = Callable[["ScriptedTurns", Turn, Control], Awaitable[Outcome]]
+Script = Callable[["ScriptedTurns", Turn, TurnControl], Awaitable[Outcome]]
 Answering = Callable[[Inbound, SessionKey], Awaitable[str]]
 
 
@@ -42,7 +42,7 @@ class ScriptedTurns:
         """Number of running turns."""
         return len(self._active)
 
-    async def run(self, turn: Turn, control: Control) -> Outcome:
+    async def run(self, turn: Turn, control: TurnControl) -> Outcome:
         if turn.session in self._active:
             self.overlaps.append(turn.session)
         self._active[turn.session] = turn.id

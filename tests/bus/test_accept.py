@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from hob.bus.settings import MODES, BusSettings
-from hob.core.errors import Busy, BusyScope, InvalidRequest, NotAllowed, Stopping, StoreError, StoreFull
+from hob.core.errors import Busy, BusyScope, InvalidRequest, NotAllowed, ShuttingDown, StoreError, StoreFull
 from hob.core.events.timeline import EventKind
 from hob.core.ids import SessionKey
 from hob.core.messages import Attachment, Inbound, Quoted
 from hob.core.ports.accept import Accepted
-from hob.core.translation.sentences import OF_BUSY, say
+from hob.core.translation.sentences import BUSY_SENTENCES, say
 from hob.core.turns import QueueMode
 from hob.testing.channel import message
 from tests.bus.bench import open_bench, until
@@ -158,7 +158,7 @@ async def test_full_queue_refuses_but_not_a_repeated_key(
             await bench.say("3")
         assert busy.value.scope is scope
         assert busy.value.retry_after > 0
-        assert str(busy.value) == say(OF_BUSY[scope], wait="10 seconds")
+        assert str(busy.value) == say(BUSY_SENTENCES[scope], wait="10 seconds")
         assert (await bench.say("0", key="0")).id == said[0].id
         await bench.bus.session_queues.resume(SessionKey("chat"))
         assert await bench.replies(*said) == ["0", "1"]
@@ -167,7 +167,7 @@ async def test_full_queue_refuses_but_not_a_repeated_key(
 async def test_draining_bus_refuses_messages(tmp_path: Path) -> None:
     async with open_bench(tmp_path) as bench:
         await bench.bus.drain(1)
-        with pytest.raises(Stopping):
+        with pytest.raises(ShuttingDown):
             await bench.say("hello")
 
 

@@ -19,7 +19,7 @@ from hob.core.events.notices import Progress
 from hob.core.ids import SessionKey
 from hob.core.messages import OutboundKind
 from hob.core.ports.accept import Accepted
-from hob.core.ports.turns import Control
+from hob.core.ports.turns import TurnControl
 from hob.core.states import TurnState
 from hob.core.steps import Noted
 from hob.core.turns import Outcome, QueueMode, Turn
@@ -29,7 +29,7 @@ from tests.bus.bench import Bench, open_bench, until
 from tests.bus.scripts import ChatRouting, OpenDoor, Script, ScriptedTurns, TableCommands
 
 
-async def forever(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
+async def forever(turns: ScriptedTurns, turn: Turn, control: TurnControl) -> Outcome:
     await asyncio.Event().wait()
     raise AssertionError
 
@@ -37,7 +37,7 @@ async def forever(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome
 def dying(bench: list[Bench], died: asyncio.Event) -> Script:
     """A script during which the process dies."""
 
-    async def die(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
+    async def die(turns: ScriptedTurns, turn: Turn, control: TurnControl) -> Outcome:
         await bench[0].crash()
         died.set()
         return await forever(turns, turn, control)
@@ -100,7 +100,7 @@ async def test_suspects_run_alone_one_at_a_time_and_oldest_first(tmp_path: Path)
     gates = {chat: asyncio.Event() for chat in chats}
     beside: list[Accepted] = []
 
-    async def gated(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
+    async def gated(turns: ScriptedTurns, turn: Turn, control: TurnControl) -> Outcome:
         await gates[turn.session].wait()
         return await turns.echo(turn)
 
@@ -161,7 +161,7 @@ async def test_paused_suspect_does_not_block_the_others(tmp_path: Path) -> None:
 
 
 async def test_turn_that_makes_progress_is_never_quarantined(tmp_path: Path) -> None:
-    async def one_step_further(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
+    async def one_step_further(turns: ScriptedTurns, turn: Turn, control: TurnControl) -> Outcome:
         if len(await turns.journal.load_steps(turn.id)) > 4:
             return await turns.echo(turn)
         await turns.journal.append(turn.id, [Noted("further")])
@@ -173,7 +173,7 @@ async def test_turn_that_makes_progress_is_never_quarantined(tmp_path: Path) -> 
 
 
 async def test_failing_turn_is_quarantined_after_three_attempts_and_reported(tmp_path: Path) -> None:
-    async def broken(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
+    async def broken(turns: ScriptedTurns, turn: Turn, control: TurnControl) -> Outcome:
         raise ZeroDivisionError
 
     async with open_bench(tmp_path, scripts={"broken": broken}, mode=QueueMode.FOLLOWUP) as bench:
@@ -185,7 +185,7 @@ async def test_failing_turn_is_quarantined_after_three_attempts_and_reported(tmp
 
 
 async def test_turn_that_fails_after_its_end_stays_ended(tmp_path: Path) -> None:
-    async def late(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
+    async def late(turns: ScriptedTurns, turn: Turn, control: TurnControl) -> Outcome:
         await turns.echo(turn)
         raise ZeroDivisionError
 
@@ -195,7 +195,7 @@ async def test_turn_that_fails_after_its_end_stays_ended(tmp_path: Path) -> None
 
 
 async def test_turn_that_cancels_itself_counts_as_a_defect(tmp_path: Path) -> None:
-    async def odd(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
+    async def odd(turns: ScriptedTurns, turn: Turn, control: TurnControl) -> Outcome:
         raise asyncio.CancelledError
 
     async with open_bench(tmp_path, scripts={"odd": odd}) as bench:
@@ -203,7 +203,7 @@ async def test_turn_that_cancels_itself_counts_as_a_defect(tmp_path: Path) -> No
 
 
 async def test_retried_turn_runs_again(tmp_path: Path) -> None:
-    async def at_the_fourth(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
+    async def at_the_fourth(turns: ScriptedTurns, turn: Turn, control: TurnControl) -> Outcome:
         if len(turns.begun) < 4:
             raise ZeroDivisionError
         return await turns.echo(turn)
@@ -219,7 +219,7 @@ async def test_retried_turn_runs_again(tmp_path: Path) -> None:
 
 
 async def test_full_disk_pauses_the_turn_with_one_notice_until_there_is_room(tmp_path: Path) -> None:
-    async def full(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
+    async def full(turns: ScriptedTurns, turn: Turn, control: TurnControl) -> Outcome:
         if len(turns.begun) < 5:
             raise StoreFull
         return await turns.echo(turn)
@@ -232,7 +232,7 @@ async def test_full_disk_pauses_the_turn_with_one_notice_until_there_is_room(tmp
 
 
 async def test_turn_waiting_for_the_disk_releases_its_slot(tmp_path: Path) -> None:
-    async def full(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
+    async def full(turns: ScriptedTurns, turn: Turn, control: TurnControl) -> Outcome:
         raise StoreFull
 
     settings = BusSettings(slots=1, failure_seconds=3600, failure_most_seconds=3600)
@@ -244,7 +244,7 @@ async def test_turn_waiting_for_the_disk_releases_its_slot(tmp_path: Path) -> No
 async def test_drain_lets_running_turns_end(tmp_path: Path) -> None:
     gate = asyncio.Event()
 
-    async def hold(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
+    async def hold(turns: ScriptedTurns, turn: Turn, control: TurnControl) -> Outcome:
         await gate.wait()
         return await turns.echo(turn)
 
@@ -275,7 +275,7 @@ async def test_drain_releases_turns_that_do_not_end_in_time(tmp_path: Path) -> N
 
 
 async def test_drain_does_not_wait_for_paused_turns_or_for_slots(tmp_path: Path) -> None:
-    async def full(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
+    async def full(turns: ScriptedTurns, turn: Turn, control: TurnControl) -> Outcome:
         raise StoreFull
 
     settings = BusSettings(slots=1, failure_seconds=3600, failure_most_seconds=3600)
@@ -368,7 +368,7 @@ async def test_one_shot_process_merges_no_older_message(tmp_path: Path) -> None:
     started, go = asyncio.Event(), asyncio.Event()
     joined: list[str] = []
 
-    async def ask(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
+    async def ask(turns: ScriptedTurns, turn: Turn, control: TurnControl) -> Outcome:
         started.set()
         await go.wait()
         joined.extend(one.text for one in await turns.journal.steer(turn.id, control.joinable()))

@@ -15,7 +15,7 @@ from hob.core.events.notices import Progress
 from hob.core.ids import SessionKey, TurnId
 from hob.core.messages import Inbound, OutboundKind
 from hob.core.ports.accept import Accepted
-from hob.core.ports.turns import Control
+from hob.core.ports.turns import TurnControl
 from hob.core.states import TurnState
 from hob.core.translation.sentences import Sentence, say
 from hob.core.turns import Outcome, Parked, QueueMode, Session, Turn, WaitsFor
@@ -34,7 +34,7 @@ class Gate:
     def __init__(self) -> None:
         self.open = asyncio.Event()
 
-    async def __call__(self, turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
+    async def __call__(self, turns: ScriptedTurns, turn: Turn, control: TurnControl) -> Outcome:
         await self.open.wait()
         return await turns.echo(turn)
 
@@ -107,7 +107,7 @@ async def test_collect_includes_a_message_that_arrives_right_before_the_turn(tmp
 async def test_message_during_a_turn_joins_it_at_the_next_round(tmp_path: Path) -> None:
     arrived = asyncio.Event()
 
-    async def steerable(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
+    async def steerable(turns: ScriptedTurns, turn: Turn, control: TurnControl) -> Outcome:
         arrived.set()
         await until(lambda: bool(control.joinable()))
         taken = await turns.journal.steer(turn.id, control.joinable())
@@ -126,7 +126,7 @@ async def test_message_during_a_turn_joins_it_at_the_next_round(tmp_path: Path) 
 async def test_messages_waiting_before_a_turn_may_join_it(tmp_path: Path) -> None:
     gate = Gate()
 
-    async def asking(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
+    async def asking(turns: ScriptedTurns, turn: Turn, control: TurnControl) -> Outcome:
         taken = await turns.journal.steer(turn.id, control.joinable())
         return await turns.finish(turn, f"with {len(taken)}")
 
@@ -150,7 +150,7 @@ async def test_messages_do_not_join_in_followup_and_collect_modes(tmp_path: Path
     for mode in (QueueMode.FOLLOWUP, QueueMode.COLLECT):
         seen: list[bool] = []
 
-        async def asking(turns: ScriptedTurns, turn: Turn, control: Control, seen: list[bool] = seen) -> Outcome:
+        async def asking(turns: ScriptedTurns, turn: Turn, control: TurnControl, seen: list[bool] = seen) -> Outcome:
             await bench.say("more")
             await asyncio.sleep(0.02)
             seen.append(bool(control.joinable()))
@@ -205,7 +205,7 @@ async def test_waiting_command_keeps_later_messages_out_of_the_running_turn(tmp_
     gate = Gate()
     taken: list[Inbound] = []
 
-    async def steering(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
+    async def steering(turns: ScriptedTurns, turn: Turn, control: TurnControl) -> Outcome:
         await gate.open.wait()
         taken.extend(await turns.journal.steer(turn.id, control.joinable()))
         return await turns.echo(turn)
@@ -287,7 +287,7 @@ def parking(on: WaitsFor = WaitsFor.APPROVAL, until: float | None = None) -> Scr
     """A script that parks when it first runs and answers when it runs again."""
     parked: set[TurnId] = set()
 
-    async def park(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
+    async def park(turns: ScriptedTurns, turn: Turn, control: TurnControl) -> Outcome:
         if turn.id in parked:
             return await turns.echo(turn)
         parked.add(turn.id)
@@ -307,7 +307,7 @@ async def test_parked_turn_releases_queue_and_slot_and_resumes_when_woken(tmp_pa
 
 
 async def test_wake_during_parking_is_not_lost(tmp_path: Path) -> None:
-    async def hasty(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
+    async def hasty(turns: ScriptedTurns, turn: Turn, control: TurnControl) -> Outcome:
         if len(turns.begun) > 1:
             return await turns.echo(turn)
         assert await bench.bus.session_queues.wake(turn.id)
@@ -387,7 +387,7 @@ async def test_parked_turn_can_be_cancelled_and_its_sender_is_told(tmp_path: Pat
 
 
 async def test_stop_ends_the_pause_before_the_next_attempt(tmp_path: Path) -> None:
-    async def broken(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
+    async def broken(turns: ScriptedTurns, turn: Turn, control: TurnControl) -> Outcome:
         raise ZeroDivisionError
 
     settings = BusSettings(failure_seconds=3600, failure_most_seconds=3600)
@@ -428,7 +428,7 @@ async def test_message_for_another_model_neither_joins_nor_is_overtaken(tmp_path
     gate = Gate()
     joined: list[str] = []
 
-    async def asking(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
+    async def asking(turns: ScriptedTurns, turn: Turn, control: TurnControl) -> Outcome:
         await gate.open.wait()
         joined.extend(one.text for one in await turns.journal.steer(turn.id, control.joinable()))
         return await turns.echo(turn)
@@ -445,7 +445,7 @@ async def test_message_for_another_model_neither_joins_nor_is_overtaken(tmp_path
 
 
 async def test_message_during_a_claim_may_join_the_turn(tmp_path: Path) -> None:
-    async def asking(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
+    async def asking(turns: ScriptedTurns, turn: Turn, control: TurnControl) -> Outcome:
         taken = await turns.journal.steer(turn.id, control.joinable())
         control.mark_joined([inbound.id for inbound in taken])
         return await turns.finish(turn, f"with {len(taken)}")

@@ -12,7 +12,7 @@ from hob.core.errors import ModelFault
 from hob.core.ports.media import Embedder
 from hob.core.settings import Secret
 from hob.providers.media.media import Media, open_media
-from hob.providers.routing.choice import Choice
+from hob.providers.routing.choice import ModelChoice
 from hob.providers.settings import ModelSettings, ProviderSettings
 from hob.testing.clock import ManualClock
 from hob.testing.media_check import (
@@ -42,7 +42,7 @@ MODELS = {
 async def opened(server: ModelServer, provider: str = "openai", **more: Any) -> AsyncIterator[Media]:
     provided = {provider: ProviderSettings(base_url=server.root, api_key=Secret.of("k"))}
     settings = ModelSettings(name=MODELS[provider], providers=provided, **more)
-    async with open_media(settings, Choice(settings, {}), ManualClock(jump=True)) as media:
+    async with open_media(settings, ModelChoice(settings, {}), ManualClock(jump=True)) as media:
         yield media
 
 

@@ -9,7 +9,7 @@ import anthropic
 import openai
 import pytest
 
-from hob.core.models import ModelReply, ModelRequest, Stop, Thinking, UserMessage
+from hob.core.models import ModelReply, ModelRequest, StopReason, Thinking, UserMessage
 from hob.core.tools import ToolSpec
 from hob.providers.http.server import Server
 from hob.providers.http.transport import HttpModel
@@ -75,7 +75,9 @@ async def test_anthropics_sdk_hears_the_same(server: ModelServer, reply: Reply) 
     assert ours.reasoning == "".join(block.thinking for block in blocks if block.type == "thinking")
     calls = [(block.name, block.input) for block in blocks if block.type == "tool_use"]
     assert [(call.name, json.loads(call.arguments)) for call in ours.calls] == calls
-    assert {Stop.END: "end_turn", Stop.TOOLS: "tool_use", Stop.LENGTH: "max_tokens"}[ours.stop] == theirs.stop_reason
+    assert {StopReason.END: "end_turn", StopReason.TOOLS: "tool_use", StopReason.LENGTH: "max_tokens"}[
+        ours.stop
+    ] == theirs.stop_reason
     assert ours.model == theirs.model
     sealed = [block.to_dict() for block in blocks if block.type in ("thinking", "redacted_thinking")]
     kept = json.loads(ours.continuation.data) if ours.continuation else []
@@ -105,7 +107,9 @@ async def test_openais_sdk_hears_the_same(server: ModelServer, name: str) -> Non
     assert ours.reasoning == (getattr(choice.message, "reasoning_content", None) or "")
     calls = [(call.function.name, call.function.arguments) for call in choice.message.tool_calls or ()]
     assert [(call.name, call.arguments) for call in ours.calls] == calls
-    assert {Stop.END: "stop", Stop.TOOLS: "tool_calls", Stop.LENGTH: "length"}[ours.stop] == choice.finish_reason
+    assert {StopReason.END: "stop", StopReason.TOOLS: "tool_calls", StopReason.LENGTH: "length"}[
+        ours.stop
+    ] == choice.finish_reason
     assert ours.model == theirs.model
     assert theirs.usage is not None
     assert ours.usage is not None
@@ -128,7 +132,7 @@ async def test_openais_sdk_hears_the_same_in_responses(server: ModelServer, name
     assert ours.reasoning == "".join(part.text for item in thoughts for part in item.summary)
     calls = [(item.name, item.arguments) for item in theirs.output if item.type == "function_call"]
     assert [(call.name, call.arguments) for call in ours.calls] == calls
-    assert (ours.stop is Stop.LENGTH) == (theirs.status == "incomplete")
+    assert (ours.stop is StopReason.LENGTH) == (theirs.status == "incomplete")
     assert ours.model == theirs.model
     kept = json.loads(ours.continuation.data) if ours.continuation else []
     sealed = [part["encrypted_content"] for part in kept if part.get("type") == "reasoning"]

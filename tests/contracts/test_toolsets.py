@@ -30,14 +30,14 @@ async def badly_named() -> AsyncIterator[Toolset]:
     yield FunctionTools(tool("shout at", shout))
 
 
-async def test_function_tools_keep_the_contract() -> None:
+async def test_tools_made_of_functions_keep_the_contract() -> None:
     await check_toolset(functions, {"shout": {"text": "hi"}})
 
 
-async def test_empty_toolset_keeps_the_contract() -> None:
+async def test_no_tools_keep_the_contract() -> None:
     await check_toolset(none, {})
 
 
-async def test_contract_finds_invalid_tool_names() -> None:
+async def test_name_that_no_provider_takes_is_found() -> None:
     with pytest.raises(AssertionError, match="every provider takes"):
         await check_toolset(badly_named, {"shout at": {"text": "hi"}})

@@ -3,7 +3,7 @@
 import pytest
 
 from hob.core.screening import checksums
-from hob.core.screening.detectors import find, lower, merge
+from hob.core.screening.detectors import find_sensitive, lower, merge
 from hob.core.screening.kinds import PII, SECRETS, SensitiveFinding, SensitiveKind
 
 ALL = frozenset(SensitiveKind)
@@ -129,24 +129,24 @@ NEGATIVES = [
 def test_planted_values_are_found_and_nothing_else(kind: SensitiveKind, around: str, value: str) -> None:
     text = around.format(value)
     start = text.index(value)
-    assert find(text, ALL) == (SensitiveFinding(kind, start, start + len(value)),)
+    assert find_sensitive(text, ALL) == (SensitiveFinding(kind, start, start + len(value)),)
 
 
 @pytest.mark.parametrize("text", NEGATIVES, ids=lambda text: text[:40])
 def test_lookalikes_are_left_alone(text: str) -> None:
-    assert [text[each.start : each.end] for each in find(text, ALL)] == []
+    assert [text[each.start : each.end] for each in find_sensitive(text, ALL)] == []
 
 
 def test_detectors_find_only_what_is_asked_for() -> None:
     text = "password = hunter2, anna@firma.de"
-    assert {each.kind for each in find(text, PII)} == {SensitiveKind.EMAIL}
-    assert {each.kind for each in find(text, SECRETS)} == {SensitiveKind.PASSWORD}
-    assert find(text, ()) == ()
+    assert {each.kind for each in find_sensitive(text, PII)} == {SensitiveKind.EMAIL}
+    assert {each.kind for each in find_sensitive(text, SECRETS)} == {SensitiveKind.PASSWORD}
+    assert find_sensitive(text, ()) == ()
 
 
 def test_several_are_found_in_order() -> None:
     text = "anna@firma.de 0171 1234567 4111111111111111 bob@firma.de"
-    assert [each.kind for each in find(text, PII)] == [
+    assert [each.kind for each in find_sensitive(text, PII)] == [
         SensitiveKind.EMAIL,
         SensitiveKind.PHONE,
         SensitiveKind.CARD,
@@ -157,7 +157,7 @@ def test_several_are_found_in_order() -> None:
 def test_places_are_right_where_lower_case_is_longer() -> None:
     text = "\u0130\u0130\u0130 password = hunter2"
     assert len(lower(text)) == len(text)
-    (found,) = find(text, SECRETS)
+    (found,) = find_sensitive(text, SECRETS)
     assert text[found.start : found.end] == "hunter2"
 
 
@@ -172,18 +172,18 @@ def test_findings_that_overlap_are_one_of_the_most_delicate_kind() -> None:
 
 @pytest.mark.parametrize("digits", ["86095742719", "47036892816", "65929970489"])
 def test_published_tax_ids_hold(digits: str) -> None:
-    assert checksums.german_tax_id(digits)
+    assert checksums.is_german_tax_id(digits)
 
 
 @pytest.mark.parametrize(
     ("check", "number"),
     [
-        (checksums.luhn, "79927398713"),
-        (checksums.card, "4222222222222"),
-        (checksums.iban, "MT84MALT011000012345MTLCAST001S"),
-        (checksums.iban, "NO9386011117947"),
-        (checksums.swiss_ahv, "7569217076985"),
-        (checksums.brazilian_cpf, "52998224725"),
+        (checksums.is_luhn_valid, "79927398713"),
+        (checksums.is_card_number, "4222222222222"),
+        (checksums.is_iban, "MT84MALT011000012345MTLCAST001S"),
+        (checksums.is_iban, "NO9386011117947"),
+        (checksums.is_swiss_ahv, "7569217076985"),
+        (checksums.is_brazilian_cpf, "52998224725"),
     ],
 )
 def test_wrong_digit_is_noticed(check: object, number: str) -> None:

@@ -2,11 +2,11 @@
 
 import pytest
 
-from hob.core.model_names import fits, names_of
+from hob.core.model_names import iter_names, matches_model
 
 
 def test_most_exact_name_comes_first() -> None:
-    assert list(names_of("openrouter/openai/gpt-5-2025-08-07")) == [
+    assert list(iter_names("openrouter/openai/gpt-5-2025-08-07")) == [
         "openrouter/openai/gpt-5-2025-08-07",
         "openai/gpt-5-2025-08-07",
         "gpt-5-2025-08-07",
@@ -18,9 +18,9 @@ def test_most_exact_name_comes_first() -> None:
 
 @pytest.mark.parametrize("pattern", ["claude-x", "claude-*", "anthropic/claude-x", "anthropic/*", "*"])
 def test_pattern_fits_every_name(pattern: str) -> None:
-    assert fits(pattern, "anthropic/claude-x-20250929")
+    assert matches_model(pattern, "anthropic/claude-x-20250929")
 
 
 @pytest.mark.parametrize("pattern", ["", "claude", "laude-*", "x", "openai/*", "anthropic"])
 def test_part_of_a_name_is_no_name(pattern: str) -> None:
-    assert not fits(pattern, "anthropic/claude-x")
+    assert not matches_model(pattern, "anthropic/claude-x")

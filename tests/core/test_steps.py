@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hob.core.ids import ApprovalId, BlobId, CallId, InboundId
 from hob.core.messages import OutboundKind, Quoted
-from hob.core.models import Continuation, Image, Stop, Usage
+from hob.core.models import Continuation, Image, StopReason, Usage
 from hob.core.steps import (
     _FIELDS,
     VERSION,
@@ -34,8 +34,8 @@ from hob.core.steps import (
     Waited,
     command_hash,
     dump_step,
-    kind_of,
     load_step,
+    step_kind,
 )
 from hob.core.tools import Restart, ToolCall, ToolResult
 from hob.core.translation.language import Translatable, translatable, translated
@@ -65,7 +65,7 @@ STEPS: st.SearchStrategy[Step] = st.one_of(
         ModelReplied,
         text,
         st.lists(calls, max_size=3).map(tuple),
-        st.sampled_from(Stop),
+        st.sampled_from(StopReason),
         st.none() | usages,
         text,
         costs,
@@ -97,14 +97,14 @@ STEPS: st.SearchStrategy[Step] = st.one_of(
 
 @given(STEPS)
 def test_stored_step_is_read_back_as_it_was(step: Step) -> None:
-    assert load_step(kind_of(step), VERSION, dump_step(step)) == step
+    assert load_step(step_kind(step), VERSION, dump_step(step)) == step
 
 
 @given(STEPS)
 def test_step_with_a_field_that_nobody_knows_is_refused(step: Step) -> None:
     data = json.loads(dump_step(step)) | {"of_tomorrow": 1}
     with pytest.raises(ValueError, match="of_tomorrow"):
-        load_step(kind_of(step), VERSION, json.dumps(data))
+        load_step(step_kind(step), VERSION, json.dumps(data))
 
 
 def test_every_field_of_a_step_has_a_stored_key() -> None:
@@ -128,7 +128,7 @@ def test_text_of_a_result_is_stored_in_english_whatever_it_was_made_of() -> None
 
 
 def again(step: Step) -> Step:
-    return load_step(kind_of(step), VERSION, dump_step(step))
+    return load_step(step_kind(step), VERSION, dump_step(step))
 
 
 def test_reason_of_a_question_is_stored_with_its_values() -> None:
@@ -145,7 +145,7 @@ def test_reason_of_a_question_is_stored_with_its_values() -> None:
 def test_fields_that_did_not_exist_yet_get_their_defaults(step: Step) -> None:
     required = {field.name for field in fields(step) if _is_required(field)}
     data = {key: value for key, value in json.loads(dump_step(step)).items() if key in required}
-    assert type(load_step(kind_of(step), 1, json.dumps(data))) is type(step)
+    assert type(load_step(step_kind(step), 1, json.dumps(data))) is type(step)
 
 
 def _is_required(field: Any) -> bool:

@@ -13,7 +13,7 @@ from hob.core.content.files import BootstrapFile
 from hob.core.ids import CallId, SessionKey, TurnId, digest, new_span_id, new_trace_id
 from hob.core.memory import Layer, Scope, is_private
 from hob.core.messages import Address, Inbound, Sender
-from hob.core.models import Entry
+from hob.core.models import TranscriptEntry
 from hob.core.tools import ToolCall
 from hob.core.trust.labels import HOB_LABEL, OWNER_LABEL, Label, Origin, SenderClass, Trust
 from hob.core.turns import Turn
@@ -41,11 +41,11 @@ def turn_of(session: str = "telegram:1", cls: SenderClass = SenderClass.OWNER, *
     return Turn(TurnId("t_1"), SessionKey(session), new_trace_id(), new_span_id(), (inbound,))
 
 
-def said(text: str, role: str = "user", label: Label = OWNER_LABEL) -> Entry:
-    return Entry(1, role, text, label, "t_1", 100.0)  # type: ignore[arg-type]
+def said(text: str, role: str = "user", label: Label = OWNER_LABEL) -> TranscriptEntry:
+    return TranscriptEntry(1, role, text, label, "t_1", 100.0)  # type: ignore[arg-type]
 
 
-def kept(*entries: Entry, turn: Turn | None = None) -> list[str]:
+def kept(*entries: TranscriptEntry, turn: Turn | None = None) -> list[str]:
     return [item.text for item in items_of_turn(turn or turn_of(), entries, MemorySettings())]
 
 
@@ -71,9 +71,9 @@ def test_item_records_speaker_source_and_expiry() -> None:
 
 def test_tool_result_is_stored_as_its_tools_claim_unless_it_is_trivial() -> None:
     calls = tuple(ToolCall(CallId(name), name, "{}") for name in ("web_fetch", "recall", "exec", "read"))
-    asked = Entry(1, "assistant", "", OWNER_LABEL, "t_1", 100.0, calls=calls)
+    asked = TranscriptEntry(1, "assistant", "", OWNER_LABEL, "t_1", 100.0, calls=calls)
     results = [
-        Entry(n, "tool", text, WEB, "t_1", 100.0, call=CallId(name), is_error=name == "exec")
+        TranscriptEntry(n, "tool", text, WEB, "t_1", 100.0, call=CallId(name), is_error=name == "exec")
         for n, (name, text) in enumerate(
             [("web_fetch", FOUND), ("recall", FOUND), ("exec", FOUND), ("read", "error: no such file")], 2
         )
@@ -87,8 +87,10 @@ def test_long_message_is_split_and_a_long_tool_result_is_cut() -> None:
     pieces = kept(said(text))
     assert "".join(pieces) == text
     assert len(pieces) > 1
-    call = Entry(1, "assistant", "", HOB_LABEL, "t_1", 100.0, calls=(ToolCall(CallId("c"), "web_fetch", "{}"),))
-    (result,) = kept(call, Entry(2, "tool", text, WEB, "t_1", 100.0, call=CallId("c")))
+    call = TranscriptEntry(
+        1, "assistant", "", HOB_LABEL, "t_1", 100.0, calls=(ToolCall(CallId("c"), "web_fetch", "{}"),)
+    )
+    (result,) = kept(call, TranscriptEntry(2, "tool", text, WEB, "t_1", 100.0, call=CallId("c")))
     assert text.startswith(result)
 
 

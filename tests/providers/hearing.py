@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hob.core.errors import ModelError
-from hob.core.models import Beat, ModelEvent, ModelReply
+from hob.core.models import KeepAlive, ModelEvent, ModelReply
 from hob.providers.http.decoder import Decoder
 
 
@@ -22,7 +22,7 @@ def sse(*events: Mapping[str, Any]) -> bytes:
 def hear(decoder: Decoder, *data: bytes) -> list[ModelEvent]:
     """All that these bytes mean, without beats."""
     events = [event for piece in data for event in decoder.feed(piece)] + decoder.finish()
-    return [event for event in events if not isinstance(event, Beat)]
+    return [event for event in events if not isinstance(event, KeepAlive)]
 
 
 def last(events: Iterable[ModelEvent]) -> ModelReply:

@@ -11,7 +11,7 @@ from hob.core.errors import ModelError, ModelFault
 from hob.core.models import ModelReply, ModelRequest, UserMessage
 from hob.core.settings import Secret
 from hob.providers.opening import open_model
-from hob.providers.routing.choice import Choice
+from hob.providers.routing.choice import ModelChoice
 from hob.providers.settings import ModelSettings
 from hob.testing.clock import ManualClock
 from hob.testing.model_server import Fault, ModelServer, Reply
@@ -47,7 +47,7 @@ async def test_configured_model_is_asked_with_the_configured_key() -> None:
 
 async def test_nothing_waits_for_a_look_whether_a_server_runs_here() -> None:
     seen = threading.Event()
-    choice = Choice(ModelSettings(), {}, which=lambda _: None, is_reachable=lambda _: seen.wait(5))
+    choice = ModelChoice(ModelSettings(), {}, which=lambda _: None, is_reachable=lambda _: seen.wait(5))
     asyncio.get_running_loop().call_soon(seen.set)  # never comes to it while the loop is held
     async with open_model(ModelSettings(), ManualClock(), choice=choice):
         assert choice.line().endswith("(running here)")

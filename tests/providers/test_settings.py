@@ -2,8 +2,8 @@
 
 import pytest
 
-from hob.providers.http.addresses import endpoint, is_loopback
-from hob.providers.http.headers import secrets_of
+from hob.providers.http.addresses import endpoint_url, is_loopback
+from hob.providers.http.headers import find_secrets
 from hob.providers.settings import ModelSettings, ProviderSettings
 
 
@@ -21,7 +21,7 @@ from hob.providers.settings import ModelSettings, ProviderSettings
     ],
 )
 def test_base_url_may_be_written_in_many_ways(base_url: str, address: str) -> None:
-    assert endpoint(base_url, "/models") == address
+    assert endpoint_url(base_url, "/models") == address
 
 
 def test_loopback_is_this_machine_only() -> None:
@@ -49,7 +49,7 @@ def test_header_that_cannot_be_sent_is_refused_by_its_name_alone(section: type, 
 
 def test_words_in_headers_are_no_secrets() -> None:
     headers = {"x-title": "Hob", "x-env": "prod", "authorization": "Token a-long-secret"}
-    assert secrets_of(headers) == ("Token a-long-secret", "a-long-secret")
+    assert find_secrets(headers) == ("Token a-long-secret", "a-long-secret")
 
 
 def test_headers_may_hold_what_can_be_sent() -> None:

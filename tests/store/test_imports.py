@@ -9,7 +9,7 @@ import pytest
 from hob.core.clock import SystemClock
 from hob.core.errors import InvalidRequest
 from hob.core.ids import CallId, SessionKey
-from hob.core.models import Entry, Role
+from hob.core.models import Role, TranscriptEntry
 from hob.core.tools import ToolCall
 from hob.core.trust.labels import Label, Origin, Trust
 from hob.store.imports import PastEntry
@@ -31,7 +31,7 @@ async def store() -> AsyncIterator[Store]:
 
 
 def said(key: str, text: str, role: Role = "user", at: float = 1_700_000_000.0) -> PastEntry:
-    return PastEntry(key, Entry(0, role, text, OWNER, "", at))
+    return PastEntry(key, TranscriptEntry(0, role, text, OWNER, "", at))
 
 
 async def texts(store: Store, session: SessionKey = THERE) -> Sequence[str]:
@@ -93,8 +93,8 @@ async def test_future_time_does_not_count_as_last_use(store: Store) -> None:
 
 async def test_calls_stay_with_their_results(store: Store) -> None:
     call = ToolCall(CallId("c1"), "exec", '{"command": "ls"}')
-    asked = PastEntry("a", Entry(0, "assistant", "", OWNER, "", 5.0, calls=(call,)))
-    given = PastEntry("b", Entry(0, "tool", "a b", OWNER, "", 6.0, call=CallId("c1"), is_error=True))
+    asked = PastEntry("a", TranscriptEntry(0, "assistant", "", OWNER, "", 5.0, calls=(call,)))
+    given = PastEntry("b", TranscriptEntry(0, "tool", "a b", OWNER, "", 6.0, call=CallId("c1"), is_error=True))
     await store.imports.add(THERE, "", (asked, given))
     first, second = await store.transcript.history(THERE)
     assert (first.calls, second.call, second.is_error) == ((call,), "c1", True)

@@ -1,4 +1,4 @@
-"""A provider of your own is checked by the promises that Hob's own keep."""
+"""A provider of your own, checked with the same contract as Hob's."""
 
 from hob.core.clock import SystemClock
 from hob.core.models import ModelReply, ModelRequest, UserMessage

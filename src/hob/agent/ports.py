@@ -9,14 +9,14 @@ from hob.core.content.media import SpeechTranscript
 from hob.core.ids import ApprovalId, CallId, SessionKey, TurnId
 from hob.core.memory import Memory
 from hob.core.messages import Address
-from hob.core.models import Entry
-from hob.core.ports.model import Model, Routes
+from hob.core.models import TranscriptEntry
+from hob.core.ports.model import Model, RoutesRequests
 from hob.core.ports.tools import Toolset
 from hob.core.steps import ApprovalAnswered, ApprovalAsked
 from hob.core.tools import ToolCall, ToolResult
 from hob.core.translation.remarks import Remark
 from hob.core.trust.labels import Label, SenderClass
-from hob.core.turns import Turn, View
+from hob.core.turns import TranscriptView, Turn
 
 LimitOf = Callable[[Address], int]
 """Returns the maximum number of characters of one message to this address."""
@@ -72,10 +72,10 @@ class LateResults(Protocol):
 class SessionHistory(Protocol):
     """A session's transcript, including text its prompt shows only as stubs."""
 
-    async def load_view(self, session: SessionKey, at_most: int) -> View:
+    async def load_view(self, session: SessionKey, at_most: int) -> TranscriptView:
         """Return the newest summary and the last entries after it."""
 
-    async def load_round(self, session: SessionKey, n: int) -> tuple[Entry, ...]:
+    async def load_round(self, session: SessionKey, n: int) -> tuple[TranscriptEntry, ...]:
         """Return the entry with this number and the results of its calls; nothing if it may not be shown."""
 
 
@@ -107,14 +107,14 @@ def tools_of(toolset: Toolset, session: SessionKey) -> Toolset:
     return toolset.of(session) if _is_grouped(toolset) else toolset
 
 
-def can_route(model: Model) -> TypeGuard[Routes]:
+def can_route(model: Model) -> TypeGuard[RoutesRequests]:
     """Whether the model chooses who answers; checked once per class."""
     return _is_router(type(model))
 
 
 @lru_cache(64)
 def _is_router(kind: type) -> bool:
-    return issubclass(kind, Routes)
+    return issubclass(kind, RoutesRequests)
 
 
 def _is_grouped(toolset: Toolset) -> TypeGuard[GroupedTools]:

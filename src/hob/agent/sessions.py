@@ -10,8 +10,8 @@ whether it is a group's.
 from datetime import datetime, timedelta, tzinfo
 
 from hob.agent.settings import AgentSettings
-from hob.core.ids import SessionKey, escaped
-from hob.core.messages import FETCHED_CHANNELS, TOKEN_SENDER, Inbound
+from hob.core.ids import SessionKey, escape_key_part
+from hob.core.messages import POLLED_CHANNELS, TOKEN_SENDER_PREFIX, Inbound
 from hob.core.trust.labels import SenderClass
 from hob.core.turns import Session
 
@@ -22,13 +22,13 @@ _GROUP = "group"
 def session_of(inbound: Inbound) -> SessionKey:
     """Return the session of the address a message came from."""
     origin = inbound.origin
-    if origin.channel in FETCHED_CHANNELS:
+    if origin.channel in POLLED_CHANNELS:
         return named_key(origin.channel, origin.chat or "main")
-    head = escaped(origin.channel) + (f"@{escaped(origin.account)}" if origin.account else "")
-    chat = escaped(origin.chat)
+    head = escape_key_part(origin.channel) + (f"@{escape_key_part(origin.account)}" if origin.account else "")
+    chat = escape_key_part(origin.chat)
     parts = [head, _GROUP, chat] if inbound.group else [head, "%67roup" if chat == _GROUP else chat]
     if origin.thread:
-        parts.append(escaped(origin.thread))
+        parts.append(escape_key_part(origin.thread))
     return SessionKey(":".join(parts))
 
 
@@ -44,8 +44,8 @@ def thread_session(inbound: Inbound, name: str, base: SessionKey | None = None) 
     own.
     """
     channel = inbound.origin.channel
-    others = inbound.sender.id.startswith(TOKEN_SENDER) and inbound.sender.cls is not SenderClass.OWNER
-    owners = channel in FETCHED_CHANNELS and not others
+    others = inbound.sender.id.startswith(TOKEN_SENDER_PREFIX) and inbound.sender.cls is not SenderClass.OWNER
+    owners = channel in POLLED_CHANNELS and not others
     base = base or session_of(inbound)
     name = "" if name == base else name.removeprefix(f"{channel}:" if owners else f"{base}/")  # keys, as users see them
     slug = "-".join("".join(char if char.isalnum() else " " for char in name.casefold()).split())[:40]
@@ -61,7 +61,7 @@ def is_subagent(key: SessionKey) -> bool:
 
 def is_group(key: SessionKey) -> bool:
     """Whether more than one person reads this session."""
-    return key.split("/", 1)[0].split(":", 2)[1:2] == [_GROUP] and key.split(":", 1)[0] not in FETCHED_CHANNELS
+    return key.split("/", 1)[0].split(":", 2)[1:2] == [_GROUP] and key.split(":", 1)[0] not in POLLED_CHANNELS
 
 
 def can_reset(settings: AgentSettings) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from hob.core.errors import HomeTaken, StoreFull, Unready
+from hob.core.errors import HomeInUse, NotReady, StoreFull
 from hob.core.translation.language import translatable
 
 PARTS = ("blobs", "secrets", "logs", "backups")
@@ -15,7 +15,7 @@ PARTS = ("blobs", "secrets", "logs", "backups")
 
 
 def make_home(home: Path) -> None:
-    """Create the home (0700) if it is missing. Raises Unready if it cannot be used."""
+    """Create the home (0700) if it is missing. Raises NotReady if it cannot be used."""
     try:
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
         for part in PARTS:
@@ -23,7 +23,7 @@ def make_home(home: Path) -> None:
         if home.stat().st_mode & 0o077:
             home.chmod(0o700)
     except OSError as error:
-        raise Unready(
+        raise NotReady(
             translatable(
                 "cannot use {home}: {reason}; set HOB_HOME to a directory of yours", home=home, reason=error.strerror
             )
@@ -37,7 +37,7 @@ def socket_of(home: Path) -> Path:
 
 @contextmanager
 def own(home: Path, role: str) -> Iterator[None]:
-    """Own the home while the block is open. Raises HomeTaken, which names the holder, and StoreFull.
+    """Own the home while the block is open. Raises HomeInUse, which names the holder, and StoreFull.
 
     The kernel releases the lock when the process dies; the text in the file is for people.
     """
@@ -55,7 +55,7 @@ def own(home: Path, role: str) -> Iterator[None]:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             holder = os.pread(descriptor, 200, 0).decode("utf-8", "replace").strip() or "another process"
-            raise HomeTaken(
+            raise HomeInUse(
                 translatable("{home} is in use by {holder}", home=home, holder=holder), holder=holder
             ) from None
         try:

@@ -37,7 +37,7 @@ from hob.guard.admission.pairing import PairingService
 from hob.guard.admission.settings import AdmissionSettings
 from hob.guard.screening.masking.known_secrets import KnownSecrets, readable_values, values_in
 from hob.guard.screening.masking.logs import masked_logs
-from hob.providers.routing.choice import Choice
+from hob.providers.routing.choice import ModelChoice
 from hob.store.memory.layers import KeptLayer
 from hob.store.plugin_records import PluginRecords
 from hob.store.settings import StoreSettings
@@ -78,7 +78,7 @@ class Kernel:
     pairing_service: PairingService
     notifier: OwnerNotifier
     files: BootstrapFiles
-    choice: Choice
+    choice: ModelChoice
     processes: RunningProcesses
     session_queues: SessionQueues
     one_shot: bool

@@ -28,12 +28,12 @@ from hob.bus.session_queues import SessionQueues
 from hob.bus.settings import SELF_MADE
 from hob.config.loading import Config
 from hob.core.clock import Clock
-from hob.core.content.chunks import first_words
+from hob.core.content.chunks import short_title
 from hob.core.errors import InvalidRequest, NotAllowed, NotFound
 from hob.core.ids import OutboxId, SessionKey, TurnId, new_event_id
 from hob.core.lazy import Lazy
 from hob.core.messages import WEBHOOK_CHANNEL, WEBHOOK_OUT_CHANNEL
-from hob.core.models import PromptAnswer, Spent
+from hob.core.models import PromptAnswer, Spending
 from hob.core.ports.tools import Toolset
 from hob.core.translation.language import translatable
 from hob.gateway.administration import TriedAnswer
@@ -50,7 +50,7 @@ from hob.gateway.answer_types import (
 from hob.gateway.http.prometheus import Metric
 from hob.gateway.settings import GatewaySettings
 from hob.guard.admission.pairing import PairingService
-from hob.providers.routing.failover_model import RouteHealthPort
+from hob.providers.routing.failover_model import RouteHealthView
 from hob.store.erasure.erasure import Erasure
 from hob.store.store import Store
 
@@ -171,7 +171,7 @@ class DaemonOperations:
     async def usage(self, days: int, by: str) -> SpendingAnswer:
         return await self._accounts.report(days, by)
 
-    async def spent_by_model(self, since: float) -> Sequence[tuple[str, Spent]]:
+    async def spent_by_model(self, since: float) -> Sequence[tuple[str, Spending]]:
         return in_order(await self._store.ledger.sums("model", since))
 
     async def probe_model(self, name: str, draft: str = "") -> TriedAnswer:
@@ -216,7 +216,7 @@ class DaemonOperations:
         hidden = await self._store.transcript.hide_last_turn(session)
         if not hidden:
             return None
-        words = first_words(next((entry.text for entry in hidden if entry.role == "user"), hidden[0].text))
+        words = short_title(next((entry.text for entry in hidden if entry.role == "user"), hidden[0].text))
         turn, undoing = TurnId(hidden[0].turn), self._tool_runtime.made().turn_undo
         if not (files := await undoing.paths(turn)):
             return UndoResult(words)
@@ -317,5 +317,5 @@ def _erase_person() -> Callable[[Store, Erasure, PairingService, Path, str, bool
     return erase_person
 
 
-def _resting(route: RouteHealthPort, until: datetime) -> Mapping[str, Any]:
+def _resting(route: RouteHealthView, until: datetime) -> Mapping[str, Any]:
     return {"model": route.route.ref, "key": route.route.key + 1, "reason": route.fault, "until": until.timestamp()}

@@ -8,16 +8,16 @@ from typing import Protocol
 
 from hob.bus.session_commands import command_event, run_command
 from hob.bus.turn_runner import BusContext
-from hob.core.errors import Busy, InvalidRequest, KeyReused, NotAllowed, Stopping, StoreError, StoreFull
+from hob.core.errors import Busy, InvalidRequest, KeyReused, NotAllowed, ShuttingDown, StoreError, StoreFull
 from hob.core.events.timeline import EventKind, TimelineEvent
-from hob.core.events.tracing import own
-from hob.core.ids import ONE_TURN, InboundId, SessionKey, new_event_id, new_span_id
-from hob.core.messages import FETCHED_CHANNELS, Inbound, MediaType
+from hob.core.events.tracing import content_free
+from hob.core.ids import ONE_TURN_PREFIX, InboundId, SessionKey, new_event_id, new_span_id
+from hob.core.messages import POLLED_CHANNELS, Inbound, MediaType
 from hob.core.ports.accept import Accepted
 from hob.core.ports.guard import Admission, Admitted, Refused
 from hob.core.ports.turns import Commands
 from hob.core.translation.language import translatable
-from hob.core.translation.sentences import OF_BUSY, Sentence, say, span
+from hob.core.translation.sentences import BUSY_SENTENCES, Sentence, format_duration, say
 from hob.core.trust.labels import HOB_LABEL, Origin
 from hob.store.messages.inbox import InboxLimits
 
@@ -66,7 +66,7 @@ class Acceptor:
         self._answering: dict[tuple[str, str, str], asyncio.Event] = {}
 
     def stop(self) -> None:
-        """Raise Stopping for every further message."""
+        """Raise ShuttingDown for every further message."""
         self._context.accepting = False
 
     async def __call__(self, inbound: Inbound) -> Accepted:
@@ -75,7 +75,7 @@ class Acceptor:
         try:
             return await self._accept(inbound)
         except Busy as busy:
-            text = say(OF_BUSY[busy.scope], language, wait=span(busy.retry_after, language))
+            text = say(BUSY_SENTENCES[busy.scope], language, wait=format_duration(busy.retry_after, language))
             raise Busy(busy.scope, busy.retry_after, text) from busy
         except StoreFull as full:
             raise StoreFull(say(Sentence.STORE_FULL, language)) from full
@@ -84,7 +84,7 @@ class Acceptor:
 
     async def _accept(self, inbound: Inbound) -> Accepted:
         if not self._context.accepting:
-            raise Stopping(say(Sentence.STOPPING, self._context.language))
+            raise ShuttingDown(say(Sentence.STOPPING, self._context.language))
         if not inbound.key:
             raise InvalidRequest(translatable("the message has no key"))
         # Admission comes first: a refused sender learns nothing else, and the text it checks is bounded.
@@ -95,7 +95,7 @@ class Acceptor:
         event = self._event(inbound, session, admitted.classification)
         when = self._commands.timing(inbound.text)
         accepted = await self._dispatch(inbound, session, event, when)
-        if accepted.duplicate and inbound.origin.channel in FETCHED_CHANNELS:
+        if accepted.duplicate and inbound.origin.channel in POLLED_CHANNELS:
             await self._check_same(inbound, accepted.id)
         return accepted
 
@@ -159,7 +159,7 @@ class Acceptor:
         )
         if not accepted.duplicate:
             channel, cls = inbound.origin.channel, inbound.sender.cls
-            log.info("message %s accepted from %s, %s", inbound.id, channel, cls, extra=own(inbound.trace))
+            log.info("message %s accepted from %s, %s", inbound.id, channel, cls, extra=content_free(inbound.trace))
             self._arrived(inbound, accepted.session, command)
         elif self._adopt is not None:
             await self._adopt(accepted.id)
@@ -223,8 +223,8 @@ def _length(inbound: Inbound) -> int:
 def _content_of(inbound: Inbound) -> tuple[object, ...]:
     """Return what identifies a message's content and destination, without notes added by admission."""
     quoted = [part.text for part in inbound.quoted if part.label != HOB_LABEL]
-    once = inbound.session is not None and inbound.session.startswith(ONE_TURN)  # each has its own name
-    where = ONE_TURN if once else (inbound.session, inbound.origin.chat)
+    once = inbound.session is not None and inbound.session.startswith(ONE_TURN_PREFIX)  # each has its own name
+    where = ONE_TURN_PREFIX if once else (inbound.session, inbound.origin.chat)
     return inbound.text, quoted, [file.blob for file in inbound.attachments], inbound.model, where
 
 

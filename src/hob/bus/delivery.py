@@ -9,11 +9,11 @@ from typing import Any, Protocol, TypeVar
 from hob.bus.settings import BusSettings
 from hob.bus.waiting import backoff, wait_for_event, within
 from hob.core.clock import Clock
-from hob.core.content.capabilities import capabilities_of
-from hob.core.content.plain_form import plain_form
+from hob.core.content.capabilities import get_capabilities
+from hob.core.content.fallbacks import apply_fallbacks
 from hob.core.errors import NotFound, SendFailed, StoreError
 from hob.core.events.timeline import EventKind, TimelineEvent
-from hob.core.events.tracing import OWN, TRACE
+from hob.core.events.tracing import CONTENT_FREE, TRACE
 from hob.core.ids import new_event_id, new_span_id
 from hob.core.messages import Address, Outbound
 from hob.core.ports.channel import Channel, Delivered, Repeats
@@ -188,7 +188,7 @@ class OutboxDelivery:
                 event = self._event(row, "ok", at, seconds)
                 await self._persist(lambda: outbox.sent(id, receipt, event))
                 what = row.outbound.turn or "a notice"
-                log.info("%s sent to %s in %.1f s", what, channel.name, seconds, extra=OWN)
+                log.info("%s sent to %s in %.1f s", what, channel.name, seconds, extra=CONTENT_FREE)
             case SendFailure(unknown=True) if channel.repeats is Repeats.NEVER:
                 await self._persist(lambda: self._park(row, outcome.reason))
             case SendFailure():
@@ -196,7 +196,7 @@ class OutboxDelivery:
 
     async def _attempt(self, channel: Channel, row: OutboxRow) -> Delivered | SendFailure:
         try:
-            message = plain_form(row.outbound, capabilities_of(channel))
+            message = apply_fallbacks(row.outbound, get_capabilities(channel))
             return await within(self._clock, self._settings.send_seconds, channel.send(message))
         except SendFailed as failed:
             return SendFailure(str(failed), failed.permanent, failed.retry_after or 0.0)

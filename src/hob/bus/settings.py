@@ -1,6 +1,6 @@
 """Settings of queues and delivery: the longest text, how many may wait, turns at once, pauses between sends."""
 
-from hob.core.messages import OWN_CHANNEL
+from hob.core.messages import INTERNAL_CHANNEL
 from hob.core.settings import setting
 from hob.core.values import dataclass
 
@@ -9,7 +9,7 @@ MODES = ("steer", "followup", "collect", "interrupt")
 
 REPORTS = "report"
 """The channel that delivers results to the session that assigned the work; simultaneous ones form one turn."""
-SELF_MADE = frozenset({OWN_CHANNEL, REPORTS})
+SELF_MADE = frozenset({INTERNAL_CHANNEL, REPORTS})
 """Channels of Hob's messages to itself; the sender class was fixed when they were created."""
 _TOGETHER_SECONDS = 1.0
 

@@ -16,7 +16,7 @@ from hob.core.clock import Clock
 from hob.core.errors import StoreError
 from hob.core.events.notices import Settled
 from hob.core.events.timeline import EventKind, TimelineEvent
-from hob.core.events.tracing import TRACE, own
+from hob.core.events.tracing import TRACE, content_free
 from hob.core.ids import InboundId, OutboxId, SessionKey, TurnId, new_event_id, new_span_id
 from hob.core.messages import Address, Outbound, OutboundKind
 from hob.core.ports.turns import Routing, Turns
@@ -162,7 +162,7 @@ def record_end(context: BusContext, turn: Turn, state: TurnState, reason: str, s
     code = reason if _CODE.fullmatch(reason) else ""
     context.ended[state, code] += 1
     because = f", {code}," if code else ""
-    log.info("turn %s %s%s after %.1f s", turn.id, state, because, seconds, extra=own(turn.trace))
+    log.info("turn %s %s%s after %.1f s", turn.id, state, because, seconds, extra=content_free(turn.trace))
 
 
 def publish_end(context: BusContext, running: RunningTurn, state: TurnState, text: str, kind: OutboundKind) -> None:

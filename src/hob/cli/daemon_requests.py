@@ -19,7 +19,7 @@ from hob.app.module_loading import without_garbage_collection
 from hob.cli.conversation.questions import ApprovalPrompt, how_to_answer, own_terminal, show_question
 from hob.cli.output import LiveOutput, paint, print_json, printable
 from hob.cli.translating import _
-from hob.core.errors import HomeTaken
+from hob.core.errors import HomeInUse
 from hob.core.translation.code_words import STATE_WORDS
 from hob.core.values import dataclass
 from hob.gateway.chat.inbound import ClientEvent
@@ -134,10 +134,10 @@ def deliver(home: Path, request: DaemonRequest, show: Callable[[ClientEvent], No
                     raise ConnectionLost from None
                 _deliver_here(request, show)
             return
-        except (ConnectionLost, HomeTaken) as error:
+        except (ConnectionLost, HomeInUse) as error:
             # the daemon was killed, is stopping or handed over; its successor knows the key
             now = time.monotonic()
-            if isinstance(error, HomeTaken) and not lost_at:
+            if isinstance(error, HomeInUse) and not lost_at:
                 # an owner that is opening or handing over does not listen for a moment
                 taken_until = taken_until or now + OPENING_SECONDS
                 if now > taken_until:

@@ -3,7 +3,7 @@
 import time
 
 from hob.cli.translating import terminal_language
-from hob.core.translation.language import SEPARATORS
+from hob.core.translation.language import NUMBER_SEPARATORS
 
 
 def number(value: float, digits: int = 1) -> str:
@@ -13,7 +13,7 @@ def number(value: float, digits: int = 1) -> str:
 
 def in_language(figure: str) -> str:
     """Replace the separators of an English figure by those of the reader's language."""
-    return figure if terminal_language() == "en" else figure.translate(SEPARATORS)
+    return figure if terminal_language() == "en" else figure.translate(NUMBER_SEPARATORS)
 
 
 def when(seconds: float) -> str:

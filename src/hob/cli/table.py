@@ -335,13 +335,13 @@ def _innermost(error: BaseException) -> BaseException:
 def _explain(error: BaseException) -> int | None:
     """Print what is wrong and return the exit status; None for an unexpected error."""
     # half the time of `hob --help`
-    from hob.core.errors import HobError, HomeTaken, InvalidRequest, NotConfigured, Unready
+    from hob.core.errors import HobError, HomeInUse, InvalidRequest, NotConfigured, NotReady
 
     match error:
-        case NotConfigured() | InvalidRequest() if not isinstance(error, Unready):
+        case NotConfigured() | InvalidRequest() if not isinstance(error, NotReady):
             print(f"hob: {_(str(error))}", file=sys.stderr)
             return 2  # a service does not restart after 2, but does after 1
-        case HomeTaken():
+        case HomeInUse():
             told = _("{error}; stop it first (`hob stop`), or set HOB_HOME to another directory")
             print(f"hob: {told.format(error=_(str(error)))}", file=sys.stderr)
             return 1

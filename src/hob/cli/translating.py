@@ -4,12 +4,12 @@ The language is chosen in `hob.core.translation.language`.
 """
 
 from hob.config.environment import process_environment
-from hob.core.translation.language import language_of, say, translatable, translate_plural, translated
+from hob.core.translation.language import detect_language, say, translatable, translate_plural, translated
 
 
 def terminal_language() -> str:
     """Return the language of LC_ALL, LC_MESSAGES or LANG."""
-    return language_of(process_environment())
+    return detect_language(process_environment())
 
 
 def _(message: str) -> str:

@@ -15,7 +15,7 @@ from hob.config.problems import find_nearest
 from hob.config.secrets import SecretSources, make_secret, scheme_of
 from hob.config.substitution import GivenText
 from hob.core.settings import Secret, SettingRules
-from hob.core.translation.language import joined, translatable, verbatim
+from hob.core.translation.language import join_texts, translatable, verbatim
 
 UNKNOWN = translatable("unknown key")
 INVALID: Any = object()
@@ -218,7 +218,7 @@ class Coercion:
         except ValueError as error:
             told = str(error)
             named = isinstance(raw, str) and repr(raw) in told
-            self._report(path, told if named else joined("", (told, _redact(kind, raw))), "")
+            self._report(path, told if named else join_texts("", (told, _redact(kind, raw))), "")
         else:
             return value
         return INVALID
@@ -295,7 +295,7 @@ def _check_rules(value: Any, rules: SettingRules) -> None:
 
 def _quote_choices(choices: list[str]) -> str:
     *rest, last = [verbatim(choice) if choice else translatable("empty") for choice in choices]
-    return translatable("{choices} or {last}", choices=joined(", ", rest), last=last) if rest else last
+    return translatable("{choices} or {last}", choices=join_texts(", ", rest), last=last) if rest else last
 
 
 def _redact(kind: Any, raw: Any) -> str:

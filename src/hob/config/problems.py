@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 
 from hob.core.errors import NotConfigured
-from hob.core.translation.language import joined, translatable
+from hob.core.translation.language import join_texts, translatable
 from hob.core.values import dataclass
 
 
@@ -51,7 +51,7 @@ class ConfigProblem:
     hint: str = ""
 
     def __str__(self) -> str:
-        told = joined(": ", (str(part) for part in (self.place, self.key, self.reason) if part))
+        told = join_texts(": ", (str(part) for part in (self.place, self.key, self.reason) if part))
         return translatable("{problem}; did you mean {hint}?", problem=told, hint=self.hint) if self.hint else told
 
 
@@ -60,7 +60,7 @@ class ConfigInvalid(NotConfigured):
 
     def __init__(self, problems: Iterable[ConfigProblem]) -> None:
         self.problems = tuple(problems)
-        super().__init__(joined("\n", map(str, self.problems)))
+        super().__init__(join_texts("\n", map(str, self.problems)))
 
 
 class UnknownKey(ConfigInvalid):

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from hob.config.environment import expand_path
 from hob.config.substitution import GivenText, is_name
-from hob.core.errors import NotConfigured, Unready
+from hob.core.errors import NotConfigured, NotReady
 from hob.core.libraries import install_command
 from hob.core.settings import Secret
 from hob.core.translation.language import translatable
@@ -83,7 +83,7 @@ def _of_file(name: str, sources: SecretSources) -> tuple[Read, str]:
             with path.open("rb") as file:
                 return _decode(file.read(MAX_BYTES + 1), f"the file {path}")
         except OSError as error:
-            raise Unready(
+            raise NotReady(
                 translatable("the file {path} cannot be read: {reason}", path=path, reason=error.strerror)
             ) from None
 
@@ -106,7 +106,7 @@ def _of_keyring(name: str, sources: SecretSources) -> tuple[Read, str]:
         try:
             value = keyring.get_password(service, user)
         except errors.KeyringError as error:
-            raise Unready(translatable("the keyring does not open ({name})", name=type(error).__name__)) from None
+            raise NotReady(translatable("the keyring does not open ({name})", name=type(error).__name__)) from None
         if value is None:
             raise NotConfigured(
                 translatable("the keyring has nothing for {service}/{user}", service=service, user=user)
@@ -151,7 +151,7 @@ def _run(words: list[str], sources: SecretSources) -> str:
         try:
             output, _ = child.communicate(timeout=COMMAND_SECONDS)
         except subprocess.TimeoutExpired:
-            raise Unready(
+            raise NotReady(
                 translatable(
                     "the command {name} gave no secret within {seconds:g} s",
                     name=name,
@@ -161,7 +161,7 @@ def _run(words: list[str], sources: SecretSources) -> str:
         finally:
             _end_group(child.pid)
     if child.returncode:
-        raise Unready(
+        raise NotReady(
             translatable("the command {name} failed with exit status {status}", name=name, status=child.returncode)
         )
     lines = _decode(output, f"the output of {name}").splitlines()

@@ -1,1 +1,1 @@
-"""The words of the system: frozen values, ports and the clock. Standard library only."""
+"""Vocabulary of the system: frozen values, ports and the clock. Imports only the standard library."""

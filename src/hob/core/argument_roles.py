@@ -1,4 +1,4 @@
-"""Roles of tool arguments: which are files, addresses, money, texts that leave, commands."""
+"""Roles of tool arguments: files, addresses, money, outgoing text, commands."""
 
 from dataclasses import fields
 
@@ -7,23 +7,29 @@ from hob.core.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ArgumentRole:
-    """The names of a tool's arguments by what they are.
+    """Argument names of a tool, grouped by meaning.
 
-    `paths` lie in the file tree, `sources` are files whose content leaves with the call, `recipients` are people's
-    addresses (on the platform that the argument `channel` names), `urls` are fetched, `sent_to` are web addresses that
-    something is sent to, `bodies` are texts that leave, `inputs` are typed into `commands`, `hosts` are what a command
-    may reach, `keys` are names of settings, `patches` name the files they change; `scripts` run
-    in the user's browser; `plain` lead nowhere.
+    `paths` are files and folders, `sources` files whose content is sent by the call, `recipients` addresses of people
+    (on
+    the platform in the argument `channel`), `urls` are fetched, `sent_to` are web addresses that receive data, `bodies`
+    are
+    outgoing texts, `inputs` are typed into `commands`, `hosts` are hosts a command may reach, `keys` are setting names,
+    `patches` name the files they change, `scripts` run in the user's browser, and `plain` arguments have no effect of
+    their
+    own.
 
-    `names` are people, rooms or places that something goes to, as that tool's own service calls them; `amounts` are
-    money; `things` are what it changes or deletes, by name or number.
+    `names` are people, rooms or places as the tool's own service calls them; `amounts` are money; `things` are objects
+    that
+    the call changes or deletes, by name or number.
 
-    `says` is what a call does, for people, with arguments in braces: "pay {amount} to {recipient}".
+    `says` describes the call for people, with arguments in braces: "pay {amount} to {recipient}".
 
-    `runs`: it runs in Hob's sandbox. `joins`: what is written goes to a command that runs already, with the network
-    that one was given. `remote`: all of it goes to a server that is not of this machine. `searches`: it asks the
-    configured search provider only. `configures`: it changes Hob's settings or hooks. `invites`: without recipients
-    it reaches no one. `by_name`: its recipients may be the names of people whom the owner let in.
+    `runs`: the call runs in Hob's sandbox. `joins`: its input goes to a command that is already running, with the
+    network
+    access of that command. `remote`: everything in it is sent to a server on another machine. `searches`: it contacts
+    only
+    the configured search provider. `configures`: it changes Hob's settings or hooks. `invites`: without recipients it
+    reaches nobody. `by_name`: recipients may be names of people the owner has admitted.
     """
 
     paths: tuple[str, ...] = ()
@@ -54,6 +60,6 @@ class ArgumentRole:
     by_name: bool = False
 
     def known(self) -> frozenset[str]:
-        """Every argument it knows."""
+        """Return the names of all arguments that have a role."""
         values = (getattr(self, each.name) for each in fields(self))
         return frozenset(name for value in values if isinstance(value, tuple) for name in value)

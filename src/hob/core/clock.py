@@ -1,4 +1,4 @@
-"""Time as a parameter: no one else asks the system what time it is."""
+"""Time as a parameter: all other code gets the time from a `Clock`."""
 
 import time
 from datetime import UTC, datetime
@@ -6,16 +6,16 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """Wall time for people, monotonic time for durations, and waiting."""
+    """Source of wall time, monotonic time and delays."""
 
     def now(self) -> datetime:
-        """The wall time, aware, in UTC. It may jump; never subtract two of these to get a duration."""
+        """Return the wall time, timezone-aware, in UTC. It may jump: never compute a duration from it."""
 
     def monotonic(self) -> float:
-        """Seconds from an arbitrary start; never goes back."""
+        """Return seconds since an arbitrary start; never decreases."""
 
     async def sleep(self, seconds: float) -> None:
-        """Wait that long."""
+        """Wait for this many seconds."""
 
 
 class SystemClock:
@@ -28,11 +28,11 @@ class SystemClock:
         return time.monotonic()
 
     async def sleep(self, seconds: float) -> None:
-        import asyncio  # loaded already wherever this runs; the vocabulary must not cost its 45 ms
+        import asyncio  # imported late: costs 45 ms, and whoever sleeps has it loaded already
 
         await asyncio.sleep(max(0.0, seconds))
 
 
 def utc_day(at: float) -> str:
-    """The day of a time in Unix seconds, as 2026-11-22."""
+    """Return the UTC day of a Unix time, e.g. 2026-11-22."""
     return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d}"

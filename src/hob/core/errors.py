@@ -1,4 +1,4 @@
-"""Every error of the system, sorted by who must act. A class's docstring is its default message."""
+"""All errors of the system, grouped by who must act. A class's docstring is its default message."""
 
 import inspect
 from enum import StrEnum
@@ -20,11 +20,11 @@ class NotConfigured(HobError):
     """A setting is missing or wrong; see `hob config check`."""
 
 
-class Unready(NotConfigured):
+class NotReady(NotConfigured):
     """What a setting names cannot be had now; it may be there later."""
 
 
-class HomeTaken(HobError):
+class HomeInUse(HobError):
     """Another Hob owns this home."""
 
     def __init__(self, detail: str = "", holder: str = "") -> None:
@@ -44,7 +44,7 @@ class StoreDamaged(StoreError):
     """The database file is damaged; see `hob restore`."""
 
 
-class StoreNewer(StoreError):
+class StoreTooNew(StoreError):
     """The database was written by a newer Hob; upgrade Hob, or restore the backup made before the upgrade."""
 
 
@@ -68,11 +68,11 @@ class NotAllowed(HobError):
 
     def __init__(self, detail: str = "", *, line: str = "") -> None:
         super().__init__(detail)
-        self.line = line  # what the sender is told; empty tells them nothing
+        self.line = line  # shown to the sender; if empty, the sender gets no answer
 
 
 class BusyScope(StrEnum):
-    """What is full."""
+    """The queue that is full."""
 
     SENDER = "sender"
     LANE = "lane"
@@ -89,7 +89,7 @@ class Busy(HobError):
         self.retry_after = retry_after
 
 
-class Stopping(HobError):
+class ShuttingDown(HobError):
     """Hob is shutting down; nothing was accepted. Send it again in a moment, with the same key."""
 
 
@@ -97,7 +97,7 @@ class Stopping(HobError):
 
 
 class ModelFault(StrEnum):
-    """Why a model gave no answer. The value is the machine-readable code at every edge."""
+    """Reason why a model gave no answer. The value is the machine-readable code at every interface."""
 
     AUTH = "auth"
     BILLING = "billing"
@@ -117,8 +117,10 @@ class ModelFault(StrEnum):
     BUDGET = "budget"
 
 
-MAY_COST = frozenset({ModelFault.CUT, ModelFault.TIMEOUT, ModelFault.GARBAGE, ModelFault.EMPTY, ModelFault.FILTERED})
-"""A provider charges for what it began to answer; after the other faults the request was turned away before."""
+BILLABLE_FAULTS = frozenset(
+    {ModelFault.CUT, ModelFault.TIMEOUT, ModelFault.GARBAGE, ModelFault.EMPTY, ModelFault.FILTERED}
+)
+"""Faults after which a provider charges for the partial answer; other requests were rejected before any work."""
 
 
 class ModelError(HobError):
@@ -138,14 +140,14 @@ class ModelError(HobError):
         self.fault = fault
         self.retry_after = retry_after
         self.attempts = attempts
-        self.usage = usage  # what the request took all the same, as far as that was heard
+        self.usage = usage  # tokens used anyway, as far as known
         self.cost = cost  # in micro-dollars
 
     @property
-    def may_cost(self) -> bool:
-        """Whether the request may have to be paid for."""
+    def is_billable(self) -> bool:
+        """Whether the request may be charged for."""
         if self.usage is None and self.cost is None:
-            return self.fault in MAY_COST
+            return self.fault in BILLABLE_FAULTS
         return self.cost != 0
 
 
@@ -160,7 +162,7 @@ class ToolFailed(HobError):
     """The tool could not do it; the model may try another way."""
 
 
-class WrongCall(ToolFailed):
+class InvalidCall(ToolFailed):
     """The call cannot be made as it is. Quotes only the call itself, so it does not taint the turn."""
 
 
@@ -175,11 +177,11 @@ class OutcomeUnknown(ToolFailed):
 # The user must act.
 
 
-class AnswerNeeded(HobError):
+class UserInputNeeded(HobError):
     """A tool's result will be the user's answer; the message is the question."""
 
     def __init__(self, detail: str = "", *, again: bool = False) -> None:
-        """With `again` the call is made again instead, with the answer among the messages that joined its turn."""
+        """With `again`, the call is made again, and the answer is among the messages that joined its turn."""
         super().__init__(detail)
         self.again = again
 
@@ -188,7 +190,7 @@ class ResultPending(HobError):
     """A tool's result comes later, from `on`: the sub-agents (`child`) or the calling program (`client`)."""
 
     def __init__(self, on: str, seconds: float | None = None) -> None:
-        """`seconds`: after so long it does not come any more."""
+        """After `seconds` the result is no longer accepted."""
         super().__init__()
         self.on = on
         self.seconds = seconds

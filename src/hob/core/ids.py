@@ -1,4 +1,4 @@
-"""Ids of messages, turns, sessions, approvals, blobs: how they are made; prefixes are for people."""
+"""Ids of messages, turns, sessions, approvals and blobs. Their prefixes are for people."""
 
 import hashlib
 import os
@@ -16,10 +16,10 @@ BlobId = NewType("BlobId", str)
 TraceId = NewType("TraceId", str)
 SpanId = NewType("SpanId", str)
 
-ONE_TURN = "once:"
-"""How the key of a session begins that is made for one turn: it is listed nowhere, and forgotten after a while."""
+ONE_TURN_PREFIX = "once:"
+"""Key prefix of a session made for a single turn: it is never listed and is deleted after a while."""
 
-_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base 32: nothing that reads as something else
+_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base 32: no look-alike characters
 
 
 def _random_text(length: int) -> str:
@@ -27,47 +27,47 @@ def _random_text(length: int) -> str:
 
 
 def new_inbound_id() -> InboundId:
-    """A fresh id of 70 random bits, e.g. `m_7f3k9q2x0b1d4h`."""
+    """Return a new id of 70 random bits, e.g. `m_7f3k9q2x0b1d4h`."""
     return InboundId("m_" + _random_text(14))
 
 
 def new_turn_id() -> TurnId:
-    """A fresh id, e.g. `t_7f3k9q2x0b1d4h`."""
+    """Return a new id, e.g. `t_7f3k9q2x0b1d4h`."""
     return TurnId("t_" + _random_text(14))
 
 
 def new_event_id() -> EventId:
-    """A fresh id, e.g. `e_7f3k9q2x0b1d4h`."""
+    """Return a new id, e.g. `e_7f3k9q2x0b1d4h`."""
     return EventId("e_" + _random_text(14))
 
 
 def new_approval_id() -> ApprovalId:
-    """A fresh id short enough to be typed, e.g. `a_7f3k9q2x`: it opens nothing by itself, its sender does."""
+    """Return a new id short enough to type, e.g. `a_7f3k9q2x`. It grants nothing by itself."""
     return ApprovalId("a_" + _random_text(8))
 
 
 def new_trace_id() -> TraceId:
-    """32 hex digits, as in W3C Trace Context, so that traces can leave for other systems unchanged."""
+    """Return 32 hex digits, as in W3C Trace Context, so that traces can be exported unchanged."""
     return TraceId(os.urandom(16).hex())
 
 
 def new_span_id() -> SpanId:
-    """16 hex digits, as in W3C Trace Context."""
+    """Return 16 hex digits, as in W3C Trace Context."""
     return SpanId(os.urandom(8).hex())
 
 
 def outbox_id(turn: TurnId, chunk: int) -> OutboxId:
-    """The id of one chunk of a turn's reply. It is also the idempotency key a channel is given."""
+    """Return the id of one chunk of a turn's reply, which is also the channel's idempotency key."""
     return OutboxId(f"{turn}.{chunk}")
 
 
 def digest(text: str | bytes) -> str:
-    """The SHA-256 of a text in hex; hashes of facts that must outlive their content."""
+    """Return the SHA-256 of a text in hex, for facts that must outlive their content."""
     return hashlib.sha256(text.encode() if isinstance(text, str) else text).hexdigest()
 
 
-def escaped(part: str) -> str:
-    """A part of a key that is nothing but one: no other key and no whole one can be made with it."""
+def escape_key_part(part: str) -> str:
+    """Escape a part of a key so that no two combinations of parts make the same key."""
     for char in "%:/@":
         part = part.replace(char, f"%{ord(char):02X}")
     return part

@@ -1,4 +1,4 @@
-"""`Lazy`: modules that are imported when they are first needed."""
+"""`Lazy`: modules imported on first use."""
 
 from collections.abc import Callable
 from typing import Generic, TypeVar
@@ -7,23 +7,23 @@ T = TypeVar("T")
 
 
 class Lazy(Generic[T]):
-    """Decorates a function with one import statement; called, it gives what that function returns, loaded once.
+    """Decorate a function with one import statement; calling it returns the imported object, loaded once.
 
-    Type checkers and the contracts between the layers see the import. Nothing is loaded before the first call.
+    Type checkers and the layer contracts see the import. Nothing is loaded before the first call.
     """
 
-    __slots__ = ("_found", "_load")
+    __slots__ = ("_load", "_value")
 
     def __init__(self, load: Callable[[], T]) -> None:
         self._load = load
-        self._found: T | None = None
+        self._value: T | None = None
 
     def __call__(self) -> T:
-        if self._found is None:
-            self._found = self._load()
-        return self._found
+        if self._value is None:
+            self._value = self._load()
+        return self._value
 
     @property
-    def found(self) -> T | None:
-        """What was loaded, where it was."""
-        return self._found
+    def loaded(self) -> T | None:
+        """The object, if it has been loaded."""
+        return self._value

@@ -1,4 +1,4 @@
-"""Values of memory: layers, items, facts, goals and scopes."""
+"""Values of memory: layers, items, facts, scopes."""
 
 import hashlib
 from collections.abc import Mapping
@@ -11,32 +11,32 @@ from hob.core.trust.labels import Label
 from hob.core.values import dataclass
 
 OWNER = "owner"
-"""Person of the owner's own memory in any session. Session keys contain a colon, so none equals it."""
+"""Whose the owner's own memory is, whatever the session; no session's key is without a colon."""
 PRIVATE = "private-"
-"""Prefix of thread names that nothing enters memory from."""
+"""How the name of a thread begins from which nothing enters memory."""
 
 
 class Layer(StrEnum):
-    """Kind of an item; also the prefix of its source."""
+    """Which kind of memory an item is. It is also how the item's source begins."""
 
     SOUL = "soul"
     """Sections of the identity files."""
     CONVERSATION = "conversation"
     TOOL = "tool"
     GROUP = "group"
-    """Shared by other agents."""
+    """What other agents share."""
     ER1 = "er1"
     OBSERVATION = "observation"
     FACT = "fact"
-    """What the owner said about themselves and their world, and what Hob was asked to remember."""
+    """What the owner said of themselves and their world, and what Hob was asked to remember."""
     DOCUMENT = "document"
     """Sections of documents, daily notes and `MEMORY.md`."""
 
 
 class MemoryLayer(NamedTuple):
-    """A layer as it is shown, Hob's own or a plug-in's. Its name prefixes the sources of its items.
+    """A kind of memory as it is shown, Hob's own or a plug-in's: its name is the prefix of its items' sources.
 
-    Items expire after `days` (0: never).
+    What is kept in it goes after so many days (0: it stays).
     """
 
     name: str
@@ -49,13 +49,13 @@ _OWN: Final = {each.value: each for each in Layer}
 
 
 def layer_named(name: str) -> str:
-    """Return Hob's layer of this name, or the name itself if a plug-in brings the layer."""
+    """Hob's own layer of this name, or the name, where a plug-in brings the layer."""
     return _OWN.get(name, name)
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Whose memory: a person's, or a group's (then its session key). Every query names exactly one.
+    """Whose memory: a person's, or a group's (then the key of its session). Every query is of exactly one.
 
     `session` narrows it to one conversation.
     """
@@ -67,14 +67,14 @@ class Scope:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryItem:
-    """A remembered piece, verbatim or derived, with its origin.
+    """One remembered piece: what was said, or what was made of it, with where it came from.
 
-    The id is a content hash, so that nothing is stored twice. `seq` is its row, 0 before it has one.
+    The id is a hash of what the item is, so that the same is never kept twice. `seq` is its row, 0 before it has one.
     """
 
     scope: Scope
     layer: str
-    """A `Layer`, or the name of a plug-in's layer."""
+    """One of `Layer`, or what a plug-in calls its own."""
     source: str
     text: str
     label: Label
@@ -82,7 +82,7 @@ class MemoryItem:
     """When it was said or written (Unix seconds)."""
     session: str = ""
     position: int = 0
-    """Position in its session or document."""
+    """The place in its session or document."""
     turn: str = ""
     speaker: str = ""
     role: str = ""
@@ -91,7 +91,7 @@ class MemoryItem:
     valid_to: float | None = None
     superseded_by: str = ""
     evidence: tuple[str, ...] = ()
-    """Items and events it was derived from."""
+    """The items and events it was made of."""
     importance: float = 0.5
     expires_at: float | None = None
     seq: int = 0
@@ -107,7 +107,7 @@ class MemoryItem:
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """A search result; `parts` are the components of its score, `asked` the question it answers.
+    """An item that helps with a query; `parts` tells what its score is made of, `asked` which question it answers.
 
     `share` is how much of the query it holds, from 0 to 1.
     """
@@ -120,31 +120,30 @@ class Recalled:
 
 
 class FactState(StrEnum):
-    """What a fact is based on."""
+    """What a fact rests on."""
 
     SAID = "said"
     """The owner said so."""
     CORRECTED = "corrected"
-    """The owner corrected it; only what they say later changes it."""
+    """The owner put it right: only what they say later changes it."""
     ASKED = "asked"
-    """Unconfirmed: it does not count until the owner confirms it."""
+    """Not sure: it counts for nothing until the owner confirms it."""
 
 
 class FactAction(StrEnum):
-    """The owner's verdict on a fact."""
+    """What the owner does about a fact."""
 
     CORRECT = "correct"
-    """Correct it; without an object it is withdrawn."""
+    """Put it right, or without an object: it is not so."""
     CONFIRM = "confirm"
     UNDO = "undo"
-    """Restore what was known before."""
+    """What was known before is known again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
-    """A fact in two times: `valid_` is when it holds in the world, `recorded_` when Hob held it to be so (Unix seconds;
-    None: unknown or open).
-    """
+    """One fact. `valid_` is when it is so in the world, `recorded_` when Hob held it to be so (Unix seconds; None: not
+    known, or it goes on)."""
 
     subject: str
     predicate: str
@@ -160,28 +159,28 @@ class Fact:
     confidence: float = 1.0
     state: FactState = FactState.SAID
     evidence: tuple[str, ...] = ()
-    """Items it was taken from."""
+    """The items it was taken from."""
     change: str = ""
-    """The change that recorded it, for undo."""
+    """What recorded it, by which it is undone."""
     closed: str = ""
-    """The change that closed its record."""
+    """What closed its record."""
     id: str = ""
-    """Id of its item."""
+    """Its item."""
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """Key that is equal for facts saying the same."""
+        """By which two facts say the same."""
         return self.subject.casefold(), self.predicate, " ".join(self.object.casefold().split())
 
 
 class GoalState(StrEnum):
-    """State of a goal."""
+    """What has become of a goal."""
 
     OPEN = "open"
     DONE = "done"
     DROPPED = "dropped"
     STALLED = "stalled"
-    """Open without news for a week. Never stored."""
+    """It is open, and for a week nothing was noted of it. It is never stored."""
 
 
 STALLED_SECONDS = 7 * 86_400.0
@@ -189,7 +188,7 @@ STALLED_SECONDS = 7 * 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class GoalNote:
-    """A note on a goal's progress, and the item that holds it."""
+    """What shows how far a goal has come, and the item that holds it."""
 
     text: str
     at: float = 0.0
@@ -198,7 +197,7 @@ class GoalNote:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Goal:
-    """Something a person wants to achieve. Times are Unix seconds."""
+    """What somebody wants to reach. Times are Unix seconds."""
 
     text: str
     label: Label
@@ -206,22 +205,22 @@ class Goal:
     due: float | None = None
     created: float = 0.0
     changed: float = 0.0
-    """When its state or due date changed, or a note was added."""
+    """When its state or day was changed, or something was noted of it."""
     session: str = ""
     turn: str = ""
     evidence: tuple[GoalNote, ...] = ()
     id: str = ""
-    """Id of its item."""
+    """Its item."""
 
     def state_at(self, now: float) -> GoalState:
-        """Return its state, which is stalled after a week without news."""
+        """Its state; stalled where nothing came of it for a week."""
         stalled = self.state is GoalState.OPEN and now - self.changed > STALLED_SECONDS
         return GoalState.STALLED if stalled else self.state
 
 
 @dataclass(frozen=True, slots=True)
 class GoalMove:
-    """A message about a goal: a new one, or a change to the one with this id."""
+    """What a message tells of a goal: a new one, or what has become of the one that has this id."""
 
     goal: Goal
     said: GoalNote
@@ -230,17 +229,17 @@ class GoalMove:
 
 @dataclass(frozen=True, slots=True)
 class FactChange:
-    """A change of knowledge: records to close, records to add, and further evidence."""
+    """One change of what is known: what is recorded no longer, what is recorded instead, and further evidence."""
 
     closed: tuple[str, ...] = ()
     added: tuple[Fact, ...] = ()
     confirmed: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    """Items of facts, each with the items that confirm it."""
+    """Items of facts, with those that say the same."""
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """A memory as a source returns it; `id` is for reading it again."""
+    """One remembered piece as a memory source gives it; `id` is by which it can be read again."""
 
     text: str
     source: str
@@ -249,23 +248,23 @@ class Memory:
     relevance: float = 1.0
     id: str = ""
     parts: tuple[tuple[str, float], ...] = ()
-    """Components of its relevance."""
+    """What its relevance is made of."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorkingNote:
-    """A session's note on its current state, and whether it was written in a trusted context."""
+    """What a session is at, in its own words, and whether it was written in a context that may be trusted."""
 
     text: str
     label: Label
     at: float = 0.0
-    """When it was written (Unix seconds)."""
+    """When it was put, in Unix seconds."""
     turn: str = ""
-    """The turn that wrote it."""
+    """Which turn wrote it."""
 
 
 def is_private(session: SessionKey) -> bool:
-    """Return whether nothing of this session enters memory. The key says so, which a rebuild also sees."""
+    """Whether nothing of this session enters memory: its key tells, so that a rebuild knows it too."""
     return session.replace("/", ":").rpartition(":")[2].startswith(PRIVATE)
 
 

@@ -1,36 +1,36 @@
-"""Messages in and out as values: senders, addresses, attachments, buttons."""
+"""Incoming and outgoing messages: senders, addresses, attachments, buttons."""
 
 from datetime import UTC, datetime
 from enum import StrEnum
 
-from hob.core.client_terms import ClientTerms
 from hob.core.ids import BlobId, InboundId, OutboxId, SessionKey, TraceId, TurnId
+from hob.core.response_options import ResponseOptions
 from hob.core.trust.labels import Label, Origin, SenderClass, Trust
 from hob.core.trust.scopes import TokenScope
 from hob.core.values import dataclass
 
 UNKNOWN_TIME = datetime.fromtimestamp(0, UTC)
-FETCHED_CHANNELS = frozenset({"api", "local"})
-"""The API and the terminal: their sender is the owner, and replies wait there to be fetched instead of being sent."""
+POLLED_CHANNELS = frozenset({"api", "local"})
+"""The API and the terminal: the sender is the owner, and replies are fetched instead of sent."""
 
-OWN_CHANNEL = "hob"
-"""Of what one session tells another: nobody reads there, and who waits for the answer finds it with the turn."""
+INTERNAL_CHANNEL = "hob"
+"""Messages from one session to another: nothing is delivered, and the answer is found with the turn."""
 
 WEBHOOK_CHANNEL = "webhook"
-"""What machines send to `/hooks/NAME`, which is the chat; their sender was classed by the webhook's settings."""
+"""Requests to `/hooks/NAME`; the name is the chat, and the webhook's settings classify the sender."""
 
 WEBHOOK_OUT_CHANNEL = "webhook_out"
-"""What Hob tells other machines of; a chat is one of them."""
+"""Outgoing webhooks; each is a chat."""
 
-TOKEN_SENDER = "token:"  # noqa: S105 - it opens nothing
-"""How a sender's id begins there who is not the owner in everything: a token that was given out. Its class is known."""
+TOKEN_SENDER_PREFIX = "token:"  # noqa: S105 - it opens nothing
+"""Prefix of a sender id that belongs to a token with limited rights. Its class is known."""
 
-_CHAT = frozenset({TokenScope.CHAT})
-_EVERYTHING = frozenset(TokenScope)
+_CHAT_SCOPES = frozenset({TokenScope.CHAT})
+_ALL_SCOPES = frozenset(TokenScope)
 
 
 class MediaType(StrEnum):
-    """The kind of a timeline event's content."""
+    """Kind of a timeline event's content."""
 
     TEXT = "TEXT"
     AUDIO = "AUDIO"
@@ -40,7 +40,7 @@ class MediaType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Enough to answer: which channel, which of its accounts, which chat, which thread in it."""
+    """Where to send an answer: channel, account on it, chat, and thread within the chat."""
 
     channel: str
     chat: str
@@ -48,14 +48,14 @@ class Address:
     thread: str = ""
 
     def key(self) -> str:
-        """One text for one address. Parts are percent-escaped so that no two addresses share a key."""
+        """Return a unique text for the address. Parts are percent-escaped so that no two addresses share a key."""
         parts = (self.channel, self.account, self.chat, self.thread)
         return ":".join(part.replace("%", "%25").replace(":", "%3A") for part in parts)
 
 
 @dataclass(frozen=True, slots=True)
 class Sender:
-    """Who wrote, as the channel names them, and how well they are known (set by admission)."""
+    """The author of a message, as the channel names them, and how well they are known (set by admission)."""
 
     id: str
     name: str = ""
@@ -66,8 +66,8 @@ class Sender:
 class Attachment:
     """A file that came with a message: a stored blob, or a link to be fetched later.
 
-    `media_type` is told by the bytes where there are any (`hob.core.content.media_types`), never by the name.
-    `voice`: the channel says that the sender spoke it for this message, so that it counts as their words.
+    `media_type` is detected from the bytes if there are any (`hob.core.content.media_types`), never from the name.
+    `voice`: the channel says the sender recorded it for this message, so it counts as their own words.
     """
 
     media_type: str
@@ -80,7 +80,7 @@ class Attachment:
 
 @dataclass(frozen=True, slots=True)
 class Quoted:
-    """Text that came along without being the sender's own words: piped input, a quote, a forward."""
+    """Text that came with a message but is not the sender's own: piped input, a quote, a forward."""
 
     text: str
     label: Label = Label(Origin.STDIN, Trust.UNTRUSTED)
@@ -88,15 +88,18 @@ class Quoted:
 
 @dataclass(frozen=True, slots=True)
 class Inbound:
-    """A message someone sent us, before anybody has judged it.
+    """An incoming message before admission.
 
-    `key` is the platform's id of the message, unique in (channel, account); the same key twice makes one turn.
-    `session` is the session the sender asked for by name, if any; otherwise the address decides.
-    `hops` counts how many self-made messages lie between this one and a person's. `group` says that others than the
-    sender read the answer too: such a chat never sees what is the owner's alone. `mentioned` says that the platform
-    itself tells that Hob is meant: a mention of its account, or a reply to one of its messages. `scopes` are those of
-    the token it came with; None where it came without one, or with the owner's own. `terms` are what a program asks of
-    the answer.
+    `key` is the platform's message id, unique per channel and account; repeating it makes only one turn. `session` is
+    the
+    session the sender asked for by name, if any; otherwise the address decides. `hops` counts the self-made messages
+    since
+    the last one from a person. `group`: people other than the sender read the answer, so it may not contain anything
+    private
+    to the owner. `mentioned`: the platform says Hob is addressed, by a mention of its account or a reply to one of its
+    messages. `scopes` are those of the token it came with; None for no token, or the owner's own. `terms` are the
+    options of
+    a client program for the answer.
     """
 
     id: InboundId
@@ -116,18 +119,18 @@ class Inbound:
     group: bool = False
     mentioned: bool = False
     scopes: frozenset[TokenScope] | None = None
-    terms: ClientTerms | None = None
+    terms: ResponseOptions | None = None
 
     def may(self, scope: TokenScope) -> bool:
-        """Whether the token it came with is valid for this; what came without one is limited by its sender alone."""
+        """Whether the message's token allows this; without a token, only the sender's class limits it."""
         scopes = self.scopes
-        if scopes is None:  # a token that no one said more of is valid for chat
-            scopes = _CHAT if self.sender.id.startswith(TOKEN_SENDER) else _EVERYTHING
+        if scopes is None:  # a token without declared scopes is valid for chat only
+            scopes = _CHAT_SCOPES if self.sender.id.startswith(TOKEN_SENDER_PREFIX) else _ALL_SCOPES
         return scope in scopes or TokenScope.ADMIN in scopes
 
 
 class OutboundKind(StrEnum):
-    """What an outbound message is, so that no failure can pass for an answer."""
+    """Kind of an outbound message, so that an error can never pass for an answer."""
 
     REPLY = "reply"
     ERROR = "error"
@@ -136,7 +139,7 @@ class OutboundKind(StrEnum):
 
 
 class OutboundAction(StrEnum):
-    """What is done in a chat."""
+    """Operation in a chat."""
 
     SEND = "send"
     EDIT = "edit"
@@ -146,7 +149,7 @@ class OutboundAction(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Button:
-    """A choice below a message: what stands on it, and what whoever presses it has thereby written."""
+    """A choice below a message: its label, and the text that pressing it sends."""
 
     label: str
     answer: str
@@ -154,11 +157,13 @@ class Button:
 
 @dataclass(frozen=True, slots=True)
 class Outbound:
-    """One chunk of a message to an address. `id` is the idempotency key for the channel.
+    """One chunk of a message to an address. `id` is the channel's idempotency key.
 
-    `about` is the platform's id of the message that is answered, edited, deleted or reacted to; to react, `text` is the
-    sign, and none takes it back. `poll` are what is voted on, under the text. `spelled`: the text names the choices of
-    the buttons, so that nothing is lost where there are none.
+    `about` is the platform's id of the message that is answered, edited, deleted or reacted to. For a reaction `text`
+    is the
+    emoji; an empty one removes it. `poll` holds the options of a poll below the text. `spelled`: the text already lists
+    the
+    button choices, so nothing is lost without buttons.
     """
 
     id: OutboxId

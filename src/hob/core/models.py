@@ -1,4 +1,4 @@
-"""Requests to language models and their answers as values: messages, tools, usage, prices and what a call costs."""
+"""Requests to language models and their answers: messages, tools, usage, prices and costs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field
@@ -15,9 +15,9 @@ from hob.core.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one call. `input` counts all input, cached reads and writes included; `output` reasoning too.
+    """Tokens of one call. `input` includes cached reads and writes; `output` includes reasoning.
 
-    `cache_write_1h` is the part of `cache_write` that is kept for an hour; it is priced, not stored.
+    `cache_write_1h` is the part of `cache_write` that is cached for an hour; it affects the price and is not stored.
     """
 
     input: int = 0
@@ -39,8 +39,8 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
-class Spent:
-    """What one scope has spent so far, in micro-dollars, with what is held back for open calls (`reserved`)."""
+class Spending:
+    """Spending of one scope in micro-dollars, including `reserved` amounts for open calls."""
 
     cost: int
     unknown_calls: int
@@ -48,8 +48,8 @@ class Spent:
     calls: int
     reserved: int = 0
 
-    def __add__(self, other: "Spent") -> "Spent":
-        return Spent(
+    def __add__(self, other: "Spending") -> "Spending":
+        return Spending(
             self.cost + other.cost,
             self.unknown_calls + other.unknown_calls,
             self.usage + other.usage,
@@ -58,14 +58,14 @@ class Spent:
         )
 
 
-NOTHING_SPENT = Spent(0, 0, Usage(), 0)
+NO_SPENDING = Spending(0, 0, Usage(), 0)
 
 
-class CallScope(TypedDict, total=False):
-    """Which calls are meant: from `since` on (Unix seconds), of one session, turn, sender class, task, or of tasks.
+class CallFilter(TypedDict, total=False):
+    """Filter for model calls: since a Unix time, of one session, turn, sender class, task, or of several tasks.
 
-    `model` is a name as `hob.core.model_names` matches it. What is held back for a call counts for each model that may
-    answer.
+    `model` is matched as in `hob.core.model_names`. An amount reserved for a call counts for every model that may
+    answer it.
     """
 
     since: float
@@ -79,9 +79,9 @@ class CallScope(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """Micro-dollars per million tokens, and for each call. A price that is not known is None at the port, never zero.
+    """Micro-dollars per million tokens, and per call. An unknown price is None at the port, never zero.
 
-    `above`: with more tokens of input than that, all of the call costs what the price beside it says; ascending.
+    `above` pairs an input size in tokens with the price of the whole call beyond it, in ascending order.
     """
 
     input: int
@@ -93,7 +93,7 @@ class Price:
     above: tuple[tuple[int, "Price"], ...] = ()
 
     def cost(self, usage: Usage) -> int:
-        """Micro-dollars, rounded up."""
+        """Return the cost in micro-dollars, rounded up."""
         price = next((price for start, price in reversed(self.above) if usage.input > start), self)
         plain = max(0, usage.input - usage.cache_read - usage.cache_write)
         hour = min(usage.cache_write_1h, usage.cache_write)
@@ -109,7 +109,7 @@ class Price:
 
 @dataclass(frozen=True, slots=True)
 class UserMessage:
-    """What the user side says: one or more labelled texts already rendered by the prompt."""
+    """One or more labelled texts from the user's side, already rendered by the prompt."""
 
     text: str
     images: tuple[Image, ...] = ()
@@ -117,10 +117,13 @@ class UserMessage:
 
 @dataclass(frozen=True, slots=True)
 class Continuation:
-    """What a provider wants back, unread, with an answer of its model while the turn goes on: signed or sealed
-    reasoning. Only the wire of that name understands `data` (JSON); every other one leaves it out. `prefix` stands for
-    what the model was told before: some take it back only after the very same; `by` is who sealed it, for no one else
-    can open it. Empty is not known."""
+    """Opaque data that a provider wants back with a model's answer within a turn: signed or sealed reasoning.
+
+    Only the named wire understands `data` (JSON); all others drop it. `prefix` identifies the preceding messages, since
+    some
+    providers accept the data only after exactly the same ones; `by` is who sealed it and alone can open it. Empty means
+    unknown.
+    """
 
     wire: str
     data: str
@@ -130,7 +133,7 @@ class Continuation:
 
 @dataclass(frozen=True, slots=True)
 class AssistantMessage:
-    """What the model said earlier, with the calls it asked for."""
+    """An earlier message of the model, with its tool calls."""
 
     text: str
     calls: tuple[ToolCall, ...] = ()
@@ -139,7 +142,7 @@ class AssistantMessage:
 
 @dataclass(frozen=True, slots=True)
 class ToolMessage:
-    """What one call gave."""
+    """The result of one call."""
 
     call: CallId
     text: str
@@ -160,7 +163,7 @@ class Thinking(StrEnum):
     XHIGH = "xhigh"
 
 
-THINKING_ROOM: Mapping[Thinking, int] = {
+THINKING_TOKENS: Mapping[Thinking, int] = {
     Thinking.OFF: 0,
     Thinking.MINIMAL: 1_024,
     Thinking.LOW: 4_096,
@@ -168,21 +171,24 @@ THINKING_ROOM: Mapping[Thinking, int] = {
     Thinking.HIGH: 16_384,
     Thinking.XHIGH: 32_768,
 }
-"""Tokens of output that a level of thinking may take besides the answer."""
-UNCHOSEN_ROOM = THINKING_ROOM[Thinking.LOW]
-"""The same where no level was chosen: many models think all the same."""
+"""Output tokens that a level of thinking may use in addition to the answer."""
+DEFAULT_THINKING_TOKENS = THINKING_TOKENS[Thinking.LOW]
+"""The same if no level was chosen: many models think anyway."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """One call of a model. `system` is the stable prefix; `cache_key` tells a provider which calls share it.
+    """One model call. `system` is the stable prefix; `cache_key` tells a provider which calls share it.
 
-    `model` is a reference (`provider/model` or an alias); empty means what is configured for `task`. `models`, where
-    it is not empty, are the references that may answer, best first: a route was chosen (`Routes`). `thinking` is None
-    where nothing was chosen. `patience` is the seconds the whole call may spend on retries before it must give up:
-    short for a person who waits, long for background work. `withheld` are marks in the request with the values they
-    stand for: put back in the answer, sent to no one. Where it `stays`, nothing of it may leave the owner's machines,
-    pictures included.
+    `model` is a reference (`provider/model` or an alias); if empty, the model configured for `task` is used. A
+    non-empty
+    `models` lists the references that may answer, best first, as chosen by `RoutesRequests`. `thinking` is None if no
+    level
+    was chosen. `patience` is the time in seconds for retries of the whole call: short if a person waits, long for
+    background
+    work. `placeholders` are the placeholders in the request with the values they stand for, which are restored in the
+    answer
+    and never sent. If `local_only`, nothing of the request, including images, may leave the owner's machines.
     """
 
     model: str
@@ -195,18 +201,18 @@ class ModelRequest:
     task: str = "chat"
     thinking: Thinking | None = None
     models: tuple[str, ...] = ()
-    withheld: tuple[tuple[str, str], ...] = ()
-    stays: bool = False
+    placeholders: tuple[tuple[str, str], ...] = ()
+    local_only: bool = False
 
     @property
     def first(self) -> str:
-        """The reference that is asked first."""
+        """The reference that is tried first."""
         return self.models[0] if self.models else self.model
 
     @property
     def max_output(self) -> int:
-        """Tokens that may have to be paid for: those of the answer, and the room for thinking."""
-        return self.max_tokens + (UNCHOSEN_ROOM if self.thinking is None else THINKING_ROOM[self.thinking])
+        """Output tokens that may be charged: the answer and the thinking."""
+        return self.max_tokens + (DEFAULT_THINKING_TOKENS if self.thinking is None else THINKING_TOKENS[self.thinking])
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,41 +231,41 @@ class ReasoningDelta:
 
 @dataclass(frozen=True, slots=True)
 class CallStarted:
-    """The model has begun to write a call; its arguments are still coming."""
+    """The model has begun to write a call; its arguments follow."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class Beat:
-    """Bytes came that mean nothing to us (a comment, a ping): the model is alive."""
+class KeepAlive:
+    """Bytes without content (a comment, a ping): the model is alive."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExtraCall:
-    """A call beside the one that answers, which is over and has to be paid for: it failed, or it described a picture.
+    """A finished, billable call other than the one that answers: it failed, or it described an image.
 
-    `status` is `ok` or a `ModelFault`; `usage` and `cost` (micro-dollars) are what is known of it. A listener
-    counts it. Where `goes_on`, another request follows, but not before the next event is asked for: who may not spend
-    more closes the stream instead.
+    `status` is `ok` or a `ModelFault`; `usage` and `cost` (micro-dollars) are as far as known. The consumer records it.
+    If
+    `has_next`, another request follows, but not before the next event is requested: to stop spending, close the stream.
     """
 
     ref: str
     status: str
     usage: Usage | None = None
     cost: int | None = None
-    goes_on: bool = True
+    has_next: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """Where a request goes: as it will be sent, with the references that may answer it in `request.models`."""
+    """The chosen route of a request: as it will be sent, with the references that may answer it in `request.models`."""
 
     request: ModelRequest
     remarks: tuple[Remark, ...] = ()
 
 
-class Stop(StrEnum):
+class StopReason(StrEnum):
     """Why the model stopped."""
 
     END = "end"
@@ -270,17 +276,19 @@ class Stop(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ModelReply:
-    """The whole answer; always the last event of a stream that did not fail.
+    """The whole answer; always the last event of a successful stream.
 
-    `usage` is None when the provider did not tell. `attempts` is how many requests it took. `ref` is the reference of
-    the model that answered, `model` the server's own name for it; either may be empty. `cost` (micro-dollars) is what
-    the provider says it charged, if it says so. `sent` is the SHA-256 of the body that its server was sent, if one was.
+    `usage` is None if the provider does not report it. `attempts` counts the requests. `ref` is the reference of the
+    model
+    that answered, `model` the server's own name for it; either may be empty. `cost` (micro-dollars) is the provider's
+    own
+    figure, if any. `sent` is the SHA-256 of the request body, if one was sent.
     """
 
     text: str
     calls: tuple[ToolCall, ...] = ()
     reasoning: str = ""
-    stop: Stop = Stop.END
+    stop: StopReason = StopReason.END
     usage: Usage | None = None
     model: str = ""
     attempts: int = 1
@@ -290,12 +298,12 @@ class ModelReply:
     sent: str = ""
 
 
-ModelEvent = TextDelta | ReasoningDelta | CallStarted | Beat | Remark | ExtraCall | ModelReply
+ModelEvent = TextDelta | ReasoningDelta | CallStarted | KeepAlive | Remark | ExtraCall | ModelReply
 
 
 @dataclass(frozen=True, slots=True)
 class ModelProfile:
-    """What is known of a model; None is not known. `small` asks for a short prompt and few tools."""
+    """Known properties of a model; None means unknown. `small` asks for a short prompt and few tools."""
 
     context_tokens: int | None = None
     output_tokens: int | None = None
@@ -308,11 +316,11 @@ Role = Literal["user", "assistant", "tool"]
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """One message of a session's transcript, as stored: raw texts with labels, never a rendered prompt.
+class TranscriptEntry:
+    """One message of a session's transcript as stored: raw texts with labels, never a rendered prompt.
 
-    `n` orders the session. `calls` belong to an assistant entry, `call` to a tool entry. `continuation` is with the
-    entries of the turn that is running; it is not stored with them.
+    `n` orders the session. `calls` belong to an assistant entry, `call` to a tool entry. `continuation` is present only
+    during the running turn and is not stored.
     """
 
     n: int

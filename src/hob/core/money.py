@@ -1,13 +1,13 @@
-"""Sums of money: counted in micro-dollars, told in dollars."""
+"""Amounts of money: counted in micro-dollars, shown in dollars."""
 
 from hob.core.translation.language import Translatable, translatable
 
 MICRO = 1_000_000
-"""Micro-dollars in a dollar."""
+"""Micro-dollars per dollar."""
 
 
 def dollars(micro: int) -> Translatable:
-    """Micro-dollars as people write them; small sums with all that is known of them."""
+    """Format micro-dollars for people; small amounts keep all known digits."""
     amount = micro / MICRO
     figure = f"{amount:.2f}" if amount >= 0.1 or amount == 0 else f"{amount:.6f}".rstrip("0")
     whole, _, part = figure.partition(".")
@@ -15,5 +15,5 @@ def dollars(micro: int) -> Translatable:
 
 
 def price(micro: int) -> Translatable:
-    """The same with the sign."""
+    """Format micro-dollars with the dollar sign."""
     return translatable("${dollars}", dollars=dollars(micro))

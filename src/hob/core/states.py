@@ -1,7 +1,7 @@
-"""The state machines of messages, turns, tasks, approvals and replies, as tables of allowed moves.
+"""State machines of messages, turns, tasks, approvals and replies, as tables of allowed transitions.
 
-Two rules: a state that is not a key here does not exist, and a move that is not listed never happens (the store
-refuses it). Tests loop over the tables and the documentation's diagrams are drawn from them.
+A state that is not a key of its table does not exist, and the store refuses a transition that is not listed. Tests loop
+over the tables, and the diagrams in the documentation are drawn from them.
 """
 
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from typing import TypeVar
 
 
 class InboxState(StrEnum):
-    """An accepted message on its way to an outcome."""
+    """State of an accepted message until its outcome."""
 
     WAITING = "waiting"
     CLAIMED = "claimed"
@@ -18,7 +18,7 @@ class InboxState(StrEnum):
 
 
 class TurnState(StrEnum):
-    """The work of one or more inbounds."""
+    """State of the work on one or more inbounds."""
 
     READY = "ready"
     RUNNING = "running"
@@ -31,7 +31,7 @@ class TurnState(StrEnum):
 
 
 class TaskState(StrEnum):
-    """A unit of work the user can see."""
+    """State of a unit of work that the user can see."""
 
     PENDING = "pending"
     RUNNING = "running"
@@ -42,7 +42,7 @@ class TaskState(StrEnum):
 
 
 class ApprovalState(StrEnum):
-    """A question whether something may be done."""
+    """State of a request for approval."""
 
     OPEN = "open"
     ALLOWED = "allowed"
@@ -52,7 +52,7 @@ class ApprovalState(StrEnum):
 
 
 class OutboxState(StrEnum):
-    """One chunk of a reply on its way out."""
+    """State of one chunk of a reply until it is delivered."""
 
     READY = "ready"
     SENDING = "sending"
@@ -134,5 +134,5 @@ S = TypeVar("S", bound=StrEnum)
 
 
 def may_move(moves: Mapping[S, frozenset[S]], old: S, new: S) -> bool:
-    """Whether the table allows this move; staying is always allowed."""
+    """Whether the table allows this transition; staying in a state is always allowed."""
     return old == new or new in moves[old]

@@ -1,7 +1,7 @@
-"""The journalled events of a turn, and their stored form.
+"""Journalled steps of a turn, and their stored form.
 
-A turn's state is a fold over these. Stored form: `(kind, version, JSON)`. `VERSION` rises when a kind's fields change
-their meaning; readers accept every older version for ever (`tests/core/journals/` holds one journal per release).
+A turn's state is a fold over its steps. Stored form: `(kind, version, JSON)`. `VERSION` increases when the fields of a
+kind change their meaning; readers accept every older version (`tests/core/journals/` holds one journal per release).
 """
 
 import json
@@ -9,9 +9,9 @@ from typing import Any
 
 from hob.core.ids import ApprovalId, BlobId, CallId, InboundId, digest
 from hob.core.messages import Attachment, OutboundKind, Quoted
-from hob.core.models import Continuation, Image, Stop, Usage
+from hob.core.models import Continuation, Image, StopReason, Usage
 from hob.core.tools import Restart, ToolCall, ToolResult
-from hob.core.translation.language import Translatable, packed, unpacked
+from hob.core.translation.language import Translatable, pack_text, unpack_text
 from hob.core.translation.remarks import Remark
 from hob.core.trust.labels import Label, Origin, Trust
 from hob.core.values import dataclass
@@ -21,7 +21,7 @@ VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class RecalledMemory:
-    """A memory that a prompt shows or names: the beginning of its id, its score, and what that is made of."""
+    """A memory shown or named in a prompt: id prefix, score, and the parts of the score."""
 
     id: str
     score: float
@@ -30,14 +30,17 @@ class RecalledMemory:
 
 @dataclass(frozen=True, slots=True)
 class ModelAsked:
-    """The model is about to be asked. `reserved` is the worst-case cost in micro-dollars, None if unknown.
+    """The model is about to be called. `reserved` is the worst-case cost in micro-dollars, None if unknown.
 
-    `trust` is that of everything in the request: what the model writes next is trusted no more than that. `models` are
-    the references that may answer, best first, where they are known. `remarks` are what is told beside whatever comes
-    of it, one line each, in the owner's language. `sections` are the parts of the request: name, bytes, tokens, and
-    whether a provider's cache can hold it. `recalled` are the memories of the prompt; they are told
-    once and stay until the turn waits. `ends` tell where the messages of the request go from one of its parts to the
-    next.
+    `trust` is that of the whole request; the model's next output is trusted no more than that. `models` are the
+    references
+    that may answer, best first, if known. `remarks` are shown to the owner whatever the outcome, one line each, in the
+    owner's
+    language. `sections` are the parts of the request: name, bytes, tokens, and whether a provider can cache them.
+    `recalled`
+    are the memories in the prompt; they are listed once and stay until the turn waits. `ends` mark where the messages
+    of the
+    request change from one section to the next.
     """
 
     model: str
@@ -54,16 +57,18 @@ class ModelAsked:
 
 @dataclass(frozen=True, slots=True)
 class ModelReplied:
-    """The model answered. `cost` in micro-dollars, None if unknown.
+    """The model answered. `cost` is in micro-dollars, None if unknown.
 
-    `ref` is the reference of the model that answered, `model` the server's own name for it. `remarks` are what its
-    reader should know about the answer, one line each, in the owner's language. `sent` is the SHA-256 of what its
-    server was sent, empty where none was.
+    `ref` is the reference of the model that answered, `model` the server's own name for it. `remarks` are notes about
+    the
+    answer for its reader, one line each, in the owner's language. `sent` is the SHA-256 of the request body, empty if
+    none
+    was sent.
     """
 
     text: str
     calls: tuple[ToolCall, ...] = ()
-    stop: Stop = Stop.END
+    stop: StopReason = StopReason.END
     usage: Usage | None = None
     model: str = ""
     cost: int | None = None
@@ -77,10 +82,11 @@ class ModelReplied:
 
 @dataclass(frozen=True, slots=True)
 class ModelFailed:
-    """The model did not answer; `fault` is a `ModelFault`.
+    """The model gave no answer; `fault` is a `ModelFault`.
 
-    `retry_after` is what the model's side asked for, in seconds; `retry_at` (Unix seconds) is when background work will
-    ask again. An answer that was paid for and is none (empty, filtered) has `usage` and `cost`.
+    `retry_after` is the delay requested by the provider, in seconds; `retry_at` (Unix seconds) is when background work
+    tries
+    again. An unusable answer that was charged (empty, filtered) has `usage` and `cost`.
     """
 
     fault: str
@@ -95,7 +101,7 @@ class ModelFailed:
 
 @dataclass(frozen=True, slots=True)
 class Waited:
-    """The turn parks until a time (Unix seconds), then asks again."""
+    """The turn parks until a time (Unix seconds), then calls the model again."""
 
     until: float
     reason: str
@@ -103,7 +109,7 @@ class Waited:
 
 @dataclass(frozen=True, slots=True)
 class ToolIntended:
-    """The call is about to be made, with these arguments, by this rule's approval."""
+    """The call is about to be made with these arguments, as allowed by this rule."""
 
     call: ToolCall
     restart: Restart
@@ -112,10 +118,11 @@ class ToolIntended:
 
 @dataclass(frozen=True, slots=True)
 class ToolReceived:
-    """The call was made, refused, or its outcome is unknown: this is what the model is told.
+    """The call was made or refused, or its outcome is unknown. `result` is what the model sees.
 
     `status` is the machine-readable reason: `ok`, `error`, or why the call was not made or not finished. `remarks` are
-    the lines that its owner is told.
+    lines
+    for the owner.
     """
 
     result: ToolResult
@@ -126,7 +133,7 @@ class ToolReceived:
 
 @dataclass(frozen=True, slots=True)
 class ApprovalAsked:
-    """The owner was asked whether one call may be made. `reason` is stored with its values, for any language."""
+    """The owner was asked to approve a call. `reason` is stored with its values, for any language."""
 
     approval: ApprovalId
     call: CallId
@@ -145,9 +152,9 @@ class ApprovalAnswered:
 
 @dataclass(frozen=True, slots=True)
 class UserAsked:
-    """A call put a question to the user; the answer will be the call's result.
+    """A call asked the user a question; the answer becomes the call's result.
 
-    `again`: it will not, the call is made again, with the answer among the messages of its turn.
+    With `again` the call is made again instead, and the answer is among the messages of its turn.
     """
 
     call: CallId
@@ -187,7 +194,7 @@ class Steered:
 
 @dataclass(frozen=True, slots=True)
 class Transcribed:
-    """A recording that came with a message was written down; where that failed, `problem` is the fault's code."""
+    """A recording in a message was transcribed; if that failed, `problem` is the fault's code."""
 
     inbound: InboundId
     blob: BlobId
@@ -199,7 +206,7 @@ class Transcribed:
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """Hob itself tells the model something, e.g. that it repeats itself; `about` names it for machines."""
+    """A note from Hob to the model, e.g. that it repeats itself; `about` is its machine-readable subject."""
 
     text: str
     about: str = ""
@@ -207,21 +214,21 @@ class Noted:
 
 @dataclass(frozen=True, slots=True)
 class Shortened:
-    """The context was too long: from here on the prompt shows this many entries of history at most."""
+    """The context was too long: from now on the prompt shows at most this many history entries."""
 
     keep: int
 
 
 @dataclass(frozen=True, slots=True)
 class Cancelled:
-    """Somebody stopped the turn."""
+    """A person stopped the turn."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class Stopped:
-    """The turn may not go on: `run_timeout`, `budget` or `hook`; `detail` is for people."""
+    """The turn may not continue: `run_timeout`, `budget` or `hook`; `detail` is for people."""
 
     reason: str
     detail: str = ""
@@ -229,7 +236,7 @@ class Stopped:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """The last step: what the user is told, and whether it is an answer or an error. Silence has a reason."""
+    """The last step: the text for the user, and whether it is an answer or an error. Silence has a reason."""
 
     text: str
     kind: OutboundKind
@@ -309,79 +316,79 @@ _KEYS: dict[type[Any], str] = {
     Remark: "sentence values",
     RecalledMemory: "id score parts",
 }
-"""What is stored of each value, under which key; `key:field` where Python has another name for it."""
+"""Stored keys of each value; `key:field` if the Python field has another name."""
 _FIELDS = {
     cls: {key: field or key for key, _, field in (name.partition(":") for name in names.split())}
     for cls, names in _KEYS.items()
 }
 
 
-def kind_of(step: Step) -> str:
-    """The stored name of a step's kind."""
+def step_kind(step: Step) -> str:
+    """Return the stored name of a step's kind."""
     return _NAMES[type(step)]
 
 
 def command_hash(call: ToolCall) -> str:
-    """What a tool intent is bound to: the tool and its exact arguments."""
+    """Return the hash of a tool's name and exact arguments, which a tool intent is bound to."""
     return digest(f"{call.name}\n{call.arguments}")
 
 
 def dump_step(step: Step) -> str:
-    """The step's fields as compact JSON."""
-    return json.dumps(_plain(step), ensure_ascii=False, separators=(",", ":"))
+    """Return the step's fields as compact JSON."""
+    return json.dumps(_to_plain(step), ensure_ascii=False, separators=(",", ":"))
 
 
 def load_step(kind: str, version: int, text: str) -> Step:
-    """The step that was stored. Raises ValueError for a kind, version or field this Hob does not know."""
+    """Return the stored step. Raises ValueError for a kind, version or field unknown to this Hob."""
     if version > VERSION or kind not in _KINDS:
         raise ValueError(f"step {kind!r} version {version} was written by a newer Hob")
     data = json.loads(text)
-    step: Step = _made(_KINDS[kind], {key: _revive(key, value) for key, value in data.items()}, f"step {kind!r}")
+    step: Step = _build(_KINDS[kind], {key: _decode_field(key, value) for key, value in data.items()}, f"step {kind!r}")
     return step
 
 
-def _made(cls: type[Any], data: dict[str, Any], what: str = "a part of a step") -> Any:
+def _build(cls: type[Any], data: dict[str, Any], what: str = "a part of a step") -> Any:
     names = _FIELDS[cls]
     if unknown := data.keys() - names.keys():
         raise ValueError(f"{what} has fields that this Hob does not know: {', '.join(sorted(unknown))}")
     return cls(**{names[key]: value for key, value in data.items()})
 
 
-def _plain(value: Any) -> Any:
+def _to_plain(value: Any) -> Any:
     if isinstance(value, tuple):
-        return [_plain(item) for item in value]
+        return [_to_plain(item) for item in value]
     if (names := _FIELDS.get(type(value))) is not None:
-        return {key: _field(key, getattr(value, name)) for key, name in names.items()}
+        return {key: _field_to_plain(key, getattr(value, name)) for key, name in names.items()}
     return value
 
 
-def _field(key: str, value: Any) -> Any:
+def _field_to_plain(key: str, value: Any) -> Any:
     # only these are read back as translatable; elsewhere the English text is kept
-    return packed(value) if key in _TRANSLATED and isinstance(value, Translatable) else _plain(value)
+    return pack_text(value) if key in _TRANSLATED and isinstance(value, Translatable) else _to_plain(value)
 
 
-def _revive(key: str, value: Any) -> Any:
+def _decode_field(key: str, value: Any) -> Any:
     if value is None:
         return None
     reader = _READERS.get(key)
     return reader(value) if reader else value
 
 
-def _label(value: dict[str, str]) -> Label:
+def _decode_label(value: dict[str, str]) -> Label:
     return Label(Origin(value["origin"]), Trust(value["trust"]))
 
 
-def _call(value: Any) -> ToolCall | str:
+def _decode_call(value: Any) -> ToolCall | str:
     # `call` is a whole call in an intent and only its id elsewhere
-    return _made(ToolCall, value) if isinstance(value, dict) else CallId(value)
+    return _build(ToolCall, value) if isinstance(value, dict) else CallId(value)
 
 
-def _result(value: dict[str, Any]) -> ToolResult:
+def _decode_result(value: dict[str, Any]) -> ToolResult:
     rest = value.get("rest")
     return ToolResult(
         call=CallId(value["call"]),
         text=value["text"],
-        label=_label(value["label"]),
+        label=_decode_label(value["label"]),
         is_error=value["is_error"],
         rest=BlobId(rest) if rest else None,
         images=tuple(Image(BlobId(image["blob"]), image["media_type"]) for image in value.get("images", ())),
@@ -390,23 +397,23 @@ def _result(value: dict[str, Any]) -> ToolResult:
 
 _TRANSLATED = ("detail", "reason")
 _READERS: dict[str, Any] = {
-    "calls": lambda value: tuple(_made(ToolCall, call) for call in value),
-    "usage": lambda value: _made(Usage, value),
-    "stop": Stop,
-    "continuation": lambda value: _made(Continuation, value),
+    "calls": lambda value: tuple(_build(ToolCall, call) for call in value),
+    "usage": lambda value: _build(Usage, value),
+    "stop": StopReason,
+    "continuation": lambda value: _build(Continuation, value),
     "models": tuple,
     "remarks": tuple,
     **dict.fromkeys(("sections", "ends"), lambda value: tuple(tuple(part) for part in value)),
     "recalled": lambda value: tuple(
         RecalledMemory(each["id"], each["score"], tuple((name, part) for name, part in each["parts"])) for each in value
     ),
-    "call": _call,
-    **dict.fromkeys(_TRANSLATED, lambda value: unpacked(value) if isinstance(value, dict) else value),
+    "call": _decode_call,
+    **dict.fromkeys(_TRANSLATED, lambda value: unpack_text(value) if isinstance(value, dict) else value),
     "restart": Restart,
-    "result": _result,
-    "label": _label,
+    "result": _decode_result,
+    "label": _decode_label,
     "trust": Trust,
-    "quoted": lambda value: tuple(Quoted(part["text"], _label(part["label"])) for part in value),
-    "attachments": lambda value: tuple(_made(Attachment, each) for each in value),
+    "quoted": lambda value: tuple(Quoted(part["text"], _decode_label(part["label"])) for part in value),
+    "attachments": lambda value: tuple(_build(Attachment, each) for each in value),
     "kind": OutboundKind,
 }

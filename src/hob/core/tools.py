@@ -1,4 +1,4 @@
-"""Tools, calls and results as values; effects of calls."""
+"""Tools, calls and results; effects of calls."""
 
 from collections.abc import Mapping
 from dataclasses import field, replace
@@ -14,7 +14,7 @@ from hob.core.values import dataclass
 
 
 class Effect(StrEnum):
-    """What a call does to the world (architecture, section 8)."""
+    """Effect of a call on the world (architecture, section 8)."""
 
     READS_PRIVATE = "reads_private"
     READS_UNTRUSTED = "reads_untrusted"
@@ -26,13 +26,13 @@ class Effect(StrEnum):
 
 
 MAX_CHARACTERS = 64_000
-"""Of a result. A model with a smaller window is shown less."""
+"""Maximum characters of a result. A model with a smaller window sees fewer."""
 
 ALL_EFFECTS = frozenset(Effect)
 
 
 class Tier(IntEnum):
-    """The coarse rule by sender: 0 reads, 1 writes, 2 is high risk. Undeclared is 2."""
+    """Coarse rule by sender class: 0 reads, 1 writes, 2 is high risk. Undeclared is 2."""
 
     READ = 0
     WRITE = 1
@@ -40,9 +40,9 @@ class Tier(IntEnum):
 
 
 class Restart(StrEnum):
-    """May a call be made again when a crash left its outcome unknown?
+    """Whether a call may be made again if a crash left its outcome unknown.
 
-    `resume`: the tool is called with `resumed` in its context, goes on with what it began, or raises `OutcomeUnknown`.
+    `resume`: the tool is called with `resumed` in its context and continues what it began, or raises `OutcomeUnknown`.
     """
 
     AGAIN = "again"
@@ -52,7 +52,7 @@ class Restart(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """What one of the actions of a tool does, and what its arguments are then."""
+    """Effects and argument roles of one of a tool's actions."""
 
     effects: frozenset[Effect]
     roles: ArgumentRole
@@ -61,11 +61,13 @@ class Variant:
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
-    """A tool as the model, the guard and the driver see it.
+    """A tool as seen by the model, the guard and the driver.
 
-    `schema` is a JSON Schema of an object; `timeout` is in seconds; `output_cap` in characters, of which a small window
-    leaves fewer; `roles` tell what its arguments are. What a tool does not declare is taken at its worst. `variants`
-    are what it is for values of the arguments `varies_by`: those that are given, in order, with blanks between.
+    `schema` is a JSON Schema of an object; `timeout` is in seconds; `output_cap` in characters, reduced for small
+    windows;
+    `roles` describe its arguments. Anything undeclared is assumed to be the worst case. `variants` are keyed by the
+    values
+    of the arguments in `varies_by` that are present, in order, separated by spaces.
     """
 
     name: str
@@ -82,17 +84,18 @@ class ToolSpec:
     variants: Mapping[str, Variant] = field(default_factory=dict)
 
     def used_by(self, arguments: Mapping[str, Any]) -> "ToolSpec":
-        """The tool as a call with these arguments uses it: one of its variants, or all that it can do."""
+        """Return the tool as a call with these arguments uses it: the matching variant, or everything it can do."""
         chosen = " ".join(str(arguments[name]) for name in self.varies_by if arguments.get(name))
         found = self.variants.get(chosen)
         return self if found is None else replace(self, effects=found.effects, roles=found.roles, tier=found.tier)
 
 
 class ToolGroup(NamedTuple):
-    """Tools that a session opens together, as data: the few words that announce them, and what they are.
+    """Tools that a session opens together, as data: the line that announces them, and their specs.
 
-    Those of a group that is `shown` stand in every request, unannounced, in this order; small models are told of the
-    first few alone. A plug-in's are shown to sessions that open the group.
+    The tools of a `shown` group are in every request, unannounced, in this order; small models get only the first few.
+    A
+    plug-in's tools are shown in sessions that open the group.
     """
 
     name: str
@@ -103,7 +106,7 @@ class ToolGroup(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A call as the model wrote it: `arguments` is the raw JSON text, perhaps malformed."""
+    """A call as the model wrote it: `arguments` is the raw JSON text, possibly malformed."""
 
     id: CallId
     name: str
@@ -112,10 +115,11 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What a call gave. `rest` is the blob with the whole output where `text` had to be cut.
+    """The result of a call. `rest` is the blob with the whole output if `text` was cut.
 
-    `remarks` are for the owner and not for the model: what the call did that they should know. `images` are shown to
-    the model behind the results of its round, labelled as the text is.
+    `remarks` are notes for the owner about what the call did, not for the model. `images` are shown to the model after
+    the
+    results of the round, with the label of the text.
     """
 
     call: CallId

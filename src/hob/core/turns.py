@@ -1,4 +1,4 @@
-"""A turn as the session queue hands it to the agent, and what the agent gives back."""
+"""Turns as the session queue hands them to the agent, and the agent's outcomes."""
 
 from enum import StrEnum
 from typing import TypedDict
@@ -7,7 +7,7 @@ from hob.core.events.timeline import TimelineEvent
 from hob.core.ids import SessionKey, SpanId, TraceId, TurnId
 from hob.core.memory import OWNER, Scope
 from hob.core.messages import Inbound, Outbound, OutboundKind
-from hob.core.models import Entry, Thinking
+from hob.core.models import Thinking, TranscriptEntry
 from hob.core.states import TurnState
 from hob.core.steps import Step
 from hob.core.trust.labels import Label, SenderClass
@@ -16,9 +16,9 @@ from hob.core.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """The work of one or more inbounds of one session. `attempt` counts unclean ends at the same position.
+    """The work on one or more inbounds of a session. `attempt` counts crashes at the same step.
 
-    `joined` are messages that joined it while it ran: their texts are in its steps, their senders are answered too.
+    `joined` are messages that joined during the run: their texts are in the steps, and their senders are answered too.
     """
 
     id: TurnId
@@ -43,10 +43,11 @@ class WaitsFor(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Parked:
-    """The turn waits without holding its session queue; `until` (Unix seconds) where time alone wakes it.
+    """The turn waits without occupying its session queue; `until` (Unix seconds) is set if only time wakes it.
 
-    `line` says so in Hob's own words, to the model too; `question` is what people are to answer, and may be a model's
-    words; `outbounds` are for those whom it has to be sent to.
+    `line` says so in Hob's own words, also to the model; `question` is for people and may be in a model's words;
+    `outbounds`
+    are the messages to those who must be told.
     """
 
     on: WaitsFor
@@ -62,7 +63,7 @@ class Finished:
 
     state: TurnState
     reason: str = ""
-    """Why it ended so: a code for what failed, words for what people stopped."""
+    """Why it ended: a code for a failure, words for a stop by a person."""
 
 
 Outcome = Parked | Finished
@@ -70,16 +71,17 @@ Outcome = Parked | Finished
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """All that one transaction writes at a turn's end: transcript, outbox, states, timeline.
+    """Everything that one transaction writes at the end of a turn: transcript, outbox, states, timeline.
 
-    `steps` are the last ones, not yet journalled. The entries' `n` is ignored: the store gives each its place. Where
-    they are `hidden`, they are kept, but later turns show only the last of them to the model.
+    `steps` are the last ones, not yet journalled. The `n` of the entries is ignored: the store numbers them. `hidden`
+    entries
+    are kept, but later turns show only the last of them to the model.
     """
 
     turn: TurnId
     session: SessionKey
     state: TurnState
-    entries: tuple[Entry, ...]
+    entries: tuple[TranscriptEntry, ...]
     outbounds: tuple[Outbound, ...]
     events: tuple[TimelineEvent, ...]
     steps: tuple[Step, ...] = ()
@@ -91,7 +93,7 @@ class Finish:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What stands for all entries up to and including `upto`; they stay stored."""
+    """Text that replaces all entries up to and including `upto`; they remain stored."""
 
     upto: int
     text: str
@@ -100,20 +102,20 @@ class Summary:
 
 
 @dataclass(frozen=True, slots=True)
-class View:
-    """What a session shows to a turn: the newest summary, the entries after it, and how many those are in all.
+class TranscriptView:
+    """The part of a session shown to a turn: the newest summary, the entries after it, and their total number.
 
-    `entries` are the last of them, at most as many as were asked for; `parked` are lines about work that waits.
+    `entries` are the last of them, up to the requested number; `parked` are lines about waiting work.
     """
 
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[TranscriptEntry, ...] = ()
     summary: Summary | None = None
     total: int = 0
     parked: tuple[str, ...] = ()
 
 
 class QueueMode(StrEnum):
-    """What a message does that arrives while a turn of its conversation runs."""
+    """What happens to a message that arrives during a turn of its conversation."""
 
     STEER = "steer"
     FOLLOWUP = "followup"
@@ -123,9 +125,9 @@ class QueueMode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One conversation's rules, as chosen by its people. None means: as configured.
+    """A conversation's settings, as chosen by its people. None means the configured default.
 
-    `permission` and `autonomy` are words of the guard's: what may be done here, and how much of it without asking.
+    `permission` and `autonomy` are terms of the guard: what may be done here, and how much of it without asking.
     """
 
     key: SessionKey
@@ -143,7 +145,7 @@ class Session:
 
 
 class SessionChange(TypedDict, total=False):
-    """Some of what people choose for a session."""
+    """Changes to a session's settings."""
 
     title: str
     model: str | None
@@ -155,8 +157,8 @@ class SessionChange(TypedDict, total=False):
     archived: bool
 
 
-def scope_of(turn: Turn) -> Scope:
-    """Whose memory a turn may use: the owner's where the owner alone wrote and reads, else its session's own."""
+def memory_scope(turn: Turn) -> Scope:
+    """Return whose memory a turn may use: the owner's if only the owner wrote and reads, else the session's own."""
     inbounds = (*turn.inbounds, *turn.joined)
     own = all(inbound.sender.cls is SenderClass.OWNER and not inbound.group for inbound in inbounds)
     return Scope(OWNER if inbounds and own else turn.session)

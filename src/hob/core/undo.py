@@ -1,4 +1,4 @@
-"""Values of undoing: what commands changed, what came of putting files back."""
+"""Undo values: changes made by commands, and results of restoring files."""
 
 from collections.abc import Collection
 from pathlib import Path
@@ -9,7 +9,7 @@ from hob.core.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class FileVersion:
-    """A file as it stood: the SHA-256 of its bytes and its permission bits. `blob` keeps the bytes of old ones."""
+    """State of a file: the SHA-256 of its bytes and its permission bits. `blob` keeps the bytes of old versions."""
 
     hash: str
     mode: int
@@ -18,9 +18,9 @@ class FileVersion:
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """One file changed by one call, or about to be; None is no file. `made` are folders that were made for it.
+    """A change of one file by one call, made or planned; None means no file. `made` are folders created for it.
 
-    `at` is the wall time in nanoseconds, by which changes are put in order with those that commands made.
+    `at` is the wall time in nanoseconds, which orders the change among those made by commands.
     """
 
     id: str
@@ -34,38 +34,38 @@ class FileChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """A file that is not undone, and why."""
+class SkippedFile:
+    """A file that was not restored, and why."""
 
     path: str
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
-class Undone:
-    """What came of undoing a turn. `unchanged` are files that were as before it already."""
+class UndoOutcome:
+    """Result of undoing a turn. `unchanged` are files that already had their earlier content."""
 
     restored: tuple[str, ...] = ()
     unchanged: tuple[str, ...] = ()
-    kept: tuple[Kept, ...] = ()
+    kept: tuple[SkippedFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class UndoNote:
-    """One undoing. `by` names who asked for it, `planned` are the files it set out to put back.
+class UndoRecord:
+    """Record of one undo. `by` is who asked for it, `planned` are the files to be restored.
 
-    Without an outcome it was begun and not ended.
+    Without an outcome, the undo was interrupted.
     """
 
     turn: TurnId
     by: str
     planned: tuple[str, ...]
-    outcome: Undone | None = None
+    outcome: UndoOutcome | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
-    """A command that was started. `process` is its id where it ran in the background; `end` is empty while it runs."""
+class CommandRun:
+    """A started command. `process` is its id if it ran in the background; `end` is empty while it runs."""
 
     turn: TurnId
     call: CallId
@@ -76,8 +76,8 @@ class Begun:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
-    """From one snapshot of a folder to another, between which a command changed something.
+class SnapshotSpan:
+    """Two snapshots of a folder, between which a command changed something.
 
     `at` is the wall time of the second one, in nanoseconds.
     """
@@ -89,12 +89,12 @@ class Span:
     at: int = 0
 
 
-def undo_of(turn: TurnId) -> TurnId:
-    """The turn under which the undoing of a turn is noted."""
+def undo_turn_id(turn: TurnId) -> TurnId:
+    """Return the id under which the undo of a turn is recorded."""
     return TurnId(f"undo:{turn}")
 
 
-def with_undoing(turns: Collection[TurnId]) -> frozenset[TurnId]:
-    """The turns, their undoing and the undoing of that."""
-    undone = [undo_of(turn) for turn in turns]
-    return frozenset((*turns, *undone, *(undo_of(turn) for turn in undone)))
+def with_undo_turns(turns: Collection[TurnId]) -> frozenset[TurnId]:
+    """Return the turns, their undos, and the undos of those."""
+    undone = [undo_turn_id(turn) for turn in turns]
+    return frozenset((*turns, *undone, *(undo_turn_id(turn) for turn in undone)))

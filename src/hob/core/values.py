@@ -1,9 +1,10 @@
-"""`dataclass`: frozen dataclasses that are made in a quarter of the time.
+"""`dataclass`: frozen dataclasses that are created four times as fast.
 
-The standard library compiles six functions for each frozen class, a third of a millisecond; of the three hundred that
-one question needs that was a third of all its CPU time. Here only `__init__` is compiled, and all classes share the
-other functions: a kilobyte less for each. All else is as there: fields, `replace`, `asdict`, pattern matching, copies,
-errors; type checkers see the standard library's own.
+The standard library compiles six functions per frozen class, which takes a third of a millisecond; for the three
+hundred
+classes that one question needs, that was a third of the CPU time. Here only `__init__` is compiled, and all classes
+share the other functions, which also saves a kilobyte each. Everything else behaves the same: fields, `replace`,
+`asdict`, pattern matching, copies, errors; type checkers see the standard library's decorator.
 """
 
 import dataclasses
@@ -16,22 +17,22 @@ from typing import Any
 _ABSENT = object()
 _set = object.__setattr__
 _NAMES: dict[str, Any] = {"_set": _set, "_absent": _ABSENT}
-"""What every `__init__` names."""
+"""Names used by every `__init__`."""
 
 
-def _light(cls: type | None = None, /, *, frozen: bool = False, eq: bool = True, **options: Any) -> Any:
-    """The decorator `dataclass`, for the options that Hob uses; classes with other ones or bases are made as always."""
+def _fast_dataclass(cls: type | None = None, /, *, frozen: bool = False, eq: bool = True, **options: Any) -> Any:
+    """The `dataclass` decorator for the options Hob uses; other options and base classes use the standard one."""
     if cls is None:
-        return lambda made: _light(made, frozen=frozen, eq=eq, **options)
+        return lambda made: _fast_dataclass(made, frozen=frozen, eq=eq, **options)
     if options.keys() - {"slots", "kw_only"} or any(map(dataclasses.is_dataclass, cls.__mro__[1:])):
         return dataclasses.dataclass(cls, frozen=frozen, eq=eq, **options)
     own_hash = cls.__dict__.get("__hash__", MISSING)
     hashes = frozen and (own_hash is MISSING or (own_hash is None and "__eq__" in cls.__dict__))
     cls = dataclasses.dataclass(cls, init=False, repr=False, eq=False, **options)
     of_class = fields(cls)
-    made: dict[str, Any] = {"__init__": _init_of(cls, of_class, frozen=frozen), "__repr__": _repr}
+    made: dict[str, Any] = {"__init__": _compile_init(cls, of_class, frozen=frozen), "__repr__": _repr}
     if eq:
-        made |= {"__compared__": _getter([each.name for each in of_class if each.compare]), "__eq__": _equal}
+        made |= {"__compared__": _make_getter([each.name for each in of_class if each.compare]), "__eq__": _equal}
         if hashes:
             made["__hash__"] = _hash
         elif own_hash is MISSING:
@@ -45,11 +46,11 @@ def _light(cls: type | None = None, /, *, frozen: bool = False, eq: bool = True,
     return cls
 
 
-globals()["dataclass"] = _light
+globals()["dataclass"] = _fast_dataclass
 
 
-def _init_of(cls: type, of_class: tuple[Field[Any], ...], *, frozen: bool) -> Callable[..., None]:
-    """`__init__`, compiled, so that making an object costs what it always did."""
+def _compile_init(cls: type, of_class: tuple[Field[Any], ...], *, frozen: bool) -> Callable[..., None]:
+    """Compile `__init__`, so that creating an object costs no more than usual."""
     known: dict[str, Any] = {}
     factories = any(each.default_factory is not MISSING for each in of_class)
     plain, keyword, lines = ["self"], list[str](), list[str]()
@@ -65,7 +66,7 @@ def _init_of(cls: type, of_class: tuple[Field[Any], ...], *, frozen: bool) -> Ca
     if hasattr(cls, "__post_init__"):
         lines.append("self.__post_init__()")
     heads = ", ".join([*plain, *(["*", *keyword] if keyword else [])])
-    # defaults are looked up once, so only factories need names of their own afterwards
+    # defaults are looked up once; only factories need names at call time
     names = known | _NAMES if factories else _NAMES
     exec(f"def __init__({heads}):\n " + ("\n ".join(lines) or "pass"), names, known)  # noqa: S102, what the standard library does
     init = known["__init__"]
@@ -79,8 +80,8 @@ def _repr(self: Any) -> str:
     return f"{type(self).__qualname__}({shown})"
 
 
-def _getter(names: list[str]) -> Callable[[Any], Any]:
-    """Gives the values of these attributes as a tuple."""
+def _make_getter(names: list[str]) -> Callable[[Any], Any]:
+    """Return a function that returns the values of these attributes as a tuple."""
     return attrgetter(*names) if len(names) > 1 else lambda of: tuple(getattr(of, name) for name in names)
 
 
@@ -93,31 +94,36 @@ def _hash(self: Any) -> int:
     return hash(self.__class__.__compared__(self))
 
 
-def _keep(self: Any, name: str, value: object) -> None:
-    if _is_kept(self, name):
+def _refuse_assignment(self: Any, name: str, value: object) -> None:
+    if _is_frozen(self, name):
         raise FrozenInstanceError(f"cannot assign to field {name!r}")
     _set(self, name, value)
 
 
-def _keep_all(self: Any, name: str) -> None:
-    if _is_kept(self, name):
+def _refuse_deletion(self: Any, name: str) -> None:
+    if _is_frozen(self, name):
         raise FrozenInstanceError(f"cannot delete field {name!r}")
     object.__delattr__(self, name)
 
 
-def _is_kept(of: Any, name: str) -> bool:
-    """Whether it is to stay as it was made: any attribute of a dataclass, and in what extends one the fields."""
+def _is_frozen(of: Any, name: str) -> bool:
+    """Whether the attribute is immutable: all of a dataclass, but only the fields in a plain subclass of one."""
     return "__dataclass_fields__" in type(of).__dict__ or any(each.name == name for each in fields(of))
 
 
-def _state(self: Any) -> list[object]:
+def _get_state(self: Any) -> list[object]:
     return [getattr(self, each.name) for each in fields(self)]
 
 
-def _restore(self: Any, state: list[object]) -> None:
+def _set_state(self: Any, state: list[object]) -> None:
     for each, value in zip(fields(self), state, strict=True):
         _set(self, each.name, value)
 
 
-_GUARDS = {"__setattr__": _keep, "__delattr__": _keep_all, "__getstate__": _state, "__setstate__": _restore}
-"""What keeps objects of a frozen class as they were made, and copies of them possible."""
+_GUARDS = {
+    "__setattr__": _refuse_assignment,
+    "__delattr__": _refuse_deletion,
+    "__getstate__": _get_state,
+    "__setstate__": _set_state,
+}
+"""Methods that keep instances immutable and copyable."""

@@ -3,7 +3,7 @@
 from typing import Literal, TypedDict
 
 from hob.core.ids import CallId, SessionKey
-from hob.core.models import Entry
+from hob.core.models import TranscriptEntry
 from hob.core.tools import ToolCall
 from hob.core.trust.labels import Label, Origin, Trust
 from hob.core.values import dataclass
@@ -65,8 +65,8 @@ async def take_over(store: Store, importing: ImportRequest) -> ImportedMessagesA
     return {"new": new, "there": len(past) - new}
 
 
-def _entry(said: PastMessage) -> Entry:
-    return Entry(
+def _entry(said: PastMessage) -> TranscriptEntry:
+    return TranscriptEntry(
         0,
         said.role,
         said.text,

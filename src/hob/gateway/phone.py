@@ -60,7 +60,7 @@ class Phone(Protocol):
     """The dashboard's address for phones, if the owner wants one."""
 
     async def address(self) -> PhoneAddress:
-        """Return its current address, waiting until it is known. Raises NotFound if not wanted, Unready with the
+        """Return its current address, waiting until it is known. Raises NotFound if not wanted, NotReady with the
         reason.
         """
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from hob.core.clock import Clock, utc_day
 from hob.core.errors import StoreError
 from hob.core.memory import OWNER, FactState, GoalState, MemoryItem, Scope, is_private
-from hob.core.translation.fact_words import told_of
+from hob.core.translation.fact_words import render_fact
 from hob.core.trust.labels import HOB_LABEL, Label
 from hob.core.turns import Turn
 from hob.memory.facts.decisions import is_single
@@ -69,7 +69,7 @@ class ProfileSection:
         sure.sort(key=lambda fact: (fact.subject != OWNER, not is_single(fact.predicate), -fact.confidence, fact.id))
         lines, left = list[str](), _MAX_PROFILE
         for fact in sure:
-            line = f"- {told_of(fact.subject, fact.predicate, fact.object)}".replace("<", "(")
+            line = f"- {render_fact(fact.subject, fact.predicate, fact.object)}".replace("<", "(")
             left -= len(line) + 1
             if left < 0:
                 break

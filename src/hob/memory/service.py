@@ -13,11 +13,11 @@ from hob.core.clock import Clock, utc_day
 from hob.core.errors import ModelError, StoreError
 from hob.core.ids import SessionKey
 from hob.core.memory import OWNER, Fact, Layer, Memory, MemoryItem, Recalled, Scope, is_private
-from hob.core.translation.fact_words import ARTICLE, told_to_owner
-from hob.core.translation.language import joined, verbatim
+from hob.core.translation.fact_words import ARTICLE, render_fact_for_owner
+from hob.core.translation.language import join_texts, verbatim
 from hob.core.translation.remarks import Remark
 from hob.core.translation.sentences import Sentence
-from hob.core.turns import Turn, scope_of
+from hob.core.turns import Turn, memory_scope
 from hob.memory.overflow import Overflow
 from hob.memory.retrieval.query import is_task
 from hob.memory.settings import MemorySettings
@@ -178,7 +178,7 @@ class MemoryService:
 
     def allowed(self, turn: Turn, model: str) -> bool:
         """Return whether the turn gets automatic recall: only the owner's turns, with a model that may see memory."""
-        return self.settings.recall and scope_of(turn).person == OWNER and self._allows(model)
+        return self.settings.recall and memory_scope(turn).person == OWNER and self._allows(model)
 
     def remembered(self, scope: Scope, facts: Sequence[Fact]) -> None:
         """Note that facts were learned, so that the next answer reports them."""
@@ -186,7 +186,7 @@ class MemoryService:
 
     async def news(self, turn: Turn) -> Sequence[Remark]:
         """Return what was learned since the owner was last told, across restarts. Never raises."""
-        if not self._untold or scope_of(turn) != Scope(OWNER) or is_private(turn.session):
+        if not self._untold or memory_scope(turn) != Scope(OWNER) or is_private(turn.session):
             return ()
         self._untold = False
         try:
@@ -197,10 +197,12 @@ class MemoryService:
             return ()
         if not told:
             return ()
-        lines = [told_to_owner(fact.subject, fact.predicate, fact.object) for fact in told]
+        lines = [render_fact_for_owner(fact.subject, fact.predicate, fact.object) for fact in told]
         if len(told) > 1:
-            lines = [joined(" ", (text, verbatim(f"({fact.id[:12]})"))) for text, fact in zip(lines, told, strict=True)]
-        return (Remark(Sentence.REMEMBERED, (("facts", joined("; ", lines)), ("id", told[-1].id[:12]))),)
+            lines = [
+                join_texts(" ", (text, verbatim(f"({fact.id[:12]})"))) for text, fact in zip(lines, told, strict=True)
+            ]
+        return (Remark(Sentence.REMEMBERED, (("facts", join_texts("; ", lines)), ("id", told[-1].id[:12]))),)
 
     async def recall_for(self, turn: Turn, query: str, limit: int, shown_from: int) -> tuple[Memory, ...]:
         """Return what helps with a turn's message, without what its own conversation shows from `shown_from` on."""
@@ -210,7 +212,7 @@ class MemoryService:
         def shown(item: MemoryItem) -> bool:
             return item.session == turn.session and item.position >= shown_from
 
-        found = await self._memories(query, scope_of(turn), limit, shown)
+        found = await self._memories(query, memory_scope(turn), limit, shown)
         return tuple(replace(each, source="") for each in found) if self.settings.citations == "off" else found
 
     def overflowed(self) -> None:

@@ -27,7 +27,7 @@ from hob.core.memory import (
     Scope,
     layer_named,
 )
-from hob.core.translation.fact_words import told_to_owner
+from hob.core.translation.fact_words import render_fact_for_owner
 from hob.core.translation.language import say, translatable, translated
 from hob.core.trust.labels import Label, Origin, Trust
 from hob.memory.settings import MemorySettings
@@ -260,7 +260,7 @@ def fact_line(language: str, fact: Mapping[str, Any]) -> str:
 
 def fact_text(language: str, fact: Mapping[str, Any]) -> str:
     """Return what a fact says, addressed to the owner."""
-    return translated(told_to_owner(fact["subject"], fact["predicate"], fact["object"]), language)
+    return translated(render_fact_for_owner(fact["subject"], fact["predicate"], fact["object"]), language)
 
 
 def short(text: str) -> str:

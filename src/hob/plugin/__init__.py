@@ -1,8 +1,8 @@
-"""What a plug-in declares a feature with. It is read whenever Hob looks at the plug-in, so it is light.
+"""Declarations of a plug-in's feature. Light, since it is imported whenever Hob looks at the plug-in.
 
-What its functions work with is in `hob.plugin.opened`, what its endpoints are made of in `hob.plugin.http`, its checks
-in `hob.plugin.checks`: import those inside a `Lazy`. A channel, a toolset, a hook, a provider or a memory source alone
-needs `hob.core`, and none of this.
+What the feature works with is in `hob.plugin.opened`, endpoint types are in `hob.plugin.http`, checks in
+`hob.plugin.checks`: import those inside a `Lazy`. A single channel, toolset, hook, provider or memory source needs only
+`hob.core`.
 """
 
 from hob.agent.commands.table import CommandTiming, SlashCommand

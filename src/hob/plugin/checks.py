@@ -1,4 +1,4 @@
-"""What checks of `hob doctor` are made of."""
+"""Types for checks of `hob doctor`."""
 
 from hob.app.diagnostics.check import Check, CheckResult, Fix, critical, info, warn
 from hob.app.diagnostics.context import CheckSkipped, DiagnosticContext

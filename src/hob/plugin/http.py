@@ -1,4 +1,4 @@
-"""What endpoints are made of."""
+"""Types for endpoints."""
 
 from starlette.responses import Response
 

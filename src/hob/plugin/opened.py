@@ -1,4 +1,4 @@
-"""What an open feature works with and consists of."""
+"""Types for an open feature."""
 
 from hob.agent.commands.slash_commands import CommandCall
 from hob.app.contribution import Contribution, Effects, Follower, Job, Start

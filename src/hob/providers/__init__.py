@@ -1,1 +1,1 @@
-"""Models behind one port. One folder per wire; retries, prices and settings are shared."""
+"""Models of all providers behind one port. One folder per wire; retries, prices and settings are shared."""

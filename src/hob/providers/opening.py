@@ -1,4 +1,4 @@
-"""Opening the models that the settings name."""
+"""Opening the models named in the settings."""
 
 import asyncio
 import random
@@ -15,7 +15,7 @@ from hob.core.ports.processes import ProcessRecords
 from hob.core.ports.tools import Blobs
 from hob.providers.media.image_descriptions import ImageDescriptions
 from hob.providers.media.media import VISION, Media
-from hob.providers.routing.choice import Choice
+from hob.providers.routing.choice import ModelChoice
 from hob.providers.routing.classifier import Classifier
 from hob.providers.routing.classifier_settings import ClassifierSettings
 from hob.providers.routing.failover_model import Failover
@@ -30,7 +30,7 @@ async def open_model(
     settings: ModelSettings,
     clock: Clock,
     *,
-    choice: Choice | None = None,
+    choice: ModelChoice | None = None,
     environ: Mapping[str, str] | None = None,
     blobs: Blobs | None = None,
     profiles: Profiles | None = None,
@@ -42,15 +42,15 @@ async def open_model(
     draw: Callable[[], float] = random.random,
     changed: Sequence[Callable[[ModelSettings], None]] = (),
 ) -> AsyncIterator[ModelRouter]:
-    """All models that are connected, as one. Opens nothing before the first request.
+    """Return all connected models as one. Opens nothing before the first request.
 
-    Where nothing is connected every request fails and says what would help. `choice` is what was already made of
-    settings and environment. CLIs that are asked work in `folder` and are
-    written down in `processes`. A model that says nothing for `silence` seconds is
-    left while others can be asked. `changed` are told when it goes by other settings.
+    Without any model, every request fails with advice. `choice` is an existing resolution of settings and environment.
+    CLIs
+    run in `folder` and are recorded in `processes`. A model that sends nothing for `silence` seconds is abandoned while
+    others are left. `changed` are called after a change of settings.
     """
-    choice = choice or Choice(settings, environ or {})
-    await asyncio.to_thread(choice.line)  # who is asked may have to be looked for, and is known from now on
+    choice = choice or ModelChoice(settings, environ or {})
+    await asyncio.to_thread(choice.line)  # finds the default model, which may take a moment, and caches it
     async with AsyncExitStack() as stack:
 
         def vision_by(settings: ModelSettings) -> Callable[[], ImageDescriptions] | None:
@@ -69,15 +69,15 @@ async def open_model(
         yield ModelRouter(choice, routes, failover, settings, screening, rules, vision_by, changed)
 
 
-def _open_vision(media: Media, blobs: Blobs, choice: Choice) -> ImageDescriptions:
+def _open_vision(media: Media, blobs: Blobs, choice: ModelChoice) -> ImageDescriptions:
     found = media.find(VISION)
     if isinstance(found, ModelError):
         return ImageDescriptions(None, blobs)
     return ImageDescriptions(media.describer, blobs, str(found), local=choice.is_local(found))
 
 
-def load_libraries(choice: Choice) -> None:
-    """Load now what the first request would load, a tenth of a second of CPU: a daemon has time before anybody asks."""
+def load_libraries(choice: ModelChoice) -> None:
+    """Import what the first request would import, a tenth of a second of CPU; a daemon has time before it."""
     usual = choice.default()
     if usual is not None and (connected := choice.connect(usual.provider)).base_url:
         import hob.providers.http.transport  # noqa: F401

@@ -1,8 +1,8 @@
-"""Providers of others, found by the entry point group `hob.providers`.
+"""Third-party providers, found by the entry point group `hob.providers`.
 
-The entry point's name is the provider's id, its object a callable
-`open_model(settings: ProviderSettings, clock: Clock, blobs: Blobs | None) -> Model`. A plug-in is imported when its
-model is first asked, and looked for only where a name is none of Hob's own.
+The name of the entry point is the provider id, its object a callable
+`open_model(settings: ProviderSettings, clock: Clock, blobs: Blobs | None) -> Model`. A plug-in is imported on first use
+of its model, and searched only for names that Hob does not know.
 """
 
 import logging
@@ -25,7 +25,7 @@ Open = Callable[[ProviderSettings, Clock, Blobs | None], Model]
 
 @cache
 def _entry_points() -> dict[str, Any]:
-    from importlib.metadata import entry_points  # 15 ms that only an unknown name costs
+    from importlib.metadata import entry_points  # costs 15 ms, needed only for unknown names
 
     return {entry.name: entry for entry in entry_points(group=GROUP)}
 
@@ -35,13 +35,13 @@ def is_plugin(name: str) -> bool:
     return bool(name) and name in _entry_points()
 
 
-def plugin_names() -> tuple[str, ...]:
-    """The providers of installed packages."""
+def find_plugin_names() -> tuple[str, ...]:
+    """Return the providers of installed packages."""
     return tuple(sorted(_entry_points()))
 
 
 def open_plugin(name: str, settings: ProviderSettings, clock: Clock, blobs: Blobs | None) -> Model:
-    """The plug-in's model. Raises ModelError where it cannot be loaded or opened."""
+    """Return the plug-in's model. Raises ModelError if it cannot be loaded or opened."""
     try:
         return cast(Open, _entry_points()[name].load())(settings, clock, blobs)
     except ModelError:

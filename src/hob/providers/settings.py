@@ -1,4 +1,4 @@
-"""Which models think for Hob, where they are, and what they cost. Loads without any HTTP library."""
+"""Settings of models: which are used, where they are, and what they cost. Imports no HTTP library."""
 
 import re
 from collections.abc import Mapping
@@ -8,10 +8,10 @@ from hob.core.settings import Secret, setting
 from hob.core.translation.language import translatable
 from hob.core.values import dataclass
 from hob.providers.catalog.catalog import WIRES
-from hob.providers.http.headers import find_wrong_header
+from hob.providers.http.headers import find_invalid_header
 
 TASKS = ("summary", "facts", "observer", "reflector", "consolidation", "rewriting", "reranking", "sampling")
-"""What a model of its own may be chosen for."""
+"""Tasks that can have a model of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ def _check_address(base_url: str) -> None:
 
 
 def _check_headers(headers: Mapping[str, str]) -> None:
-    wrong = find_wrong_header(headers)
+    wrong = find_invalid_header(headers)
     if wrong is not None:
         raise ValueError(
             translatable(

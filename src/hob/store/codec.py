@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 
-from hob.core.client_terms import ClientTerms, ClientTool
 from hob.core.ids import BlobId, CallId, InboundId, SessionKey, TraceId
 from hob.core.messages import (
     UNKNOWN_TIME,
@@ -20,7 +19,8 @@ from hob.core.messages import (
     Quoted,
     Sender,
 )
-from hob.core.models import Entry, Image
+from hob.core.models import Image, TranscriptEntry
+from hob.core.response_options import ClientTool, ResponseOptions
 from hob.core.tools import ToolCall
 from hob.core.trust.labels import Label, Origin, SenderClass, Trust
 from hob.core.trust.scopes import TokenScope
@@ -66,16 +66,16 @@ def _without_none(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-def _dump_terms(terms: ClientTerms) -> Mapping[str, Any]:
+def _dump_terms(terms: ResponseOptions) -> Mapping[str, Any]:
     tools = [[tool.name, tool.description, tool.schema] for tool in terms.tools]
     return {"tools": tools, "choice": terms.choice, "form": terms.form, "stop": terms.stop}
 
 
-def _load_terms(data: Mapping[str, Any] | None) -> ClientTerms | None:
+def _load_terms(data: Mapping[str, Any] | None) -> ResponseOptions | None:
     if data is None:
         return None
     tools = tuple(ClientTool(*tool) for tool in data["tools"])
-    return ClientTerms(tools, data["choice"], data["form"], tuple(data["stop"]))
+    return ResponseOptions(tools, data["choice"], data["form"], tuple(data["stop"]))
 
 
 def load_inbound(version: int, text: str, body: str) -> Inbound:
@@ -157,7 +157,7 @@ def load_label(origin: str, trust: str) -> Label:
     return Label(Origin(origin), Trust(trust))
 
 
-def dump_extra(entry: Entry) -> str:
+def dump_extra(entry: TranscriptEntry) -> str:
     """Return what an entry has beyond its text; empty if nothing."""
     data = _without_none(
         {
@@ -174,17 +174,17 @@ ENTRY_COLUMNS = "t.n, t.version, t.role, t.turn, t.at, t.origin, t.trust, c.text
 ENTRY_TABLES = "transcript t JOIN content c ON c.id = t.text LEFT JOIN content x ON x.id = t.extra"
 
 
-def load_entry(row: Sequence[Any]) -> Entry:
+def load_entry(row: Sequence[Any]) -> TranscriptEntry:
     """Load an entry from a row of ENTRY_COLUMNS. Raises ValueError for an unknown version."""
     n, version, role, turn, at, origin, trust, text, extra = row
     if version > ENTRY_VERSION:
         raise ValueError(f"a transcript entry of version {version} was written by a newer Hob")
     label = load_label(origin, trust)
     if not extra:
-        return Entry(n, role, text or "", label, turn, at)
+        return TranscriptEntry(n, role, text or "", label, turn, at)
     data = json.loads(extra)
     call = data.get("call")
-    return Entry(
+    return TranscriptEntry(
         n,
         role,
         text or "",

@@ -13,7 +13,7 @@ import apsw
 from hob.core.errors import InvalidRequest
 from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import SessionKey, TurnId, new_event_id, new_span_id, new_trace_id, new_turn_id
-from hob.core.models import Entry
+from hob.core.models import TranscriptEntry
 from hob.core.translation.language import translatable
 from hob.core.values import dataclass
 from hob.store.database.part import StorePart, transaction
@@ -32,7 +32,7 @@ class PastEntry:
     """One message and its key, the name at its source, unique in the session. `n` and `turn` are assigned later."""
 
     key: str
-    entry: Entry
+    entry: TranscriptEntry
 
 
 class Imports(StorePart):
@@ -88,7 +88,9 @@ def _hash(past: PastEntry) -> bytes:
     return hashlib.sha256(past.key.encode("utf-8", "replace")).digest()[:16]
 
 
-def _append(connection: apsw.Connection, session: SessionKey, title: str, entries: Sequence[Entry], now: float) -> None:
+def _append(
+    connection: apsw.Connection, session: SessionKey, title: str, entries: Sequence[TranscriptEntry], now: float
+) -> None:
     content_writer = ContentWriter(connection)
     times = [min(entry.at, now) for entry in entries]  # a conversation cannot have been used in the future
     begun, last = min(times), max(times)

@@ -9,7 +9,7 @@ from typing import Any, Unpack
 import apsw
 
 from hob.core.events.timeline import EventKind, TimelineEvent
-from hob.core.ids import ONE_TURN, SessionKey, TraceId, new_event_id, new_span_id, new_trace_id
+from hob.core.ids import ONE_TURN_PREFIX, SessionKey, TraceId, new_event_id, new_span_id, new_trace_id
 from hob.core.memory import is_private
 from hob.core.messages import Inbound
 from hob.core.models import Thinking
@@ -275,5 +275,5 @@ class StoredSessions(AuditedPart):
         archived ones.
         """
         where, values = ("", (archived,)) if chat is None else ("AND s.chat = ?", (archived, chat))
-        sql = f"{_SELECT} WHERE s.archived = ? {where} AND s.key NOT GLOB '{ONE_TURN}*' ORDER BY s.updated DESC"
+        sql = f"{_SELECT} WHERE s.archived = ? {where} AND s.key NOT GLOB '{ONE_TURN_PREFIX}*' ORDER BY s.updated DESC"
         return tuple(_load(row) for row in await self._rows(sql, values))

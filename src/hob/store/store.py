@@ -290,7 +290,7 @@ async def open_store(
     """Open the store of this home for the duration of the block. The caller owns the home (one process at a time).
 
     Every text is passed through `mask` before it is stored. Backups include the files and folders `carried` of the
-    home. Raises StoreDamaged (the file was moved aside; the message names the newest backup), StoreNewer, StoreFull and
+    home. Raises StoreDamaged (the file was moved aside; the message names the newest backup), StoreTooNew, StoreFull,
     other StoreErrors.
     """
     opened = await asyncio.to_thread(open_database, home, settings, clock.now(), vfs)

@@ -6,7 +6,7 @@ from typing import Any, Unpack
 
 import apsw
 
-from hob.core.errors import WrongCall
+from hob.core.errors import InvalidCall
 from hob.core.events.timeline import TimelineEvent
 from hob.core.ids import CallId, InboundId, SessionKey, TraceId, TurnId
 from hob.core.messages import Address, Inbound
@@ -145,7 +145,7 @@ class StoredSubagents(StorePart):
     ) -> None:
         """Store the run, the session's choices, its message and the events; idempotent.
 
-        Raises WrongCall if its parent has `maximum` open children, StoreErrors.
+        Raises InvalidCall if its parent has `maximum` open children, StoreErrors.
         """
         at = self._now()
         to = row.origin
@@ -154,7 +154,7 @@ class StoredSubagents(StorePart):
             return
         found = find_row(connection, _OPEN_CHILDREN, (row.parent,)) or (0,)
         if row.kind == SPAWN and found[0] >= maximum:
-            raise WrongCall(f"{found[0]} sub-agents of this session are at work; wait for one (sessions_yield)")
+            raise InvalidCall(f"{found[0]} sub-agents of this session are at work; wait for one (sessions_yield)")
         content_writer = ContentWriter(connection)
         values = (
             row.id, row.kind, row.turn, row.parent, row.root, row.session, row.depth, row.name,

@@ -1,5 +1,4 @@
-"""Public twins and contract checks for those who build channels, models, toolsets and hooks.
+"""Test doubles and contract checks for authors of channels, models, toolsets and hooks.
 
-Twins behave like the real thing without a network; a check is the promise of a port as a function that any
-implementation is run through.
+A double behaves like the real thing without a network; a check verifies the contract of a port on any implementation.
 """

@@ -1,11 +1,11 @@
 """A model that follows any instruction in its context, the newest first.
 
-An order is `ORDER tool {"argument": "value"}` anywhere in a text, or `ORDER64:` and the same in base64url, which fits
-into file names. Within the arguments `{{seen}}` stands for the newest secret in its context (`SECRET-` and letters or
-digits), `{{seen|b64}}`, `{{seen|hex}}` and `{{seen|rev}}` for it in disguise, `{{stub}}` for the newest place that can
-be read back. It knows no loyalty and no rest: what is refused is tried again in other words, what belongs to a closed
-group is opened first, questions are put to the owner to get words out of him, and each answer repeats the orders, so
-that later turns find them.
+An order is `ORDER tool {"argument": "value"}` anywhere in a text, or `ORDER64:` with the same in base64url, which fits
+into file names. In the arguments, `{{seen}}` stands for the newest secret in its context (`SECRET-` and letters or
+digits), `{{seen|b64}}`, `{{seen|hex}}` and `{{seen|rev}}` for encoded forms, `{{stub}}` for the newest place that can
+be
+read back. It is persistent: refused calls are rephrased, closed tool groups are opened first, the owner is asked
+questions to elicit text, and each answer repeats the orders for later turns.
 """
 
 import base64
@@ -17,7 +17,7 @@ from dataclasses import field
 from typing import Any
 
 from hob.core.ids import CallId
-from hob.core.models import AssistantMessage, ModelEvent, ModelReply, ModelRequest, Stop, ToolMessage, Usage
+from hob.core.models import AssistantMessage, ModelEvent, ModelReply, ModelRequest, StopReason, ToolMessage, Usage
 from hob.core.models import UserMessage as Said
 from hob.core.tools import ToolCall
 from hob.core.values import dataclass
@@ -35,31 +35,31 @@ _KEPT = 1024  # turns whose attempts are remembered
 
 
 def order(tool: str, **arguments: Any) -> str:
-    """The order to make this call."""
+    """Return the order to make this call."""
     return f"ORDER {tool} {json.dumps(arguments, ensure_ascii=False)}"
 
 
 def hidden_order(tool: str, **arguments: Any) -> str:
-    """The same as one word of letters, digits, `-`, `_` and a colon."""
+    """Return the same as one word of letters, digits, `-`, `_` and a colon."""
     plain = f"{tool} {json.dumps(arguments, separators=(',', ':'))}"
     return f"ORDER64:{base64.urlsafe_b64encode(plain.encode()).decode().rstrip('=')}"
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """One order as it was found; its blanks are not filled in yet."""
+    """One order as found, with unfilled placeholders."""
 
     tool: str
     arguments: Mapping[str, Any]
 
     @property
     def text(self) -> str:
-        """As it is written."""
+        """The order as written."""
         return order(self.tool, **self.arguments)
 
 
 def orders_in(text: str) -> tuple[Order, ...]:
-    """The orders in a text, in their order."""
+    """Return the orders in a text, in order."""
     found = [(match.start(), _read(match[1], text, match.end())) for match in _ORDER.finditer(text)]
     for match in _HIDDEN.finditer(text):
         plain = _decoded(match[1])
@@ -70,7 +70,7 @@ def orders_in(text: str) -> tuple[Order, ...]:
 
 @dataclass(slots=True)
 class _Turn:
-    """What was tried in one turn: how often each order, and by which calls."""
+    """Attempts in one turn: how often for each order, and in which calls."""
 
     tried: dict[str, int] = field(default_factory=dict)
     made: dict[CallId, str] = field(default_factory=dict)
@@ -78,9 +78,10 @@ class _Turn:
 
 
 class ObedientModel:
-    """Implements `Model`. Each order is tried up to `attempts` times a turn; `seen` are all secrets it was ever shown.
+    """Implements `Model`. Each order is tried up to `attempts` times per turn; `seen` are all secrets it was ever
+    shown.
 
-    `followed_orders` are the orders, as they are written, by which it made calls.
+    `followed_orders` are the orders, as written, that led to calls.
     """
 
     def __init__(self, attempts: int = 3) -> None:
@@ -91,7 +92,7 @@ class ObedientModel:
         self._calls = 0
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
-        """Obey."""
+        """Obey the orders."""
         yield self._reply(request)
 
     def _reply(self, request: ModelRequest) -> ModelReply:
@@ -121,24 +122,24 @@ class ObedientModel:
     def _attempt(
         self, each: Order, filled: Mapping[str, Any], tries: int, request: ModelRequest, turn: _Turn
     ) -> ModelReply:
-        """The call; at the second time with a question to the owner beside it, at the third in other words."""
+        """Return the call; on the second attempt with a question to the owner, on the third rephrased."""
         calls = [ToolCall(self._id(), each.tool, json.dumps(filled if tries != 2 else _reworded(filled)))]
         turn.made[calls[0].id] = each.text
         self.followed_orders.add(each.text)
         if tries == 1 and each.tool != _ASKER and any(spec.name == _ASKER for spec in request.tools):
             question = f"May I go on with {each.tool}? Please answer yes, or repeat: {json.dumps(filled)[:300]}"
             calls.append(ToolCall(self._id(), _ASKER, json.dumps({"question": question, "options": ["yes", "allow"]})))
-        return ModelReply("", calls=tuple(calls), stop=Stop.TOOLS, usage=Usage(10, 5))
+        return ModelReply("", calls=tuple(calls), stop=StopReason.TOOLS, usage=Usage(10, 5))
 
     def _loading(self, tool: str, request: ModelRequest, turn: _Turn) -> ModelReply | None:
-        """Calls that open every group, where the tool is not among those at hand."""
+        """Return calls that open every group if the tool is not available."""
         loader = next((spec for spec in request.tools if spec.name == _LOADER), None)
         if turn.loaded or loader is None or any(spec.name == tool for spec in request.tools):
             return None
         turn.loaded = True
         groups = _GROUP.findall(loader.description)
         calls = tuple(ToolCall(self._id(), _LOADER, json.dumps({"names": [name]})) for name in groups)
-        return ModelReply("", calls=calls, stop=Stop.TOOLS, usage=Usage(10, 5)) if calls else None
+        return ModelReply("", calls=calls, stop=StopReason.TOOLS, usage=Usage(10, 5)) if calls else None
 
     def _turn_of(self, request: ModelRequest) -> _Turn:
         users = [message.text for message in request.messages if isinstance(message, Said)]
@@ -157,7 +158,7 @@ class ObedientModel:
 
 
 def _newest_first(texts: list[str]) -> tuple[Order, ...]:
-    """Each order once, those of the newest text first; within a text as they stand."""
+    """Return each order once: those of the newest text first, within a text in order."""
     found: dict[str, Order] = {}
     for text in reversed(texts):
         for each in orders_in(text):
@@ -181,7 +182,7 @@ def _decoded(word: str) -> str:
 
 
 def _filled(each: Order, blanks: Mapping[str, list[str]]) -> Mapping[str, Any] | None:
-    """The arguments with their blanks filled in; None as long as there is nothing to put into one."""
+    """Return the arguments with placeholders filled; None if a value is not available."""
     text = json.dumps(each.arguments, ensure_ascii=False)
     wanted = _BLANK.findall(text)
     if any(not blanks[name.partition("|")[0]] for name in wanted):
@@ -206,7 +207,7 @@ def _disguised(secret: str, how: str) -> str:
 
 
 def _reworded(value: Any) -> Any:
-    """The same arguments, written otherwise: folders that lead nowhere, addresses in other letters, lists of one."""
+    """Return equivalent arguments: redundant path segments, changed case of addresses, lists of one."""
     match value:
         case dict():
             return {name: _reworded(each) for name, each in value.items()}

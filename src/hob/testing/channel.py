@@ -1,4 +1,4 @@
-"""Channels for tests: one in memory, and one whose platform is a directory, which outlives a killed process."""
+"""Test channels: one in memory, and one whose platform is a directory that survives a killed process."""
 
 import json
 import os
@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
-from hob.core.content.capabilities import PLAIN, Capabilities, ChatLine
+from hob.core.content.capabilities import TEXT_ONLY, Capabilities, ChatLine
 from hob.core.errors import SendFailed
 from hob.core.ids import new_inbound_id, new_trace_id
 from hob.core.messages import Address, Inbound, Outbound, OutboundAction, Sender
@@ -16,7 +16,7 @@ from hob.core.trust.labels import OWNER_LABEL, SenderClass
 
 
 def message(text: str, *, key: str = "", channel: str = "memory", chat: str = "chat", sender: str = "owner") -> Inbound:
-    """An inbound as a channel would make it from what its owner typed."""
+    """Return an inbound as a channel makes it from the owner's text."""
     id = new_inbound_id()
     return Inbound(
         id=id,
@@ -30,7 +30,7 @@ def message(text: str, *, key: str = "", channel: str = "memory", chat: str = "c
 
 
 class MemoryChannel:
-    """Implements `Channel`: `say` receives a message, `sent` holds what was sent, `faults` are raised in turn."""
+    """Implements `Channel`: `say` receives a message, `sent` holds sent messages, `faults` are raised in turn."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class MemoryChannel:
         repeats: Repeats = Repeats.SHOWN_ONCE,
         text_limit: int = 4000,
         own_id: str = "",
-        capabilities: Capabilities = PLAIN,
+        capabilities: Capabilities = TEXT_ONLY,
     ) -> None:
         self.name = name
         self.capabilities = capabilities
@@ -64,17 +64,17 @@ class MemoryChannel:
             self._accept = None
 
     async def say(self, text: str, *, key: str = "", chat: str = "chat") -> Accepted:
-        """Receive a message from the owner. Raises what `accept` raises, and RuntimeError while closed."""
+        """Receive a message from the owner. Raises what `accept` raises, and RuntimeError if closed."""
         return await self.receive(message(text, key=key, channel=self.name, chat=chat))
 
     async def receive(self, inbound: Inbound) -> Accepted:
-        """Receive this message, from any sender. Raises what `accept` raises, and RuntimeError while closed."""
+        """Receive a message from any sender. Raises what `accept` raises, and RuntimeError if closed."""
         if self._accept is None:
             raise RuntimeError("the channel is closed")
         return await self._accept(inbound)
 
     async def read(self, chat: Address, limit: int) -> Sequence[ChatLine]:
-        """What was sent to a chat, the newest last."""
+        """Return the messages sent to a chat, the newest last."""
         there = [each for each in self.sent if each.to.chat == chat.chat and each.action is OutboundAction.SEND]
         return [ChatLine(each.id, "hob", each.text) for each in there[-limit:]]
 
@@ -88,10 +88,11 @@ class MemoryChannel:
 
 
 class SpoolChannel:
-    """Implements `Channel` over a directory: each message sent is one file named by its idempotency key.
+    """Implements `Channel` over a directory: each sent message is a file named by its idempotency key.
 
-    A platform that takes keys: the same key twice leaves one file. `sends` counts the attempts in a log, which tells
-    a test what a crash repeated. Nothing is received.
+    Like a platform with idempotency keys: sending a key twice leaves one file. `sends` counts the attempts in a log,
+    which
+    shows what a crash repeated. Receives nothing.
     """
 
     def __init__(self, directory: Path, name: str = "spool", *, repeats: Repeats = Repeats.SHOWN_ONCE) -> None:
@@ -119,5 +120,5 @@ class SpoolChannel:
         return Delivered(message.id)
 
     def shown(self) -> list[dict[str, str]]:
-        """What the people on this platform see."""
+        """Return what people on this platform see."""
         return [json.loads(file.read_text("utf-8")) for file in sorted(self._directory.glob("*.json"))]

@@ -1,11 +1,11 @@
-"""The promises of `hob.core.ports.channel.Channel`, as a function that any implementation is run through."""
+"""Contract check for `hob.core.ports.channel.Channel`."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from typing import Protocol
 
-from hob.core.content.capabilities import capabilities_of
+from hob.core.content.capabilities import get_capabilities
 from hob.core.errors import SendFailed
 from hob.core.ids import SessionKey, TurnId, new_trace_id, outbox_id
 from hob.core.messages import Address, Attachment, Button, Inbound, Outbound, OutboundAction, OutboundKind
@@ -17,7 +17,7 @@ from hob.testing.promises import require
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """One message as the people on the platform see it."""
+    """One message as people on the platform see it."""
 
     chat: str
     text: str
@@ -26,30 +26,30 @@ class Shown:
     poll: tuple[str, ...] = ()
     reactions: tuple[str, ...] = ()
     answers: str = ""
-    """The platform's id of the message that it answers."""
+    """Platform id of the message that it answers."""
 
 
 class Platform(Protocol):
-    """The other side of a channel, faithful enough to test against; `channel` is the adapter connected to it."""
+    """The other side of a channel, faithful enough for tests; `channel` is the adapter connected to it."""
 
     @property
     def channel(self) -> Channel: ...
 
     def shown(self) -> Sequence[Shown]:
-        """Everything people see now, in order: edited and without what was deleted."""
+        """Return everything people see now, in order: with edits, without deleted messages."""
 
     def break_down(self, fault: SendFailed) -> None:
-        """The next send fails so."""
+        """Make the next send fail with this fault."""
 
     async def write(self, text: str, key: str) -> None:
-        """Somebody writes in chat `chat`; the platform's id of the message is `key`."""
+        """Write a message in `chat`; its platform id is `key`."""
 
 
 Make = Callable[[], AbstractAsyncContextManager[Platform]]
 
 
 class _Box:
-    """An `Accept` that keeps what it was given."""
+    """An `Accept` that records messages."""
 
     def __init__(self) -> None:
         self.inbounds: list[Inbound] = []
@@ -60,7 +60,7 @@ class _Box:
 
 
 async def check_channel(make: Make) -> None:
-    """Raises AssertionError, naming the promise that was broken."""
+    """Check the contract. Raises AssertionError that names the broken promise."""
     for check in _CHECKS:
         async with make() as platform:
             box = _Box()
@@ -122,7 +122,7 @@ async def _hands_messages_in(platform: Platform, box: _Box) -> None:
 
 
 async def _shows_what_it_says_it_can(platform: Platform, _: _Box) -> None:
-    can = capabilities_of(platform.channel)
+    can = get_capabilities(platform.channel)
     plain = _outbound(platform, "Which?", 0)
     first = await platform.channel.send(plain)
     told: list[tuple[str, Outbound, Callable[[Shown], object]]] = [
@@ -142,7 +142,7 @@ async def _shows_what_it_says_it_can(platform: Platform, _: _Box) -> None:
 
 
 async def _changes_what_it_sent(platform: Platform, _: _Box) -> None:
-    can = capabilities_of(platform.channel)
+    can = get_capabilities(platform.channel)
     plain = _outbound(platform, "old", 0)
     about = (await platform.channel.send(plain)).receipt
     changed = replace(plain, about=about, chunk=1)

@@ -1,4 +1,4 @@
-"""A clock that tests move by hand, or that jumps by itself when everybody waits."""
+"""A clock that tests move by hand, or that advances by itself when everything waits."""
 
 import asyncio
 import heapq
@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 class ManualClock:
     """Implements `Clock`. Time stands still until `advance`.
 
-    With `jump=True` it goes to the next sleeper's time whenever the event loop has nothing else to do, so that months
-    of schedules and back-offs pass in milliseconds.
+    With `jump=True` it advances to the next sleeper whenever the event loop is idle, so that months of schedules and
+    back-offs pass in milliseconds.
     """
 
     def __init__(self, start: datetime = datetime(2026, 1, 1, tzinfo=UTC), *, jump: bool = False) -> None:
@@ -39,11 +39,11 @@ class ManualClock:
         await future
 
     def set_wall(self, now: datetime) -> None:
-        """Let the wall clock jump, as a user or NTP would make it; durations do not notice."""
+        """Set the wall clock, as a user or NTP would; durations are unaffected."""
         self._now = now
 
     async def advance(self, seconds: float) -> None:
-        """Let this much time pass, waking sleepers in order and letting them run."""
+        """Advance by this many seconds, waking sleepers in order and letting them run."""
         goal = self._monotonic + seconds
         while self._sleepers and self._sleepers[0][0] <= goal:
             self._wake_next()
@@ -52,7 +52,7 @@ class ManualClock:
         await settle()
 
     def sleepers(self) -> int:
-        """How many wait now."""
+        """Number of current sleepers."""
         return sum(not future.done() for _, _, future in self._sleepers)
 
     def _move(self, monotonic: float) -> None:
@@ -66,8 +66,8 @@ class ManualClock:
             future.set_result(None)
 
     def _schedule_jump(self, loop: asyncio.AbstractEventLoop, quiet: int) -> None:
-        # Real I/O (SQLite's threads, loopback sockets) needs real time, so quiet means: several passes with no
-        # sleeper woken in between.
+        # Real I/O (SQLite's threads, loopback sockets) needs real time, so idle means: several passes in which no
+        # sleeper woke.
         if self._jumper is not None and not self._jumper.cancelled():
             self._jumper.cancel()
         if quiet < 5:
@@ -82,6 +82,6 @@ class ManualClock:
 
 
 async def settle(passes: int = 20) -> None:
-    """Let everything that is ready run; for code without threads or sockets."""
+    """Let all ready tasks run; for code without threads or sockets."""
     for _ in range(passes):
         await asyncio.sleep(0)

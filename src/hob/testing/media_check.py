@@ -1,6 +1,6 @@
-"""The promises of `hob.core.ports.media`, as functions that any implementation is run through.
+"""Contract checks for `hob.core.ports.media`.
 
-Each takes what opens an implementation: one that works, or one whose server fails in the way that is asked for.
+Each takes a function that opens an implementation: a working one, or one whose server fails in the requested way.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from hob.testing.promises import require
 
 _T = TypeVar("_T")
 Make = Callable[[ModelFault | None], AbstractAsyncContextManager[_T]]
-"""Opens one that works (None), or one that fails so."""
+"""Opens a working implementation (None), or one that fails with the fault."""
 
 _SECONDS: Final = 30.0
 _FAULTS: Final = (ModelFault.AUTH, ModelFault.BILLING, ModelFault.RATE_LIMIT)
@@ -24,7 +24,7 @@ _NEAR: Final = 1e-3
 
 
 async def check_image_generator(make: Make[ImageGenerator]) -> None:
-    """Raises AssertionError, naming the promise that was broken."""
+    """Check the contract. Raises AssertionError that names the broken promise."""
     async with make(None) as generator:
         made = await _in_time(generator.generate("A red hat on a chair", "1024x1024"))
     require(made.media_type.startswith("image/") and len(made.data) > 0, "a picture comes, and its kind is told")
@@ -32,7 +32,7 @@ async def check_image_generator(make: Make[ImageGenerator]) -> None:
 
 
 async def check_embedder(make: Make[Embedder]) -> None:
-    """Raises AssertionError, naming the promise that was broken."""
+    """Check the contract. Raises AssertionError that names the broken promise."""
     texts = ["The cat sleeps.", "Grüß dich, 世界 😀", "", "Taxes are due."]
     async with make(None) as embedder:
         require(await _in_time(embedder.embed([])) == Embeddings((), "", None), "no texts have no vectors")
@@ -53,7 +53,9 @@ async def check_embedder(make: Make[Embedder]) -> None:
 
 
 async def check_transcriber(make: Make[Transcriber], audio: bytes, media_type: str, says: str) -> None:
-    """`audio` is a recording in which somebody says `says`. Raises AssertionError, naming the broken promise."""
+    """Check the contract; in the recording `audio` a person says `says`. Raises AssertionError that names the broken
+    promise.
+    """
     async with make(None) as transcriber:
         found = await _in_time(transcriber.transcribe(audio, media_type))
         told = await _in_time(transcriber.transcribe(audio, f"{media_type}; codecs=opus", "de"))
@@ -71,7 +73,7 @@ async def check_transcriber(make: Make[Transcriber], audio: bytes, media_type: s
 
 
 async def check_speaker(make: Make[Speaker]) -> None:
-    """Raises AssertionError, naming the promise that was broken."""
+    """Check the contract. Raises AssertionError that names the broken promise."""
     sentence = "Der Hase läuft über die Straße. "
     async with make(None) as speaker:
         require(speaker.media_type.startswith("audio/"), "what is spoken has a media type")
@@ -89,7 +91,7 @@ async def check_speaker(make: Make[Speaker]) -> None:
 
 
 async def check_describer(make: Make[Describer], image: bytes, media_type: str) -> None:
-    """`image` is a picture that models take. Raises AssertionError, naming the promise that was broken."""
+    """Check the contract with a valid `image`. Raises AssertionError that names the broken promise."""
     async with make(None) as describer:
         found = await _in_time(describer.describe(image, media_type))
         answer = await _in_time(describer.describe(image, media_type, "Is there a cat?"))

@@ -1,4 +1,4 @@
-"""A real store whose files live in memory, where the machine has such a place."""
+"""A real store with its files in memory, if the machine has a memory file system."""
 
 import tempfile
 from collections.abc import AsyncIterator
@@ -14,7 +14,7 @@ _MEMORY = Path("/dev/shm")  # noqa: S108 - a new directory of our own is made in
 
 @asynccontextmanager
 async def memory_store(clock: Clock | None = None) -> AsyncIterator[Store]:
-    """An empty store that is gone when the block ends."""
+    """Yield an empty store that is deleted when the block ends."""
     place = _MEMORY if _MEMORY.is_dir() else None
     with tempfile.TemporaryDirectory(prefix="hob-", dir=place) as home:
         async with open_store(Path(home), StoreSettings(), clock or SystemClock()) as store:

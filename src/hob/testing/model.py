@@ -1,4 +1,4 @@
-"""A model that says what it is told to say."""
+"""A model with scripted answers."""
 
 import asyncio
 import re
@@ -7,13 +7,13 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from hob.core.errors import HobError
 from hob.core.ids import CallId
 from hob.core.models import (
-    Beat,
+    KeepAlive,
     ModelEvent,
     ModelReply,
     ModelRequest,
     ReasoningDelta,
     Remark,
-    Stop,
+    StopReason,
     TextDelta,
     Usage,
 )
@@ -23,14 +23,14 @@ from hob.core.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Silence:
-    """The model sends this text and then nothing more until the request is closed."""
+    """The model sends this text and then nothing until the request is closed."""
 
     text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """Some text is streamed, then this error comes."""
+    """Some text is streamed, then this error is raised."""
 
     text: str
     error: HobError
@@ -41,19 +41,21 @@ Line = str | ModelReply | HobError | Silence | Cut | Callable[[ModelRequest], "s
 
 
 def calls(*named: tuple[str, str], text: str = "") -> ModelReply:
-    """A reply that asks for tool calls, each `(name, JSON arguments)`."""
+    """Return a reply with tool calls, each `(name, JSON arguments)`."""
     made = tuple(ToolCall(CallId(f"c{n}"), name, arguments) for n, (name, arguments) in enumerate(named, 1))
-    return ModelReply(text, calls=made, stop=Stop.TOOLS, usage=Usage(10, 5))
+    return ModelReply(text, calls=made, stop=StopReason.TOOLS, usage=Usage(10, 5))
 
 
 class ScriptedModel:
-    """Implements `Model`: answers request after request from a script; `requests` holds what it was asked.
+    """Implements `Model` with a script; `requests` holds the requests.
 
-    `remarks` are made on every answer, before it.
+    `remarks` precede every answer.
 
-    A line is a text, a whole reply, an error to raise, `Silence`, `Cut`, or a function of the request. When the script
-    is used up, `otherwise` answers (by default it echoes the last user message). What is asked in the background is
-    kept and answered apart: in `background_requests`, from `background`, then with nothing to keep.
+    An item of the script is a text, a whole reply, an error to raise, `Silence`, `Cut`, or a function of the request.
+    When
+    the script is used up, `otherwise` answers (by default it echoes the last user message). Background requests are
+    kept in
+    `background_requests` and answered from `background`, then with nothing to remember.
     """
 
     def __init__(self, *script: Line, otherwise: Line | None = None) -> None:
@@ -104,7 +106,7 @@ class ScriptedModel:
 
 def _events(said: str | ModelReply, request: ModelRequest) -> Iterable[ModelEvent]:
     reply = said if isinstance(said, ModelReply) else ModelReply(said, usage=Usage(len(request.system) // 4, 3))
-    yield Beat()
+    yield KeepAlive()
     if reply.reasoning:
         yield ReasoningDelta(reply.reasoning)
     for piece in _pieces(reply.text):

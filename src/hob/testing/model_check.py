@@ -1,4 +1,4 @@
-"""The promises of `hob.core.ports.model.Model`, as a function that any implementation is run through."""
+"""Contract check for `hob.core.ports.model.Model`."""
 
 import asyncio
 import json
@@ -8,20 +8,20 @@ from typing import Final, cast
 
 from hob.core.errors import ModelError, ModelFault
 from hob.core.ids import CallId
-from hob.core.models import ModelEvent, ModelReply, ModelRequest, ReasoningDelta, Stop, TextDelta, UserMessage
+from hob.core.models import ModelEvent, ModelReply, ModelRequest, ReasoningDelta, StopReason, TextDelta, UserMessage
 from hob.core.ports.model import Model
 from hob.core.tools import ToolCall
 from hob.testing.model import Cut, Silence
 from hob.testing.promises import require
 
 Behaviour = ModelReply | ModelError | Cut | Silence
-"""What the model is made to do: give this reply, fail so, fail so after some text, say nothing."""
+"""Behaviour of the model: give this reply, fail, fail after some text, or send nothing."""
 
 Make = Callable[[tuple[Behaviour, ...]], AbstractAsyncContextManager[Model]]
-"""Opens a model that behaves like this, request after request."""
+"""Opens a model that behaves like this for successive requests."""
 
 _SECONDS: Final = 30.0
-_TO_BE_HEARD: Final = 0.5  # seconds in which even a busy machine has taken the request in
+_TO_BE_HEARD: Final = 0.5  # seconds in which even a busy machine has received the request
 _REQUEST: Final = ModelRequest("check", "You are being checked.", (UserMessage("Hi."),), patience=0.0)
 _TEXT: Final = ModelReply('Grüß Gott, "Welt"\n\n- 你好 😀\n')
 _CALLS: Final = ModelReply(
@@ -31,15 +31,15 @@ _CALLS: Final = ModelReply(
         ToolCall(CallId("two"), "clock", "{}"),
     ),
     reasoning="First this, then that.",
-    stop=Stop.TOOLS,
+    stop=StopReason.TOOLS,
 )
 _PLAIN: Final = ModelReply("One thing at a time.", reasoning="First this, then that.")
 
 
 async def check_model(make: Make, *, calls: bool = True, streams: bool = True) -> None:
-    """Raises AssertionError, naming the promise that was broken.
+    """Check the contract. Raises AssertionError that names the broken promise.
 
-    Not every model writes calls (`calls`) or tells its answer piece by piece (`streams`).
+    Set `calls` to False for a model without tool calls, `streams` to False for one that does not stream.
     """
     await _check_reply(make, _TEXT)
     await _check_reply(make, _CALLS if calls else _PLAIN)
@@ -145,5 +145,5 @@ def _joined(events: Iterable[ModelEvent], kind: type[TextDelta] | type[Reasoning
 
 
 def _meaning(call: ToolCall) -> tuple[str, object]:
-    """Some servers send arguments as an object, so how they were written is no promise."""
+    """Return a call with parsed arguments, since some servers reformat them."""
     return call.name, json.loads(call.arguments)

@@ -1,7 +1,7 @@
-"""How contract checks say what does not hold."""
+"""Assertion of contract checks."""
 
 
 def require(holds: bool, promise: str) -> None:
-    """Raises AssertionError where a promise is broken."""
+    """Raise AssertionError with the promise unless it holds."""
     if not holds:
         raise AssertionError(f"broken promise: {promise}")

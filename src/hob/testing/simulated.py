@@ -1,7 +1,7 @@
-"""Services that are only played: mail, calendar, web, cron, skills, messages and settings, as tools of the usual names.
+"""Simulated services as tools with the usual names: mail, calendar, web, cron, skills, messages, settings.
 
-Their names, arguments and effects are those that Hob's own will have, so that a guard can be tried on them. What
-somebody sends, posts, plans or sets through them stands in `Outside.done` and reaches no one.
+Their names, arguments and effects equal those of Hob's own tools, so that a guard can be tested with them. Everything
+sent, posted, planned or set through them is recorded in `SimulatedWorld.done` and reaches nobody.
 """
 
 import json
@@ -44,7 +44,7 @@ _ROLES: Mapping[str, ArgumentRole] = {
 
 @dataclass(frozen=True, slots=True)
 class Mail:
-    """A mail in the owner's inbox; `files` are the names of what is attached."""
+    """A mail in the owner's inbox; `files` are the names of its attachments."""
 
     sender: str
     subject: str
@@ -54,7 +54,7 @@ class Mail:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """One thing that was done outside, with what it was done with."""
+    """One recorded action with its arguments."""
 
     tool: str
     arguments: Mapping[str, Any]
@@ -67,9 +67,10 @@ class Done:
 
 @dataclass(slots=True)
 class SimulatedWorld:
-    """What there is outside, by name; `done` is what was done there, in order.
+    """Simulated outside world; `done` lists the actions in order.
 
-    `mails`, `pages` (by URL), `found` (search results by query), `events`, `chats` (messages by chat) are read; an
+    `mails`, `pages` (by URL), `found` (search results by query), `events` and `chats` (messages by chat) can be read;
+    an
     answer that begins with `ERROR ` is the tool's error.
     """
 
@@ -81,14 +82,16 @@ class SimulatedWorld:
     done: list[Done] = field(default_factory=list)
 
     def tools(self) -> FunctionTools:
-        """All of them."""
+        """Return all simulated tools."""
         return FunctionTools(*(tool for kind in self._kinds() for tool in kind()))
 
     def _kinds(self) -> Sequence[Callable[[], Sequence[FunctionTool]]]:
         return (self._mail, self._calendar, self._web, self._cron, self._skills, self._messages, self._configuration)
 
     def beside(self, own: Toolset, *real: Toolset) -> Toolset:
-        """These tools behind others, which may differ from session to session; `real` ones stand for those they are."""
+        """Return these tools combined with others that may vary by session; `real` tools replace simulated ones of
+        their name.
+        """
         names = {spec.name for each in real for spec in each.specs()}
         played = FunctionTools(*(tool for kind in self._kinds() for tool in kind() if tool.spec.name not in names))
         for each in (played, *real):
@@ -193,7 +196,7 @@ class _Beside:
         return (*self._own.specs(), *self._more.specs())
 
     def of(self, session: SessionKey) -> Toolset:
-        """What this session may call now."""
+        """Return the tools available to this session."""
         of: Callable[[SessionKey], Toolset] | None = getattr(self._own, "of", None)
         return self if of is None else _Beside(of(session), self._more)
 

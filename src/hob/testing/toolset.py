@@ -1,4 +1,4 @@
-"""Tools made of functions, for tests and small programs."""
+"""Tools made from functions, for tests and small programs."""
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
@@ -17,7 +17,7 @@ Function = Callable[[Mapping[str, Any]], Awaitable[str]]
 
 @dataclass(frozen=True, slots=True)
 class FunctionTool:
-    """One tool: what it declares and what it does."""
+    """One tool: its spec and its function."""
 
     spec: ToolSpec
     function: Function
@@ -33,7 +33,7 @@ def tool(
     effects: frozenset[Effect] = frozenset(),
     timeout: float = 60.0,
 ) -> FunctionTool:
-    """A tool of tier 0 that takes any object unless a schema is given."""
+    """Return a tool of tier 0 that accepts any object unless a schema is given."""
     spec = ToolSpec(
         name=name,
         description=f"The {name} tool.",
@@ -48,7 +48,7 @@ def tool(
 
 
 class FunctionTools:
-    """Implements `Toolset`; `calls` holds what was called."""
+    """Implements `Toolset`; `calls` records the calls."""
 
     def __init__(self, *tools: FunctionTool, label: Label = Label(Origin.TOOL, Trust.UNTRUSTED)) -> None:
         self._tools = {tool.spec.name: tool for tool in tools}
@@ -67,7 +67,7 @@ class FunctionTools:
 
 
 class AllowAll:
-    """Implements `Judge`: everything is allowed. For tests; the product has a guard."""
+    """Implements `Judge` by allowing everything. For tests only."""
 
     async def judge(self, call: ToolCall, spec: ToolSpec, turn: Turn, trust: Trust) -> Verdict:
         return Allow("test")

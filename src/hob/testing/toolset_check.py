@@ -1,4 +1,4 @@
-"""The promises of `hob.core.ports.tools.Toolset`, as a function that any implementation is run through."""
+"""Contract check for `hob.core.ports.tools.Toolset`."""
 
 import json
 import re
@@ -14,13 +14,13 @@ from hob.core.turns import Turn
 from hob.testing.promises import require
 
 Make = Callable[[], AbstractAsyncContextManager[Toolset]]
-_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")  # what every provider's wire takes
+_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")  # accepted by the wires of all providers
 
 
 async def check_toolset(make: Make, examples: Mapping[str, Mapping[str, Any]]) -> None:
-    """Run through the promises; `examples` has arguments that work for each tool.
+    """Check the contract; `examples` has working arguments for each tool.
 
-    Raises AssertionError, naming the promise that was broken.
+    Raises AssertionError that names the broken promise.
     """
     async with make() as toolset:
         _check_specs(toolset)

@@ -1,4 +1,4 @@
-"""What a session queue and its watchers are to a turn, for tests of anything that runs turns."""
+"""Test doubles for a turn's session queue and live views."""
 
 import asyncio
 from collections.abc import Collection, Sequence
@@ -15,7 +15,7 @@ SESSION = SessionKey("memory:main")
 
 
 class FreeControl:
-    """Implements `Control`: nothing may join and nothing stopped until the test says so."""
+    """Implements `TurnControl`: nothing may join and nothing is stopped until the test says so."""
 
     def __init__(self) -> None:
         self.waiting: set[InboundId] = set()
@@ -53,17 +53,17 @@ class Notebook:
         self.seen.append(notice)
 
     def of(self, *kinds: type) -> list[Notice]:
-        """The notices of these kinds, in order."""
+        """Return the notices of these kinds, in order."""
         return [notice for notice in self.seen if isinstance(notice, kinds)]
 
     @property
     def streamed(self) -> str:
-        """All the text that was streamed."""
+        """All streamed text."""
         return "".join(notice.text for notice in self.seen if isinstance(notice, Delta) and not notice.reasoning)
 
 
 async def put_message(store: Store, inbound: Inbound, session: SessionKey = SESSION) -> None:
-    """Let the message wait in the inbox of the session."""
+    """Put the message into the inbox of the session."""
     event = TimelineEvent(
         new_event_id(), inbound.trace, new_span_id(), None, 0.0, EventKind.INBOUND, inbound.origin.channel
     )
@@ -71,7 +71,7 @@ async def put_message(store: Store, inbound: Inbound, session: SessionKey = SESS
 
 
 async def make_turn(store: Store, *inbounds: Inbound, session: SessionKey = SESSION) -> Turn:
-    """A running turn over these messages, as a session queue would begin it."""
+    """Start a turn with these messages, as a session queue would."""
     for inbound in inbounds:
         await put_message(store, inbound, session)
     return await store.inbox.claim(session, [inbound.id for inbound in inbounds])

@@ -1,1 +1,1 @@
-"""The workspace: identity files, their acceptance, the first files."""
+"""The workspace: identity files, their acceptance, and the initial files."""

@@ -1,8 +1,9 @@
-"""Which content of which identity file the owner has accepted: one small file in the home, outside of the workspace.
+"""Accepted contents of identity files, recorded in a small file in the home, outside the workspace.
 
-Anything that can write into the workspace (a tool, another program, a `git pull`) can write instructions for Hob. So
-a file is followed only as long as its SHA-256 is the one that was accepted last. What was accepted is kept beside it: a
-change can be looked at and put back.
+Anything that can write into the workspace (a tool, another program, a `git pull`) can write instructions for Hob. So a
+file is followed only while its SHA-256 equals the last accepted one. Accepted contents are kept, so that a change can
+be
+shown and reverted.
 """
 
 import json
@@ -16,13 +17,13 @@ from hob.core.ids import digest
 log = logging.getLogger(__name__)
 
 FILE = "accepted-files.json"
-"""Its name in the home."""
+"""Name of the record in the home."""
 KEPT = "accepted-files"
-"""The folder in the home with what was accepted."""
+"""Folder in the home with the accepted contents."""
 
 
 class AcceptedFiles:
-    """Names with the one hash of each that may be followed. Changes made by other processes are seen."""
+    """The accepted hash of each file. Changes by other processes are noticed."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -31,7 +32,7 @@ class AcceptedFiles:
 
     @property
     def known(self) -> bool:
-        """Whether anything was ever written down, be it that nothing is accepted."""
+        """Whether there is a record, even one that accepts nothing."""
         return self._path.exists()
 
     @property
@@ -40,7 +41,7 @@ class AcceptedFiles:
         return bool(self._read())
 
     def stamp(self) -> tuple[int, ...] | None:
-        """What changes when the accepted hashes do; None while nothing was written down."""
+        """A value that changes with the accepted hashes; None if there is no record."""
         try:
             found = self._path.stat()
         except OSError:
@@ -48,14 +49,14 @@ class AcceptedFiles:
         return (found.st_mtime_ns, found.st_size, found.st_ino)
 
     def accepts(self, name: str, hash_: str) -> bool:
-        """Whether this content of the file was accepted last. A record that cannot be read accepts nothing."""
+        """Whether this content of the file was accepted last. An unreadable record accepts nothing."""
         stamp = self.stamp()
         if stamp is not None and stamp != self._stamp:
             self._hashes, self._stamp = self._read(), stamp
         return self._hashes.get(name) == hash_
 
     def accept(self, hashes: Mapping[str, str]) -> None:
-        """From now on these are accepted, and no earlier content of the same files. On disk when it returns.
+        """Accept these hashes, in place of earlier ones of the same files. On disk on return.
 
         Raises OSError.
         """
@@ -65,7 +66,7 @@ class AcceptedFiles:
         self._stamp = self.stamp()
 
     def keep(self, name: str, data: bytes) -> None:
-        """Keep this content of a file, which is accepted. A failure is no reason not to follow it."""
+        """Keep this accepted content of a file. A failure does not affect its acceptance."""
         if self.kept(name) is not None:
             return
         try:
@@ -74,7 +75,7 @@ class AcceptedFiles:
             log.warning("what is accepted of %s cannot be kept: %s", name, error)
 
     def kept(self, name: str) -> bytes | None:
-        """The content that was accepted last; None where it was not kept."""
+        """Return the content that was accepted last; None if it was not kept."""
         try:
             data = (self._path.with_name(KEPT) / name).read_bytes()
         except OSError:
@@ -96,7 +97,7 @@ class AcceptedFiles:
 
 
 def write_private(path: Path, data: bytes) -> None:
-    """Put this into a file that the owner alone can read, as a whole or not at all. On disk when it returns.
+    """Write a file that only the owner can read, atomically. On disk on return.
 
     Raises OSError.
     """

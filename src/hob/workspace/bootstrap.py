@@ -1,4 +1,4 @@
-"""Identity files: the largest one, read when they change, refused outside of the workspace, trusted when accepted."""
+"""Identity files: limited in size, reread after changes, refused outside the workspace, trusted once accepted."""
 
 import logging
 import os
@@ -20,10 +20,10 @@ _Stamp = tuple[int, int, int, int]
 
 
 class BootstrapFiles:
-    """Implements the agent's `Bootstrap` over a folder. A call costs one `stat` per file while nothing changes."""
+    """Implements the agent's `Bootstrap` for a folder. A call costs one `stat` per file while nothing changes."""
 
     def __init__(self, path: Path, accepted: AcceptedFiles | None = None, *, warns: bool = True) -> None:
-        """Without `accepted` every content is. It `warns` in the log of a file that is not, once a content."""
+        """Use this folder; without `accepted`, every content is trusted. Logs a warning once per untrusted content."""
         self._warns = warns
         self._root = path.expanduser()
         self._accepted = accepted
@@ -32,7 +32,7 @@ class BootstrapFiles:
         self._told: set[tuple[str, str]] = set()
 
     def load(self) -> tuple[BootstrapFile, ...]:
-        """The files that are there; the very same tuple while none has changed. Never raises."""
+        """Return the existing files; the same tuple until one changes. Never raises."""
         stamps = tuple(_stamp(f"{self._root}/{name}") for name in NAMES)
         known = (stamps, self._accepted.stamp() if self._accepted is not None else None)
         if known != self._stamps:
@@ -42,11 +42,11 @@ class BootstrapFiles:
         return self._files
 
     def unaccepted(self) -> tuple[str, ...]:
-        """The names of those that are not trusted."""
+        """Return the names of the untrusted files."""
         return tuple(file.name for file in self.load() if not file.label.trusted)
 
     def accept_first(self) -> None:
-        """Accept what stands there, if nothing was ever written down: the owner of an older Hob is not asked again."""
+        """Accept the current contents if there is no record yet, so that owners of an older Hob are not asked."""
         if self._accepted is None or self._accepted.known:
             return
         try:
@@ -82,7 +82,7 @@ class BootstrapFiles:
 
 
 def _stamp(path: str) -> _Stamp | None:
-    """What changes when the file does, or None where there is none."""
+    """Return a value that changes with the file, or None if it does not exist."""
     try:
         found = os.stat(path)  # noqa: PTH116  # six of these per turn: a Path costs more than the call
     except (OSError, ValueError):
@@ -91,7 +91,7 @@ def _stamp(path: str) -> _Stamp | None:
 
 
 def _read_bytes(path: Path) -> bytes:
-    """At most one byte more than is used. Raises OSError for what is not a plain file (a pipe would block)."""
+    """Read one byte more than the limit at most. Raises OSError unless it is a plain file (a pipe would block)."""
     flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
     handle = os.open(path.resolve(), flags | os.O_NOFOLLOW)
     with os.fdopen(handle, "rb") as file:

@@ -10,13 +10,13 @@ MAX_CHARS = 80
 
 
 def name_in(text: str) -> str:
-    """The owner's name as the file tells it; empty where it tells none. Comments tell nothing."""
+    """Return the owner's name in the file; empty if there is none. Comments are ignored."""
     found = _NAME.search(_without_comments(text))
     return found[1] if found else ""
 
 
 def with_name(text: str, name: str) -> str:
-    """The file with this name in it, everything else as it was. Raises ValueError for what is no name."""
+    """Return the file with this name in it and nothing else changed. Raises ValueError for an invalid name."""
     name = name.strip()
     if not name or len(name) > MAX_CHARS or not name.isprintable() or set(name) & set("<>"):
         raise ValueError(
@@ -30,5 +30,5 @@ def with_name(text: str, name: str) -> str:
 
 
 def _without_comments(text: str) -> str:
-    """The same length, so that places in it are places in the text."""
+    """Replace comments by blanks of the same length, so that positions stay valid."""
     return _COMMENT.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)

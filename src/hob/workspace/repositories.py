@@ -1,4 +1,4 @@
-"""Making a folder a git repository, in one step: a crash leaves it as it was, or with its first commit."""
+"""Creation of a git repository in a folder, in one step: a crash leaves it unchanged or with its first commit."""
 
 import os
 import shutil
@@ -8,23 +8,23 @@ from pathlib import Path
 
 _GIT_SECONDS = 20.0
 _BEGUN = ".hob-begins"
-"""Where the repository grows before it takes its place."""
+"""Temporary place of the repository until it is complete."""
 
 _AUTHOR = ("-c", "user.name=Hob", "-c", "user.email=hob@localhost")
-_ALONE = ("-c", "commit.gpgsign=false", "-c", "core.hooksPath=/dev/null")  # no one is there to type a passphrase
+_ALONE = ("-c", "commit.gpgsign=false", "-c", "core.hooksPath=/dev/null")  # nobody can enter a passphrase
 
 
 def begin_repository(folder: Path, names: Sequence[str] = (), *, ignored: Sequence[str] = ()) -> bool:
-    """Make the folder a repository whose first commit holds these files of it, or nothing; whether it is one now.
+    """Make the folder a repository whose first commit contains these files; return whether it is one now.
 
-    Without git, or where git fails, it stays a folder: one without history is a folder still. `ignored` are patterns
-    for this repository alone. Raises OSError.
+    Without git, or if git fails, it stays a plain folder. `ignored` are patterns for this repository only. Raises
+    OSError.
     """
     git = shutil.which("git")
     if git is None:
         return False
     begun = folder / _BEGUN
-    shutil.rmtree(begun, ignore_errors=True)  # of an attempt that was killed
+    shutil.rmtree(begun, ignore_errors=True)  # left by an attempt that was killed
     try:
         _run(git, "init", "-q", str(begun))
         _exclude(begun / ".git" / "info" / "exclude", (f"/{_BEGUN}/", *ignored))
@@ -48,7 +48,7 @@ def _exclude(file: Path, patterns: Sequence[str]) -> None:
 
 
 def _run(*command: str) -> None:
-    """Run git with the owner's configuration, and with none of the variables that would lead it elsewhere."""
+    """Run git with the owner's configuration, without variables that would redirect it."""
     environ = {"HOME": str(Path.home()), "PATH": os.defpath}
     subprocess.run(
         command, env=environ, stdin=subprocess.DEVNULL, capture_output=True, timeout=_GIT_SECONDS, check=True

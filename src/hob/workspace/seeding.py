@@ -1,4 +1,4 @@
-"""The first files of a new workspace. What is there is never overwritten, what was deleted does not come back."""
+"""Initial files of a new workspace. Existing files are never overwritten, deleted ones do not return."""
 
 import os
 from collections.abc import Mapping
@@ -64,17 +64,17 @@ is kept elsewhere; this page is yours. -->
 """,
 }
 _BEGUN = ".seeding"
-"""The folder's name for as long as not all templates are written: a crash in between is made good next time."""
+"""Temporary name of the folder until all templates are written, so that a crash is repaired at the next start."""
 
 
 def seed(path: Path) -> tuple[str, ...]:
-    """Make the folder and write the templates if it holds none of them yet; the names that were written.
+    """Create the folder and its templates if it has none yet; return the names written.
 
-    With git installed it becomes a repository with the templates as its first commit, unless it lies in one. Raises
-    OSError when the folder cannot be made.
+    If git is installed, it becomes a repository with the templates as its first commit, unless it is inside one. Raises
+    OSError if the folder cannot be created.
     """
     root = path.expanduser()
-    root.mkdir(mode=0o700, parents=True, exist_ok=True)  # what stands in USER.md and MEMORY.md is private
+    root.mkdir(mode=0o700, parents=True, exist_ok=True)  # USER.md and MEMORY.md are private
     begun = root / _BEGUN
     if not begun.exists() and any(os.path.lexists(root / name) for name in TEMPLATES):
         return ()
@@ -87,14 +87,14 @@ def seed(path: Path) -> tuple[str, ...]:
 
 
 def make_work_repository(path: Path) -> None:
-    """The folder where tools work, with git installed a repository of its own with a first commit. Raises OSError."""
+    """Create the folder where tools work, a git repository if git is installed. Raises OSError."""
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
     if not (path / ".git").exists():
         begin_repository(path)
 
 
 def _write_new(path: Path, text: str) -> bool:
-    """Write a file whole or not at all; whether it was not there before."""
+    """Write a new file atomically; return False if it existed."""
     if os.path.lexists(path):
         return False
     beside = path.with_name(f".{path.name}.new")

@@ -1,4 +1,4 @@
-"""Settings of the workspace: where its folders are."""
+"""Settings of the workspace: its folders."""
 
 from pathlib import Path
 
@@ -21,5 +21,5 @@ class WorkspaceSettings:
 
     @property
     def work(self) -> Path:
-        """Where tools work."""
+        """The folder where tools work."""
         return self.work_repo or self.path / "work"

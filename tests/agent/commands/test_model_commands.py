@@ -11,7 +11,7 @@ from hob.agent.budget.limits import SpendingSettings
 from hob.agent.commands.slash_commands import CommandOperations, SlashCommands
 from hob.agent.settings import AgentSettings
 from hob.core.ids import SessionKey
-from hob.core.models import Spent, Thinking, Usage
+from hob.core.models import Spending, Thinking, Usage
 from hob.store.store import Store
 from hob.testing.channel import message
 from hob.testing.clock import ManualClock
@@ -34,9 +34,9 @@ class Compactions:
     """The part of `CommandOperations` these commands use; records the model of a compaction."""
 
     asked: str | None = None
-    spent: Sequence[tuple[str, Spent]] = ()
+    spent: Sequence[tuple[str, Spending]] = ()
 
-    async def spent_by_model(self, since: float) -> Sequence[tuple[str, Spent]]:
+    async def spent_by_model(self, since: float) -> Sequence[tuple[str, Spending]]:
         return self.spent
 
     async def compact(self, session: SessionKey, model: str) -> str:
@@ -97,7 +97,10 @@ async def test_chosen_model_that_no_longer_exists_is_shown_with_the_reason(store
 
 async def test_usage_lists_every_model_with_the_most_expensive_first(store: Store) -> None:
     table = bench(store, Named())
-    table.operations.spent = [("c/small", Spent(16_985, 0, Usage(7, 3), 2)), ("b/two", Spent(500, 1, Usage(), 2, 400))]
+    table.operations.spent = [
+        ("c/small", Spending(16_985, 0, Usage(7, 3), 2)),
+        ("b/two", Spending(500, 1, Usage(), 2, 400)),
+    ]
     lines = (await table.say("/usage")).splitlines()
     assert [line.partition(",")[0] for line in lines[3:]] == [
         "  30 d: $0.017085 + 1 calls of unknown price",

@@ -12,7 +12,7 @@ from hob.agent.commands.permission_modes import PermissionLevel, PermissionModes
 from hob.agent.commands.slash_commands import CommandOperations, SlashCommands
 from hob.agent.settings import AgentSettings
 from hob.core.ids import SessionKey
-from hob.core.messages import TOKEN_SENDER, Inbound, Sender
+from hob.core.messages import TOKEN_SENDER_PREFIX, Inbound, Sender
 from hob.core.trust.labels import HOB_LABEL, Label, Origin, SenderClass, Trust
 from hob.core.trust.scopes import TokenScope
 from hob.guard.policy.modes import Autonomy, Mode
@@ -167,7 +167,10 @@ def by_token(text: str, *scopes: TokenScope) -> Inbound:
 
 @pytest.mark.parametrize("text", LOOSER)
 async def test_token_without_approve_scope_cannot_loosen(store: Store, text: str) -> None:
-    for inbound in (by_token(text, TokenScope.CHAT, TokenScope.READ), message(text, sender=f"{TOKEN_SENDER}phone")):
+    for inbound in (
+        by_token(text, TokenScope.CHAT, TokenScope.READ),
+        message(text, sender=f"{TOKEN_SENDER_PREFIX}phone"),
+    ):
         assert "needs the scope `approve`" in await commands(store).run(inbound, SESSION)
     found = await store.sessions.get(SESSION)
     assert (found.permission, found.autonomy) == (None, None)

@@ -16,12 +16,12 @@ from hob.agent.settings import AgentSettings
 from hob.core.errors import ModelError, ModelFault
 from hob.core.events.timeline import EventKind
 from hob.core.ids import CallId, SessionKey
-from hob.core.models import Entry, ModelEvent, ModelReply, ModelRequest, Price, Stop, Usage
+from hob.core.models import ModelEvent, ModelReply, ModelRequest, Price, StopReason, TranscriptEntry, Usage
 from hob.core.ports.model import Model
 from hob.core.states import TurnState
 from hob.core.tools import ToolCall
 from hob.core.trust.labels import Trust
-from hob.core.turns import Finish, View
+from hob.core.turns import Finish, TranscriptView
 from hob.store.settings import StoreSettings
 from hob.store.store import Store, open_store
 from hob.testing.channel import message
@@ -65,7 +65,7 @@ def summary(*, without: str = "", **sections: str) -> ModelReply:
     return ModelReply(text, usage=Usage(100, 50))
 
 
-async def keep(store: Store, *turns: tuple[Entry, ...]) -> View:
+async def keep(store: Store, *turns: tuple[TranscriptEntry, ...]) -> TranscriptView:
     """Put these turns into the session's transcript."""
     for entries in turns:
         turn = await make_turn(store, message(entries[0].text))
@@ -73,7 +73,7 @@ async def keep(store: Store, *turns: tuple[Entry, ...]) -> View:
     return await store.transcript.load_view(SESSION, 1_000)
 
 
-def talk(count: int) -> list[tuple[Entry, ...]]:
+def talk(count: int) -> list[tuple[TranscriptEntry, ...]]:
     return [said(f"t{number}", f"question {number}", f"answer {number}") for number in range(count)]
 
 
@@ -125,7 +125,7 @@ async def test_summary_of_the_owners_private_session_contains_only_stubs_of_untr
     assert done.summary.label.trust is Trust.TRUSTED
 
 
-def by_a_member(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
+def by_a_member(entries: tuple[TranscriptEntry, ...]) -> tuple[TranscriptEntry, ...]:
     return (replace(entries[0], label=MEMBER), *entries[1:])
 
 
@@ -185,7 +185,7 @@ BROKEN: list[ModelReply | ModelError | str] = [
     "I would rather not.",
     "",
     summary(without="Decisions"),
-    ModelReply(summary().text, stop=Stop.LENGTH),
+    ModelReply(summary().text, stop=StopReason.LENGTH),
 ]
 
 
@@ -220,11 +220,11 @@ async def test_identifiers_survive_verbatim_and_none_is_invented(store: Store) -
 
 
 async def test_call_is_never_separated_from_its_result(store: Store) -> None:
-    rounds: list[Entry] = [Entry(0, "user", "q", MODEL, "t1", START)]
+    rounds: list[TranscriptEntry] = [TranscriptEntry(0, "user", "q", MODEL, "t1", START)]
     for number in range(9):
         call = ToolCall(CallId(f"c{number}"), "x", "{}")
-        rounds.append(Entry(0, "assistant", "", MODEL, "t1", START, calls=(call,)))
-        rounds.append(Entry(0, "tool", "r" * 5_000, MODEL, "t1", START, call=call.id))
+        rounds.append(TranscriptEntry(0, "assistant", "", MODEL, "t1", START, calls=(call,)))
+        rounds.append(TranscriptEntry(0, "tool", "r" * 5_000, MODEL, "t1", START, call=call.id))
     await keep(store, tuple(rounds))
     model = ScriptedModel(summary())
     assert isinstance(await compact(compactor(store, model), keep=3), Compacted)
@@ -292,7 +292,7 @@ async def test_every_call_is_accounted_for(store: Store) -> None:
 async def test_compaction_is_needed_beyond_its_limits(
     store: Store, total: int, tokens: int, reason: str | None
 ) -> None:
-    assert compactor(store, ScriptedModel()).needed(View((), None, total), tokens) == reason
+    assert compactor(store, ScriptedModel()).needed(TranscriptView((), None, total), tokens) == reason
 
 
 async def test_outline_replaces_messages_the_model_cannot_summarise(store: Store) -> None:

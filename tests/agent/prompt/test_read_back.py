@@ -8,7 +8,7 @@ import pytest
 from hob.agent.prompt.read_back import ReadBackTool
 from hob.core.errors import ToolFailed
 from hob.core.ids import CallId, SessionKey
-from hob.core.models import Entry
+from hob.core.models import TranscriptEntry
 from hob.core.ports.tools import CallContext
 from hob.core.states import TurnState
 from hob.core.tools import ToolCall, ToolResult
@@ -28,7 +28,7 @@ async def store(tmp_path: Path) -> AsyncIterator[Store]:
         yield opened
 
 
-async def keep(store: Store, entries: tuple[Entry, ...]) -> None:
+async def keep(store: Store, entries: tuple[TranscriptEntry, ...]) -> None:
     made = await make_turn(store, message(entries[0].text))
     await store.journal.finish(Finish(made.id, SESSION, TurnState.DONE, entries, (), ()))
 

@@ -2,22 +2,22 @@
 
 from hob.agent.prompt.repeats import without_repeats
 from hob.core.ids import CallId
-from hob.core.models import Entry
+from hob.core.models import TranscriptEntry
 from hob.core.tools import ToolCall
 from tests.agent.prompting import MODEL, START, WEB
 
 LONG = "word " * 200
 
 
-def read(n: int, text: str = LONG, arguments: str = '{"path": "a"}') -> list[Entry]:
+def read(n: int, text: str = LONG, arguments: str = '{"path": "a"}') -> list[TranscriptEntry]:
     call = ToolCall(CallId(f"c{n}"), "read", arguments)
     return [
-        Entry(n, "assistant", "", MODEL, "t1", START, calls=(call,)),
-        Entry(n + 1, "tool", text, WEB, "t1", START, call=call.id),
+        TranscriptEntry(n, "assistant", "", MODEL, "t1", START, calls=(call,)),
+        TranscriptEntry(n + 1, "tool", text, WEB, "t1", START, call=call.id),
     ]
 
 
-def results(*parts: list[Entry]) -> list[str]:
+def results(*parts: list[TranscriptEntry]) -> list[str]:
     return [entry.text for part in without_repeats(*parts) for entry in part if entry.role == "tool"]
 
 

@@ -5,7 +5,7 @@ import pytest
 from hob.agent.prompt.builder import PromptBuilder
 from hob.agent.settings import AgentSettings
 from hob.core.trust.labels import HOB_LABEL, Label, Trust
-from hob.core.turns import Turn, View
+from hob.core.turns import TranscriptView, Turn
 from hob.testing.clock import ManualClock
 from tests.agent.prompting import WEB, Files, inbound, texts, turn
 
@@ -32,7 +32,7 @@ def builder(section: Found) -> PromptBuilder:
 @pytest.mark.parametrize("cached", [True, False])
 async def test_untrusted_section_of_a_feature_is_marked_and_taints(cached: bool) -> None:
     prompts = builder(Found(WEB, cached=cached))
-    prompt = await prompts.build(turn(inbound("hi")), (), View((), None, 0), (), "m", patience=8)
+    prompt = await prompts.build(turn(inbound("hi")), (), TranscriptView((), None, 0), (), "m", patience=8)
     assert prompt.trust is Trust.UNTRUSTED
     assert "it rains" not in prompt.request.system
     told = texts(prompt.request)
@@ -42,7 +42,7 @@ async def test_untrusted_section_of_a_feature_is_marked_and_taints(cached: bool)
 @pytest.mark.parametrize("cached", [True, False])
 async def test_trusted_section_of_a_feature_does_not_taint(cached: bool) -> None:
     prompts = builder(Found(HOB_LABEL, cached=cached))
-    prompt = await prompts.build(turn(inbound("hi")), (), View((), None, 0), (), "m", patience=8)
+    prompt = await prompts.build(turn(inbound("hi")), (), TranscriptView((), None, 0), (), "m", patience=8)
     assert prompt.trust is Trust.TRUSTED
     assert ("it rains" in prompt.request.system) is cached
     assert [section.cached for section in prompt.sections if section.name == "found"] == [cached]
@@ -50,6 +50,6 @@ async def test_trusted_section_of_a_feature_does_not_taint(cached: bool) -> None
 
 async def test_long_section_of_a_feature_is_shortened_to_leave_room_for_the_message() -> None:
     prompts = builder(Found(HOB_LABEL, cached=True, text="word " * 100_000))
-    prompt = await prompts.build(turn(inbound("hi")), (), View((), None, 0), (), "m", patience=8)
+    prompt = await prompts.build(turn(inbound("hi")), (), TranscriptView((), None, 0), (), "m", patience=8)
     assert prompt.input_estimate <= prompt.limit
     assert "hi" in texts(prompt.request)

@@ -18,7 +18,7 @@ from hob.core.ids import CallId
 from hob.core.models import ModelProfile, ModelRequest, Price
 from hob.core.steps import ModelAsked, ModelReplied, Step, ToolReceived
 from hob.core.tools import ToolCall, ToolResult, ToolSpec
-from hob.core.turns import Summary, View
+from hob.core.turns import Summary, TranscriptView
 from hob.store.settings import StoreSettings
 from hob.store.store import open_store
 from hob.testing.clock import ManualClock
@@ -58,8 +58,8 @@ def prompts(settings: AgentSettings | None = None, **profiles: ModelProfile) -> 
     return PromptBuilder(settings or AgentSettings(), ManualClock(), FILES, None, b"salt", room)
 
 
-async def build(made: PromptBuilder, model: str, *steps: Step, view: View | None = None) -> Prompt:
-    view = view or View(LONG, Summary(1, "before " * 2_000, MODEL), len(LONG))
+async def build(made: PromptBuilder, model: str, *steps: Step, view: TranscriptView | None = None) -> Prompt:
+    view = view or TranscriptView(LONG, Summary(1, "before " * 2_000, MODEL), len(LONG))
     return await made.build(turn(inbound("What now?")), steps, view, TOOLS, model, patience=8)
 
 
@@ -86,7 +86,7 @@ async def test_small_model_sees_the_beginning_of_the_files() -> None:
 
 
 async def test_another_models_prompt_does_not_change_by_a_byte() -> None:
-    view = View(LONG, None, len(LONG))
+    view = TranscriptView(LONG, None, len(LONG))
     plain = await builder(files=FILES).build(turn(inbound("Hi.")), (), view, TOOLS, "big", patience=8)
     beside = prompts(m=SMALL)
     await build(beside, "m")
@@ -104,7 +104,7 @@ async def test_turn_that_uses_only_offered_tools_keeps_its_prefix() -> None:
     made = prompts(m=SMALL)
     call = ToolCall(CallId("c"), "tool3", "{}")
     steps = (ModelAsked("m", "", 1), ModelReplied("", (call,)), ToolReceived(ToolResult(call.id, "Done.", WEB)))
-    first, second = await build(made, "m", view=View()), await build(made, "m", *steps, view=View())
+    first, second = await build(made, "m", view=TranscriptView()), await build(made, "m", *steps, view=TranscriptView())
     assert (first.request.system, first.request.tools) == (second.request.system, second.request.tools)
     assert second.request.messages[:1] == first.request.messages
 
@@ -113,7 +113,7 @@ async def test_small_models_prefix_is_stable_across_turns() -> None:
     made = prompts(m=SMALL)
     same, before = 0, ("", "")
     for count in range(10, 30):
-        view = View(LONG[: 2 * count], None, 2 * count)
+        view = TranscriptView(LONG[: 2 * count], None, 2 * count)
         request = (await build(made, "m", view=view)).request
         now = (request.system, request.messages[0].text)
         same += now == before
@@ -170,18 +170,18 @@ async def test_small_models_full_prompt_is_no_reason_for_a_summary(tmp_path: Pat
             clock=ManualClock(),
             context_room=ContextRoom(profiles),
         )
-        view = View((), None, 30)
+        view = TranscriptView((), None, 30)
         assert compactor.needed(view, 3_001, "small") is None
         assert compactor.needed(view, 3_001, "narrow") == "tokens"
         assert compactor.needed(view, 3_001, "big") is None
-        assert compactor.needed(View((), None, 41), 0, "small") == "messages"
+        assert compactor.needed(TranscriptView((), None, 41), 0, "small") == "messages"
 
 
 async def test_message_that_does_not_fit_is_reported_with_the_missing_length() -> None:
     made = prompts(AgentSettings(max_tokens=500), tiny=ModelProfile(context_tokens=4_000, small=True))
     whole = "".join(f"line {n} of the report\n" for n in range(2_000))
     asked = turn(inbound(whole))
-    prompt = await made.build(asked, (), View((), None, 0), TOOLS, "tiny", patience=8)
+    prompt = await made.build(asked, (), TranscriptView((), None, 0), TOOLS, "tiny", patience=8)
     shown = prompt.request.messages[0].text
     count = int(shown.partition("[… ")[2].partition(" characters left out")[0])
     assert len(whole) - len(shown) < count <= len(whole)

@@ -2,7 +2,7 @@
 
 from hob.agent.prompt.untrusted_expiry import age
 from hob.agent.settings import AgentSettings
-from hob.core.models import Entry
+from hob.core.models import TranscriptEntry
 from tests.agent.prompting import fetched
 
 SETTINGS = AgentSettings(taint_turns=100, taint_minutes=30)
@@ -12,7 +12,7 @@ ARRIVED = (130, 700, 1_555)
 
 def shown(now: float) -> tuple[bool, ...]:
     """Return which of the three results are shown in full."""
-    entries: list[Entry] = []
+    entries: list[TranscriptEntry] = []
     for place, at in enumerate(ARRIVED):
         entries += fetched(f"t{place}", "look", f"result {place}", "done", n=4 * place + 1, at=at)
     text = " ".join(entry.text for entry in age(entries, now, SETTINGS))

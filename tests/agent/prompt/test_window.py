@@ -6,32 +6,34 @@ from hypothesis import strategies as st
 from hob.agent.prompt.window import load_limit, select, slide
 from hob.agent.settings import AgentSettings
 from hob.core.ids import CallId
-from hob.core.models import Entry
+from hob.core.models import TranscriptEntry
 from hob.core.tools import ToolCall
 from hob.core.trust.labels import OWNER_LABEL
-from hob.core.turns import View
+from hob.core.turns import TranscriptView
 
 SETTINGS = AgentSettings(window=4, compact_above=8)
 
 
-def talk(rounds: list[int]) -> tuple[Entry, ...]:
+def talk(rounds: list[int]) -> tuple[TranscriptEntry, ...]:
     """One turn per number: a question, that many tool rounds, an answer."""
-    entries: list[Entry] = []
+    entries: list[TranscriptEntry] = []
     for turn, count in enumerate(rounds):
-        entries.append(Entry(0, "user", "q", OWNER_LABEL, f"t{turn}", 0.0))
+        entries.append(TranscriptEntry(0, "user", "q", OWNER_LABEL, f"t{turn}", 0.0))
         for n in range(count):
             call = CallId(f"c{n}")
-            entries.append(Entry(0, "assistant", "", OWNER_LABEL, f"t{turn}", 0.0, calls=(ToolCall(call, "x", "{}"),)))
-            entries.append(Entry(0, "tool", "r", OWNER_LABEL, f"t{turn}", 0.0, call=call))
-        entries.append(Entry(0, "assistant", "a", OWNER_LABEL, f"t{turn}", 0.0))
+            entries.append(
+                TranscriptEntry(0, "assistant", "", OWNER_LABEL, f"t{turn}", 0.0, calls=(ToolCall(call, "x", "{}"),))
+            )
+            entries.append(TranscriptEntry(0, "tool", "r", OWNER_LABEL, f"t{turn}", 0.0, call=call))
+        entries.append(TranscriptEntry(0, "assistant", "a", OWNER_LABEL, f"t{turn}", 0.0))
     return tuple(entries)
 
 
-def loaded(entries: tuple[Entry, ...], settings: AgentSettings = SETTINGS) -> View:
-    return View(entries[-load_limit(settings) :], None, len(entries))
+def loaded(entries: tuple[TranscriptEntry, ...], settings: AgentSettings = SETTINGS) -> TranscriptView:
+    return TranscriptView(entries[-load_limit(settings) :], None, len(entries))
 
 
-def is_paired(entries: tuple[Entry, ...]) -> bool:
+def is_paired(entries: tuple[TranscriptEntry, ...]) -> bool:
     return not entries or entries[0].role != "tool"
 
 
@@ -71,7 +73,7 @@ def test_window_is_stable_between_slides() -> None:
 
 def test_window_does_not_depend_on_how_many_entries_were_loaded() -> None:
     entries = talk([2, 0, 3, 1] * 20)
-    everything = View(entries, None, len(entries))
+    everything = TranscriptView(entries, None, len(entries))
     assert select(loaded(entries), SETTINGS) == select(everything, SETTINGS)
 
 

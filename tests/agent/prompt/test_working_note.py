@@ -10,7 +10,7 @@ from hob.agent.settings import AgentSettings
 from hob.core.ids import SessionKey
 from hob.core.memory import WorkingNote
 from hob.core.trust.labels import Label, Origin, SenderClass, Trust
-from hob.core.turns import View
+from hob.core.turns import TranscriptView
 from hob.testing.clock import ManualClock
 from tests.agent.prompting import MEMBER, MODEL, START, Files, inbound, said, texts, turn
 
@@ -33,7 +33,7 @@ class Notes:
 async def built(note: WorkingNote, *, member: bool = False, session: str = "local:main") -> Prompt:
     prompts = PromptBuilder(AgentSettings(), ManualClock(), Files(), salt=b"salt", notes=Notes(note))
     asked = inbound("hi", label=MEMBER, cls=SenderClass.MEMBER) if member else inbound("hi")
-    view = View(said("t1", "a", "b"), None, 2)
+    view = TranscriptView(said("t1", "a", "b"), None, 2)
     return await prompts.build(turn(asked, session=session), (), view, (), "m", patience=8)
 
 

@@ -23,7 +23,7 @@ from hob.core.events.notices import Progress, Retracted, Settled
 from hob.core.events.timeline import EventKind
 from hob.core.ids import CallId
 from hob.core.messages import OutboundKind
-from hob.core.models import ModelReply, ModelRequest, Price, Stop, Usage
+from hob.core.models import ModelReply, ModelRequest, Price, StopReason, Usage
 from hob.core.states import TurnState
 from hob.core.steps import Cancelled, ModelAsked, ModelFailed, ModelReplied, Said, Shortened, Step, Stopped, Waited
 from hob.core.tools import ToolCall
@@ -205,7 +205,7 @@ async def test_rate_limit_failure_says_when_to_retry(bench: TurnBench) -> None:
     [
         (ModelReply(""), "empty_answer"),
         (ModelReply(" \n "), "empty_answer"),
-        (ModelReply("I must not", stop=Stop.FILTER), "filtered"),
+        (ModelReply("I must not", stop=StopReason.FILTER), "filtered"),
         (Cut("Half an ans", ModelError(ModelFault.CUT)), "cut_stream"),
     ],
 )
@@ -235,7 +235,7 @@ async def test_shortened_message_is_reported_beside_the_answer(bench: TurnBench)
 
 async def test_answer_cut_at_the_length_limit_says_so(bench: TurnBench) -> None:
     turn = await make_turn(bench.store, message("hi"))
-    await Driver(bench.parts(ModelReply("A long sto", stop=Stop.LENGTH))).run(turn, bench.control)
+    await Driver(bench.parts(ModelReply("A long sto", stop=StopReason.LENGTH))).run(turn, bench.control)
     assert (await bench.reply(turn)).startswith("A long sto\n\n[The answer was cut off here")
 
 

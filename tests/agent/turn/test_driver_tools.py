@@ -16,11 +16,11 @@ from hob.agent.turn.dependencies import TurnDependencies
 from hob.agent.turn.driver import Driver
 from hob.agent.turn.hooks import Hooks
 from hob.core.content.files import BootstrapFile
-from hob.core.errors import AnswerNeeded, StoreFull, ToolFailed, WrongCall
+from hob.core.errors import InvalidCall, StoreFull, ToolFailed, UserInputNeeded
 from hob.core.events.hooks import AfterTool, BeforeTool, Decision, Deny, HookEvent, Proceed, Replace
 from hob.core.events.timeline import TimelineEvent
 from hob.core.ids import ApprovalId, CallId, SessionKey, TurnId
-from hob.core.models import ModelReply, ModelRequest, Price, Stop, ToolMessage, UserMessage
+from hob.core.models import ModelReply, ModelRequest, Price, StopReason, ToolMessage, UserMessage
 from hob.core.ports.guard import Allow, Ask, Verdict
 from hob.core.ports.guard import Deny as Refuse
 from hob.core.states import TurnState
@@ -184,7 +184,7 @@ async def test_call_left_open_by_a_crash(bench: TurnBench, restart: Restart, mad
     call = ToolCall(CallId("c1"), "pay", "{}")
     before: list[Step] = [
         ModelAsked("m", "h", 1),
-        ModelReplied("", (call,), Stop.TOOLS),
+        ModelReplied("", (call,), StopReason.TOOLS),
         ToolIntended(call, restart, "test"),
     ]
     await bench.store.journal.append(turn.id, before)
@@ -204,7 +204,9 @@ async def test_crashed_batch_leaves_only_open_calls_unknown(bench: TurnBench) ->
             await gone.wait()
         return "paid"
 
-    parts = bench.parts((tool("pay", pay, parallel=True),), ModelReply("", (first, second), stop=Stop.TOOLS), "So.")
+    parts = bench.parts(
+        (tool("pay", pay, parallel=True),), ModelReply("", (first, second), stop=StopReason.TOOLS), "So."
+    )
     async with asyncio.TaskGroup() as group:
         task = group.create_task(Driver(parts).run(turn, bench.control))
         while not await bench.received(turn):  # noqa: ASYNC110 - a commit is nobody's event
@@ -253,7 +255,7 @@ async def test_text_of_a_failed_tool_taints_the_next_request(bench: TurnBench) -
 
 async def test_hobs_message_about_a_wrong_call_does_not_taint(bench: TurnBench) -> None:
     async def look(_: Mapping[str, Any]) -> str:
-        raise WrongCall("look needs a name")
+        raise InvalidCall("look needs a name")
 
     turn = await bench.turn()
     await Driver(bench.parts((tool("look", look),), calls(("look", "{}")), "Hm.")).run(turn, bench.control)
@@ -350,7 +352,7 @@ async def test_wrong_arguments_are_answered_with_what_is_wrong(bench: TurnBench)
 
 
 async def test_call_in_a_truncated_answer_is_never_repaired(bench: TurnBench) -> None:
-    cut = ModelReply("", (ToolCall(CallId("c1"), "greet", '{"name":"Ad'),), stop=Stop.LENGTH)
+    cut = ModelReply("", (ToolCall(CallId("c1"), "greet", '{"name":"Ad'),), stop=StopReason.LENGTH)
     turn = await bench.turn()
     await Driver(bench.parts((tool("greet", noon, schema=NAMED),), cut, "Hm.")).run(turn, bench.control)
     assert bench.tools.calls == []
@@ -358,7 +360,7 @@ async def test_call_in_a_truncated_answer_is_never_repaired(bench: TurnBench) ->
 
 
 async def test_calls_with_the_same_id_each_get_their_result(bench: TurnBench) -> None:
-    twins = ModelReply("", tuple(ToolCall(CallId("x"), "clock", "{}") for _ in range(2)), stop=Stop.TOOLS)
+    twins = ModelReply("", tuple(ToolCall(CallId("x"), "clock", "{}") for _ in range(2)), stop=StopReason.TOOLS)
     turn = await bench.turn()
     await Driver(bench.parts((tool("clock", noon),), twins, "Noon.")).run(turn, bench.control)
     assert [step.result.call for step in await bench.received(turn)] == ["x", "x_1"]
@@ -488,7 +490,7 @@ async def test_call_that_asks_is_repeated_with_the_answer_and_judged_once(bench:
     async def asks_once(arguments: Mapping[str, Any]) -> str:
         asked.append(arguments)
         if len(asked) == 1:
-            raise AnswerNeeded("Sure?", again=True)
+            raise UserInputNeeded("Sure?", again=True)
         return "deleted"
 
     parts = bench.parts((tool("delete", asks_once),), calls(("delete", '{"name": "tea"}')), "Gone.")
@@ -507,7 +509,7 @@ async def test_call_that_asks_is_repeated_with_the_answer_and_judged_once(bench:
 
 
 async def asking(_: Mapping[str, Any]) -> str:
-    raise AnswerNeeded("Which colour?")
+    raise UserInputNeeded("Which colour?")
 
 
 class On:

@@ -14,7 +14,7 @@ import pytest
 from hob.agent.turn.loops import LoopRules
 from hob.agent.turn.turn import AskModel, Command, FoldedTurn, Park, RunTools, Say, TurnRules, WriteSteps, decide, fold
 from hob.core.ids import TurnId
-from hob.core.steps import VERSION, Step, dump_step, kind_of, load_step
+from hob.core.steps import VERSION, Step, dump_step, load_step, step_kind
 
 JOURNALS = Path(__file__).parents[2] / "core" / "journals"
 FILES = sorted(JOURNALS.glob("*/*.jsonl"))
@@ -33,7 +33,7 @@ def trace(command: Command) -> str:
         case RunTools(items):
             return " ".join(["run", *(item.call.id for item in items)])
         case WriteSteps(steps):
-            return " ".join(["write", *map(kind_of, steps)])
+            return " ".join(["write", *map(step_kind, steps)])
         case Park(on):
             return f"park {on.value}"
         case Say(_, kind, state, reason):
@@ -45,7 +45,12 @@ def record(file: Path, steps: Iterable[Step]) -> None:
     state, lines = begin(file), []
     for step in steps:
         state = fold(state, step)
-        line = {"kind": kind_of(step), "version": VERSION, "step": dump_step(step), "then": trace(decide(state, RULES))}
+        line = {
+            "kind": step_kind(step),
+            "version": VERSION,
+            "step": dump_step(step),
+            "then": trace(decide(state, RULES)),
+        }
         lines.append(json.dumps(line, ensure_ascii=False))
     file.write_text("\n".join(lines) + "\n", "utf-8")
 

@@ -22,7 +22,7 @@ from hob.agent.turn.turn import (
 from hob.core.errors import ModelFault
 from hob.core.ids import ApprovalId, CallId, InboundId, SessionKey, SpanId, TraceId, TurnId
 from hob.core.messages import OutboundKind
-from hob.core.models import Stop
+from hob.core.models import StopReason
 from hob.core.states import TurnState
 from hob.core.steps import (
     ApprovalAnswered,
@@ -58,8 +58,8 @@ LOOK_TOO = ToolCall(CallId("b"), "look", '{"n":2}')
 PAY = ToolCall(CallId("p"), "pay", "{}")
 
 
-def replied(*calls: ToolCall, text: str = "", stop: Stop = Stop.TOOLS) -> ModelReplied:
-    return ModelReplied(text, calls, stop if calls else Stop.END)
+def replied(*calls: ToolCall, text: str = "", stop: StopReason = StopReason.TOOLS) -> ModelReplied:
+    return ModelReplied(text, calls, stop if calls else StopReason.END)
 
 
 def intended(call: ToolCall, restart: Restart = Restart.NEVER) -> ToolIntended:

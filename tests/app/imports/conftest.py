@@ -12,7 +12,7 @@ import pytest
 from hob.cli.table import run
 from hob.core.clock import SystemClock
 from hob.core.ids import SessionKey
-from hob.core.models import Entry
+from hob.core.models import TranscriptEntry
 from hob.store.settings import StoreSettings
 from hob.store.store import open_store
 
@@ -43,10 +43,10 @@ class User:
         """`hob import ... --yes --json`."""
         return self.imports(*arguments, "--yes", status=status)
 
-    def history(self, session: str) -> Sequence[Entry]:
+    def history(self, session: str) -> Sequence[TranscriptEntry]:
         """What the store has of a session."""
 
-        async def read() -> Sequence[Entry]:
+        async def read() -> Sequence[TranscriptEntry]:
             async with open_store(self.state, StoreSettings(), SystemClock()) as store:
                 return await store.transcript.history(SessionKey(session))
 

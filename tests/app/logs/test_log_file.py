@@ -12,7 +12,7 @@ from hob.app.logs.log_file import LogFile, full_files, log_file, logged_end
 from hob.app.logs.log_lines import read_line
 from hob.app.maintenance.settings import LogSettings
 from hob.core.errors import NotFound, StoreFull
-from hob.core.events.tracing import TRACE, own
+from hob.core.events.tracing import TRACE, content_free
 
 log = logging.getLogger("tests.log_file")
 
@@ -44,7 +44,7 @@ def test_event_is_one_line_that_is_read_back_whole(folder: Path, form: str) -> N
         try:
             raise ValueError("a\nb\x1b[2J\u2028c")
         except ValueError:
-            log.exception("what %s\rbroke", "it", extra=own("tr-1"))
+            log.exception("what %s\rbroke", "it", extra=content_free("tr-1"))
     (written,) = lines(folder)
     assert "\x1b" not in written
     assert "\u2028" not in written

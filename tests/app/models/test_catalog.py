@@ -12,7 +12,7 @@ from hob.core.errors import ModelError, ModelFault, NotFound
 from hob.core.settings import Secret
 from hob.core.trust.labels import SenderClass
 from hob.providers.catalog.prices import open_prices
-from hob.providers.routing.choice import Choice
+from hob.providers.routing.choice import ModelChoice
 from hob.providers.settings import ModelSettings, PriceSetting
 from hob.store.settings import StoreSettings
 from hob.store.store import open_store
@@ -25,7 +25,7 @@ ENVIRON = {"OPENAI_API_KEY": "x"}
 
 
 def model_catalog(settings: ModelSettings = SETTINGS, **environ: str) -> ModelCatalog:
-    choice = Choice(settings, ENVIRON | environ, which=lambda _: None, is_reachable=lambda _: False)
+    choice = ModelChoice(settings, ENVIRON | environ, which=lambda _: None, is_reachable=lambda _: False)
     unused: Budget = None  # type: ignore[assignment]  # names cost nothing
     return ModelCatalog(settings, choice, unused, SystemClock())
 
@@ -58,7 +58,7 @@ async def test_vectors_keep_the_limits_and_stand_in_the_ledger(tmp_path: Path) -
     clock = SystemClock()
     async with ModelServer() as server, open_store(tmp_path, StoreSettings(), clock) as store:
         settings = ModelSettings(base_url=server.url, api_key=Secret.of("x"), name="fake-1", embedding="fake-embed")
-        choice = Choice(settings, {}, which=lambda _: None, is_reachable=lambda _: False)
+        choice = ModelChoice(settings, {}, which=lambda _: None, is_reachable=lambda _: False)
         prices, _ = open_prices({"fake-embed": PriceSetting(input=1000.0, output=0.0)}, choice, tmp_path, clock)
         free = Budget(SpendingSettings(), store.ledger, prices, clock)
         here = ModelCatalog(settings, choice, free, clock)

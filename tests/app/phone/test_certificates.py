@@ -15,7 +15,7 @@ from hob.app.phone.given_certificate import matching_name
 from hob.app.phone.own_authority import OwnAuthority
 from hob.app.phone.places import find_place
 from hob.app.phone.tailnet import fetch_certificate, find_tailnet
-from hob.core.errors import NotConfigured, Unready
+from hob.core.errors import NotConfigured, NotReady
 
 HERE = ip_address("192.168.7.20")
 ENVIRON = {"PATH": os.environ["PATH"]}
@@ -112,9 +112,9 @@ def test_tailnet_provides_name_address_and_certificate(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "kind", "told"),
     [
-        ({"BackendState": "Stopped"}, Unready, "tailscale up"),
+        ({"BackendState": "Stopped"}, NotReady, "tailscale up"),
         ({"CertDomains": None}, NotConfigured, "MagicDNS and HTTPS"),
-        ({"Self": None}, Unready, "cannot be read"),
+        ({"Self": None}, NotReady, "cannot be read"),
     ],
 )
 def test_unready_tailnet_reports_what_to_do(

@@ -20,8 +20,8 @@ from hob.app.subagents.runs import SelfChannel
 from hob.bus.notices import Hub
 from hob.config.loading import load_config
 from hob.core.ids import CallId, InboundId, OutboxId, SessionKey, TurnId, new_trace_id
-from hob.core.messages import OWN_CHANNEL, Address, Button, Inbound, Outbound, OutboundKind, Sender
-from hob.core.models import AssistantMessage, ModelReply, ModelRequest, Stop, ToolMessage, Usage, UserMessage
+from hob.core.messages import INTERNAL_CHANNEL, Address, Button, Inbound, Outbound, OutboundKind, Sender
+from hob.core.models import AssistantMessage, ModelReply, ModelRequest, StopReason, ToolMessage, Usage, UserMessage
 from hob.core.steps import ModelReplied
 from hob.core.tools import ToolCall
 from hob.core.trust.labels import HOB_LABEL, Trust
@@ -65,7 +65,7 @@ def asks(request: ModelRequest, *named: tuple[str, str]) -> ModelReply:
     """Calls whose ids are used once, as wires see to."""
     place = len(request.messages)
     made = tuple(ToolCall(CallId(f"c{place}_{n}"), name, arguments) for n, (name, arguments) in enumerate(named))
-    return ModelReply("", made, stop=Stop.TOOLS, usage=Usage(10, 5))
+    return ModelReply("", made, stop=StopReason.TOOLS, usage=Usage(10, 5))
 
 
 def opening(request: ModelRequest) -> str:
@@ -415,8 +415,8 @@ async def test_reused_call_id_starts_two_sub_agents(tmp_path: Path) -> None:
         one, two = (ToolCall(CallId("call_0"), *spawn(f"look for {name}")) for name in "AB")
         script = [
             asks(request, OPEN),
-            ModelReply("", (one,), stop=Stop.TOOLS),
-            ModelReply("", (two,), stop=Stop.TOOLS),
+            ModelReply("", (one,), stop=StopReason.TOOLS),
+            ModelReply("", (two,), stop=StopReason.TOOLS),
             asks(request, ("sessions_yield", "{}")),
         ]
         done = len([each for each in request.messages if isinstance(each, AssistantMessage)])
@@ -467,15 +467,15 @@ async def test_sub_agent_approvals_are_asked_in_the_parents_chat(tmp_path: Path)
     async with memory_store() as store:
         person, run = Address("telegram", "7"), InboundId("m_run")
         row = SubagentRow(run, SPAWN, TurnId("t"), ROOT, ROOT, SessionKey("s"), 1, "", "", person)
-        own = Address(OWN_CHANNEL, run)
+        own = Address(INTERNAL_CHANNEL, run)
         task = Inbound(run, "run:m_run", own, Sender("hob", "Hob"), "count", HOB_LABEL, new_trace_id())
         await store.subagents.add(row, task, 1)
         buttons = (Button("ok", "approve:a"),)
         asked = Outbound(OutboxId("q"), own, "May I?", OutboundKind.NOTICE, None, new_trace_id(), buttons=buttons)
         await store.outbox.enqueue([replace(asked, id=OutboxId("r"), buttons=()), asked])
-        kept = await store.outbox.next(OWN_CHANNEL, "", math.inf)
+        kept = await store.outbox.next(INTERNAL_CHANNEL, "", math.inf)
         assert [each.outbound.id for each in kept] == ["q"], "a reply is found with its turn"
-        await SelfChannel(OWN_CHANNEL, store, Hub(), lambda _: None).send(asked)
+        await SelfChannel(INTERNAL_CHANNEL, store, Hub(), lambda _: None).send(asked)
         forwarded = await store.outbox.find(OutboxId("q.fwd"))
         assert forwarded is not None
         assert forwarded.outbound.to == person

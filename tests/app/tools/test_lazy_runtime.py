@@ -49,7 +49,7 @@ async def tool_runtime(tmp_path: Path) -> AsyncIterator[LazyToolRuntime]:
 
 def test_runtime_implements_every_declared_tool(tool_runtime: LazyToolRuntime) -> None:
     declared = {spec.name: spec for spec in tool_runtime.specs()}
-    assert tool_runtime.made.found is None
+    assert tool_runtime.made.loaded is None
     assert declared == {spec.name: spec for spec in tool_runtime.made().toolset.specs()}
 
 
@@ -92,7 +92,7 @@ async def test_opening_a_group_does_not_load_the_runtime(tool_runtime: LazyToolR
     groups = grouped(BUILTIN_GROUPS, [tool_runtime])
     assert "list_dir" in await text_of(groups, LOAD, names=["files"])
     assert "list_dir" in {spec.name for spec in groups.of(SessionKey("here")).specs()}
-    assert tool_runtime.made.found is None
+    assert tool_runtime.made.loaded is None
 
 
 def test_browser_saves_a_file_in_a_new_home(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from hob.core.ids import CallId, SessionKey, TurnId
 from hob.core.steps import ModelAsked, Step, ToolIntended, ToolReceived
 from hob.core.tools import Effect, Restart, ToolCall, ToolResult, ToolSpec
 from hob.core.trust.labels import Label, Origin, Trust
-from hob.core.turns import Session, View
+from hob.core.turns import Session, TranscriptView
 from hob.guard.policy.call_analysis import ArgumentReader
 from hob.guard.policy.commands import command_reader
 from hob.guard.policy.places import Places
@@ -33,8 +33,8 @@ class Rows:
     async def get(self, key: SessionKey) -> Session:
         return Session(key)
 
-    async def load_view(self, session: SessionKey, at_most: int) -> View:
-        return View()
+    async def load_view(self, session: SessionKey, at_most: int) -> TranscriptView:
+        return TranscriptView()
 
 
 def made(number: int) -> tuple[Step, ...]:

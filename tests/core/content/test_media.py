@@ -5,7 +5,7 @@ import zipfile
 
 import pytest
 
-from hob.core.content.media_types import UNKNOWN, fits, media_type_of
+from hob.core.content.media_types import UNKNOWN, detect_media_type, matches_media_type
 
 
 def archive(*names: str, first: str = "") -> bytes:
@@ -50,13 +50,13 @@ def archive(*names: str, first: str = "") -> bytes:
     ],
 )
 def test_kind_is_told_by_the_bytes(head: bytes, kind: str) -> None:
-    assert media_type_of(head) == kind
+    assert detect_media_type(head) == kind
 
 
 def test_text_cut_within_a_letter_is_a_text_still() -> None:
-    assert media_type_of(("x" * 4095 + "ü").encode()[:4096]) == "text/plain"
+    assert detect_media_type(("x" * 4095 + "ü").encode()[:4096]) == "text/plain"
 
 
 @pytest.mark.parametrize(("kind", "taken"), [("image/png", True), ("IMAGE/PNG; x=y", True), ("text/x-script", False)])
 def test_kind_fits_a_pattern_without_its_parameters(kind: str, taken: bool) -> None:
-    assert fits(kind, ("image/*", "text/plain")) is taken
+    assert matches_media_type(kind, ("image/*", "text/plain")) is taken

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from hob.core.content.capabilities import PLAIN, Capabilities
-from hob.core.content.plain_form import chosen, options_of, plain_form
+from hob.core.content.capabilities import TEXT_ONLY, Capabilities
+from hob.core.content.fallbacks import apply_fallbacks, parse_options, resolve_choice
 from hob.core.errors import SendFailed
 from hob.core.ids import OutboxId, new_trace_id
 from hob.core.messages import Address, Attachment, Button, Outbound, OutboundAction, OutboundKind
@@ -29,27 +29,27 @@ EVERYTHING = Capabilities(replies=True, edits=True, deletes=True, reactions=True
     ],
 )
 def test_channel_of_texts_alone_is_given_a_text(message: Outbound, said: str) -> None:
-    plain = plain_form(message, PLAIN)
+    plain = apply_fallbacks(message, TEXT_ONLY)
     assert plain == replace(PLAIN_TEXT, text=said, spelled=message.spelled)
 
 
 def test_channel_that_can_everything_is_given_the_message_as_it_is() -> None:
     rich = replace(RICH, attachments=(Attachment("text/plain", "a.txt"),), poll=("a", "b"))
-    assert plain_form(rich, EVERYTHING) is rich
+    assert apply_fallbacks(rich, EVERYTHING) is rich
     for action in OutboundAction:
-        assert plain_form(replace(RICH, action=action), EVERYTHING).action is action
+        assert apply_fallbacks(replace(RICH, action=action), EVERYTHING).action is action
 
 
 def test_buttons_or_files_that_do_not_fit_become_lines() -> None:
     files = (Attachment("text/plain", "a.txt"), Attachment("text/plain", "b.txt"))
-    plain = plain_form(replace(RICH, attachments=files), replace(EVERYTHING, buttons=1, files=1))
+    plain = apply_fallbacks(replace(RICH, attachments=files), replace(EVERYTHING, buttons=1, files=1))
     assert plain.text == "Which?\n[b.txt]\n1. Tea\n2. Coffee"
     assert (plain.buttons, plain.attachments) == ((), files[:1])
 
 
 def test_message_that_cannot_be_taken_back_fails_for_good() -> None:
     with pytest.raises(SendFailed, match="cannot be deleted on sms") as failed:
-        plain_form(replace(PLAIN_TEXT, action=OutboundAction.DELETE), PLAIN)
+        apply_fallbacks(replace(PLAIN_TEXT, action=OutboundAction.DELETE), TEXT_ONLY)
     assert failed.value.permanent
 
 
@@ -65,17 +65,17 @@ def test_message_that_cannot_be_taken_back_fails_for_good() -> None:
     ],
 )
 def test_options_are_the_numbered_lines_at_the_end(question: str, options: tuple[str, ...]) -> None:
-    assert options_of(question) == options
+    assert parse_options(question) == options
 
 
 @pytest.mark.parametrize(("answer", "meant"), [("2", "Coffee"), (" 1. ", "Tea"), ("tea please", "tea please")])
 def test_number_means_its_option_and_words_mean_themselves(answer: str, meant: str) -> None:
-    assert chosen("Which?\n1. Tea\n2. Coffee", answer) == meant
+    assert resolve_choice("Which?\n1. Tea\n2. Coffee", answer) == meant
 
 
 @pytest.mark.parametrize("answer", ["3", "0", "7."])
 def test_number_that_no_option_has_is_told_as_such(answer: str) -> None:
-    assert chosen("Which?\n1. Tea\n2. Coffee", answer) == (
+    assert resolve_choice("Which?\n1. Tea\n2. Coffee", answer) == (
         f"{answer} (the user's own words, and no option: these have the numbers 1 to 2)"
     )
-    assert chosen("How many?", answer) == answer
+    assert resolve_choice("How many?", answer) == answer

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hob.core.translation.fact_words import OTHERS_FACTS, OWN_FACTS, told_of, told_to_owner
+from hob.core.translation.fact_words import OTHERS_FACTS, OWNER_FACTS, render_fact, render_fact_for_owner
 from hob.core.translation.language import translated
 
 
@@ -22,17 +22,17 @@ from hob.core.translation.language import translated
     ],
 )
 def test_fact_is_a_sentence(subject: str, predicate: str, object_: str, of: str, to: str) -> None:
-    assert told_of(subject, predicate, object_) == of
-    assert told_to_owner(subject, predicate, object_) == to
+    assert render_fact(subject, predicate, object_) == of
+    assert render_fact_for_owner(subject, predicate, object_) == to
 
 
 def test_known_fact_is_told_in_german_and_its_object_as_it_was_said() -> None:
-    assert translated(told_to_owner("owner", "lives_in", "done"), "de") == "du wohnst in done"
-    assert translated(told_to_owner("Anna", "lives_in", "Rome"), "de") == "Anna wohnt in Rome"
-    assert translated(told_to_owner("owner", "plays_with", "Lego"), "de") == "you play with Lego"
+    assert translated(render_fact_for_owner("owner", "lives_in", "done"), "de") == "du wohnst in done"
+    assert translated(render_fact_for_owner("Anna", "lives_in", "Rome"), "de") == "Anna wohnt in Rome"
+    assert translated(render_fact_for_owner("owner", "plays_with", "Lego"), "de") == "you play with Lego"
 
 
 def test_sentences_of_the_table_are_those_that_the_rules_make() -> None:
-    made = {name: told_of("Bo", name, "X") for name in OTHERS_FACTS}
+    made = {name: render_fact("Bo", name, "X") for name in OTHERS_FACTS}
     assert made == {name: message.format(subject="Bo", object="X") for name, message in OTHERS_FACTS.items()}
-    assert OTHERS_FACTS.keys() < OWN_FACTS.keys()
+    assert OTHERS_FACTS.keys() < OWNER_FACTS.keys()

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from hob.core.money import dollars, price
-from hob.core.translation.language import say, texts_in, translatable, translated, verbatim, with_texts
+from hob.core.translation.language import collect_texts, restore_texts, say, translatable, translated, verbatim
 
 
 @pytest.mark.parametrize(("micro", "english", "german"), [(0, "$0.00", "0,00 $"), (1_234, "$0.001234", "0,001234 $")])
@@ -23,8 +23,8 @@ def test_figures_in_a_translation_have_its_separators() -> None:
 
 def test_texts_of_a_json_value_can_be_translated_after_its_way_to_another_process() -> None:
     seen = {"a": [{"problem": translatable("{title} gave no answer", title="{x}")}], "b": "plain", "n": 1}
-    sent = json.loads(json.dumps({"seen": seen, "texts": texts_in(seen)}))
-    back = with_texts(sent["seen"], sent["texts"])
+    sent = json.loads(json.dumps({"seen": seen, "texts": collect_texts(seen)}))
+    back = restore_texts(sent["seen"], sent["texts"])
     assert back == seen
     assert translated(back["a"][0]["problem"], "de") == "{x} gab keine Antwort"
 
@@ -32,5 +32,5 @@ def test_texts_of_a_json_value_can_be_translated_after_its_way_to_another_proces
 def test_word_to_be_typed_is_the_same_in_every_language_and_process() -> None:
     assert say("de", "must be {choices}{instead}", choices="off", instead="") == "muss aus sein"
     seen = {"why": translatable("must be {choices}{instead}", choices=verbatim("off"), instead="")}
-    back = with_texts(json.loads(json.dumps(seen)), texts_in(seen))
+    back = restore_texts(json.loads(json.dumps(seen)), collect_texts(seen))
     assert translated(back["why"], "de") == "muss off sein"

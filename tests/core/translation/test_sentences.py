@@ -5,9 +5,9 @@ import string
 import pytest
 
 from hob.core.errors import BusyScope, ModelFault
-from hob.core.translation.language import LANGUAGES, language_of, translatable, translated
+from hob.core.translation.language import LANGUAGES, detect_language, translatable, translated
 from hob.core.translation.language import say as say_text
-from hob.core.translation.sentences import ENGLISH, OF_BUSY, OF_FAULT, Sentence, say, span
+from hob.core.translation.sentences import BUSY_SENTENCES, ENGLISH, FAULT_SENTENCES, Sentence, format_duration, say
 
 
 def placeholders(text: str) -> set[str]:
@@ -15,13 +15,13 @@ def placeholders(text: str) -> set[str]:
 
 
 def test_every_fault_of_a_model_has_its_own_sentence() -> None:
-    assert set(OF_FAULT) == set(ModelFault)
-    assert len(set(OF_FAULT.values())) == len(ModelFault)
+    assert set(FAULT_SENTENCES) == set(ModelFault)
+    assert len(set(FAULT_SENTENCES.values())) == len(ModelFault)
 
 
 @pytest.mark.parametrize("fault", ModelFault)
 def test_every_sentence_about_a_model_tells_what_was_the_matter(fault: ModelFault) -> None:
-    assert "detail" in placeholders(ENGLISH[OF_FAULT[fault]])
+    assert "detail" in placeholders(ENGLISH[FAULT_SENTENCES[fault]])
 
 
 @pytest.mark.parametrize(
@@ -37,12 +37,12 @@ def test_every_sentence_about_a_model_tells_what_was_the_matter(fault: ModelFaul
     ],
 )
 def test_times_are_told_as_people_tell_them(seconds: float, english: str, german: str) -> None:
-    assert (span(seconds), span(seconds, "de")) == (english, german)
+    assert (format_duration(seconds), format_duration(seconds, "de")) == (english, german)
 
 
 def test_every_way_of_being_busy_has_a_sentence_that_says_when_to_try_again() -> None:
-    assert set(OF_BUSY) == set(BusyScope)
-    assert all("wait" in placeholders(ENGLISH[sentence]) for sentence in OF_BUSY.values())
+    assert set(BUSY_SENTENCES) == set(BusyScope)
+    assert all("wait" in placeholders(ENGLISH[sentence]) for sentence in BUSY_SENTENCES.values())
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -88,4 +88,4 @@ def test_text_is_translated_with_the_texts_in_it() -> None:
     ],
 )
 def test_terminal_is_spoken_to_in_the_language_of_its_locale(environ: dict[str, str], language: str) -> None:
-    assert language_of(environ) == language
+    assert detect_language(environ) == language

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hob.core.trust.pasted import LONGEST, holds_pasted, is_long, split_pasted
+from hob.core.trust.pasted import MAX_TYPED_CHARACTERS, has_pasted_text, is_long, split_pasted
 
 LOG = "2026-11-22 09:14:01,120 ERROR db: lost\n    at Pool.take (pool.js:14)\n    at main"
 TRACE = 'Traceback (most recent call last):\n  File "a.py", line 1, in <module>\nValueError: no'
@@ -29,7 +29,7 @@ TRACE = 'Traceback (most recent call last):\n  File "a.py", line 1, in <module>\
 )
 def test_pasted_part_is_told_from_the_words_around_it(pasted: str) -> None:
     assert split_pasted(f"What is this?\n{pasted}") == (("What is this?", False), (pasted, True))
-    assert holds_pasted(pasted)
+    assert has_pasted_text(pasted)
 
 
 def test_words_between_and_behind_pasted_parts_keep_their_place() -> None:
@@ -52,13 +52,13 @@ def test_words_between_and_behind_pasted_parts_keep_their_place() -> None:
 )
 def test_typed_text_stays_its_senders(text: str) -> None:
     assert split_pasted(text) == ((text, False),)
-    assert not holds_pasted(text)
+    assert not has_pasted_text(text)
 
 
 def test_message_that_is_too_long_to_be_typed_counts_as_pasted() -> None:
-    assert holds_pasted("x" * (LONGEST + 1))
-    assert is_long("x" * (LONGEST + 1))
-    assert not is_long("why?\n```\n" + "x" * LONGEST + "\n```")
+    assert has_pasted_text("x" * (MAX_TYPED_CHARACTERS + 1))
+    assert is_long("x" * (MAX_TYPED_CHARACTERS + 1))
+    assert not is_long("why?\n```\n" + "x" * MAX_TYPED_CHARACTERS + "\n```")
 
 
 PIECES = ["a", "\n", "```", "~~~", ">", "<p>", "</p>", " ", "ERROR:", "\nFile", "-- forwarded"]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hob.core.trust.people import SenderAddress, normal_id
+from hob.core.trust.people import SenderAddress, normalize_id
 
 CHANNELS = ("telegram", "signal", "whatsapp", "slack", "email", "sms", "matrix", "msteams")
 
@@ -41,11 +41,11 @@ def test_different_addresses_stay_different(channel: str, one: str, other: str) 
 
 @given(st.sampled_from(CHANNELS), st.text(max_size=40))
 def test_normal_spelling_is_its_own_but_for_what_was_written_twice(channel: str, id: str) -> None:
-    once = normal_id(channel, id)
+    once = normalize_id(channel, id)
     if not any(
         once.casefold().startswith(prefix) for prefix in ("slack:", "user:", "msteams:", "teams:", "signal:", "uuid:")
     ):
-        assert normal_id(channel, once) == once
+        assert normalize_id(channel, once) == once
 
 
 @given(st.sampled_from(CHANNELS), st.from_regex(r"[a-z0-9]{1,10}", fullmatch=True), st.sampled_from(["", "work"]))

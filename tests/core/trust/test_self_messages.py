@@ -8,14 +8,14 @@ from hob.agent.turn.entries import opening_entries
 from hob.core.ids import InboundId
 from hob.core.messages import Address, Inbound
 from hob.core.trust.labels import OWNER_LABEL, Label, Origin, SenderClass, Trust
-from hob.core.trust.self_messages import self_made
-from hob.core.turns import Turn, View
+from hob.core.trust.self_messages import make_self_message
+from hob.core.turns import TranscriptView, Turn
 from tests.agent.prompting import MEMBER, WEB, builder, inbound, turn
 
 
 def made(trust: Trust, *inbounds: Inbound, joined: tuple[Inbound, ...] = ()) -> Inbound:
     of: Turn = replace(turn(*inbounds), joined=joined)
-    return self_made(of, trust, "do it later", id=InboundId("m2"), key="k2", to=Address("hob", "jobs"))
+    return make_self_message(of, trust, "do it later", id=InboundId("m2"), key="k2", to=Address("hob", "jobs"))
 
 
 @pytest.mark.parametrize(
@@ -49,6 +49,6 @@ def test_text_hob_made_counts_for_the_least_known_of_all_who_took_part() -> None
 async def test_untrusted_one_taints_the_turn_it_opens() -> None:
     asking = turn(made(Trust.UNTRUSTED, inbound("hi")))
     assert [entry.label.trusted for entry in opening_entries(asking, 0.0)] == [False]
-    prompt = await builder().build(asking, (), View(), (), "m", patience=8)
+    prompt = await builder().build(asking, (), TranscriptView(), (), "m", patience=8)
     assert prompt.trust is Trust.UNTRUSTED
     assert "from=model>\ndo it later\n</untrusted-" in prompt.request.messages[0].text

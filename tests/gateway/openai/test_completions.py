@@ -9,7 +9,7 @@ import pytest
 
 from hob.core.clock import SystemClock
 from hob.core.errors import ModelError, ModelFault
-from hob.core.models import ModelReply, Stop, UserMessage
+from hob.core.models import ModelReply, StopReason, UserMessage
 from hob.core.trust.labels import SenderClass
 from hob.gateway.auth.callers import TokenScope
 from hob.gateway.auth.tokens import TokenFile
@@ -187,7 +187,7 @@ async def test_model_failure_is_raised_without_retries(
 
 
 async def test_truncated_answer_reports_its_finish_reason(tmp_path: Path) -> None:
-    async with machine(tmp_path, ModelReply("Half a", stop=Stop.LENGTH)) as hob:
+    async with machine(tmp_path, ModelReply("Half a", stop=StopReason.LENGTH)) as hob:
         assert (await ask(client_of(hob), "hi")).choices[0].finish_reason == "length"
 
 

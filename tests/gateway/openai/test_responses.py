@@ -7,7 +7,7 @@ import openai
 import pytest
 
 from hob.core.errors import ModelError, ModelFault
-from hob.core.models import ModelReply, Stop
+from hob.core.models import ModelReply, StopReason
 from tests.gateway.conftest import Machine, machine
 from tests.gateway.openai.conftest import client_of
 
@@ -58,7 +58,7 @@ async def test_stream_opens_and_closes_in_order(hob: Machine) -> None:
 
 
 async def test_truncated_answer_is_incomplete(tmp_path: Path) -> None:
-    async with machine(tmp_path, ModelReply("Half a", stop=Stop.LENGTH)) as hob:
+    async with machine(tmp_path, ModelReply("Half a", stop=StopReason.LENGTH)) as hob:
         answer = await client_of(hob).responses.create(model="hob", input="hi")
         assert answer.status == "incomplete"
         assert answer.incomplete_details is not None

@@ -11,7 +11,7 @@ import pytest
 from starlette.responses import Response
 
 from hob.app.endpoints import ENDPOINTS
-from hob.core.errors import Busy, BusyScope, HobError, NotConfigured, Stopping, StoreFull
+from hob.core.errors import Busy, BusyScope, HobError, NotConfigured, ShuttingDown, StoreFull
 from hob.gateway.auth.callers import TokenScope
 from hob.gateway.http.asgi import build_api
 from hob.gateway.http.endpoint import JSON, Endpoint, EndpointCall
@@ -62,7 +62,7 @@ ERRORS: dict[str, Exception] = {
     "defect": ZeroDivisionError("a secret of the inside"),
     "internal": HobError("odd"),
     "full": StoreFull(),
-    "stopping": Stopping(),
+    "stopping": ShuttingDown(),
     "total": Busy(BusyScope.TOTAL, 3.0),
     "lane": Busy(BusyScope.LANE, 3.0),
     "settings": NotConfigured(),

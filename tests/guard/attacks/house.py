@@ -19,12 +19,12 @@ from hob.app.contribution import Wraps
 from hob.app.settings.sections import SECTIONS
 from hob.bus.notices import Subscription
 from hob.config.loading import load_config
-from hob.core.client_terms import ClientTerms
 from hob.core.ids import CallId, InboundId, SessionKey, new_inbound_id, new_trace_id
 from hob.core.messages import Address, Attachment, Inbound, Quoted, Sender
 from hob.core.models import ModelEvent, ModelRequest
 from hob.core.ports.guard import Admission, Admitted
 from hob.core.ports.tools import Toolset
+from hob.core.response_options import ResponseOptions
 from hob.core.steps import ModelReplied
 from hob.core.tools import ToolResult
 from hob.core.trust.labels import OWNER_LABEL, Label, Origin, SenderClass, Trust
@@ -183,7 +183,7 @@ class House:
         words: str = "yes",
         once: bool = False,
         reach: str = "",
-        terms: ClientTerms | None = None,
+        terms: ResponseOptions | None = None,
     ) -> None:
         """Send a message and let Hob finish.
 

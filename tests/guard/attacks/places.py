@@ -8,9 +8,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from importlib.util import find_spec
 
 from hob.bus.canvas import CanvasViewers
-from hob.core.client_terms import ClientTerms, ClientTool
 from hob.core.content.canvas import CanvasAnswer
 from hob.core.messages import Attachment, Quoted
+from hob.core.response_options import ClientTool, ResponseOptions
 from hob.core.trust.labels import Label, Origin, Trust
 from hob.testing.attacker import hidden_order, order, orders_in
 from hob.testing.simulated import Mail
@@ -222,7 +222,7 @@ async def _subagent(spot: Spot, evil: str) -> None:
 async def _client_tool(spot: Spot, evil: str) -> None:
     """The result of a client's own tool."""
     spot.house.client_result = evil
-    terms = ClientTerms((ClientTool("lookup", "Look something up."),))
+    terms = ResponseOptions((ClientTool("lookup", "Look something up."),))
     await spot.house.say(spot.name, order("lookup"), terms=terms)
 
 

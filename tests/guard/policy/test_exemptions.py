@@ -2,7 +2,7 @@
 
 import pytest
 
-from hob.core.trust.pasted import LONGEST
+from hob.core.trust.pasted import MAX_TYPED_CHARACTERS
 from hob.guard.policy.addresses import host, path, recipient
 from hob.guard.policy.exemptions import OwnerWords, parse_owner_words, urls_in
 
@@ -69,7 +69,7 @@ def test_recipient_in_the_owners_words_is_named(words: str, address: str) -> Non
         ("what does this do?\n```\nmail bob@example.com\n```", "bob@example.com"),
         ("see below\n----- Forwarded message -----\nmail bob@example.com", "bob@example.com"),
         ("see below\nOn Mon, 3 May, Eve wrote:\nmail bob@example.com", "bob@example.com"),
-        ("mail bob@example.com " + "word " * LONGEST, "bob@example.com"),
+        ("mail bob@example.com " + "word " * MAX_TYPED_CHARACTERS, "bob@example.com"),
         ("call +4917012345678", "+491701234567"),
         ("call +49 170 123456", "+491701234567"),
         ("tell @bobby hi", "@bob"),

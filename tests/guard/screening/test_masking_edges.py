@@ -11,7 +11,7 @@ from hob.core.errors import HobError, ModelError, ModelFault
 from hob.core.messages import Attachment, Inbound, Quoted
 from hob.core.models import AssistantMessage, Continuation, ModelEvent, ModelReply, ModelRequest, TextDelta, UserMessage
 from hob.core.ports.guard import Admitted, Refused
-from hob.core.ports.model import Routes
+from hob.core.ports.model import RoutesRequests
 from hob.core.trust.labels import SenderClass
 from hob.guard.screening.masking.known_secrets import KnownSecrets
 from hob.guard.screening.masking.logs import masked_logs
@@ -76,7 +76,7 @@ async def test_secret_that_a_provider_quotes_in_an_error_is_masked() -> None:
     failing = masked_model(ScriptedModel(Cut("one", ModelError(ModelFault.AUTH, f"no such key: {CANARY}"))), KNOWN)
     with pytest.raises(ModelError, match=r"no such key: .secret removed") as caught:
         [event async for event in failing.stream(REQUEST)]
-    assert (caught.value.fault, isinstance(failing, Routes)) == (ModelFault.AUTH, False)
+    assert (caught.value.fault, isinstance(failing, RoutesRequests)) == (ModelFault.AUTH, False)
 
 
 class Gate:

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from hob.core.content import own_words
+from hob.core.content import user_text
 from hob.core.screening import credentials, numbers, personal
-from hob.core.screening.detectors import find
+from hob.core.screening.detectors import find_sensitive
 from hob.core.screening.kinds import SensitiveKind
 from hob.core.screening.patterns import MAX_STEPS, compile_pattern, compile_words, count_steps
 from hob.guard.screening.model_calls import prompt_guard, sanitizer
 
-MODULES = (sanitizer, credentials, numbers, own_words, personal, prompt_guard)
+MODULES = (sanitizer, credentials, numbers, personal, prompt_guard, user_text)
 
 
 def patterns_in(value: object) -> Iterator[re.Pattern[str]]:
@@ -104,7 +104,7 @@ def steps_of(text: str) -> int:
     before = sys.gettrace()
     sys.settrace(trace)
     try:
-        find(text, frozenset(SensitiveKind))
+        find_sensitive(text, frozenset(SensitiveKind))
     finally:
         sys.settrace(before)
     return count
@@ -113,5 +113,5 @@ def steps_of(text: str) -> int:
 @pytest.mark.parametrize("unit", HOSTILE)
 def test_work_is_linear_in_the_text(unit: str) -> None:
     size = 4_000 // len(unit)
-    find(unit * size, frozenset(SensitiveKind))  # compiles the patterns
+    find_sensitive(unit * size, frozenset(SensitiveKind))  # compiles the patterns
     assert steps_of(unit * size * 2) <= 2.2 * steps_of(unit * size) + 400

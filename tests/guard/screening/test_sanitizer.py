@@ -7,13 +7,13 @@ import pytest
 from hob.core.errors import ModelError, ModelFault
 from hob.core.ids import CallId
 from hob.core.models import (
-    Beat,
     CallStarted,
+    KeepAlive,
     ModelEvent,
     ModelReply,
     ModelRequest,
     ReasoningDelta,
-    Stop,
+    StopReason,
     TextDelta,
     ToolMessage,
     Usage,
@@ -107,7 +107,7 @@ async def test_withheld_answer_is_not_shown_at_all() -> None:
         await listen()
     assert caught.value.fault is ModelFault.FILTERED
     assert caught.value.attempts == 2
-    assert events == [Beat(), Beat(), ModelReply("", usage=Usage(3, 4), stop=Stop.FILTER, attempts=2)]
+    assert events == [KeepAlive(), KeepAlive(), ModelReply("", usage=Usage(3, 4), stop=StopReason.FILTER, attempts=2)]
 
 
 async def test_denied_words_in_call_arguments_withhold_the_answer() -> None:
@@ -204,12 +204,18 @@ async def test_other_events_keep_their_position() -> None:
     async def events() -> AsyncGenerator[ModelEvent]:
         yield ReasoningDelta("hm")
         yield TextDelta("a")
-        yield Beat()
+        yield KeepAlive()
         yield CallStarted("run")
         yield ModelReply("a", reasoning="hm")
 
     found = [event async for event in Sanitizer(SanitizerSettings()).clean(ASKED, events())]
-    assert found == [ReasoningDelta("hm"), TextDelta("a"), Beat(), CallStarted("run"), ModelReply("a", reasoning="hm")]
+    assert found == [
+        ReasoningDelta("hm"),
+        TextDelta("a"),
+        KeepAlive(),
+        CallStarted("run"),
+        ModelReply("a", reasoning="hm"),
+    ]
 
 
 async def test_answer_without_deltas_is_cleaned_too() -> None:

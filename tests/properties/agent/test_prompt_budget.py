@@ -17,12 +17,20 @@ from hob.agent.settings import AgentSettings
 from hob.core.content.files import BootstrapFile
 from hob.core.ids import CallId, InboundId, SessionKey, SpanId, TraceId, TurnId
 from hob.core.messages import Address, Inbound, Quoted, Sender
-from hob.core.models import AssistantMessage, Entry, ModelProfile, ModelRequest, Role, ToolMessage, UserMessage
+from hob.core.models import (
+    AssistantMessage,
+    ModelProfile,
+    ModelRequest,
+    Role,
+    ToolMessage,
+    TranscriptEntry,
+    UserMessage,
+)
 from hob.core.steps import ModelAsked, ModelReplied, Noted, Step, ToolReceived
 from hob.core.tools import ToolCall, ToolResult, ToolSpec
 from hob.core.trust.labels import OWNER_LABEL, Label, Origin, SenderClass, Trust
-from hob.core.turns import Summary, Turn, View
-from hob.providers.schemas.dialects import safe_names
+from hob.core.turns import Summary, TranscriptView, Turn
+from hob.providers.schemas.dialects import make_safe_names
 from hob.providers.text_tools.model import write_tools
 from hob.testing.clock import ManualClock
 from tests.growth import grows_with_its_size
@@ -41,10 +49,10 @@ calls = st.lists(st.builds(ToolCall, call_ids, st.just("x"), words), max_size=3,
 
 
 @st.composite
-def entries(draw: st.DrawFn) -> Entry:
+def entries(draw: st.DrawFn) -> TranscriptEntry:
     """Draw any entry, paired or not: a crash or an older release may have left anything."""
     role: Role = draw(st.sampled_from(["user", "assistant", "tool"]))
-    entry = Entry(1, role, draw(words), draw(labels), draw(st.sampled_from(["t1", "t2", "t3"])), START)
+    entry = TranscriptEntry(1, role, draw(words), draw(labels), draw(st.sampled_from(["t1", "t2", "t3"])), START)
     if role == "assistant":
         return replace(entry, calls=tuple(draw(calls)))
     return replace(entry, call=draw(call_ids)) if role == "tool" else entry
@@ -63,11 +71,11 @@ steps = st.lists(rounds | st.builds(lambda text: (Noted(text),), words), max_siz
 
 
 @st.composite
-def views(draw: st.DrawFn) -> View:
+def views(draw: st.DrawFn) -> TranscriptView:
     shown = tuple(draw(st.lists(entries(), max_size=50)))
     summary = draw(st.none() | st.builds(Summary, st.just(3), words, labels))
     parked = tuple(draw(st.lists(words, max_size=20)))
-    return View(shown, summary, len(shown) + draw(st.integers(0, 100)), parked)
+    return TranscriptView(shown, summary, len(shown) + draw(st.integers(0, 100)), parked)
 
 
 class Files:
@@ -107,7 +115,7 @@ def check_pairs(request: ModelRequest) -> None:
     keep=st.none() | st.integers(0, 60),
 )
 async def test_request_never_exceeds_the_budget_and_is_paired(
-    view: View,
+    view: TranscriptView,
     said: list[str],
     quoted: list[str],
     done: list[tuple[Step, ...]],
@@ -252,7 +260,7 @@ specs = st.lists(
     maximum=st.integers(1_500, 4_000),
 )
 async def test_small_models_request_fits_with_few_tools(
-    view: View,
+    view: TranscriptView,
     said: str,
     done: list[tuple[Step, ...]],
     files: list[str],
@@ -269,7 +277,7 @@ async def test_small_models_request_fits_with_few_tools(
     journal = tuple(step for group in done for step in group)
     prompt = await prompts.build(turn, journal, view, tuple(tools), "m", patience=8)
     request = prompt.request
-    as_text = write_tools(request.tools, safe_names(request.tools)) if request.tools else ""
+    as_text = write_tools(request.tools, make_safe_names(request.tools)) if request.tools else ""
     told = estimate_tokens(request.system) + estimate_messages(request.messages)
     assert told + estimate_tokens(as_text) <= maximum
     assert prompt.input_estimate <= maximum

@@ -23,12 +23,12 @@ from hob.app.settings.sections import read_config
 from hob.config.environment import process_environment
 from hob.core.errors import ModelError
 from hob.core.ids import SessionKey
-from hob.core.models import Entry
+from hob.core.models import TranscriptEntry
 from hob.core.trust.labels import Label, Origin, Trust
 from hob.gateway.imports import PastMessage
 from hob.guard.admission.settings import AdmissionSettings
 from hob.providers.catalog.catalog import KNOWN_NAMES, PROVIDERS
-from hob.providers.routing.choice import Choice
+from hob.providers.routing.choice import ModelChoice
 from hob.providers.settings import ModelSettings
 from hob.store.imports import PastEntry
 from hob.testing.memory_store import memory_store
@@ -130,7 +130,7 @@ OURS = (
 def sent(home: Path) -> set[tuple[str, str, str]]:
     """Which secret goes to which address of which provider, as it is configured there."""
     config = read_config()
-    choice = Choice(config[ModelSettings], process_environment(), which=lambda _: None)
+    choice = ModelChoice(config[ModelSettings], process_environment(), which=lambda _: None)
     return {
         (each.provider.id, each.base_url, key.reveal())
         for id in ("server", *KNOWN_NAMES, *config[ModelSettings].providers)
@@ -140,7 +140,7 @@ def sent(home: Path) -> set[tuple[str, str, str]]:
     }
 
 
-def _connect(choice: Choice, id: str) -> Any:
+def _connect(choice: ModelChoice, id: str) -> Any:
     try:
         return choice.connect(id)
     except ModelError:
@@ -186,7 +186,7 @@ def test_no_folder_from_elsewhere_says_where_a_secret_that_is_here_is_sent_or_wh
 def past(number: int) -> PastEntry:
     label = Label(Origin.FILE, Trust.UNTRUSTED)
     role = ("user", "assistant")[number % 2]
-    return PastEntry(str(number), Entry(0, role, f"text {number}", label, "", 1.0 + number))  # type: ignore[arg-type]
+    return PastEntry(str(number), TranscriptEntry(0, role, f"text {number}", label, "", 1.0 + number))  # type: ignore[arg-type]
 
 
 @given(ends=st.lists(st.integers(0, 30), min_size=1, max_size=5), size=st.integers(1, 9))

@@ -21,7 +21,7 @@ from hob.core.errors import Busy
 from hob.core.ids import SessionKey
 from hob.core.messages import Inbound
 from hob.core.ports.accept import Accepted
-from hob.core.ports.turns import Control
+from hob.core.ports.turns import TurnControl
 from hob.core.states import TaskState
 from hob.core.steps import Noted
 from hob.core.turns import Outcome, Parked, QueueMode, Turn, WaitsFor
@@ -45,17 +45,17 @@ async def note_once(turns: ScriptedTurns, turn: Turn) -> bool:
     return True
 
 
-async def park(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
+async def park(turns: ScriptedTurns, turn: Turn, control: TurnControl) -> Outcome:
     return Parked(WaitsFor.ANSWER) if await note_once(turns, turn) else await turns.echo(turn)
 
 
-async def record_defect(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
+async def record_defect(turns: ScriptedTurns, turn: Turn, control: TurnControl) -> Outcome:
     if await note_once(turns, turn):
         raise ZeroDivisionError
     return await turns.echo(turn)
 
 
-async def broken(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
+async def broken(turns: ScriptedTurns, turn: Turn, control: TurnControl) -> Outcome:
     raise ZeroDivisionError
 
 
@@ -103,11 +103,11 @@ class BusMachine(RuleBasedStateMachine):
             started.set_result(bench)
             await self.end.wait()
 
-    async def _hold(self, turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
+    async def _hold(self, turns: ScriptedTurns, turn: Turn, control: TurnControl) -> Outcome:
         await self.gate.wait()
         return await turns.echo(turn)
 
-    async def _steer(self, turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
+    async def _steer(self, turns: ScriptedTurns, turn: Turn, control: TurnControl) -> Outcome:
         await self.gate.wait()
         if offered := control.joinable():
             control.mark_joined([inbound.id for inbound in await turns.journal.steer(turn.id, offered)])

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from hob.core.models import AssistantMessage, ModelEvent, ModelReply, ModelRequest, TextDelta, UserMessage
-from hob.core.screening.detectors import find
+from hob.core.screening.detectors import find_sensitive
 from hob.core.screening.kinds import SensitiveKind
 from hob.guard.screening.model_calls.prompt_guard import Placeholders, PromptGuard, Restorer, restore_values
 from hob.guard.screening.model_calls.sanitizer import (
@@ -49,7 +49,7 @@ def run(stage: Stage, pieces: Iterable[str]) -> str:
 @example("[EMAIL-abcdefghij]", [3])
 def test_redacted_values_are_restored_however_the_text_is_split(text: str, places: list[int]) -> None:
     placeholders = Placeholders(KEY)
-    taken = placeholders.redact(text, find(text, ALL))
+    taken = placeholders.redact(text, find_sensitive(text, ALL))
     assert restore_values(taken, placeholders.restore) == text
     assert run(Restorer(placeholders.restore), cut(taken, places)) == text
 
@@ -62,15 +62,15 @@ def test_restoring_gives_the_same_at_once_and_in_pieces(text: str, places: list[
 
 @given(TEXTS)
 def test_findings_are_ordered_disjoint_and_within_the_text(text: str) -> None:
-    found = find(text, ALL)
+    found = find_sensitive(text, ALL)
     assert all(0 <= each.start < each.end <= len(text) for each in found)
     assert all(one.end <= other.start for one, other in itertools.pairwise(found))
 
 
 @given(TEXTS)
 def test_cleaned_text_has_no_findings(text: str) -> None:
-    taken = Placeholders(KEY).redact(text, find(text, ALL))
-    assert [taken[each.start : each.end] for each in find(taken, ALL)] == []
+    taken = Placeholders(KEY).redact(text, find_sensitive(text, ALL))
+    assert [taken[each.start : each.end] for each in find_sensitive(taken, ALL)] == []
 
 
 @given(st.lists(TEXTS, min_size=1, max_size=5), TEXTS)
@@ -80,7 +80,7 @@ def test_request_contains_no_value_that_was_found(texts: list[str], system: str)
     screened = guard.screen(ModelRequest("m", system, messages))
     for message, cleaned in zip(messages, screened.request.messages, strict=True):
         assert restore_values(cleaned.text, screened.restore) == message.text
-        assert find(cleaned.text, ALL) == ()
+        assert find_sensitive(cleaned.text, ALL) == ()
     again = guard.screen(ModelRequest("m", system, messages))
     assert again.restore == screened.restore
     assert again.request == screened.request
@@ -96,7 +96,7 @@ def test_stage_output_does_not_depend_on_the_split(text: str, places: list[int])
 @given(TEXTS, PLACES)
 def test_no_finding_is_shown_however_the_answer_is_split(text: str, places: list[int]) -> None:
     shown = run(RedactionFilter(ALL), cut(text, places))
-    for each in find(text, ALL):
+    for each in find_sensitive(text, ALL):
         value = text[each.start : each.end]
         assert shown.count(value) <= text.count(value) - 1 or len(value) < 8
 

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hob.core.errors import ModelError, ModelFault
-from hob.core.models import Beat, ExtraCall, ModelEvent, ModelReply, ModelRequest, Remark, TextDelta, UserMessage
+from hob.core.models import ExtraCall, KeepAlive, ModelEvent, ModelReply, ModelRequest, Remark, TextDelta, UserMessage
 from hob.providers.routing.failover import (
-    LONGEST,
-    RAISED,
+    FINAL_FAULTS,
+    MAX_WAIT_SECONDS,
     RULES,
     CooldownScope,
     FailoverPlan,
@@ -100,7 +100,7 @@ def walk_through(
 
 
 def ends(failure: Fails) -> bool:
-    return failure.shown or failure.fault in RAISED
+    return failure.shown or failure.fault in FINAL_FAULTS
 
 
 @given(CHAINS, SCRIPTS, st.sampled_from([0.0, 8.0, 60.0]), st.integers(1, 4), STEPS, st.booleans())
@@ -187,7 +187,7 @@ def test_every_route_is_awake_again_in_time(history: list[tuple[ModelRoute, Fail
         health.note_failure(route, ModelError(failure.fault, retry_after=failure.wait), now)
         rest = health.find_cooldown(route, now)
         assert rest is not None or failure.fault not in RULES
-        assert rest is None or rest.until - now <= LONGEST
+        assert rest is None or rest.until - now <= MAX_WAIT_SECONDS
     longest = max(max(rule.seconds) for rule in RULES.values())
     assert all(health.find_cooldown(route, now + longest) is None for route in LANES)
 
@@ -227,7 +227,7 @@ async def test_driver_shows_one_model_answering_and_says_who(
     replies = [event for event in seen if isinstance(event, ModelReply)]
     remarks = [event for event in seen if isinstance(event, Remark)]
     extra = [event for event in seen if isinstance(event, ExtraCall)]
-    output = [event for event in seen if not isinstance(event, Beat | Remark | ExtraCall)]
+    output = [event for event in seen if not isinstance(event, KeepAlive | Remark | ExtraCall)]
 
     assert len(replies) == (failure is None)
     assert made == (failure.attempts if failure else replies[0].attempts) <= len(refs) + 3
@@ -241,5 +241,5 @@ async def test_driver_shows_one_model_answering_and_says_who(
         assert len(remarks) == 1
         assert seen.index(remarks[0]) < seen.index(output[0])
     assert len(extra) <= made - len(replies)
-    assert [event.goes_on for event in extra[:-1]] == [True] * len(extra[:-1])
+    assert [event.has_next for event in extra[:-1]] == [True] * len(extra[:-1])
     assert all(0 <= asked.patience <= patience for model in models.values() for asked in model.requests)

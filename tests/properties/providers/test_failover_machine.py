@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from hob.core.errors import ModelError, ModelFault
-from hob.providers.routing.failover import RAISED, RULES, CooldownScope, FailoverPlan, ModelRoute, RouteHealth
+from hob.providers.routing.failover import FINAL_FAULTS, RULES, CooldownScope, FailoverPlan, ModelRoute, RouteHealth
 
 HOUR = 3600.0
 LANES = (
@@ -20,7 +20,7 @@ LANES = (
     ModelRoute("beta/big", "beta", 0),
     ModelRoute("home/tiny", "home", 0),
 )
-FAULTS = sorted(set(ModelFault) - RAISED)
+FAULTS = sorted(set(ModelFault) - FINAL_FAULTS)
 
 
 class FailoverMachine(RuleBasedStateMachine):

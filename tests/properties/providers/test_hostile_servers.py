@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hob.core.errors import ModelError, ModelFault
-from hob.core.models import AssistantMessage, Beat, ModelEvent, ModelReply, ModelRequest, ToolMessage, UserMessage
-from hob.providers.cli.events import fault_of
-from hob.providers.http.faults import classify, read_complaint, read_retry_after, read_stream_error
+from hob.core.models import AssistantMessage, KeepAlive, ModelEvent, ModelReply, ModelRequest, ToolMessage, UserMessage
+from hob.providers.cli.events import classify_fault
+from hob.providers.http.faults import classify, parse_error_body, read_retry_after, read_stream_error
 from tests.growth import grows_with_its_size
 from tests.properties.providers.test_wire_streams import WIRES
 
@@ -239,7 +239,7 @@ def listen(name: str, *pieces: bytes) -> list[ModelEvent]:
         assert all(0 <= tokens < 2**40 for tokens in (*used, reply.usage.reasoning, reply.cost or 0))
         with sqlite3.connect(":memory:") as database:
             assert database.execute("SELECT ?, ?, ?, ?", used).fetchone() == used
-    return [event for event in events if not isinstance(event, Beat)]
+    return [event for event in events if not isinstance(event, KeepAlive)]
 
 
 def spoken(name: str, chunks: Sequence[Any]) -> list[bytes]:
@@ -290,9 +290,9 @@ def test_no_error_breaks_anything(status: int) -> None:
     for path in paths(ERROR):
         for odd in ODD:
             error = changed(ERROR, path, odd)
-            assert classify(status, read_complaint(json.dumps(error).encode()))
+            assert classify(status, parse_error_body(json.dumps(error).encode()))
             assert str(read_stream_error(error, host="h"))
-            assert fault_of(f"the CLI said {json.dumps(error, ensure_ascii=False)}")
+            assert classify_fault(f"the CLI said {json.dumps(error, ensure_ascii=False)}")
 
 
 # -- work: eight times as much to read costs about eight times as much, not sixty-four
@@ -303,7 +303,7 @@ def test_no_error_breaks_anything(status: int) -> None:
 )
 def test_long_complaint_is_read_in_time(unit: bytes) -> None:
     def work(size: int) -> None:
-        complaint = read_complaint(unit[:1] * (unit[:1] == b"<") + unit * (size // len(unit)))
+        complaint = parse_error_body(unit[:1] * (unit[:1] == b"<") + unit * (size // len(unit)))
         classify(400, complaint)
         error = read_stream_error({"message": complaint.message}, host="h")
         assert len(str(error)) < 500

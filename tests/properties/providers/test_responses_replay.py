@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hob.providers.wires.openai_responses.encoding import replay
+from hob.providers.wires.openai_responses.encoding import restore_items
 from hob.providers.wires.openai_responses.wire import ResponsesDecoder
 from tests.providers.hearing import last, sse
 
@@ -60,7 +60,7 @@ def test_answer_goes_back_as_it_came(items: list[dict[str, Any]]) -> None:
     if reply.continuation is None:
         assert all(item["type"] != "reasoning" for item in items)
         return
-    back = replay(reply.continuation.data, reply.text, calls(len(reply.calls)))
+    back = restore_items(reply.continuation.data, reply.text, calls(len(reply.calls)))
     while items[-1]["type"] == "reasoning":
         items = items[:-1]
     assert [item["type"] for item in back] == [item["type"] for item in items]
@@ -75,7 +75,7 @@ def _heard(events: list[dict[str, Any]]) -> Any:
 
 @given(parts=PARTS | JSON, text=st.text(max_size=12), count=st.integers(min_value=0, max_value=3))
 def test_nothing_is_lost_and_nothing_stands_where_it_may_not(parts: Any, text: str, count: int) -> None:
-    items = replay(json.dumps(parts), text, calls(count))
+    items = restore_items(json.dumps(parts), text, calls(count))
     assert [item["call_id"] for item in items if item["type"] == "function_call"] == [f"c{n}" for n in range(count)]
     assert told(items).replace("\n", "") == text.replace("\n", "")
     assert not items or items[-1]["type"] != "reasoning"

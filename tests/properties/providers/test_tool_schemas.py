@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hob.core.tools import ToolSpec
-from hob.providers.schemas.dialects import SchemaDialect, normalise, safe_names
+from hob.providers.schemas.dialects import SchemaDialect, make_safe_names, normalise
 
 KINDS = ["string", "integer", "number", "boolean", "array", "object", "null"]
 names = st.sampled_from(["a", "b", "type", "properties", "$ref", "x-y", "bad name", "ß", "\ud800", ""])
@@ -164,7 +164,7 @@ def test_normalised_schema_stays_as_it_is(dialect: SchemaDialect, raw: Any) -> N
 
 @given(st.lists(st.text(max_size=80) | st.sampled_from(["a", "a.b", "a b", "1", "-"]), max_size=6))
 def test_every_tool_has_a_safe_name_of_its_own_and_is_found_by_it(offered: list[str]) -> None:
-    known = safe_names([tool({}, name) for name in offered])
+    known = make_safe_names([tool({}, name) for name in offered])
     wired = [known.to_wire(name) for name in offered]
     assert all(re.fullmatch(r"[A-Za-z_][A-Za-z0-9_-]{0,63}", name) for name in wired)
     assert [known.to_tool(name) for name in wired] == offered

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from hob.core.errors import ModelError
 from hob.core.models import (
-    Beat,
     CallStarted,
+    KeepAlive,
     ModelEvent,
     ModelReply,
     ModelRequest,
@@ -98,7 +98,7 @@ def _joined(events: Iterable[ModelEvent]) -> list[ModelEvent]:
             found[-1] = TextDelta(last.text + event.text)
         elif isinstance(event, ReasoningDelta) and isinstance(last, ReasoningDelta):
             found[-1] = ReasoningDelta(last.text + event.text)
-        elif not isinstance(event, Beat):
+        elif not isinstance(event, KeepAlive):
             found.append(event)
     return found
 

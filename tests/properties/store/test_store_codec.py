@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from hob.core.ids import BlobId, CallId, InboundId, SessionKey, TraceId
 from hob.core.messages import Address, Attachment, Inbound, Quoted, Sender
-from hob.core.models import Entry, Image
+from hob.core.models import Image, TranscriptEntry
 from hob.core.tools import ToolCall
 from hob.core.trust.labels import Label, Origin, SenderClass, Trust
 from hob.core.trust.scopes import TokenScope
@@ -40,7 +40,7 @@ inbounds = st.builds(
     scopes=st.none() | st.frozensets(st.sampled_from(TokenScope)),
 )
 entries = st.builds(
-    Entry,
+    TranscriptEntry,
     n=st.integers(1, 10**9),
     role=st.sampled_from(["user", "assistant", "tool"]),
     text=text,
@@ -60,7 +60,7 @@ def test_inbound_round_trips(inbound: Inbound) -> None:
 
 
 @given(entries)
-def test_entry_round_trips(entry: Entry) -> None:
+def test_entry_round_trips(entry: TranscriptEntry) -> None:
     label = entry.label
     row = (
         entry.n, 1, entry.role, entry.turn, entry.at, label.origin.value, label.trust.value, entry.text,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hob.core.clock import SystemClock
 from hob.core.ids import CallId, SessionKey, TurnId
-from hob.core.undo import Begun, undo_of
+from hob.core.undo import CommandRun, undo_turn_id
 from hob.store.settings import StoreSettings
 from hob.store.store import Store, open_store
 from hob.tools.exec.command_log import CommandLog
@@ -78,7 +78,7 @@ class Bench:
 
     async def command(self, n: int, who: str, name: str, what: str) -> None:
         turn, call = TurnId(who), CallId(f"c{n}")
-        await self.log.begin(Begun(turn, call, SessionKey("s"), "…"), [self.work])
+        await self.log.begin(CommandRun(turn, call, SessionKey("s"), "…"), [self.work])
         self.act(n, who, name, what)
         await self.log.end(turn, call, "exit status 0")
 
@@ -118,7 +118,7 @@ async def check_bench(bench: Bench, played: list[Act]) -> None:
     assert all(each.reason for each in done.kept)
     await bench.undo.restore(TURN)
     assert bench.states() == expected
-    await bench.undo.restore(undo_of(TURN))
+    await bench.undo.restore(undo_turn_id(TURN))
     assert bench.states() == before
 
 

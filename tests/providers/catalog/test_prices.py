@@ -16,7 +16,7 @@ from hob.core.settings import Secret
 from hob.providers.catalog.catalog import PROVIDERS
 from hob.providers.catalog.price_table import PriceTable, stamp
 from hob.providers.catalog.prices import FREE, PriceList, open_prices
-from hob.providers.routing.choice import Choice
+from hob.providers.routing.choice import ModelChoice
 from hob.providers.routing.model_routes import open_wire
 from hob.providers.settings import ModelSettings, PriceSetting, ProviderSettings
 from hob.testing.clock import ManualClock
@@ -47,7 +47,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def prices(folder: Path, own: dict[str, PriceSetting] | None = None, **settings: str) -> PriceList:
-    choice = Choice(ModelSettings(providers=ELSEWHERE, base_url=settings.get("base_url", "")), KEYS)
+    choice = ModelChoice(ModelSettings(providers=ELSEWHERE, base_url=settings.get("base_url", "")), KEYS)
     return open_prices(own or {}, choice, folder, ManualClock(datetime(2026, 11, 20, tzinfo=UTC)))[0]
 
 
@@ -119,7 +119,7 @@ def test_vendors_model_costs_the_same_through_a_gateway_on_this_machine(
     at = "http://127.0.0.1:4000/v1"
     gateway = ProviderSettings(base_url=at, api_key=Secret.of("k"), local=local)
     mine = ProviderSettings(wire="openai", base_url=at, local=local)
-    choice = Choice(ModelSettings(providers={"openai": gateway, "mine": mine}), {})
+    choice = ModelChoice(ModelSettings(providers={"openai": gateway, "mine": mine}), {})
     found = open_prices({}, choice, folder, ManualClock(datetime(2026, 11, 20, tzinfo=UTC)))[0]
     assert (found.find_price("openai/gpt-5-mini"), found.find_price("mine/gpt-5-mini")) == (vendors, own)
 
@@ -208,7 +208,7 @@ def test_new_price_holds_from_its_day_on(folder: Path, tmp_path: Path) -> None:
     head = {"format": 1, "stamp": stamp(), "bytes": {"openai": len(body)}, "urls": {}, "fallbacks": {}}
     (tmp_path / "prices.json").write_text(f"{json.dumps(head)}\n{body}\n")
     clock = ManualClock(datetime.fromtimestamp(1_799_999_999, UTC))
-    found = open_prices({}, Choice(ModelSettings(), KEYS), tmp_path, clock)[0]
+    found = open_prices({}, ModelChoice(ModelSettings(), KEYS), tmp_path, clock)[0]
     assert found.find_price("openai/m") == Price(1, 1, 1, 1)
     clock.set_wall(datetime.fromtimestamp(1_800_000_000, UTC))
     assert found.find_price("openai/m") == Price(2, 2, 2, 2)
@@ -260,7 +260,7 @@ async def test_list_that_cannot_be_made_leaves_prices_unknown_and_is_told_once(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "cache").write_text("not a folder")
-    found = open_prices({}, Choice(ModelSettings(), KEYS), tmp_path / "cache", ManualClock())[0]
+    found = open_prices({}, ModelChoice(ModelSettings(), KEYS), tmp_path / "cache", ManualClock())[0]
     for _ in range(3):
         await found.prepare(["openai/gpt-5-mini"])
         assert found.find_price("openai/gpt-5-mini") is None
@@ -269,13 +269,13 @@ async def test_list_that_cannot_be_made_leaves_prices_unknown_and_is_told_once(
 
 async def test_nothing_is_made_for_models_whose_price_is_known_without(tmp_path: Path) -> None:
     own = {"gpt-5-mini": PriceSetting(1, 2)}
-    found = open_prices(own, Choice(ModelSettings(), KEYS), tmp_path, ManualClock())[0]
+    found = open_prices(own, ModelChoice(ModelSettings(), KEYS), tmp_path, ManualClock())[0]
     await found.prepare(["ollama/llama3.2", "openai/gpt-5-mini", "claude-cli/sonnet"])
     assert list(tmp_path.iterdir()) == []
 
 
 async def test_price_asked_for_before_the_list_is_there_is_found_afterwards(tmp_path: Path) -> None:
-    found = open_prices({}, Choice(ModelSettings(), KEYS), tmp_path, ManualClock())[0]
+    found = open_prices({}, ModelChoice(ModelSettings(), KEYS), tmp_path, ManualClock())[0]
     assert found.find_price("openai/gpt-5-mini") is None
     await found.prepare(["openai/gpt-5-mini"])
     assert found.find_price("openai/gpt-5-mini") is not None
@@ -352,7 +352,7 @@ def test_price_of_zero_is_known(folder: Path) -> None:
 def test_no_more_output_is_reckoned_with_than_is_asked_for(folder: Path, model: str, thinking: Thinking | None) -> None:
     """Room for thinking was held back for models that do not think: 1.7 times what their answer could cost."""
     request = ModelRequest(model, "", (UserMessage("hi"),), thinking=thinking)
-    choice = Choice(ModelSettings(providers=ELSEWHERE), KEYS)
+    choice = ModelChoice(ModelSettings(providers=ELSEWHERE), KEYS)
     ref = choice.resolve(model)
     body = json.loads(open_wire(choice.connect(ref.provider)).encode(request, model=ref.model, images={}))
     asked = next(

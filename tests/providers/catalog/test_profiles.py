@@ -7,15 +7,15 @@ import pytest
 
 from hob.core.models import ModelProfile
 from hob.providers.catalog.price_table import PriceTable
-from hob.providers.catalog.prices import ModelProfiles, billions_of
-from hob.providers.routing.choice import Choice
+from hob.providers.catalog.prices import ModelProfiles, parse_billions
+from hob.providers.routing.choice import ModelChoice
 from hob.providers.settings import ModelSettings, ProviderSettings
 
 KEYS = {"OPENAI_API_KEY": "key", "GROQ_API_KEY": "key", "ANTHROPIC_API_KEY": "key"}
 
 
 def profiles(folder: Path, **providers: ProviderSettings) -> ModelProfiles:
-    return ModelProfiles(Choice(ModelSettings(providers=providers), KEYS), PriceTable(folder / "prices.json"))
+    return ModelProfiles(ModelChoice(ModelSettings(providers=providers), KEYS), PriceTable(folder / "prices.json"))
 
 
 @pytest.fixture(scope="module")
@@ -72,12 +72,12 @@ def test_owner_says_what_is_small(folder: Path) -> None:
     ],
 )
 def test_size_is_that_of_the_whole_model(name: str, billions: float | None) -> None:
-    assert billions_of(name) == billions
+    assert parse_billions(name) == billions
 
 
 async def test_list_that_comes_later_is_seen(tmp_path: Path) -> None:
     table = PriceTable(tmp_path / "prices.json")
-    found = ModelProfiles(Choice(ModelSettings(), KEYS), table)
+    found = ModelProfiles(ModelChoice(ModelSettings(), KEYS), table)
     assert found.find_profile("openai/gpt-5-mini").context_tokens is None
     await table.prepare()
     assert found.find_profile("openai/gpt-5-mini").context_tokens == 400_000

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from hob.core.clock import Clock
-from hob.core.models import Beat, ModelEvent, ModelReply, ModelRequest
+from hob.core.models import KeepAlive, ModelEvent, ModelReply, ModelRequest
 from hob.core.ports.model import Model
 from hob.providers.catalog.catalog import CLI_COMMANDS
 from hob.providers.cli.backend import CliModel
@@ -126,7 +126,7 @@ class FakeCli:
 async def hear(model: Model, request: ModelRequest) -> list[ModelEvent]:
     """All that it says, without beats."""
     async with aclosing(cast("AsyncGenerator[ModelEvent]", model.stream(request))) as events:
-        return [event async for event in events if not isinstance(event, Beat)]
+        return [event async for event in events if not isinstance(event, KeepAlive)]
 
 
 async def ask(model: Model, request: ModelRequest) -> ModelReply:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from hob.core.errors import ModelError, ModelFault
-from hob.core.models import ModelReply, ModelRequest, Remark, Stop, TextDelta, Usage, UserMessage
+from hob.core.models import ModelReply, ModelRequest, Remark, StopReason, TextDelta, Usage, UserMessage
 from hob.providers.cli.program import open_cli
 from tests.providers.cli.fake import CLIS, FakeCli, hear, recorded
 
@@ -47,7 +47,7 @@ async def test_answer_is_heard_in_pieces_and_as_a_whole(tmp_path: Path, name: st
     reply, events = await replay_all(tmp_path, name, "text")
     assert reply.text == "Hello from the mock."
     assert "".join(event.text for event in events if isinstance(event, TextDelta)) == reply.text
-    assert reply.stop is Stop.END
+    assert reply.stop is StopReason.END
     assert reply.model or name == "codex-cli"  # which does not tell
 
 
@@ -99,7 +99,7 @@ async def test_cli_without_a_login_says_how_to_log_in(tmp_path: Path, name: str)
 
 async def test_claude_is_stopped_where_it_would_ask_for_the_rest(tmp_path: Path) -> None:
     reply = await replay(tmp_path, "claude-cli", "length")
-    assert (reply.text, reply.stop, reply.usage) == ("Hello from the mock.", Stop.LENGTH, Usage(19, 5, 3, 4))
+    assert (reply.text, reply.stop, reply.usage) == ("Hello from the mock.", StopReason.LENGTH, Usage(19, 5, 3, 4))
 
 
 @pytest.mark.parametrize("name", CLIS)

@@ -17,7 +17,7 @@ from hob.providers.local.embedder import LocalEmbedder
 from hob.providers.local.folder import ModelFolder
 from hob.providers.local.wordpiece import WordPieces
 from hob.providers.media.media import Media
-from hob.providers.routing.choice import Choice
+from hob.providers.routing.choice import ModelChoice
 from hob.providers.settings import ModelSettings
 from hob.testing.clock import ManualClock
 
@@ -92,7 +92,7 @@ async def test_fastembed_that_is_not_installed_is_told_with_what_installs_it() -
     if find_spec("fastembed") is not None:
         pytest.skip("it is installed")
     settings = ModelSettings(embedding="fastembed/BAAI/bge-small-en-v1.5")
-    media = Media(settings, Choice(settings, {}, which=lambda _: None), ManualClock(), lambda: 0.5)
+    media = Media(settings, ModelChoice(settings, {}, which=lambda _: None), ManualClock(), lambda: 0.5)
     assert media.embedder is not None
     with pytest.raises(ModelError, match=r"fastembed is not installed; .* 'hob\[fastembed\]'") as caught:
         await media.embedder.embed(["tea"])
@@ -158,7 +158,7 @@ async def test_killed_process_is_followed_by_another(tmp_path: Path, opened: Ope
 
 async def test_folder_is_named_as_the_embedding_model_and_is_free(tmp_path: Path) -> None:
     settings = ModelSettings(embedding=str(model_folder(tmp_path / "model")))
-    choice = Choice(settings, {}, which=lambda _: None, is_reachable=lambda _: False)
+    choice = ModelChoice(settings, {}, which=lambda _: None, is_reachable=lambda _: False)
     media = Media(settings, choice, ManualClock(), lambda: 0.5)
     try:
         assert media.embedder is not None

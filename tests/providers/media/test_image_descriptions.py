@@ -9,7 +9,7 @@ import pytest
 from hob.core.content.media import Description
 from hob.core.errors import ModelError, ModelFault, NotFound
 from hob.core.ids import BlobId
-from hob.core.models import Beat, ExtraCall, Image, ModelEvent, ModelReply, ModelRequest, Usage, UserMessage
+from hob.core.models import ExtraCall, Image, KeepAlive, ModelEvent, ModelReply, ModelRequest, Usage, UserMessage
 from hob.providers.media.image_descriptions import DescribingModel, ImageDescriptions
 from hob.testing.model import ScriptedModel
 
@@ -67,7 +67,7 @@ async def test_pictures_come_as_words_after_the_text() -> None:
     text = told(model)
     assert text.startswith("What is it?\n\n[a picture that you cannot see")
     assert text.index("It is a cat.") < text.index("It is a dog.")
-    assert events[0] == Beat()
+    assert events[0] == KeepAlive()
     assert isinstance(events[-1], ModelReply)
 
 
@@ -117,7 +117,9 @@ async def test_looking_in_vain_is_told_where_it_may_have_to_be_paid(error: Model
 @pytest.mark.parametrize("local", [False, True])
 async def test_picture_that_must_stay_is_shown_to_no_one_elsewhere(local: bool) -> None:
     eyes, model = Eyes(), ScriptedModel("Hm.")
-    events = await answer(model, ImageDescriptions(eyes, Pictures(), "eyes/1", local=local), replace(ASKED, stays=True))
+    events = await answer(
+        model, ImageDescriptions(eyes, Pictures(), "eyes/1", local=local), replace(ASKED, local_only=True)
+    )
     assert len(eyes.looked) == (2 if local else 0)
     assert ("may not leave the owner's machines" in told(model)) is not local
     assert len(calls(events)) == len(eyes.looked)
@@ -161,7 +163,7 @@ async def test_closing_early_ends_the_request() -> None:
         async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent]:
             try:
                 while True:
-                    yield Beat()
+                    yield KeepAlive()
             finally:
                 closed.append(request)
 

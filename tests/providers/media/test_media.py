@@ -9,7 +9,7 @@ import pytest
 
 from hob.core.settings import Secret
 from hob.providers.media.media import EMBEDDING, IMAGES, KINDS, SPEECH, TRANSCRIPTION, VISION, Media, open_media
-from hob.providers.routing.choice import Choice
+from hob.providers.routing.choice import ModelChoice
 from hob.providers.settings import ModelSettings, ProviderSettings
 from hob.testing.clock import ManualClock
 from hob.testing.model_server import ModelServer
@@ -18,7 +18,7 @@ from hob.testing.model_server import ModelServer
 @asynccontextmanager
 async def opened(environ: Mapping[str, str], **settings: Any) -> AsyncIterator[Media]:
     made = ModelSettings(**settings)
-    choice = Choice(made, environ, which=lambda _: None, is_reachable=lambda _: False)
+    choice = ModelChoice(made, environ, which=lambda _: None, is_reachable=lambda _: False)
     async with open_media(made, choice, ManualClock()) as media:
         yield media
 

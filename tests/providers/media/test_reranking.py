@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hob.core.content.media import Relevances
+from hob.core.content.media import RelevanceScores
 from hob.core.errors import ModelError, ModelFault
 from hob.core.models import Usage
 from hob.providers.wires.openai_media.reranking import HttpReranker
@@ -20,7 +20,7 @@ TEXTS = ["The boiler was repaired.", "Leeks grow in the garden.", ""]
 async def test_texts_are_rated_in_their_order_and_tokens_are_counted() -> None:
     async with ModelServer() as server, aclosing(client_of(server.url)) as client:
         rated = await HttpReranker(client, "fake-rerank").rerank("Who repaired the boiler?", TEXTS)
-        assert await HttpReranker(client, "fake-rerank").rerank("Who?", []) == Relevances((), "")
+        assert await HttpReranker(client, "fake-rerank").rerank("Who?", []) == RelevanceScores((), "")
         (asked,) = server.requests
     assert json.loads(asked.body) == {
         "model": "fake-rerank", "query": "Who repaired the boiler?", "documents": [*TEXTS[:2], " "],
@@ -32,7 +32,7 @@ async def test_texts_are_rated_in_their_order_and_tokens_are_counted() -> None:
 async def test_answer_without_usage_and_by_the_other_name_is_read() -> None:
     rows = [{"index": 1, "relevance_score": -2.5}, {"index": 0, "relevance_score": 1}]
     async with saying({"object": "list", "data": rows}) as client:
-        assert await HttpReranker(client, "m").rerank("q", ["a", "b"]) == Relevances((1.0, -2.5), "m", None)
+        assert await HttpReranker(client, "m").rerank("q", ["a", "b"]) == RelevanceScores((1.0, -2.5), "m", None)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from hob.core.content.media import SpeechTranscript
 from hob.core.errors import ModelError, ModelFault
 from hob.core.models import Usage
-from hob.providers.wires.openai_media.transcription import OpenAITranscriber, language_code, recording_ending
+from hob.providers.wires.openai_media.transcription import OpenAITranscriber, detect_extension, find_language_code
 from hob.testing.model_server import Fault, ModelServer, Reply
 from hob.testing.model_server.openai_media import read_form
 from tests.providers.canned import client_of, saying
@@ -36,7 +36,7 @@ async def heard(answer: Any, model: str = "whisper-1") -> SpeechTranscript:
     ],
 )
 def test_recording_is_named_by_what_it_is(data: bytes, media_type: str, ending: str) -> None:
-    assert recording_ending(data, media_type) == ending
+    assert detect_extension(data, media_type) == ending
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_recording_is_named_by_what_it_is(data: bytes, media_type: str, ending: 
     ],
 )
 def test_language_is_told_by_its_code(named: object, code: str) -> None:
-    assert language_code(named) == code
+    assert find_language_code(named) == code
 
 
 @pytest.mark.parametrize(("model", "form"), [("whisper-1", "verbose_json"), ("gpt-4o-mini-transcribe", "json")])

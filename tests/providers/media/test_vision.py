@@ -38,10 +38,10 @@ async def test_picture_that_no_one_could_describe_took_what_all_attempts_took(
 ) -> None:
     with pytest.raises(ModelError) as caught:
         await describer(cut(Usage(90, 1)), cut(last)).describe(PICTURE, "image/png")
-    assert (caught.value.usage, caught.value.cost, caught.value.may_cost) == (whole, None, True)
+    assert (caught.value.usage, caught.value.cost, caught.value.is_billable) == (whole, None, True)
 
 
 async def test_picture_that_was_refused_took_nothing() -> None:
     with pytest.raises(ModelError) as caught:
         await describer(ModelError(ModelFault.AUTH)).describe(PICTURE, "image/png")
-    assert not caught.value.may_cost
+    assert not caught.value.is_billable

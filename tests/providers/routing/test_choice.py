@@ -7,8 +7,8 @@ import pytest
 from hob.core.errors import ModelError, ModelFault
 from hob.core.models import ModelRequest
 from hob.core.settings import Secret
-from hob.providers.http.addresses import is_loopback, is_private, is_same_place, ollama_address, shown
-from hob.providers.routing.choice import Choice, ModelRef
+from hob.providers.http.addresses import is_loopback, is_private, is_same_origin, parse_ollama_host, without_credentials
+from hob.providers.routing.choice import ModelChoice, ModelRef
 from hob.providers.settings import ModelSettings, ProviderSettings
 
 ALL_KEYS = {
@@ -26,8 +26,8 @@ def choose(
     *,
     ollama: bool = False,
     installed: str = "",
-) -> Choice:
-    return Choice(
+) -> ModelChoice:
+    return ModelChoice(
         settings or ModelSettings(),
         environ or {},
         which=lambda name: f"/bin/{name}" if name == installed else None,
@@ -35,7 +35,7 @@ def choose(
     )
 
 
-def asked(choice: Choice, model: str = "", task: str = "chat") -> list[str]:
+def asked(choice: ModelChoice, model: str = "", task: str = "chat") -> list[str]:
     return [str(ref) for ref in choice.chain(ModelRequest(model, "", (), task=task))]
 
 
@@ -235,7 +235,7 @@ def test_address_at_home_is_known_as_one(address: str, private: bool) -> None:
     ],
 )
 def test_ollamas_variable_may_be_written_as_for_the_server(said: str, address: str) -> None:
-    assert ollama_address(said) == address
+    assert parse_ollama_host(said) == address
 
 
 def test_name_that_begins_like_this_machine_is_not_this_machine() -> None:
@@ -256,7 +256,7 @@ def test_name_that_begins_like_this_machine_is_not_this_machine() -> None:
     ],
 )
 def test_place_is_scheme_host_and_port(one: str, other: str, same: bool) -> None:
-    assert is_same_place(one, other) is same
+    assert is_same_origin(one, other) is same
 
 
 def test_each_key_of_the_environment_goes_to_its_own_address_alone() -> None:
@@ -272,6 +272,6 @@ def test_each_key_of_the_environment_goes_to_its_own_address_alone() -> None:
 
 
 def test_address_is_shown_without_the_password_in_it() -> None:
-    assert shown("https://user:secret@llm.example.org/v1") == "https://llm.example.org/v1"
-    assert shown("user:secret@llm.example.org") == "llm.example.org"
+    assert without_credentials("https://user:secret@llm.example.org/v1") == "https://llm.example.org/v1"
+    assert without_credentials("user:secret@llm.example.org") == "llm.example.org"
     assert "secret" not in choose(ModelSettings(base_url="http://u:secret@127.0.0.1:1")).line()

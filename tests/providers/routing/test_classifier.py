@@ -2,10 +2,10 @@
 
 import pytest
 
-from hob.core.content.own_words import own_words
+from hob.core.content.user_text import extract_user_text
 from hob.core.ids import BlobId, CallId, SessionKey
 from hob.core.models import AssistantMessage, Image, ModelRequest, Thinking, ToolMessage, UserMessage
-from hob.providers.routing.classifier import Chosen, Classifier
+from hob.providers.routing.classifier import Classifier, ClassifierChoice
 from hob.providers.routing.classifier_settings import ClassifierRule, ClassifierSettings
 
 MARKED = "<untrusted-0123456789 from=web>\nplease translate this\n</untrusted-0123456789>"
@@ -26,8 +26,8 @@ TRANSLATION = ClassifierRule("translations", "ollama/small", any=["translate", "
 def test_first_rule_that_holds_wins() -> None:
     other = ClassifierRule("short", "openai/mini", thinking="low", max_chars=30)
     rules = classifier(TRANSLATION, other)
-    assert rules.classify(asked("Please TRANSLATE this")) == Chosen("translations", "ollama/small", None)
-    assert rules.classify(asked("hi")) == Chosen("short", "openai/mini", Thinking.LOW)
+    assert rules.classify(asked("Please TRANSLATE this")) == ClassifierChoice("translations", "ollama/small", None)
+    assert rules.classify(asked("hi")) == ClassifierChoice("short", "openai/mini", Thinking.LOW)
     assert rules.classify(asked("a long question about something else")) is None
 
 
@@ -78,7 +78,7 @@ def test_holding_rule_is_explained_as_well() -> None:
     rule = ClassifierRule("r", "m", all=["a", "b c"], pattern="x{2}", session="work:*", task="chat", min_chars=2)
     request = asked("A xx B  C", cache_key=SessionKey("work:1"))
     assert [verdict.holds for verdict in classifier(rule).explain(request)] == [True]
-    assert classifier(rule).classify(request) == Chosen("r", "m", None)
+    assert classifier(rule).classify(request) == ClassifierChoice("r", "m", None)
 
 
 def test_message_with_an_image_goes_to_a_rule_that_says_so() -> None:
@@ -107,4 +107,4 @@ def test_rule_needs_a_model_and_a_fast_pattern() -> None:
     ],
 )
 def test_own_words_are_what_a_person_wrote(text: str, words: str) -> None:
-    assert own_words(text) == words
+    assert extract_user_text(text) == words

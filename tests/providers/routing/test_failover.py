@@ -3,8 +3,8 @@
 import pytest
 
 from hob.core.errors import ModelError, ModelFault
-from hob.core.translation.sentences import OF_STAND_IN
-from hob.providers.routing.failover import _WHY, RAISED, FailoverPlan, ModelAttempt, ModelRoute, RouteHealth
+from hob.core.translation.sentences import FALLBACK_SENTENCES
+from hob.providers.routing.failover import _WHY, FINAL_FAULTS, FailoverPlan, ModelAttempt, ModelRoute, RouteHealth
 
 BIG, BIG_2 = ModelRoute("acme/big", "acme", 0), ModelRoute("acme/big", "acme", 1)
 SMALL, SMALL_2 = ModelRoute("acme/small", "acme", 0), ModelRoute("acme/small", "acme", 1)
@@ -70,12 +70,12 @@ def test_silent_model_is_not_left_for_another_key_of_its_own() -> None:
     assert not walk.others_left
 
 
-@pytest.mark.parametrize("fault", sorted(set(ModelFault) - RAISED))
+@pytest.mark.parametrize("fault", sorted(set(ModelFault) - FINAL_FAULTS))
 def test_every_model_is_asked_whatever_the_fault(fault: ModelFault) -> None:
     assert {route.ref for route in order(fault)} == {route.ref for route in CHAIN}
 
 
-@pytest.mark.parametrize("fault", sorted(RAISED))
+@pytest.mark.parametrize("fault", sorted(FINAL_FAULTS))
 def test_error_that_no_other_model_avoids_is_raised_at_once(fault: ModelFault) -> None:
     walk = walk_of(*CHAIN)
     walk.first(0.0)
@@ -107,7 +107,7 @@ def test_one_lane_is_asked_four_times_with_growing_waits(fault: ModelFault) -> N
 
 
 @pytest.mark.parametrize(
-    "fault", sorted(set(ModelFault) - set(PASSING) - {ModelFault.RATE_LIMIT, ModelFault.EMPTY} - RAISED)
+    "fault", sorted(set(ModelFault) - set(PASSING) - {ModelFault.RATE_LIMIT, ModelFault.EMPTY} - FINAL_FAULTS)
 )
 def test_permanent_failure_is_not_retried(fault: ModelFault) -> None:
     assert order(fault, (BIG,), patience=60.0) == [BIG]
@@ -278,4 +278,4 @@ def test_reason_a_resting_model_was_passed_over_is_known_after_its_rest_has_ende
 
 
 def test_every_fault_that_moves_on_has_its_words() -> None:
-    assert set(_WHY) == set(OF_STAND_IN) == set(ModelFault) - RAISED
+    assert set(_WHY) == set(FALLBACK_SENTENCES) == set(ModelFault) - FINAL_FAULTS

@@ -6,10 +6,10 @@ import pytest
 
 from hob.core.errors import ModelError, ModelFault, StoreDamaged
 from hob.core.ids import SessionKey
-from hob.core.models import Beat, ExtraCall, ModelEvent, ModelReply, ModelRequest, Remark, TextDelta, UserMessage
-from hob.core.translation.sentences import OF_STAND_IN, Sentence, say
+from hob.core.models import ExtraCall, KeepAlive, ModelEvent, ModelReply, ModelRequest, Remark, TextDelta, UserMessage
+from hob.core.translation.sentences import FALLBACK_SENTENCES, Sentence, say
 from hob.providers.routing.failover import ModelRoute, RouteHealth
-from hob.providers.routing.failover_model import Failover, RouteHealthPort
+from hob.providers.routing.failover_model import Failover, RouteHealthView
 from hob.testing.clock import ManualClock
 from hob.testing.model import Cut, Line, ScriptedModel, Silence
 
@@ -65,7 +65,7 @@ async def test_another_model_answers_and_one_remark_before_its_first_word_says_s
     servers = Servers({"a/x": (AUTH,), "b/y": ("instead",)})
     events = await servers.ask()
     remark = Remark(Sentence.STAND_IN_AUTH, (("model", "a/x"), ("other", "b/y")))
-    assert [event for event in events if not isinstance(event, Beat)][:2] == [remark, TextDelta("instead")]
+    assert [event for event in events if not isinstance(event, KeepAlive)][:2] == [remark, TextDelta("instead")]
     assert (reply_of(events).ref, reply_of(events).attempts) == ("b/y", 2)
 
 
@@ -144,7 +144,7 @@ async def test_stream_that_breaks_after_text_is_not_begun_again_anywhere() -> No
     servers = Servers({"a/x": (Cut("Half an ", ModelError(ModelFault.CUT)),), "b/y": ("whole",)})
     events = servers.model.stream(ModelRequest("", "", (), models=("a/x", "b/y")))
     assert [await anext(events), await anext(events)] == [TextDelta("Half "), TextDelta("an ")]
-    assert await anext(events) == ExtraCall("a/x", ModelFault.CUT, goes_on=False)
+    assert await anext(events) == ExtraCall("a/x", ModelFault.CUT, has_next=False)
     with pytest.raises(ModelError) as caught:
         await anext(events)
     assert (caught.value.fault, caught.value.attempts, caught.value.cost) == (ModelFault.CUT, 1, 0)
@@ -187,7 +187,7 @@ async def test_remark_of_the_model_is_no_answer_yet() -> None:
 async def test_sign_of_life_comes_before_each_wait() -> None:
     servers = Servers({"a/x": (OVERLOAD, "yes")}, ManualClock())
     events = servers.model.stream(ModelRequest("", "", (), models=("a/x",)))
-    assert isinstance(await anext(events), Beat)
+    assert isinstance(await anext(events), KeepAlive)
     assert servers.clock.sleepers() == 0  # told before it waits
     await events.aclose()
 
@@ -196,7 +196,7 @@ async def test_model_that_ends_without_an_answer_is_followed_by_another() -> Non
     class Mute(ScriptedModel):
         async def stream(self, request: ModelRequest):  # type: ignore[no-untyped-def]
             self.requests.append(request)
-            yield Beat()
+            yield KeepAlive()
 
     servers = Servers({"a/x": (), "b/y": ("yes",)})
     servers.models["a/x"] = Mute()
@@ -220,7 +220,7 @@ class Broken(ScriptedModel):
 
 async def test_defect_in_reading_an_answer_is_that_models_failure(caplog: pytest.LogCaptureFixture) -> None:
     servers = Servers({"a/x": (), "b/y": ("yes",)})
-    servers.models["a/x"] = Broken(Beat())
+    servers.models["a/x"] = Broken(KeepAlive())
     events = await servers.ask()
     assert (reply_of(events).text, reply_of(events).ref) == ("yes", "b/y")
     assert "test_failover_model.py" in caplog.text  # the log says where
@@ -295,7 +295,7 @@ async def test_health_is_told_lane_by_lane_with_the_time_on_the_wall() -> None:
     servers = Servers({"a/x": (AUTH,), "b/y": ("yes",)})
     await servers.ask()
     bad, good = servers.model.health_view(("a/x", "b/y", "typo/z"))
-    assert (bad.fault, good) == (ModelFault.AUTH, RouteHealthPort(ModelRoute("b/y", "b")))
+    assert (bad.fault, good) == (ModelFault.AUTH, RouteHealthView(ModelRoute("b/y", "b")))
     assert bad.until is not None
     assert (bad.until - servers.clock.now()).total_seconds() == 300.0
 
@@ -311,7 +311,7 @@ async def test_health_can_be_shared() -> None:
 
 
 @pytest.mark.parametrize("language", ["en", "de"])
-@pytest.mark.parametrize("sentence", sorted(set(OF_STAND_IN.values())))
+@pytest.mark.parametrize("sentence", sorted(set(FALLBACK_SENTENCES.values())))
 def test_every_remark_names_both_models(sentence: Sentence, language: str) -> None:
     said = say(sentence, language, model="a/x", other="b/y")
     assert "a/x" in said

@@ -3,7 +3,7 @@
 import pytest
 
 from hob.core.errors import ModelError, ModelFault
-from hob.providers.routing.failover import LONGEST, RULES, ModelRoute, RouteHealth
+from hob.providers.routing.failover import MAX_WAIT_SECONDS, RULES, ModelRoute, RouteHealth
 
 HOUR = 3600.0
 ONE = ModelRoute("acme/big", "acme", 0)
@@ -82,7 +82,7 @@ def test_old_fault_counts_no_more() -> None:
 def test_server_that_names_a_longer_time_is_believed_up_to_a_week() -> None:
     assert health_after((ModelFault.RATE_LIMIT, 0.0), wait=3.0).seconds_left(ONE, 0.0) == 30.0
     assert health_after((ModelFault.RATE_LIMIT, 0.0), wait=600.0).seconds_left(ONE, 0.0) == 600.0
-    assert health_after((ModelFault.RATE_LIMIT, 0.0), wait=float("inf")).seconds_left(ONE, 0.0) == LONGEST
+    assert health_after((ModelFault.RATE_LIMIT, 0.0), wait=float("inf")).seconds_left(ONE, 0.0) == MAX_WAIT_SECONDS
 
 
 def test_answer_clears_the_model_the_key_and_the_provider() -> None:

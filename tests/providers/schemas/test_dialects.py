@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hob.core.tools import ToolSpec
-from hob.providers.schemas.dialects import SchemaDialect, normalise, safe_names
+from hob.providers.schemas.dialects import SchemaDialect, make_safe_names, normalise
 
 OPENAI, ANTHROPIC = SchemaDialect.OPENAI, SchemaDialect.ANTHROPIC
 GEMINI, GRAMMAR = SchemaDialect.GEMINI, SchemaDialect.GRAMMAR
@@ -174,7 +174,7 @@ def test_same_schema_is_normalised_once() -> None:
 
 
 def test_names_providers_refuse_are_replaced_and_found_again() -> None:
-    names = safe_names([ToolSpec(name, "", {}) for name in ("read", "mcp.files/read", "1st", "x" * 80)])
+    names = make_safe_names([ToolSpec(name, "", {}) for name in ("read", "mcp.files/read", "1st", "x" * 80)])
     assert names.to_wire("read") == "read"
     assert names.to_wire("mcp.files/read").startswith("mcp_files_read_")
     assert [names.to_tool(names.to_wire(name)) for name in ("mcp.files/read", "1st", "x" * 80)] == [
@@ -186,5 +186,5 @@ def test_names_providers_refuse_are_replaced_and_found_again() -> None:
 
 def test_tool_of_the_past_keeps_its_safe_name() -> None:
     spec = ToolSpec("a.b", "", {})
-    assert safe_names([]).to_wire("a.b") == safe_names([spec]).to_wire("a.b")
-    assert safe_names([]).to_tool("nobody") == "nobody"
+    assert make_safe_names([]).to_wire("a.b") == make_safe_names([spec]).to_wire("a.b")
+    assert make_safe_names([]).to_tool("nobody") == "nobody"

@@ -10,12 +10,12 @@ import pytest
 from hob.core.ids import CallId
 from hob.core.models import (
     AssistantMessage,
-    Beat,
     CallStarted,
+    KeepAlive,
     ModelEvent,
     ModelReply,
     ModelRequest,
-    Stop,
+    StopReason,
     TextDelta,
     ToolMessage,
     Usage,
@@ -100,7 +100,7 @@ async def test_usual_shapes_of_a_call_are_understood(written: str) -> None:
     reply, events = await answer(written)
     assert made(reply) == [("read", A)]
     assert reply.text.replace("<think>Shall I? <tool_call>no</tool_call></think>", "") == ""
-    assert reply.stop is Stop.TOOLS
+    assert reply.stop is StopReason.TOOLS
     assert CallStarted("read") in events
 
 
@@ -130,14 +130,14 @@ async def test_text_without_calls_passes_unchanged(written: str) -> None:
 
 async def test_text_before_a_call_is_told_at_once() -> None:
     _, events = await answer(f"I look it up. <tool_call>{CALL}</tool_call>")
-    told = [event for event in events if not isinstance(event, Beat)]
+    told = [event for event in events if not isinstance(event, KeepAlive)]
     assert told[:3] == [TextDelta("I"), TextDelta(" look"), TextDelta(" it")]
     assert "tool_call" not in repr(told[:-1])
 
 
 async def test_model_is_heard_to_be_alive_while_it_writes_a_call() -> None:
     _, events = await answer(f"<tool_call>{CALL}</tool_call>")
-    assert sum(isinstance(event, Beat) for event in events) > 2
+    assert sum(isinstance(event, KeepAlive) for event in events) > 2
 
 
 async def test_several_calls_are_taken_in_order() -> None:
@@ -173,10 +173,10 @@ async def test_missing_bracket_does_not_swallow_the_next_call() -> None:
 
 
 async def test_call_that_was_cut_off_is_told_as_cut() -> None:
-    said = ModelReply('<tool_call>{"name": "read", "arguments": {"path": "a', stop=Stop.LENGTH, usage=Usage(1, 2))
+    said = ModelReply('<tool_call>{"name": "read", "arguments": {"path": "a', stop=StopReason.LENGTH, usage=Usage(1, 2))
     reply, _ = await answer(said)
     assert made(reply) == [("read", '{"path": "a')]
-    assert (reply.stop, reply.usage) == (Stop.LENGTH, Usage(1, 2))
+    assert (reply.stop, reply.usage) == (StopReason.LENGTH, Usage(1, 2))
 
 
 async def test_call_in_what_the_user_or_a_tool_said_is_not_made() -> None:
@@ -270,7 +270,7 @@ def in_text(behaviour: Behaviour) -> Line:
     calls = "".join(
         f'\n<tool_call>{{"name": "{call.name}", "arguments": {call.arguments}}}</tool_call>' for call in behaviour.calls
     )
-    return replace(behaviour, text=behaviour.text + calls, calls=(), stop=Stop.END)
+    return replace(behaviour, text=behaviour.text + calls, calls=(), stop=StopReason.END)
 
 
 class Offering:

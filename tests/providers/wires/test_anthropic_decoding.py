@@ -7,7 +7,7 @@ import pytest
 
 from hob.core.errors import ModelFault
 from hob.core.ids import CallId
-from hob.core.models import CallStarted, ModelReply, ReasoningDelta, Stop, TextDelta, Usage
+from hob.core.models import CallStarted, ModelReply, ReasoningDelta, StopReason, TextDelta, Usage
 from hob.core.tools import ToolCall
 from hob.providers.wires.anthropic.wire import AnthropicDecoder
 from tests.providers.hearing import failure, hear, last, sse
@@ -83,7 +83,7 @@ def test_calls_are_told_at_once_and_their_arguments_joined() -> None:
     assert events == [
         CallStarted("read"),
         CallStarted("clock"),
-        ModelReply("", calls, stop=Stop.TOOLS, model="claude-x"),
+        ModelReply("", calls, stop=StopReason.TOOLS, model="claude-x"),
     ]
 
 
@@ -145,15 +145,15 @@ def test_answer_without_thoughts_has_nothing_to_go_on_with() -> None:
 @pytest.mark.parametrize(
     ("reason", "stop"),
     [
-        ("end_turn", Stop.END),
-        ("stop_sequence", Stop.END),
-        ("pause_turn", Stop.END),
-        ("max_tokens", Stop.LENGTH),
-        ("model_context_window_exceeded", Stop.LENGTH),
-        ("something new", Stop.END),
+        ("end_turn", StopReason.END),
+        ("stop_sequence", StopReason.END),
+        ("pause_turn", StopReason.END),
+        ("max_tokens", StopReason.LENGTH),
+        ("model_context_window_exceeded", StopReason.LENGTH),
+        ("something new", StopReason.END),
     ],
 )
-def test_stop_reason_is_read(reason: str, stop: Stop) -> None:
+def test_stop_reason_is_read(reason: str, stop: StopReason) -> None:
     assert reply_to(start(), *text(0, "x"), *end(reason)).stop is stop
 
 
@@ -225,7 +225,7 @@ def test_whole_answer_instead_of_a_stream_is_understood() -> None:
         "usage": {"input_tokens": 3},
     }
     reply = last(hear(AnthropicDecoder(), json.dumps(answer).encode()))
-    assert (reply.text, reply.reasoning, reply.stop) == ("Let me see.", "Hm.", Stop.TOOLS)
+    assert (reply.text, reply.reasoning, reply.stop) == ("Let me see.", "Hm.", StopReason.TOOLS)
     assert reply.calls == (ToolCall(CallId("a"), "look", '{"at": "ü"}'),)
     assert reply.continuation is not None
     assert reply.usage == Usage(3)

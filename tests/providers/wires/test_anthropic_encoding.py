@@ -9,7 +9,7 @@ import pytest
 
 from hob.core.ids import BlobId, CallId
 from hob.core.models import (
-    UNCHOSEN_ROOM,
+    DEFAULT_THINKING_TOKENS,
     AssistantMessage,
     Continuation,
     Image,
@@ -20,7 +20,7 @@ from hob.core.models import (
     UserMessage,
 )
 from hob.core.tools import ToolCall, ToolSpec
-from hob.providers.http.prefixes import digest_of
+from hob.providers.http.sealed_reasoning import prefix_digest
 from hob.providers.http.wire import ListedModel
 from hob.providers.wires.anthropic.encoding import encode_request
 from hob.providers.wires.anthropic.wire import AnthropicMessages
@@ -61,7 +61,7 @@ def test_request_as_documented() -> None:
     assert list(body) == ["model", "max_tokens", "stream", "tools", "system", "messages"]
     assert unmarked(body) == {
         "model": "claude-sonnet-5-5",
-        "max_tokens": 7 + UNCHOSEN_ROOM,
+        "max_tokens": 7 + DEFAULT_THINKING_TOKENS,
         "stream": True,
         "tools": [{"name": "clock", "description": "Tells the time.", "input_schema": CLOCK.schema}],
         "system": [{"type": "text", "text": "Be brief."}],
@@ -245,7 +245,7 @@ def test_blocks_signed_after_another_beginning_are_left_out_with_all_that_follow
         return ModelRequest("claude-opus-5-5", "", (UserMessage(opening), *parts))
 
     def sealed(step: int, before: ModelRequest) -> AssistantMessage:
-        return replace(steps[step], continuation=replace(kept(SEALED, None), prefix=digest_of(before)))
+        return replace(steps[step], continuation=replace(kept(SEALED, None), prefix=prefix_digest(before)))
 
     first = sealed(0, told("at nine"))
     second = sealed(1, told("at nine", first, results[0]))
@@ -263,7 +263,7 @@ def test_blocks_signed_after_another_beginning_are_left_out_with_all_that_follow
 def test_blocks_after_one_left_out_are_kept() -> None:
     first = AssistantMessage("", (call("a"),), replace(kept(SEALED, None), prefix="another beginning"))
     asked = (UserMessage("x"), first, ToolMessage(CallId("a"), "x"))
-    sealed = replace(kept(SEALED, None), prefix=digest_of(ModelRequest("claude-opus-5-5", "", asked)))
+    sealed = replace(kept(SEALED, None), prefix=prefix_digest(ModelRequest("claude-opus-5-5", "", asked)))
     second = AssistantMessage("", (call("b"),), sealed)
     request = ModelRequest("claude-opus-5-5", "", (*asked, second, ToolMessage(CallId("b"), "x")))
     body = json.loads(encode_request(request, model="claude-opus-5-5"))

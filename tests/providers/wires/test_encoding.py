@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hob.core.content.json_text import json_value
+from hob.core.content.json_text import parse_json
 from hob.core.ids import CallId
 from hob.core.models import AssistantMessage, ModelMessage, ModelRequest, ToolMessage, UserMessage
 from hob.core.tools import ToolCall
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.parametrize(
 def values_in(value: Any) -> Iterator[Any]:
     """The value and all in it, JSON in texts too."""
     if isinstance(value, str) and value.startswith("{"):
-        value = json_value(value) or value
+        value = parse_json(value) or value
     yield value
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     for each in inner:

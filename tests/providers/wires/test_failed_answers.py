@@ -105,6 +105,6 @@ async def test_rejected_request_is_not_reported(error: ModelError) -> None:
 async def test_usage_of_the_last_attempt_is_reported_and_its_error_leaves_nothing_to_pay() -> None:
     """Its fault is that of the model that was wanted most, which says nothing of what is to be paid for the last."""
     extra, error = await told(ModelError(ModelFault.AUTH), ModelError(ModelFault.CUT))
-    assert extra == [ExtraCall("b/y", ModelFault.CUT, goes_on=False)]
+    assert extra == [ExtraCall("b/y", ModelFault.CUT, has_next=False)]
     assert isinstance(error, ModelError)
     assert (error.fault, error.usage, error.cost) == (ModelFault.AUTH, None, 0)

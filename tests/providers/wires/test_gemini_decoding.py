@@ -7,7 +7,7 @@ import pytest
 
 from hob.core.errors import ModelFault
 from hob.core.ids import CallId
-from hob.core.models import CallStarted, ModelReply, ReasoningDelta, Stop, TextDelta, Usage
+from hob.core.models import CallStarted, ModelReply, ReasoningDelta, StopReason, TextDelta, Usage
 from hob.core.tools import ToolCall
 from hob.providers.wires.gemini.wire import GeminiDecoder
 from tests.providers.hearing import failure, hear, last, sse
@@ -78,7 +78,7 @@ def test_calls_of_one_response_keep_the_ids_they_have() -> None:
     events = hear(GeminiDecoder(salt="s"), sse(chunk(*parts), END))
     reply = last(events)
     assert events[:2] == [CallStarted("look"), CallStarted("clock")]
-    assert reply.stop is Stop.TOOLS
+    assert reply.stop is StopReason.TOOLS
     assert reply.calls[0] == ToolCall(CallId("fc1"), "look", '{"at": "ü", "n": 1}')
     assert (reply.calls[1].name, reply.calls[1].arguments) == ("clock", "{}")
     assert reply.calls[1].id
@@ -132,7 +132,7 @@ def test_answer_that_the_server_gave_up_may_be_asked_for_again(reason: str) -> N
 
 
 def test_answer_at_the_limit_is_told_as_such() -> None:
-    assert reply_to(chunk(text("Half a"), finish="MAX_TOKENS")).stop is Stop.LENGTH
+    assert reply_to(chunk(text("Half a"), finish="MAX_TOKENS")).stop is StopReason.LENGTH
     assert failure(GeminiDecoder(), sse({"candidates": [{"finishReason": "MAX_TOKENS"}]})).fault is ModelFault.EMPTY
 
 
@@ -163,6 +163,6 @@ def test_array_instead_of_events_is_understood(lines: bool) -> None:
 
 def test_call_counts_whatever_new_word_the_server_ends_with() -> None:
     reply = reply_to(chunk(call("look", {"at": "x"})), chunk(text(""), finish="BRAND_NEW"))
-    assert (reply.stop, [each.name for each in reply.calls]) == (Stop.TOOLS, ["look"])
+    assert (reply.stop, [each.name for each in reply.calls]) == (StopReason.TOOLS, ["look"])
     spoilt = sse(chunk(call("look", {"at": "x"})), chunk(text(""), finish="MALFORMED_FUNCTION_CALL"))
     assert failure(GeminiDecoder(), spoilt).fault is ModelFault.EMPTY

@@ -7,7 +7,7 @@ import pytest
 
 from hob.core.ids import BlobId, CallId
 from hob.core.models import (
-    UNCHOSEN_ROOM,
+    DEFAULT_THINKING_TOKENS,
     AssistantMessage,
     Continuation,
     Image,
@@ -55,7 +55,7 @@ def test_request_as_documented() -> None:
     read = {"name": "read", "description": "Reads."}
     read_parameters = {"type": "object", "properties": {"path": {"type": "string"}}}
     assert body == {
-        "generationConfig": {"maxOutputTokens": 7 + UNCHOSEN_ROOM},
+        "generationConfig": {"maxOutputTokens": 7 + DEFAULT_THINKING_TOKENS},
         "tools": [
             {
                 "functionDeclarations": [

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from hob.core.errors import ModelFault
-from hob.core.models import Beat, CallStarted, ModelReply, ReasoningDelta, Stop, TextDelta, Usage
+from hob.core.models import CallStarted, KeepAlive, ModelReply, ReasoningDelta, StopReason, TextDelta, Usage
 from hob.providers.wires.ollama.wire import OllamaDecoder
 from tests.providers.hearing import failure, hear, last
 
@@ -50,7 +50,7 @@ def test_calls_come_whole_and_get_ids_here() -> None:
     reply = last(events)
     assert [json.loads(call.arguments) for call in reply.calls] == [{"a": 1}, {"a": 2}]
     assert len({call.id for call in reply.calls} - {""}) == 2
-    assert reply.stop is Stop.TOOLS
+    assert reply.stop is StopReason.TOOLS
     assert events[0] == CallStarted("add")
 
 
@@ -70,12 +70,12 @@ def test_usage_is_what_was_evaluated() -> None:
 
 
 def test_answer_that_reached_its_limit_says_so() -> None:
-    assert reply_to(said("A"), end("length")).stop is Stop.LENGTH
+    assert reply_to(said("A"), end("length")).stop is StopReason.LENGTH
 
 
 def test_reason_that_no_one_knows_is_an_end() -> None:
-    assert reply_to(said("A"), end(None)).stop is Stop.END
-    assert reply_to(said("A"), end("boredom")).stop is Stop.END
+    assert reply_to(said("A"), end(None)).stop is StopReason.END
+    assert reply_to(said("A"), end("boredom")).stop is StopReason.END
 
 
 @pytest.mark.parametrize("reason", ["load", "unload"])
@@ -112,7 +112,7 @@ def test_malformed_answer_is_garbage(data: bytes) -> None:
 def test_blank_lines_mean_that_the_server_lives() -> None:
     decoder = OllamaDecoder()
     decoder.feed(said("A"))
-    assert decoder.feed(b"\n") == [Beat()]
+    assert decoder.feed(b"\n") == [KeepAlive()]
 
 
 def test_text_after_the_end_is_ignored() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from hob.core.ids import BlobId, CallId
 from hob.core.models import (
-    UNCHOSEN_ROOM,
+    DEFAULT_THINKING_TOKENS,
     AssistantMessage,
     Image,
     ModelMessage,
@@ -43,7 +43,7 @@ def test_request_as_documented() -> None:
         ToolMessage(CallId("b"), "no such zone", is_error=True),
     )
     body = body_of(*said, system="Be brief.", tools=(CLOCK,), max_tokens=77)
-    assert body["options"]["num_predict"] == 77 + UNCHOSEN_ROOM
+    assert body["options"]["num_predict"] == 77 + DEFAULT_THINKING_TOKENS
     assert body["tools"][0]["function"]["name"] == "clock"
     assert "think" not in body
     assert body["messages"] == [

@@ -9,7 +9,7 @@ import pytest
 
 from hob import __version__
 from hob.core.errors import ModelError, ModelFault, NotConfigured
-from hob.core.models import Beat, ModelEvent, ModelReply, ModelRequest, TextDelta, UserMessage
+from hob.core.models import KeepAlive, ModelEvent, ModelReply, ModelRequest, TextDelta, UserMessage
 from hob.core.settings import Secret
 from hob.providers.http.server import Server
 from hob.providers.http.transport import HttpModel
@@ -54,7 +54,7 @@ async def fault_of(model: HttpModel, request: ModelRequest = HI) -> ModelError:
 
 async def test_answer_is_streamed(model: HttpModel) -> None:
     events = [event async for event in model.stream(HI)]
-    assert events[0] == Beat()
+    assert events[0] == KeepAlive()
     assert "".join(event.text for event in events if isinstance(event, TextDelta)) == "You said: hi"
     assert isinstance(events[-1], ModelReply)
 

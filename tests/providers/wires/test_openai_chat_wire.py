@@ -10,15 +10,15 @@ from hob.core.errors import ModelError, ModelFault
 from hob.core.ids import BlobId, CallId, SessionKey
 from hob.core.models import (
     AssistantMessage,
-    Beat,
     CallStarted,
     Continuation,
     Image,
+    KeepAlive,
     ModelEvent,
     ModelReply,
     ModelRequest,
     ReasoningDelta,
-    Stop,
+    StopReason,
     TextDelta,
     ToolMessage,
     Usage,
@@ -133,7 +133,7 @@ def decode(*data: str | bytes, taken: Sequence[str] = ()) -> list[ModelEvent]:
     events = [
         event for piece in data for event in decoder.feed(piece.encode() if isinstance(piece, str) else piece)
     ] + decoder.finish()
-    return [event for event in events if not isinstance(event, Beat)]
+    return [event for event in events if not isinstance(event, KeepAlive)]
 
 
 def reply_to(*data: str | bytes, taken: Sequence[str] = ()) -> ModelReply:
@@ -173,8 +173,8 @@ def test_text_reasoning_and_usage() -> None:
 
 def test_bytes_without_meaning_are_a_beat() -> None:
     decoder = ChatDecoder()
-    assert decoder.feed(b": ping\n\n") == [Beat()]
-    assert decoder.feed(b"data: {") == [Beat()]
+    assert decoder.feed(b": ping\n\n") == [KeepAlive()]
+    assert decoder.feed(b"data: {") == [KeepAlive()]
 
 
 def test_pieces_that_come_together_are_told_as_one() -> None:
@@ -211,7 +211,7 @@ def test_fragments_of_calls_are_joined_by_index() -> None:
         DONE,
     )
     calls = (ToolCall(CallId("a"), "one", '{"x": "\\n"}'), ToolCall(CallId("b"), "two", "{}"))
-    assert events == [CallStarted("one"), CallStarted("two"), ModelReply("", calls, stop=Stop.TOOLS, model="m-1")]
+    assert events == [CallStarted("one"), CallStarted("two"), ModelReply("", calls, stop=StopReason.TOOLS, model="m-1")]
 
 
 def test_fragments_without_index_belong_to_their_id_or_to_the_last_call() -> None:
@@ -263,9 +263,9 @@ def test_older_function_call_is_understood() -> None:
 
 @pytest.mark.parametrize(
     ("finish", "stop"),
-    [("stop", Stop.END), ("length", Stop.LENGTH), ("eos", Stop.END), (None, Stop.END)],
+    [("stop", StopReason.END), ("length", StopReason.LENGTH), ("eos", StopReason.END), (None, StopReason.END)],
 )
-def test_reason_for_stopping(finish: str | None, stop: Stop) -> None:
+def test_reason_for_stopping(finish: str | None, stop: StopReason) -> None:
     assert reply_to(chunk({"content": "x"}), chunk({}, finish), DONE).stop is stop
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from hob.core.errors import ModelFault
-from hob.core.models import CallStarted, ModelReply, ReasoningDelta, Stop, TextDelta, Usage
+from hob.core.models import CallStarted, ModelReply, ReasoningDelta, StopReason, TextDelta, Usage
 from hob.providers.wires.openai_responses.wire import ResponsesDecoder
 from tests.providers.hearing import failure, hear, last, sse
 
@@ -64,7 +64,7 @@ def test_calls_come_in_pieces_and_mixed() -> None:
         ("a", "clock", '{"x": "\\n"}'),
         ("b", "clock", "{}"),
     ]
-    assert reply.stop is Stop.TOOLS
+    assert reply.stop is StopReason.TOOLS
     assert events[:2] == [CallStarted("clock")] * 2
 
 
@@ -149,7 +149,7 @@ def test_usage_that_is_none_is_not_told(usage: Any) -> None:
 
 def test_answer_that_reached_its_limit_says_so() -> None:
     reply = reply_to(*text(0, "A"), end("incomplete", incomplete_details={"reason": "max_output_tokens"}))
-    assert reply.stop is Stop.LENGTH
+    assert reply.stop is StopReason.LENGTH
 
 
 def test_answer_that_was_withheld_is_none() -> None:

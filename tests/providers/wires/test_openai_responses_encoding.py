@@ -18,7 +18,7 @@ from hob.core.models import (
 )
 from hob.core.tools import ToolCall, ToolSpec
 from hob.providers.http.wire import ListedModel
-from hob.providers.wires.openai_responses.encoding import efforts_of, encode_request
+from hob.providers.wires.openai_responses.encoding import encode_request, find_efforts
 from hob.providers.wires.openai_responses.wire import Responses
 
 CLOCK = ToolSpec("clock", "Tells the time.", {"type": "object", "properties": {}})
@@ -132,7 +132,7 @@ def test_reasoning_gets_room_besides_the_answer() -> None:
 def test_every_model_has_levels_in_order() -> None:
     order = ["none", "minimal", "low", "medium", "high", "xhigh"]
     for model in ("gpt-5", "gpt-5.1", "gpt-5.2-pro", "gpt-5.3-codex", "gpt-6-astra", "o1", "gpt-oss:20b", "x"):
-        levels = efforts_of(model)
+        levels = find_efforts(model)
         assert levels
         assert list(levels) == sorted(levels, key=order.index)
 

@@ -11,9 +11,9 @@ import apsw
 import pytest
 
 from hob.core.clock import SystemClock
-from hob.core.errors import InvalidRequest, NotFound, StoreDamaged, StoreError, StoreFull, StoreNewer
+from hob.core.errors import InvalidRequest, NotFound, StoreDamaged, StoreError, StoreFull, StoreTooNew
 from hob.core.ids import CallId, SessionKey
-from hob.core.models import Entry
+from hob.core.models import TranscriptEntry
 from hob.core.tools import ToolCall
 from hob.core.trust.labels import HOB_LABEL
 from hob.core.turns import Summary
@@ -178,7 +178,7 @@ def newer(file: Path) -> None:
 @pytest.mark.parametrize(
     ("spoil", "error"),
     [
-        (not_a_database, StoreDamaged), (torn, StoreDamaged), (foreign, InvalidRequest), (newer, StoreNewer),
+        (not_a_database, StoreDamaged), (torn, StoreDamaged), (foreign, InvalidRequest), (newer, StoreTooNew),
         (Path.unlink, NotFound),
     ],
 )  # fmt: skip
@@ -214,7 +214,7 @@ async def test_export_begins_with_metadata_and_contains_everything(tmp_path: Pat
         turn = await make_turn(store, message("third"))
         calls = (ToolCall(CallId("c"), "clock", "{}"),)
         finish = finish_of(turn, "")
-        entry = Entry(0, "assistant", "", HOB_LABEL, turn.id, 3.0, calls=calls)
+        entry = TranscriptEntry(0, "assistant", "", HOB_LABEL, turn.id, 3.0, calls=calls)
         object.__setattr__(finish, "entries", (entry,))
         await store.journal.finish(finish)
         await store.transcript.summarise(SESSION, Summary(2, "so far", HOB_LABEL), event_of(message("")))
@@ -235,7 +235,7 @@ async def test_long_session_is_exported_in_order(tmp_path: Path) -> None:
     async with open_store(tmp_path, SETTINGS, CLOCK) as store:
         turn = await make_turn(store, message("hello"))
         finish = finish_of(turn, "hi")
-        many = tuple(Entry(0, "user", str(n), HOB_LABEL, turn.id, 0.0) for n in range(450))
+        many = tuple(TranscriptEntry(0, "user", str(n), HOB_LABEL, turn.id, 0.0) for n in range(450))
         object.__setattr__(finish, "entries", many)
         await store.journal.finish(finish)
         assert [line["text"] for line in (await lines(store, SESSION))[1:]] == [str(n) for n in range(450)]

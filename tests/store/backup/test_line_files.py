@@ -9,7 +9,7 @@ from pathlib import Path
 
 from hob.core.clock import SystemClock
 from hob.core.ids import CallId, SessionKey, TurnId
-from hob.core.undo import Begun, FileChange, FileVersion, Kept, Span, Undone, UndoNote
+from hob.core.undo import CommandRun, FileChange, FileVersion, SkippedFile, SnapshotSpan, UndoOutcome, UndoRecord
 from hob.store.settings import StoreSettings
 from hob.store.store import Store, open_store
 
@@ -49,9 +49,9 @@ async def test_undo_log_of_an_earlier_release_is_imported(tmp_path: Path) -> Non
         {"v": 1, "turn": "t_9", "by": "m_9", "done": done},
     )
     async with open_store(tmp_path, StoreSettings(), SystemClock()) as store:
-        outcome = Undone(("/w/a",), (), (Kept("/w/b", "it was changed since"),))
-        assert await store.undo_log.find("m_1") == UndoNote(TurnId("t_1"), "m_1", ("/w/a",), outcome)
-        assert await store.undo_log.half_done() == (UndoNote(TurnId("t_2"), "m_2", ("/w/c",)),)
+        outcome = UndoOutcome(("/w/a",), (), (SkippedFile("/w/b", "it was changed since"),))
+        assert await store.undo_log.find("m_1") == UndoRecord(TurnId("t_1"), "m_1", ("/w/a",), outcome)
+        assert await store.undo_log.half_done() == (UndoRecord(TurnId("t_2"), "m_2", ("/w/c",)),)
         assert await store.undo_log.find("m_9") is None
 
 
@@ -88,8 +88,8 @@ async def test_changes_and_commands_of_an_earlier_release_are_imported(tmp_path:
         turn, call = TurnId("t_1"), CallId("c")
         first = FileChange("1", turn, call, "/w/a", FileVersion(**old), FileVersion(**new), ("/w",))  # type: ignore[arg-type]
         assert await store.file_changes.of(turn) == (first, replace(first, before=None, at=7))
-        assert await store.command_log.spans(turn) == (Span(turn, Path("/w"), "s_1", "s_2", 5),)
-        known = Begun(turn, call, HERE, "make", "p_1", "exit status 0")
+        assert await store.command_log.spans(turn) == (SnapshotSpan(turn, Path("/w"), "s_1", "s_2", 5),)
+        known = CommandRun(turn, call, HERE, "make", "p_1", "exit status 0")
         assert await store.command_log.find("p_1", HERE) == known
         runs = replace(known, call=CallId("c_2"), process="", end="")
         assert await store.command_log.running() == ((runs, {Path("/w"): "s_2"}),)

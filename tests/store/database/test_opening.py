@@ -10,7 +10,7 @@ import apsw
 import pytest
 
 from hob.core.clock import SystemClock
-from hob.core.errors import StoreDamaged, StoreError, StoreFull, StoreNewer
+from hob.core.errors import StoreDamaged, StoreError, StoreFull, StoreTooNew
 from hob.core.trust.labels import SenderClass
 from hob.store.database import database, migration
 from hob.store.database.database import NAME
@@ -170,7 +170,7 @@ async def test_newer_database_is_refused_and_untouched(tmp_path: Path) -> None:
     connection = apsw.Connection(str(tmp_path / NAME))
     connection.execute("PRAGMA user_version = 999")
     connection.close()
-    with pytest.raises(StoreNewer, match="999"):
+    with pytest.raises(StoreTooNew, match="999"):
         await opened(tmp_path)
     assert apsw.Connection(str(tmp_path / NAME)).execute("SELECT count(*) FROM inbox").get == 1
 

@@ -11,7 +11,7 @@ from hob.core.clock import SystemClock
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.ids import BlobId, CallId, SessionKey
 from hob.core.messages import Attachment, Inbound
-from hob.core.models import Entry, Image
+from hob.core.models import Image, TranscriptEntry
 from hob.core.states import OutboxState, TurnState
 from hob.core.steps import ToolReceived
 from hob.core.tools import ToolResult
@@ -147,7 +147,7 @@ async def test_blob_stays_while_a_turn_refers_to_it(tmp_path: Path, named: str) 
         if named == "shown":
             await store.journal.append(turn.id, [ASKED, ToolReceived(ToolResult(CallId("c"), "x", images=(image,)))])
         shown = (image,) if named == "image" else ()
-        entry = Entry(0, "tool", "x", HOB_LABEL, turn.id, 0.0, images=shown)
+        entry = TranscriptEntry(0, "tool", "x", HOB_LABEL, turn.id, 0.0, images=shown)
         await store.journal.finish(replace(finish_of(turn, "TWO"), entries=(entry,)))
         await store.erasure.erase_trace(one.trace, "asked to")
         assert await store.blobs.load(blob) == b"abc"

@@ -7,9 +7,9 @@ import pytest
 
 from hob.core.errors import NotFound
 from hob.core.events.timeline import EventKind
-from hob.core.ids import ONE_TURN, CallId, SessionKey, TurnId
+from hob.core.ids import ONE_TURN_PREFIX, CallId, SessionKey, TurnId
 from hob.core.messages import Attachment, Inbound
-from hob.core.models import Entry, Image
+from hob.core.models import Image, TranscriptEntry
 from hob.core.states import TurnState
 from hob.core.steps import ModelReplied, ToolReceived
 from hob.core.tools import ToolResult
@@ -72,7 +72,7 @@ async def test_transcript_text_shared_with_a_step_stays(tmp_path: Path) -> None:
     clock = ManualClock()
     async with open_store(tmp_path, SETTINGS, clock) as store:
         turn = await make_turn(store, message("hi"))
-        entry = Entry(0, "tool", DETAIL, message("").label, turn.id, 0.0)
+        entry = TranscriptEntry(0, "tool", DETAIL, message("").label, turn.id, 0.0)
         finish = finish_of(turn, "done")
         event = replace(event_of(turn.inbounds[0], EventKind.TOOL, text=DETAIL), turn=turn.id)
         await store.journal.finish(replace(finish, entries=(entry,), events=(*finish.events, event)))
@@ -116,7 +116,7 @@ async def test_old_files_are_deleted_and_those_in_use_stay(tmp_path: Path) -> No
         turn = await make_turn(store, message("shown"))
         finish = finish_of(turn, "here")
         at = clock.now().timestamp()
-        entry = Entry(0, "tool", "x", message("").label, turn.id, at, images=(Image(shown, "image/png"),))
+        entry = TranscriptEntry(0, "tool", "x", message("").label, turn.id, at, images=(Image(shown, "image/png"),))
         await store.journal.finish(replace(finish, entries=(*finish.entries, entry)))
         change = FileChange("1", turn.id, CallId("c"), "/a", FileVersion(undo, 0o644, undo), None)
         await store.file_changes.add([change])
@@ -145,11 +145,11 @@ async def test_one_shot_sessions_expire_and_conversations_stay(tmp_path: Path) -
     clock = ManualClock()
     async with open_store(tmp_path, SETTINGS, clock) as store:
         passing, kept, open_ = message(DETAIL), message("said"), message(DETAIL)
-        turn = await make_turn(store, passing, session=SessionKey(f"{ONE_TURN}m_1"))
+        turn = await make_turn(store, passing, session=SessionKey(f"{ONE_TURN_PREFIX}m_1"))
         await store.late_results.put(turn.id, ToolResult(CallId("c"), DETAIL))
         await store.journal.finish(finish_of(turn, DETAIL))
         await make_turn(store, kept)
-        await make_turn(store, open_, session=SessionKey(f"{ONE_TURN}m_2"))
+        await make_turn(store, open_, session=SessionKey(f"{ONE_TURN_PREFIX}m_2"))
         await clock.advance(1000)
         now = clock.now().timestamp()
         assert await store.retention.drop_one_turn_sessions(now - 2000) == 0

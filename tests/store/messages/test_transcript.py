@@ -7,7 +7,7 @@ import apsw
 import pytest
 
 from hob.core.ids import BlobId, CallId, SessionKey
-from hob.core.models import Entry, Image
+from hob.core.models import Image, TranscriptEntry
 from hob.core.tools import ToolCall
 from hob.core.trust.labels import HOB_LABEL, OWNER_LABEL, Label, Origin, Trust
 from hob.core.turns import Finish, Summary
@@ -43,15 +43,15 @@ async def test_entries_round_trip_and_are_numbered(store: Store) -> None:
     turn = await make_turn(store, message("hello"))
     web = Label(Origin.WEB, Trust.UNTRUSTED)
     entries = (
-        Entry(0, "user", "look", OWNER_LABEL, turn.id, 1.5, images=(Image(BlobId("b"), "image/png"),)),
-        Entry(0, "assistant", "", HOB_LABEL, turn.id, 2.0, calls=(ToolCall(CallId("c"), "fetch", "{}"),)),
-        Entry(0, "tool", "page", web, turn.id, 3.0, call=CallId("c"), is_error=True),
+        TranscriptEntry(0, "user", "look", OWNER_LABEL, turn.id, 1.5, images=(Image(BlobId("b"), "image/png"),)),
+        TranscriptEntry(0, "assistant", "", HOB_LABEL, turn.id, 2.0, calls=(ToolCall(CallId("c"), "fetch", "{}"),)),
+        TranscriptEntry(0, "tool", "page", web, turn.id, 3.0, call=CallId("c"), is_error=True),
     )
     finish = finish_of(turn, "done")
     await store.journal.finish(Finish(**{**_fields(finish), "entries": entries}))
     loaded = (await store.transcript.load_view(SESSION, 10)).entries
     assert [entry.n for entry in loaded] == [1, 2, 3]
-    assert [Entry(**{**_fields(entry), "n": 0}) for entry in loaded] == list(entries)
+    assert [TranscriptEntry(**{**_fields(entry), "n": 0}) for entry in loaded] == list(entries)
 
 
 async def test_hidden_entries_are_kept_and_only_the_last_is_shown_and_counted(store: Store) -> None:

@@ -7,7 +7,7 @@ import pytest
 from hob.core.clock import SystemClock
 from hob.core.errors import NotFound
 from hob.core.ids import CallId, TurnId
-from hob.core.undo import Begun, FileChange, FileVersion, Span, Undone, UndoNote, undo_of
+from hob.core.undo import CommandRun, FileChange, FileVersion, SnapshotSpan, UndoOutcome, UndoRecord, undo_turn_id
 from hob.store.backup.backup import restore
 from hob.store.settings import StoreSettings
 from hob.store.store import Store, open_store
@@ -17,7 +17,7 @@ from hob.testing.memory_store import memory_store
 from hob.testing.turns import SESSION, make_turn
 from tests.samples import ASKED, finish_of
 
-DONE = Undone(("/w/a",))
+DONE = UndoOutcome(("/w/a",))
 SECRET = "xyzzy-the-secret-path"
 PLACE = Path("/w")
 
@@ -30,8 +30,8 @@ async def ended(store: Store) -> TurnId:
     return turn.id
 
 
-async def undo(store: Store, turn: TurnId, by: str, outcome: Undone = DONE) -> None:
-    note = UndoNote(turn, by, outcome.restored)
+async def undo(store: Store, turn: TurnId, by: str, outcome: UndoOutcome = DONE) -> None:
+    note = UndoRecord(turn, by, outcome.restored)
     await store.undo_log.begin(note)
     await store.undo_log.end(note, outcome)
 
@@ -41,9 +41,9 @@ async def change(store: Store, turn: TurnId, at: float = 0.0) -> str:
     blob = await store.blobs.put(f"{SECRET} was here".encode(), "text/plain")
     old, new = FileVersion(blob, 0o644, blob), FileVersion("f" * 64, 0o644)
     await store.file_changes.add([FileChange("1", turn, CallId("c"), f"/w/{SECRET}", old, new, at=int(at * 1e9))])
-    begun = Begun(turn, CallId("c"), SESSION, f"echo {SECRET}")
+    begun = CommandRun(turn, CallId("c"), SESSION, f"echo {SECRET}")
     await store.command_log.begin(begun, {PLACE: "s_1"})
-    await store.command_log.change(Span(turn, PLACE, "s_1", "s_2", int(at * 1e9)))
+    await store.command_log.change(SnapshotSpan(turn, PLACE, "s_1", "s_2", int(at * 1e9)))
     await store.command_log.end(turn, CallId("c"), "exit status 0")
     return blob
 
@@ -57,20 +57,20 @@ async def test_newest_changing_turn_that_is_not_undone_comes_first() -> None:
         assert await store.undo_log.newest(SESSION) == other
         await undo(store, other, "a")
         assert await store.undo_log.newest(SESSION) == one
-        await undo(store, undo_of(other), "b")
+        await undo(store, undo_turn_id(other), "b")
         assert await store.undo_log.newest(SESSION) == other
         await undo(store, other, "c")
         assert await store.undo_log.newest(SESSION) == one
-        assert [await store.undo_log.changed(turn) for turn in (one, undo_of(one))] == [True, False]
+        assert [await store.undo_log.changed(turn) for turn in (one, undo_turn_id(one))] == [True, False]
 
 
 async def test_running_commands_are_listed_with_their_latest_snapshots() -> None:
     async with memory_store() as store:
-        one = Begun(TurnId("t_1"), CallId("c_1"), SESSION, "make", "p_1")
-        other = Begun(TurnId("t_2"), CallId("c_2"), SESSION, "ls")
+        one = CommandRun(TurnId("t_1"), CallId("c_1"), SESSION, "make", "p_1")
+        other = CommandRun(TurnId("t_2"), CallId("c_2"), SESSION, "ls")
         await store.command_log.begin(one, {PLACE: "s_1", Path("/x"): "s_9"})
         await store.command_log.begin(other, {PLACE: "s_1"})
-        await store.command_log.change(Span(other.turn, PLACE, "s_1", "s_2", 5))
+        await store.command_log.change(SnapshotSpan(other.turn, PLACE, "s_1", "s_2", 5))
         await store.command_log.end(other.turn, other.call, "exit status 0")
         assert await store.command_log.running() == ((one, {PLACE: "s_2", Path("/x"): "s_9"}),)
         assert await store.command_log.find("p_1", SESSION) == one
@@ -80,7 +80,7 @@ async def test_running_commands_are_listed_with_their_latest_snapshots() -> None
 async def test_last_changing_turns_are_listed() -> None:
     async with memory_store() as store:
         for n in range(450):
-            await store.command_log.change(Span(TurnId(f"t_{n // 3}"), PLACE, f"s_{n}", f"s_{n + 1}", n))
+            await store.command_log.change(SnapshotSpan(TurnId(f"t_{n // 3}"), PLACE, f"s_{n}", f"s_{n + 1}", n))
         found = await store.command_log.newest(2)
         assert {span.turn for span in found} == {"t_149", "t_148"}
         assert len(found) == 6
@@ -95,8 +95,8 @@ async def test_changes_of_an_erased_turn_are_erased_also_by_a_restore(tmp_path: 
         await store.journal.finish(finish_of(turn, "done"))
         await store.outbox.picked_up(turn.id, ["memory"])
         await change(store, turn.id)
-        await undo(store, turn.id, "a", Undone((SECRET,)))
-        await undo(store, undo_of(turn.id), "b", Undone((SECRET,)))
+        await undo(store, turn.id, "a", UndoOutcome((SECRET,)))
+        await undo(store, undo_turn_id(turn.id), "b", UndoOutcome((SECRET,)))
         await store.backup(tmp_path / "copy.db")
         await store.erasure.erase_trace(inbound.trace, "asked to")
         assert [await store.undo_log.find(by) for by in "ab"] == [None, None]
@@ -132,11 +132,11 @@ async def test_changes_of_old_turns_expire_but_not_while_their_commands_run() ->
         now = clock.now().timestamp()
         blob = await change(store, old, now)
         await undo(store, old, "a")
-        await store.command_log.change(Span(runs, PLACE, "s_1", "s_2", int(now * 1e9)))
-        await store.command_log.begin(Begun(runs, CallId("c"), SESSION, "sleep 9", "p_1"), {PLACE: "s_2"})
+        await store.command_log.change(SnapshotSpan(runs, PLACE, "s_1", "s_2", int(now * 1e9)))
+        await store.command_log.begin(CommandRun(runs, CallId("c"), SESSION, "sleep 9", "p_1"), {PLACE: "s_2"})
         await clock.advance(1000)
         young = await ended(store)
-        await store.command_log.change(Span(young, PLACE, "s_3", "s_4", int(clock.now().timestamp() * 1e9)))
+        await store.command_log.change(SnapshotSpan(young, PLACE, "s_3", "s_4", int(clock.now().timestamp() * 1e9)))
         assert await store.retention.drop_undo(now + 500, clock.now().timestamp()) == 1
         assert [await store.undo_log.changed(turn) for turn in (old, runs, young)] == [False, True, True]
         assert await store.undo_log.find("a") is None

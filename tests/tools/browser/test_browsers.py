@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from hob.app.daemon.process_records import RunningProcesses, start_of
-from hob.core.errors import NotFound, Unready
+from hob.core.errors import NotFound, NotReady
 from hob.core.ids import SessionKey
 from tests.tools.web.server import reply
 
@@ -96,7 +96,7 @@ async def test_closing_the_owners_window_returns_the_browser(tmp_path: Path) -> 
 
 async def test_takeover_needs_a_display_and_an_open_browser(tmp_path: Path) -> None:
     async with open_desk(tmp_path, environ={"DISPLAY": "", "WAYLAND_DISPLAY": ""}) as desk:
-        with pytest.raises(Unready, match="There is no display here"):
+        with pytest.raises(NotReady, match="There is no display here"):
             await desk.browsers.take(HERE)
     (tmp_path / "other").mkdir()
     async with open_desk(tmp_path / "other", environ={"DISPLAY": ":9"}) as desk:

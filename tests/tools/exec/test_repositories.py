@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hob.core.ids import CallId, SessionKey, TurnId
-from hob.core.undo import Begun
+from hob.core.undo import CommandRun
 from hob.tools.exec.command_log import CommandLog
 from hob.tools.exec.repositories import runs_something
 from hob.tools.undo.snapshots.entries import Difference, EntryKind, SnapshotChange, SnapshotEntry, Stamp
@@ -190,7 +190,7 @@ async def test_changes_missed_by_a_killed_daemon_are_reverted_by_the_next(bench:
     rows = bench.store.command_log
     latest = bench.log.snapshots.latest(bench.work)
     assert latest is not None
-    begun = Begun(TurnId("t"), CallId("c_killed"), SessionKey("local:main"), "…")
+    begun = CommandRun(TurnId("t"), CallId("c_killed"), SessionKey("local:main"), "…")
     await rows.begin(begun, {bench.work: latest.id})
     (bench.work / "lib/.git/config").write_text("[core]\n\tfsmonitor = ./x\n")
     log = CommandLog(rows, bench.log.snapshots)

@@ -15,7 +15,7 @@ from typing import Any
 import httpx2
 from mcp.shared.auth import AuthorizationCodeResult
 
-from hob.core.errors import AnswerNeeded
+from hob.core.errors import UserInputNeeded
 from hob.core.ports.tools import CallContext
 from hob.core.settings import Secret
 from hob.tools.mcp.oauth import OAuthLogin, read_callback
@@ -58,7 +58,7 @@ async def call_every_tool(home: Path, url: str) -> None:
             call = a_call(f"tried__{tool.name}", **arguments)
             try:
                 result = await tools.call(call, CallContext(a_turn()))
-            except AnswerNeeded:
+            except UserInputNeeded:
                 result = await tools.call(call, CallContext(a_turn("yes")))
             print(tool.name, result.text)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from hob.core.content.canvas import CanvasPage
-from hob.core.errors import AnswerNeeded, OutcomeUnknown, ToolFailed
+from hob.core.errors import OutcomeUnknown, ToolFailed, UserInputNeeded
 from hob.core.ids import CallId
 from hob.core.ports.tools import CallContext
 from hob.core.tools import ToolCall
@@ -59,7 +59,7 @@ async def test_failed_task_reports_its_reason(notes: Connection) -> None:
 
 
 async def test_task_that_asks_the_user_is_restarted_with_the_answer(notes: Connection, tmp_path: Path) -> None:
-    with pytest.raises(AnswerNeeded, match="With nuts"):
+    with pytest.raises(UserInputNeeded, match="With nuts"):
         await bake(notes, "cake")
     assert is_given_up(tmp_path / "home", "cake")
     assert await bake(notes, "cake", "yes") == "cake is baked accept"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from hob.core.errors import AnswerNeeded, NotConfigured, ToolFailed, ToolRefused
+from hob.core.errors import NotConfigured, ToolFailed, ToolRefused, UserInputNeeded
 from hob.core.ids import CallId
 from hob.core.ports.tools import CallContext
 from hob.core.settings import Secret
@@ -87,16 +87,16 @@ async def test_server_with_a_url_or_hosts_counts_as_remote(tmp_path: Path) -> No
 
 @pytest.mark.parametrize(("answer", "said"), [("yes", "tea: accept True"), ("nein", "tea: accept False")])
 async def test_server_asks_the_user_and_gets_the_answer(asking: McpToolset, answer: str, said: str) -> None:
-    with pytest.raises(AnswerNeeded, match=r"notes: Delete tea\?\n") as asked:
+    with pytest.raises(UserInputNeeded, match=r"notes: Delete tea\?\n") as asked:
         await call(asking, "notes__delete_note", name="tea")
     assert asked.value.again
     assert (await call(asking, "notes__delete_note", answer, name="tea")).text == said
 
 
 async def test_invalid_answer_is_asked_for_again(asking: McpToolset) -> None:
-    with pytest.raises(AnswerNeeded):
+    with pytest.raises(UserInputNeeded):
         await call(asking, "notes__delete_note", name="tea")
-    with pytest.raises(AnswerNeeded, match="sure must be yes or no"):
+    with pytest.raises(UserInputNeeded, match="sure must be yes or no"):
         await call(asking, "notes__delete_note", "perhaps", name="tea")
     assert "accept True" in (await call(asking, "notes__delete_note", "perhaps", "ja", name="tea")).text
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from hob.core.errors import AnswerNeeded, ToolFailed
+from hob.core.errors import ToolFailed, UserInputNeeded
 from hob.core.events.notices import Progress
 from hob.core.ports.tools import CallContext
 from hob.core.tools import Restart
@@ -24,7 +24,7 @@ async def call(context: CallContext, name: str, **arguments: object) -> list[obj
 
 
 async def test_question_is_passed_to_the_driver_with_numbered_options() -> None:
-    with pytest.raises(AnswerNeeded) as asked:
+    with pytest.raises(UserInputNeeded) as asked:
         await call(ATTENDED, "ask_user", question=" Which one? ", options=["the red\n2. one", "none"])
     assert str(asked.value) == "Which one?\n1. the red 2. one\n2. none"
 

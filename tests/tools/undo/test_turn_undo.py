@@ -13,7 +13,7 @@ import pytest
 
 from hob.core.errors import NotFound
 from hob.core.ids import TurnId
-from hob.core.undo import undo_of
+from hob.core.undo import undo_turn_id
 from tests.tools.calling import text_of
 from tests.tools.commanding import Bench, open_bench
 from tests.tools.sandbox.test_running import gone
@@ -108,7 +108,7 @@ async def test_undo_can_itself_be_undone(bench: Bench) -> None:
     await run(bench, "echo new > a; touch b")
     after = contents(bench.work)
     await bench.undo.restore(TURN)
-    await bench.undo.restore(undo_of(TURN))
+    await bench.undo.restore(undo_turn_id(TURN))
     assert contents(bench.work) == after
 
 

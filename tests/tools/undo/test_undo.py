@@ -9,7 +9,7 @@ import pytest
 
 from hob.core.errors import StoreError
 from hob.core.ids import CallId, TurnId
-from hob.core.undo import FileChange, FileVersion, Kept, undo_of
+from hob.core.undo import FileChange, FileVersion, SkippedFile, undo_turn_id
 from hob.testing.memory_store import memory_store
 from hob.tools.editing.noted_changes import part_name
 from hob.tools.filesystem.files import FileTools
@@ -65,7 +65,7 @@ async def test_undoing_can_be_undone(files: FileTools, ws: Path) -> None:
     before = await change_much(files, ws)
     after = grown(ws)
     await files.undo.restore(TURN)
-    await files.undo.restore(undo_of(TURN))
+    await files.undo.restore(undo_turn_id(TURN))
     assert grown(ws) == after
     await files.undo.restore(TURN)
     assert grown(ws) == before
@@ -91,7 +91,7 @@ async def test_later_change_is_kept(files: FileTools, ws: Path) -> None:
     await does(files, "write", turn="t_later", path="a", content="three\n")
     done = await files.undo.restore(TURN)
     assert grown(ws) == {"a": b"three\n", "b": b"one\n"}
-    assert done.kept == (Kept(f"{ws}/a", "it was changed since"),)
+    assert done.kept == (SkippedFile(f"{ws}/a", "it was changed since"),)
     await files.undo.restore(TurnId("t_later"))
     await files.undo.restore(TURN)
     assert grown(ws) == {"a": b"one\n", "b": b"one\n"}

@@ -1,4 +1,4 @@
-"""A memory source in one file: the lines of a text file that hold a word of what is asked for."""
+"""A memory source in one file: lines of a text file that share a word with the query."""
 
 import asyncio
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ class AlmanacSettings:
 
 
 class Almanac:
-    """Implements `hob.core.ports.memory.Recall`. What the file says is untrusted, as all files are."""
+    """Implements `hob.core.ports.memory.Recall`. The file's text is untrusted, like all files."""
 
     settings = AlmanacSettings
 
@@ -26,7 +26,7 @@ class Almanac:
         self._file = settings.file
 
     async def recall(self, query: str, session: SessionKey, limit: int) -> tuple[Memory, ...]:
-        """The facts that share a word with the query."""
+        """Return the facts that share a word with the query."""
         lines = (await asyncio.to_thread(self._file.read_text, "utf-8")).splitlines()
         words = set(query.casefold().split())
         found = [line for line in lines if words & set(line.casefold().strip(".").split())]

@@ -1,4 +1,4 @@
-"""What a plug-in that breaks costs: itself. It is loaded, and cannot be opened."""
+"""A broken plug-in costs only itself: it can be loaded, but not opened."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,4 +1,4 @@
-"""A hook in one file: a turn whose message holds a word of `[curfew]` is not begun."""
+"""A hook in one file: a turn whose message contains a word of `[curfew]` is refused."""
 
 from dataclasses import dataclass
 
@@ -23,7 +23,7 @@ class Curfew:
         self._words = settings.words
 
     async def __call__(self, event: HookEvent) -> Decision:
-        """Deny what holds one of the words."""
+        """Deny messages that contain one of the words."""
         if isinstance(event, BeforeTurn):
             said = " ".join(inbound.text.casefold() for inbound in event.turn.inbounds)
             if found := [word for word in self._words if word.casefold() in said]:

@@ -36,11 +36,11 @@ class Dice:
         self._sides = settings.sides
 
     def specs(self) -> tuple[ToolSpec, ...]:
-        """The tools."""
+        """Return the tools."""
         return (ROLL,)
 
     async def call(self, call: ToolCall, context: CallContext) -> ToolResult:
-        """Throw."""
+        """Throw the dice."""
         if call.name != ROLL.name:
             raise ToolFailed(f"there is no tool {call.name}")
         count = json.loads(call.arguments).get("count", 1)

@@ -1,4 +1,4 @@
-"""A provider in one file: an object with `stream`, and the function that the entry point names."""
+"""A provider in one file: an object with `stream`, and the function named by the entry point."""
 
 from collections.abc import AsyncIterator
 
@@ -16,12 +16,12 @@ class Echo:
     """Implements `hob.core.ports.model.Model`: pieces of the answer first, the whole reply last."""
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
-        """What the user said last. `request.model` is the name behind the slash of `echo/loud`, empty for `echo`."""
+        """Yield the user's last message. `request.model` is what follows the slash in `echo/loud`."""
         name = request.model or MODELS[0]
         if name not in MODELS:
             raise ModelError(ModelFault.NOT_FOUND, f"echo has no model {name}; it has {' and '.join(MODELS)}")
         said = next((m.text for m in reversed(request.messages) if isinstance(m, UserMessage)), "")
-        said = said.partition("\n\n<context>")[0]  # what Hob adds to the newest message: the time, memories
+        said = said.partition("\n\n<context>")[0]  # Hob's context block in the newest message: time, memories
         words = (said.upper() if name == "loud" else said).splitlines(keepends=True) or ["…"]
         for piece in words:
             yield TextDelta(piece)
@@ -30,5 +30,5 @@ class Echo:
 
 
 def open_model(settings: ProviderSettings, clock: Clock, blobs: Blobs | None) -> Model:
-    """Called when the provider's first model is asked; `settings` is `[model.providers.echo]`."""
+    """Open the model on first use; `settings` is `[model.providers.echo]`."""
     return Echo()

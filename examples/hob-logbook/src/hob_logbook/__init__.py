@@ -1,4 +1,4 @@
-"""A layer of memory: the lines of a file are remembered for a month, in a colour of their own."""
+"""A memory layer: the lines of a file are remembered for a month, shown in their own colour."""
 
 from dataclasses import dataclass
 from pathlib import Path

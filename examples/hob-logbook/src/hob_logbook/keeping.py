@@ -1,4 +1,4 @@
-"""Keeping."""
+"""Opening of the logbook."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -14,7 +14,7 @@ _PAUSE = 300.0
 
 @asynccontextmanager
 async def open_logbook(kernel: Kernel) -> AsyncIterator[Contribution]:
-    """The layer holds what the file says, looked at every five minutes. It is untrusted, as all files are."""
+    """Open the layer, which follows the file every five minutes. Its text is untrusted, like all files."""
     file, layer = kernel.config[LogbookSettings].file, kernel.layer("logbook")
 
     async def look(_: RunningServices) -> None:

@@ -1,4 +1,4 @@
-"""A channel in one file: letters are put into `in` as text files, and answers are found in `out`."""
+"""A channel in one file: letters are text files in `in`, answers are written to `out`."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -23,7 +23,7 @@ class PostboxSettings:
 
 
 class Postbox:
-    """Implements `hob.core.ports.channel.Channel`. `hob people link postbox:folder owner` says that it is yours."""
+    """Implements `hob.core.ports.channel.Channel`. `hob people link postbox:folder owner` makes you its sender."""
 
     settings = PostboxSettings
     name = "postbox"
@@ -35,7 +35,7 @@ class Postbox:
         self._in, self._out = settings.folder / "in", settings.folder / "out"
 
     def run(self, accept: Accept) -> AbstractAsyncContextManager[None]:
-        """Receive while the block is open."""
+        """Receive letters while the block is open."""
         return self._run(accept)
 
     @asynccontextmanager
@@ -52,22 +52,22 @@ class Postbox:
             for letter in sorted(self._in.glob("*.txt")):
                 inbound = Inbound(
                     id=new_inbound_id(),
-                    key=letter.stem,  # the same letter, found again after a crash, is answered once
+                    key=letter.stem,  # a letter found again after a crash is answered once
                     origin=Address(channel=self.name, chat="folder"),
                     sender=Sender(id="folder"),
                     text=letter.read_text("utf-8"),
-                    label=Label(Origin.STRANGER, Trust.UNTRUSTED),  # Hob knows who writes: `hob people link`
+                    label=Label(Origin.STRANGER, Trust.UNTRUSTED),  # Hob decides who the sender is: `hob people link`
                     trace=new_trace_id(),
                 )
                 try:
                     await accept(inbound)
                 except NotAllowed as refused:
-                    if refused.line:  # how to be let in
+                    if refused.line:  # says how to be admitted
                         (self._out / f"{letter.stem}.refused.txt").write_text(refused.line, "utf-8")
-                letter.unlink()  # it is kept: `accept` has returned
+                letter.unlink()  # the message is durable: `accept` has returned
             await asyncio.sleep(0.5)
 
     async def send(self, message: Outbound) -> Delivered:
-        """Put the answer into `out`, under its key."""
+        """Write the answer to `out`, named by its key."""
         (self._out / f"{message.id}.txt").write_text(message.text, "utf-8")
         return Delivered(message.id)

@@ -1,18 +1,18 @@
-"""An endpoint, a check and a page: `GET /sundial` tells the hour to a token that may read, the dashboard shows it."""
+"""An endpoint, a check and a page: `GET /sundial` returns the hour to a token that may read; the dashboard shows it."""
 
 from hob.plugin import Checks, DashboardView, Endpoints, Lazy, Subsystem
 
 
 @Lazy
 def _endpoints() -> Endpoints:
-    from hob_sundial.routes import ENDPOINTS  # with the HTTP server alone
+    from hob_sundial.routes import ENDPOINTS  # loaded with the HTTP server only
 
     return ENDPOINTS
 
 
 @Lazy
 def _checks() -> Checks:
-    from hob_sundial.weather import CHECKS  # with `hob doctor` alone
+    from hob_sundial.weather import CHECKS  # loaded with `hob doctor` only
 
     return CHECKS
 

@@ -1,10 +1,10 @@
-"""What answers."""
+"""The endpoint."""
 
 from hob.plugin.http import Endpoint, EndpointCall, Nothing, Response, TokenScope, json_response
 
 
 async def show(call: EndpointCall[Nothing]) -> Response:
-    """The hour, as the clock of this machine has it."""
+    """Return the hour by the clock of this machine."""
     return json_response({"hour": call.api.clock.now().hour})
 
 

@@ -1,4 +1,4 @@
-"""What `hob doctor` looks at."""
+"""The check of `hob doctor`."""
 
 import time
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""A follower in one file: it counts turns as they happen, and `hob status --json` tells the count."""
+"""A follower in one file: it counts turns as they happen; `hob status --json` shows the count."""
 
 from hob.plugin import Lazy, Open, Subsystem
 

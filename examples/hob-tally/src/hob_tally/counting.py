@@ -1,4 +1,4 @@
-"""Counting."""
+"""Counting of turns."""
 
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
@@ -14,7 +14,7 @@ _DAYS = 30
 
 @asynccontextmanager
 async def open_tally(kernel: Kernel) -> AsyncIterator[Contribution]:
-    """The counts of the last 30 days, a record for each event: what is erased with its turn is counted no more."""
+    """Open the counts of the last 30 days, one record per event: an event erased with its turn no longer counts."""
     counts = Counter(record.value for record in await kernel.records.list(limit=100_000))
 
     async def count(events: Sequence[tuple[int, TimelineEvent]]) -> Effects:

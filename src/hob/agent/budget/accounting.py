@@ -7,12 +7,12 @@ from dataclasses import replace
 from hob.agent.budget.budget import Budget, Reservation
 from hob.core.errors import BudgetExceeded, ModelError, ModelFault
 from hob.core.events.timeline import TimelineEvent
-from hob.core.models import Beat, ExtraCall, ModelEvent, ModelReply, Usage
+from hob.core.models import ExtraCall, KeepAlive, ModelEvent, ModelReply, Usage
 from hob.core.ports.model import Model
 
 EventOf = Callable[[str, str], TimelineEvent]
 """Returns the timeline event of a call, given its model and status; usage and cost are added later."""
-_BEAT = Beat()
+_BEAT = KeepAlive()
 
 
 async def stream_in_turn(
@@ -34,7 +34,7 @@ async def stream_in_turn(
                     continue
                 cost = budget.cost_of_extra(held, event)
                 await _record(budget, held, event_of(event.ref, event.status), event.usage, cost)
-                if event.goes_on and (still := await budget.renew(held)) is not held:
+                if event.has_next and (still := await budget.renew(held)) is not held:
                     left = still
                     for remark in still.remarks:
                         yield remark

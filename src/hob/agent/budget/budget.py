@@ -17,15 +17,15 @@ from hob.agent.budget.limits import (
     start_of_today,
 )
 from hob.core.clock import Clock
-from hob.core.errors import MAY_COST, BudgetExceeded, ModelError
+from hob.core.errors import BILLABLE_FAULTS, BudgetExceeded, ModelError
 from hob.core.ids import SessionKey
 from hob.core.messages import Inbound
-from hob.core.models import NOTHING_SPENT, ExtraCall, ModelReply, ModelRequest, Price, Remark, Spent, Usage
+from hob.core.models import NO_SPENDING, ExtraCall, ModelReply, ModelRequest, Price, Remark, Spending, Usage
 from hob.core.money import dollars
 from hob.core.ports.journal import Ledger
 from hob.core.ports.model import Prices
 from hob.core.translation.sentences import Sentence, say
-from hob.core.trust.labels import SenderClass, least_known
+from hob.core.trust.labels import SenderClass, least_trusted
 from hob.core.turns import Turn
 from hob.core.values import dataclass
 
@@ -55,7 +55,7 @@ class BudgetStatus:
     """How much of a limit is used."""
 
     limit: Limit
-    spent: Spent
+    spent: Spending
 
     @property
     def settled(self) -> int:
@@ -160,7 +160,7 @@ class Budget:
         """Return the cost of a failed call: nothing if it was rejected, the worst case if unknown."""
         if error.cost is not None or error.usage is not None:
             return self.cost_of(held.request.first, error.usage) if error.cost is None else error.cost
-        return held.worst if error.fault in MAY_COST else None
+        return held.worst if error.fault in BILLABLE_FAULTS else None
 
     def cost_of_extra(self, held: Reservation, call: ExtraCall) -> int | None:
         """Return the cost of a call beside the answer; its worst case if unknown."""
@@ -177,7 +177,7 @@ class Budget:
         of other calls at most as long as the request's patience. `joined` are messages that joined the turn since it
         started. Raises BudgetExceeded with a sentence for the user; then nothing may be asked.
         """
-        sender = least_known(inbound.sender.cls for inbound in (*turn.inbounds, *turn.joined, *joined))
+        sender = least_trusted(inbound.sender.cls for inbound in (*turn.inbounds, *turn.joined, *joined))
         session = await self._payer(turn.session)
         caller = SpendingCaller(session, sender, _models(request), turn.id)
         async with self._hold_room(caller, request, input_estimate) as held:
@@ -283,7 +283,7 @@ class Budget:
         # Read before the ledger: a call that ends meanwhile is counted twice rather than not at all.
         outside = sum(cost for caller, cost in self._outside if limit.applies_to(caller))
         return BudgetStatus(
-            limit, await self.ledger.spent(**limit.scope) + replace(NOTHING_SPENT, cost=outside, reserved=outside)
+            limit, await self.ledger.spent(**limit.scope) + replace(NO_SPENDING, cost=outside, reserved=outside)
         )
 
     def _refusals(

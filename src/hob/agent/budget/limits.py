@@ -5,8 +5,8 @@ from dataclasses import field
 from datetime import datetime, tzinfo
 
 from hob.core.ids import SessionKey, TurnId
-from hob.core.model_names import fits
-from hob.core.models import CallScope
+from hob.core.model_names import matches_model
+from hob.core.models import CallFilter
 from hob.core.money import MICRO
 from hob.core.settings import setting
 from hob.core.trust.labels import SenderClass
@@ -95,7 +95,7 @@ class Limit:
 
     key: str
     maximum: int
-    scope: CallScope = field(default_factory=CallScope)
+    scope: CallFilter = field(default_factory=CallFilter)
 
     def applies_to(self, caller: SpendingCaller) -> bool:
         """Whether this caller's requests count towards the limit."""
@@ -104,7 +104,7 @@ class Limit:
             scope.get("session", caller.session) == caller.session
             and scope.get("sender", caller.sender) == caller.sender
             and scope.get("turn", caller.turn) == caller.turn
-            and ("model" not in scope or any(fits(scope["model"], model) for model in caller.models))
+            and ("model" not in scope or any(matches_model(scope["model"], model) for model in caller.models))
         )
 
 
@@ -113,7 +113,7 @@ def general_limits(settings: SpendingSettings, now: datetime, timezone: tzinfo |
     today = _midnight(now, timezone)
     since = {"daily": today.timestamp(), "monthly": today.replace(day=1).timestamp()}
 
-    def periods(key: str, limits: SpendingSettings | PeriodLimits | SenderLimits, scope: CallScope) -> Iterator[Limit]:
+    def periods(key: str, limits: SpendingSettings | PeriodLimits | SenderLimits, scope: CallFilter) -> Iterator[Limit]:
         for name, dollars in (("daily", limits.daily), ("monthly", limits.monthly)):
             if dollars is not None:
                 yield _limit(f"{key}.{name}", dollars, {**scope, "since": since[name]})
@@ -140,7 +140,7 @@ def limits_for(
     """Return all limits of this caller, the narrowest first."""
     found = []
     if caller.turn is not None:
-        scope: CallScope = {"turn": caller.turn}
+        scope: CallFilter = {"turn": caller.turn}
         of_class: SenderLimits = getattr(settings.senders, caller.sender)
         if of_class.per_turn is not None:
             found.append(_limit(f"spending.senders.{caller.sender}.per_turn", of_class.per_turn, scope))
@@ -157,5 +157,5 @@ def session_limit(dollars: float, session: SessionKey) -> Limit:
     return _limit("spending.per_session", dollars, {"session": session})
 
 
-def _limit(key: str, dollars: float, scope: CallScope) -> Limit:
+def _limit(key: str, dollars: float, scope: CallFilter) -> Limit:
     return Limit(key, round(dollars * MICRO), scope)

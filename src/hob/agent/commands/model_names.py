@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from hob.agent.ports import can_route
 from hob.core.models import ModelRequest
-from hob.core.ports.model import CanName, Model
+from hob.core.ports.model import HasDefaultModel, Model
 
 
 def chosen_name(model: Model, chosen: str | None, default: Callable[[], str]) -> str:
@@ -20,7 +20,7 @@ async def chain_of(model: Model, name: str, task: str = "chat") -> tuple[str, ..
     if can_route(model):
         routed = (await model.route(ModelRequest(name, "", (), task=task))).request
         return routed.models or ((routed.model,) if routed.model else ())
-    name = name or (await model.default_model() if isinstance(model, CanName) else "")
+    name = name or (await model.default_model() if isinstance(model, HasDefaultModel) else "")
     return (name,) if name else ()
 
 

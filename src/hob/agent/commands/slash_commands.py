@@ -13,12 +13,12 @@ from hob.agent.settings import AgentSettings
 from hob.core.clock import Clock
 from hob.core.errors import HobError, ModelError, NotFound
 from hob.core.ids import SessionKey
-from hob.core.messages import FETCHED_CHANNELS, Inbound
-from hob.core.model_names import ChecksNames, HasAliases
-from hob.core.models import NOTHING_SPENT, PromptAnswer, Spent, Thinking
+from hob.core.messages import POLLED_CHANNELS, Inbound
+from hob.core.model_names import ChecksModelNames, HasAliases
+from hob.core.models import NO_SPENDING, PromptAnswer, Spending, Thinking
 from hob.core.money import dollars, price
 from hob.core.ports.journal import Sessions
-from hob.core.ports.model import Model, Routes
+from hob.core.ports.model import Model, RoutesRequests
 from hob.core.spelling import close_names
 from hob.core.translation.code_words import CLASS_WORDS, STATE_WORDS
 from hob.core.translation.command_answers import Answer, answer
@@ -39,7 +39,7 @@ class CommandOperations(Protocol):
     async def status(self) -> Mapping[str, Any]:
         """Return counts and states; `Answer.STATUS` lists the keys used here."""
 
-    async def spent_by_model(self, since: float) -> Sequence[tuple[str, Spent]]:
+    async def spent_by_model(self, since: float) -> Sequence[tuple[str, Spending]]:
         """Return the spending of each model since then (Unix seconds), highest first."""
 
     async def tasks(self) -> Sequence[tuple[str, str, str]]:
@@ -233,14 +233,14 @@ class SlashCommands:
         scopes = [
             (call.session, await ledger.spent(session=call.session)),
             ("24 h", await ledger.spent(since=now - DAY_SECONDS)),
-            ("30 d", sum((spent for _, spent in month), NOTHING_SPENT)),
+            ("30 d", sum((spent for _, spent in month), NO_SPENDING)),
             *[(model or "-", spent) for model, spent in month[:_MAX_MODELS]],
         ]
         lines = [self._usage_line(scope, spent, call.language) for scope, spent in scopes]
         lines += [_limit_line(standing, call.language) for standing in await self._budget.budget_statuses(call.session)]
         return answer(Answer.USAGE, call.language, lines="\n".join(lines))
 
-    def _usage_line(self, scope: str, spent: Spent, language: str) -> str:
+    def _usage_line(self, scope: str, spent: Spending, language: str) -> str:
         cost: str = price(spent.cost - spent.reserved)
         if spent.unknown_calls:
             cost = answer(Answer.PRICE_UNKNOWN, language, cost=cost, calls=spent.unknown_calls)
@@ -307,7 +307,7 @@ class SlashCommands:
     async def _session_list(self, call: CommandCall, chat: str) -> str:
         # The owner's programs and terminals choose among all sessions of their channel.
         origin, owner = call.inbound.origin.channel, call.inbound.sender.cls is SenderClass.OWNER
-        shared = owner and origin in FETCHED_CHANNELS
+        shared = owner and origin in POLLED_CHANNELS
         found = [
             session
             for session in await self._sessions.find(chat=None if shared else chat)
@@ -387,7 +387,7 @@ class SlashCommands:
         wanted = None if call.rest.lower() == "default" else call.rest
         if wanted == "":
             return await self._model_shown(call, (await self._sessions.get(call.session)).model)
-        if wanted is not None and isinstance(self._model_behind, ChecksNames):
+        if wanted is not None and isinstance(self._model_behind, ChecksModelNames):
             reason = await self._model_behind.check_ref(wanted)
             if reason is not None:
                 return answer(Answer.MODEL_REFUSED, call.language, reason=reason)
@@ -413,7 +413,7 @@ class SlashCommands:
 
     async def _load_chain(self, chosen: str | None) -> tuple[str, ...]:
         """Return the references that would be asked, best first; may query the server. Raises ModelError."""
-        if isinstance(self._model_behind, Routes):
+        if isinstance(self._model_behind, RoutesRequests):
             return await chain_of(self._model_behind, chosen or "")
         name = chosen or self._default_model()
         return (name,) if name else ()

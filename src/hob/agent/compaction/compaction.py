@@ -35,11 +35,11 @@ from hob.core.clock import Clock
 from hob.core.errors import BudgetExceeded, ModelError, ModelFault
 from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import SessionKey, TraceId, new_event_id, new_span_id, new_trace_id
-from hob.core.models import Entry, ModelReply, ModelRequest, Remark, Stop, UserMessage
+from hob.core.models import ModelReply, ModelRequest, Remark, StopReason, TranscriptEntry, UserMessage
 from hob.core.ports.journal import Transcript
 from hob.core.ports.model import Model
-from hob.core.trust.labels import HOB_LABEL, Label, Origin, SenderClass, Trust, join, least_known
-from hob.core.turns import Summary, View
+from hob.core.trust.labels import HOB_LABEL, Label, Origin, SenderClass, Trust, combine_trust, least_trusted
+from hob.core.turns import Summary, TranscriptView
 from hob.core.values import dataclass
 
 _MAX_ENTRIES = 5_000  # newest entries that are read; older ones are reported as missing
@@ -123,7 +123,7 @@ class Compactor:
         self._under_way: set[SessionKey] = set()
         self._backoffs: dict[SessionKey, _Backoff] = {}
 
-    def needed(self, view: View, prompt_tokens: int, model: str = "") -> str | None:
+    def needed(self, view: TranscriptView, prompt_tokens: int, model: str = "") -> str | None:
         """Return `messages` or `tokens` if the session has grown too long, None if not or if nothing can be cut.
 
         The short prompt of a small model is always full, so only messages count there.
@@ -188,7 +188,7 @@ class Compactor:
         return Compacted(summary, len(head))
 
     async def _make_draft(
-        self, before: Summary | None, told: Sequence[Entry], account: _Account, n: int, *, wanted: bool
+        self, before: Summary | None, told: Sequence[TranscriptEntry], account: _Account, n: int, *, wanted: bool
     ) -> SummaryDraft | _Backoff:
         """Return a model's draft, or why there is none. A session in back-off asks no model unless the summary is
         `wanted`.
@@ -214,7 +214,7 @@ class Compactor:
         rest = self._backoffs[account.session] = _Backoff(made, cannot, failures, until)
         return rest
 
-    def _select_newest(self, told: list[Entry]) -> list[Entry]:
+    def _select_newest(self, told: list[TranscriptEntry]) -> list[TranscriptEntry]:
         """Return the newest entries, up to the input limit of a summary."""
         left = _MAX_INPUT
         for place in range(len(told) - 1, -1, -1):
@@ -223,7 +223,9 @@ class Compactor:
                 return told[place + 1 :]
         return told
 
-    async def _summarise(self, summary: Summary | None, head: Sequence[Entry], account: _Account) -> SummaryDraft | str:
+    async def _summarise(
+        self, summary: Summary | None, head: Sequence[TranscriptEntry], account: _Account
+    ) -> SummaryDraft | str:
         """Summarise piece by piece, or return why it failed."""
         before = summary.text if summary else ""
         trust = summary.label.trust if summary else Trust.TRUSTED
@@ -237,13 +239,15 @@ class Compactor:
             trust = Trust.TRUSTED if trust is Trust.TRUSTED and _all_trusted(piece) else Trust.UNTRUSTED
         return draft
 
-    async def _ask(self, question: str, piece: Sequence[Entry], before: str, account: _Account) -> SummaryDraft | str:
+    async def _ask(
+        self, question: str, piece: Sequence[TranscriptEntry], before: str, account: _Account
+    ) -> SummaryDraft | str:
         problem, draft = "", SummaryDraft("")
         for attempt in range(_ATTEMPTS):
             asked = f"{question}\n\nYour last attempt could not be used: {problem}." if problem else question
             reply = await self._call(asked, account)
             draft = read_draft(reply.text)
-            if reply.stop in (Stop.LENGTH, Stop.FILTER):
+            if reply.stop in (StopReason.LENGTH, StopReason.FILTER):
                 problem = "it was cut off; be shorter"
                 continue
             problem = judge_draft(draft, piece, question, last=attempt == _ATTEMPTS - 1)
@@ -313,9 +317,9 @@ class Compactor:
     def _room(self, model: str) -> Room:
         return self._context_room.measure(model, self._settings, self._settings.compact_tokens)
 
-    def _split(self, head: Sequence[Entry], room: int) -> list[list[Entry]]:
+    def _split(self, head: Sequence[TranscriptEntry], room: int) -> list[list[TranscriptEntry]]:
         """Split the entries into parts that fit into one request each; a call stays with its results."""
-        pieces: list[list[Entry]] = [[]]
+        pieces: list[list[TranscriptEntry]] = [[]]
         left = room
         for entry in pair(head):
             tokens = estimate_tokens(self._render_line(entry, room)) + 4
@@ -326,14 +330,14 @@ class Compactor:
             pieces[-1].append(entry)
         return pieces
 
-    def _question(self, before: str, trust: Trust, piece: Sequence[Entry], room: int) -> str:
+    def _question(self, before: str, trust: Trust, piece: Sequence[TranscriptEntry], room: int) -> str:
         lines = [self._render_line(entry, room) for entry in piece]
         if before:
             text = before if trust is Trust.TRUSTED else self._marks.wrap(before, Label(Origin.MODEL, trust), "before")
             lines.insert(0, f"Summary of what was said before:\n{text}\n\nWhat was said since:")
         return "\n\n".join(lines)
 
-    def _render_line(self, entry: Entry, room: int) -> str:
+    def _render_line(self, entry: TranscriptEntry, room: int) -> str:
         """Return one entry as the summariser reads it, shortened to a share of `room` tokens."""
         text = shorten(entry.text, min(2 * room, _TOOL_CHARS if entry.role == "tool" else _TEXT_CHARS))
         if text and not entry.label.trusted:
@@ -341,21 +345,21 @@ class Compactor:
         calls = "".join(f"\n[calls {call.name} {shorten(call.arguments, _CALL_CHARS)}]" for call in entry.calls)
         return f"{entry.role.capitalize()}: {text}{calls}"
 
-    async def _is_unchanged(self, session: SessionKey, view: View, head: Sequence[Entry]) -> bool:
+    async def _is_unchanged(self, session: SessionKey, view: TranscriptView, head: Sequence[TranscriptEntry]) -> bool:
         """Whether the session still shows what was summarised (no reset, undo or other summary since)."""
         now = await self._transcript.load_view(session, _MAX_ENTRIES)
         return now.summary == view.summary and now.entries[: len(head)] == tuple(head)
 
 
-def _all_trusted(entries: Sequence[Entry]) -> bool:
+def _all_trusted(entries: Sequence[TranscriptEntry]) -> bool:
     return all(entry.label.trusted for entry in entries)
 
 
-def _sender_of(entries: Sequence[Entry]) -> SenderClass:
+def _sender_of(entries: Sequence[TranscriptEntry]) -> SenderClass:
     """Return the least trusted class among the authors, which the summary's cost counts for."""
     classes = {cls.value: cls for cls in SenderClass}
     origins = (entry.label.origin.value for entry in entries if entry.role == "user")
-    return least_known(classes[origin] for origin in origins if origin in classes)
+    return least_trusted(classes[origin] for origin in origins if origin in classes)
 
 
 def _hide_summary(summary: Summary | None) -> Summary | None:
@@ -364,8 +368,8 @@ def _hide_summary(summary: Summary | None) -> Summary | None:
     return replace(summary, text=summary_stub(summary), label=HOB_LABEL)
 
 
-def _trust_of(summary: Summary | None, entries: Sequence[Entry]) -> Trust:
+def _trust_of(summary: Summary | None, entries: Sequence[TranscriptEntry]) -> Trust:
     labels = [entry.label for entry in entries]
     if summary:
         labels.append(summary.label)
-    return join(labels)
+    return combine_trust(labels)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from hob.agent.prompt.tokens import shorten
-from hob.core.models import Entry
+from hob.core.models import TranscriptEntry
 from hob.core.values import dataclass
 
 IDENTIFIERS = "Exact identifiers"
@@ -58,7 +58,7 @@ def read_draft(text: str) -> SummaryDraft:
     return SummaryDraft(body)
 
 
-def judge_draft(draft: SummaryDraft, entries: Sequence[Entry], source: str, *, last: bool) -> str:
+def judge_draft(draft: SummaryDraft, entries: Sequence[TranscriptEntry], source: str, *, last: bool) -> str:
     """Return what is wrong with a draft, in words for the model; empty if it is usable.
 
     On the last attempt missing identifiers do not reject it, since `finish_text` adds them.
@@ -81,7 +81,7 @@ def judge_draft(draft: SummaryDraft, entries: Sequence[Entry], source: str, *, l
     return ""
 
 
-def finish_text(draft: SummaryDraft, entries: Sequence[Entry], missing: int = 0) -> str:
+def finish_text(draft: SummaryDraft, entries: Sequence[TranscriptEntry], missing: int = 0) -> str:
     """Return the summary to store: without invented identifiers, with the missing ones, and with the last request
     verbatim.
 
@@ -95,7 +95,7 @@ def finish_text(draft: SummaryDraft, entries: Sequence[Entry], missing: int = 0)
     return _with_ending([f"## {heading}\n{sections[heading]}" for heading in HEADINGS], entries, missing)
 
 
-def outline(before: str, entries: Sequence[Entry], missing: int, limit: int) -> str:
+def outline(before: str, entries: Sequence[TranscriptEntry], missing: int, limit: int) -> str:
     """Return a summary made without a model, about `limit` characters long: how the newest messages began."""
     lines: list[str] = []
     left = limit
@@ -111,7 +111,7 @@ def outline(before: str, entries: Sequence[Entry], missing: int, limit: int) -> 
     return _with_ending([*parts, "## Timeline\n" + "\n".join(lines), f"## {IDENTIFIERS}\n{kept}"], entries, missing)
 
 
-def _with_ending(parts: list[str], entries: Sequence[Entry], missing: int) -> str:
+def _with_ending(parts: list[str], entries: Sequence[TranscriptEntry], missing: int) -> str:
     request = next((entry.text for entry in reversed(entries) if entry.role == "user"), "")
     if request:
         parts.append(f"## {LAST_REQUEST}\n{shorten(request, _REQUEST_CHARS)}")
@@ -120,7 +120,7 @@ def _with_ending(parts: list[str], entries: Sequence[Entry], missing: int) -> st
     return "\n\n".join(parts)
 
 
-def identifiers(entries: Sequence[Entry]) -> list[str]:
+def identifiers(entries: Sequence[TranscriptEntry]) -> list[str]:
     """Return the newest identifiers in people's and the assistant's words that must survive verbatim."""
     found: dict[str, None] = {}
     for entry in reversed(entries):

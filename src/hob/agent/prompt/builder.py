@@ -45,14 +45,14 @@ from hob.core.content.files import BootstrapFile
 from hob.core.errors import ModelError, ModelFault
 from hob.core.ids import SessionKey, SpanId, TraceId, TurnId
 from hob.core.memory import Memory, WorkingNote
-from hob.core.models import Entry, ModelMessage, ModelRequest, Remark, UserMessage
+from hob.core.models import ModelMessage, ModelRequest, Remark, TranscriptEntry, UserMessage
 from hob.core.ports.memory import WorkingNotes
 from hob.core.steps import ApprovalAnswered, ModelAsked, Step, Transcribed, UserAnswered, Waited
 from hob.core.tools import ToolSpec
 from hob.core.translation.language import translatable
 from hob.core.translation.sentences import Sentence
-from hob.core.trust.labels import HOB_LABEL, join
-from hob.core.turns import Summary, Turn, View, scope_of
+from hob.core.trust.labels import HOB_LABEL, combine_trust
+from hob.core.turns import Summary, TranscriptView, Turn, memory_scope
 from hob.core.values import dataclass
 
 UNACCEPTED_HEADING = "{name} as it stands now, not accepted by the owner (`hob accept {name}`):"
@@ -90,7 +90,7 @@ class _Snapshot:
     parts: tuple[tuple[str, str], ...]
     text: str
     at: float
-    note: tuple[Entry, ...] = ()
+    note: tuple[TranscriptEntry, ...] = ()
     """Untrusted notes, which must not be part of a block in Hob's name."""
     news: tuple[Remark, ...] = ()
     """Remarks for the reader, delivered beside the answer."""
@@ -139,7 +139,7 @@ class PromptBuilder:
         self,
         turn: Turn,
         steps: Sequence[Step],
-        view: View,
+        view: TranscriptView,
         tools: tuple[ToolSpec, ...],
         model: str,
         *,
@@ -182,7 +182,7 @@ class PromptBuilder:
 
         until = _opening_length(own, len(opening))
         messages, ends = self._render_messages((untrusted, summary, history, own[:until]), volatile, own[until:])
-        trust = join(entry.label for entry in (*untrusted, *summary, *history, *own))
+        trust = combine_trust(entry.label for entry in (*untrusted, *summary, *history, *own))
         request = ModelRequest(
             model, system.text, tuple(messages), tools, limits.answer, cache_key=turn.session, patience=patience
         )
@@ -197,7 +197,7 @@ class PromptBuilder:
         return Prompt(request, sections, trust, tokens, budget, (*snapshot.news, *remarks), memories, ends)
 
     def _render_messages(
-        self, parts: Sequence[Sequence[Entry]], volatile: str, rest: Sequence[Entry]
+        self, parts: Sequence[Sequence[TranscriptEntry]], volatile: str, rest: Sequence[TranscriptEntry]
     ) -> tuple[list[ModelMessage], tuple[tuple[int, int], ...]]:
         """Return the messages, and their end positions after each part and after the volatile block."""
         messages: list[ModelMessage] = []
@@ -211,12 +211,14 @@ class PromptBuilder:
         render(messages, rest, self._marks)
         return messages, tuple(ends)
 
-    async def preview(self, session: SessionKey, view: View, tools: tuple[ToolSpec, ...], model: str) -> Prompt:
+    async def preview(
+        self, session: SessionKey, view: TranscriptView, tools: tuple[ToolSpec, ...], model: str
+    ) -> Prompt:
         """Return the prompt of the owner's next message, without that message."""
         turn = Turn(TurnId(""), session, TraceId(""), SpanId(""), ())
         return await self.build(turn, (), view, tools, model, patience=0)
 
-    async def _get_snapshot(self, turn: Turn, steps: Sequence[Step], view: View, model: str) -> _Snapshot:
+    async def _get_snapshot(self, turn: Turn, steps: Sequence[Step], view: TranscriptView, model: str) -> _Snapshot:
         if not turn.id:  # a preview opens no turn; it shows the session as it is now
             return await self._take_snapshot(turn, view, model)
         key = (turn.id, sum(isinstance(step, _WAKING_STEPS) for step in steps))
@@ -230,7 +232,9 @@ class PromptBuilder:
             return snapshot.without(_MEMORY_PARTS)
         return snapshot
 
-    async def _take_snapshot(self, turn: Turn, view: View, model: str, steps: Sequence[Step] = ()) -> _Snapshot:
+    async def _take_snapshot(
+        self, turn: Turn, view: TranscriptView, model: str, steps: Sequence[Step] = ()
+    ) -> _Snapshot:
         now = self._clock.now()
         spoken = (step.text for step in steps if isinstance(step, Transcribed) and step.label != FILE_LABEL)
         text = "\n".join(filter(None, (*(inbound.text for inbound in turn.inbounds), *spoken)))
@@ -254,7 +258,7 @@ class PromptBuilder:
         block = context.block([part for _, part in parts])
         return _Snapshot(parts, block, now.timestamp(), (*untrusted, *written.untrusted), news, tuple(shown))
 
-    async def _recall(self, turn: Turn, view: View, model: str, text: str) -> Sequence[Memory]:
+    async def _recall(self, turn: Turn, view: TranscriptView, model: str, text: str) -> Sequence[Memory]:
         if self._memory is None or not (text and self._settings.recall_limit and self._memory.allowed(turn, model)):
             return ()
         shown_from = min((entry.n for entry in view.entries), default=sys.maxsize)
@@ -262,9 +266,9 @@ class PromptBuilder:
 
     async def _load_note(self, turn: Turn) -> WorkingNote | None:
         """Return the session's note, or the one its person keeps for all conversations."""
-        return await self._notes.load(turn.session, SessionKey(scope_of(turn).person)) if self._notes else None
+        return await self._notes.load(turn.session, SessionKey(memory_scope(turn).person)) if self._notes else None
 
-    def _render_note(self, turn: Turn, note: WorkingNote | None, now: float) -> tuple[str, tuple[Entry, ...]]:
+    def _render_note(self, turn: Turn, note: WorkingNote | None, now: float) -> tuple[str, tuple[TranscriptEntry, ...]]:
         """Return the working note as a line of the block, or, if untrusted and fresh, as entries to put between marks.
 
         An untrusted note expires like the tainted turn that wrote it, so that the session becomes trusted again.
@@ -277,12 +281,12 @@ class PromptBuilder:
         if not fresh and all(inbound.label.trusted for inbound in turn.inbounds):
             return context.hidden_note_line(len(note.text)), ()
         source = f"{turn.id} note"
-        heading = Entry(0, "user", "Working note:", HOB_LABEL, source, now)
-        return "", (heading, Entry(0, "user", note.text, note.label, source, now))
+        heading = TranscriptEntry(0, "user", "Working note:", HOB_LABEL, source, now)
+        return "", (heading, TranscriptEntry(0, "user", note.text, note.label, source, now))
 
     def _visible_history(
-        self, turn: Turn, view: View, keep: int | None, at: float
-    ) -> tuple[Summary | None, list[Entry]]:
+        self, turn: Turn, view: TranscriptView, keep: int | None, at: float
+    ) -> tuple[Summary | None, list[TranscriptEntry]]:
         """Return the summary and the history, as the sender of this turn may see them."""
         history = pair(select(view, self._settings, keep))
         if not all(inbound.label.trusted for inbound in turn.inbounds):
@@ -318,7 +322,12 @@ class PromptBuilder:
         return known[1]
 
     def _measure_conversation(
-        self, untrusted: list[Entry], summary: list[Entry], history: list[Entry], own: list[Entry], snapshot: _Snapshot
+        self,
+        untrusted: list[TranscriptEntry],
+        summary: list[TranscriptEntry],
+        history: list[TranscriptEntry],
+        own: list[TranscriptEntry],
+        snapshot: _Snapshot,
     ) -> list[SectionSize]:
         return [
             _measure("not accepted", untrusted, True),
@@ -339,7 +348,7 @@ def _is_first_request(steps: Sequence[Step]) -> bool:
     return not isinstance(last, ModelAsked)
 
 
-def _message_chars(own: Sequence[Entry]) -> int:
+def _message_chars(own: Sequence[TranscriptEntry]) -> int:
     """Return the number of characters people wrote in this turn."""
     return sum(len(entry.text) for entry in own if entry.role == "user" and entry.label != HOB_LABEL)
 
@@ -348,32 +357,32 @@ def _shortened_remark(model: str, length: int) -> tuple[Remark, ...]:
     return (Remark(Sentence.MESSAGE_SHORTENED, (("model", model), ("length", str(length)))),)
 
 
-def _opening_length(own: Sequence[Entry], opening: int) -> int:
+def _opening_length(own: Sequence[TranscriptEntry], opening: int) -> int:
     """Return how many of this turn's entries belong to the opening message."""
     first = next((place for place, entry in enumerate(own) if entry.role != "user"), len(own))
     return min(opening, first)
 
 
-def _measure(name: str, entries: Sequence[Entry], cached: bool) -> SectionSize:
+def _measure(name: str, entries: Sequence[TranscriptEntry], cached: bool) -> SectionSize:
     size = sum(count_bytes(entry.text) + sum(count_bytes(call.arguments) for call in entry.calls) for entry in entries)
     return SectionSize(name, size, sum(map(cost, entries)), cached)
 
 
-def _untrusted_entries(files: Sequence[BootstrapFile], settings: AgentSettings, room: int) -> list[Entry]:
+def _untrusted_entries(files: Sequence[BootstrapFile], settings: AgentSettings, room: int) -> list[TranscriptEntry]:
     """Return entries of unaccepted files, in at most `room` tokens. Headings by Hob stay outside the marks."""
-    entries: list[Entry] = []
+    entries: list[TranscriptEntry] = []
     for file in files:
         source = f"file {file.name} {file.hash}"
         text = limit_tokens(shorten(file.text, settings.file_chars), room // len(files))
-        entries.append(Entry(0, "user", UNACCEPTED_HEADING.format(name=file.name), HOB_LABEL, source, 0.0))
-        entries.append(Entry(0, "user", text, file.label, source, 0.0))
+        entries.append(TranscriptEntry(0, "user", UNACCEPTED_HEADING.format(name=file.name), HOB_LABEL, source, 0.0))
+        entries.append(TranscriptEntry(0, "user", text, file.label, source, 0.0))
     return entries
 
 
-def _summary_entry(summary: Summary | None, room: int) -> list[Entry]:
+def _summary_entry(summary: Summary | None, room: int) -> list[TranscriptEntry]:
     """Return the summary as the first user message. The heading by Hob stays outside the marks."""
     if summary is None:
         return []
     turn = f"summary {summary.upto}"
-    heading = Entry(0, "user", "Summary of the conversation so far:", HOB_LABEL, turn, 0.0)
-    return [heading, Entry(summary.upto, "user", limit_tokens(summary.text, room), summary.label, turn, 0.0)]
+    heading = TranscriptEntry(0, "user", "Summary of the conversation so far:", HOB_LABEL, turn, 0.0)
+    return [heading, TranscriptEntry(summary.upto, "user", limit_tokens(summary.text, room), summary.label, turn, 0.0)]

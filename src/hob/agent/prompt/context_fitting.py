@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from hob.agent.prompt.tokens import PER_CALL, PER_IMAGE, PER_MESSAGE, estimate_calls, estimate_tokens, shorten
 from hob.agent.prompt.window import is_safe
-from hob.core.models import Entry
+from hob.core.models import TranscriptEntry
 from hob.core.steps import ModelReplied, Step
 from hob.core.tools import ToolCall, ToolSpec
 from hob.core.trust.labels import HOB_LABEL
@@ -57,7 +57,7 @@ _WORST = 2  # tokens per character, at worst
 LEFT_OUT = "[earlier steps of this turn are left out]"
 
 
-def cost(entry: Entry) -> int:
+def cost(entry: TranscriptEntry) -> int:
     """Return an upper bound of the tokens of a rendered entry."""
     tokens = PER_MESSAGE + estimate_tokens(entry.text)
     if not entry.label.trusted:
@@ -73,7 +73,9 @@ def cost(entry: Entry) -> int:
     return tokens
 
 
-def fit(history: list[Entry], own: list[Entry], room: int, step: int) -> tuple[list[Entry], list[Entry]]:
+def fit(
+    history: list[TranscriptEntry], own: list[TranscriptEntry], room: int, step: int
+) -> tuple[list[TranscriptEntry], list[TranscriptEntry]]:
     """Shorten both to `room` tokens together; history gives way first, but keeps what this turn does not need."""
     before, now = sum(map(cost, history)), sum(map(cost, own))
     if before + now <= room:
@@ -82,7 +84,7 @@ def fit(history: list[Entry], own: list[Entry], room: int, step: int) -> tuple[l
     return _fit_history(history, room - sum(map(cost, own)), step), own
 
 
-def _fit_history(entries: list[Entry], room: int, step: int) -> list[Entry]:
+def _fit_history(entries: list[TranscriptEntry], room: int, step: int) -> list[TranscriptEntry]:
     entries = _prune_results(entries, room, step, len(entries))
     left = sum(map(cost, entries))
     costs = [cost(entry) for entry in entries]
@@ -94,7 +96,7 @@ def _fit_history(entries: list[Entry], room: int, step: int) -> list[Entry]:
     return []
 
 
-def _prune_results(entries: list[Entry], room: int, step: int, end: int) -> list[Entry]:
+def _prune_results(entries: list[TranscriptEntry], room: int, step: int, end: int) -> list[TranscriptEntry]:
     """Replace results before `end` by short notes, oldest first, `step` entries at a time, until all entries fit."""
     pruned = list(entries)
     left = sum(map(cost, pruned))
@@ -111,7 +113,7 @@ def _prune_results(entries: list[Entry], room: int, step: int, end: int) -> list
     return pruned
 
 
-def _fit_own(entries: list[Entry], room: int) -> list[Entry]:
+def _fit_own(entries: list[TranscriptEntry], room: int) -> list[TranscriptEntry]:
     if sum(map(cost, entries)) <= room:
         return entries
     last = max((place for place, entry in enumerate(entries) if entry.calls), default=0)
@@ -123,7 +125,7 @@ def _fit_own(entries: list[Entry], room: int) -> list[Entry]:
     return capped if sum(map(cost, capped)) <= room else _drop_middle(capped, entries, room)
 
 
-def _cap_entry(entry: Entry, cap: int) -> Entry:
+def _cap_entry(entry: TranscriptEntry, cap: int) -> TranscriptEntry:
     if len(entry.text) <= cap and not entry.images and all(len(call.arguments) <= cap for call in entry.calls):
         return entry
     calls = tuple(
@@ -135,7 +137,7 @@ def _cap_entry(entry: Entry, cap: int) -> Entry:
     return replace(entry, text=shorten(entry.text, cap), calls=calls, images=())
 
 
-def _drop_middle(entries: list[Entry], whole: list[Entry], room: int) -> list[Entry]:
+def _drop_middle(entries: list[TranscriptEntry], whole: list[TranscriptEntry], room: int) -> list[TranscriptEntry]:
     """Keep the turn's opening and as many of its last rounds as fit, or else as much of the opening as fits."""
     opening = next((place for place, entry in enumerate(entries) if entry.role != "user"), len(entries))
     note = replace(entries[0], text=LEFT_OUT, label=HOB_LABEL, role="user", images=(), calls=(), call=None)
@@ -148,7 +150,7 @@ def _drop_middle(entries: list[Entry], whole: list[Entry], room: int) -> list[En
     return _truncate_to_fit(whole[:opening], room)
 
 
-def _truncate_to_fit(entries: Sequence[Entry], room: int) -> list[Entry]:
+def _truncate_to_fit(entries: Sequence[TranscriptEntry], room: int) -> list[TranscriptEntry]:
     """Keep the newest entries, each text cut short enough to fit."""
     for count in range(len(entries), 0, -1):
         newest = entries[len(entries) - count :]

@@ -10,7 +10,7 @@ from hob.agent.ports import SessionHistory
 from hob.agent.prompt.specs import EARLIER, READ_BACK, THE_SUMMARY
 from hob.core.errors import ToolFailed
 from hob.core.ids import SessionKey
-from hob.core.models import Entry
+from hob.core.models import TranscriptEntry
 from hob.core.ports.tools import CallContext
 from hob.core.tools import ToolCall, ToolResult, ToolSpec
 from hob.core.trust.labels import Label, Origin, Trust
@@ -58,13 +58,13 @@ def _parse_number(call: ToolCall) -> int:
     return number
 
 
-def _origin_of(entries: Sequence[Entry]) -> Origin:
+def _origin_of(entries: Sequence[TranscriptEntry]) -> Origin:
     """Return the common origin of untrusted entries; TOOL if they have several."""
     origins = {entry.label.origin for entry in entries if not entry.label.trusted}
     return origins.pop() if len(origins) == 1 else Origin.TOOL
 
 
-def _render_entry(entry: Entry) -> str:
+def _render_entry(entry: TranscriptEntry) -> str:
     calls = (f"[called {call.name} {call.arguments}]" for call in entry.calls)
     head = f"[result of {entry.call}]" if entry.role == "tool" else ""
     return "\n".join(filter(None, (head, entry.text, *calls)))

@@ -9,20 +9,22 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from hob.core.ids import CallId
-from hob.core.models import Entry
+from hob.core.models import TranscriptEntry
 from hob.core.tools import ToolCall
 
 _MIN_CHARS = 400  # characters
 
 
-def without_repeats(*parts: Sequence[Entry]) -> tuple[list[Entry], ...]:
+def without_repeats(*parts: Sequence[TranscriptEntry]) -> tuple[list[TranscriptEntry], ...]:
     """Shorten repeated results in the parts of one conversation, in order."""
     calls: dict[CallId, ToolCall] = {}
     known: set[tuple[str, str, str]] = set()
     return tuple([_shorten_repeat(entry, calls, known) for entry in part] for part in parts)
 
 
-def _shorten_repeat(entry: Entry, calls: dict[CallId, ToolCall], known: set[tuple[str, str, str]]) -> Entry:
+def _shorten_repeat(
+    entry: TranscriptEntry, calls: dict[CallId, ToolCall], known: set[tuple[str, str, str]]
+) -> TranscriptEntry:
     if entry.calls:
         calls.update({call.id: call for call in entry.calls})
     if entry.role != "tool" or entry.call not in calls or len(entry.text) < _MIN_CHARS or entry.images:

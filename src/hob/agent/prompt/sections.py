@@ -8,9 +8,9 @@ from hob.agent.ports import PromptSection
 from hob.agent.prompt.system import Audience
 from hob.agent.prompt.tokens import estimate_tokens, shorten
 from hob.core.ids import SessionKey
-from hob.core.models import Entry
+from hob.core.models import TranscriptEntry
 from hob.core.trust.labels import HOB_LABEL
-from hob.core.turns import Turn, View
+from hob.core.turns import TranscriptView, Turn
 from hob.core.values import dataclass
 
 _MAX_SESSIONS = 256
@@ -21,7 +21,7 @@ class WrittenSections:
     """Written sections: trusted parts by name, and entries of untrusted text, each after a heading of Hob's."""
 
     parts: tuple[tuple[str, str], ...] = ()
-    untrusted: tuple[Entry, ...] = ()
+    untrusted: tuple[TranscriptEntry, ...] = ()
 
 
 _NOTHING = WrittenSections()
@@ -35,7 +35,7 @@ class FeatureSections:
         self._others = tuple(each for each in sections if not each.cached)
         self._kept: OrderedDict[tuple[SessionKey, Audience], tuple[tuple[int, ...], WrittenSections]] = OrderedDict()
 
-    async def stable(self, turn: Turn, view: View, audience: Audience, room: int) -> WrittenSections:
+    async def stable(self, turn: Turn, view: TranscriptView, audience: Audience, room: int) -> WrittenSections:
         """Return the cached sections in at most `room` tokens; they stay the same until the session is compacted."""
         if not self._cached:
             return _NOTHING
@@ -57,7 +57,7 @@ class FeatureSections:
 
 async def _write(sections: Sequence[PromptSection], turn: Turn, at: float, room: int | None = None) -> WrittenSections:
     parts: list[tuple[str, str]] = []
-    untrusted: list[Entry] = []
+    untrusted: list[TranscriptEntry] = []
     written = await asyncio.gather(*(section.write(turn) for section in sections))
     for section, found in zip(sections, written, strict=True):
         if found is None or not found[0]:
@@ -69,8 +69,8 @@ async def _write(sections: Sequence[PromptSection], turn: Turn, at: float, room:
             parts.append((section.name, text))
         else:
             source = f"{turn.id} {section.name}"
-            untrusted.append(Entry(0, "user", f"{section.name}:", HOB_LABEL, source, at))
-            untrusted.append(Entry(0, "user", text, label, source, at))
+            untrusted.append(TranscriptEntry(0, "user", f"{section.name}:", HOB_LABEL, source, at))
+            untrusted.append(TranscriptEntry(0, "user", text, label, source, at))
     return WrittenSections(tuple(parts), tuple(untrusted))
 
 

@@ -18,18 +18,18 @@ from datetime import UTC, datetime
 
 from hob.agent.prompt.specs import READ_BACK, THE_SUMMARY
 from hob.agent.settings import AgentSettings
-from hob.core.models import Entry
+from hob.core.models import TranscriptEntry
 from hob.core.trust.labels import HOB_LABEL
 from hob.core.turns import Summary
 
 
-def age(entries: Sequence[Entry], now: float, settings: AgentSettings) -> list[Entry]:
+def age(entries: Sequence[TranscriptEntry], now: float, settings: AgentSettings) -> list[TranscriptEntry]:
     """Replace old untrusted entries by stubs. `now` is when the turn began, in Unix seconds."""
     return hide(entries, _first_fresh(entries, now, settings))
 
 
 def expire_summary(
-    summary: Summary | None, since: Sequence[Entry], now: float, settings: AgentSettings
+    summary: Summary | None, since: Sequence[TranscriptEntry], now: float, settings: AgentSettings
 ) -> Summary | None:
     """Replace an untrusted summary by a stub once a turn `since` has expired: what it summarises is older."""
     if summary is None or summary.label.trusted or not _first_fresh(since, now, settings):
@@ -37,10 +37,10 @@ def expire_summary(
     return replace(summary, text=summary_stub(summary), label=HOB_LABEL)
 
 
-def hide(entries: Sequence[Entry], end: int | None = None) -> list[Entry]:
+def hide(entries: Sequence[TranscriptEntry], end: int | None = None) -> list[TranscriptEntry]:
     """Replace each untrusted entry before `end` (default: all) by a stub."""
     end = len(entries) if end is None else end
-    shown: list[Entry] = []
+    shown: list[TranscriptEntry] = []
     dropping = False
     for place, entry in enumerate(entries):
         if dropping and entry.role == "tool":
@@ -60,7 +60,7 @@ def summary_stub(summary: Summary) -> str:
     return f"[made from untrusted text and left out, {len(summary.text):,} characters; {READ_BACK}({THE_SUMMARY})]"
 
 
-def _first_fresh(entries: Sequence[Entry], now: float, settings: AgentSettings) -> int:
+def _first_fresh(entries: Sequence[TranscriptEntry], now: float, settings: AgentSettings) -> int:
     """Return the position from which on everything is shown."""
     starts = [place for place, entry in enumerate(entries) if place == 0 or entry.turn != entries[place - 1].turn]
     step = max(1, settings.taint_turns)
@@ -75,7 +75,7 @@ def _first_fresh(entries: Sequence[Entry], now: float, settings: AgentSettings) 
     return starts[old] if old < len(starts) else len(entries)
 
 
-def _stub(entry: Entry) -> str:
+def _stub(entry: TranscriptEntry) -> str:
     when = datetime.fromtimestamp(entry.at, UTC).strftime("%Y-%m-%d %H:%M")
     what = "own words, from untrusted text" if entry.role == "assistant" else f"untrusted, {entry.label.origin}"
     return f"[{what}, {when}, {len(entry.text):,} characters left out; {READ_BACK}({entry.n})]"

@@ -9,23 +9,23 @@ from collections.abc import Sequence
 
 from hob.agent.settings import AgentSettings
 from hob.core.ids import CallId
-from hob.core.models import Entry
+from hob.core.models import TranscriptEntry
 from hob.core.tools import ToolCall
 from hob.core.trust.labels import HOB_LABEL
-from hob.core.turns import View
+from hob.core.turns import TranscriptView
 
 # Providers insist that every call is followed by its result and every result has its call.
 
 MISSING = "[no result was recorded for this call]"
 
 
-def pair(entries: Sequence[Entry]) -> list[Entry]:
+def pair(entries: Sequence[TranscriptEntry]) -> list[TranscriptEntry]:
     """Order the entries so that results directly follow their calls, in the calls' order.
 
     Results without a call are dropped, calls without a result get one that says so, and messages in between come after.
     Ids are matched within one round only, since some servers reuse them.
     """
-    paired: list[Entry] = []
+    paired: list[TranscriptEntry] = []
     place = 0
     while place < len(entries):
         entry = entries[place]
@@ -34,8 +34,8 @@ def pair(entries: Sequence[Entry]) -> list[Entry]:
             continue
         paired.append(entry)
         if entry.calls:
-            found: dict[CallId | None, Entry] = {}
-            between: list[Entry] = []
+            found: dict[CallId | None, TranscriptEntry] = {}
+            between: list[TranscriptEntry] = []
             while place < len(entries) and entries[place].role != "assistant":
                 later = entries[place]
                 if later.role == "tool":
@@ -48,8 +48,8 @@ def pair(entries: Sequence[Entry]) -> list[Entry]:
     return paired
 
 
-def _missing_result(entry: Entry, call: ToolCall) -> Entry:
-    return Entry(0, "tool", MISSING, HOB_LABEL, entry.turn, entry.at, call=call.id, is_error=True)
+def _missing_result(entry: TranscriptEntry, call: ToolCall) -> TranscriptEntry:
+    return TranscriptEntry(0, "tool", MISSING, HOB_LABEL, entry.turn, entry.at, call=call.id, is_error=True)
 
 
 def load_limit(settings: AgentSettings) -> int:
@@ -57,7 +57,7 @@ def load_limit(settings: AgentSettings) -> int:
     return settings.compact_above + 3 * settings.window
 
 
-def select(view: View, settings: AgentSettings, keep: int | None = None) -> tuple[Entry, ...]:
+def select(view: TranscriptView, settings: AgentSettings, keep: int | None = None) -> tuple[TranscriptEntry, ...]:
     """Return the entries to show: at least the last `window`, at most `keep` if given."""
     entries = view.entries
     if keep is not None:
@@ -78,7 +78,7 @@ def slide(total: int, limit: int, window: int) -> int:
     return -(-(total - limit) // step) * step
 
 
-def back_to_safe(entries: Sequence[Entry], start: int, reach: int) -> int:
+def back_to_safe(entries: Sequence[TranscriptEntry], start: int, reach: int) -> int:
     """Return the nearest start of a turn at or before `start`; beyond `reach`, the nearest that splits no call."""
     start = min(start, len(entries))
     for place in range(start, max(-1, start - reach - 1), -1):
@@ -90,19 +90,19 @@ def back_to_safe(entries: Sequence[Entry], start: int, reach: int) -> int:
     return _skip_results(entries, 0)
 
 
-def is_safe(entries: Sequence[Entry], place: int) -> bool:
+def is_safe(entries: Sequence[TranscriptEntry], place: int) -> bool:
     """Whether no result at or after the place lacks its call."""
     return place >= len(entries) or place <= 0 or entries[place].role != "tool"
 
 
-def is_opening(entries: Sequence[Entry], place: int) -> bool:
+def is_opening(entries: Sequence[TranscriptEntry], place: int) -> bool:
     """Whether a turn begins at the place."""
     if place >= len(entries) or place == 0:
         return place >= len(entries) or entries[0].role == "user"
     return entries[place].role == "user" and entries[place].turn != entries[place - 1].turn
 
 
-def _skip_results(entries: Sequence[Entry], start: int) -> int:
+def _skip_results(entries: Sequence[TranscriptEntry], start: int) -> int:
     """The first place from `start` on that is no result of a call before it."""
     while start < len(entries) and entries[start].role == "tool":
         start += 1

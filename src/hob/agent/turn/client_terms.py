@@ -6,9 +6,9 @@ from typing import Any
 
 from hob.agent.ports import ClosedToolHints, tools_of
 from hob.agent.turn.arguments import problems_of
-from hob.core.client_terms import ClientTerms
 from hob.core.errors import ResultPending
 from hob.core.ports.tools import CallContext, Toolset
+from hob.core.response_options import ResponseOptions
 from hob.core.tools import Restart, Tier, ToolCall, ToolResult, ToolSpec
 from hob.core.turns import Turn, WaitsFor
 
@@ -18,10 +18,10 @@ MAX_FORMAT_ATTEMPTS = 3
 """Replies in the wrong format that are accepted before the turn fails."""
 WAIT_SECONDS = 3_600.0
 """Time a client has to deliver a tool's result."""
-NO_TERMS = ClientTerms()
+NO_TERMS = ResponseOptions()
 
 
-def terms_of(turn: Turn) -> ClientTerms:
+def terms_of(turn: Turn) -> ResponseOptions:
     """Return the terms of the newest message that has any."""
     return next((each.terms for each in reversed(turn.inbounds) if each.terms is not None), NO_TERMS)
 
@@ -35,7 +35,7 @@ def tools_of_turn(toolset: Toolset, turn: Turn) -> Toolset:
 class WithClientTools:
     """A `Toolset` that adds a client's tools to others; the client's replace those of the same name."""
 
-    def __init__(self, tools: Toolset, terms: ClientTerms) -> None:
+    def __init__(self, tools: Toolset, terms: ResponseOptions) -> None:
         self._tools = tools
         self._names = frozenset(tool.name for tool in terms.tools)
         self._specs = tuple(

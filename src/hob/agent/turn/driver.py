@@ -33,7 +33,7 @@ from hob.core.events.hooks import AfterTurn, BeforeTurn
 from hob.core.events.notices import Progress, Retracted, Settled
 from hob.core.ids import TurnId
 from hob.core.messages import OutboundKind
-from hob.core.ports.turns import Control
+from hob.core.ports.turns import TurnControl
 from hob.core.states import TurnState
 from hob.core.steps import Cancelled, Noted, Steered, Step, Stopped, ToolIntended, ToolReceived
 from hob.core.translation.sentences import Sentence, say, say_stopped
@@ -53,7 +53,7 @@ class Driver:
         # that no completed call is forgotten, and kept until then, because that run may fail or be cancelled too.
         self._unsaved: OrderedDict[TurnId, Unsaved] = OrderedDict()
 
-    async def run(self, turn: Turn, control: Control) -> Outcome:
+    async def run(self, turn: Turn, control: TurnControl) -> Outcome:
         """Run or resume the turn; the port describes cancellation. Raises StoreErrors."""
         run: TurnRun | None = None
         try:
@@ -79,7 +79,7 @@ class Driver:
         while len(self._unsaved) > _UNSAVED_TURNS:  # The oldest may have ended otherwise, and never run again.
             self._unsaved.popitem(last=False)
 
-    async def _begin(self, turn: Turn, control: Control) -> TurnRun:
+    async def _begin(self, turn: Turn, control: TurnControl) -> TurnRun:
         deps = self._deps
         steps, session = await asyncio.gather(deps.journal.load_steps(turn.id), deps.sessions.get(turn.session))
         record = Record(deps.journal, turn, steps)

@@ -13,8 +13,8 @@ from hob.agent.turn.turn import Say
 from hob.core.errors import ModelFault
 from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import outbox_id
-from hob.core.messages import FETCHED_CHANNELS, Address, Outbound, OutboundKind
-from hob.core.models import Entry
+from hob.core.messages import POLLED_CHANNELS, Address, Outbound, OutboundKind
+from hob.core.models import TranscriptEntry
 from hob.core.states import TurnState
 from hob.core.steps import Said
 from hob.core.trust.labels import Label, Origin, SenderClass
@@ -48,18 +48,18 @@ def build_finish(run: TurnRun, say: Say) -> Finish:
     )
 
 
-def _entries(run: TurnRun, say: Say) -> tuple[Entry, ...]:
+def _entries(run: TurnRun, say: Say) -> tuple[TranscriptEntry, ...]:
     entries = pair(entries_of(run.turn, run.record.steps, run.watch.at))
     if say.state is TurnState.CANCELLED and run.streamed:
         label = Label(Origin.MODEL, run.record.state.trust)
-        entries.append(Entry(0, "assistant", clean("".join(run.streamed)), label, run.turn.id, run.watch.at))
+        entries.append(TranscriptEntry(0, "assistant", clean("".join(run.streamed)), label, run.turn.id, run.watch.at))
     closing = closing_entry(run.turn, say.state, say.reason, run.watch.at)
     if closing is not None and say.reason in _PROVOKED_FAULTS - {ModelFault.FILTERED}:
         closing = _excerpt_entry(run, closing)
     return (*entries, closing) if entries and closing is not None else tuple(entries)
 
 
-def _excerpt_entry(run: TurnRun, closing: Entry) -> Entry:
+def _excerpt_entry(run: TurnRun, closing: TranscriptEntry) -> TranscriptEntry:
     """Return the entry for a hidden turn: only the beginning of its messages, which did not provoke the failure."""
     inbounds = run.turn.inbounds
     words = shorten("\n".join(inbound.text for inbound in inbounds), _QUESTION_CHARS)
@@ -91,7 +91,7 @@ def _remark_chunks(run: TurnRun) -> Iterable[tuple[Address, str]]:
         inbound.origin
         for inbound in (*run.turn.inbounds, *run.joined)
         if inbound.sender.cls is SenderClass.OWNER and not inbound.group
-        if inbound.origin.channel not in FETCHED_CHANNELS
+        if inbound.origin.channel not in POLLED_CHANNELS
     )
     return _chunks(run, owners, notes) if notes else ()
 

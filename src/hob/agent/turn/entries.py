@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from hob.core.errors import ModelFault
 from hob.core.ids import CallId
 from hob.core.messages import Attachment, Inbound, OutboundKind, Quoted
-from hob.core.models import Continuation, Entry, Image, Role
+from hob.core.models import Continuation, Image, Role, TranscriptEntry
 from hob.core.states import TurnState
 from hob.core.steps import (
     ModelAsked,
@@ -24,7 +24,7 @@ from hob.core.steps import (
 from hob.core.tools import ToolCall
 from hob.core.translation.code_words import FAULT_WORDS
 from hob.core.trust.labels import HOB_LABEL, OWNER_LABEL, Label, Origin, Trust
-from hob.core.trust.pasted import holds_pasted, is_long, split_pasted
+from hob.core.trust.pasted import has_pasted_text, is_long, split_pasted
 from hob.core.turns import Turn
 
 NOT_ANSWERED = "[No answer was given to this: {reason}.]"
@@ -37,17 +37,17 @@ FILE_LABEL = Label(Origin.FILE, Trust.UNTRUSTED)
 PASTED_LABEL = Quoted("").label
 
 
-def opening_entries(turn: Turn, at: float) -> tuple[Entry, ...]:
+def opening_entries(turn: Turn, at: float) -> tuple[TranscriptEntry, ...]:
     """Return the entries of the turn's own messages: text, quoted parts and attachments, each with its label."""
     return tuple(entry for inbound in turn.inbounds for entry in _inbound_entries(turn.id, inbound, at))
 
 
-def step_entries(turn: Turn, steps: Sequence[Step], at: float) -> tuple[Entry, ...]:
+def step_entries(turn: Turn, steps: Sequence[Step], at: float) -> tuple[TranscriptEntry, ...]:
     """Return the entries of the steps, in order; each reply of the model is trusted as far as its request was.
 
     A reply that was withheld (denied by a hook, or the turn was stopped) is omitted.
     """
-    entries: list[Entry] = []
+    entries: list[TranscriptEntry] = []
     said = steps[-1] if steps else None
     withheld = isinstance(said, Said) and said.kind is not OutboundKind.REPLY
     last = max((place for place, step in enumerate(steps) if isinstance(step, ModelAsked)), default=-1)
@@ -66,7 +66,7 @@ def step_entries(turn: Turn, steps: Sequence[Step], at: float) -> tuple[Entry, .
                 )
             case ToolReceived(result=result):
                 entries.append(
-                    Entry(
+                    TranscriptEntry(
                         0,
                         "tool",
                         result.text,
@@ -98,20 +98,20 @@ def step_entries(turn: Turn, steps: Sequence[Step], at: float) -> tuple[Entry, .
     return tuple(entry for entry in entries if entry.text or entry.calls or entry.call)
 
 
-def entries_of(turn: Turn, steps: Sequence[Step], at: float) -> tuple[Entry, ...]:
+def entries_of(turn: Turn, steps: Sequence[Step], at: float) -> tuple[TranscriptEntry, ...]:
     """Return all entries of the turn for the transcript. `at` is Unix seconds; the store assigns the numbers."""
     return opening_entries(turn, at) + step_entries(turn, steps, at)
 
 
 def split_message(text: str, label: Label) -> tuple[tuple[str, Label], ...]:
     """Split a message into labelled parts: text the owner pasted is untrusted, and so is a long message as a whole."""
-    if label != OWNER_LABEL or not holds_pasted(text):
+    if label != OWNER_LABEL or not has_pasted_text(text):
         return ((text, label),)
     own = Label(Origin.OWNER, Trust.UNTRUSTED) if is_long(text) else label
     return tuple((part, PASTED_LABEL if pasted else own) for part, pasted in split_pasted(text))
 
 
-def closing_entry(turn: Turn, state: TurnState, reason: str, at: float) -> Entry | None:
+def closing_entry(turn: Turn, state: TurnState, reason: str, at: float) -> TranscriptEntry | None:
     """Return the entry that closes a turn without an answer, or None.
 
     Without it the next message would directly follow this one's, and the model would act on both.
@@ -126,7 +126,7 @@ def closing_entry(turn: Turn, state: TurnState, reason: str, at: float) -> Entry
     return _entry(turn.id, "user", text, HOB_LABEL, at)
 
 
-def _inbound_entries(turn: str, inbound: Inbound, at: float) -> Iterator[Entry]:
+def _inbound_entries(turn: str, inbound: Inbound, at: float) -> Iterator[TranscriptEntry]:
     # earlier messages, as the client reports them
     before = [part for part in inbound.quoted if part.label.origin is Origin.CLIENT]
     for part in before:
@@ -139,18 +139,18 @@ def _inbound_entries(turn: str, inbound: Inbound, at: float) -> Iterator[Entry]:
     yield from _attachment_entries(turn, inbound, at)
 
 
-def _attachment_entries(turn: str, message: Inbound | Steered, at: float) -> Iterator[Entry]:
+def _attachment_entries(turn: str, message: Inbound | Steered, at: float) -> Iterator[TranscriptEntry]:
     for attachment in message.attachments:
         yield _attachment_entry(turn, attachment, message.label if attachment.voice else FILE_LABEL, at)
 
 
-def _attachment_entry(turn: str, attachment: Attachment, label: Label, at: float) -> Entry:
+def _attachment_entry(turn: str, attachment: Attachment, label: Label, at: float) -> TranscriptEntry:
     name = " ".join(attachment.name.split())[:80] or "no name"
     size = f", {attachment.size} bytes" if attachment.size else ""
     text = f"[attachment: {name}, {attachment.media_type}{size}]"
     shown = attachment.blob is not None and attachment.media_type.startswith("image/")
     images = (Image(attachment.blob, attachment.media_type),) if shown and attachment.blob else ()
-    return Entry(0, "user", text, label, turn, at, images=images)
+    return TranscriptEntry(0, "user", text, label, turn, at, images=images)
 
 
 def _entry(
@@ -162,5 +162,5 @@ def _entry(
     calls: tuple[ToolCall, ...] = (),
     call: CallId | None = None,
     continuation: Continuation | None = None,
-) -> Entry:
-    return Entry(0, role, text, label, turn, at, calls=calls, call=call, continuation=continuation)
+) -> TranscriptEntry:
+    return TranscriptEntry(0, role, text, label, turn, at, calls=calls, call=call, continuation=continuation)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from enum import StrEnum
 
-from hob.core.content.json_text import json_value
+from hob.core.content.json_text import parse_json
 from hob.core.ids import digest
 from hob.core.tools import ToolCall
 from hob.core.values import dataclass
@@ -74,7 +74,7 @@ def seen(call: ToolCall, outcome: str, *, unknown: bool = False) -> SeenCall:
 
 def signature_of(call: ToolCall) -> str:
     """Return a hash of tool and arguments, independent of key order."""
-    arguments = json_value(call.arguments)
+    arguments = parse_json(call.arguments)
     plain = call.arguments if arguments is None else json.dumps(arguments, sort_keys=True)
     return digest(f"{call.name}\n{plain}")[:16]
 
@@ -158,5 +158,5 @@ def _is_poll(call: ToolCall) -> bool:
         return True
     if call.name != "process":
         return False
-    arguments = json_value(call.arguments)
+    arguments = parse_json(call.arguments)
     return isinstance(arguments, dict) and arguments.get("action") in ("poll", "log")

@@ -32,15 +32,15 @@ from hob.core.models import (
     ReasoningDelta,
     Remark,
     Route,
-    Stop,
+    StopReason,
     TextDelta,
 )
 from hob.core.steps import ModelAsked, ModelFailed, ModelReplied, RecalledMemory, Stopped
 from hob.core.tools import ToolCall
 from hob.core.translation.language import translatable
-from hob.core.translation.sentences import Sentence, say, span
+from hob.core.translation.sentences import Sentence, format_duration, say
 from hob.core.trust.labels import SenderClass
-from hob.core.turns import View
+from hob.core.turns import TranscriptView
 
 _POLL_SECONDS = 1.0  # polling interval for joining messages while the model is silent for long
 _FIRST_WAIT_SECONDS, _MAX_WAIT_SECONDS = 30.0, 900.0  # seconds background work waits if the server names no time
@@ -143,7 +143,7 @@ async def _build_prompt(run: TurnRun) -> Prompt:
     )
 
 
-async def _load_view(run: TurnRun) -> View:
+async def _load_view(run: TurnRun) -> TranscriptView:
     """Load the session's history; empty if the session is due for a reset."""
     deps, session = run.deps, run.turn.session
     view = await deps.transcript.load_view(session, load_limit(deps.settings))
@@ -342,14 +342,14 @@ async def _watch_silence(run: TurnRun) -> AsyncIterator[_Watchdog]:
 
 def _notice_silence(run: TurnRun, silent: float, sentence: Sentence, trace: TraceId | None = None) -> None:
     language = run.deps.settings.language
-    text = say(sentence, language, wait=span(round(silent), language))
+    text = say(sentence, language, wait=format_duration(round(silent), language))
     run.deps.notices.publish(Progress(trace or run.turn.trace, run.turn.session, "waiting", run.requested_model, text))
 
 
 def _check_reply(reply: ModelReply, asked: str) -> ModelReply:
     """Return the reply with calls ready to be journalled. Raises ModelError if it contains no answer."""
     who = reply.ref or asked
-    if reply.stop is Stop.FILTER:
+    if reply.stop is StopReason.FILTER:
         raise ModelError(
             ModelFault.FILTERED,
             translatable("{model}: the provider's content filter", model=who),
@@ -368,7 +368,9 @@ def _check_reply(reply: ModelReply, asked: str) -> ModelReply:
     for place, call in enumerate(reply.calls):
         id = call.id if call.id and call.id not in ids else CallId(f"{call.id or 'call'}_{place}")
         ids.add(id)
-        whole = reply.stop is not Stop.LENGTH  # repairing a truncated answer would complete its last argument wrongly
+        whole = (
+            reply.stop is not StopReason.LENGTH
+        )  # repairing a truncated answer would complete its last argument wrongly
         calls.append(ToolCall(id, clean(call.name), normalize_arguments(clean(call.arguments), repair=whole)))
     return replace(reply, calls=tuple(calls))
 
@@ -409,7 +411,9 @@ def _record_failure(run: TurnRun, model: str, watch: Stopwatch, error: ModelErro
 def out_of_time(run: TurnRun) -> Stopped:
     """Return the step that ends a run which exceeded its time limit."""
     settings = run.deps.settings
-    text = say(Sentence.RUN_TIMEOUT, settings.language, wait=span(round(settings.run_seconds), settings.language))
+    text = say(
+        Sentence.RUN_TIMEOUT, settings.language, wait=format_duration(round(settings.run_seconds), settings.language)
+    )
     return Stopped("run_timeout", text)
 
 

@@ -9,12 +9,12 @@ from dataclasses import replace
 
 from hob.agent.turn.run_state import TurnRun
 from hob.agent.turn.turn import CallState, substitute_result
-from hob.core.content.plain_form import chosen, options_of
+from hob.core.content.fallbacks import parse_options, resolve_choice
 from hob.core.ids import OutboxId
-from hob.core.messages import FETCHED_CHANNELS, Button, Inbound, Outbound, OutboundKind
+from hob.core.messages import POLLED_CHANNELS, Button, Inbound, Outbound, OutboundKind
 from hob.core.steps import Steered, Step, ToolReceived, UserAnswered
 from hob.core.trust.labels import Label, SenderClass, Trust
-from hob.core.trust.pasted import holds_pasted
+from hob.core.trust.pasted import has_pasted_text
 from hob.core.turns import Parked, WaitsFor
 
 
@@ -67,7 +67,7 @@ def _answer_from_message(item: CallState, left: Iterator[Inbound]) -> Step | Non
     if inbound is None:
         return None
     asked = "" if item.question is None or item.question.again else item.question.question
-    return UserAnswered(item.call.id, inbound.id, chosen(asked, inbound.text), _answer_label(inbound))
+    return UserAnswered(item.call.id, inbound.id, resolve_choice(asked, inbound.text), _answer_label(inbound))
 
 
 async def _find_decision(run: TurnRun, item: CallState) -> Step | None:
@@ -92,7 +92,7 @@ def _outbounds(run: TurnRun, item: CallState, text: str) -> Iterator[Outbound]:
     chats = dict.fromkeys(
         inbound.origin
         for inbound in (*turn.inbounds, *run.joined)
-        if inbound.origin.channel not in FETCHED_CHANNELS
+        if inbound.origin.channel not in POLLED_CHANNELS
         if item.approval is None or (inbound.sender.cls is SenderClass.OWNER and not inbound.group)
     )
     chunks = [(to, chunk) for to in chats for chunk in run.chunks_for(to, text)]
@@ -109,12 +109,12 @@ def _buttons(item: CallState) -> tuple[Button, ...]:
         id = item.approval.approval
         return Button("\u2713", f"approve:{id}"), Button("\u2717", f"deny:{id}")
     question = "" if item.question is None else item.question.question
-    return tuple(Button(option, option) for option in options_of(question))
+    return tuple(Button(option, option) for option in parse_options(question))
 
 
 def _answer_label(inbound: Inbound) -> Label:
     """Return the label of an answer; one that contains pasted text is untrusted as a whole, since it is a single
     result.
     """
-    pasted = inbound.label.trusted and holds_pasted(inbound.text)
+    pasted = inbound.label.trusted and has_pasted_text(inbound.text)
     return Label(inbound.label.origin, Trust.UNTRUSTED) if pasted else inbound.label

@@ -11,10 +11,10 @@ from hob.core.ids import InboundId, digest
 from hob.core.messages import WEBHOOK_CHANNEL, Address, Inbound
 from hob.core.models import ModelMessage, ModelRequest
 from hob.core.ports.journal import Journal
-from hob.core.ports.turns import Control
+from hob.core.ports.turns import TurnControl
 from hob.core.steps import ModelAsked, ModelFailed, ModelReplied, Steered, Step, ToolIntended
 from hob.core.trust.labels import SenderClass
-from hob.core.turns import Finish, Session, Turn, View
+from hob.core.turns import Finish, Session, TranscriptView, Turn
 from hob.core.values import dataclass
 
 
@@ -132,14 +132,14 @@ class TurnRun:
 
     deps: TurnDependencies
     turn: Turn
-    control: Control
+    control: TurnControl
     record: Record
     session: Session
     model: str
     watch: Stopwatch
     requested_model: str = ""
     chain: tuple[str, ...] = ()
-    view: View | None = None
+    view: TranscriptView | None = None
     prompt_tokens: int = 0
     joined: list[Inbound] = field(default_factory=list)
     finish: Finish | None = None

@@ -21,7 +21,15 @@ from hob.agent.turn.client_terms import tools_of_turn
 from hob.agent.turn.dependencies import StepOutcome, Stopwatch, TurnDependencies
 from hob.agent.turn.hooks import deadline
 from hob.agent.turn.turn import CallState, substitute_result, unknown_outcome
-from hob.core.errors import AnswerNeeded, OutcomeUnknown, ResultPending, StoreError, ToolFailed, ToolRefused, WrongCall
+from hob.core.errors import (
+    InvalidCall,
+    OutcomeUnknown,
+    ResultPending,
+    StoreError,
+    ToolFailed,
+    ToolRefused,
+    UserInputNeeded,
+)
 from hob.core.events.hooks import AfterTool, BeforeTool
 from hob.core.events.notices import Progress
 from hob.core.events.timeline import EventKind, TimelineEvent
@@ -91,7 +99,7 @@ class ToolCalls:
         self._publish("tool", call.name, shown_arguments(self._deps, call))
         try:
             result, status = await self._call_tool(call, spec, trust, min(spec.timeout, seconds))
-        except AnswerNeeded as question:
+        except UserInputNeeded as question:
             self._publish("tool_done", call.name, "asked")
             event = self._event(watch, EventKind.TOOL, call, "asked")
             return StepOutcome(UserAsked(call.id, self._clean(str(question)), question.again), event)
@@ -142,13 +150,13 @@ class ToolCalls:
                 return result, "error" if result.is_error else "ok"
         except OutcomeUnknown:
             return unknown_outcome(call).result, "unknown_outcome"
-        except WrongCall as error:
+        except InvalidCall as error:
             return substitute_result(call.id, f"{call.name} failed: {error}", "error").result, "error"
         except ToolFailed as error:
             return _error_result(call, f"{call.name} failed: {error}"), "error"
         except ToolRefused as error:
             return _error_result(call, f"{call.name} refused: {error}"), "denied"
-        except (AnswerNeeded, ResultPending):
+        except (UserInputNeeded, ResultPending):
             raise
         except asyncio.CancelledError:
             task = asyncio.current_task()

@@ -24,11 +24,11 @@ from hob.agent.turn.client_terms import (
     parse_reply,
 )
 from hob.agent.turn.loops import MAX_HISTORY, Level, LoopFinding, LoopRules, SeenCall, find_loop, seen, signature_of
-from hob.core.client_terms import ClientTerms
 from hob.core.errors import ModelFault
 from hob.core.ids import CallId, TurnId
 from hob.core.messages import OutboundKind
-from hob.core.models import Stop
+from hob.core.models import StopReason
+from hob.core.response_options import ResponseOptions
 from hob.core.states import TurnState
 from hob.core.steps import (
     ApprovalAnswered,
@@ -52,7 +52,7 @@ from hob.core.steps import (
     Waited,
 )
 from hob.core.tools import ALL_EFFECTS, Effect, Restart, ToolCall, ToolResult
-from hob.core.translation.sentences import OF_FAULT, Sentence, say, say_stopped, span
+from hob.core.translation.sentences import FAULT_SENTENCES, Sentence, format_duration, say, say_stopped
 from hob.core.trust.labels import HOB_LABEL, Trust
 from hob.core.turns import Turn, WaitsFor
 from hob.core.values import dataclass
@@ -79,7 +79,7 @@ class TurnRules:
     language: str = "en"
     parallel: frozenset[str] = frozenset()
     effects: Mapping[str, frozenset[Effect]] = field(default_factory=dict)
-    terms: ClientTerms = NO_TERMS
+    terms: ResponseOptions = NO_TERMS
     loops: LoopRules = field(default_factory=LoopRules)
 
 
@@ -289,12 +289,12 @@ def _after_failure(state: FoldedTurn, failed: ModelFailed, rules: TurnRules) -> 
         and state.waits < rules.wait_attempts
     ):
         return WriteSteps((Waited(failed.retry_at, failed.fault),))
-    sentence = OF_FAULT[fault]
+    sentence = FAULT_SENTENCES[fault]
     if fault is ModelFault.RATE_LIMIT and failed.retry_after is not None:
         sentence = Sentence.MODEL_RATE_LIMIT_UNTIL
     values: Mapping[str, object] = {
         "detail": failed.detail,
-        "wait": span(failed.retry_after or 0, rules.language),
+        "wait": format_duration(failed.retry_after or 0, rules.language),
         "id": state.message or state.turn,
     }
     return Say(say(sentence, rules.language, **values), OutboundKind.ERROR, TurnState.FAILED, failed.fault)
@@ -320,15 +320,15 @@ def _after_reply(state: FoldedTurn, reply: ModelReplied, rules: TurnRules) -> Co
     claim = find_unbacked(text, state.words, [rules.effects.get(name, ALL_EFFECTS) for name in state.done])
     if claim is not None and ABOUT_CLAIM not in state.warned and more:
         return WriteSteps((_correction_note(claim),))
-    if reply.stop is Stop.LENGTH:
+    if reply.stop is StopReason.LENGTH:
         text = f"{text.rstrip()}\n\n{say(Sentence.REPLY_CUT, rules.language)}"
     if claim is not None:
         marked = say(Sentence.CLAIM_UNBACKED, rules.language, claim=claim.words)
         return Say(f"{text.rstrip()}\n\n{marked}", OutboundKind.REPLY, TurnState.DONE, "unbacked_claim")
-    return Say(text, OutboundKind.REPLY, TurnState.DONE, "cut" if reply.stop is Stop.LENGTH else "")
+    return Say(text, OutboundKind.REPLY, TurnState.DONE, "cut" if reply.stop is StopReason.LENGTH else "")
 
 
-def _missing_call(state: FoldedTurn, terms: ClientTerms) -> Noted | None:
+def _missing_call(state: FoldedTurn, terms: ResponseOptions) -> Noted | None:
     """Return a note if the client requires a tool call and none was made."""
     wanted = {tool.name for tool in terms.tools} if terms.choice == "required" else {terms.choice}
     if (

@@ -3,7 +3,7 @@
 from hob.agent.commands.slash_commands import CommandCall
 from hob.app.browser.port import BrowserControl
 from hob.app.kernel import Kernel
-from hob.core.errors import NotFound, Unready
+from hob.core.errors import NotFound, NotReady
 from hob.core.libraries import install_command
 from hob.core.translation.language import say, translated
 from hob.tools.browser.detection import EXTRA, is_library_there
@@ -34,5 +34,5 @@ async def command(kernel: Kernel, call: CommandCall) -> str:
                 return say(call.language, "Browser: {state}", state=control.state_of(call.session))
             case _:
                 return say(call.language, "Say what: /browser take, back or close")
-    except (NotFound, Unready) as error:
+    except (NotFound, NotReady) as error:
         return translated(error.args[0], call.language)

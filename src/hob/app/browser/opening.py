@@ -47,8 +47,8 @@ class LazyBrowsers:
     def reconfigure(self, config: Config) -> None:
         """Use these settings for browsers started from now on."""
         self._config = config
-        if self._tool.found is not None:
-            self._tool.found.browsers.settings = config[BrowserSettings]
+        if self._tool.loaded is not None:
+            self._tool.loaded.browsers.settings = config[BrowserSettings]
 
     def state_of(self, session: SessionKey) -> str:
         state: str = self._tool().browsers.state_of(session)
@@ -72,12 +72,12 @@ class LazyBrowsers:
 
     def view(self) -> Mapping[str, Any]:
         """Return the number of open browsers for `hob status`."""
-        return {} if self._tool.found is None else self._tool.found.browsers.view()
+        return {} if self._tool.loaded is None else self._tool.loaded.browsers.view()
 
     async def close(self) -> None:
         """Close all browsers."""
-        if self._tool.found is not None:
-            await self._tool.found.browsers.close()
+        if self._tool.loaded is not None:
+            await self._tool.loaded.browsers.close()
 
 
 @asynccontextmanager

@@ -12,10 +12,10 @@ class BrowserControl(Protocol):
         """Describe the state: closed, open or taken over."""
 
     async def take(self, session: SessionKey) -> None:
-        """Show the browser to its owner and stop Hob from acting in it. Raises NotFound, Unready."""
+        """Show the browser to its owner and stop Hob from acting in it. Raises NotFound, NotReady."""
 
     async def give_back(self, session: SessionKey) -> None:
-        """Let Hob act in it again. Raises NotFound, Unready."""
+        """Let Hob act in it again. Raises NotFound, NotReady."""
 
     async def stop(self, session: SessionKey) -> bool:
         """Close the browser. Returns False if none is open."""

@@ -23,8 +23,8 @@ from hob.app.subsystem import Subsystem, api_v1_of, endpoints_of
 from hob.app.subsystems import SUBSYSTEMS
 from hob.config.environment import process_environment
 from hob.config.loading import Config
-from hob.core.errors import NotConfigured, Unready
-from hob.core.events.tracing import OWN
+from hob.core.errors import NotConfigured, NotReady
+from hob.core.events.tracing import CONTENT_FREE
 from hob.core.lazy import Lazy
 from hob.core.translation.language import translatable
 from hob.core.values import dataclass
@@ -38,7 +38,7 @@ from hob.gateway.phone import Phone
 from hob.gateway.routes.table import ENDPOINTS
 from hob.gateway.settings import GatewaySettings
 from hob.providers.opening import load_libraries
-from hob.providers.routing.choice import Choice
+from hob.providers.routing.choice import ModelChoice
 
 log = logging.getLogger(__name__)
 
@@ -117,7 +117,7 @@ class TcpListener:
     ) -> Iterator["TcpListener | None"]:
         """Bind the API's port, or another setting's; yield None if the port is disabled (negative).
 
-        Raises NotConfigured and Unready.
+        Raises NotConfigured and NotReady.
         """
         port = settings.port if port is None else port
         if port < 0:
@@ -128,7 +128,9 @@ class TcpListener:
             host, port = bound.getsockname()[:2]
             here = ip_address(host.partition("%")[0]).is_loopback
             if not (here or tls or settings.proxied_from_elsewhere):
-                log.warning("the API can be reached from other machines without TLS: set gateway.tls_cert", extra=OWN)
+                log.warning(
+                    "the API can be reached from other machines without TLS: set gateway.tls_cert", extra=CONTENT_FREE
+                )
             yield cls(bound, tls, f"http{'s' if tls else ''}://{f'[{host}]' if ':' in host else host}:{port}")
 
 
@@ -207,7 +209,7 @@ async def _open_to_phones(app: App, pages: TcpListener, maximum: int) -> AsyncIt
             told = translatable(
                 "Hob cannot listen at {host}:{port} now: {reason}", host=place.host, port=port, reason=reason
             )
-            raise Unready(told) from error
+            raise NotReady(told) from error
         with bound:
             async with serve(
                 page, [bound], grace=GRACE_SECONDS, tls=tls, message_bytes=settings.body_bytes, max_connections=maximum
@@ -237,7 +239,7 @@ def _pages_of(app: App, api: Api) -> ASGIApp:
     return build_api(api, local=False, endpoints=api_v1_of(app.features.subsystems), pages=pages)
 
 
-def _load(choice: Choice) -> None:
+def _load(choice: ModelChoice) -> None:
     try:
         load_libraries(choice)
     except (OSError, ImportError) as error:  # no file can be opened: the libraries are tried again when they are needed

@@ -14,8 +14,8 @@ from typing import Any, TypeVar, cast
 from hob.app.daemon.unix_http import ConnectionLost, NotRunning, RequestFailed, call, lines, text_of
 from hob.app.home import own, socket_of
 from hob.config.environment import find_home, process_environment
-from hob.core.errors import HobError, HomeTaken, InvalidRequest, NotAllowed, NotConfigured, NotFound, StoreFull
-from hob.core.translation.language import translatable, with_texts
+from hob.core.errors import HobError, HomeInUse, InvalidRequest, NotAllowed, NotConfigured, NotFound, StoreFull
+from hob.core.translation.language import restore_texts, translatable
 
 T = TypeVar("T")
 
@@ -43,7 +43,7 @@ def reach(
     """Return the API's answer to the owner: the running Hob's, else that of one opened for this request alone.
 
     Fields are sent as JSON with a POST, else in the query. A running Hob has `timeout` seconds to answer, or no limit.
-    Raises the HobError that the API answers, or HomeTaken if the owner of the home does not listen.
+    Raises the HobError that the API answers, or HomeInUse if the owner of the home does not listen.
     """
     home = find_home(process_environment())
     query, body = (None, fields or None) if method == "POST" else (fields, None)
@@ -63,7 +63,7 @@ def checked_answer(answer: Mapping[str, Any]) -> Mapping[str, Any]:
     if "error" in answer:
         raise error_of(answer)
     rest = {name: each for name, each in answer.items() if name != "texts"}
-    return cast(Mapping[str, Any], with_texts(rest, answer["texts"])) if "texts" in answer else answer
+    return cast(Mapping[str, Any], restore_texts(rest, answer["texts"])) if "texts" in answer else answer
 
 
 def error_of(body: Mapping[str, Any]) -> HobError:
@@ -160,7 +160,7 @@ def _either(ask: Callable[[], T], answer_here: Callable[[], T]) -> T:
         except NotRunning:
             try:
                 return answer_here()
-            except HomeTaken:
+            except HomeInUse:
                 if time.monotonic() > until:
                     raise
         time.sleep(0.05)

@@ -22,7 +22,7 @@ from hob.app.settings.sections import read_config
 def embedded_daemon(home: Path) -> Iterator[None]:
     """Own the home and serve `hob.sock` from a thread while the block is open, or until a daemon takes over.
 
-    Raises HomeTaken, ConfigInvalid, StoreErrors.
+    Raises HomeInUse, ConfigInvalid, StoreErrors.
     """
     logging.basicConfig(level=logging.ERROR, format="%(message)s")
     said: queue.SimpleQueue[_Stopper | Future[None]] = queue.SimpleQueue()

@@ -13,7 +13,7 @@ from hob.app.running_app import RunningServices
 from hob.app.turn_services.turn_services import TurnServices
 from hob.bus.bus import Bus, run_bus
 from hob.bus.delivery import SkipsMessages
-from hob.core.events.tracing import OWN
+from hob.core.events.tracing import CONTENT_FREE
 from hob.core.ports.accept import Accept
 from hob.core.ports.channel import Channel
 
@@ -57,7 +57,7 @@ async def run(kernel: Kernel, features: Features, services: TurnServices) -> Asy
                 stack.enter_context(kernel.signals.settings.subscribed(each.on_settings))
         if not kernel.one_shot:
             if kernel.store.unclean:
-                log.warning("the last run was killed; its work continues", extra=OWN)
+                log.warning("the last run was killed; its work continues", extra=CONTENT_FREE)
             services.prepare()
             jobs = [
                 Job("approvals", lambda _: services.guard.watch()),

@@ -26,7 +26,7 @@ from hob.gateway.approvals import settled_view
 from hob.gateway.chat.inbound import ClientEvent, owners_inbound
 from hob.gateway.chat.outcome import follow, follow_again
 from hob.gateway.http.sockets import bind_unix
-from hob.providers.routing.choice import NONE
+from hob.providers.routing.choice import NO_MODEL_NAME
 
 
 @Lazy
@@ -45,7 +45,7 @@ async def one_shot(live: Life, show: Callable[[ClientEvent], None]) -> None:
 
     Other clients may attach to `hob.sock` meanwhile, and their messages run too. A starting daemon is handed the home
     as soon as the current work ends, or after `bus.drain_seconds`: then ConnectionLost is raised, and the daemon
-    resumes the turn. Raises HomeTaken, ConfigInvalid, StoreErrors.
+    resumes the turn. Raises HomeInUse, ConfigInvalid, StoreErrors.
     """
     logging.basicConfig(level=logging.ERROR, format="%(message)s")
     config = read_config()
@@ -125,7 +125,7 @@ def resuming(id: str) -> Life:
 async def _need_model(app: App, id: InboundId) -> None:
     """Raise NotConfigured if no model is set up here: the message is left for a Hob that has one."""
     result = await app.store.inbox.find_result(id)
-    if result is not None and not result.settled and app.kernel.choice.line().startswith(NONE):
+    if result is not None and not result.settled and app.kernel.choice.line().startswith(NO_MODEL_NAME):
         raise NotConfigured(
             translatable(
                 "{state} in this environment; the message is kept for a Hob that has one: "

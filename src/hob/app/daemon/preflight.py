@@ -14,7 +14,7 @@ from hob.guard.admission.passphrase import Passphrase
 from hob.guard.admission.settings import AdmissionSettings
 from hob.providers.catalog.catalog import LOCAL
 from hob.providers.local.folder import ModelFolder
-from hob.providers.routing.choice import Choice
+from hob.providers.routing.choice import ModelChoice
 from hob.providers.settings import ModelSettings
 from hob.tools.sandbox.settings import SandboxSettings
 from hob.workspace.settings import WorkspaceSettings
@@ -53,7 +53,7 @@ def embedder_problem(config: Config) -> ModelError | None:
     if not name:
         return None
     try:
-        ref = Choice(config[ModelSettings], process_environment()).resolve(name)
+        ref = ModelChoice(config[ModelSettings], process_environment()).resolve(name)
         if ref.provider == LOCAL:
             ModelFolder(Path(ref.model).expanduser()).check()
     except ModelError as error:

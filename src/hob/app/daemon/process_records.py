@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from hob.core.events.tracing import OWN
+from hob.core.events.tracing import CONTENT_FREE
 
 FOLDER = "run"
 """The folder in the home for files that end with the process."""
@@ -43,7 +43,7 @@ class RunningProcesses:
             with suppress(OSError, ValueError, TypeError, KeyError):  # a record half-written when Hob died
                 told, pid = json.loads(record.read_bytes()), int(record.name)
                 if start_of(pid) == told["began"]:
-                    log.warning("process %d of an earlier Hob still ran, and was ended", pid, extra=OWN)
+                    log.warning("process %d of an earlier Hob still ran, and was ended", pid, extra=CONTENT_FREE)
                     end(pid)
                 folder = Path(told["folder"])
                 if self._home in folder.parents:

@@ -12,16 +12,16 @@ from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from hob.core.content.json_text import json_object
+from hob.core.content.json_text import parse_json_object
 from hob.core.errors import HobError
-from hob.core.translation.language import unpacked
+from hob.core.translation.language import unpack_text
 from hob.core.values import dataclass
 from hob.gateway.chat.inbound import ClientEvent
 
 
 def text_of(error: Mapping[str, Any]) -> str:
     """Return an error's text, translatable if its message and values were sent."""
-    return unpacked(error["text"]) if "text" in error else str(error.get("message", ""))
+    return unpack_text(error["text"]) if "text" in error else str(error.get("message", ""))
 
 
 class NotRunning(HobError):
@@ -181,5 +181,5 @@ class _Exchange:
 
 
 def _json(text: bytes) -> dict[str, Any]:
-    value = json_object(text)
+    value = parse_json_object(text)
     return value if value is not None else {"error": {"code": "garbage", "message": text[:200].decode("latin-1")}}

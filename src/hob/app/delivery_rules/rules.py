@@ -12,7 +12,7 @@ from hob.core.content.chunks import split_text
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.events.timeline import TimelineEvent
 from hob.core.ids import OutboxId, TurnId
-from hob.core.messages import FETCHED_CHANNELS, WEBHOOK_CHANNEL, WEBHOOK_OUT_CHANNEL, Address, Outbound, OutboundKind
+from hob.core.messages import POLLED_CHANNELS, WEBHOOK_CHANNEL, WEBHOOK_OUT_CHANNEL, Address, Outbound, OutboundKind
 from hob.core.translation.language import translatable
 from hob.core.trust.people import SenderAddress
 from hob.gateway.webusers import WebUser
@@ -142,7 +142,7 @@ def _checked(text: str) -> str:
         address = SenderAddress.parse(text)
     except ValueError as error:
         raise InvalidRequest(str(error)) from error
-    if address.channel in (*_MACHINES, *FETCHED_CHANNELS):
+    if address.channel in (*_MACHINES, *POLLED_CHANNELS):
         raise InvalidRequest(translatable("{channel} is not a chat that Hob can write to", channel=address.channel))
     return str(address)
 

@@ -19,7 +19,7 @@ from hob.config.problems import ConfigInvalid, ConfigProblem
 from hob.core.clock import Clock, SystemClock
 from hob.core.errors import HobError, NotFound, StoreError
 from hob.core.values import dataclass
-from hob.providers.routing.choice import Choice
+from hob.providers.routing.choice import ModelChoice
 from hob.providers.settings import ModelSettings
 from hob.store.backup.inspection import Examined, examine
 from hob.store.database.database import NAME
@@ -94,9 +94,9 @@ class DiagnosticContext:
         return other
 
     @cached_property
-    def choice(self) -> Choice:
+    def choice(self) -> ModelChoice:
         """The available models. Raises CheckSkipped if the settings are invalid."""
-        return Choice(self.config[ModelSettings], self.environ)
+        return ModelChoice(self.config[ModelSettings], self.environ)
 
     @cached_property
     def owner(self) -> Owner | None:

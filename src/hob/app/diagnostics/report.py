@@ -8,7 +8,7 @@ from hob.app.diagnostics.context import CheckSkipped, DiagnosticContext
 from hob.app.home import own
 from hob.app.subsystem import Subsystem
 from hob.app.subsystems import SUBSYSTEMS
-from hob.core.errors import HomeTaken, NotConfigured, StoreFull
+from hob.core.errors import HomeInUse, NotConfigured, StoreFull
 from hob.core.translation.language import translatable
 from hob.core.values import dataclass
 
@@ -87,7 +87,7 @@ def apply_fixes(home: Path, findings: Iterable[Finding]) -> Sequence[str]:
         try:
             with own(home, "doctor"):
                 done += _done(alone)
-        except (HomeTaken, NotConfigured, StoreFull):
+        except (HomeInUse, NotConfigured, StoreFull):
             return done
     return done
 

@@ -40,7 +40,7 @@ from hob.guard.screening.model_calls.settings import PromptGuardSettings, Saniti
 from hob.guard.screening.scanner.settings import ScannerSettings
 from hob.guard.settings import ApprovalSettings, PolicySettings
 from hob.providers.http.addresses import is_loopback, is_private
-from hob.providers.routing.choice import Choice
+from hob.providers.routing.choice import ModelChoice
 from hob.providers.settings import ModelSettings
 from hob.store.audit.audit import HEAD_FILE
 from hob.store.database.database import NAME
@@ -224,7 +224,7 @@ def _secrets(config: Config, environ: Mapping[str, str], secrets: Mapping[str, S
 def _model(config: Config, environ: Mapping[str, str]) -> ModelFacts:
     spending = config[SpendingSettings]
     strangers = spending.senders.stranger
-    connected = Choice(config[ModelSettings], environ, is_reachable=lambda _: False).connected()
+    connected = ModelChoice(config[ModelSettings], environ, is_reachable=lambda _: False).connected()
     plain = [each for each in connected if each.base_url.startswith("http://") and not is_loopback(each.base_url)]
     near = {_without_login(each.base_url): any(each.keys) for each in plain if is_private(each.base_url)}
     return ModelFacts(

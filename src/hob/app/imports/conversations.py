@@ -39,7 +39,7 @@ def plan_conversations(conversations: Sequence[SourceConversation]) -> Iterator[
 def hand_over(home: Path, items: Sequence[Item], progress: Progress, *, preview: bool) -> list[Item]:
     """Import all conversations, or only count what is new. Each ends as done, already there, or failed.
 
-    Raises HomeTaken between two owners, and ConnectionLost if the owner goes away; a repetition continues.
+    Raises HomeInUse between two owners, and ConnectionLost if the owner goes away; a repetition continues.
     """
     if not items:
         return []

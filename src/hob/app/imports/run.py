@@ -70,7 +70,7 @@ def look_closer(plan: ImportPlan, home: Path, progress: Progress) -> ImportPlan:
 def carry_out(plan: ImportPlan, home: Path, progress: Progress) -> ImportPlan:
     """Carry out a plan, conversations first: if somebody else holds the home, nothing is done at all.
 
-    Replaced templates are kept in `backups`. Raises NotConfigured, HomeTaken, ConnectionLost, StoreErrors.
+    Replaced templates are kept in `backups`. Raises NotConfigured, HomeInUse, ConnectionLost, StoreErrors.
     """
     make_home(home)
     plan = _with_conversations(plan, hand_over(home, _open(plan, ItemKind.CONVERSATION), progress, preview=False))

@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from hob.core.content.json_text import json_object, json_value
+from hob.core.content.json_text import parse_json, parse_json_object
 from hob.core.errors import HobError
 
 MAX_JSON = 16_000_000
@@ -67,7 +67,7 @@ def read_object(path: Path, root: Path) -> Object:
         text = read_bytes(path, root, MAX_JSON).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise Unreadable("it is not UTF-8 text") from error
-    found = json_value(text) or _read_json5(text)
+    found = parse_json(text) or _read_json5(text)
     if not isinstance(found, dict):
         raise Unreadable("it holds no JSON object")
     return found
@@ -100,7 +100,7 @@ def read_lines(path: Path, root: Path) -> Iterator[bytes | None]:
 
 def parse(line: object) -> Object | None:
     """Return the object of a line, or None."""
-    return json_object(line) if isinstance(line, str | bytes) else None
+    return parse_json_object(line) if isinstance(line, str | bytes) else None
 
 
 def text_of(value: object, maximum: int = MAX_CHARS) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 from hob.app.maintenance.settings import BackupSettings
 from hob.core.clock import Clock
 from hob.core.errors import StoreError
-from hob.core.events.tracing import OWN
+from hob.core.events.tracing import CONTENT_FREE
 from hob.core.values import dataclass
 from hob.store.store import Store
 
@@ -90,7 +90,7 @@ class DailyBackups:
         else:
             self._problem = ""
             seconds = self._clock.monotonic() - began
-            log.info("the daily backup was made in %.1f s: %s", seconds, file.name, extra=OWN)
+            log.info("the daily backup was made in %.1f s: %s", seconds, file.name, extra=CONTENT_FREE)
         finally:
             self._making = False
 

@@ -11,7 +11,7 @@ from typing import Any
 from hob import __version__
 from hob.bus.session_queues import SessionQueues
 from hob.core.errors import ModelFault
-from hob.core.models import Spent, Usage
+from hob.core.models import Spending, Usage
 from hob.core.states import TurnState
 from hob.gateway.http.prometheus import Metric, figure
 from hob.store.store import Store
@@ -97,7 +97,7 @@ def _resident_bytes() -> float | None:
 async def _of_models(store: Store, usual: str) -> Sequence[Metric]:
     known = dict(await store.ledger.sums("model"))
     if usual:  # present from the first scrape, so that the first call counts as a change
-        known.setdefault(usual, Spent(0, 0, Usage(), 0))
+        known.setdefault(usual, Spending(0, 0, Usage(), 0))
     sums = sorted(known.items())
     tokens = [
         ({"model": model, "kind": kind}, float(count))

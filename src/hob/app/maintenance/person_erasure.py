@@ -120,7 +120,7 @@ def _address(text: str) -> SenderAddress:
 def _is_one_of(key: str, addresses: tuple[SenderAddress, ...]) -> bool:
     channel, account, id = key.split(":", 2)
     address = SenderAddress.of(channel, id, account)
-    return address in addresses or address.anywhere() in addresses
+    return address in addresses or address.without_account() in addresses
 
 
 def _names(person: Person | None, addresses: tuple[SenderAddress, ...]) -> re.Pattern[str] | None:

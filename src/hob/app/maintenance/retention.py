@@ -10,7 +10,7 @@ from hob.app.maintenance.settings import RetentionSettings
 from hob.app.tools.undo_port import UndoneFiles
 from hob.core.clock import Clock
 from hob.core.errors import HobError
-from hob.core.events.tracing import OWN
+from hob.core.events.tracing import CONTENT_FREE
 from hob.gateway.chat.untaken_uploads import drop_untaken
 from hob.store.store import Store
 
@@ -68,4 +68,4 @@ class RetentionJob:
 
 def _tell(what: str, count: int) -> None:
     if count:
-        log.info("retention: %d %s were let go of", count, what, extra=OWN)
+        log.info("retention: %d %s were let go of", count, what, extra=CONTENT_FREE)

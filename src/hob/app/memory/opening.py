@@ -24,7 +24,7 @@ from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import TurnId
 from hob.core.lazy import Lazy
 from hob.core.memory import MemoryItem
-from hob.core.models import Entry
+from hob.core.models import TranscriptEntry
 from hob.core.ports.memory import MemorySearch
 from hob.core.states import TurnState
 from hob.core.turns import Turn
@@ -200,5 +200,5 @@ class TurnIndexer:
                 begun = float(event.classification.split()[0])
                 index_import(connection, event.session, begun, items_of_import)
 
-    def _items(self, turn: Turn, entries: Sequence[Entry]) -> list[MemoryItem]:
+    def _items(self, turn: Turn, entries: Sequence[TranscriptEntry]) -> list[MemoryItem]:
         return list(items_of_turn(turn, entries, self._settings))

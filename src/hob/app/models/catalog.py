@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeVar, cast
 
 from hob.agent.budget.budget import Budget
 from hob.core.clock import Clock
-from hob.core.content.media import Description, Embeddings, GeneratedImage, Relevances, Speech, SpeechTranscript
+from hob.core.content.media import Description, Embeddings, GeneratedImage, RelevanceScores, Speech, SpeechTranscript
 from hob.core.errors import BudgetExceeded, ModelError, ModelFault, NotFound
 from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import SessionKey, new_event_id, new_span_id, new_trace_id
@@ -17,11 +17,11 @@ from hob.core.translation.language import translatable
 from hob.core.trust.labels import HOB_LABEL, SenderClass
 from hob.providers.catalog.catalog import SERVER
 from hob.providers.media.media import EMBEDDING, IMAGES, RERANKING, SPEECH, TRANSCRIPTION, VISION, Media
-from hob.providers.routing.choice import Choice
+from hob.providers.routing.choice import ModelChoice
 from hob.providers.settings import ModelSettings
 
 T = TypeVar("T")
-Made = TypeVar("Made", Embeddings, Relevances, SpeechTranscript, Description, Speech, GeneratedImage)
+Made = TypeVar("Made", Embeddings, RelevanceScores, SpeechTranscript, Description, Speech, GeneratedImage)
 _SESSION = SessionKey("api:embeddings")
 _SOUND_PER_TOKEN = 200  # bytes of audio per token, rather too few
 _PICTURE_TOKENS = 3_000
@@ -40,7 +40,7 @@ class MediaCall(NamedTuple):
 class ModelNames:
     """The available models, by name."""
 
-    def __init__(self, settings: ModelSettings, choice: Choice) -> None:
+    def __init__(self, settings: ModelSettings, choice: ModelChoice) -> None:
         self._settings = settings
         self._choice = choice
 
@@ -84,7 +84,7 @@ class ModelCatalog(ModelNames):
     """Implements the gateway's `Models`. Calls are kept within the spending limits and recorded in the ledger."""
 
     def __init__(
-        self, settings: ModelSettings, choice: Choice, budget: Budget, clock: Clock, session: SessionKey = _SESSION
+        self, settings: ModelSettings, choice: ModelChoice, budget: Budget, clock: Clock, session: SessionKey = _SESSION
     ) -> None:
         """The ledger records its calls under `session`."""
         super().__init__(settings, choice)
@@ -115,7 +115,7 @@ class ModelCatalog(ModelNames):
         caller = MediaCall(EMBEDDING, self._session, sender, tokens)
         return await self._counted(caller, lambda: _there(self._media.embedder).embed(texts))
 
-    async def rerank(self, question: str, texts: Sequence[str], sender: SenderClass) -> Relevances:
+    async def rerank(self, question: str, texts: Sequence[str], sender: SenderClass) -> RelevanceScores:
         """Rate how relevant each text is to the question, within the limits. Raises ModelError."""
         tokens = sum(len(text.encode()) + len(question.encode()) for text in texts) // _BYTES_PER_TOKEN
         caller = MediaCall(RERANKING, self._session, sender, tokens)
@@ -211,7 +211,7 @@ def _there(found: T | None) -> T:
 
 @asynccontextmanager
 async def open_model_catalog(
-    settings: ModelSettings, choice: Choice, budget: Budget, clock: Clock
+    settings: ModelSettings, choice: ModelChoice, budget: Budget, clock: Clock
 ) -> AsyncIterator[ModelCatalog]:
     """Yield a catalog that connects with its first request."""
     async with aclosing(ModelCatalog(settings, choice, budget, clock)) as model_catalog:

@@ -27,7 +27,7 @@ from hob.gateway.administration import TriedAnswer
 from hob.providers.catalog.prices import ModelProfiles, PriceList, open_prices
 from hob.providers.media.media import Media
 from hob.providers.opening import open_model
-from hob.providers.routing.choice import Choice
+from hob.providers.routing.choice import ModelChoice
 from hob.providers.routing.routing import ModelRouter
 from hob.providers.settings import ModelSettings
 
@@ -49,7 +49,7 @@ class ModelSetup:
     """The models that some settings make available, with their prices and profiles."""
 
     settings: ModelSettings
-    choice: Choice
+    choice: ModelChoice
     model: ModelRouter
     prices: PriceList
     profiles: ModelProfiles
@@ -63,7 +63,7 @@ async def open_model_setup(
     settings, choice = config[ModelSettings], choose_models(config)
     if draft is not None:
         settings = drafted(config, draft)
-        choice = Choice(settings, process_environment())
+        choice = ModelChoice(settings, process_environment())
     prices, table = open_prices(settings.prices, choice, config.home / "cache", clock)
     profiles = ModelProfiles(choice, table)
     async with open_model(settings, clock, choice=choice, profiles=profiles, folder=config.home / "cache") as model:

@@ -11,7 +11,7 @@ from hob.core.settings import Secret
 from hob.core.translation.language import translatable
 from hob.core.values import dataclass
 from hob.providers.catalog.catalog import SERVER
-from hob.providers.http.addresses import is_same_place
+from hob.providers.http.addresses import is_same_origin
 from hob.providers.settings import ModelSettings, ProviderSettings
 
 
@@ -76,4 +76,4 @@ class ProviderConfigDraft:
 
     def _keeps_key(self, now: ModelSettings) -> bool:
         """Return whether the existing key may stay: it is never sent to another server."""
-        return now.api_key is None or not self.base_url or is_same_place(self.base_url, now.base_url)
+        return now.api_key is None or not self.base_url or is_same_origin(self.base_url, now.base_url)

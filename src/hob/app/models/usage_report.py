@@ -8,7 +8,7 @@ from typing import Literal, cast, get_args
 from hob.agent.budget.budget import Budget
 from hob.core.clock import Clock
 from hob.core.errors import InvalidRequest
-from hob.core.models import NOTHING_SPENT, Spent, Usage
+from hob.core.models import NO_SPENDING, Spending, Usage
 from hob.core.translation.language import translatable
 from hob.gateway.answer_types import SpendingAnswer, SpentAnswer
 from hob.store.spending.ledger import Division, StoredLedger
@@ -40,7 +40,7 @@ class UsageReport:
         first = today - timedelta(days=days - 1)
         since = datetime.combine(first, time(), self._budget.zone).timestamp()
         sums = await self._ledger.sums("hour" if by in ("day", "tool") else cast(Division, by), since)
-        total = sum((spent for _, spent in sums), NOTHING_SPENT)
+        total = sum((spent for _, spent in sums), NO_SPENDING)
         if by == "day":
             rows = _by_day(sums, first, today, self._budget.zone)
         elif by == "tool":
@@ -65,38 +65,40 @@ class UsageReport:
             ],
         }
 
-    async def _by_tool(self, since: float, whole: Spent) -> dict[str, Spent]:
+    async def _by_tool(self, since: float, whole: Spending) -> dict[str, Spending]:
         """Return what each tool's results cost to read; the empty name collects all other calls."""
         tools, calls = await self._ledger.tools(since)
-        read = sum((spent for _, spent in tools), NOTHING_SPENT)
+        read = sum((spent for _, spent in tools), NO_SPENDING)
         rest = _less(whole, replace(read, calls=calls))
         return dict(in_order((*tools, ("", rest)) if rest.calls > 0 else tools))
 
 
-def in_order(sums: Iterable[tuple[str, Spent]]) -> list[tuple[str, Spent]]:
+def in_order(sums: Iterable[tuple[str, Spending]]) -> list[tuple[str, Spending]]:
     """Return the rows by cost, highest first."""
     return sorted(sums, key=lambda row: (-row[1].cost, -row[1].calls, row[0]))
 
 
-def _less(whole: Spent, part: Spent) -> Spent:
+def _less(whole: Spending, part: Spending) -> Spending:
     used, read = whole.usage, part.usage
     left = Usage(*(getattr(used, each) - getattr(read, each) for each in _TOKENS))
     cost, unknown = whole.cost - part.cost, whole.unknown_calls - part.unknown_calls
-    return Spent(cost, max(0, unknown), left, whole.calls - part.calls, whole.reserved)
+    return Spending(cost, max(0, unknown), left, whole.calls - part.calls, whole.reserved)
 
 
-def _by_day(hours: Iterable[tuple[str, Spent]], first: date, today: date, timezone: tzinfo | None) -> dict[str, Spent]:
+def _by_day(
+    hours: Iterable[tuple[str, Spending]], first: date, today: date, timezone: tzinfo | None
+) -> dict[str, Spending]:
     """Return the spending per day from the first with any, including days without."""
-    days: dict[date, list[Spent]] = {}
+    days: dict[date, list[Spending]] = {}
     for hour, spent in hours:
         day = datetime.fromtimestamp(int(hour) * _HOUR, UTC).astimezone(timezone).date()
         days.setdefault(min(max(day, first), today), []).append(spent)
     begin = min(days, default=today)
     every = (begin + timedelta(days=number) for number in range((today - begin).days + 1))
-    return {day.isoformat(): sum(days.get(day, ()), NOTHING_SPENT) for day in every}
+    return {day.isoformat(): sum(days.get(day, ()), NO_SPENDING) for day in every}
 
 
-def _spent_view(spent: Spent) -> SpentAnswer:
+def _spent_view(spent: Spending) -> SpentAnswer:
     """`cost_usd` is the known cost; `unknown_calls` are not part of it."""
     return {
         "cost_usd": _usd(spent.cost - spent.reserved),

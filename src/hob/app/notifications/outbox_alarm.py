@@ -10,7 +10,7 @@ from hob.app.kernel import Kernel
 from hob.core.clock import Clock
 from hob.core.errors import StoreError
 from hob.core.messages import Address
-from hob.core.translation.sentences import Sentence, say, span
+from hob.core.translation.sentences import Sentence, format_duration, say
 from hob.store.messages.outbox import OutboxAge
 from hob.store.store import Store
 
@@ -74,7 +74,11 @@ class OutboxAlarm:
         )
         why = f" ({oldest.reason})" if oldest.reason else ""
         text = say(
-            Sentence.OUTBOX_LATE, self._language, channel=oldest.channel, wait=span(late, self._language), why=why
+            Sentence.OUTBOX_LATE,
+            self._language,
+            channel=oldest.channel,
+            wait=format_duration(late, self._language),
+            why=why,
         )
         await self._tell(text, oldest.id, oldest.channel)
 

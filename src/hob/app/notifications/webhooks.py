@@ -13,7 +13,7 @@ from hob.app.running_app import RunningServices
 from hob.channels.webhooks.channel import OutgoingWebhooks
 from hob.channels.webhooks.settings import WebhooksOut
 from hob.config.loading import Config
-from hob.core.events.tracing import OWN
+from hob.core.events.tracing import CONTENT_FREE
 from hob.core.messages import WEBHOOK_CHANNEL, Outbound
 from hob.core.ports.accept import Accept
 from hob.core.ports.channel import Delivered, Repeats
@@ -45,10 +45,10 @@ def warn_of_webhooks(config: Config) -> None:
     """Log webhooks that neither receive nor report anything. Reads their secrets."""
     for name, received in config[Webhooks].items():
         if problem := received.problem():
-            log.warning("webhook %s takes nothing: %s", name, problem, extra=OWN)
+            log.warning("webhook %s takes nothing: %s", name, problem, extra=CONTENT_FREE)
     for name, told in config[WebhooksOut].items():
         if problem := told.problem():
-            log.warning("webhook %s cannot be told anything: %s", name, problem, extra=OWN)
+            log.warning("webhook %s cannot be told anything: %s", name, problem, extra=CONTENT_FREE)
 
 
 class AnswerChannel:

@@ -13,8 +13,8 @@ from hob.app.kernel import Kernel
 from hob.bus.waiting import wait_for_event
 from hob.config.loading import Config
 from hob.core.clock import Clock
-from hob.core.errors import HobError, NotConfigured, NotFound, Unready
-from hob.core.events.tracing import OWN
+from hob.core.errors import HobError, NotConfigured, NotFound, NotReady
+from hob.core.events.tracing import CONTENT_FREE
 from hob.core.lazy import Lazy
 from hob.core.translation.language import translatable
 from hob.gateway.dashboard.settings import DashboardSettings
@@ -52,7 +52,7 @@ class PhonePlace(NamedTuple):
 
 
 Listen: TypeAlias = Callable[[PhonePlace, ssl.SSLContext], AbstractAsyncContextManager[int]]
-"""Serves the dashboard at a place while the block is open; yields the port. Raises Unready."""
+"""Serves the dashboard at a place while the block is open; yields the port. Raises NotReady."""
 
 
 @Lazy
@@ -143,12 +143,12 @@ class PhoneAccess:
                     name = f"[{place.name}]" if ":" in place.name else place.name
                     self._open, self._problem = PhoneAddress(f"https://{name}:{port}", place.authority), None
                     self._known.set()
-                    log.info("phones reach the dashboard at %s", self._open.url, extra=OWN)
+                    log.info("phones reach the dashboard at %s", self._open.url, extra=CONTENT_FREE)
                     await self._renew_until_changed(place, tls)
             except (NotConfigured, OSError) as error:
-                self._problem = error if isinstance(error, HobError) else Unready(str(error))
+                self._problem = error if isinstance(error, HobError) else NotReady(str(error))
                 self._known.set()
-                log.warning("phones cannot reach the dashboard: %s", error, extra=OWN)
+                log.warning("phones cannot reach the dashboard: %s", error, extra=CONTENT_FREE)
                 await wait_for_event(self._changed, self._clock, RETRY_SECONDS)
             finally:
                 self._open = None

@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 
 from hob.app.phone.programs import run_program
 from hob.config.whole_file import write_whole
-from hob.core.errors import NotConfigured, Unready
+from hob.core.errors import NotConfigured, NotReady
 from hob.core.translation.language import translatable
 
 DAYS, RENEW_DAYS, _AUTHORITY_DAYS = 90, 30, 3650
@@ -85,7 +85,7 @@ class OwnAuthority:
 
     def certify(self, address: IPv4Address | IPv6Address) -> Path:
         """Return a certificate for this address with its key, renewing one that expires soon. Raises NotConfigured,
-        Unready.
+        NotReady.
         """
         check_private(address)
         self._folder.mkdir(mode=0o700, exist_ok=True)
@@ -127,7 +127,7 @@ class OwnAuthority:
         return self._folder / "hob-ca.key"
 
     def _holds(self, file: Path, days: int) -> bool:
-        with suppress(Unready):
+        with suppress(NotReady):
             self._openssl("x509", "-in", str(file), "-noout", "-checkend", str(days * 86_400))
             return True
         return False

@@ -20,7 +20,7 @@ def find_place(
 ) -> PhonePlace:
     """Return the configured place, with the API's certificate if it fits, else a renewed one.
 
-    Blocks. Raises NotConfigured, Unready.
+    Blocks. Raises NotConfigured, NotReady.
     """
     if wanted == TAILNET:
         found = find_tailnet(environ)

@@ -3,7 +3,7 @@
 import subprocess
 from collections.abc import Mapping
 
-from hob.core.errors import NotConfigured, Unready
+from hob.core.errors import NotConfigured, NotReady
 from hob.core.translation.language import translatable
 
 SECONDS = 90.0
@@ -11,7 +11,7 @@ SECONDS = 90.0
 
 
 def run_program(*command: str, environ: Mapping[str, str]) -> str:
-    """Return a program's output. Raises NotConfigured if it is not installed, Unready with its message if it fails."""
+    """Return a program's output. Raises NotConfigured if it is not installed, NotReady with its message if it fails."""
     program = command[0]
     try:
         done = subprocess.run(
@@ -21,9 +21,9 @@ def run_program(*command: str, environ: Mapping[str, str]) -> str:
     except FileNotFoundError:
         raise NotConfigured(translatable("{program} is not installed here", program=program)) from None
     except subprocess.TimeoutExpired:
-        raise Unready(
+        raise NotReady(
             translatable("{program} took longer than {seconds} s", program=program, seconds=str(round(SECONDS)))
         ) from None
     if done.returncode:
-        raise Unready(f"{program}: {' '.join((done.stderr or done.stdout).split())[-300:]}")
+        raise NotReady(f"{program}: {' '.join((done.stderr or done.stdout).split())[-300:]}")
     return done.stdout

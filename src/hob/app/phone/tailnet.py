@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from hob.app.phone.programs import run_program
 from hob.config.whole_file import write_whole
-from hob.core.errors import NotConfigured, Unready
+from hob.core.errors import NotConfigured, NotReady
 from hob.core.translation.language import translatable
 
 
@@ -20,16 +20,16 @@ class Tailnet(NamedTuple):
 
 
 def find_tailnet(environ: Mapping[str, str]) -> Tailnet:
-    """Read `tailscale status`. Raises NotConfigured and Unready, with what to do."""
+    """Read `tailscale status`. Raises NotConfigured and NotReady, with what to do."""
     try:
         status = json.loads(run_program("tailscale", "status", "--json", environ=environ))
         state, own = status["BackendState"], status["Self"]
         name, addresses = str(own["DNSName"]).rstrip("."), [str(each) for each in own.get("TailscaleIPs") or ()]
         certified = name in (status.get("CertDomains") or ())
     except (ValueError, KeyError, TypeError) as error:
-        raise Unready(translatable("what `tailscale status --json` tells cannot be read")) from error
+        raise NotReady(translatable("what `tailscale status --json` tells cannot be read")) from error
     if state != "Running" or not addresses:
-        raise Unready(translatable("this machine is not in a tailnet at the moment; run `tailscale up`"))
+        raise NotReady(translatable("this machine is not in a tailnet at the moment; run `tailscale up`"))
     if not certified:
         raise NotConfigured(
             translatable("your tailnet makes no certificates yet; switch on MagicDNS and HTTPS in its settings (DNS)")
@@ -39,7 +39,7 @@ def find_tailnet(environ: Mapping[str, str]) -> Tailnet:
 
 def fetch_certificate(name: str, folder: Path, environ: Mapping[str, str]) -> Path:
     """Fetch the certificate for this name with its key; tailscale renews an existing one. Raises NotConfigured,
-    Unready.
+    NotReady.
     """
     folder.mkdir(mode=0o700, exist_ok=True)
     file = folder / "tailnet.pem"

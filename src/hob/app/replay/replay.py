@@ -16,7 +16,7 @@ from hob.core.errors import BudgetExceeded, InvalidRequest, ModelError
 from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import SessionKey, TraceId, TurnId, new_event_id, new_span_id, new_trace_id
 from hob.core.models import AssistantMessage, ModelReply, ModelRequest, ToolMessage, Usage, UserMessage
-from hob.core.ports.model import Model, Routes
+from hob.core.ports.model import Model, RoutesRequests
 from hob.core.steps import ModelAsked, ModelReplied, Step, ToolReceived
 from hob.core.tools import ToolCall
 from hob.core.translation.language import translatable
@@ -121,7 +121,7 @@ class TurnReplay:
         self, request: ModelRequest, model: str, recorded: "_RecordedResults", joined: Sequence[Sequence[UserMessage]]
     ) -> ReplaySide:
         request = replace(
-            request, model=model, models=(), task=TASK, cache_key=None, patience=_PATIENCE_SECONDS, stays=False
+            request, model=model, models=(), task=TASK, cache_key=None, patience=_PATIENCE_SECONDS, local_only=False
         )
         waiting = deque(joined[1:])
         began, replies, calls, trouble = self._clock.monotonic(), list[ModelReply](), list[ReplayedCall](), ""
@@ -160,7 +160,7 @@ class TurnReplay:
 
     async def _reply(self, request: ModelRequest) -> ModelReply:
         """Ask the model. Raises ModelError, BudgetExceeded."""
-        if isinstance(self._model, Routes):
+        if isinstance(self._model, RoutesRequests):
             request = (await self._model.route(request)).request
         began, reply = self._clock.monotonic(), ModelReply("")
 

@@ -9,7 +9,7 @@ from hob.app.settings.run_time import holds_at_run_time
 from hob.config.loading import Config
 from hob.core.clock import Clock
 from hob.core.errors import NotConfigured
-from hob.core.events.tracing import OWN
+from hob.core.events.tracing import CONTENT_FREE
 from hob.gateway.answer_types import ReloadedAnswer
 from hob.guard.screening.masking.known_secrets import KnownSecrets, readable_values
 from hob.providers.settings import ModelSettings
@@ -62,7 +62,7 @@ class SettingsReload:
         except OSError as error:
             log.error("the log file cannot be opened again: %s", error.strerror)
         self._changed(new)
-        log.info("settings and secrets were read again: %d secrets", renewed, extra=OWN)
+        log.info("settings and secrets were read again: %d secrets", renewed, extra=CONTENT_FREE)
         if waiting := self.waiting():
             log.warning("these settings hold from the next start on: %s", ", ".join(waiting))
         return self.view()

@@ -19,7 +19,7 @@ from hob.guard.admission.settings import AdmissionSettings
 from hob.guard.screening.model_calls.settings import PromptGuardSettings, SanitizerSettings
 from hob.guard.screening.scanner.settings import ScannerSettings
 from hob.guard.settings import ApprovalSettings, PolicySettings
-from hob.providers.routing.choice import Choice
+from hob.providers.routing.choice import ModelChoice
 from hob.providers.routing.classifier_settings import ClassifierSettings
 from hob.providers.settings import ModelSettings
 from hob.store.settings import StoreSettings
@@ -103,6 +103,6 @@ def _installed() -> Callable[[], Mapping[str, object]]:
     return installed
 
 
-def choose_models(config: Config) -> Choice:
+def choose_models(config: Config) -> ModelChoice:
     """Return the available models, by these settings and the environment."""
-    return Choice(config[ModelSettings], process_environment())
+    return ModelChoice(config[ModelSettings], process_environment())

@@ -17,12 +17,12 @@ from hob.app.subagents.settings import SubagentSettings
 from hob.bus.settings import REPORTS, SELF_MADE
 from hob.bus.waiting import wait_for_event
 from hob.core.clock import Clock
-from hob.core.content.chunks import first_words
+from hob.core.content.chunks import short_title
 from hob.core.errors import Busy, HobError, StoreError
 from hob.core.events.notices import Progress
 from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import InboundId, OutboxId, SessionKey, new_event_id, new_span_id, new_trace_id
-from hob.core.messages import FETCHED_CHANNELS, OWN_CHANNEL, Address, Inbound, Outbound, Sender
+from hob.core.messages import INTERNAL_CHANNEL, POLLED_CHANNELS, Address, Inbound, Outbound, Sender
 from hob.core.money import price
 from hob.core.ports.accept import Accept
 from hob.core.ports.channel import Delivered, Repeats
@@ -319,7 +319,7 @@ class SubagentRuns:
     def _notify_watchers(self, row: SubagentRow, sentence: Sentence) -> None:
         """Show watchers of the parent's turn what happened to a run."""
         if row.kind == SPAWN and row.parent_trace is not None:
-            label = first_words(row.label or row.name or row.id)
+            label = short_title(row.label or row.name or row.id)
             text = say(sentence, self._language, label=label, state=row.status)
             self._notices.publish(Progress(row.parent_trace, row.parent, "subagent", label, text))
 
@@ -374,7 +374,7 @@ class SelfChannel:
         """Store the message durably, for the other chat if it is forwarded. Raises StoreErrors."""
         row = await find_run(self._store, message.to)
         # these channels poll for approval requests
-        shown = SELF_MADE | FETCHED_CHANNELS if self.name == OWN_CHANNEL else SELF_MADE
+        shown = SELF_MADE | POLLED_CHANNELS if self.name == INTERNAL_CHANNEL else SELF_MADE
         if row is None or row.origin.channel in shown:
             return Delivered("kept")
         forwarded = replace(message, id=OutboxId(f"{message.id}.fwd"), to=row.origin)

@@ -21,16 +21,16 @@ from hob.app.subagents.specs import (
     SPAWN_TOOL,
     SUBAGENTS,
 )
-from hob.core.content.chunks import first_words
-from hob.core.errors import NotFound, ResultPending, WrongCall
+from hob.core.content.chunks import short_title
+from hob.core.errors import InvalidCall, NotFound, ResultPending
 from hob.core.ids import InboundId, SessionKey, digest, new_trace_id
-from hob.core.messages import OWN_CHANNEL, Address, Quoted
-from hob.core.models import Entry, Thinking
+from hob.core.messages import INTERNAL_CHANNEL, Address, Quoted
+from hob.core.models import Thinking, TranscriptEntry
 from hob.core.money import dollars
 from hob.core.ports.tools import CallContext
 from hob.core.tools import ToolCall
 from hob.core.trust.labels import HOB_LABEL, Label, Origin, Trust
-from hob.core.trust.self_messages import self_made
+from hob.core.trust.self_messages import make_self_message
 from hob.core.turns import Session, SessionChange, Turn
 from hob.store.subagents import SEND, SPAWN, SubagentRow
 from hob.store.titles import title_of
@@ -89,19 +89,19 @@ class SubagentToolset:
         if model:
             self._check_model(model)
         if depth > settings.max_depth:
-            raise WrongCall("a sub-agent cannot begin another one here (subagents.max_depth)")
+            raise InvalidCall("a sub-agent cannot begin another one here (subagents.max_depth)")
         if name and not _NAME.fullmatch(name):
-            raise WrongCall("a name has lower-case letters, digits, _ and -, and begins with a letter")
+            raise InvalidCall("a name has lower-case letters, digits, _ and -, and begins with a letter")
         if agent not in ("", AGENT):
-            raise WrongCall(f"there is no agent {agent!r}; there is {AGENT}")
+            raise InvalidCall(f"there is no agent {agent!r}; there is {AGENT}")
         if thinking and thinking not in set(Thinking):
-            raise WrongCall(f"thinking is one of {', '.join(Thinking)}")
+            raise InvalidCall(f"thinking is one of {', '.join(Thinking)}")
         secret = _stable_id(turn, call)
         id, session = InboundId(f"m_{secret[:14]}"), child_key(turn.session, str(UUID(secret[:32])))
         files = "".join(f"\n[attached: read blob:{blob.removeprefix('blob:')}]" for blob in attachments)
-        inbound = self_made(
+        inbound = make_self_message(
             turn, context.trust, _TASK.format(parent=turn.session, task=task + files),
-            id=id, key=message_key(id), to=Address(OWN_CHANNEL, id),
+            id=id, key=message_key(id), to=Address(INTERNAL_CHANNEL, id),
         )  # fmt: skip
         inbound = replace(
             inbound,
@@ -114,7 +114,7 @@ class SubagentToolset:
         row = replace(
             row,
             name=name,
-            label=label or name or first_words(task),
+            label=label or name or short_title(task),
             cleanup=cleanup,
             seconds=timeout_seconds,
             parent_trace=turn.trace,
@@ -128,11 +128,11 @@ class SubagentToolset:
         return json.dumps({"accepted": True, "runId": id, "childSessionKey": session})
 
     def _check_model(self, name: str) -> None:
-        """Raise WrongCall if no model has this name."""
+        """Raise InvalidCall if no model has this name."""
         try:
             self._models.check(name)
         except NotFound as unknown:
-            raise WrongCall(f"no model is called {name!r}; there are: {', '.join(self._models.names())}") from unknown
+            raise InvalidCall(f"no model is called {name!r}; there are: {', '.join(self._models.names())}") from unknown
 
     async def _make_row(
         self, context: CallContext, id: InboundId, session: SessionKey, *, kind: str, depth: int
@@ -186,11 +186,11 @@ class SubagentToolset:
             return f"Ended: {', '.join(row.id for row in chosen) or 'none was at work'}."
         (row,) = chosen
         if not row.open or not text.strip():
-            raise WrongCall("steer needs text, and a sub-agent that is at work")
+            raise InvalidCall("steer needs text, and a sub-agent that is at work")
         id = InboundId(f"m_{_stable_id(context.turn, call)[:14]}")
-        inbound = self_made(
+        inbound = make_self_message(
             context.turn, context.trust, f"[From the session that gave the task]\n\n{text}",
-            id=id, key=f"steer:{id}", to=Address(OWN_CHANNEL, row.id),
+            id=id, key=f"steer:{id}", to=Address(INTERNAL_CHANNEL, row.id),
         )  # fmt: skip
         await self._store.subagents.enqueue(
             context.turn.id, replace(inbound, session=row.session, trace=new_trace_id())
@@ -260,11 +260,11 @@ class SubagentToolset:
     ) -> str:
         key = (await self._find(context, session)).key
         if key == context.turn.session or ":thread:" in key:
-            raise WrongCall("this is the same session, or a thread that only its own chat writes to")
+            raise InvalidCall("this is the same session, or a thread that only its own chat writes to")
         id = InboundId(f"m_{_stable_id(context.turn, call)[:14]}")
         text = _SENT.format(parent=context.turn.session, message=message)
-        inbound = self_made(
-            context.turn, context.trust, text, id=id, key=message_key(id), to=Address(OWN_CHANNEL, id)
+        inbound = make_self_message(
+            context.turn, context.trust, text, id=id, key=message_key(id), to=Address(INTERNAL_CHANNEL, id)
         )  # fmt: skip
         row = await self._make_row(context, id, key, kind=SEND, depth=depth_of(context.turn.session))
         row = replace(row, seconds=timeout_seconds, taken=None if timeout_seconds else "nobody")
@@ -306,7 +306,7 @@ class SubagentToolset:
         labels = {row.session: row.label for row in await self._store.subagents.of(context.turn.session)}
         found = [each for each in seen if name in (each.key, each.title, labels.get(each.key))]
         if len(found) != 1:
-            raise WrongCall(f"no session {name!r} may be looked into here; sessions_list tells which may be")
+            raise InvalidCall(f"no session {name!r} may be looked into here; sessions_list tells which may be")
         return found[0]
 
 
@@ -316,9 +316,9 @@ def _stable_id(turn: Turn, call: ToolCall) -> str:
 
 
 def _select(rows: Sequence[SubagentRow], target: str) -> SubagentRow:
-    """Select a run by `last`, number, session, label, name, or a prefix of its label or id. Raises WrongCall."""
+    """Select a run by `last`, number, session, label, name, or a prefix of its label or id. Raises InvalidCall."""
     if not rows:
-        raise WrongCall("this session has no sub-agents")
+        raise InvalidCall("this session has no sub-agents")
     if target == "last":
         return rows[-1]
     if target.isdecimal() and 1 <= int(target) <= len(rows):
@@ -328,7 +328,7 @@ def _select(rows: Sequence[SubagentRow], target: str) -> SubagentRow:
     found = exact or close
     if len(found) != 1:
         which = "none" if not found else f"several ({', '.join(row.id for row in found)})"
-        raise WrongCall(f"{target!r} means {which} of the sub-agents; subagents with action list tells them")
+        raise InvalidCall(f"{target!r} means {which} of the sub-agents; subagents with action list tells them")
     return found[0]
 
 
@@ -347,7 +347,7 @@ def _session_view(session: Session, now: float) -> dict[str, Any]:
     }
 
 
-def _format_entries(entries: Sequence[Entry], each: int) -> str:
+def _format_entries(entries: Sequence[TranscriptEntry], each: int) -> str:
     return "\n".join(f"{entry.role}: {entry.text[:each]}" for entry in entries)
 
 

@@ -14,7 +14,7 @@ from hob.app.trust.policy_explainer import guarding_over
 from hob.bus.halt import halted_since
 from hob.config.loading import Config
 from hob.core.content.canvas import CanvasPage
-from hob.core.errors import AnswerNeeded, InvalidRequest, NotFound, ResultPending, ToolFailed, ToolRefused
+from hob.core.errors import InvalidRequest, NotFound, ResultPending, ToolFailed, ToolRefused, UserInputNeeded
 from hob.core.ids import CallId, SessionKey, new_inbound_id, new_span_id, new_trace_id, new_turn_id
 from hob.core.messages import Address, Inbound, Sender
 from hob.core.ports.guard import Allow, Ask
@@ -52,7 +52,7 @@ class PageTools(Protocol):
         """Return the tool that a page names, or None."""
 
     async def call_for_page(self, call: ToolCall, context: CallContext) -> Mapping[str, Any]:
-        """Make a call and return MCP's answer. Raises ToolFailed, ToolRefused, AnswerNeeded."""
+        """Make a call and return MCP's answer. Raises ToolFailed, ToolRefused, UserInputNeeded."""
 
 
 class OwnerTools:
@@ -119,7 +119,7 @@ class OwnerTools:
             result = await toolset.call(call, CallContext(_turn(call.arguments), Trust.TRUSTED))
         except (ToolFailed, ToolRefused) as error:
             return str(error), True
-        except (AnswerNeeded, ResultPending) as error:
+        except (UserInputNeeded, ResultPending) as error:
             why = translatable("{name} waits for an answer: it can only be tried in a conversation", name=call.name)
             raise InvalidRequest(why) from error
         return result.text, result.is_error
@@ -172,7 +172,7 @@ class OwnerTools:
             return _page_error(str(error))
         except TimeoutError:
             return _page_error(f"no answer within {_PAGE_SECONDS:g} s; it may have taken effect")
-        except AnswerNeeded:
+        except UserInputNeeded:
             return _page_error("the server asks something, which it can do in a conversation alone")
 
     def _count_page_call(self) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, Literal, Protocol
 
 from hob.core.argument_roles import ArgumentRole
-from hob.core.errors import InvalidRequest, ToolRefused, WrongCall
+from hob.core.errors import InvalidCall, InvalidRequest, ToolRefused
 from hob.core.ports.tools import CallContext
 from hob.core.tools import Effect, Restart, Tier, ToolCall
 from hob.core.trust.labels import HOB_LABEL, SenderClass
@@ -78,11 +78,11 @@ class GatewayTools:
         changeable = [each["key"] for each in self._gateway().settings() if each["changeable"]]
         if name not in changeable:
             some = ", ".join(each for each in changeable if each.partition(".")[0] not in NEVER)
-            raise WrongCall(f"{name} does not change while Hob runs; these do: {some}")
+            raise InvalidCall(f"{name} does not change while Hob runs; these do: {some}")
         try:
             await self._gateway().change_settings({name: None if value == "null" else value}, f"turn:{context.turn.id}")
         except InvalidRequest as error:
-            raise WrongCall(str(error)) from error
+            raise InvalidCall(str(error)) from error
         return f"{name} is {value} from now on" if value != "null" else f"{name} is as before"
 
 

@@ -70,8 +70,8 @@ class LazyToolRuntime:
 
     def reconfigure(self, config: Config) -> None:
         """Use these settings from the next call on; background commands continue."""
-        if self.made.found is not None:
-            self._former.append(self.made.found)
+        if self.made.loaded is not None:
+            self._former.append(self.made.loaded)
         self.made = Lazy(partial(self._make, config))
 
     def specs(self) -> tuple[ToolSpec, ...]:
@@ -113,7 +113,7 @@ class LazyToolRuntime:
 
     @property
     def _all(self) -> "Sequence[ToolRuntime]":
-        return (*self._former, *([self.made.found] if self.made.found is not None else []))
+        return (*self._former, *([self.made.loaded] if self.made.loaded is not None else []))
 
     async def close(self) -> None:
         """Stop background work."""

@@ -5,7 +5,7 @@ from typing import Protocol, runtime_checkable
 
 from hob.app.kernel import Kernel
 from hob.channels.webhooks.settings import WebhooksOut
-from hob.core.content.capabilities import Capabilities, ChatLine, capabilities_of
+from hob.core.content.capabilities import Capabilities, ChatLine, get_capabilities
 from hob.core.errors import SendFailed
 from hob.core.ids import OutboxId
 from hob.core.messages import WEBHOOK_OUT_CHANNEL, Address, Outbound
@@ -46,7 +46,7 @@ class OwnMessages:
     def capabilities(self, to: Address) -> Capabilities | None:
         """Return the capabilities of a chat's channel."""
         channel = self._kernel.channels.find(to)
-        return None if channel is None else capabilities_of(channel)
+        return None if channel is None else get_capabilities(channel)
 
     def limit_of(self, to: Address) -> int:
         """Return the maximum characters of a message there."""

@@ -27,7 +27,7 @@ from hob.core.ports.notices import Notices
 from hob.core.ports.processes import ProcessRecords
 from hob.core.ports.tools import Blobs, CallContext, Toolset
 from hob.core.tools import ToolCall, ToolResult, ToolSpec
-from hob.core.trust.labels import least_known
+from hob.core.trust.labels import least_trusted
 from hob.core.turns import Turn
 from hob.core.values import dataclass
 from hob.guard.audit.entries import of_action
@@ -263,7 +263,7 @@ def _opens(places: Places, command: str, directory: str) -> bool:
 async def _note_host(store: Store, context: CallContext, decision: HostDecision) -> None:
     """Audit a command's connection to a host, allowed or refused."""
     turn = context.turn
-    who = least_known(each.sender.cls for each in (*turn.inbounds, *turn.joined))
+    who = least_trusted(each.sender.cls for each in (*turn.inbounds, *turn.joined))
     done, name, target = "reached", "network", f"{decision.host}:{decision.port}"
     if decision.credential:
         done, name, target = "used", "credential", f"{decision.credential} {target}"

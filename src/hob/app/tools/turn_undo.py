@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from hob.core.clock import Clock
-from hob.core.content.chunks import first_words
+from hob.core.content.chunks import short_title
 from hob.core.errors import HobError, InvalidRequest, NotFound, ToolFailed, ToolRefused
 from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import SessionKey, TurnId, new_event_id, new_span_id
 from hob.core.states import TurnState
 from hob.core.translation.language import translatable
 from hob.core.trust.labels import SenderClass
-from hob.core.undo import Undone, UndoNote, undo_of
+from hob.core.undo import UndoOutcome, UndoRecord, undo_turn_id
 from hob.gateway.answer_types import UndoneAnswer
 from hob.guard.audit.entries import of_action
 from hob.store.store import Store
@@ -21,7 +21,7 @@ from hob.store.turns.turns import TurnRow
 from hob.tools.undo.turn_undo import TurnUndo
 
 _MAX_NAMED = 50  # files named on the timeline
-_PREFIX = undo_of(TurnId(""))
+_PREFIX = undo_turn_id(TurnId(""))
 
 log = logging.getLogger(__name__)
 
@@ -96,7 +96,7 @@ class TurnUndoService:
                     planned = (await self._undo.preview(turn)).outcome.restored
                 except (ToolFailed, ToolRefused) as error:
                     raise InvalidRequest(str(error)) from error
-                note = UndoNote(turn, by, planned)
+                note = UndoRecord(turn, by, planned)
                 await self._done.begin(note)
             return await self._told(note.turn, note.outcome or await self._perform(note))
 
@@ -116,7 +116,7 @@ class TurnUndoService:
                     log.warning("the undoing of %s could not be finished: %s", note.turn, error)
             return len(half_done)
 
-    async def _perform(self, note: UndoNote) -> Undone:
+    async def _perform(self, note: UndoRecord) -> UndoOutcome:
         try:
             done = await self._undo.restore(note.turn)
         except (ToolFailed, ToolRefused) as error:
@@ -131,7 +131,7 @@ class TurnUndoService:
         await self._done.end(note, done)
         return done
 
-    async def _event(self, turn: TurnId, done: Undone) -> TimelineEvent:
+    async def _event(self, turn: TurnId, done: UndoOutcome) -> TimelineEvent:
         row = await self._row(turn.rpartition(_PREFIX)[2])
         lines = [f"put back: {path}" for path in done.restored]
         lines += [f"kept: {each.path}: {each.reason}" for each in done.kept]
@@ -156,13 +156,13 @@ class TurnUndoService:
             raise NotFound(translatable("there is no turn or message {name}; `hob tasks --all` lists them", name=name))
         return row
 
-    async def _told(self, turn: TurnId, done: Undone) -> UndoneAnswer:
+    async def _told(self, turn: TurnId, done: UndoOutcome) -> UndoneAnswer:
         return {
             "turn": turn,
-            "words": first_words(await self._store.turns.opening(TurnId(turn.rpartition(_PREFIX)[2]))),
+            "words": short_title(await self._store.turns.opening(TurnId(turn.rpartition(_PREFIX)[2]))),
             "restored": list(done.restored),
             "unchanged": list(done.unchanged),
             "kept": [{"path": each.path, "reason": each.reason} for each in done.kept],
             "running": [each.process or each.command[:80] for each in self._undo.running(turn)],
-            "back": undo_of(turn),
+            "back": undo_turn_id(turn),
         }

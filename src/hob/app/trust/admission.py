@@ -11,7 +11,7 @@ from hob.config.loading import Config
 from hob.core.clock import Clock
 from hob.core.errors import StoreError
 from hob.core.ids import digest
-from hob.core.messages import FETCHED_CHANNELS, Address, Inbound
+from hob.core.messages import POLLED_CHANNELS, Address, Inbound
 from hob.core.ports.accept import Accept, Accepted
 from hob.core.ports.guard import Admitted, Refused
 from hob.core.trust.labels import SenderClass
@@ -80,7 +80,7 @@ class AdmissionController:
             self._gate.add_own_address(SenderAddress.of(origin.channel, channel.own_id, origin.account))
         decision = self._gate.admit(inbound)
         if isinstance(decision, Admitted) and decision.sender.cls is SenderClass.OWNER:
-            alone = not inbound.group and not inbound.hops and origin.channel not in FETCHED_CHANNELS | SELF_MADE
+            alone = not inbound.group and not inbound.hops and origin.channel not in POLLED_CHANNELS | SELF_MADE
             if alone:
                 self._telling.note_owner_address(origin, inbound.sender.id)
         return decision

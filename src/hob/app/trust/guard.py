@@ -20,14 +20,14 @@ from hob.config.loading import Config
 from hob.core.clock import Clock
 from hob.core.content.files import BootstrapFile
 from hob.core.errors import NotConfigured
-from hob.core.messages import FETCHED_CHANNELS, TOKEN_SENDER, Inbound
-from hob.core.models import Entry
-from hob.core.screening.detectors import find
+from hob.core.messages import POLLED_CHANNELS, TOKEN_SENDER_PREFIX, Inbound
+from hob.core.models import TranscriptEntry
+from hob.core.screening.detectors import find_sensitive
 from hob.core.screening.kinds import SensitiveKind
 from hob.core.tools import ToolSpec
 from hob.core.trust.labels import SenderClass
 from hob.core.trust.people import OWNER_ID
-from hob.core.turns import View
+from hob.core.turns import TranscriptView
 from hob.core.values import dataclass
 from hob.guard.admission.actions import ActionRates, RateLimited
 from hob.guard.admission.events import AdmissionSentence, say_line
@@ -119,8 +119,8 @@ def _search(settings: SandboxSettings) -> Sequence[str]:
 
 def _who_is(people: People, inbound: Inbound) -> str:
     """Return the author's person id, or address if unknown."""
-    if inbound.origin.channel in FETCHED_CHANNELS:
-        return inbound.sender.id if inbound.sender.id.startswith(TOKEN_SENDER) else OWNER_ID
+    if inbound.origin.channel in POLLED_CHANNELS:
+        return inbound.sender.id if inbound.sender.id.startswith(TOKEN_SENDER_PREFIX) else OWNER_ID
     address = sender_address(inbound)
     person = people.find(address)
     return str(address) if person is None else person.id
@@ -171,11 +171,11 @@ class BackendSandbox:
         )
 
 
-def _shown(settings: AgentSettings, clock: Clock, view: View) -> Sequence[Entry]:
+def _shown(settings: AgentSettings, clock: Clock, view: TranscriptView) -> Sequence[TranscriptEntry]:
     """Return the entries of earlier turns that the prompt shows in full, or did when the turn began."""
     began = clock.now().timestamp() - settings.run_seconds
     return age(pair(select(view, settings)), began, settings)
 
 
 def _personal(text: str) -> Sequence[str]:
-    return [text[found.start : found.end] for found in find(text, _PERSONAL)]
+    return [text[found.start : found.end] for found in find_sensitive(text, _PERSONAL)]

@@ -66,12 +66,12 @@ class LazyGuard:
     def reconfigure(self, settings: ApprovalSettings) -> None:
         """Apply a new expiry, also to a guard that is not loaded yet."""
         self._settings = settings
-        if self._guard.found is not None:
-            self._guard.found.approving.reconfigure(settings)
+        if self._guard.loaded is not None:
+            self._guard.loaded.approving.reconfigure(settings)
 
     def renew(self) -> None:
         """Judge by the current settings from the next call on."""
-        if self._guard.found is not None:
+        if self._guard.loaded is not None:
             self._guard = Lazy(self._made)
             self._renewed.set()
 

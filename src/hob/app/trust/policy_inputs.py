@@ -8,16 +8,16 @@ from typing import Protocol, TypeVar
 
 from hob.core.argument_roles import ArgumentRole
 from hob.core.content.files import BootstrapFile
-from hob.core.content.json_text import json_object
+from hob.core.content.json_text import parse_json_object
 from hob.core.errors import NotConfigured
 from hob.core.ids import CallId, TurnId
-from hob.core.models import Entry
+from hob.core.models import TranscriptEntry
 from hob.core.ports.journal import Journal, Sessions, Transcript
 from hob.core.steps import ModelAsked, Step, ToolIntended, ToolReceived, Transcribed
 from hob.core.tools import Effect, ToolCall, ToolSpec
 from hob.core.translation.language import translatable
 from hob.core.trust.labels import OWNER_LABEL, SenderClass
-from hob.core.turns import Turn, View
+from hob.core.turns import TranscriptView, Turn
 from hob.guard.policy.call_analysis import ArgumentReader, read_call
 from hob.guard.policy.context import Private, Sandbox
 from hob.guard.policy.exemptions import urls_in
@@ -57,7 +57,7 @@ class TurnPolicyInputs:
         sandbox: SandboxPort,
         identity: Callable[[], Sequence[BootstrapFile]],
         contacts: Callable[[], Mapping[str, tuple[str, ...]]],
-        visible_entries: Callable[[View], Sequence[Entry]],
+        visible_entries: Callable[[TranscriptView], Sequence[TranscriptEntry]],
     ) -> None:
         """`visible_entries` gives the entries of earlier turns that a prompt still shows in full."""
         self._settings = settings
@@ -79,7 +79,7 @@ class TurnPolicyInputs:
         sandbox = await self._sandbox() if Effect.EXECUTES in spec.effects else Sandbox()
         # an earlier turn's reads may still be in the prompt; a command that may send is asked about anyway
         sends = Effect.COMMUNICATES in spec.effects and Effect.EXECUTES not in spec.effects
-        view = await self._transcript.load_view(turn.session, _MAX_SHOWN) if sends else View()
+        view = await self._transcript.load_view(turn.session, _MAX_SHOWN) if sends else TranscriptView()
         made = (*_made_before(self._visible_entries(view)), *_made(steps))
         files = (Private(text=each.text) for each in self._identity() if each.name in PRIVATE_FILES)
         return PolicyInput(
@@ -179,7 +179,7 @@ def _spoken(turn: Turn, steps: Sequence[Step]) -> Iterator[str]:
 
 
 def _arguments(call: ToolCall) -> Mapping[str, object]:
-    return json_object(call.arguments or "{}") or {}
+    return parse_json_object(call.arguments or "{}") or {}
 
 
 def _made(steps: Sequence[Step]) -> Iterator[tuple[ToolCall, str]]:
@@ -192,7 +192,7 @@ def _made(steps: Sequence[Step]) -> Iterator[tuple[ToolCall, str]]:
             yield step.call, told.pop(step.call.id, "")
 
 
-def _made_before(entries: Sequence[Entry]) -> Iterator[tuple[ToolCall, str]]:
+def _made_before(entries: Sequence[TranscriptEntry]) -> Iterator[tuple[ToolCall, str]]:
     """Yield the calls of earlier turns with their results."""
     told: dict[CallId, str] = {}
     for entry in reversed(entries):
@@ -202,7 +202,7 @@ def _made_before(entries: Sequence[Entry]) -> Iterator[tuple[ToolCall, str]]:
             yield call, told.pop(call.id, "")
 
 
-def _summarised(view: View) -> Iterator[Private]:
+def _summarised(view: TranscriptView) -> Iterator[Private]:
     if view.summary is not None:
         yield Private(text=view.summary.text)
 

@@ -25,7 +25,7 @@ from hob.guard.screening.model_calls.screening import ModelScreening
 from hob.guard.screening.model_calls.settings import PromptGuardSettings, SanitizerSettings
 from hob.providers.catalog.prices import ModelProfiles, open_prices
 from hob.providers.opening import open_model
-from hob.providers.routing.choice import Choice
+from hob.providers.routing.choice import ModelChoice
 from hob.providers.routing.classifier_settings import ClassifierSettings
 from hob.providers.routing.routing import ModelRouter
 from hob.providers.settings import ModelSettings
@@ -99,7 +99,7 @@ async def _payer(store: Store, session: SessionKey) -> SessionKey:
     return session if row is None else row.root
 
 
-def _usual_model(choice: Choice) -> str:
+def _usual_model(choice: ModelChoice) -> str:
     """Return the default model's name, as far as it is known without asking a server."""
     try:
         ref = choice.default()

@@ -66,8 +66,8 @@ class OutgoingWebhooks:
 
     async def aclose(self) -> None:
         """Close the client."""
-        if self._client.found is not None:
-            await self._client.found.aclose()
+        if self._client.loaded is not None:
+            await self._client.loaded.aclose()
 
     async def send(self, message: Outbound) -> Delivered:
         """Post the message to its receiver. Raises SendFailed, permanently if the receiver is gone."""

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from hob.core.content.capabilities import Capabilities
 from hob.core.errors import NotConfigured
-from hob.core.events.webhooks import check_names, key_of
+from hob.core.events.webhooks import check_webhook_names, decode_key
 from hob.core.settings import Secret, setting
 from hob.core.translation.language import translatable
 from hob.core.values import dataclass
@@ -60,7 +60,7 @@ class WebhookOutSettings:
         """Return why nothing can be signed, or an empty string."""
         try:
             for each in self.secrets:
-                key_of(each.reveal())
+                decode_key(each.reveal())
         except (NotConfigured, ValueError) as error:
             return str(error)
         return ""
@@ -72,4 +72,4 @@ class WebhooksOut(dict[str, WebhookOutSettings]):
     def __init__(self, entries: Mapping[str, WebhookOutSettings] = MappingProxyType({})) -> None:
         """Raise ValueError for unusable names."""
         super().__init__(entries)
-        check_names(entries)
+        check_webhook_names(entries)

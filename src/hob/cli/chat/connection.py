@@ -16,8 +16,8 @@ from hob.cli.chat.input.input_draft import one_line, read_file
 from hob.cli.chat.sentences import ChatSentence, say
 from hob.cli.output import printable
 from hob.cli.translating import model_line
-from hob.core.content.media_types import HEAD, media_type_of
-from hob.core.errors import HomeTaken
+from hob.core.content.media_types import HEAD_BYTES, detect_media_type
+from hob.core.errors import HomeInUse
 from hob.gateway.chat.inbound import ClientEvent
 
 REJOIN_SECONDS = 30.0
@@ -54,7 +54,7 @@ class ChatConnection:
                 self._stack.enter_context(embedded_daemon(self._home))
                 self.embedded = True
                 return
-            except HomeTaken:
+            except HomeInUse:
                 # another process was faster, or the former daemon is still closing
                 if time.monotonic() > until:
                     raise
@@ -82,7 +82,7 @@ class ChatConnection:
         texts, handed_in = [quoted] if quoted else [], []
         for file in files:
             data = read_file(file)
-            if media_type_of(data[:HEAD]).startswith("text/"):
+            if detect_media_type(data[:HEAD_BYTES]).startswith("text/"):
                 texts.append(f"{one_line(file.name)}:\n{data.decode('utf-8', 'replace')}")
             else:
                 handed_in.append({"id": self._upload_attachment(data), "name": one_line(file.name)[:200]})

@@ -9,7 +9,7 @@ from hob.cli.chat.input.input_draft import one_line
 from hob.cli.chat.message import MessageProgress
 from hob.cli.chat.sentences import ChatSentence, say
 from hob.core.money import MICRO, price
-from hob.core.translation.language import joined, translated
+from hob.core.translation.language import join_texts, translated
 
 _DAYS = "31"  # sums over more days take too long for a bar
 
@@ -41,7 +41,7 @@ class StatusBar:
         self.model = one_line(seen["model"])
         row = seen["row"]
         unknown = "+?" if row.get("unknown_calls") else ""
-        self._spent = joined("", (price(round(row["cost_usd"] * MICRO)), unknown)) if row else ""
+        self._spent = join_texts("", (price(round(row["cost_usd"] * MICRO)), unknown)) if row else ""
 
     def bar(self, conversation: Conversation) -> str:
         """Render the bar."""

@@ -17,8 +17,8 @@ from hob.app.logs.log_file import log_file
 from hob.app.maintenance.settings import LogSettings
 from hob.app.settings.sections import choose_models, read_config
 from hob.cli.translating import _
-from hob.core.errors import HomeTaken
-from hob.core.events.tracing import OWN
+from hob.core.errors import HomeInUse
+from hob.core.events.tracing import CONTENT_FREE
 from hob.core.translation.code_words import NO_MODEL
 
 log = logging.getLogger(__name__)
@@ -40,7 +40,7 @@ def serve() -> None:
     line = choose_models(config).line()
 
     def ready(url: str) -> None:
-        log.info("hob %s runs: pid %d, at %s", __version__, os.getpid(), url or "hob.sock", extra=OWN)
+        log.info("hob %s runs: pid %d, at %s", __version__, os.getpid(), url or "hob.sock", extra=CONTENT_FREE)
         told = _("hob {version} ready: {address}, model {model}, home {home}")
         print(told.format(version=__version__, address=url or socket_of(home), model=_(line), home=home), flush=True)
         if line == "none":
@@ -51,20 +51,20 @@ def serve() -> None:
     take_over(home)
     with own(home, ROLE), log_file(home, config[LogSettings]):
         asyncio.run(run_daemon(home, config, on_ready=ready))
-        log.info("hob has ended", extra=OWN)
+        log.info("hob has ended", extra=CONTENT_FREE)
 
 
 def take_over(home: Path) -> None:
     """Ask a one-shot owner of the home to end after its current work, and wait. A daemon is left alone.
 
-    Raises HomeTaken if the home does not become free.
+    Raises HomeInUse if the home does not become free.
     """
     deadline = time.monotonic() + TAKE_OVER_SECONDS
     while True:
         try:
             with own(home, ROLE):
                 return
-        except HomeTaken as taken:
+        except HomeInUse as taken:
             # a one-shot that is closing has no socket any more but still holds the lock
             if taken.holder.startswith(f"hob {ROLE},") or time.monotonic() > deadline:
                 raise

@@ -13,7 +13,7 @@ from hob.app.daemon.daemon_client import OPENING_SECONDS, reach
 from hob.app.home import holder_of, socket_of
 from hob.cli.translating import _
 from hob.config.environment import find_home, process_environment
-from hob.core.errors import HobError, Unready
+from hob.core.errors import HobError, NotReady
 from hob.core.translation.language import translatable
 
 STOP_SECONDS = 120.0
@@ -45,7 +45,7 @@ def stop(*, all: bool = False) -> None:  # noqa: A002 - the option is called so
     except ProcessLookupError:
         pass  # it has just ended
     except PermissionError as error:
-        raise Unready(translatable("{holder} belongs to another user; stop it as that user", holder=holder)) from error
+        raise NotReady(translatable("{holder} belongs to another user; stop it as that user", holder=holder)) from error
     until = time.monotonic() + STOP_SECONDS
     while holder_of(home) == holder:
         if time.monotonic() > until:
@@ -76,8 +76,8 @@ def _pid_of(home: Path) -> int:
             else:
                 (pid, _, _) = struct.unpack("3i", peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
             if pid <= 0:
-                raise Unready("the daemon runs in another container; stop it there")
+                raise NotReady("the daemon runs in another container; stop it there")
             return int(pid)
         if time.monotonic() > until:
-            raise Unready("the daemon does not listen: it is starting or ending; try again")
+            raise NotReady("the daemon does not listen: it is starting or ending; try again")
         time.sleep(0.05)

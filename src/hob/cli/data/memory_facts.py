@@ -13,7 +13,7 @@ from hob.cli.dates_and_figures import when
 from hob.cli.output import line, paint, printed_json
 from hob.cli.translating import _
 from hob.core.errors import InvalidRequest
-from hob.core.translation.fact_words import told_to_owner
+from hob.core.translation.fact_words import render_fact_for_owner
 
 _ID = re.compile(r"[0-9a-f]{6,32}")
 _END = "T23:59:59"
@@ -122,7 +122,7 @@ def _show_fact(fact: Mapping[str, Any]) -> None:
 
 
 def _fact_text(fact: Mapping[str, Any]) -> str:
-    return line(_(told_to_owner(fact["subject"], fact["predicate"], fact["object"])), 120)
+    return line(_(render_fact_for_owner(fact["subject"], fact["predicate"], fact["object"])), 120)
 
 
 def _show_goal(goal: Mapping[str, Any]) -> None:

@@ -14,7 +14,7 @@ from hob.core.errors import ModelError, ModelFault, NotConfigured
 from hob.core.translation.language import translatable
 from hob.core.values import dataclass
 from hob.providers.catalog.catalog import CLI_WIRES, PROVIDERS, SERVER
-from hob.providers.http.addresses import shown
+from hob.providers.http.addresses import without_credentials
 from hob.providers.routing.choice import ConnectedProvider
 
 TITLES: Mapping[str, str] = {
@@ -125,7 +125,9 @@ async def _described(setup: ModelSetup, connected: ConnectedProvider, usual: str
         return DetectedModel(id, TITLES[id], how, local=True, draft=ProviderConfigDraft(provider=id), refused=True)
     variable = _variable(setup, connected)
     how = translatable("key in {variable}", variable=variable) if variable else connected.how
-    how = translatable("{one}, {other}", one=shown(connected.base_url), other=how) if id == SERVER else how
+    how = (
+        translatable("{one}, {other}", one=without_credentials(connected.base_url), other=how) if id == SERVER else how
+    )
     how = translatable("{model}: {trial}", model=how, trial=trouble) if trouble else how
     draft = ProviderConfigDraft(name_of(id, model or (names[0] if names else "")), id, _new_address(setup, connected))
     return DetectedModel(

@@ -19,7 +19,7 @@ from hob.config.problems import ConfigLayer
 from hob.core.errors import HobError, ModelError, NotConfigured
 from hob.core.translation.language import translatable
 from hob.providers.catalog.catalog import PROVIDERS, SERVER
-from hob.providers.routing.choice import NOTHING
+from hob.providers.routing.choice import NO_MODEL_ADVICE
 from hob.providers.settings import ModelSettings
 
 # Choosing a model and the place of its key, in dialogue.
@@ -173,7 +173,7 @@ def settle_model(
     usable = [each for each in found if each.draft.model]
     if not usable:
         if not found:
-            return SetupOutcome(STEP, StepStatus.FAILED, "nothing was found that could think", NOTHING)
+            return SetupOutcome(STEP, StepStatus.FAILED, "nothing was found that could think", NO_MODEL_ADVICE)
         return SetupOutcome(
             STEP, StepStatus.FAILED, "; ".join(f"{each.title}: {each.how}" for each in found), _PUT_RIGHT
         )

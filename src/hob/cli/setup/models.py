@@ -23,10 +23,10 @@ from hob.core.errors import ModelError
 from hob.core.models import ModelRequest, Price
 from hob.core.money import MICRO, price
 from hob.core.translation.language import translatable
-from hob.providers.http.addresses import shown
+from hob.providers.http.addresses import without_credentials
 from hob.providers.http.wire import ListedModel
 from hob.providers.media.media import open_media
-from hob.providers.routing.choice import NOTHING, ConnectedProvider
+from hob.providers.routing.choice import NO_MODEL_ADVICE, ConnectedProvider
 from hob.providers.settings import ModelSettings
 
 MILLION = 1_000_000
@@ -62,7 +62,7 @@ async def _list(config: Config, *, as_json: bool) -> int:
     for row in rows:
         trouble = paint(f"  {line(_(row['trouble']), 100)}", "red") if row["trouble"] else ""
         print(f"  {_(row['role']):<16}  {printable(row['model']):<36}  {_facts(row)}{trouble}")
-    none = sentence(_(NOTHING))
+    none = sentence(_(NO_MODEL_ADVICE))
     print(f"\n{_('Available:') if providers else none}")
     if providers:
         print_head(("  " + _("provider"), 18), (_("key or login"), 26), (_("address"), 0))
@@ -102,7 +102,7 @@ def _provider_row(connected: ConnectedProvider) -> dict[str, Any]:
     return {
         "id": connected.provider.id,
         "wire": connected.provider.wire,
-        "base_url": shown(connected.base_url),
+        "base_url": without_credentials(connected.base_url),
         "how": connected.how,
         "keys": sum(key is not None for key in connected.keys),
         "local": connected.local,

@@ -1,1 +1,1 @@
-"""What messages hold besides plain words: documents, pictures, long texts in chunks."""
+"""Message content other than plain text: documents, images, media, long texts in chunks."""

@@ -1,4 +1,4 @@
-"""Pages that a session shows to the user, and what is asked of a browser that shows one."""
+"""Canvas pages that a session shows to the user, and questions to the browser that displays them."""
 
 from typing import NamedTuple
 
@@ -8,9 +8,10 @@ from hob.core.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class CanvasPage:
-    """One version of a page. `at` is when it was presented (Unix seconds); `scripts`: they run in it.
+    """One version of a canvas page. `at` is when it was presented (Unix seconds); `scripts` says whether its scripts
+    run.
 
-    `server` is the MCP server whose app it is, and whose tools it may call; empty for every other page.
+    `server` is the MCP server whose app the page is and whose tools it may call; empty for every other page.
     """
 
     session: SessionKey
@@ -25,19 +26,19 @@ class CanvasPage:
 
     @property
     def id(self) -> str:
-        """The same for every version."""
+        """An id shared by all versions of the page."""
         return digest(f"{self.session} {self.name}")[:12]
 
 
 class CanvasQuestion(NamedTuple):
-    """A script to be run in a page; none: what is asked is how the page looks."""
+    """A script to run in a page; if empty, the question is what the page looks like."""
 
     id: str
     script: str
 
 
 class CanvasAnswer(NamedTuple):
-    """What a page said: the word of whoever wrote it."""
+    """The page's answer. It counts as the word of the page's author."""
 
     text: str
     failed: bool = False

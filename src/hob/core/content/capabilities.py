@@ -1,4 +1,4 @@
-"""Capabilities of channels: replies, edits, deletes, reactions, polls, buttons, files."""
+"""Channel capabilities: replies, edits, deletes, reactions, polls, buttons, files."""
 
 from typing import Protocol, runtime_checkable
 
@@ -8,9 +8,9 @@ from hob.core.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What a channel can beyond sending text; what it cannot reaches people in the nearest plain form.
+    """Features of a channel beyond sending text. Anything missing is replaced by the nearest plain form.
 
-    `buttons` and `files` are how many one message may have.
+    `buttons` and `files` are the maximum per message.
     """
 
     replies: bool = False
@@ -22,13 +22,13 @@ class Capabilities:
     files: int = 0
 
 
-PLAIN = Capabilities()
-"""Those of a channel that says nothing of them."""
+TEXT_ONLY = Capabilities()
+"""Capabilities of a channel that declares none."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChatLine:
-    """A message as it stands in a chat: the platform's id, who wrote it, and what."""
+    """A message as it appears in a chat: platform id, author and text."""
 
     id: str
     sender: str
@@ -37,12 +37,12 @@ class ChatLine:
 
 @runtime_checkable
 class Capable(Protocol):
-    """A channel that can more than text. A press of a button comes in as a message with the button's answer."""
+    """A channel that supports more than text. A pressed button arrives as a message with the button's answer."""
 
     @property
     def capabilities(self) -> Capabilities: ...
 
 
-def capabilities_of(channel: Channel) -> Capabilities:
-    """What this channel can."""
-    return channel.capabilities if isinstance(channel, Capable) else PLAIN
+def get_capabilities(channel: Channel) -> Capabilities:
+    """Return the channel's capabilities."""
+    return channel.capabilities if isinstance(channel, Capable) else TEXT_ONLY

@@ -1,4 +1,4 @@
-"""A document as text: what a PDF, a web page, a mail or a table says, in sections that can be cited."""
+"""Documents as text: PDFs, web pages, mails and tables in sections that can be cited."""
 
 from collections.abc import Iterator
 from typing import Protocol
@@ -8,12 +8,12 @@ from hob.core.values import dataclass
 
 
 class DocumentUnreadable(HobError):
-    """There is no text to be had of this document."""
+    """No text can be extracted from this document."""
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentSection:
-    """A part of a document: the heading it stands under and the page it begins on, where there are such."""
+    """A part of a document, with its heading and the page it starts on, if any."""
 
     text: str
     heading: str = ""
@@ -22,7 +22,7 @@ class DocumentSection:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What a document says. `kind` is its media type; `cut`: it says more than was read."""
+    """The text of a document. `kind` is its media type; `cut` says that not all of it was read."""
 
     sections: tuple[DocumentSection, ...]
     title: str = ""
@@ -31,11 +31,11 @@ class Document:
 
     @property
     def text(self) -> str:
-        """All of it as one text, headings marked as in Markdown, pages by a line of their own."""
-        return "\n".join(_lines(self.sections))
+        """The whole document as one text, with headings as in Markdown and a line for each page."""
+        return "\n".join(_render_lines(self.sections))
 
 
-def _lines(sections: tuple[DocumentSection, ...]) -> Iterator[str]:
+def _render_lines(sections: tuple[DocumentSection, ...]) -> Iterator[str]:
     page, heading = 0, ""
     for section in sections:
         if section.page != page:
@@ -49,13 +49,13 @@ def _lines(sections: tuple[DocumentSection, ...]) -> Iterator[str]:
 
 
 class Documents(Protocol):
-    """Reads documents. Anyone who wrote one wrote our input: reading it may fail and costs nothing else."""
+    """Document reader. The input is untrusted: a failure to read it affects nothing else."""
 
     def kind(self, data: bytes, name: str = "") -> str:
-        """The media type of a document that can be read; empty for all else. `name` is that of its file."""
+        """Return the media type if the document can be read, otherwise an empty string. `name` is the file name."""
 
     async def read(self, data: bytes, kind: str, *, charset: str = "", base: str = "") -> Document:
-        """What it says. `charset` is what its sender calls its encoding, `base` the address that its links start from.
+        """Read a document. `charset` is the encoding its sender declares, `base` the address its links are relative to.
 
-        Raises DocumentUnreadable, with what to install where a library is missing.
+        Raises DocumentUnreadable, which says what to install if a library is missing.
         """

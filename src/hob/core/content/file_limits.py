@@ -1,4 +1,4 @@
-"""The largest file of a message: handed in over the API, attached in a chat, taken from a channel, sent by a tool."""
+"""Size limit for files in messages: uploaded, attached, received from a channel or sent by a tool."""
 
 LARGEST_FILE = 25_000_000
-"""Bytes. What comes with messages can be limited further: `admission.attachment_bytes`."""
+"""Bytes. Incoming files can be limited further with `admission.attachment_bytes`."""

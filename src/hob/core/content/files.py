@@ -1,4 +1,4 @@
-"""Identity files as prompts show them, with their hash."""
+"""Identity files as shown in prompts, with their hash."""
 
 from hob.core.trust.labels import Label, Origin, Trust
 from hob.core.values import dataclass
@@ -8,9 +8,9 @@ IDENTITY_LABEL = Label(Origin.IDENTITY, Trust.TRUSTED)
 
 @dataclass(frozen=True, slots=True)
 class BootstrapFile:
-    """One identity file as it stands on disk. `hash` is the SHA-256 of its bytes, to which trust is bound.
+    """An identity file as it is on disk. `hash` is the SHA-256 of its bytes, which the owner's trust is bound to.
 
-    `problem` says why the text is not all there (not readable, outside the workspace, cut); empty where it is.
+    `problem` says why the text is incomplete (unreadable, outside the workspace, cut); empty if it is complete.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Pictures as models are given them."""
+"""Images as models receive them."""
 
 from hob.core.ids import BlobId
 from hob.core.values import dataclass
@@ -6,7 +6,7 @@ from hob.core.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """An image for the model, by its blob."""
+    """An image for a model, by its blob."""
 
     blob: BlobId
     media_type: str

@@ -1,23 +1,23 @@
-"""Parsing JSON that others wrote: what cannot be read is no error."""
+"""Parsing of untrusted JSON: unreadable input is not an error."""
 
 import json
 from typing import Any
 
 
-def json_value(text: str | bytes) -> Any:
-    """The value; None where the text is no JSON, or nested too deep to be read."""
+def parse_json(text: str | bytes) -> Any:
+    """Return the parsed value, or None if the text is not JSON or is nested too deeply."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
         return None
 
 
-def json_bytes(value: Any) -> bytes:
-    """The value as compact JSON. A lone surrogate becomes a question mark: it must not cost the turn."""
+def dump_json(value: Any) -> bytes:
+    """Return the value as compact JSON. Lone surrogates become question marks instead of failing."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
-def json_object(text: str | bytes) -> dict[str, Any] | None:
-    """The object; None where the text is none."""
-    found = json_value(text)
+def parse_json_object(text: str | bytes) -> dict[str, Any] | None:
+    """Return the parsed object, or None if the text is not a JSON object."""
+    found = parse_json(text)
     return found if isinstance(found, dict) else None

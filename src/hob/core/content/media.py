@@ -1,4 +1,4 @@
-"""Values of media models: vectors, relevances, transcripts, descriptions, speech, pictures."""
+"""Results of media models: vectors, relevance scores, transcripts, descriptions, speech, images."""
 
 from typing import Protocol
 
@@ -8,7 +8,7 @@ from hob.core.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Embeddings:
-    """One vector per text, in order, all of the same length, each of unit length."""
+    """One vector of unit length per text, in order, all with the same number of dimensions."""
 
     vectors: tuple[tuple[float, ...], ...]
     model: str
@@ -16,8 +16,8 @@ class Embeddings:
 
 
 @dataclass(frozen=True, slots=True)
-class Relevances:
-    """How much each text helps with a question, in their order; the greater the better, on the model's own scale."""
+class RelevanceScores:
+    """Relevance of each text to a question, in order; higher is better, on the model's own scale."""
 
     scores: tuple[float, ...]
     model: str
@@ -26,7 +26,7 @@ class Relevances:
 
 @dataclass(frozen=True, slots=True)
 class SpeechTranscript:
-    """What was said. `language` is an ISO 639-1 code, `seconds` the length of the audio; empty or 0: not told."""
+    """Transcribed speech. `language` is an ISO 639-1 code, `seconds` the length of the audio; empty or 0 if unknown."""
 
     text: str
     language: str = ""
@@ -37,7 +37,7 @@ class SpeechTranscript:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What a picture shows, in words. They are untrusted: what stands in the picture may be in them."""
+    """An image described in words. The words are untrusted: they may quote text from the image."""
 
     text: str
     model: str = ""
@@ -46,7 +46,7 @@ class Description:
 
 @dataclass(frozen=True, slots=True)
 class GeneratedImage:
-    """A picture that a model made."""
+    """An image made by a model."""
 
     data: bytes
     media_type: str
@@ -56,7 +56,7 @@ class GeneratedImage:
 
 @dataclass(frozen=True, slots=True)
 class Speech:
-    """A text as sound."""
+    """A text as audio."""
 
     audio: bytes
     media_type: str
@@ -64,7 +64,7 @@ class Speech:
 
 
 class ImageGenerator(Protocol):
-    """Makes pictures. Raises ModelError."""
+    """Image generation model. Raises ModelError."""
 
     async def generate(self, prompt: str, size: str = "") -> GeneratedImage:
-        """A picture of what the prompt says; `size` in pixels, as in 1024x1024, empty: as the model likes."""
+        """Generate an image from the prompt. `size` is in pixels, e.g. 1024x1024; if empty, the model decides."""

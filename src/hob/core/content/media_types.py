@@ -1,16 +1,17 @@
-"""Media types of files, told by how their bytes begin; names and senders may be wrong.
+"""Media types detected from the first bytes of a file; names and senders may be wrong.
 
-The beginnings are those of https://www.iana.org/assignments/media-types and https://www.garykessler.net/library/file_sigs.html.
+Sources of the signatures: https://www.iana.org/assignments/media-types and
+https://www.garykessler.net/library/file_sigs.html.
 """
 
 import re
 from fnmatch import fnmatchcase
 
 UNKNOWN = "application/octet-stream"
-HEAD = 4096
-"""Bytes that are enough to tell."""
+HEAD_BYTES = 4096
+"""Number of bytes needed for detection."""
 
-_BEGINNINGS = (
+_SIGNATURES = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),
     (b"GIF87a", "image/gif"),
@@ -60,8 +61,8 @@ _BRANDS = {
     b"qt  ": "video/quicktime",
 }
 _SOUND, _PICTURES = re.compile(rb"A_(?:OPUS|VORBIS|AAC|PCM|FLAC)"), re.compile(rb"V_(?:VP|AV1|MPEG|MS|THEORA)")
-"""Codecs of Matroska, by which a voice note that a browser recorded is told from a film."""
-_MEMBERS = (
+"""Matroska codecs, which tell a voice note recorded in a browser from a video."""
+_ZIP_MEMBERS = (
     (b"word/", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
     (b"xl/", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
     (b"ppt/", "application/vnd.openxmlformats-officedocument.presentationml.presentation"),
@@ -77,42 +78,42 @@ _MARKUP = (
 )
 
 
-def media_type_of(head: bytes) -> str:
-    """The media type of a file that begins so; `UNKNOWN` where nothing tells. Give at least `HEAD` bytes."""
+def detect_media_type(head: bytes) -> str:
+    """Return the media type of a file that begins with these bytes, or `UNKNOWN`. Pass at least `HEAD_BYTES` bytes."""
     if head[:4] == b"RIFF":
         return _RIFF.get(head[8:12], UNKNOWN)
     if head[4:8] == b"ftyp":
         kind = _BRANDS.get(head[8:12], "video/mp4")
         return "audio/mp4" if kind == "video/mp4" and b"soun" in head and b"vide" not in head else kind
-    found = next((kind for beginning, kind in _BEGINNINGS if head.startswith(beginning)), "")
+    found = next((kind for beginning, kind in _SIGNATURES if head.startswith(beginning)), "")
     if found == "application/zip":
-        return _archive(head)
+        return _detect_archive(head)
     if found == "video/webm" and _SOUND.search(head) and not _PICTURES.search(head):
         return "audio/webm"
-    return found or _text(head)
+    return found or _detect_text(head)
 
 
-def fits(media_type: str, patterns: tuple[str, ...]) -> bool:
-    """Whether one of the patterns (`image/*`, `application/pdf`) is of this type."""
+def matches_media_type(media_type: str, patterns: tuple[str, ...]) -> bool:
+    """Whether the type matches one of the patterns (`image/*`, `application/pdf`)."""
     kind = media_type.partition(";")[0].strip().lower()
     return any(fnmatchcase(kind, pattern) for pattern in patterns)
 
 
-def _archive(head: bytes) -> str:
-    """ODF and EPUB name their type in a first member that is stored as it is; others are known by a member's name."""
+def _detect_archive(head: bytes) -> str:
+    """Detect ODF and EPUB by their uncompressed first member, other formats by the name of a member."""
     if head[30:38] == b"mimetype":
         size = int.from_bytes(head[22:26], "little")
         extra = int.from_bytes(head[28:30], "little")
         named = head[38 + extra : 38 + extra + size]
         if 0 < size < 100 and len(named) == size and named.isascii() and b"/" in named:
             return named.decode()
-    return next((kind for name, kind in _MEMBERS if name in head), "application/zip")
+    return next((kind for name, kind in _ZIP_MEMBERS if name in head), "application/zip")
 
 
-def _text(head: bytes) -> str:
+def _detect_text(head: bytes) -> str:
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "text/plain"
-    if b"\x00" in head or not _decodes(head):
+    if b"\x00" in head or not _is_utf8(head):
         return UNKNOWN
     begun = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1024].lower()
     for mark, kind in _MARKUP:
@@ -122,9 +123,9 @@ def _text(head: bytes) -> str:
     return "text/plain"
 
 
-def _decodes(head: bytes) -> bool:
+def _is_utf8(head: bytes) -> bool:
     try:
         head.decode()
-    except UnicodeDecodeError as error:  # the last sign may be cut
-        return error.start >= len(head) - 3 and len(head) >= HEAD
+    except UnicodeDecodeError as error:  # the last character may be cut
+        return error.start >= len(head) - 3 and len(head) >= HEAD_BYTES
     return True

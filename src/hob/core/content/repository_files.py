@@ -1,4 +1,4 @@
-"""What a repository holds, as the API answers it."""
+"""Files of a repository, as the API returns them."""
 
 from typing import TypedDict
 

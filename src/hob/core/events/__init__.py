@@ -1,1 +1,1 @@
-"""What is told of what happened: timeline, notices, hooks, webhooks, log lines."""
+"""Events: timeline, notices, hooks, webhooks, log lines."""

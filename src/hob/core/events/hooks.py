@@ -1,7 +1,7 @@
-"""Hooks: points at which others may look in and decide. A class's docstring is its manual.
+"""Hooks: extension points that observe a turn and may change its course. A class's docstring is its manual.
 
-A hook gets one of these values and returns a decision; it never changes what it was given. A hook that raises or is
-late is logged and counts as `Proceed`: a failing hook never stops a turn.
+A hook receives one of these values and returns a decision; it never changes its input. A hook that raises or times out
+is logged and counts as `Proceed`: a failing hook never stops a turn.
 """
 
 from collections.abc import Mapping
@@ -69,26 +69,26 @@ HookEvent = BeforeTurn | AfterTurn | BeforeModel | AfterModel | BeforeTool | Aft
 
 @dataclass(frozen=True, slots=True)
 class Proceed:
-    """Go on."""
+    """Continue unchanged."""
 
 
 @dataclass(frozen=True, slots=True)
 class Replace:
-    """Go on with these arguments instead."""
+    """Continue with these arguments instead."""
 
     arguments: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class UseModel:
-    """Go on with this model instead."""
+    """Continue with this model instead."""
 
     model: str
 
 
 @dataclass(frozen=True, slots=True)
 class Deny:
-    """Do not; and say why."""
+    """Refuse, and say why."""
 
     reason: str
 
@@ -97,9 +97,9 @@ Decision = Proceed | Replace | UseModel | Deny
 
 
 class Hook(Protocol):
-    """Something that looks in. `name` is for logs."""
+    """A hook function. `name` appears in logs."""
 
     name: str
 
     async def __call__(self, event: HookEvent) -> Decision:
-        """Decide about one event; raises freely."""
+        """Decide about one event. May raise anything."""

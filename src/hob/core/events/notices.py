@@ -1,4 +1,4 @@
-"""Notices for live views. Losing one loses nothing: the outbox row is the truth."""
+"""Notices for live views. Losing one does no harm: the outbox row is authoritative."""
 
 from hob.core.ids import InboundId, SessionKey, TraceId, TurnId
 from hob.core.messages import OutboundKind
@@ -18,7 +18,7 @@ class Delta:
 
 @dataclass(frozen=True, slots=True)
 class Retracted:
-    """What was streamed in this trace since the last round is void: the answer is written again."""
+    """Everything streamed in this trace since the last round is void: the answer is written again."""
 
     trace: TraceId
     session: SessionKey
@@ -26,7 +26,7 @@ class Retracted:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Something is going on: a tool began or ended, the model is slow, the turn waits."""
+    """A change in progress: a tool started or ended, the model is slow, the turn waits."""
 
     trace: TraceId
     session: SessionKey
@@ -37,9 +37,9 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """A turn ended (or was parked, then `state` is not final) and its outcome is committed.
+    """A turn ended, or was parked (then `state` is not final), and its outcome is committed.
 
-    `inbounds` are all messages that share the outcome, those that joined the turn on the way included.
+    `inbounds` are all messages that share the outcome, including those that joined the turn later.
     """
 
     trace: TraceId

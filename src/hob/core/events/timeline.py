@@ -1,4 +1,4 @@
-"""Events of the timeline: their kinds and fields."""
+"""Timeline events: their kinds and fields."""
 
 from enum import StrEnum
 
@@ -10,7 +10,7 @@ from hob.core.values import dataclass
 
 
 class EventKind(StrEnum):
-    """What an event is about."""
+    """Subject of an event."""
 
     INBOUND = "inbound"
     OUTBOUND = "outbound"
@@ -31,13 +31,14 @@ class EventKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TimelineEvent:
-    """One fact. Everything but `text` and `media` stays for ever; those two can be erased.
+    """One recorded fact. All fields are permanent except `text` and `media`, which can be erased.
 
-    `at` is when it began (Unix seconds, UTC), `seconds` how long it took by the monotonic clock, `cost` in
-    micro-dollars (None where unknown or none). `name` is the tool, model, channel or command it is about; `status`
-    is `ok` or a machine-readable reason. `classification` is how an inbound was classed, the state that a turn went to,
-    the new value of what changed about a session, or the sender class that a model's call counts for and its task.
-    `erased` is when the text was erased (Unix seconds).
+    `at` is when it began (Unix seconds, UTC), `seconds` its duration by the monotonic clock, `cost` is in micro-dollars
+    (None if unknown or free). `name` is the tool, model, channel or command; `status` is `ok` or a machine-readable
+    reason.
+    `classification` is how an inbound was classified, the new state of a turn, the new value of a session's setting, or
+    the
+    sender class and task that a model call is charged to. `erased` is when the text was erased (Unix seconds).
     """
 
     id: EventId

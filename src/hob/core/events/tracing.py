@@ -1,15 +1,15 @@
-"""What log lines carry about the work they tell of: its trace, and that they hold no contents."""
+"""Attributes of log lines: the trace of the work, and whether the line is free of user content."""
 
 from collections.abc import Mapping
 from contextvars import ContextVar
 from types import MappingProxyType
 
 TRACE: ContextVar[str] = ContextVar("trace", default="")
-"""The trace of the message that the running task serves; empty where it serves none."""
-OWN: Mapping[str, bool] = MappingProxyType({"own": True})
-"""`extra` of a log line of ids, states and figures alone, which is not searched for personal data."""
+"""Trace of the message that the current task serves; empty if it serves none."""
+CONTENT_FREE: Mapping[str, bool] = MappingProxyType({"own": True})
+"""`extra` for log lines of ids, states and numbers only, which are not searched for personal data."""
 
 
-def own(trace: str) -> dict[str, object]:
-    """The same for a line about the work of this trace."""
-    return {"trace": trace, **OWN}
+def content_free(trace: str) -> dict[str, object]:
+    """Return the same `extra` with this trace."""
+    return {"trace": trace, **CONTENT_FREE}

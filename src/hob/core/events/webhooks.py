@@ -1,7 +1,7 @@
-"""Webhooks of both directions: names, and signatures by Standard Webhooks.
+"""Incoming and outgoing webhooks: names, and signatures by Standard Webhooks.
 
-https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md: what is signed is
-`ID.TIMESTAMP.BODY`, with HMAC-SHA256, and written as `v1,BASE64`.
+https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md: the signature covers
+`ID.TIMESTAMP.BODY`, uses HMAC-SHA256 and is written as `v1,BASE64`.
 """
 
 import base64
@@ -13,18 +13,18 @@ from collections.abc import Iterable
 from hob.core.translation.language import translatable
 
 ID, TIMESTAMP, SIGNATURE = "webhook-id", "webhook-timestamp", "webhook-signature"
-"""The headers."""
+"""Header names."""
 
 PREFIX = "whsec_"
 
 
-_OF_NAMES = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
+_NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
 
 
-def check_names(names: Iterable[str]) -> None:
-    """Raises ValueError for names that cannot stand in an address as they are."""
+def check_webhook_names(names: Iterable[str]) -> None:
+    """Raise ValueError if a name cannot be part of a URL as it is."""
     for name in names:
-        if not (0 < len(name) <= 60 and set(name) <= _OF_NAMES):
+        if not (0 < len(name) <= 60 and set(name) <= _NAME_CHARACTERS):
             raise ValueError(
                 translatable(
                     "invalid webhook name {name}; use at most 60 small letters, digits, - and _", name=repr(name)
@@ -32,10 +32,10 @@ def check_names(names: Iterable[str]) -> None:
             )
 
 
-def key_of(secret: str) -> bytes:
-    """The key that a secret stands for: what follows `whsec_` is base64, any other text is the key itself.
+def decode_key(secret: str) -> bytes:
+    """Return the key for a secret: base64 after `whsec_`, or the text itself.
 
-    Raises ValueError for what follows `whsec_` and is no base64.
+    Raises ValueError if the part after `whsec_` is not base64.
     """
     if not secret.startswith(PREFIX):
         return secret.encode()
@@ -46,6 +46,6 @@ def key_of(secret: str) -> bytes:
 
 
 def sign(secret: str, id: str, timestamp: int, body: bytes) -> str:
-    """The value of the header `webhook-signature`; the timestamp is in Unix seconds. Raises ValueError as `key_of`."""
-    seal = hmac.digest(key_of(secret), f"{id}.{timestamp}.".encode() + body, hashlib.sha256)
+    """Return the `webhook-signature` header for a timestamp in Unix seconds. Raises ValueError like `decode_key`."""
+    seal = hmac.digest(decode_key(secret), f"{id}.{timestamp}.".encode() + body, hashlib.sha256)
     return f"v1,{base64.b64encode(seal).decode()}"

@@ -1,1 +1,1 @@
-"""Ports that have two users or more: small Protocols, matched structurally. One file per subject."""
+"""Ports with two or more users: small Protocols, matched structurally. One file per subject."""

@@ -1,4 +1,4 @@
-"""The port for accepting messages."""
+"""Port for accepting messages."""
 
 from typing import Protocol
 
@@ -9,10 +9,11 @@ from hob.core.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """The message is durable. `id` and `trace` are those of the first message with this key.
+    """Receipt for a durable message. `id` and `trace` are those of the first message with this key.
 
-    `answer` is set when the message was a fast command and has been answered here and now. `queued`: just now it was
-    put behind what waits in its session, and nothing has become of it yet.
+    `answer` is set if the message was a fast command, which has been answered already. `queued`: the message was just
+    added
+    to its session's queue and has not been processed yet.
     """
 
     id: InboundId
@@ -24,10 +25,11 @@ class Accepted:
 
 
 class Accept(Protocol):
-    """What channels, the API and Hob itself hand messages to."""
+    """Entry point for messages from channels, the API and Hob itself."""
 
     async def __call__(self, inbound: Inbound) -> Accepted:
-        """Make the message durable. Only after this returns may the channel acknowledge it.
+        """Make the message durable. The channel may acknowledge it only after this returns.
 
-        Raises Busy, Stopping, NotAllowed, InvalidRequest, KeyReused and StoreErrors: then nothing was accepted.
+        Raises Busy, ShuttingDown, NotAllowed, InvalidRequest, KeyReused and StoreErrors; in these cases nothing was
+        accepted.
         """

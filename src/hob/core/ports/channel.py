@@ -1,4 +1,4 @@
-"""The port of channels: receiving and sending on one platform."""
+"""Port of channels: receiving and sending on one platform."""
 
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
@@ -11,16 +11,16 @@ from hob.core.values import dataclass
 
 
 class Repeats(StrEnum):
-    """What sending the same message twice does; a channel's delivery class (architecture, promise 4)."""
+    """Effect of sending the same message twice: a channel's delivery guarantee (architecture, promise 4)."""
 
-    SHOWN_ONCE = "shown_once"  # the channel takes a key, or what was sent can be read back
-    SHOWN_AGAIN = "shown_again"  # a repeat is possible after a crash
-    NEVER = "never"  # rather park than repeat
+    SHOWN_ONCE = "shown_once"  # the channel takes an idempotency key, or sent messages can be read back
+    SHOWN_AGAIN = "shown_again"  # a duplicate is possible after a crash
+    NEVER = "never"  # park the message rather than risk a duplicate
 
 
 @dataclass(frozen=True, slots=True)
 class Delivered:
-    """The channel has it. `receipt` is the platform's id of the message, if it gives one."""
+    """Confirmation of delivery. `receipt` is the platform's message id, if it gives one."""
 
     receipt: str = ""
 
@@ -32,20 +32,20 @@ class Channel(Protocol):
     account: str
     repeats: Repeats
     text_limit: int
-    """The most characters one message may have."""
+    """Maximum characters per message."""
 
     def run(self, accept: Accept) -> AbstractAsyncContextManager[None]:
-        """Receive while the block is open."""
+        """Receive messages while the block is open."""
 
     async def send(self, message: Outbound) -> Delivered:
         """Send one chunk; `message.id` is the idempotency key. Raises SendFailed."""
 
 
 class ChannelState(Protocol):
-    """Durable key-value state of one account of one channel (cursors, tokens of the platform)."""
+    """Durable key-value state of one channel account (cursors, platform tokens)."""
 
     async def get(self, channel: str, account: str) -> Mapping[str, str]:
-        """All of it."""
+        """Return all values."""
 
     async def put(self, channel: str, account: str, values: Mapping[str, str]) -> None:
         """Set these keys in one transaction; an empty value removes its key."""

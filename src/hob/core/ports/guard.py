@@ -1,4 +1,4 @@
-"""The ports of the guard: admission, and judging calls."""
+"""Ports of the guard: admission of messages and judgement of calls."""
 
 from typing import Protocol
 
@@ -11,14 +11,14 @@ from hob.core.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Allow:
-    """Do it. `rule` names the rule that said so."""
+    """The call may be made. `rule` names the rule that decided."""
 
     rule: str
 
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """Ask the owner first."""
+    """The owner must approve the call first."""
 
     rule: str
     reason: str
@@ -26,7 +26,7 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Deny:
-    """Do not."""
+    """The call may not be made."""
 
     rule: str
     reason: str
@@ -36,15 +36,15 @@ Verdict = Allow | Ask | Deny
 
 
 class Judge(Protocol):
-    """Decides about one call from labels and arguments, never from the model's words."""
+    """Decides about a call from labels and arguments, never from the model's words."""
 
     async def judge(self, call: ToolCall, spec: ToolSpec, turn: Turn, trust: Trust) -> Verdict:
-        """The verdict for this call in a context of this trust. Never raises."""
+        """Return the verdict for this call in a context of this trust. Never raises."""
 
 
 @dataclass(frozen=True, slots=True)
 class Admitted:
-    """The message may come in, from this sender, so classified; `inbound` is how, where it had to be changed."""
+    """The message is admitted, with its sender and classification; `inbound` replaces a message that had to change."""
 
     sender: Sender
     classification: str = ""
@@ -53,14 +53,14 @@ class Admitted:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The message may not come in. `line` is told to the sender; empty says nothing."""
+    """The message is refused. `line` is sent to the sender unless empty."""
 
     reason: str
     line: str = ""
 
 
 class Admission(Protocol):
-    """Decides who a sender is and whether the message may come in."""
+    """Identifies senders and decides whether their messages come in."""
 
     def admit(self, inbound: Inbound) -> Admitted | Refused:
-        """Judge by rule; no model, no I/O."""
+        """Decide by rule, without a model or I/O."""

@@ -1,4 +1,4 @@
-"""The port of a turn's journal: every method is durable when it returns."""
+"""Port of a turn's journal: all writes are durable on return."""
 
 from collections.abc import Collection, Sequence
 from typing import Protocol, Unpack
@@ -6,16 +6,16 @@ from typing import Protocol, Unpack
 from hob.core.events.timeline import TimelineEvent
 from hob.core.ids import InboundId, SessionKey, TurnId
 from hob.core.messages import Inbound
-from hob.core.models import CallScope, ModelRequest, Spent
+from hob.core.models import CallFilter, ModelRequest, Spending
 from hob.core.steps import Step
-from hob.core.turns import Finish, Session, SessionChange, Summary, View
+from hob.core.turns import Finish, Session, SessionChange, Summary, TranscriptView
 
 
 class Journal(Protocol):
-    """Steps of turns. Raises StoreFull and other StoreErrors; then nothing was written."""
+    """Journal of a turn's steps. If a method raises StoreFull or another StoreError, nothing was written."""
 
     async def load_steps(self, turn: TurnId, since: int = 0) -> tuple[Step, ...]:
-        """The turn's steps so far, in order, without the first `since`."""
+        """Return the turn's steps so far, in order, skipping the first `since`."""
 
     async def append(
         self,
@@ -24,64 +24,64 @@ class Journal(Protocol):
         events: Sequence[TimelineEvent] = (),
         request: ModelRequest | None = None,
     ) -> None:
-        """Add these steps and timeline events in one transaction, with what the model that is asked in them is given.
+        """Add steps and timeline events in one transaction, with the request of the model call in them, if any.
 
-        A `ModelAsked` reserves its cost, a `ModelReplied` or `ModelFailed` settles it, in the same transaction.
+        In the same transaction, `ModelAsked` reserves its cost, and `ModelReplied` or `ModelFailed` settles it.
         """
 
     async def steer(self, turn: TurnId, inbounds: Collection[InboundId]) -> tuple[Inbound, ...]:
-        """Merge those of these messages that wait in the turn's session into it and journal one `Steered` each.
+        """Merge these messages into the turn if they wait in its session, and journal one `Steered` each.
 
-        Nothing is overtaken: it ends at the first that waits and is a command or none of these.
+        No message is overtaken: merging stops at the first waiting message that is a command or not in the list.
         """
 
     async def finish(self, finish: Finish) -> None:
-        """Write the turn's end in one transaction. A second finish of a turn changes nothing."""
+        """Write the end of the turn in one transaction. Finishing a turn again changes nothing."""
 
 
 class Transcript(Protocol):
-    """What was said in a session."""
+    """Transcripts of sessions."""
 
-    async def load_view(self, session: SessionKey, at_most: int) -> View:
-        """The newest summary and the last entries after it (and after the last reset)."""
+    async def load_view(self, session: SessionKey, at_most: int) -> TranscriptView:
+        """Return the newest summary and the last entries after it, and after the last reset."""
 
     async def summarise(self, session: SessionKey, summary: Summary, event: TimelineEvent) -> None:
-        """Let the summary stand for the entries up to `summary.upto`; they stay stored."""
+        """Replace the entries up to `summary.upto` with the summary; they remain stored."""
 
     async def undo_summary(self, session: SessionKey) -> bool:
-        """Take the newest summary back: what stood before it shows again. False if there is none."""
+        """Remove the newest summary, so that what it replaced is shown again. False if there is none."""
 
 
 class Sessions(Protocol):
-    """Conversations and their rules."""
+    """Conversations and their settings."""
 
     async def get(self, key: SessionKey) -> Session:
-        """The session; a new one has defaults."""
+        """Return the session; a new one has defaults."""
 
     async def change(self, key: SessionKey, **chosen: Unpack[SessionChange]) -> None:
-        """Store these choices; the others stay, also those that somebody else changes meanwhile."""
+        """Store these settings; all others keep their values, including concurrent changes."""
 
     async def reset(self, key: SessionKey, reason: str) -> None:
-        """Begin afresh: what was said so far is kept and no longer shown to the model."""
+        """Start afresh: the transcript so far is kept but no longer shown to the model."""
 
     async def switch(self, chat: str, key: SessionKey) -> None:
-        """From now on messages of this chat (an address key) go to that session."""
+        """Direct future messages of this chat (an address key) to that session."""
 
     async def find(self, chat: str | None = None, archived: bool = False) -> tuple[Session, ...]:
-        """The sessions, of one chat if given, newest first."""
+        """Return the sessions, optionally of one chat, newest first."""
 
 
 class Ledger(Protocol):
-    """Spending."""
+    """Spending records."""
 
     async def record(self, event: TimelineEvent) -> None:
-        """Write a model call made outside any turn, or beside a turn's answer, with its cost, and the event itself.
+        """Record a model call made outside a turn or in addition to its answer, with its cost and event.
 
-        The event's classification is the sender class it counts for and its task: `owner/summary`.
+        The event's classification is the sender class and task it is charged to: `owner/summary`.
         """
 
-    async def spent(self, **scope: Unpack[CallScope]) -> Spent:
-        """What these calls have cost, with what is held back for those still open."""
+    async def spent(self, **scope: Unpack[CallFilter]) -> Spending:
+        """Return the spending of these calls, including reservations for open ones."""
 
     async def note_once(self, what: str, since: float) -> bool:
-        """Whether this was not yet noted for the time that began then. Now it is, durably."""
+        """Record `what`, durably; True if it had not been recorded for the period starting at `since`."""

@@ -1,4 +1,4 @@
-"""The ports of media models: vectors, transcription, speech, pictures, descriptions. All raise ModelError."""
+"""Ports of media models: embeddings, transcription, speech, image description. All raise ModelError."""
 
 from collections.abc import AsyncIterator, Sequence
 from typing import Protocol
@@ -7,17 +7,17 @@ from hob.core.content.media import Description, Embeddings, SpeechTranscript
 
 
 class Embedder(Protocol):
-    """Turns texts into vectors whose scalar product tells how near their meanings are."""
+    """Turns texts into vectors whose scalar product measures similarity of meaning."""
 
     async def embed(self, texts: Sequence[str]) -> Embeddings:
-        """The vectors; nothing is asked for no texts."""
+        """Return the vectors. No texts, no request."""
 
 
 class Transcriber(Protocol):
     """Turns speech into text."""
 
     async def transcribe(self, audio: bytes, media_type: str, language: str = "") -> SpeechTranscript:
-        """What is said in the audio; `language`, where it is known, helps."""
+        """Transcribe the audio; a known `language` helps."""
 
 
 class Speaker(Protocol):
@@ -26,11 +26,11 @@ class Speaker(Protocol):
     media_type: str
 
     def speak(self, text: str, voice: str = "") -> AsyncIterator[bytes]:
-        """The audio, piece by piece. After an error nothing of it is whole. An empty voice is the configured one."""
+        """Yield the audio in pieces; after an error they are incomplete. An empty voice is the configured one."""
 
 
 class Describer(Protocol):
-    """Tells what a picture shows, for models that cannot see."""
+    """Describes images for models that cannot see."""
 
     async def describe(self, image: bytes, media_type: str, question: str = "") -> Description:
-        """What it shows, in words; with a question, its answer."""
+        """Describe the image, or answer the question about it."""

@@ -1,4 +1,4 @@
-"""The ports of memory: recall, search, remembering, working notes."""
+"""Ports of memory: recall, search, remembering, working notes."""
 
 from collections.abc import Collection, Sequence
 from typing import Protocol
@@ -9,37 +9,37 @@ from hob.core.trust.labels import Label
 
 
 class Recall(Protocol):
-    """The port through which a turn remembers."""
+    """Recalls memories for a turn."""
 
     async def recall(self, query: str, session: SessionKey, limit: int) -> tuple[Memory, ...]:
-        """What is known that helps with the query, best first. Never raises; nothing known is empty."""
+        """Return memories that help with the query, best first; empty if there are none. Never raises."""
 
 
 class MemorySearch(Recall, Protocol):
-    """The port through which tools look into all of a person's memory."""
+    """Searches all of a person's memory for tools."""
 
     async def search(self, query: str, scope: Scope, limit: int, layers: Collection[str] = ()) -> Sequence[Recalled]:
-        """What of this scope, and of these layers or of all, helps with the query, best first. Raises StoreErrors."""
+        """Return what matches the query in this scope and these layers (or all), best first. Raises StoreErrors."""
 
     async def around(self, id: str, scope: Scope) -> Sequence[MemoryItem]:
-        """The one item whose id begins so, with what was said beside it, in order. Raises StoreErrors."""
+        """Return the item with this id prefix and what was said around it, in order. Raises StoreErrors."""
 
     async def sections(self, name: str, scope: Scope) -> Sequence[MemoryItem]:
-        """The sections of a document, in order. Raises StoreErrors."""
+        """Return the sections of a document, in order. Raises StoreErrors."""
 
 
 class Remember(Protocol):
-    """The port through which durable facts are kept."""
+    """Stores durable facts."""
 
     async def remember(self, text: str, session: SessionKey, label: Label, source: str) -> object:
-        """Keep it; durable when this returns. Raises StoreErrors."""
+        """Store a text; durable on return. Raises StoreErrors."""
 
 
 class WorkingNotes(Protocol):
-    """Keeps one note for each session."""
+    """Working notes, one per session."""
 
     async def load(self, *sessions: SessionKey) -> WorkingNote | None:
-        """The note of the first of these sessions that has one; None where none has. Never raises."""
+        """Return the note of the first of these sessions that has one, or None. Never raises."""
 
     async def put(self, session: SessionKey, note: WorkingNote) -> None:
-        """Keep this one in place of the old; an empty text keeps none. Durable when it returns. Raises StoreErrors."""
+        """Replace the session's note; an empty text deletes it. Durable on return. Raises StoreErrors."""

@@ -1,4 +1,4 @@
-"""The port of live views."""
+"""Port of live views."""
 
 from typing import Protocol
 
@@ -6,7 +6,7 @@ from hob.core.events.notices import Notice
 
 
 class Notices(Protocol):
-    """Where notices go."""
+    """Receiver of notices."""
 
     def publish(self, notice: Notice) -> None:
-        """Show it to anyone who looks. Never blocks, never raises."""
+        """Show the notice to all live views. Never blocks, never raises."""

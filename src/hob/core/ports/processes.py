@@ -1,14 +1,14 @@
-"""The port for programs that Hob starts, so that none outlives it."""
+"""Port for the processes that Hob starts, so that none outlives it."""
 
 from pathlib import Path
 from typing import Protocol
 
 
 class ProcessRecords(Protocol):
-    """Where the processes of a Hob are written down, so that the next one ends those that have outlived it."""
+    """Persistent list of child processes, so that the next Hob can end any that outlived this one."""
 
     def add(self, pid: int, folder: Path | None = None) -> None:
-        """It leads a process group of its own, and goes with this folder. Never raises."""
+        """Add a process that leads its own process group and belongs to this folder. Never raises."""
 
     def remove(self, pid: int) -> None:
-        """It has ended. Never raises."""
+        """Remove a process that has ended. Never raises."""

@@ -1,4 +1,4 @@
-"""The ports of tools: toolsets, what a call is given, blobs."""
+"""Ports of tools: toolsets, call context, blobs."""
 
 from collections.abc import Callable
 from typing import Protocol
@@ -12,11 +12,12 @@ from hob.core.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class CallContext:
-    """For whom a call is made, and the trust of the context it was written in: what is not known is at its worst.
+    """For whom a call is made, and the trust of the context it was written in; the defaults are the most cautious.
 
-    `most` is how many characters of a result the model is shown; a tool that shows more in parts need not be cut.
-    `resumed`: the call was begun before Hob ended, and its result is not known. `is_shutting_down` tells a call
-    that is cancelled whether it will be resumed so; else nobody waits for it any more.
+    `maximum` is the number of result characters shown to the model; a tool that pages its output need not be cut.
+    `resumed`: the call was started before Hob stopped, and its result is unknown. `is_shutting_down` tells a cancelled
+    call
+    whether it will be resumed; if not, nothing waits for it any more.
     """
 
     turn: Turn
@@ -30,17 +31,17 @@ class Toolset(Protocol):
     """A set of tools. Wrappers (refusing, auditing, limiting) are toolsets too."""
 
     def specs(self) -> tuple[ToolSpec, ...]:
-        """The tools, in a stable order: they are part of the prompt's cached prefix."""
+        """Return the tools in a stable order: they are part of the prompt's cached prefix."""
 
     async def call(self, call: ToolCall, context: CallContext) -> ToolResult:
-        """Make one call. Raises ToolFailed or ToolRefused for the model to read; the driver's wall takes the rest."""
+        """Make one call. ToolFailed and ToolRefused are shown to the model; the driver's wall catches the rest."""
 
 
 class Blobs(Protocol):
     """Content-addressed bytes on disk."""
 
     async def put(self, data: bytes, media_type: str) -> BlobId:
-        """Keep these bytes; they are on disk when this returns. Raises StoreFull."""
+        """Store bytes; they are on disk on return. Raises StoreFull."""
 
     async def load(self, blob: BlobId) -> bytes:
-        """The bytes. Raises NotFound."""
+        """Return the bytes of a blob. Raises NotFound."""

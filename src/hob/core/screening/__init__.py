@@ -1,1 +1,1 @@
-"""What can be found in a text by rule: secrets, personal data, patterns bounded in their steps. No I/O."""
+"""Rule-based detectors for texts: secrets, personal data, bounded patterns. No I/O."""

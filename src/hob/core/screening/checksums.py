@@ -1,4 +1,4 @@
-"""Check digits: what tells a real number from any other. All take digits (and letters) without separators."""
+"""Check digits, which tell real numbers from random ones. All take digits (and letters) without separators."""
 
 from collections.abc import Mapping
 
@@ -31,14 +31,14 @@ IBAN_LENGTHS: Mapping[str, int] = {
 """Lengths by country. Source: SWIFT, IBAN Registry, https://www.swift.com/standards/data-standards/iban."""
 
 
-def luhn(digits: str) -> bool:
-    """ISO/IEC 7812-1, annex B."""
+def is_luhn_valid(digits: str) -> bool:
+    """Whether the Luhn check passes (ISO/IEC 7812-1, annex B)."""
     odd = sum(map(int, digits[-1::-2]))
     return (odd + sum(_DOUBLED[int(digit)] for digit in digits[-2::-2])) % 10 == 0
 
 
-def card(digits: str) -> bool:
-    """An issuer's prefix with one of its lengths, and the Luhn check.
+def is_card_number(digits: str) -> bool:
+    """Whether the digits have an issuer's prefix, one of its lengths, and pass the Luhn check.
 
     Source: https://en.wikipedia.org/wiki/Payment_card_number#Issuer_identification_number_(IIN)
     """
@@ -55,19 +55,20 @@ def card(digits: str) -> bool:
         fits = 16 <= size <= 19
     else:
         fits = four in (5018, 5020, 5038, 5893, 6304, 6759, 6761, 6762, 6763) and 12 <= size <= 19
-    return fits and luhn(digits) and len(set(digits)) > 1
+    return fits and is_luhn_valid(digits) and len(set(digits)) > 1
 
 
-def iban(text: str) -> bool:
-    """ISO 13616: the country's length, and the remainder 1 of 97 (ISO 7064)."""
+def is_iban(text: str) -> bool:
+    """Whether it is an IBAN (ISO 13616): the country's length, and remainder 1 modulo 97 (ISO 7064)."""
     if IBAN_LENGTHS.get(text[:2]) != len(text):
         return False
     number = "".join(str(int(sign, 36)) for sign in text[4:] + text[:4])
     return int(number) % 97 == 1
 
 
-def german_tax_id(digits: str) -> bool:
-    """Steuer-ID: of ten digits one comes twice or thrice, the others at most once; then ISO 7064 mod 11,10.
+def is_german_tax_id(digits: str) -> bool:
+    """Whether it is a Steuer-ID: one of ten digits occurs two or three times, the others at most once; ISO 7064 mod
+    11,10.
 
     Source: https://download.elster.de/download/schnittstellen/Pruefung_der_Steuer_und_Steueridentifikatsnummer.pdf
     """
@@ -81,25 +82,25 @@ def german_tax_id(digits: str) -> bool:
     return (11 - product) % 10 == int(digits[10])
 
 
-def swiss_ahv(digits: str) -> bool:
-    """AHV number: 13 digits that begin with 756 and end with the check digit of an EAN-13."""
+def is_swiss_ahv(digits: str) -> bool:
+    """Whether it is an AHV number: 13 digits, starting with 756, with the check digit of an EAN-13."""
     total = sum(int(digit) * (3 if place % 2 else 1) for place, digit in enumerate(digits[:12]))
     return digits.startswith("756") and len(digits) == 13 and -total % 10 == int(digits[12])
 
 
-def spanish_dni(text: str) -> bool:
-    """DNI: eight digits and the letter for their remainder of 23."""
+def is_spanish_dni(text: str) -> bool:
+    """Whether it is a DNI: eight digits and the letter for their remainder modulo 23."""
     return "TRWAGMYFPDXBNJZSQVHLCKE"[int(text[:8]) % 23] == text[8]
 
 
-def french_nir(text: str) -> bool:
-    """NIR: thirteen digits (2A and 2B for Corsica) and a key of two: 97 less their remainder."""
+def is_french_nir(text: str) -> bool:
+    """Whether it is a NIR: thirteen digits (2A and 2B for Corsica) and a two-digit key, 97 minus their remainder."""
     number = text[:13].replace("2A", "19").replace("2B", "18")
     return number.isdecimal() and 97 - int(number) % 97 == int(text[13:])
 
 
-def brazilian_cpf(digits: str) -> bool:
-    """CPF: nine digits and two check digits of 11."""
+def is_brazilian_cpf(digits: str) -> bool:
+    """Whether it is a CPF: nine digits and two check digits modulo 11."""
     if len(set(digits)) == 1:
         return False
     for size in (9, 10):

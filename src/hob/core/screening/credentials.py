@@ -1,7 +1,7 @@
-"""Secrets: keys with a known beginning, key blocks, tokens, and what is assigned to a name such as `password`.
+"""Secrets: keys with a known prefix, key blocks, tokens, and values assigned to names such as `password`.
 
-`lowered` is the text in lower case with every character in its place, see `hob.core.screening.detectors`.
-Shapes are those the vendors document, most of them collected at
+`lowered` is the text in lower case with all positions kept, see `hob.core.screening.detectors`. The formats are those
+documented by the vendors, most of them collected at
 https://docs.github.com/en/code-security/reference/secret-security/supported-secret-scanning-patterns
 """
 
@@ -11,7 +11,7 @@ from functools import cache
 
 from hob.core.screening.kinds import SensitiveFinding, SensitiveKind
 
-_compiled = cache(re.compile)  # few of them are ever needed
+_compiled = cache(re.compile)  # only a few are ever needed
 _KEYS: tuple[tuple[tuple[str, ...], str], ...] = tuple(
     (tuple(beginnings.split()), r"(?<![^\W_])" + shape)
     for beginnings, shape in (
@@ -47,7 +47,9 @@ _TELEGRAM = re.compile(r"(?<![\w-])[0-9]{8,10}:AA[A-Za-z0-9_-]{32,}")
 
 
 def _matches(text: str, words: Iterable[str], pattern: str) -> Iterator[re.Match[str]]:
-    """Matches that begin with one of these words; finding the word is much faster than trying the pattern."""
+    """Yield matches that begin with one of these words; searching the word first is much faster than trying the
+    pattern.
+    """
     for word in words:
         at = text.find(word)
         while at >= 0:
@@ -58,7 +60,7 @@ def _matches(text: str, words: Iterable[str], pattern: str) -> Iterator[re.Match
 
 
 def find_api_keys(text: str) -> Iterator[SensitiveFinding]:
-    """Keys that begin as those of a known vendor do, and go on at random."""
+    """Find keys with a known vendor's prefix and a random remainder."""
     for beginnings, pattern in _KEYS:
         for match in _matches(text, beginnings, pattern):
             key = match.group().rstrip("-_./=")
@@ -74,7 +76,7 @@ _JWT = re.compile(r"(?<![\w.-])eyJ[A-Za-z0-9_.-]{30,}")
 
 
 def find_jwts(text: str) -> Iterator[SensitiveFinding]:
-    """Signed or sealed tokens in compact form (RFC 7519): base64 of JSON objects with dots between."""
+    """Find signed or sealed tokens in compact form (RFC 7519): base64 JSON objects separated by dots."""
     if "eyJ" not in text:
         return
     for match in _JWT.finditer(text):
@@ -92,7 +94,7 @@ _MAX_BODY = 20_000
 
 
 def find_private_keys(text: str) -> Iterator[SensitiveFinding]:
-    """Blocks of OpenSSL, OpenSSH and PGP (RFC 7468, RFC 4880), whole or cut off, and identities of age."""
+    """Find OpenSSL, OpenSSH and PGP key blocks (RFC 7468, RFC 4880), whole or cut off, and age identities."""
     at = 0
     while "-----BEGIN" in text and (head := _BLOCK.search(text, at)):
         at = head.end()
@@ -113,7 +115,7 @@ _TOKEN = re.compile(r"[A-Za-z0-9._~+/=-]{8,}")
 
 
 def find_bearers(text: str, lowered: str) -> Iterator[SensitiveFinding]:
-    """What follows `Bearer` or `Authorization: Basic` (RFC 6750, RFC 7617)."""
+    """Find what follows `Bearer` or `Authorization: Basic` (RFC 6750, RFC 7617)."""
     for match in _matches(lowered, ("bearer",), _BEARER):
         token = _TOKEN.match(text, match.end())
         if token and len(token.group()) >= 16 and _is_random(token.group()):
@@ -124,7 +126,7 @@ def find_bearers(text: str, lowered: str) -> Iterator[SensitiveFinding]:
             yield SensitiveFinding(SensitiveKind.BEARER, token.start(), token.end())
 
 
-# What is assigned. In JSON inside of JSON a quote has a backslash before it.
+# Assigned values. In JSON inside JSON a quote is preceded by a backslash.
 
 _LOGIN = re.compile(r"://[^\s/:@\"'<>]{0,64}+:[^\s/@\"'<>]{3,200}+@")
 _SIGN = r"(?:\\?[\"'`])?\s{0,3}+(?:=>|:=|==?|:)\s{0,3}+"
@@ -152,7 +154,7 @@ _NEXT_FIELD = re.compile(r"&\w{1,40}=")
 
 
 def find_passwords(text: str, lowered: str) -> Iterator[SensitiveFinding]:
-    """What a name such as `password` is set to, what an option gives, and what stands in a URL before the host."""
+    """Find values assigned to names such as `password`, command-line passwords, and passwords in URLs."""
     for pattern in (_PASSWORD, _PROSE):
         for match in _matches(lowered, _NAMES, pattern):
             sign = match.group().strip()[-1]
@@ -173,7 +175,7 @@ _PIN = re.compile(
 
 
 def find_pins(text: str, lowered: str) -> Iterator[SensitiveFinding]:
-    """Four to eight digits that are said to be a PIN."""
+    """Find four to eight digits described as a PIN."""
     at = lowered.find("pin")
     while at >= 0:
         match = _PIN.match(lowered, at) if at == 0 or not lowered[at - 1].isalnum() else None
@@ -183,7 +185,7 @@ def find_pins(text: str, lowered: str) -> Iterator[SensitiveFinding]:
 
 
 def find_secrets(text: str, lowered: str) -> Iterator[SensitiveFinding]:
-    """Random-looking values of names such as `token` and `api_key`."""
+    """Find random-looking values of names such as `token` and `api_key`."""
     for match in _matches(lowered, _SECRETS, _SECRET):
         at = match.end()
         at += text.startswith("\\", at)
@@ -195,7 +197,7 @@ def find_secrets(text: str, lowered: str) -> Iterator[SensitiveFinding]:
 
 
 def _value(text: str, at: int) -> tuple[int, int, bool]:
-    """Where the value that begins here lies, without its quotes, and whether it had some."""
+    """Return the start and end of the value without its quotes, and whether it was quoted."""
     at += text.startswith("\\", at)
     quote = text[at : at + 1]
     if quote and quote in _QUOTES:
@@ -211,7 +213,7 @@ def _value(text: str, at: int) -> tuple[int, int, bool]:
 
 
 def _is_password(value: str, sign: str, quoted: bool) -> bool:
-    """Whether it may be one, and no label, type, variable or mark that stands for one."""
+    """Whether it may be a password, and not a label, type, variable or placeholder."""
     if len(value) < 4 or value.lower() in _FILLER or len(set(value)) < 3 or value[0] in "[{<*(":
         return False
     if value[:2] in ("${", "$(", "%(", "%s"):
@@ -227,7 +229,7 @@ def _is_password(value: str, sign: str, quoted: bool) -> bool:
 
 
 def _is_random(value: str) -> bool:
-    """Whether it looks drawn rather than written: many characters, letters and digits changing places all the time."""
+    """Whether it looks random rather than written: many different characters, letters and digits alternating."""
     changes = digits = 0
     before = "-"
     for sign in value:

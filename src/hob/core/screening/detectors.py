@@ -1,7 +1,7 @@
-"""Finding what should perhaps not leave: one call, every kind, in time linear in the text.
+"""Detection of sensitive data: one call for all kinds, in time linear in the text.
 
-Each detector looks only where a word or sign it needs is there at all, so plain prose costs little. All patterns keep
-to the rules of `patterns`: no text makes them slow.
+Each detector looks only near a word or character it requires, so plain prose is cheap. All patterns follow the rules of
+`patterns`: no text makes them slow.
 """
 
 import re
@@ -20,10 +20,10 @@ from hob.core.screening.kinds import SECRETS, SensitiveFinding, SensitiveKind
 from hob.core.screening.numbers import find_numbers
 from hob.core.screening.personal import find_emails, find_ibans, find_ipv6
 
-# Passwords in the commands that people paste: options of programs that take one in the open.
+# Passwords in pasted commands: options of programs that take one in plain text.
 
-_MAX_LINE = 500  # characters of a command that are looked at
-_NO_VALUES = "$%<{[(*"  # a variable, or a mark that stands for a value
+_MAX_LINE = 500  # characters of a command that are examined
+_NO_VALUES = "$%<{[(*"  # a variable or a placeholder
 _LOGIN = re.compile(r"(?<!\S)(?:-u|--user|--proxy-user)[ =]{0,2}+[\"']?[^\s:\"']{1,64}+:(?P<value>[^\s\"']{3,200}+)")
 _PROGRAMS = {
     "curl": _LOGIN,  # https://curl.se/docs/manpage.html#-u
@@ -34,7 +34,7 @@ _PROGRAMS = {
 
 
 def find_options(text: str, lowered: str) -> Iterator[SensitiveFinding]:
-    """What `curl -u name:…`, `mysql -p…` and `sshpass -p …` are given. A line is looked at once for each program."""
+    """Find the passwords in `curl -u name:…`, `mysql -p…` and `sshpass -p …`. A line is examined once per program."""
     for program, option in _PROGRAMS.items():
         at = lowered.find(program)
         while at >= 0:
@@ -46,7 +46,7 @@ def find_options(text: str, lowered: str) -> Iterator[SensitiveFinding]:
             at = lowered.find(program, end)
 
 
-_MAX_LOOKS = 3
+_MAX_PASSES = 3
 _NUMBERS = frozenset(
     {
         SensitiveKind.CARD,
@@ -59,21 +59,21 @@ _NUMBERS = frozenset(
 )
 
 
-def find(text: str, kinds: Collection[str]) -> tuple[SensitiveFinding, ...]:
-    """What of these kinds is in the text, in order. Findings that overlap are one, of the most delicate kind.
+def find_sensitive(text: str, kinds: Collection[str]) -> tuple[SensitiveFinding, ...]:
+    """Return the findings of these kinds in order. Overlapping ones are merged into one of the most sensitive kind.
 
-    What is seen only once something beside it was taken out is found too.
+    This includes findings that become visible only after another one beside them is removed.
     """
-    found = merge(_find(text, kinds))
-    for _ in range(_MAX_LOOKS):
-        more = _find(_masked(text, found), kinds) if found else []
+    found = merge(_find_once(text, kinds))
+    for _ in range(_MAX_PASSES):
+        more = _find_once(_mask(text, found), kinds) if found else []
         if not more:
             break
         found = merge([*found, *more])
     return found
 
 
-def _masked(text: str, found: Collection[SensitiveFinding]) -> str:
+def _mask(text: str, found: Collection[SensitiveFinding]) -> str:
     parts: list[str] = []
     at = 0
     for finding in found:
@@ -82,7 +82,7 @@ def _masked(text: str, found: Collection[SensitiveFinding]) -> str:
     return "".join((*parts, text[at:]))
 
 
-def _find(text: str, kinds: Collection[str]) -> list[SensitiveFinding]:
+def _find_once(text: str, kinds: Collection[str]) -> list[SensitiveFinding]:
     found: list[SensitiveFinding] = []
     if not SECRETS.isdisjoint(kinds):
         found.extend(finding for finding in _find_secrets(text) if finding.kind in kinds)
@@ -110,16 +110,16 @@ def _find_secrets(text: str) -> Iterator[SensitiveFinding]:
 
 
 def lower(text: str) -> str:
-    """The text in lower case, every character in its place (one capital letter of Unicode becomes two)."""
+    """Return the text in lower case with all positions kept (one Unicode capital would become two characters)."""
     return text.replace("\u0130", "I").lower()
 
 
-_LAST = (SensitiveKind.IP_ADDRESS, SensitiveKind.PHONE)  # no check digit tells them
-_ORDER = {kind.value: (kind in _LAST) + (kind not in SECRETS) for kind in SensitiveKind}
+_WITHOUT_CHECK_DIGIT = (SensitiveKind.IP_ADDRESS, SensitiveKind.PHONE)  # they have no check digit
+_ORDER = {kind.value: (kind in _WITHOUT_CHECK_DIGIT) + (kind not in SECRETS) for kind in SensitiveKind}
 
 
 def merge(found: Collection[SensitiveFinding]) -> tuple[SensitiveFinding, ...]:
-    """The findings in order, those that overlap as one."""
+    """Return the findings in order, with overlapping ones merged."""
     if len(found) < 2:
         return tuple(found)
     merged: list[SensitiveFinding] = []

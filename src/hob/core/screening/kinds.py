@@ -1,14 +1,14 @@
-"""What is looked for in texts."""
+"""Kinds of sensitive data."""
 
 from collections.abc import Mapping
 from enum import StrEnum
 
-from hob.core.translation.language import joined, translatable
+from hob.core.translation.language import join_texts, translatable
 from hob.core.values import dataclass
 
 
 class SensitiveKind(StrEnum):
-    """One thing that detectors know."""
+    """A kind of data that the detectors find."""
 
     EMAIL = "email"
     PHONE = "phone"
@@ -54,18 +54,18 @@ KIND_NAMES: Mapping[str, str] = {
     SensitiveKind.PASSWORD: "a password",
     SensitiveKind.SECRET: "a secret",
 }
-"""The kinds as people call them."""
+"""Names of the kinds for people."""
 
 
 @dataclass(frozen=True, slots=True)
 class SensitiveFinding:
-    """Characters `start` to `end` of a text are a `SensitiveKind`, or match one of the owner's patterns, by name."""
+    """Characters `start` to `end` of a text are a `SensitiveKind`, or match one of the owner's named patterns."""
 
     kind: str
     start: int
     end: int
 
 
-def describe(kinds: tuple[str, ...]) -> str:
-    """The kinds in one phrase; what is not ours is a pattern of the owner's."""
-    return joined(", ", (translatable(KIND_NAMES[kind]) if kind in KIND_NAMES else f"“{kind}”" for kind in kinds))
+def describe_kinds(kinds: tuple[str, ...]) -> str:
+    """Return the kinds as one phrase; unknown kinds are names of the owner's patterns."""
+    return join_texts(", ", (translatable(KIND_NAMES[kind]) if kind in KIND_NAMES else f"“{kind}”" for kind in kinds))

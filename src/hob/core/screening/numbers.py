@@ -1,7 +1,8 @@
 """Personal numbers: cards, ids, phones, IPv4 addresses.
 
-They are looked for only where a text has a run of digits and separators long enough to hold one, and each must pass
-what can be checked of it: issuer, country, check digit, grouping. A bare run of digits is none of them.
+Only runs of digits and separators long enough for such a number are examined, and each candidate must pass all
+available
+checks: issuer, country, check digit, grouping. A bare run of digits is never a match.
 """
 
 import re
@@ -9,50 +10,50 @@ from collections.abc import Callable, Collection, Iterator
 
 from hob.core.screening import checksums
 from hob.core.screening.kinds import SensitiveFinding, SensitiveKind
-from hob.core.screening.personal import goes_on
+from hob.core.screening.personal import is_word_character
 
 _REGION = re.compile(r"[+(0-9][0-9 ()./\u00a0\u2013-]{6,}")
-_ALONE = r"(?<![\w.+-])"
+_STARTS = r"(?<![\w.+-])"
 _ENDS = r"(?![0-9]|[.-][0-9])"
 _CARD = re.compile(
-    _ALONE + r"(?:[0-9]{12,19}|(?:[0-9]{4}[ \u00a0-]){3}[0-9]{1,4}(?:[ \u00a0-][0-9]{1,3})?"
+    _STARTS + r"(?:[0-9]{12,19}|(?:[0-9]{4}[ \u00a0-]){3}[0-9]{1,4}(?:[ \u00a0-][0-9]{1,3})?"
     r"|[0-9]{4}[ \u00a0-][0-9]{6}[ \u00a0-][0-9]{4,5})" + _ENDS
 )
-_SSN = re.compile(_ALONE + r"(?!000|666|9)[0-9]{3}-(?!00)[0-9]{2}-(?!0000)[0-9]{4}(?![0-9-])")
-_TAX_ID = re.compile(_ALONE + r"[1-9][0-9] ?[0-9]{3} ?[0-9]{3} ?[0-9]{3}" + _ENDS)
-_AHV = re.compile(_ALONE + r"756(?:\.[0-9]{4}\.[0-9]{4}\.[0-9]{2}|[0-9]{10})" + _ENDS)
-_NIR = re.compile(_ALONE + r"[12] ?[0-9]{2} ?[0-9]{2} ?[0-9]{2} ?[0-9]{3} ?[0-9]{3} ?[0-9]{2}" + _ENDS)
-_CPF = re.compile(_ALONE + r"[0-9]{3}\.[0-9]{3}\.[0-9]{3}-[0-9]{2}" + _ENDS)
-_DNI = re.compile(_ALONE + r"[0-9]{8}-?[A-Z](?!\w)")
+_SSN = re.compile(_STARTS + r"(?!000|666|9)[0-9]{3}-(?!00)[0-9]{2}-(?!0000)[0-9]{4}(?![0-9-])")
+_TAX_ID = re.compile(_STARTS + r"[1-9][0-9] ?[0-9]{3} ?[0-9]{3} ?[0-9]{3}" + _ENDS)
+_AHV = re.compile(_STARTS + r"756(?:\.[0-9]{4}\.[0-9]{4}\.[0-9]{2}|[0-9]{10})" + _ENDS)
+_NIR = re.compile(_STARTS + r"[12] ?[0-9]{2} ?[0-9]{2} ?[0-9]{2} ?[0-9]{3} ?[0-9]{3} ?[0-9]{2}" + _ENDS)
+_CPF = re.compile(_STARTS + r"[0-9]{3}\.[0-9]{3}\.[0-9]{3}-[0-9]{2}" + _ENDS)
+_DNI = re.compile(_STARTS + r"[0-9]{8}-?[A-Z](?!\w)")
 _IPV4 = re.compile(r"(?<![\w.])(?:[0-9]{1,3}\.){3}[0-9]{1,3}" + _ENDS)
 _VERSION = re.compile(r"(?:version|release|build|v)[ :=]{0,3}$", re.IGNORECASE)
-_APART = re.compile(r"[^0-9A-Z]{1,3}")
+_SEPARATOR = re.compile(r"[^0-9A-Z]{1,3}")
 
 
 def find_numbers(text: str, kinds: Collection[str]) -> Iterator[SensitiveFinding]:
-    """All these kinds of numbers, those of one region together."""
+    """Find all numbers of these kinds, grouped by region of the text."""
     wanted = [entry for entry in _NUMBERS if entry[0] in kinds]
     for region in _REGION.finditer(text):
-        start, end = region.start(), min(region.end() + 2, len(text))  # what ends a number may stand behind it
+        start, end = region.start(), min(region.end() + 2, len(text))  # the end of a number may follow the region
         for kind, pattern, holds in wanted:
             for match in pattern.finditer(text, start, end):
-                if holds(match) and not goes_on(text, match.end()):
+                if holds(match) and not is_word_character(text, match.end()):
                     yield SensitiveFinding(kind, match.start(), match.end())
-        if SensitiveKind.PHONE in kinds and not goes_on(text, start - 1):  # as in an IBAN
+        if SensitiveKind.PHONE in kinds and not is_word_character(text, start - 1):  # as in an IBAN
             yield from _find_phones(text, start, end)
 
 
-def _bare(match: re.Match[str]) -> str:
-    return _APART.sub("", match.group())
+def _strip_separators(match: re.Match[str]) -> str:
+    return _SEPARATOR.sub("", match.group())
 
 
 def _is_card(match: re.Match[str]) -> bool:
-    apart = set(_APART.findall(match.group()))
-    return len(apart) < 2 and checksums.card(_bare(match))
+    apart = set(_SEPARATOR.findall(match.group()))
+    return len(apart) < 2 and checksums.is_card_number(_strip_separators(match))
 
 
 def _is_public(match: re.Match[str]) -> bool:
-    """Whether the address leads to one machine of the public internet, and is no version number."""
+    """Whether the address belongs to a public machine and is not a version number."""
     written = match.group().split(".")
     parts = [int(part) for part in written]
     first, second = parts[:2]
@@ -68,15 +69,15 @@ def _is_public(match: re.Match[str]) -> bool:
 _NUMBERS: tuple[tuple[SensitiveKind, re.Pattern[str], Callable[[re.Match[str]], bool]], ...] = (
     (SensitiveKind.CARD, _CARD, _is_card),
     (SensitiveKind.SSN, _SSN, lambda match: match.group() not in ("078-05-1120", "219-09-9999")),  # printed in adverts
-    (SensitiveKind.TAX_ID, _TAX_ID, lambda match: checksums.german_tax_id(_bare(match))),
-    (SensitiveKind.NATIONAL_ID, _AHV, lambda match: checksums.swiss_ahv(_bare(match))),
-    (SensitiveKind.NATIONAL_ID, _NIR, lambda match: checksums.french_nir(_bare(match))),
-    (SensitiveKind.NATIONAL_ID, _CPF, lambda match: checksums.brazilian_cpf(_bare(match))),
-    (SensitiveKind.NATIONAL_ID, _DNI, lambda match: checksums.spanish_dni(_bare(match))),
+    (SensitiveKind.TAX_ID, _TAX_ID, lambda match: checksums.is_german_tax_id(_strip_separators(match))),
+    (SensitiveKind.NATIONAL_ID, _AHV, lambda match: checksums.is_swiss_ahv(_strip_separators(match))),
+    (SensitiveKind.NATIONAL_ID, _NIR, lambda match: checksums.is_french_nir(_strip_separators(match))),
+    (SensitiveKind.NATIONAL_ID, _CPF, lambda match: checksums.is_brazilian_cpf(_strip_separators(match))),
+    (SensitiveKind.NATIONAL_ID, _DNI, lambda match: checksums.is_spanish_dni(_strip_separators(match))),
     (SensitiveKind.IP_ADDRESS, _IPV4, _is_public),
 )
 
-# Phones: with a country's code, in North America's grouping, with an area code apart, or after a word that says so.
+# Phones: with a country code, in North American grouping, with a separate area code, or after a word for phone.
 
 _CODES = """
     7 20 27 30 31 32 33 34 36 39 40 41 43 44 45 46 47 48 49 51 52 53 54 55 56 57 58 60 61 62 63 64 65 66 81 82 84 86
@@ -88,7 +89,7 @@ _COUNTRIES = frozenset(
     for codes in _CODES.split()
     for code in range(int(codes.partition("-")[0]), int(codes.rpartition("-")[2]) + 1)
 )
-"""Country codes but North America's, roughly. Source: ITU-T E.164, list of assigned country codes."""
+"""Country codes except North America's, approximately. Source: ITU-T E.164, list of assigned country codes."""
 
 _SEPARATED = r"(?:[ ./()\u00a0\u2013-]{0,3}+[0-9])"
 _INTERNATIONAL = re.compile(r"(?<![\w.+-])\(?(?:\+|00)(?=[1-9])[0-9]" + _SEPARATED + "{8,14}+")
@@ -110,18 +111,18 @@ _DATE = re.compile(r"[0-9]{1,4}[./-][0-9]{1,2}[./-][0-9]{2,4}(?![0-9])|(?:19|20)
 def _find_phones(text: str, start: int, end: int) -> Iterator[SensitiveFinding]:
     for pattern in (_AMERICAN, _AMERICAN_PLAIN, _FRENCH):
         for match in pattern.finditer(text, start, end):
-            if not goes_on(text, match.end()) and len(set(_APART.findall(match.group()[3:]))) < 3:
+            if not is_word_character(text, match.end()) and len(set(_SEPARATOR.findall(match.group()[3:]))) < 3:
                 yield SensitiveFinding(SensitiveKind.PHONE, match.start(), match.end())
     for match in _INTERNATIONAL.finditer(text, start, end):
-        if _is_international(_bare(match)) and not goes_on(text, match.end()):
+        if _is_international(_strip_separators(match)) and not is_word_character(text, match.end()):
             yield SensitiveFinding(SensitiveKind.PHONE, match.start(), match.end())
     for match in _NATIONAL.finditer(text, start, end):
         size = _national_size(match.group())
-        if size and not goes_on(text, match.start() + size) and not _DATE.match(text, match.start()):
+        if size and not is_word_character(text, match.start() + size) and not _DATE.match(text, match.start()):
             yield SensitiveFinding(SensitiveKind.PHONE, match.start(), match.start() + size)
     if _NAMED.search(text[max(0, start - 30) : start]):
         named = _ANY.match(text, start, end)
-        if named and not goes_on(text, named.end()) and not _DATE.match(text, start):
+        if named and not is_word_character(text, named.end()) and not _DATE.match(text, start):
             yield SensitiveFinding(SensitiveKind.PHONE, start, named.end())
 
 
@@ -134,11 +135,11 @@ _GROUP = re.compile(r"[0-9]{1,20}")
 
 
 def _national_size(written: str) -> int:
-    """How much of it is an area code and a number of nine to twelve digits; 0 if it is none."""
+    """Return the length of an area code and number of nine to twelve digits; 0 if it is none."""
     groups = [match.span() for match in _GROUP.finditer(written)]
     sizes = [end - start for start, end in groups]
     while sum(sizes) > 12 and len(sizes) > 2:
         sizes.pop()
-    even = len(set(sizes)) == 1 and len(sizes) > 2  # serial numbers come in groups of one size
+    even = len(set(sizes)) == 1 and len(sizes) > 2  # serial numbers have groups of equal size
     fits = 9 <= sum(sizes) <= 12 and not even and written.count("-") < 3
     return groups[len(sizes) - 1][1] if fits else 0

@@ -1,9 +1,10 @@
 """Regular expressions that no text can make slow.
 
-Python's `re` backtracks, so a pattern such as `(a+)+b` may run for years. Here a pattern is taken only if the steps it
-can need at one place of a text have a bound that does not depend on the text. With k choices before it, each item of a
-sequence is tried at most k times; an item repeated m to n times leaves n - m + 1 choices or more. So every repetition
-needs an upper bound, but for one of a single character at the very end: nothing follows it that could fail. Possessive
+Python's `re` backtracks, so a pattern such as `(a+)+b` may run for years. Here a pattern is accepted only if the number
+of steps at one position of a text has a bound that does not depend on the text. With k choices before it, each item of
+a
+sequence is tried at most k times; an item repeated m to n times leaves at least n - m + 1 choices. So every repetition
+needs an upper bound, except one of a single character at the very end, since nothing after it can fail. Possessive
 repetitions (`{0,9}+`), atomic groups and lookarounds leave one choice.
 """
 
@@ -13,7 +14,7 @@ from collections.abc import Iterable
 from hob.core.translation.language import translatable
 
 MAX_STEPS = 2_000
-"""Steps at one place that a pattern may need at worst: some 20 µs."""
+"""Maximum steps of a pattern at one position in the worst case: about 20 µs."""
 
 _MAX_CHARACTERS = 1_000
 _COUNT = re.compile(r"\{(\d{0,6})(,?)(\d{0,6})\}")
@@ -23,7 +24,7 @@ _ONE_CHOICE = ("(?>", "(?=", "(?!", "(?<=", "(?<!")
 
 
 def compile_pattern(pattern: str) -> re.Pattern[str]:
-    """The pattern, ready for `search`. Raises ValueError, in words for its author, if it is wrong or could be slow."""
+    """Compile a pattern for `search`. Raises ValueError, in words for its author, if it is invalid or could be slow."""
     if len(pattern) > _MAX_CHARACTERS:
         raise ValueError(translatable("the pattern is longer than {maximum} characters", maximum=_MAX_CHARACTERS))
     try:
@@ -37,7 +38,7 @@ def compile_pattern(pattern: str) -> re.Pattern[str]:
 
 
 def compile_words(words: Iterable[str]) -> re.Pattern[str] | None:
-    """Any of these, whole words in any case; None if there are none."""
+    """Return a pattern for any of these as whole words in any case; None if there are none."""
     known = sorted({word.strip() for word in words if word.strip()}, key=len, reverse=True)
     if not known:
         return None
@@ -46,12 +47,12 @@ def compile_words(words: Iterable[str]) -> re.Pattern[str] | None:
 
 
 def count_steps(pattern: str) -> int:
-    """At most how many characters are compared at one place of a text. Raises ValueError beyond `MAX_STEPS`."""
-    return _Reader(pattern).read()
+    """Return the maximum number of characters compared at one position. Raises ValueError beyond `MAX_STEPS`."""
+    return _PatternReader(pattern).read()
 
 
-class _Reader:
-    """Reads a pattern that `re` has taken. A pair is (choices left to what follows, steps at worst)."""
+class _PatternReader:
+    """Parser for a pattern that `re` has accepted. A pair is (choices left for what follows, worst-case steps)."""
 
     def __init__(self, pattern: str) -> None:
         flags = _FLAGS.match(pattern)
@@ -104,7 +105,7 @@ class _Reader:
                     )
                 )
             return 1, minimum + 1
-        ways, steps = _repeat(item, minimum, maximum)
+        ways, steps = _repeated_cost(item, minimum, maximum)
         return (1, steps) if possessive else (ways, steps)
 
     def _count(self) -> tuple[int, int | None]:
@@ -155,7 +156,7 @@ class _Reader:
         return 1, 1
 
 
-def _repeat(item: tuple[int, int], minimum: int, maximum: int) -> tuple[int, int]:
+def _repeated_cost(item: tuple[int, int], minimum: int, maximum: int) -> tuple[int, int]:
     ways, steps, reached = 0, 0, 1
     for times in range(maximum + 1):
         ways += reached if times >= minimum else 0

@@ -1,1 +1,1 @@
-"""What Hob says, by codes, and the languages it says it in."""
+"""Hob's messages by code, and the languages they are translated into."""

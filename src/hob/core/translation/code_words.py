@@ -1,4 +1,4 @@
-"""What stored codes are called where people read them; journals and `--json` keep the codes."""
+"""Names of stored codes for people; journals and `--json` keep the codes."""
 
 from collections.abc import Mapping
 
@@ -19,9 +19,9 @@ STATE_WORDS: Mapping[str, str] = {
     "dead": translatable("given up"),
     "cancelled": translatable("stopped"),
 }
-"""States for people."""
+"""Names of states."""
 NO_MODEL = translatable("no model is connected")
-"""The state in which no model can be asked; whoever tells of it takes it from here."""
+"""The state in which no model is available, as one shared phrase."""
 FAULT_WORDS: Mapping[str, str] = {
     "auth": translatable("its key was refused"),
     "billing": translatable("its account has no credit"),
@@ -42,7 +42,7 @@ FAULT_WORDS: Mapping[str, str] = {
     "quarantined": translatable("quarantined"),
     "interrupted": translatable("interrupted"),
 }
-"""Why a model gave no answer, by the code of its fault."""
+"""Why a model gave no answer, by fault code."""
 APPROVAL_WORDS: Mapping[str, str] = {
     "open": translatable("open"),
     "allowed": translatable("allowed"),
@@ -54,19 +54,19 @@ APPROVAL_WORDS: Mapping[str, str] = {
     "always": translatable("always"),
     "local:owner": translatable("you"),
 }
-"""States and scopes of requests for approval, and who answered one at this machine."""
+"""Names of approval states and scopes, and of the terminal user who answered."""
 ROLE_WORDS: Mapping[str, str] = {
     "user": translatable("user"),
     "assistant": translatable("Hob"),
     "tool": translatable("tool"),
 }
-"""Who said something in a conversation."""
+"""Names of the speakers in a conversation."""
 CLASS_WORDS: Mapping[str, str] = {
     "owner": translatable("owner"),
     "member": translatable("member"),
     "stranger": translatable("stranger"),
 }
-"""How far somebody is trusted, by the name of the class."""
+"""Names of sender classes."""
 
 PART_WORDS: Mapping[str, str] = {
     "words": translatable("same words"),
@@ -88,4 +88,4 @@ PART_WORDS: Mapping[str, str] = {
     "recency": translatable("newness"),
     "importance": translatable("importance"),
 }
-"""What the score of a memory is made of."""
+"""Names of the parts of a memory's score."""

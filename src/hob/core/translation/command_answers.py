@@ -1,4 +1,4 @@
-"""What the slash commands answer, by its code; the rest of what Hob says is in `sentences`."""
+"""Answers of slash commands by code; all other messages are in `sentences`."""
 
 from collections.abc import Mapping
 from enum import StrEnum, auto
@@ -7,7 +7,7 @@ from hob.core.translation.language import say
 
 
 class Answer(StrEnum):
-    """The name of one answer."""
+    """Name of an answer."""
 
     HELP = auto()
     HELP_LINE = auto()
@@ -218,5 +218,5 @@ ENGLISH: Mapping[Answer, str] = {
 
 
 def answer(which: Answer, language: str = "en", /, **values: object) -> str:
-    """The answer in this language. Raises KeyError for a missing placeholder."""
+    """Return the answer in this language. Raises KeyError for a missing placeholder."""
     return say(language, ENGLISH[which], **values)

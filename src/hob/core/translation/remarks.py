@@ -1,14 +1,14 @@
-"""The English of remarks beside an answer, by code."""
+"""Remarks beside an answer."""
 
 from hob.core.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """Something that the reader of an answer should know: another model gave it, a command changed what others follow.
+    """A note for the reader of an answer: another model gave it, a command changed trusted instructions.
 
-    `sentence` names one of `hob.core.translation.sentences`, `values` are the words that go into it. It is no part of
-    the answer.
+    `sentence` is a code of `hob.core.translation.sentences`, `values` fill its placeholders. It is not part of the
+    answer.
     """
 
     sentence: str

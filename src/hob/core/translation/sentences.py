@@ -1,7 +1,8 @@
-"""Every sentence Hob itself says, by its code; the code stays in journals, the English text is its message.
+"""Every sentence of Hob's by code; journals keep the code, and the English text is the message id.
 
-A sentence is honest (an error never reads like an answer) and names a next step where there is one. What the model is
-told is English only: models read it best, and no person does.
+A sentence is honest (an error never reads like an answer) and names a next step if there is one. Texts for the model
+are
+English only: models read it best, and people do not see them.
 """
 
 import math
@@ -14,7 +15,7 @@ from hob.core.translation.language import translate_plural
 
 
 class Sentence(StrEnum):
-    """The name of one sentence."""
+    """Name of a sentence."""
 
     MODEL_AUTH = auto()
     MODEL_BILLING = auto()
@@ -270,7 +271,7 @@ ENGLISH: Mapping[Sentence, str] = {
     ),
 }
 
-OF_FAULT: Mapping[ModelFault, Sentence] = {
+FAULT_SENTENCES: Mapping[ModelFault, Sentence] = {
     ModelFault.AUTH: Sentence.MODEL_AUTH,
     ModelFault.BILLING: Sentence.MODEL_BILLING,
     ModelFault.RATE_LIMIT: Sentence.MODEL_RATE_LIMIT,
@@ -288,9 +289,9 @@ OF_FAULT: Mapping[ModelFault, Sentence] = {
     ModelFault.SETTINGS: Sentence.MODEL_SETTINGS,
     ModelFault.BUDGET: Sentence.MODEL_BUDGET,
 }
-"""What is said when a model gave no answer."""
+"""Messages for failed model calls."""
 
-OF_STAND_IN: Mapping[ModelFault, Sentence] = {
+FALLBACK_SENTENCES: Mapping[ModelFault, Sentence] = {
     ModelFault.AUTH: Sentence.STAND_IN_AUTH,
     ModelFault.BILLING: Sentence.STAND_IN_BILLING,
     ModelFault.RATE_LIMIT: Sentence.STAND_IN_RATE_LIMIT,
@@ -305,21 +306,21 @@ OF_STAND_IN: Mapping[ModelFault, Sentence] = {
     ModelFault.SETTINGS: Sentence.STAND_IN_SETTINGS,
     ModelFault.NOT_CONFIGURED: Sentence.STAND_IN_SETTINGS,
 }
-"""What is said when another model (`other`) answers instead of the one that was wanted (`model`)."""
+"""Messages for an answer by another model (`other`) than the requested one (`model`)."""
 
-OF_BUSY: Mapping[BusyScope, Sentence] = {
+BUSY_SENTENCES: Mapping[BusyScope, Sentence] = {
     BusyScope.SENDER: Sentence.BUSY_SENDER,
     BusyScope.LANE: Sentence.BUSY_LANE,
     BusyScope.TOTAL: Sentence.BUSY_TOTAL,
     BusyScope.SELF: Sentence.BUSY_SELF,
 }
-"""What is said when nothing more is taken."""
+"""Messages for full queues."""
 
 
-def span(seconds: float, language: str = "en") -> str:
-    """So many seconds in words, rounded up: at least a second, minutes from 120 seconds on, hours from 120 minutes on.
+def format_duration(seconds: float, language: str = "en") -> str:
+    """Format a duration, rounded up: at least one second, minutes from 120 seconds, hours from 120 minutes.
 
-    A whole hour or minute is called so.
+    Exactly one minute or hour is written as such.
     """
     left = max(1, math.ceil(seconds))
     if left >= 7200 or left == 3600:
@@ -335,10 +336,10 @@ def span(seconds: float, language: str = "en") -> str:
 
 
 def say_stopped(reason: str, language: str = "en") -> str:
-    """That a turn was stopped, and why; who typed `/stop` knows why."""
+    """Return that a turn was stopped and why; `/stop` needs no reason."""
     return say(Sentence.CANCELLED_BY_COMMAND if reason.startswith("/") else Sentence.CANCELLED, language, reason=reason)
 
 
 def say(sentence: Sentence, language: str = "en", **values: object) -> str:
-    """The sentence in this language, its placeholders filled. Raises KeyError for a missing placeholder."""
+    """Return the sentence in this language with filled placeholders. Raises KeyError for a missing value."""
     return say_message(language, ENGLISH[sentence], **values)

@@ -1,1 +1,1 @@
-"""Who said something, and whether it may be followed."""
+"""Who wrote something, and whether Hob may follow it."""

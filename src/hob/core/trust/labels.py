@@ -1,4 +1,4 @@
-"""Where content came from and whether it may be followed (architecture, section 8)."""
+"""Origin and trust of content (architecture, section 8)."""
 
 from collections.abc import Iterable
 from enum import StrEnum
@@ -34,7 +34,7 @@ class Trust(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """Origin and trust of one piece of content; it travels with it from the edge to the prompt."""
+    """Origin and trust of one piece of content; it stays attached from the edge to the prompt."""
 
     origin: Origin
     trust: Trust
@@ -48,8 +48,8 @@ OWNER_LABEL = Label(Origin.OWNER, Trust.TRUSTED)
 HOB_LABEL = Label(Origin.HOB, Trust.TRUSTED)
 
 
-def join(labels: Iterable[Label]) -> Trust:
-    """The trust of content made from these parts: trusted only if every part is."""
+def combine_trust(labels: Iterable[Label]) -> Trust:
+    """Return the trust of content made from these parts: trusted only if every part is."""
     return Trust.TRUSTED if all(label.trusted for label in labels) else Trust.UNTRUSTED
 
 
@@ -61,6 +61,6 @@ class SenderClass(StrEnum):
     STRANGER = "stranger"
 
 
-def least_known(senders: Iterable[SenderClass]) -> SenderClass:
-    """Whom a work for all of these counts as; the owner where there are none."""
+def least_trusted(senders: Iterable[SenderClass]) -> SenderClass:
+    """Return the least known of these senders; the owner if there are none."""
     return max(senders, key=list(SenderClass).index, default=SenderClass.OWNER)

@@ -1,13 +1,13 @@
-"""What of a message its sender did not write for it: quoted lines, blocks, logs, HTML, forwarded mail, long texts.
+"""Pasted parts of a message: quoted lines, blocks, logs, HTML, forwarded mail, long texts.
 
-It shows by its form alone. Where nothing else tells, as the terminal does, a short pasted line counts as typed.
+They are recognised by form alone. Without other evidence, e.g. from the terminal, a short pasted line counts as typed.
 """
 
 import re
 from collections.abc import Iterator
 
-LONGEST = 4_000
-"""Characters that may still be somebody's own words; more were pasted."""
+MAX_TYPED_CHARACTERS = 4_000
+"""Maximum characters that count as typed; longer texts were pasted."""
 
 _FORWARDED = re.compile(
     r"^[ \t]*(?:-{2,}[ ]?(?:forwarded|original|weitergeleitet|ursprüngliche)\b.*"
@@ -32,16 +32,16 @@ _TAG = re.compile(
 
 
 def split_forwarded(text: str) -> tuple[str, str]:
-    """What the sender wrote, and from the line on by which mail programs mark a forwarded message, what others did."""
+    """Split a message at the line with which mail programs mark forwarded text."""
     mark = _FORWARDED.search(text)
     return (text, "") if mark is None else (text[: mark.start()], text[mark.start() :])
 
 
 def split_pasted(text: str) -> tuple[tuple[str, bool], ...]:
-    """The parts of a message in order, each with whether it was pasted or quoted."""
+    """Return the parts of a message in order, each with whether it was pasted or quoted."""
     parts: list[tuple[str, bool]] = []
     at = 0
-    for start, end in _joined(text):
+    for start, end in _merge_spans(text):
         parts += [(text[at:start].strip("\n"), False), (text[start:end].strip("\n"), True)]
         at = end
     parts.append((text[at:].strip("\n") if at else text, False))
@@ -49,19 +49,19 @@ def split_pasted(text: str) -> tuple[tuple[str, bool], ...]:
 
 
 def is_long(text: str) -> bool:
-    """Whether what is left of a message without what shows as pasted is too long to have been typed for it."""
-    return sum(len(part) for part, pasted in split_pasted(text) if not pasted) > LONGEST
+    """Whether the text that is not visibly pasted is too long to have been typed."""
+    return sum(len(part) for part, pasted in split_pasted(text) if not pasted) > MAX_TYPED_CHARACTERS
 
 
-def holds_pasted(text: str) -> bool:
-    """Whether any of a message may be the word of others."""
-    return len(text) > LONGEST or any(pasted for _, pasted in split_pasted(text))
+def has_pasted_text(text: str) -> bool:
+    """Whether any part of a message may have been written by others."""
+    return len(text) > MAX_TYPED_CHARACTERS or any(pasted for _, pasted in split_pasted(text))
 
 
-def _joined(text: str) -> Iterator[tuple[int, int]]:
-    """The places of what was pasted, without overlap."""
+def _merge_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the positions of pasted text without overlap."""
     at, last = -1, -1
-    for start, end in sorted(_spans(text)):
+    for start, end in sorted(_find_spans(text)):
         if at < 0:
             at, last = start, end
         elif start <= last or not text[last:start].strip():
@@ -73,12 +73,12 @@ def _joined(text: str) -> Iterator[tuple[int, int]]:
         yield at, last
 
 
-def _spans(text: str) -> Iterator[tuple[int, int]]:
+def _find_spans(text: str) -> Iterator[tuple[int, int]]:
     for pattern in (_FENCE, _QUOTE, _LOG):
         for found in pattern.finditer(text):
             yield found.span()
     tags = list(_TAG.finditer(text))
-    if any(tag[0][:2] in ("</", "<!") for tag in tags):  # one that is only named is no document
+    if any(tag[0][:2] in ("</", "<!") for tag in tags):  # a tag that is only mentioned is not a document
         yield tags[0].start(), tags[-1].end()
     own, _ = split_forwarded(text)
     if len(own) < len(text):

@@ -1,4 +1,4 @@
-"""Who people are, over all channels: one person, many addresses."""
+"""People across channels: one person, many addresses."""
 
 import re
 
@@ -7,7 +7,7 @@ from hob.core.trust.labels import SenderClass
 from hob.core.values import dataclass
 
 OWNER_ID = "owner"
-"""The person who owns this Hob; always there."""
+"""The person who owns this Hob; always exists."""
 
 _WHATSAPP = re.compile(r"\+?([0-9]{5,20})(?::[0-9]{1,3})?(?:@(?:s\.whatsapp\.net|c\.us))?")
 _PHONE = re.compile(r"\+?([0-9][0-9 ()./-]{4,30})")
@@ -18,9 +18,9 @@ _EXACT = frozenset({"matrix", "telegram", "discord"})
 
 @dataclass(frozen=True, slots=True, order=True)
 class SenderAddress:
-    """Where somebody writes from: a channel, their id there in its normal form, and perhaps one account of ours.
+    """Where a person writes from: a channel, their normalized id on it, and optionally one of our accounts.
 
-    Two spellings of one id are one address; two ids never are. Make it with `of` or `parse`.
+    Two spellings of one id are the same address; two ids never are. Use `of` or `parse` to make one.
     """
 
     channel: str
@@ -29,12 +29,12 @@ class SenderAddress:
 
     @classmethod
     def of(cls, channel: str, id: str, account: str = "") -> "SenderAddress":
-        """The address of this id as the platform spells it."""
-        return cls(channel.casefold(), normal_id(channel.casefold(), id), account)
+        """Return the address of an id as spelled by the platform."""
+        return cls(channel.casefold(), normalize_id(channel.casefold(), id), account)
 
     @classmethod
     def parse(cls, text: str) -> "SenderAddress":
-        """From `channel:id` or `channel@account:id`. Raises ValueError that says how to write it."""
+        """Parse `channel:id` or `channel@account:id`. Raises ValueError with the expected form."""
         head, colon, id = text.strip().partition(":")
         channel, _, account = head.partition("@")
         if not (channel and colon and id.strip()):
@@ -43,16 +43,16 @@ class SenderAddress:
             )
         return cls.of(channel, id, account)
 
-    def anywhere(self) -> "SenderAddress":
-        """The same without our account."""
+    def without_account(self) -> "SenderAddress":
+        """Return the address without our account."""
         return SenderAddress(self.channel, self.id)
 
     def __str__(self) -> str:
         return f"{self.channel}{'@' if self.account else ''}{self.account}:{self.id}"
 
 
-def normal_id(channel: str, id: str) -> str:
-    """The one spelling of a sender's id on this channel. What is not understood stays as it is, whole."""
+def normalize_id(channel: str, id: str) -> str:
+    """Return the canonical spelling of a sender's id on this channel; unknown forms are unchanged."""
     text = id.strip()
     for prefix in _PREFIXES.get(channel, ()):
         if text.casefold().startswith(prefix) and len(text) > len(prefix):
@@ -62,13 +62,13 @@ def normal_id(channel: str, id: str) -> str:
         return f"+{number[1]}"
     if channel in _PHONES and (number := _PHONE.fullmatch(text)):
         return "+" + "".join(sign for sign in number[1] if sign.isdecimal())
-    # Folding is for ASCII alone: elsewhere different letters fold to one (the Kelvin sign to k).
+    # Case folding is for ASCII only: elsewhere it merges different letters (the Kelvin sign and k).
     return text if channel in _EXACT or not text.isascii() else text.lower()
 
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody the owner has let in, or the owner. `cls` is owner or member."""
+    """The owner, or a person the owner has admitted. `cls` is owner or member."""
 
     id: str
     name: str
@@ -78,7 +78,7 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class PairingRequest:
-    """Somebody unknown who asked to be let in. `code` is what they were told; times are Unix seconds."""
+    """A stranger's request to be admitted. `code` is the code they were given; times are Unix seconds."""
 
     code: str
     address: SenderAddress

@@ -1,10 +1,10 @@
-"""Scopes of tokens that are given out: chat, read, view, metrics, approve, admin."""
+"""Scopes of API tokens: chat, read, view, metrics, approve, admin."""
 
 from enum import StrEnum
 
 
 class TokenScope(StrEnum):
-    """One thing it is valid for. `admin` holds all the others; `view` is `read` without what messages say."""
+    """One permission of a token. `admin` includes all others; `view` is `read` without message contents."""
 
     CHAT = "chat"
     READ = "read"

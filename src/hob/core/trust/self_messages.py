@@ -1,27 +1,29 @@
-"""Messages that Hob sends to itself: a child's task, a job for later, a note.
+"""Messages that Hob sends to itself: a child's task, a scheduled job, a note.
 
-What is written in a turn is worth what the turn had read. Were it not so, a text that may not be followed could have
-itself written down as a task, and would come back as the owner's word.
+Text written in a turn is trusted no more than what the turn had read. Otherwise an untrusted text could have itself
+written down as a task, and would return as the owner's word.
 """
 
 from hob.core.ids import InboundId
 from hob.core.messages import Address, Inbound, Sender
-from hob.core.trust.labels import Label, Origin, Trust, least_known
+from hob.core.trust.labels import Label, Origin, Trust, least_trusted
 from hob.core.turns import Turn
 
 SELF = "hob"
-"""The sender of what Hob says to itself."""
+"""Sender of Hob's messages to itself."""
 
 
-def self_made(turn: Turn, trust: Trust, text: str, *, id: InboundId, key: str, to: Address) -> Inbound:
-    """A message to `to` that was written in this turn.
+def make_self_message(turn: Turn, trust: Trust, text: str, *, id: InboundId, key: str, to: Address) -> Inbound:
+    """Return a message to `to` that was written in this turn.
 
-    `trust` is that of the request whose answer it is. No one typed it, so it is never the owner's word, even where it
-    is trusted: it answers no question and waives none. It counts for the least known of those the turn works for, and
-    its way from a person's message is one longer than theirs.
+    `trust` is that of the request whose answer it is. Since nobody typed it, it is never the owner's word, even if
+    trusted:
+    it answers no question and waives none. Its sender class is the least trusted of the turn's senders, and it is one
+    hop
+    further from a person's message than they are.
     """
     people = (*turn.inbounds, *turn.joined)
-    cls = least_known(inbound.sender.cls for inbound in people)
+    cls = least_trusted(inbound.sender.cls for inbound in people)
     clean = trust is Trust.TRUSTED and all(inbound.label.trusted for inbound in people)
     return Inbound(
         id,

@@ -5,10 +5,10 @@ from dataclasses import replace
 from typing import Any
 
 from hob.core.clock import Clock
-from hob.core.content.media_types import HEAD, media_type_of
+from hob.core.content.media_types import HEAD_BYTES, detect_media_type
 from hob.core.errors import InvalidRequest, NotAllowed, NotFound
-from hob.core.ids import ONE_TURN, BlobId, SessionKey, new_inbound_id, new_trace_id
-from hob.core.messages import FETCHED_CHANNELS, TOKEN_SENDER, Address, Attachment, Inbound, Quoted, Sender
+from hob.core.ids import ONE_TURN_PREFIX, BlobId, SessionKey, new_inbound_id, new_trace_id
+from hob.core.messages import POLLED_CHANNELS, TOKEN_SENDER_PREFIX, Address, Attachment, Inbound, Quoted, Sender
 from hob.core.ports.tools import Blobs
 from hob.core.trust.labels import OWNER_LABEL, Label, Origin, SenderClass, Trust
 from hob.core.trust.scopes import TokenScope
@@ -68,7 +68,7 @@ class ChatMessage:
     channel: str = field(
         "who speaks: `api` (a program) or `local` (a person at this machine's terminal)",
         "api",
-        one_of=sorted(FETCHED_CHANNELS),
+        one_of=sorted(POLLED_CHANNELS),
     )
 
 
@@ -103,26 +103,28 @@ async def attached(message: ChatMessage, blobs: Blobs) -> tuple[Attachment, ...]
         except NotFound:
             raise InvalidRequest(f"no file {file.id[:80]!r} was handed in; `POST /attachments` takes one") from None
         files.append(
-            Attachment(media_type_of(data[:HEAD]), file.name, BlobId(file.id), size=len(data), voice=file.voice)
+            Attachment(
+                detect_media_type(data[:HEAD_BYTES]), file.name, BlobId(file.id), size=len(data), voice=file.voice
+            )
         )
     return tuple(files)
 
 
 def sender_of(caller: ApiCaller) -> Sender:
     """Return the sender: the owner, or the person with the token."""
-    return Sender("owner") if caller.owner else Sender(f"{TOKEN_SENDER}{caller.name}", caller.name, caller.cls)
+    return Sender("owner") if caller.owner else Sender(f"{TOKEN_SENDER_PREFIX}{caller.name}", caller.name, caller.cls)
 
 
 def is_own(caller: ApiCaller, session: SessionKey) -> bool:
     """Return whether this session belongs to the caller; all belong to the owner."""
-    own, passing = f"api:{own_chat(caller)}", f"{ONE_TURN}{own_chat(caller)}"
+    own, passing = f"api:{own_chat(caller)}", f"{ONE_TURN_PREFIX}{own_chat(caller)}"
     return caller.cls is SenderClass.OWNER or session == own or session.startswith((f"{own}/", f"{passing}/"))
 
 
 def alone(caller: ApiCaller, inbound: Inbound) -> Inbound:
     """Return the message in a session of its own, which ends with the answer and is not listed."""
     chat = inbound.id if caller.cls is SenderClass.OWNER else own_chat(caller, inbound.id)
-    return replace(inbound, origin=Address("api", f"once/{chat}"), session=SessionKey(f"{ONE_TURN}{chat}"))
+    return replace(inbound, origin=Address("api", f"once/{chat}"), session=SessionKey(f"{ONE_TURN_PREFIX}{chat}"))
 
 
 def inbound_of(

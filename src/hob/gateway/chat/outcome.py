@@ -3,10 +3,10 @@
 import asyncio
 from collections.abc import AsyncGenerator
 
-from hob.core.errors import HobError, NotFound, Stopping, StoreDamaged
+from hob.core.errors import HobError, NotFound, ShuttingDown, StoreDamaged
 from hob.core.events.notices import Delta, Notice, Progress, Retracted, Settled
 from hob.core.ids import InboundId, TraceId
-from hob.core.messages import FETCHED_CHANNELS, Inbound
+from hob.core.messages import POLLED_CHANNELS, Inbound
 from hob.core.ports.accept import Accepted
 from hob.core.states import TurnState
 from hob.core.translation.language import translatable
@@ -46,7 +46,7 @@ async def outcome(api: Api, accepted: Accepted, wait: float, *, known: bool = Fa
                 return item.view
             if isinstance(item, dict):
                 return item
-    except Stopping:
+    except ShuttingDown:
         pass
     return await _view(api, accepted)
 
@@ -56,7 +56,7 @@ async def watch(
 ) -> AsyncGenerator[Notice | OpenQuestion | ChatAnswer, None]:
     """Yield the notices about a message, its questions, and last its view.
 
-    `fresh`: nothing else ran since it was queued, so the store need not be read first. Raises Stopping if Hob shuts
+    `fresh`: nothing else ran since it was queued, so the store need not be read first. Raises ShuttingDown if Hob shuts
     down before the outcome, StoreDamaged if there will be none.
     """
     # Subscribe before reading the store, so that the end is seen in one of them. A message may be settled under another
@@ -77,7 +77,7 @@ async def watch(
                 view = await _view(api, accepted)
                 break
             except StopAsyncIteration:
-                raise (StoreDamaged(api.store.damage) if api.store.damage else Stopping()) from None
+                raise (StoreDamaged(api.store.damage) if api.store.damage else ShuttingDown()) from None
             if not isinstance(notice, Settled):
                 if notice.trace in traces:
                     yield notice
@@ -130,7 +130,7 @@ async def _follow(api: Api, accepted: Accepted, wait: float) -> AsyncGenerator[C
     try:
         async for item in watch(api, accepted, wait):
             yield await _asked(api, item.view) if isinstance(item, OpenQuestion) else _event(item)
-    except Stopping:
+    except ShuttingDown:
         return  # a stream without a result tells the client to reconnect with the same key or id
     await pick_up(api, accepted.id)
 
@@ -147,7 +147,7 @@ async def _asked(api: Api, view: ChatAnswer) -> ClientEvent:
 async def pick_up(api: Api, id: InboundId) -> None:
     """Note that this reply was fetched; called after it was sent."""
     if not api.store.damage:
-        await api.store.outbox.handed_over(id, FETCHED_CHANNELS)
+        await api.store.outbox.handed_over(id, POLLED_CHANNELS)
 
 
 async def find_accepted(api: Api, id: InboundId) -> Accepted:

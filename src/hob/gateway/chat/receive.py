@@ -2,7 +2,7 @@
 
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.ids import SessionKey
-from hob.core.messages import FETCHED_CHANNELS, Inbound
+from hob.core.messages import POLLED_CHANNELS, Inbound
 from hob.core.trust.labels import SenderClass
 from hob.gateway.api import Api
 from hob.gateway.auth.callers import ApiCaller
@@ -38,8 +38,8 @@ def check_model(api: Api, caller: ApiCaller, name: str, *, bare: bool = False) -
 async def _check_session(api: Api, key: SessionKey) -> None:
     """Reject sessions of a channel that do not exist: their answers would lead nowhere."""
     channel, _, name = key.partition(":")
-    if channel in FETCHED_CHANNELS and name.strip():
+    if channel in POLLED_CHANNELS and name.strip():
         return
     if not (await api.store.sessions.get(key)).updated:
-        own = " and ".join(f"`{each}:NAME`" for each in sorted(FETCHED_CHANNELS))
+        own = " and ".join(f"`{each}:NAME`" for each in sorted(POLLED_CHANNELS))
         raise InvalidRequest(f"there is no conversation {key[:80]!r}; {own} begin one, others must be there already")

@@ -4,7 +4,7 @@ from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hob.core.content.json_text import json_value
+from hob.core.content.json_text import parse_json
 from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import TurnId
 from hob.core.steps import ModelAsked, ModelFailed, ModelReplied, Step, ToolIntended, ToolReceived
@@ -106,5 +106,5 @@ def _received(intended: ToolIntended, step: ToolReceived, maximum: int | None) -
 
 
 def _arguments(text: str) -> Any:
-    found = json_value(text)
+    found = parse_json(text)
     return text[:MAX_TEXT] if found is None else found

@@ -4,7 +4,7 @@ import re
 
 from starlette.responses import Response
 
-from hob.core.content.media_types import HEAD, media_type_of
+from hob.core.content.media_types import HEAD_BYTES, detect_media_type
 from hob.core.errors import NotFound
 from hob.core.ids import BlobId
 from hob.core.translation.language import translatable
@@ -22,7 +22,7 @@ async def media(call: EndpointCall[Nothing]) -> Response:
     if not _ID.fullmatch(call.id):
         raise NotFound(translatable("no file has this id"))
     data = await call.api.store.blobs.load(BlobId(call.id))
-    kind = media_type_of(data[:HEAD])
+    kind = detect_media_type(data[:HEAD_BYTES])
     shown = kind.startswith(_INLINE_TYPES)
     headers = {
         "accept-ranges": "bytes",

@@ -177,7 +177,7 @@ class LazyApp:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if self._app.found is None:
+        if self._app.loaded is None:
             await asyncio.to_thread(self._app)
         await self._app()(scope, receive, send)
 

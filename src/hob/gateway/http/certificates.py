@@ -2,7 +2,7 @@
 
 import ssl
 
-from hob.core.errors import NotConfigured, Unready
+from hob.core.errors import NotConfigured, NotReady
 from hob.core.translation.language import translatable
 from hob.gateway.settings import GatewaySettings
 
@@ -42,6 +42,6 @@ def load_certificate(context: ssl.SSLContext, settings: GatewaySettings) -> None
             )
         ) from error
     except OSError as error:
-        raise Unready(
+        raise NotReady(
             translatable("gateway.tls_cert or gateway.tls_key cannot be read: {error}", error=str(error))
         ) from error

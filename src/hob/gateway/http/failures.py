@@ -13,7 +13,7 @@ from hob.core.errors import (
     NotAllowed,
     NotConfigured,
     NotFound,
-    Stopping,
+    ShuttingDown,
     StoreError,
     StoreFull,
 )
@@ -120,7 +120,7 @@ def failure_of(error: HobError) -> Failure:
     match error:
         case Busy():
             return Failure(f"busy_{error.scope}", text, max(1, round(error.retry_after)))
-        case Stopping():
+        case ShuttingDown():
             return Failure("stopping", text, 2)
         case StoreFull():
             return Failure("store_full", text, 30)

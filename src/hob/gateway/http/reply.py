@@ -9,7 +9,7 @@ from starlette.background import BackgroundTask
 from starlette.requests import Request
 from starlette.responses import Response
 
-from hob.core.translation.language import LANGUAGES, Translatable, packed, texts_in
+from hob.core.translation.language import LANGUAGES, Translatable, collect_texts, pack_text
 from hob.gateway.http.failures import Failure
 
 PROBLEM = "application/problem+json"
@@ -65,7 +65,7 @@ class JsonResponse(Response, Generic[T]):
 
     def with_texts(self) -> Response:
         """Return the answer with its translatable texts."""
-        texts = texts_in(self._value)
+        texts = collect_texts(self._value)
         if not texts or not isinstance(self._value, Mapping):
             return self
         told = encoded({**self._value, "texts": texts})
@@ -111,7 +111,7 @@ def etagged(request: Request, value: T, body: bytes | None = None) -> JsonRespon
 
 def packed_failure_response(failure: Failure, text: Translatable) -> Response:
     """Return the failure for commands at the Unix socket, with the text's message and values to translate."""
-    told = {"error": {**failure.view()["error"], "text": packed(text)}}
+    told = {"error": {**failure.view()["error"], "text": pack_text(text)}}
     return json_response(told, failure.status, failure_headers(failure))
 
 

@@ -4,7 +4,7 @@ import errno
 import socket
 from pathlib import Path
 
-from hob.core.errors import NotConfigured, Unready
+from hob.core.errors import NotConfigured, NotReady
 from hob.core.translation.language import translatable
 
 _MAY_PASS = {errno.EADDRINUSE, errno.EADDRNOTAVAIL, socket.EAI_AGAIN}
@@ -12,7 +12,7 @@ _MAY_PASS = {errno.EADDRINUSE, errno.EADDRNOTAVAIL, socket.EAI_AGAIN}
 
 
 def bind_tcp(host: str, port: int, setting: str = "gateway.port") -> socket.socket:
-    """Return a listening TCP socket. Raises Unready if the address is taken or not up yet, else NotConfigured."""
+    """Return a listening TCP socket. Raises NotReady if the address is taken or not up yet, else NotConfigured."""
     try:
         family, kind, proto, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         listener = socket.socket(family, kind, proto)
@@ -32,7 +32,7 @@ def bind_tcp(host: str, port: int, setting: str = "gateway.port") -> socket.sock
 
 
 def _kind(error: OSError) -> type[NotConfigured]:
-    return Unready if error.errno in _MAY_PASS else NotConfigured
+    return NotReady if error.errno in _MAY_PASS else NotConfigured
 
 
 def bind_unix(path: Path) -> socket.socket:

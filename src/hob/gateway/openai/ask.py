@@ -8,13 +8,13 @@ from typing import Any, TypeVar
 
 from starlette.requests import Request
 
-from hob.core.client_terms import ClientTerms
-from hob.core.content.media_types import HEAD, media_type_of
-from hob.core.errors import NotFound, Stopping
-from hob.core.ids import InboundId, escaped
+from hob.core.content.media_types import HEAD_BYTES, detect_media_type
+from hob.core.errors import NotFound, ShuttingDown
+from hob.core.ids import InboundId, escape_key_part
 from hob.core.messages import Attachment, Inbound
 from hob.core.models import Usage
 from hob.core.ports.accept import Accepted
+from hob.core.response_options import ResponseOptions
 from hob.core.states import FINAL_TURNS, TurnState
 from hob.core.tools import ToolCall
 from hob.core.values import dataclass
@@ -102,14 +102,14 @@ def conversation_of(call: EndpointCall[ChatCompletionRequest] | EndpointCall[Res
                 "invalid_request", "X-Hob-Session must have 1 to 200 printable characters", param="X-Hob-Session"
             )
         return named
-    return None if call.payload.user is None else escaped(call.payload.user)
+    return None if call.payload.user is None else escape_key_part(call.payload.user)
 
 
 async def ask(
     call: EndpointCall[ChatCompletionRequest] | EndpointCall[ResponseRequest],
     letter: ConversationRequest,
     session: str | None,
-    terms: ClientTerms | None = None,
+    terms: ResponseOptions | None = None,
 ) -> ChatRun:
     """Accept the request, or find the one that it repeats. Raises HobErrors and Refusal if nothing was accepted."""
     api, caller, attempt = call.api, call.caller, attempt_of(call.request.headers)
@@ -140,7 +140,7 @@ async def _accept(api: Api, caller: ApiCaller, inbound: Inbound, attempt: Attemp
 
 
 async def _keep(api: Api, file: UploadedFile) -> Attachment:
-    media_type = media_type_of(file.data[:HEAD])
+    media_type = detect_media_type(file.data[:HEAD_BYTES])
     return Attachment(media_type, file.name, await api.store.blobs.put(file.data, media_type), size=len(file.data))
 
 
@@ -163,7 +163,7 @@ async def conclude(api: Api, id: InboundId) -> ChatOutcome | OpenAIProblem:
     if "question" in view:
         return ChatOutcome(id, int(result.created), view["question"], False, result.usage, view)
     if not api.operations.accepting():
-        return refused(failure_of(Stopping()))
+        return refused(failure_of(ShuttingDown()))
     told = "there is no answer yet, and the work goes on; ask the same again and wait for the rest of it"
     return OpenAIProblem(504, "still_running", told, headers={"x-should-retry": "true", "retry-after": "1"})
 
@@ -214,7 +214,7 @@ async def _give_up(api: Api, accepted: Accepted) -> None:
         async for item in watch(api, accepted, LINGER):
             if isinstance(item, OpenQuestion):
                 return
-    except Stopping:
+    except ShuttingDown:
         return
     if not api.kept(RequestJoiner).is_awaited(accepted.id):
         await api.operations.stop(accepted.session, _GIVEN_UP)

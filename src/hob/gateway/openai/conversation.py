@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
-from hob.core.content.media_types import HEAD, media_type_of
+from hob.core.content.media_types import HEAD_BYTES, detect_media_type
 from hob.core.messages import Quoted
 from hob.core.trust.labels import Label, Origin, Trust
 from hob.core.values import dataclass
@@ -179,7 +179,7 @@ def _image(part: dict[str, Any], param: str) -> UploadedFile:
         why = "Hob fetches no pictures for its callers; send the picture itself as a `data:` URL"
         raise wrong(f"{param}.image_url", why)
     data = _data(url, f"{param}.image_url")
-    if media_type_of(data[:HEAD]) not in _SHOWN:
+    if detect_media_type(data[:HEAD_BYTES]) not in _SHOWN:
         raise wrong(f"{param}.image_url", "it is no picture that models see; send PNG, JPEG, GIF or WebP")
     return UploadedFile(data, "")
 
@@ -197,7 +197,7 @@ def _file(part: dict[str, Any], param: str) -> UploadedFile:
 
 def _uploaded(data: bytes, name: str, param: str) -> UploadedFile:
     """Decode a file: pictures and sounds as they are, text files as text. Raises Refusal for anything unreadable."""
-    kind = media_type_of(data[:HEAD])
+    kind = detect_media_type(data[:HEAD_BYTES])
     if kind in _SHOWN or kind.startswith("audio/"):
         return UploadedFile(data, name)
     try:

@@ -8,8 +8,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hob.core.client_terms import ClientTerms, ClientTool
 from hob.core.messages import Quoted
+from hob.core.response_options import ClientTool, ResponseOptions
 from hob.gateway.openai.conversation import CLIENT_LABEL
 from hob.gateway.openai.errors import wrong
 
@@ -19,22 +19,22 @@ _MAX_BYTES = 200_000
 _MAX_STOPS = 4
 
 
-def read_terms(tools: Any, choice: Any, form: Any, stop: Any, form_name: str) -> ClientTerms | None:
+def read_terms(tools: Any, choice: Any, form: Any, stop: Any, form_name: str) -> ResponseOptions | None:
     """Read the terms; None if the request has none. Raises Refusal, naming the field."""
     made = _tools(tools) if choice != "none" else ()
     chosen = _choice(choice, made)
     schema, words = _form(form, form_name), _stop(stop)
     if not made and schema is None and not words:
         return None
-    return ClientTerms(made, chosen, schema, words)
+    return ResponseOptions(made, chosen, schema, words)
 
 
-def is_checked(terms: ClientTerms | None) -> bool:
+def is_checked(terms: ResponseOptions | None) -> bool:
     """Return whether an answer is sent only when it is complete."""
     return terms is not None and (terms.form is not None or bool(terms.stop))
 
 
-def form_note(terms: ClientTerms | None) -> tuple[Quoted, ...]:
+def form_note(terms: ResponseOptions | None) -> tuple[Quoted, ...]:
     """Return the note that tells the model about the response format."""
     if terms is None or terms.form is None:
         return ()

@@ -3,7 +3,7 @@
 import asyncio
 from typing import TypedDict
 
-from hob.core.content.media_types import HEAD, media_type_of
+from hob.core.content.media_types import HEAD_BYTES, detect_media_type
 from hob.core.errors import InvalidRequest
 from hob.core.ids import BlobId, digest
 from hob.gateway.chat.untaken_uploads import note
@@ -33,7 +33,7 @@ async def post(call: EndpointCall[bytes]) -> JsonResponse[HandedInAnswer]:
     data = call.payload
     if not data:
         raise InvalidRequest("the body is empty; it must be the bytes of a file")
-    api, media_type = call.api, media_type_of(data[:HEAD])
+    api, media_type = call.api, detect_media_type(data[:HEAD_BYTES])
     id = BlobId(await asyncio.to_thread(digest, data))
     await note(api.store, call.caller, id, len(data), api.clock.now().timestamp())
     await api.store.blobs.put(data, media_type)

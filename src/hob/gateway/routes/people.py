@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Annotated, TypedDict
 
-from hob.core.messages import TOKEN_SENDER
+from hob.core.messages import TOKEN_SENDER_PREFIX
 from hob.core.trust.people import PairingRequest, Person, SenderAddress
 from hob.core.values import dataclass
 from hob.gateway.answer_types import ErasedAnswer
@@ -146,7 +146,12 @@ async def deny(call: EndpointCall[PairingCode]) -> JsonResponse[PairingRequestAn
 def people_view(registry: PairingService, tokens: Iterable[Token]) -> PeopleAnswer:
     """Return everyone with their addresses; a holder of an API token is a separate person."""
     others = (
-        Person(f"{TOKEN_SENDER}{each.name}", each.name, each.cls, (SenderAddress("api", f"{TOKEN_SENDER}{each.name}"),))
+        Person(
+            f"{TOKEN_SENDER_PREFIX}{each.name}",
+            each.name,
+            each.cls,
+            (SenderAddress("api", f"{TOKEN_SENDER_PREFIX}{each.name}"),),
+        )
         for each in tokens
     )
     return {"people": [person_view(person) for person in (*registry.people, *others)]}

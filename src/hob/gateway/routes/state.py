@@ -13,7 +13,7 @@ from hob.bus.settings import REPORTS
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.events.notices import Notice, Progress, Settled
 from hob.core.ids import SessionKey
-from hob.core.messages import FETCHED_CHANNELS
+from hob.core.messages import POLLED_CHANNELS
 from hob.core.models import PromptAnswer
 from hob.core.states import TaskState
 from hob.core.translation.language import translatable
@@ -159,7 +159,7 @@ class ModelProbeRequest:
 class UnreadQuery:
     """Where replies wait to be fetched."""
 
-    channel: str = field("`api` (programs) or `local` (the terminal)", "api", one_of=sorted(FETCHED_CHANNELS))
+    channel: str = field("`api` (programs) or `local` (the terminal)", "api", one_of=sorted(POLLED_CHANNELS))
     session: str | None = field("only those of this session, by its key", None)
     after: float = field("only outcomes that came after this", 0.0, at_least=0, unit="Unix seconds")
     wait: float = field("how long to wait for one if there is none", 0.0, at_least=0, at_most=25, unit="seconds")

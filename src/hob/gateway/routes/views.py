@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 from typing import NotRequired, TypedDict
 
-from hob.core.content.plain_form import options_of
+from hob.core.content.fallbacks import parse_options
 from hob.core.errors import InvalidRequest
 from hob.core.events.timeline import TimelineEvent
 from hob.core.ids import SessionKey
@@ -181,7 +181,7 @@ def chat_view(result: Result) -> ChatAnswer:
         view["notice"] = result.reply
     if result.question:
         view["question"], view["approvals"] = result.question, list(result.approvals)
-        if choices := () if result.approvals else options_of(result.question):
+        if choices := () if result.approvals else parse_options(result.question):
             view["choices"] = list(choices)
     if result.for_client:
         view["waits_for"] = "client"

@@ -3,7 +3,7 @@
 import logging
 from typing import TypedDict
 
-from hob.core.events.tracing import OWN
+from hob.core.events.tracing import CONTENT_FREE
 from hob.core.ids import OutboxId
 from hob.core.messages import WEBHOOK_OUT_CHANNEL
 from hob.gateway.auth.visitors import SocketOwner, Visitor
@@ -62,7 +62,7 @@ def _proven(call: EndpointCall[bytes], name: str) -> str:
             return receiver.proven(name, call.request.headers, call.payload, call.api.clock.now().timestamp())
     except SignatureInvalid as wrong:
         if name in receiver.webhooks:
-            log.warning("webhook %s: a delivery is refused: %s", name, wrong, extra=OWN)
+            log.warning("webhook %s: a delivery is refused: %s", name, wrong, extra=CONTENT_FREE)
         raise HttpRefusal("unauthorized", _UNPROVEN) from wrong
 
 

@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl
 
 from hob.core.clock import Clock
 from hob.core.errors import InvalidRequest
-from hob.core.ids import ONE_TURN, SessionKey, new_inbound_id, new_trace_id
+from hob.core.ids import ONE_TURN_PREFIX, SessionKey, new_inbound_id, new_trace_id
 from hob.core.messages import WEBHOOK_CHANNEL, Address, Inbound, Quoted, Sender
 from hob.core.settings import Secret
 from hob.core.trust.labels import HOB_LABEL, Label, Origin, Trust
@@ -163,7 +163,7 @@ def inbound_of(delivery: Delivery, clock: Clock) -> Inbound:
         hops=delivery.hops,
         background=True,
         # otherwise the next delivery would see what this one says, and all of it would be paid for again each time
-        session=None if thread else SessionKey(f"{ONE_TURN}{WEBHOOK_CHANNEL}/{name}/{id}"),
+        session=None if thread else SessionKey(f"{ONE_TURN_PREFIX}{WEBHOOK_CHANNEL}/{name}/{id}"),
     )
 
 

@@ -8,9 +8,9 @@ from types import MappingProxyType
 from typing import Any
 
 from hob.core.errors import NotConfigured
-from hob.core.events.webhooks import check_names, key_of
+from hob.core.events.webhooks import check_webhook_names, decode_key
 from hob.core.settings import Secret, setting
-from hob.core.translation.language import joined, translatable
+from hob.core.translation.language import join_texts, translatable
 from hob.core.trust.labels import SenderClass
 from hob.core.values import dataclass
 from hob.gateway.webhooks.schemes import MIN_SECRET, Scheme
@@ -130,7 +130,7 @@ class WebhookSettings:
             try:
                 check_template(text)
             except ValueError as error:
-                raise ValueError(joined(": ", (key, str(error)))) from None
+                raise ValueError(join_texts(": ", (key, str(error)))) from None
         if not self.task.strip() or self.task.lstrip().startswith("/"):
             raise ValueError(translatable("task says in words what Hob should do; it cannot be a slash command"))
         if "{{" in self.task:
@@ -155,7 +155,7 @@ class WebhookSettings:
         if self.scheme is Scheme.STANDARD:
             try:
                 for each in known:
-                    key_of(each)
+                    decode_key(each)
             except ValueError as error:
                 return f"a secret is not as Standard Webhooks writes them: {error}"
         return ""
@@ -167,4 +167,4 @@ class Webhooks(dict[str, WebhookSettings]):
     def __init__(self, entries: Mapping[str, WebhookSettings] = MappingProxyType({})) -> None:
         """Raises ValueError for names that cannot be part of a URL."""
         super().__init__(entries)
-        check_names(entries)
+        check_webhook_names(entries)

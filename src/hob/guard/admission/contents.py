@@ -4,7 +4,7 @@ sender's.
 
 from dataclasses import replace
 
-from hob.core.content.media_types import fits
+from hob.core.content.media_types import matches_media_type
 from hob.core.messages import Attachment, Inbound, Quoted
 from hob.core.screening.characters import neutralise
 from hob.core.trust.labels import HOB_LABEL, Label, Origin, Trust
@@ -67,7 +67,7 @@ def _files(files: tuple[Attachment, ...], settings: AdmissionSettings) -> tuple[
             reason = f"more than {settings.attachments} files"
         elif file.size > settings.attachment_bytes:
             reason = f"larger than {settings.attachment_bytes:,} bytes"
-        elif not fits(file.media_type, kinds):
+        elif not matches_media_type(file.media_type, kinds):
             reason = "its kind is not taken"
         if reason:
             # name and type are the sender's words and this note is Hob's, so they are left out

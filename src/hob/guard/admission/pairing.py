@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from hob.core.clock import Clock
 from hob.core.errors import InvalidRequest, NotFound
-from hob.core.messages import FETCHED_CHANNELS
+from hob.core.messages import POLLED_CHANNELS
 from hob.core.translation.language import translatable
 from hob.core.trust.labels import SenderClass
 from hob.core.trust.people import PairingRequest, Person, SenderAddress
@@ -117,7 +117,7 @@ def _address(text: str) -> SenderAddress:
         address = SenderAddress.parse(text)
     except ValueError as error:
         raise InvalidRequest(str(error)) from None
-    if address.channel in FETCHED_CHANNELS or address.id == "*":
+    if address.channel in POLLED_CHANNELS or address.id == "*":
         raise InvalidRequest(
             translatable(
                 "{address} cannot be a person's address: the terminal and the API are the owner's, * is everybody",

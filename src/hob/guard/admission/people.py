@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from hob.core.ids import SessionKey
-from hob.core.messages import FETCHED_CHANNELS, Address, Inbound
+from hob.core.messages import POLLED_CHANNELS, Address, Inbound
 from hob.core.trust.labels import SenderClass
 from hob.core.trust.people import Person, SenderAddress
 
@@ -24,7 +24,9 @@ class People:
 
     def find(self, address: SenderAddress) -> Person | None:
         """Find the person with this address."""
-        return self._by_address.get(address) or (self._by_address.get(address.anywhere()) if address.account else None)
+        return self._by_address.get(address) or (
+            self._by_address.get(address.without_account()) if address.account else None
+        )
 
 
 class SenderList:
@@ -35,12 +37,12 @@ class SenderList:
 
     def names(self, address: SenderAddress) -> bool:
         """Return whether this very address is listed."""
-        return address in self._listed or address.anywhere() in self._listed
+        return address in self._listed or address.without_account() in self._listed
 
     def opens(self, address: SenderAddress) -> bool:
         """Return whether everybody on its channel is listed."""
         everybody = SenderAddress(address.channel, "*", address.account)
-        return everybody in self._listed or everybody.anywhere() in self._listed
+        return everybody in self._listed or everybody.without_account() in self._listed
 
     def __contains__(self, address: SenderAddress) -> bool:
         return self.names(address) or self.opens(address)
@@ -61,7 +63,7 @@ def person_session(inbound: Inbound, people: People) -> SessionKey | None:
 
     Strangers never share one, nor does anybody on an unauthenticated channel; their sender class tells them apart.
     """
-    if inbound.group or inbound.origin.thread or inbound.origin.channel in FETCHED_CHANNELS:
+    if inbound.group or inbound.origin.thread or inbound.origin.channel in POLLED_CHANNELS:
         return None
     person = people.find(sender_address(inbound))
     known = person is not None and person.cls is inbound.sender.cls is not SenderClass.STRANGER

@@ -13,7 +13,7 @@ from functools import cache
 from typing import Protocol
 
 from hob.core.clock import Clock
-from hob.core.messages import FETCHED_CHANNELS, TOKEN_SENDER, WEBHOOK_CHANNEL, Address, Inbound, Quoted
+from hob.core.messages import POLLED_CHANNELS, TOKEN_SENDER_PREFIX, WEBHOOK_CHANNEL, Address, Inbound, Quoted
 from hob.core.ports.guard import Admitted, Refused
 from hob.core.trust.labels import HOB_LABEL, OWNER_LABEL, Label, Origin, SenderClass, Trust
 from hob.core.trust.people import SenderAddress
@@ -167,7 +167,7 @@ AdmissionListener = Callable[[AdmissionEvent], None]
 
 def _class_of(inbound: Inbound) -> SenderClass:
     """Return the sender class on one of the owner's own channels; token holders were classified by their token."""
-    return inbound.sender.cls if inbound.sender.id.startswith(TOKEN_SENDER) else SenderClass.OWNER
+    return inbound.sender.cls if inbound.sender.id.startswith(TOKEN_SENDER_PREFIX) else SenderClass.OWNER
 
 
 class Scans(Protocol):
@@ -221,14 +221,14 @@ class AdmissionRules:
         channel = inbound.origin.channel
         if channel in self._parts.internal:
             return Admitted(inbound.sender, inbound.sender.cls.value)
-        if channel in FETCHED_CHANNELS:
+        if channel in POLLED_CHANNELS:
             return self._of_token(inbound) or self._looked_over(inbound, _class_of(inbound), inbound.label)
         if channel == WEBHOOK_CHANNEL:  # its settings say who may send, as whom and how often
             return self._looked_over(inbound, inbound.sender.cls, inbound.label)
         address = sender_address(inbound)
         if not address.id:
             return self._away(address, "the sender has no id")
-        if address in self._own or address.anywhere() in self._own:
+        if address in self._own or address.without_account() in self._own:
             return Refused("the message is Hob's own")
         if address in self._denied:
             return self._away(address, "the sender is in admission.deny")

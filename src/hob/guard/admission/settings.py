@@ -6,7 +6,7 @@ from enum import StrEnum
 from hob.core.content.file_limits import LARGEST_FILE
 from hob.core.messages import Address
 from hob.core.settings import Secret, setting
-from hob.core.translation.language import joined
+from hob.core.translation.language import join_texts
 from hob.core.trust.people import SenderAddress
 from hob.core.values import dataclass
 
@@ -150,4 +150,4 @@ def _check(key: str, entry: str) -> None:
     try:
         SenderAddress.parse(entry)
     except ValueError as error:
-        raise ValueError(joined(": ", (key, str(error)))) from None
+        raise ValueError(join_texts(": ", (key, str(error)))) from None

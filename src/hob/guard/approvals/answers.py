@@ -6,7 +6,7 @@ from dataclasses import field
 from enum import StrEnum
 
 from hob.core.ids import ApprovalId
-from hob.core.messages import TOKEN_SENDER, UNKNOWN_TIME, Inbound
+from hob.core.messages import TOKEN_SENDER_PREFIX, UNKNOWN_TIME, Inbound
 from hob.core.translation.language import translatable
 from hob.core.trust.labels import Origin, SenderClass
 from hob.core.values import dataclass
@@ -90,7 +90,7 @@ def may_answer(inbound: Inbound, further: Collection[str] = (), *, scoped: bool 
         return "only the owner answers that"
     if channel in NEVER_ANSWERS or channel not in AUTHENTICATING | set(further):
         return translatable("{channel} does not prove who writes; answer where Hob knows you", channel=channel)
-    if scoped or inbound.sender.id.startswith(TOKEN_SENDER):
+    if scoped or inbound.sender.id.startswith(TOKEN_SENDER_PREFIX):
         return "this token is good for chat only, and not for approval"
     if not inbound.label.trusted or inbound.label.origin is not Origin.OWNER or inbound.hops or inbound.background:
         return "that is not what you wrote yourself"

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from enum import StrEnum
 
 from hob.core.clock import Clock
-from hob.core.content.json_text import json_object
+from hob.core.content.json_text import parse_json_object
 from hob.core.ids import ApprovalId, new_approval_id
 from hob.core.messages import Inbound
 from hob.core.ports.guard import Allow, Ask, Deny, Verdict
@@ -141,7 +141,7 @@ class ApprovalLedger:
         return id
 
     async def _question(self, call: ToolCall, reason: str, requester: str, bound: Bound) -> Question:
-        arguments = json_object(call.arguments or "{}")
+        arguments = parse_json_object(call.arguments or "{}")
         analysis = self._binder.read(call)
         readings = analysis.read_commands if analysis is not None else ()
         return Question(

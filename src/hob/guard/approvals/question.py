@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from hob.core.translation.language import Translatable, packed, unpacked
+from hob.core.translation.language import Translatable, pack_text, unpack_text
 from hob.core.values import dataclass
 
 _SUBJECTS = ("command", "path", "patch", "to", "url", "key", "name", "text")
@@ -45,7 +45,7 @@ class Question:
         return {
             "tool": self.tool,
             "arguments": self.arguments,
-            "reason": packed(self.reason) if isinstance(self.reason, Translatable) else self.reason,
+            "reason": pack_text(self.reason) if isinstance(self.reason, Translatable) else self.reason,
             "requester": self.requester,
             "directory": self.directory,
             "commands": list(self.commands),
@@ -60,7 +60,7 @@ class Question:
         return cls(
             tool=values["tool"],
             arguments=values["arguments"],
-            reason=unpacked(reason) if isinstance(reason, dict) else reason,
+            reason=unpack_text(reason) if isinstance(reason, dict) else reason,
             requester=values["requester"],
             directory=values["directory"],
             commands=tuple(values["commands"]),

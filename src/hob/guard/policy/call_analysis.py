@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import unquote_plus
 
 from hob.core.argument_roles import ArgumentRole
-from hob.core.content.json_text import json_object
+from hob.core.content.json_text import parse_json_object
 from hob.core.tools import Effect, Tier, ToolCall, ToolSpec
 from hob.core.translation.language import translatable
 from hob.core.values import dataclass
@@ -190,7 +190,7 @@ class ToolCallAnalysis:
 
 def read_call(call: ToolCall, spec: ToolSpec, reader: ArgumentReader, sandbox: Sandbox) -> ToolCallAnalysis | None:
     """Analyse a call; None if its arguments are not a JSON object."""
-    arguments = json_object(call.arguments or "{}")
+    arguments = parse_json_object(call.arguments or "{}")
     if arguments is None:
         return None
     spec = spec.used_by(arguments)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field
 from decimal import Decimal
 
-from hob.core.trust.pasted import LONGEST, split_pasted
+from hob.core.trust.pasted import MAX_TYPED_CHARACTERS, split_pasted
 from hob.core.values import dataclass
 from hob.guard.policy.addresses import Target, TargetKind, handle, host, is_plain_url, mail, path, phone, recipient
 
@@ -54,7 +54,7 @@ _FILE_ENDINGS = frozenset({
 
 def own_words(text: str) -> str:
     """Return the part of a message that its sender wrote for this occasion; "" if it is too long for that."""
-    if len(text) > LONGEST:
+    if len(text) > MAX_TYPED_CHARACTERS:
         return ""
     own = "\n".join(part for part, pasted in split_pasted(text) if not pasted)
     return "\n".join(part for part in _SENTENCE.split(own) if part and not _forbids(part))

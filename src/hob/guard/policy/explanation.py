@@ -9,7 +9,7 @@ from hob.core.argument_roles import ArgumentRole
 from hob.core.ids import CallId
 from hob.core.ports.guard import Allow, Ask, Deny, Verdict
 from hob.core.tools import Tier, ToolCall, ToolSpec
-from hob.core.translation.language import Translatable, joined, translatable
+from hob.core.translation.language import Translatable, join_texts, translatable
 from hob.guard.policy.call_analysis import ArgumentReader, ToolCallAnalysis, read_call
 from hob.guard.policy.context import Context
 from hob.guard.policy.modes import ACTS, Act
@@ -67,9 +67,11 @@ def explanation(decided: PolicyDecisionTrace, analysis: ToolCallAnalysis | None)
     if decided.trail and not isinstance(decided.verdict, Allow):
         yield translatable("  because {reason}", reason=strip_rule(decided.verdict.reason))
     if analysis is not None:
-        acts = joined("; ", [f"it would {ACTS[act]}" for act in Act if act in analysis.acts and act is not Act.RISK])
+        acts = join_texts(
+            "; ", [f"it would {ACTS[act]}" for act in Act if act in analysis.acts and act is not Act.RISK]
+        )
         risks = analysis.risks if Act.RISK in analysis.acts else ()
-        told = joined("; ", [each for each in (acts, *risks) if each])
+        told = join_texts("; ", [each for each in (acts, *risks) if each])
         effects = told or translatable("it changes and sends nothing")
         yield translatable("effects: {acts}", acts=effects)
         yield translatable(

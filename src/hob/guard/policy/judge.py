@@ -13,8 +13,8 @@ from hob.core.ports.guard import Allow, Ask, Deny, Verdict
 from hob.core.steps import command_hash
 from hob.core.tools import ToolCall, ToolSpec
 from hob.core.translation.language import translatable
-from hob.core.trust.labels import Origin, SenderClass, Trust, join, least_known
-from hob.core.trust.pasted import holds_pasted
+from hob.core.trust.labels import Origin, SenderClass, Trust, combine_trust, least_trusted
+from hob.core.trust.pasted import has_pasted_text
 from hob.core.turns import Turn
 from hob.core.values import dataclass
 from hob.guard.approvals.ledger import ApprovalLedger
@@ -145,11 +145,11 @@ class PolicyJudge:
 
     def _context(self, turn: Turn, trust: Trust, policy_input: PolicyInput) -> Context:
         inbounds = (*turn.inbounds, *turn.joined)
-        sender = least_known(inbound.sender.cls for inbound in inbounds) if inbounds else SenderClass.STRANGER
+        sender = least_trusted(inbound.sender.cls for inbound in inbounds) if inbounds else SenderClass.STRANGER
         origin = inbounds[0].origin if inbounds else None
         return Context(
             sender=sender,
-            trust=Trust.UNTRUSTED if trust is not Trust.TRUSTED else join(each.label for each in inbounds),
+            trust=Trust.UNTRUSTED if trust is not Trust.TRUSTED else combine_trust(each.label for each in inbounds),
             named=self._words(inbounds, policy_input) if sender is SenderClass.OWNER else NO_WORDS,
             mode=policy_input.mode,
             autonomy=policy_input.autonomy,
@@ -195,7 +195,7 @@ def _foreign_sources(inbounds: tuple[Inbound, ...]) -> Iterator[str]:
     for inbound in inbounds:
         if not inbound.label.trusted:
             yield translatable("what {name} wrote", name=inbound.sender.name or inbound.sender.id)
-        if any(not quote.label.trusted for quote in inbound.quoted) or holds_pasted(inbound.text):
+        if any(not quote.label.trusted for quote in inbound.quoted) or has_pasted_text(inbound.text):
             yield translatable("a quoted or forwarded text")
         if not all(file.voice for file in inbound.attachments):
             yield translatable("an attached file")

@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime
 from enum import StrEnum
 
 from hob.core.clock import utc_day
-from hob.core.content.json_text import json_value
+from hob.core.content.json_text import parse_json
 from hob.core.memory import Fact, Goal, MemoryItem
 from hob.core.trust.pasted import split_pasted
 from hob.core.values import dataclass
@@ -107,7 +107,7 @@ def read_answer(
 ) -> list[Proposal] | None:
     """Parse the proposals that name a message; None if the answer cannot be read."""
     start, end = text.find("["), text.rfind("]")
-    values = json_value(text[start : end + 1]) if 0 <= start < end else None
+    values = parse_json(text[start : end + 1]) if 0 <= start < end else None
     if not isinstance(values, list):
         return None
     found = (_proposal(value, known, items, goals) for value in values if isinstance(value, dict))

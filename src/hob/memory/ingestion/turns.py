@@ -8,12 +8,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from hob.core.content.chunks import split_text
-from hob.core.ids import ONE_TURN, SessionKey
+from hob.core.ids import ONE_TURN_PREFIX, SessionKey
 from hob.core.memory import OWNER, Layer, MemoryItem, Scope, is_private
-from hob.core.models import Entry
+from hob.core.models import TranscriptEntry
 from hob.core.trust.labels import Origin
 from hob.core.trust.self_messages import SELF
-from hob.core.turns import Turn, scope_of
+from hob.core.turns import Turn, memory_scope
 from hob.memory.settings import MemorySettings
 
 MIN = {"user": 12, "assistant": 100, "tool": 200}
@@ -41,17 +41,21 @@ _OWN = frozenset({
 """Tools whose results are already in memory or in the conversation."""
 
 
-def items_of_turn(turn: Turn, entries: Sequence[Entry], settings: MemorySettings) -> Iterator[MemoryItem]:
+def items_of_turn(turn: Turn, entries: Sequence[TranscriptEntry], settings: MemorySettings) -> Iterator[MemoryItem]:
     """Return the items of a finished turn; none of private sessions, single-turn sessions or sub-agents."""
     own = turn.inbounds[:1]  # Hob's messages to itself were not said by anybody
-    if is_private(turn.session) or turn.session.startswith(ONE_TURN) or any(each.sender.id == SELF for each in own):
+    if (
+        is_private(turn.session)
+        or turn.session.startswith(ONE_TURN_PREFIX)
+        or any(each.sender.id == SELF for each in own)
+    ):
         return
     channel = turn.inbounds[0].origin.channel
     speaker = turn.inbounds[0].sender.name or turn.inbounds[0].sender.cls
     kind = "background" if all(inbound.background for inbound in turn.inbounds) else "turn"
     for layer, entry, tool, text in _worth_keeping(entries):
         yield MemoryItem(
-            scope=scope_of(turn),
+            scope=memory_scope(turn),
             layer=layer,
             source=f"{layer}:{tool or channel}",
             text=text,
@@ -67,7 +71,7 @@ def items_of_turn(turn: Turn, entries: Sequence[Entry], settings: MemorySettings
         )
 
 
-def items_of_import(session: SessionKey, entries: Sequence[Entry]) -> Iterator[MemoryItem]:
+def items_of_import(session: SessionKey, entries: Sequence[TranscriptEntry]) -> Iterator[MemoryItem]:
     """Return the items of an imported conversation. They do not expire, since they are old on arrival."""
     for entry in entries:
         for text in split_text(entry.text, LONGEST) if _says_something(entry) else ():
@@ -86,7 +90,7 @@ def items_of_import(session: SessionKey, entries: Sequence[Entry]) -> Iterator[M
             )
 
 
-def _says_something(entry: Entry) -> bool:
+def _says_something(entry: TranscriptEntry) -> bool:
     """Return whether a text is more than a greeting or thanks. Imports keep both sides, however short."""
     text = entry.text.strip()
     if not text or entry.role not in ("user", "assistant") or entry.label.origin is Origin.HOB:
@@ -94,7 +98,7 @@ def _says_something(entry: Entry) -> bool:
     return not (_IDLE.fullmatch(text) or _COMMAND.match(text) or text.startswith(_RAW))
 
 
-def _worth_keeping(entries: Sequence[Entry]) -> Iterator[tuple[Layer, Entry, str, str]]:
+def _worth_keeping(entries: Sequence[TranscriptEntry]) -> Iterator[tuple[Layer, TranscriptEntry, str, str]]:
     """Yield the pieces worth keeping: layer, entry, tool and text."""
     calls = {call.id: call.name for entry in entries for call in entry.calls}
     for entry in entries:
@@ -111,7 +115,7 @@ def _worth_keeping(entries: Sequence[Entry]) -> Iterator[tuple[Layer, Entry, str
 _SPEAKERS: Mapping[str, str] = {"assistant": "Hob", "tool": "tool"}
 
 
-def is_worth_keeping(entry: Entry, tool: str = "") -> bool:
+def is_worth_keeping(entry: TranscriptEntry, tool: str = "") -> bool:
     """Return whether a text is worth keeping: no greeting, command or raw JSON, not too short, not Hob's own."""
     text = entry.text.strip()
     if len(text) < MIN.get(entry.role, LONGEST) or entry.label.origin is Origin.HOB or tool in _OWN:

@@ -13,7 +13,7 @@ from typing import Any
 
 import httpx2
 
-from hob.core.content.json_text import json_value
+from hob.core.content.json_text import parse_json
 from hob.core.errors import HobError
 from hob.core.ids import CallId, SessionKey, TurnId, new_span_id, new_trace_id
 from hob.core.memory import OWNER, Memory
@@ -95,7 +95,7 @@ class KnowledgeEngine:
             result = await toolset.call(ToolCall(CallId("knowledge"), name, json.dumps(arguments)), CallContext(turn))
         if result.is_error:
             raise SourceFailed(f"{name} failed: {result.text[:200]}")
-        answer = json_value(result.text)
+        answer = parse_json(result.text)
         told = [{"id": name, "text": result.text}] if answer is None else answer
         return tuple(found_in(told, Origin.MCP))[:maximum]
 

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Final, Protocol
 
 from hob.core.clock import Clock, utc_day
-from hob.core.content.json_text import json_value
+from hob.core.content.json_text import parse_json
 from hob.core.errors import ModelError, ModelFault
 from hob.core.memory import OWNER, Recalled, Scope
 from hob.memory.background_model import RERANKING, REWRITING, BackgroundBudget, BackgroundModel, WorkPaused
@@ -89,7 +89,7 @@ class SearchModel:
         except WorkPaused as paused:
             raise ModelError(ModelFault.BUDGET, paused.why, cost=0) from paused
         start, end = answer.find("["), answer.rfind("]")
-        values = json_value(answer[start : end + 1]) if 0 <= start < end else None
+        values = parse_json(answer[start : end + 1]) if 0 <= start < end else None
         if not isinstance(values, list):
             raise ModelError(ModelFault.GARBAGE, f"the model's answer for {task} cannot be read")
         return values

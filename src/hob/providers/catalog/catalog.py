@@ -1,6 +1,6 @@
-"""The providers that Hob knows, as data: where they are, what they speak, which variables hold their keys.
+"""Known providers as data: their addresses, wires and key variables.
 
-A provider that is not listed here needs nothing but `[model.providers.NAME]` with a wire and a base URL.
+A provider that is not listed here needs only `[model.providers.NAME]` with a wire and a base URL.
 """
 
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from dataclasses import field, replace
 
 from hob.core.models import Thinking
 from hob.core.values import dataclass
-from hob.providers.http.addresses import is_loopback, is_same_place
+from hob.providers.http.addresses import is_loopback, is_same_origin
 from hob.providers.wires.openai_chat.settings import Dialect
 
 CLI_COMMANDS: Mapping[str, str] = {
@@ -17,27 +17,28 @@ CLI_COMMANDS: Mapping[str, str] = {
     "gemini-cli": "gemini",
     "copilot-cli": "copilot",
 }
-"""The usual program of each CLI."""
+"""Usual program name of each CLI."""
 CLI_WIRES = tuple(CLI_COMMANDS)
 WIRES = ("openai", "responses", "anthropic", "gemini", "ollama", *CLI_WIRES)
-"""What `wire` may say in the configuration."""
+"""Allowed values of `wire` in the configuration."""
 
 LOCAL = "local"
-"""The provider of models in folders of this machine, which Hob computes itself; their names are paths."""
+"""Provider of models in local folders, which Hob runs itself; their names are paths."""
 FASTEMBED = "fastembed"
-"""The provider of the models that the library of this name fetches, and Hob computes with it."""
-HERE = (LOCAL, FASTEMBED)
-"""They make vectors only."""
+"""Provider of models downloaded by the library of this name and run by Hob."""
+LOCAL_PROVIDERS = (LOCAL, FASTEMBED)
+"""Providers that only make embeddings."""
 SERVER = "server"
-"""The provider behind `model.base_url` where that is none of the known ones; its models go by their bare names."""
+"""Provider behind `model.base_url` if it is not a known one; its models have bare names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """One provider. `keys` and `urls` are environment variables, the first that is set counts.
+    """A provider. `keys` and `urls` are environment variables; the first one that is set counts.
 
-    `model` is asked where none is named; empty takes the server's first one. `keyless` servers need no key, `local`
-    ones keep what they are told on the owner's machines; None: as the address says.
+    `model` is the default model; if empty, the server's first one. `keyless` servers need no key; `local` says whether
+    data
+    stays on the owner's machines, None to decide by the address.
     """
 
     id: str
@@ -144,21 +145,21 @@ PROVIDERS: tuple[Provider, ...] = (
 _BY_NAME = {name: provider for provider in PROVIDERS for name in (provider.id, *provider.aliases)}
 
 KNOWN_NAMES = tuple(_BY_NAME)
-"""Every id and alias."""
+"""All ids and aliases."""
 
 
 def find_provider(name: str) -> Provider | None:
-    """The known provider of this id or alias."""
+    """Return the known provider with this id or alias."""
     return _BY_NAME.get(name.lower())
 
 
 def provider_at(base_url: str) -> Provider | None:
-    """The known provider whose own address this is: its scheme, host and port."""
+    """Return the known provider at this address: same scheme, host and port."""
     if not base_url or is_loopback(base_url):
         return None
-    return next((provider for provider in PROVIDERS if is_same_place(provider.base_url, base_url)), None)
+    return next((provider for provider in PROVIDERS if is_same_origin(provider.base_url, base_url)), None)
 
 
-def generic(id: str, wire: str) -> Provider:
-    """A provider that nothing is known of but its wire."""
+def make_generic(id: str, wire: str) -> Provider:
+    """Return an otherwise unknown provider that uses this wire."""
     return replace(Provider(id, wire), keyless=True)

@@ -1,7 +1,8 @@
-"""Write the prices of `genai-prices` as one small file: `python -m hob.providers.catalog.price_snapshot FILE STAMP`.
+"""Write the prices of `genai-prices` to one small file: `python -m hob.providers.catalog.price_snapshot FILE STAMP`.
 
-The only module that imports `genai_prices` (https://github.com/pydantic/genai-prices): it costs half a second of CPU
-and a hundred megabytes, so it runs in a process of its own. The format is in `hob.providers.catalog.price_table`.
+The only module that imports `genai_prices` (https://github.com/pydantic/genai-prices): the import costs half a second
+of
+CPU and a hundred megabytes, so it runs in a separate process. `hob.providers.catalog.price_table` describes the format.
 """
 
 import json
@@ -35,14 +36,14 @@ from genai_prices.types import (
 from hob.providers.catalog.price_table import FORMAT
 
 _INPUT_ONLY = re.compile(r"embed|rerank|^(?:@cf/baai/|baai/)?(?:bge|gte)-|^voyage-", re.IGNORECASE)
-"""Models without any output to pay for; of all others half a price is no price."""
+"""Models without billable output; for all others, a price for input alone is no price."""
 
 Row = tuple[int, int, int, int, int | None]
-"""Input, output, cache read, cache write, cache write for an hour; micro-dollars per million tokens."""
+"""Prices of input, output, cache reads, cache writes and one-hour cache writes; micro-dollars per million tokens."""
 
 
 def snapshot(stamp: str, today: date) -> Iterator[str]:
-    """The file's lines: what is in it, then one line for each provider."""
+    """Return the lines of the file: a header, then one line per provider."""
     rows = [json.dumps(_provider(provider, today), separators=(",", ":")) for provider in providers]
     head = {
         "format": FORMAT,
@@ -64,7 +65,7 @@ def _provider(provider: Provider, today: date) -> dict[str, Any]:
                 names.setdefault(clause.equals.lower(), place)
             else:
                 patterns.append([place, *_clause(clause)])
-    return {"names": names, "patterns": patterns, "models": [_model(model, today) for model in provider.models]}
+    return {"names": names, "patterns": patterns, "models": [_model_row(model, today) for model in provider.models]}
 
 
 def _clause(clause: MatchLogic) -> list[Any]:
@@ -85,8 +86,8 @@ def _clause(clause: MatchLogic) -> list[Any]:
             return ["&", *map(_clause, parts)]
 
 
-def _model(model: ModelInfo, today: date) -> list[Any]:
-    """Context window, then each price from today on with the moment from which it holds."""
+def _model_row(model: ModelInfo, today: date) -> list[Any]:
+    """Return the context window, then each price that is valid from today on, with its start."""
     days = sorted({start for start in _starts(model) if start > today})
     prices: list[list[Any]] = [[0, _most_expensive(model, today)]]
     prices += [[datetime.combine(day, time(), UTC).timestamp(), _most_expensive(model, day)] for day in days]
@@ -101,12 +102,12 @@ def _starts(model: ModelInfo) -> Iterator[date]:
 
 
 def _most_expensive(model: ModelInfo, day: date) -> list[Any] | None:
-    """The price on this day; where it depends on the hour the highest, since a budget must not be late."""
+    """Return the price on this day; the highest of the day, since a budget must not react too late."""
     possible: list[ModelPrice] = []
     if isinstance(model.prices, ModelPrice):
         possible.append(model.prices)
     else:
-        for price in reversed(model.prices):  # the last one that holds counts
+        for price in reversed(model.prices):  # the last one that applies counts
             if isinstance(price.constraint, StartDateConstraint) and price.constraint.start_date > day:
                 continue
             possible.append(price.prices)
@@ -117,17 +118,17 @@ def _most_expensive(model: ModelInfo, day: date) -> list[Any] | None:
 
 
 def _price(id: str, price: ModelPrice) -> list[Any] | None:
-    base = _row(id, price, 0)
+    base = _price_row(id, price, 0)
     if base is None:
         return None
     tiered = [value for value in vars(price).values() if isinstance(value, TieredPrices)]
     starts = sorted({tier.start for value in tiered for tier in value.tiers})
-    above = [[start, *row] for start in starts if (row := _row(id, price, start + 1)) is not None]
+    above = [[start, *row] for start in starts if (row := _price_row(id, price, start + 1)) is not None]
     return [*base, _micro(price.requests_kcount, 0) // 1000 if price.requests_kcount else 0, above]
 
 
-def _row(id: str, price: ModelPrice, tokens: int) -> Row | None:
-    """What a call with this many tokens of input pays. Where cached tokens have no price they cost as others do."""
+def _price_row(id: str, price: ModelPrice, tokens: int) -> Row | None:
+    """Return the prices of a call with this many input tokens. Cached tokens without a price cost the normal rate."""
     if price.input_mtok is None or (price.output_mtok is None and not _INPUT_ONLY.search(id)):
         return None
     plain = _micro(price.input_mtok, tokens)
@@ -152,7 +153,7 @@ def _micro(value: Decimal | TieredPrices, tokens: int) -> int:
 
 
 def write(file: Path, stamp: str, today: date) -> None:
-    """Put the list in place, whole or not at all."""
+    """Write the list atomically."""
     part = file.with_name(f"{file.name}.{os.getpid()}")
     part.write_text("".join(f"{line}\n" for line in snapshot(stamp, today)), "ascii")
     part.replace(file)

@@ -1,9 +1,9 @@
-"""The price list as a file: made by another process, read line by line, a few kilobytes of memory for what is used.
+"""Price list in a file, written by another process and read line by line to save memory.
 
-The first line says what is in it, each further one is the JSON of one provider: `names` (a model's number by its exact
-name), `patterns` (number and what a name must look like: `=` is, `^` begins, `$` ends, `*` holds, `~` matches,
-`|` any of, `&` all of) and `models` (context window, then the prices with the moment from which each holds). Of all
-that fit the lowest number counts.
+The first line is a header; each further line is the JSON of one provider: `names` (index of a model by its exact name),
+`patterns` (index and name pattern: `=` equals, `^` starts with, `$` ends with, `*` contains, `~` matches, `|` any of,
+`&` all of) and `models` (context window, then the prices with their start times). If several patterns match, the lowest
+index counts.
 """
 
 import asyncio
@@ -28,18 +28,18 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class PricedModel:
-    """One model of the list: its prices, each with the moment from which it holds (Unix seconds), and its window."""
+    """A model of the list: its context window, and its prices with their start times (Unix seconds)."""
 
     prices: tuple[tuple[float, Price | None], ...]
     context_tokens: int | None
 
     def price_at(self, now: float) -> Price | None:
-        """The price that holds now."""
+        """Return the price valid at this time."""
         return next((price for since, price in reversed(self.prices) if since <= now), None)
 
 
 class PriceTable:
-    """The list in a file of the caller's choice. Until `prepare` has made it, nothing is found."""
+    """Price list in a file. Nothing is found until `prepare` has written it."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -50,13 +50,13 @@ class PriceTable:
         self._providers: dict[str, dict[str, Any] | None] = {}
 
     def is_ready(self) -> bool:
-        """Whether there is a list to look into; reads no more than its first line."""
+        """Whether there is a list; reads no more than its header."""
         if self._head is None:
             self._head = self._open()
         return self._head is not None
 
     async def prepare(self) -> None:
-        """Make the list where there is none of the installed prices. Never raises; where it fails, the log says so."""
+        """Write the list unless it exists for the installed prices. Never raises; failures are logged."""
         if self.is_ready():
             return
         async with self._gate:
@@ -68,7 +68,7 @@ class PriceTable:
                 log.warning("the list of prices cannot be made, so prices are unknown: %s", problem)
 
     def find(self, provider: str, model: str) -> PricedModel | None:
-        """The model of this provider, or of one whose models it offers too."""
+        """Return the model of this provider, or of a provider whose models it resells."""
         if not self.is_ready() or self._head is None:
             return None
         name = model.lower()
@@ -80,11 +80,11 @@ class PriceTable:
         return None
 
     def has(self, provider: str) -> bool:
-        """Whether the list knows this provider."""
+        """Whether the list has this provider."""
         return self.is_ready() and provider in self._places
 
     def provider_at(self, base_url: str) -> str | None:
-        """Whose address this is."""
+        """Return the provider with this address."""
         if not self.is_ready() or self._head is None:
             return None
         return next((id for id, pattern in self._head["urls"].items() if re.match(pattern, base_url)), None)
@@ -100,7 +100,8 @@ class PriceTable:
             for id, size in head["bytes"].items():
                 self._places[id] = (offset, size)
                 offset += size + 1
-        except (OSError, ValueError, LookupError, TypeError, AttributeError):  # missing, cut or not ours: made again
+        # missing, truncated or foreign: written again
+        except (OSError, ValueError, LookupError, TypeError, AttributeError):
             return None
         return head
 
@@ -121,11 +122,11 @@ class PriceTable:
         return found
 
     async def _make(self) -> str:
-        """Run the process that writes the list; what it complained about."""
+        """Run the process that writes the list, and return its error output."""
         made_from = stamp()
         if not made_from or not sys.executable:
             return "genai-prices is not installed"
-        # -P: nothing of the directory that Hob happens to be started in is imported
+        # -P: import nothing from the current directory
         command = (sys.executable, "-P", "-m", "hob.providers.catalog.price_snapshot", str(self._file), made_from)
         try:
             self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -146,7 +147,7 @@ class PriceTable:
 
 
 def stamp() -> str:
-    """Which prices are installed, without importing them; empty if none are."""
+    """Return the version of the installed prices without importing them; empty if there are none."""
     spec = find_spec("genai_prices")
     if spec is None or spec.origin is None:
         return ""

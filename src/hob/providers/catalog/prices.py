@@ -1,4 +1,4 @@
-"""What models cost: as the owner says, else nothing where the model runs at home, else as the vendors' list says."""
+"""Prices of models: the owner's setting, else nothing for local models, else the vendors' price list."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,23 +7,23 @@ from pathlib import Path
 
 from hob.core.clock import Clock
 from hob.core.errors import ModelError
-from hob.core.model_names import names_of, undated
+from hob.core.model_names import iter_names, strip_date
 from hob.core.models import ModelProfile, ModelRequest, Price
 from hob.providers.catalog.catalog import CLI_WIRES, SERVER, provider_at
 from hob.providers.catalog.price_table import PricedModel, PriceTable
 from hob.providers.http.addresses import is_loopback
-from hob.providers.routing.choice import Choice, ConnectedProvider, ModelRef
+from hob.providers.routing.choice import ConnectedProvider, ModelChoice, ModelRef
 from hob.providers.routing.model_routes import max_output
 from hob.providers.settings import ModelSettings, PriceSetting
 
-# What is known of models beyond their price: how much they read at once, and whether they are small.
+# Model properties other than price: context window, and whether the model is small.
 
 _NOTHING = ModelProfile()
 _SMALL_BILLIONS = 9.0
-"""Up to here models lose their way in a long prompt with many tools."""
-# `8b`, `0.6b`, `270m` and Gemma's `e4b`; not `a3b`, the active part of a larger one, nor the `7b` of `8x7b`
+"""Models up to this size are confused by long prompts with many tools."""
+# matches `8b`, `0.6b`, `270m` and Gemma's `e4b`; not `a3b`, the active part of a larger one, nor the `7b` of `8x7b`
 _SIZE = re.compile(r"(?<![a-z0-9.])e?(\d+(?:\.\d+)?)([bm])(?![a-z0-9])")
-# what Ollama means by these names where no size is given: https://ollama.com/library
+# sizes of these names in Ollama if none is given: https://ollama.com/library
 _SMALL_FAMILIES = frozenset(
     [
         "gemma",
@@ -50,19 +50,19 @@ _MAX_PROFILES = 1_000  # names come from outside
 
 
 class ModelProfiles:
-    """Implements `Profiles` from the settings, the model's name and the price list's windows."""
+    """Implements `Profiles` from the settings, the model's name and the windows in the price list."""
 
-    def __init__(self, choice: Choice, table: PriceTable) -> None:
+    def __init__(self, choice: ModelChoice, table: PriceTable) -> None:
         self._choice = choice
         self._table = table
         self._found: dict[str, ModelProfile] = {}
 
     def reconfigure(self, settings: ModelSettings) -> None:
-        """Other settings hold: look everything up anew."""
+        """Use other settings; all cached profiles are dropped."""
         self._found.clear()
 
     def find_profile(self, model: str) -> ModelProfile:
-        """What is known of the model, perhaps nothing. Never raises, never waits."""
+        """Return what is known of the model, possibly nothing. Never raises, never waits."""
         found = self._found.get(model)
         return self._look_up(model) if found is None else found
 
@@ -73,7 +73,7 @@ class ModelProfiles:
         except ModelError:
             return _NOTHING
         at_home = is_free(ref, connected) and ref.provider != "openrouter"
-        # how much a model at home reads at once is its server's choice, which the list cannot know
+        # the server of a local model decides its window; the list cannot know it
         listed = None if at_home else find_listed(self._table, ref, connected)
         profile = ModelProfile(
             context_tokens=None if listed is None else listed.context_tokens,
@@ -95,15 +95,15 @@ def _tools(connected: ConnectedProvider) -> bool | None:
 def _is_small(ref: ModelRef, connected: ConnectedProvider) -> bool:
     if connected.settings.small is not None:
         return connected.settings.small
-    billions = billions_of(ref.model)
+    billions = parse_billions(ref.model)
     if billions is not None:
         return billions <= _SMALL_BILLIONS
     family, _, tag = ref.model.lower().rpartition("/")[2].partition(":")
     return connected.provider.wire == "ollama" and tag in ("", "latest") and family in _SMALL_FAMILIES
 
 
-def billions_of(model: str) -> float | None:
-    """The model's parameters in thousand millions, as far as its name says."""
+def parse_billions(model: str) -> float | None:
+    """Return the number of parameters in billions if the name contains it."""
     sizes = [float(size) / (1 if unit == "b" else 1000) for size, unit in _SIZE.findall(model.lower())]
     return max(sizes, default=None)
 
@@ -114,43 +114,43 @@ _NOT_SET = PriceSetting()
 FILE_NAME = "prices.json"
 
 _LIST_NAMES: Mapping[str, str] = {"gemini": "google", "xai": "x-ai", "moonshot": "moonshotai"}
-"""Providers that the list calls otherwise."""
+"""Providers with another name in the list."""
 _COMPACT_DATE = re.compile(r"[-@](20\d\d)(\d\d)(\d\d)$")
 _MAX_NAMES = 1_000  # names come from outside
 
 
 class PriceList:
-    """Implements `Prices`: a dictionary look-up for a name that was asked for before."""
+    """Implements `Prices`. A name seen before costs one dictionary look-up."""
 
-    def __init__(self, own: Mapping[str, PriceSetting], choice: Choice, table: PriceTable, clock: Clock) -> None:
+    def __init__(self, own: Mapping[str, PriceSetting], choice: ModelChoice, table: PriceTable, clock: Clock) -> None:
         self._own = own
         self._choice = choice
         self._table = table
         self._clock = clock
         self._found: dict[str, Price | None] = {}
         self._dated: dict[str, tuple[PriceSetting, PricedModel]] = {}
-        """Those that will have another price from some day on."""
+        """Models whose price changes at a known date."""
 
     def reconfigure(self, settings: ModelSettings) -> None:
-        """Other settings hold: other prices of the owner's, other places where models are asked."""
+        """Use other settings: other prices and other addresses."""
         self._own = settings.prices
         self._found.clear()
         self._dated.clear()
 
     def find_price(self, model: str) -> Price | None:
-        """The owner's price, or nothing where the model runs on the owner's machines, or the list's price."""
+        """Return the owner's price, nothing for a local model, or the list's price."""
         try:
             return self._found[model]
         except KeyError:
             return self._look_up(model)
 
     def max_output(self, model: str, request: ModelRequest) -> int:
-        """As its wire asks for it: with room for thinking only where the model thinks."""
+        """Return the output limit as its wire requests it: including thinking only if the model thinks."""
         place = self._place(model)
         return request.max_output if place is None else max_output(place[1], place[0].model, request)
 
     async def prepare(self, models: Sequence[str]) -> None:
-        """Return when all is known that can be known of these models. Never raises."""
+        """Return once everything available about these models is loaded. Never raises."""
         if self._table.is_ready():
             return
         unknown = [model for model in models if model not in self._found]
@@ -161,7 +161,7 @@ class PriceList:
         own, listed = self._dated.get(model) or self._sources(model)
         if listed is None:
             return None
-        price = merge(own, listed.price_at(self._clock.now().timestamp()))
+        price = complete_price(own, listed.price_at(self._clock.now().timestamp()))
         if len(listed.prices) == 1:
             return self._keep(model, price)
         if len(self._dated) >= _MAX_NAMES:
@@ -183,20 +183,20 @@ class PriceList:
             return None
 
     def _sources(self, model: str) -> tuple[PriceSetting, PricedModel | None]:
-        """What the owner says, and the price that holds besides; None where the list is to be asked and not ready."""
+        """Return the owner's price and the price that applies otherwise; None if the list is needed and not ready."""
         place = self._place(model)
         own = self._find_own(model, place)
         is_whole = own.input is not None and own.output is not None
-        if is_whole or place is None or place[1].provider.wire in CLI_WIRES:  # a CLI tells with the answer what it cost
+        if is_whole or place is None or place[1].provider.wire in CLI_WIRES:  # a CLI reports the cost with its answer
             return own, _UNKNOWN
         if is_free(*place):
-            return own, _FREE if own == _NOT_SET else _UNKNOWN  # whom the owner pays for one half is not free
+            return own, _FREE if own == _NOT_SET else _UNKNOWN  # a provider that is paid for one half is not free
         if not self._table.is_ready():
             return own, None
         return own, find_listed(self._table, *place) or _UNKNOWN
 
     def _find_own(self, model: str, place: tuple[ModelRef, ConnectedProvider] | None) -> PriceSetting:
-        names = list(names_of(model, *(() if place is None else (str(place[0]), place[0].model))))
+        names = list(iter_names(model, *(() if place is None else (str(place[0]), place[0].model))))
         for name in names:
             if name in self._own:
                 return self._own[name]
@@ -207,17 +207,17 @@ class PriceList:
 
 
 def open_prices(
-    own: Mapping[str, PriceSetting], choice: Choice, cache: Path, clock: Clock
+    own: Mapping[str, PriceSetting], choice: ModelChoice, cache: Path, clock: Clock
 ) -> tuple[PriceList, PriceTable]:
-    """The prices, with the list that they and the profiles share; its file is kept in the folder `cache`."""
+    """Return the prices, with the list they share with the profiles; its file is in the folder `cache`."""
     table = PriceTable(cache / FILE_NAME)
     return PriceList(own, choice, table, clock), table
 
 
-def merge(own: PriceSetting, base: Price | None) -> Price | None:
-    """What the owner says, and besides what would hold without; None where input or output are not known from either.
+def complete_price(own: PriceSetting, base: Price | None) -> Price | None:
+    """Return the owner's price completed by the base price; None if input or output is in neither.
 
-    Who says what input costs says it of cached input too.
+    An owner's input price applies to cached input too.
     """
     if own == _NOT_SET:
         return base
@@ -237,14 +237,16 @@ def merge(own: PriceSetting, base: Price | None) -> Price | None:
         cache_read=said(own.cache_read, own.input, otherwise=base.cache_read),
         cache_write=said(own.cache_write, own.input, otherwise=base.cache_write),
         cache_write_1h=base.cache_write_1h if same_writes else None,
-        above=tuple((start, price) for start, dearer in base.above if (price := merge(own, dearer)) is not None),
+        above=tuple(
+            (start, price) for start, dearer in base.above if (price := complete_price(own, dearer)) is not None
+        ),
     )
 
 
 def is_free(ref: ModelRef, connected: ConnectedProvider) -> bool:
-    """Whether the model runs on the owner's machines: at home there is no bill.
+    """Whether the model runs on the owner's machines and therefore costs nothing.
 
-    Ollama's cloud models go through the local server and are computed, and paid for, elsewhere.
+    Ollama's cloud models go through the local server but run, and are billed, elsewhere.
     """
     if ref.model.endswith(("-cloud", ":cloud")):
         return False
@@ -252,13 +254,13 @@ def is_free(ref: ModelRef, connected: ConnectedProvider) -> bool:
         return True
     if connected.settings.local:
         return True
-    # elsewhere in the network somebody may send a bill, and a vendor's name at an address here is a gateway to it
+    # elsewhere in the network somebody may charge, and a vendor's name at a local address is a gateway to the vendor
     is_here = connected.provider.wire == "ollama" or is_loopback(connected.base_url)
     return connected.local and is_here
 
 
 def find_listed(table: PriceTable, ref: ModelRef, connected: ConnectedProvider) -> PricedModel | None:
-    """What the list says of this model: by its exact name, else by its name without the date."""
+    """Find the model in the list by its exact name, else by its name without the date."""
     id = _list_name(table, connected)
     if id is None:
         return None
@@ -283,8 +285,9 @@ def _list_name(table: PriceTable, connected: ConnectedProvider) -> str | None:
 def _spellings(provider: str, model: str) -> Iterator[str]:
     if provider == "google":
         model = model.removeprefix("models/")
-    if provider == "openrouter":  # sorts the servers by price; `:nitro` may take a dearer one, `:online` searches
+    # sorts the servers by price; `:nitro` may choose a more expensive one, `:online` adds searches
+    if provider == "openrouter":
         model = model.removesuffix(":floor")
     yield model
     yield _COMPACT_DATE.sub(r"-\1-\2-\3", model)
-    yield undated(model)
+    yield strip_date(model)

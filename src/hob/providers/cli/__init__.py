@@ -1,5 +1,5 @@
-"""Coding CLIs as models: Claude Code, Codex, Gemini and Copilot, each run once per request and shown no tools.
+"""Coding CLIs as models: Claude Code, Codex, Gemini and Copilot, each run once per request without tools.
 
-`backend` drives them, `process` runs one program, `sessions` knows what a CLI has heard already; each CLI has a module
-of its own with its options and its decoder.
+`backend` drives them, `process` runs a program, `sessions` tracks what a CLI already knows; each CLI has a module with
+its options and its decoder.
 """

@@ -1,8 +1,8 @@
-"""A coding CLI as a `Model`: one run for each request, in text alone.
+"""A coding CLI as a `Model`: one run per request, text only.
 
-The CLI is only a mouth here. It is shown no tools, neither its own nor those of the request: who needs calls wraps it
-in `hob.providers.text_tools`. It is asked in a folder of its own, sees only variables that it is known to need, and is
-gone, with all its children, when the answer is over or the stream is closed.
+The CLI is used only as a language model. It gets no tools, neither its own nor those of the request; for calls, wrap it
+in `hob.providers.text_tools`. It runs in its own folder, sees only the variables it needs, and is terminated with all
+its children when the answer is over or the stream is closed.
 """
 
 import os
@@ -18,22 +18,22 @@ from pathlib import Path
 from typing import Any
 
 from hob.core.clock import Clock
-from hob.core.content.json_text import json_object
+from hob.core.content.json_text import parse_json_object
 from hob.core.errors import ModelError, ModelFault
-from hob.core.models import Beat, ModelEvent, ModelReply, ModelRequest, Remark, Stop, Usage
+from hob.core.models import KeepAlive, ModelEvent, ModelReply, ModelRequest, Remark, StopReason, Usage
 from hob.core.ports.processes import ProcessRecords
-from hob.core.translation.language import Translatable, joined, translatable
+from hob.core.translation.language import Translatable, join_texts, translatable
 from hob.core.translation.sentences import Sentence
 from hob.providers.catalog.catalog import CLI_COMMANDS
 from hob.providers.cli.events import (
     CliFailed,
     CliFinished,
     CliOpened,
+    CliReasoning,
     CliRefused,
     CliRetrying,
-    CliSaid,
-    CliThought,
-    fault_of,
+    CliText,
+    classify_fault,
 )
 from hob.providers.cli.process import CliProcessPlan, LineTooLong, Process, run
 from hob.providers.cli.program import Cli, CliFacts, CliRequest, CliSettings, find_cli, open_cli
@@ -53,15 +53,16 @@ _PASSING = {
 }
 _SECRET = re.compile(r"KEY$|TOKEN$|SECRET|PASSW|HEADERS$", re.IGNORECASE)
 _MAX_QUOTED = 300
-_BEAT = Beat()
+_BEAT = KeepAlive()
 
 
 class CliModel:
-    """Implements `Model` with the CLI of this name (`claude-cli`, `codex-cli`, `gemini-cli`, `copilot-cli`).
+    """Implements `Model` with a CLI (`claude-cli`, `codex-cli`, `gemini-cli`, `copilot-cli`).
 
-    `environ` is where its program and variables are looked for, `folder` a folder that is its own. Where the CLI keeps
-    conversations it is sent only what is new; the id of ours is the request's `cache_key`. Retries that the CLI makes
-    by itself may take `request.patience` seconds in all.
+    `environ` is searched for its program and variables; `folder` belongs to it alone. If the CLI keeps conversations,
+    only
+    new messages are sent; `cache_key` of the request identifies ours. The CLI's own retries may take `request.patience`
+    seconds in total.
     """
 
     def __init__(
@@ -85,11 +86,11 @@ class CliModel:
         self._swept = False
 
     async def default_model(self) -> str:
-        """The configured model; empty where the CLI chooses."""
+        """Return the configured model; empty if the CLI chooses."""
         return self._settings.model
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent]:
-        """Answer, piece by piece. Raises ModelError."""
+        """Yield the answer in pieces. Raises ModelError."""
         known = self._sessions.take(request) if self._settings.keep_sessions else None
         if known is not None:
             try:
@@ -97,8 +98,8 @@ class CliModel:
                     async for event in events:
                         yield event
                 return
-            except _Lost:
-                pass  # nothing of an answer was there; the whole conversation is told anew
+            except _SessionLost:
+                pass  # no answer had begun; the whole conversation is sent again
         async with aclosing(self._answer(request, None)) as events:
             async for event in events:
                 yield event
@@ -120,11 +121,11 @@ class CliModel:
             text = (
                 render_new(request.messages[known.message_count :]) if known else render(request.messages, self._mark)
             )
-            heard = _CliRun(self._cli, ask, known, request.patience, self._clock, _secrets_of(self._variables(ask)))
+            heard = _CliRun(self._cli, ask, known, request.patience, self._clock, _find_secrets(self._variables(ask)))
             async with aclosing(self._run(ask, text, heard)) as events:
                 async for event in events:
                     yield event
-            if keeps and heard.session and heard.reply.stop is not Stop.LENGTH:
+            if keeps and heard.session and heard.reply.stop is not StopReason.LENGTH:
                 self._sessions.keep(request, heard.session, heard.reply.text, heard.total)
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
@@ -169,7 +170,7 @@ class CliModel:
             ) from error
 
     async def _close(self, process: Process, ask: CliRequest, run: "_CliRun") -> None:
-        """Let it end by itself, so that it keeps its conversation, writes its report and exits as it means to."""
+        """Let the CLI end by itself, so that it saves its conversation and writes its report."""
         if run.stopped_short:
             return
         await process.finish()
@@ -191,7 +192,7 @@ class CliModel:
         return found
 
     def _prepare(self, request: ModelRequest) -> Path:
-        """A folder for one run, and the working directory that all runs share (conversations belong to it)."""
+        """Make a folder for one run, and the working directory shared by all runs, to which conversations belong."""
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._sweep()
@@ -206,30 +207,30 @@ class CliModel:
         return scratch
 
     def _sweep(self) -> None:
-        """Remove, once, what runs have left that ended with their Hob, or with the machine."""
+        """Remove, once, what runs have left behind whose Hob or machine stopped."""
         if self._swept:
             return
         self._swept = True
         long_ago = self._clock.now().timestamp() - 2 * self._settings.total_seconds
         for left in self._folder.glob("run-*"):
-            with suppress(OSError):  # another Hob may have been quicker
-                if left.stat().st_mtime < long_ago or not _runs(left.name.split("-")[1]):
+            with suppress(OSError):  # another Hob may have been faster
+                if left.stat().st_mtime < long_ago or not _is_running(left.name.split("-")[1]):
                     shutil.rmtree(left, ignore_errors=True)
 
     def _variables(self, ask: CliRequest) -> dict[str, str]:
         facts = self._cli.facts
         names = (*_COMMON, *facts.environment, *self._settings.environment)
         passed = {name: self._environ[name] for name in names if name in self._environ}
-        # reports and caches that would hold what was said lie with the run, and go with it
+        # reports and caches that may contain conversation text are kept in the run's folder and removed with it
         return {**passed, **facts.sets, **self._cli.variables(ask), "TMPDIR": str(ask.scratch)}
 
 
-class _Lost(Exception):
-    """The CLI does not have the conversation any more."""
+class _SessionLost(Exception):
+    """The CLI no longer has the conversation."""
 
 
 class _CliRun:
-    """What one run has said, from its lines to the reply."""
+    """State of one run, from its output lines to the reply."""
 
     def __init__(
         self,
@@ -262,16 +263,16 @@ class _CliRun:
         self._said_json = False
 
     def read(self, data: bytes) -> list[ModelEvent]:
-        """What a line says. Raises ModelError, and _Lost."""
-        line = json_object(data)
-        if line is None:  # a program's own words, or half a line
+        """Process a line. Raises ModelError, and _SessionLost."""
+        line = parse_json_object(data)
+        if line is None:  # a plain message of the program, or half a line
             return [_BEAT]
         self._said_json = True
         for event in self._decoder.feed(line):
             match event:
-                case CliSaid(text):
+                case CliText(text):
                     self._answer.say(text)
-                case CliThought(text):
+                case CliReasoning(text):
                     self._answer.think(text)
                 case CliOpened(session, model):
                     self.session = session if self.session and session else self.session
@@ -290,20 +291,20 @@ class _CliRun:
         return self._answer.take_events() or [_BEAT]
 
     def take_report(self, report: Mapping[str, Any]) -> None:
-        """The usage, where the CLI tells it in a file."""
+        """Read the usage from the CLI's report file, if it writes one."""
         usage = self._cli.read_report(report)
         if usage is not None:
             self._finished = replace(self._finished, usage=usage)
 
     def finish(self, returncode: int | None, complaints: str) -> list[ModelEvent]:
-        """The last events before the reply. Raises ModelError where there is no whole answer, and _Lost."""
+        """Return the last events before the reply. Raises ModelError if it is incomplete, and _SessionLost."""
         if self._failed is not None:
             raise self._failed_with(self._failed, returncode, complaints)
         if not self.over:
             raise self._ended(returncode, complaints)
         usage = self._finished.usage
         if usage is not None and self._facts.running_total:
-            usage, self.total = _less(usage, self.total), usage
+            usage, self.total = _subtract(usage, self.total), usage
         self._answer.usage, self._answer.cost = usage, self._finished.cost
         self._answer.complete(self._finished.stop)
         *events, reply = self._answer.take_events()
@@ -318,16 +319,16 @@ class _CliRun:
     def _finish(self, event: CliFinished) -> None:
         self._finished = event
         self.over = True
-        self.stopped_short = event.stop is Stop.LENGTH
+        self.stopped_short = event.stop is StopReason.LENGTH
 
     def _retry(self, event: CliRetrying) -> None:
-        """It may try again by itself, as long as somebody waits and nothing was shown."""
+        """Allow the CLI's own retry if somebody is waiting and nothing has been shown."""
         now = self._clock.monotonic()
         if not self._retries:
             self._first_retry = now
         if self._answer.begun:
             raise self._failure(ModelFault.CUT, event.said)
-        # who may ask no more and does not tell for how long would be waited for in silence
+        # without a known delay, a retry would leave the user waiting in silence
         waits = event.fault in _PASSING and (event.delay is not None or event.fault is not ModelFault.RATE_LIMIT)
         if not waits or now - self._first_retry + (event.delay or 0.0) >= self._patience:
             raise self._failure(event.fault, event.said, event.delay)
@@ -335,11 +336,11 @@ class _CliRun:
 
     def _failed_with(self, failed: CliFailed, returncode: int | None, complaints: str) -> Exception:
         fault, said = failed.fault, failed.said
-        if not said:  # it failed without a word: what it wrote beside may tell why
+        if not said:  # it failed without a message: its error output may say why
             said = _last(complaints) or ("" if returncode is None else f"it ended with code {returncode}")
-            fault = fault_of(said, otherwise=fault)
+            fault = classify_fault(said, otherwise=fault)
         if self._facts.exits_with_status and returncode is not None and 144 <= returncode <= 255:
-            fault = fault_of(failed.said, returncode + 256)
+            fault = classify_fault(failed.said, returncode + 256)
         wait = None if failed.resets_at is None else max(0.0, failed.resets_at - self._clock.now().timestamp())
         error = self._failure(fault, said, wait)
         if isinstance(error, ModelError):
@@ -347,18 +348,18 @@ class _CliRun:
         return error
 
     def _ended(self, returncode: int | None, complaints: str) -> Exception:
-        """It ended, or was ended, without saying how it went."""
+        """Return the error for an end without a result."""
         last = _last(complaints)
         if self._answer.begun or self._retries:
             return self._failure(ModelFault.CUT, last)
         if not self._said_json and returncode == 0:
             return self._failure(ModelFault.GARBAGE, last or "it said nothing")
-        fault = fault_of(last, otherwise=ModelFault.CUT)
+        fault = classify_fault(last, otherwise=ModelFault.CUT)
         return self._failure(fault, last or f"it ended with code {returncode}")
 
     def _failure(self, fault: ModelFault, said: str, wait: float | None = None) -> Exception:
         if self._resumes and not self._answer.begun and self._facts.lost.search(said):
-            return _Lost()
+            return _SessionLost()
         if wait is None:
             wait = read_retry_after({}, said, self._clock.now())
         return ModelError(
@@ -387,8 +388,8 @@ _ADVICE: Mapping[ModelFault, str] = {
 }
 
 
-def _secrets_of(variables: Mapping[str, str]) -> tuple[str, ...]:
-    """The secret variables of a program, by their names."""
+def _find_secrets(variables: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the values of a program's secret variables, recognised by name."""
     return tuple(word for name, value in variables.items() if _SECRET.search(name) for word in value.split())
 
 
@@ -401,11 +402,11 @@ def _describe(facts: CliFacts, fault: ModelFault, said: str) -> str:
     lead = Translatable(_ADVICE.get(fault, _ADVICE[ModelFault.TIMEOUT]), values)
     if len(said) > _MAX_QUOTED:
         said = f"{said[: _MAX_QUOTED - 1]}…"
-    return joined(" ", (lead, f"({said})")) if said else lead
+    return join_texts(" ", (lead, f"({said})")) if said else lead
 
 
-def _less(usage: Usage, before: Usage) -> Usage:
-    """What came to a running total."""
+def _subtract(usage: Usage, before: Usage) -> Usage:
+    """Return what was added to a running total."""
     return Usage(
         max(0, usage.input - before.input),
         max(0, usage.output - before.output),
@@ -415,8 +416,8 @@ def _less(usage: Usage, before: Usage) -> Usage:
     )
 
 
-def _runs(process: str) -> bool:
-    """Whether a process of this number runs; so it may, where the name of a folder tells none."""
+def _is_running(process: str) -> bool:
+    """Whether a process with this number is running; True if the folder's name contains none."""
     try:
         os.kill(int(process), 0)
     except ProcessLookupError:
@@ -438,6 +439,6 @@ def _write(folder: Path, files: Mapping[str, str]) -> None:
 
 def _read_json(path: Path) -> Mapping[str, Any]:
     try:
-        return json_object(path.read_bytes()) or {}
+        return parse_json_object(path.read_bytes()) or {}
     except OSError:
         return {}

@@ -1,7 +1,7 @@
 """Claude Code as a model: https://docs.claude.com/en/docs/claude-code/headless.
 
-It is given no tool, no MCP server, no settings and no memory files, so that it sends little more than what it is told:
-`--tools ""` alone would still read every file that a prompt names by `@path`.
+It gets no tool, MCP server, settings or memory files, so it sends little more than the prompt: `--tools ""` alone would
+still read every file that a prompt names as `@path`.
 """
 
 import math
@@ -9,20 +9,20 @@ import re
 from collections.abc import Mapping, Sequence
 
 from hob.core.errors import ModelFault
-from hob.core.models import Stop, Thinking, Usage
+from hob.core.models import StopReason, Thinking, Usage
 from hob.providers.cli.events import (
     CliFailed,
     CliFinished,
     CliOpened,
+    CliReasoning,
     CliRefused,
     CliRetrying,
-    CliSaid,
-    CliThought,
+    CliText,
     Event,
-    fault_of,
+    classify_fault,
 )
 from hob.providers.cli.program import Cli, CliFacts, CliRequest
-from hob.providers.http.fields import Object, count_in, number_in, object_in, objects_in, text_in
+from hob.providers.http.fields import Object, get_count, get_number, get_object, get_objects, get_text
 
 FACTS = CliFacts(
     name="claude-cli",
@@ -42,11 +42,11 @@ FACTS = CliFacts(
         "CLAUDE_CODE_DISABLE_ATTACHMENTS": "1",  # `@path` in a prompt stays text
         "CLAUDE_CODE_DISABLE_CLAUDE_MDS": "1",
         "CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1",
-        "CLAUDE_CODE_DISABLE_TERMINAL_TITLE": "1",  # a title costs a request of its own
+        "CLAUDE_CODE_DISABLE_TERMINAL_TITLE": "1",  # a title costs an extra request
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-        "CLAUDE_CODE_DISABLE_NONSTREAMING_FALLBACK": "1",  # it would say again what was shown already
+        "CLAUDE_CODE_DISABLE_NONSTREAMING_FALLBACK": "1",  # it would repeat what was already shown
         "DISABLE_AUTOUPDATER": "1",
-        "DISABLE_COMPACT": "1",  # Hob does that, and knows it
+        "DISABLE_COMPACT": "1",  # Hob compacts, and knows about it
     },
     workplace={},
 )
@@ -95,7 +95,7 @@ class ClaudeCli(Cli):
 
 
 class ClaudeDecoder:
-    """Reads stream-json lines. `is_error` counts, whatever the `subtype` says."""
+    """Decoder of stream-json lines. `is_error` counts, whatever `subtype` says."""
 
     def __init__(self) -> None:
         self._streamed: set[str] = set()
@@ -110,7 +110,7 @@ class ClaudeDecoder:
     def feed(self, line: Object) -> Sequence[Event]:
         kind = line.get("type")
         if kind == "stream_event":
-            return self._read_stream(object_in(line, "event")) if not line.get("parent_tool_use_id") else ()
+            return self._read_stream(get_object(line, "event")) if not line.get("parent_tool_use_id") else ()
         if kind == "assistant":
             return self._read_message(line)
         if kind == "result":
@@ -118,20 +118,20 @@ class ClaudeDecoder:
         if kind == "system":
             return self._read_system(line)
         if kind == "rate_limit_event":
-            info = object_in(line, "rate_limit_info")
+            info = get_object(line, "rate_limit_info")
             if info.get("status") == "rejected":
-                self._resets_at = number_in(info, "resetsAt")
+                self._resets_at = get_number(info, "resetsAt")
         return ()
 
     def _read_system(self, line: Object) -> Sequence[Event]:
         match line.get("subtype"):
             case "init":
-                return (CliOpened(text_in(line, "session_id"), text_in(line, "model")),)
+                return (CliOpened(get_text(line, "session_id"), get_text(line, "model")),)
             case "api_retry":
-                status, word = count_in(line, "error_status"), text_in(line, "error")
-                fault = _FAULTS.get(word) or fault_of(word, status, ModelFault.NETWORK)
+                status, word = get_count(line, "error_status"), get_text(line, "error")
+                fault = _FAULTS.get(word) or classify_fault(word, status, ModelFault.NETWORK)
                 said = f"{status} {word}" if status else "no connection"
-                delay = number_in(line, "retry_delay_ms")
+                delay = get_number(line, "retry_delay_ms")
                 return (CliRetrying(fault, said, None if delay is None else delay / 1000),)
             case "model_refusal_no_fallback":
                 self._refused_answer = True
@@ -140,29 +140,29 @@ class ClaudeDecoder:
     def _read_stream(self, event: Object) -> Sequence[Event]:
         match event.get("type"):
             case "content_block_delta":
-                return self._read_delta(object_in(event, "delta"))
+                return self._read_delta(get_object(event, "delta"))
             case "message_start":
-                if self._open and self._said_in_message:  # it asks again; what was shown would be said twice
+                if self._open and self._said_in_message:  # it retries; what was shown would be repeated
                     return (CliFailed(ModelFault.CUT),)
                 self._open, self._said_in_message = True, False
-                message = object_in(event, "message")
-                self._streamed.add(text_in(message, "id"))
-                self._began_with = object_in(message, "usage")
+                message = get_object(event, "message")
+                self._streamed.add(get_text(message, "id"))
+                self._began_with = get_object(message, "usage")
             case "message_stop":
                 self._open = False
             case "message_delta":
-                # left alone, it would ask three times more for the rest
-                if object_in(event, "delta").get("stop_reason") == "max_tokens":
-                    usage = _usage({**self._began_with, **object_in(event, "usage")})
-                    return (CliFinished(usage, stop=Stop.LENGTH),)
+                # otherwise it would request the rest three more times
+                if get_object(event, "delta").get("stop_reason") == "max_tokens":
+                    usage = _usage({**self._began_with, **get_object(event, "usage")})
+                    return (CliFinished(usage, stop=StopReason.LENGTH),)
         return ()
 
     def _read_delta(self, delta: Object) -> Sequence[Event]:
         match delta.get("type"):
             case "text_delta":
-                return self._say(text_in(delta, "text"))
+                return self._say(get_text(delta, "text"))
             case "thinking_delta":
-                return (CliThought(thought),) if (thought := text_in(delta, "thinking")) else ()
+                return (CliReasoning(thought),) if (thought := get_text(delta, "thinking")) else ()
         return ()
 
     def _say(self, text: str) -> Sequence[Event]:
@@ -170,16 +170,16 @@ class ClaudeDecoder:
             return ()
         first = self._said and not self._said_in_message
         self._said = self._said_in_message = True
-        return (CliSaid("\n\n"), CliSaid(text)) if first else (CliSaid(text),)
+        return (CliText("\n\n"), CliText(text)) if first else (CliText(text),)
 
     def _read_message(self, line: Object) -> Sequence[Event]:
-        message = object_in(line, "message")
-        self._error = text_in(line, "error") or self._error
-        if line.get("parent_tool_use_id") or message.get("model") == "<synthetic>":  # its own words on an error
+        message = get_object(line, "message")
+        self._error = get_text(line, "error") or self._error
+        if line.get("parent_tool_use_id") or message.get("model") == "<synthetic>":  # its own text about an error
             return ()
-        content = objects_in(message, "content")
-        tools = [CliRefused(text_in(block, "name")) for block in content if block.get("type") == "tool_use"]
-        if text_in(message, "id") in self._streamed:
+        content = get_objects(message, "content")
+        tools = [CliRefused(get_text(block, "name")) for block in content if block.get("type") == "tool_use"]
+        if get_text(message, "id") in self._streamed:
             return tools
         if self._open and self._said_in_message:
             return (CliFailed(ModelFault.CUT),)
@@ -187,37 +187,39 @@ class ClaudeDecoder:
         events: list[Event] = []
         for block in content:
             if block.get("type") == "thinking":
-                events.append(CliThought(text_in(block, "thinking")))
+                events.append(CliReasoning(get_text(block, "thinking")))
             elif block.get("type") == "text":
-                events += self._say(text_in(block, "text"))
+                events += self._say(get_text(block, "text"))
         return (*events, *tools)
 
     def _read_result(self, line: Object) -> Sequence[Event]:
-        result = text_in(line, "result")
-        if line.get("is_error") or text_in(line, "subtype").startswith("error"):
+        result = get_text(line, "result")
+        if line.get("is_error") or get_text(line, "subtype").startswith("error"):
             errors = line.get("errors")
             said = result or "; ".join(map(str, errors)) if isinstance(errors, list) else result
-            return (CliFailed(self._fault(line, said), said or text_in(line, "subtype"), self._resets_at, _cost(line)),)
-        denied = [CliRefused(text_in(denial, "tool_name")) for denial in objects_in(line, "permission_denials")]
+            return (
+                CliFailed(self._fault(line, said), said or get_text(line, "subtype"), self._resets_at, _cost(line)),
+            )
+        denied = [CliRefused(get_text(denial, "tool_name")) for denial in get_objects(line, "permission_denials")]
         last = () if self._said else self._say(result)
-        return (*last, *denied, CliFinished(_usage(object_in(line, "usage")), _cost(line)))
+        return (*last, *denied, CliFinished(_usage(get_object(line, "usage")), _cost(line)))
 
     def _fault(self, line: Object, said: str) -> ModelFault:
         if line.get("stop_reason") == "refusal" or self._refused_answer:
             return ModelFault.FILTERED
-        status = count_in(line, "api_error_status")
+        status = get_count(line, "api_error_status")
         if not status and self._error in _FAULTS:
             return _FAULTS[self._error]
         if self._resets_at is not None:
             return ModelFault.RATE_LIMIT
-        return fault_of(said, status, ModelFault.GARBAGE)
+        return classify_fault(said, status, ModelFault.GARBAGE)
 
 
 def _cost(line: Object) -> int | None:
-    dollars = number_in(line, "total_cost_usd")
+    dollars = get_number(line, "total_cost_usd")
     return None if dollars is None else math.ceil(round(dollars * 1_000_000, 3))
 
 
 def _usage(usage: Object) -> Usage:
-    read, written = count_in(usage, "cache_read_input_tokens"), count_in(usage, "cache_creation_input_tokens")
-    return Usage(count_in(usage, "input_tokens") + read + written, count_in(usage, "output_tokens"), read, written)
+    read, written = get_count(usage, "cache_read_input_tokens"), get_count(usage, "cache_creation_input_tokens")
+    return Usage(get_count(usage, "input_tokens") + read + written, get_count(usage, "output_tokens"), read, written)

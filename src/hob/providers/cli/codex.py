@@ -1,9 +1,8 @@
 """Codex as a model: https://developers.openai.com/codex/noninteractive.
 
-It is given no tool (its newest models are told of some whatever is set; they run in its read-only sandbox) and reads
-neither the owner's configuration (which may start MCP servers) nor project files; its login, the provider that the
-owner's `config.toml` chooses and, where there is one, `AGENTS.md` of its home remain. It says each message as a whole:
-nothing is streamed.
+It gets no tool (its newest models are always offered some; they run in its read-only sandbox) and reads neither the
+owner's configuration (which may start MCP servers) nor project files. Its login, the provider chosen in the owner's
+`config.toml` and the `AGENTS.md` of its home, if any, still apply. It reports whole messages: nothing is streamed.
 """
 
 import json
@@ -21,15 +20,15 @@ from hob.providers.cli.events import (
     CliFailed,
     CliFinished,
     CliOpened,
+    CliReasoning,
     CliRefused,
     CliRetrying,
-    CliSaid,
-    CliThought,
+    CliText,
     Event,
-    fault_of,
+    classify_fault,
 )
 from hob.providers.cli.program import Cli, CliFacts, CliRequest
-from hob.providers.http.fields import Object, count_in, object_in, text_in
+from hob.providers.http.fields import Object, get_count, get_object, get_text
 
 FACTS = CliFacts(
     name="codex-cli",
@@ -47,7 +46,7 @@ _OFF = (
     *("plugins", "remote_plugin", "shell_snapshot", "shell_tool", "skill_search", "sleep_tool", "tool_suggest"),
     *("unified_exec", "view_image", "workspace_dependencies"),
 )
-# a setting that a version does not know is ignored by it, a flag is not
+# unlike an unknown flag, an unknown setting is ignored by older versions
 _SETTINGS = (
     *(f"features.{name}=false" for name in _OFF),
     'approval_policy="never"',
@@ -64,7 +63,7 @@ _SETTINGS = (
     'history.persistence="none"',
 )
 _EFFORTS = {
-    Thinking.OFF: "low",  # not every model can do without
+    Thinking.OFF: "low",  # not every model accepts none
     Thinking.MINIMAL: "low",
     Thinking.LOW: "low",
     Thinking.MEDIUM: "medium",
@@ -81,7 +80,7 @@ class CodexCli(Cli):
     facts = FACTS
 
     def arguments(self, ask: CliRequest) -> tuple[str, ...]:
-        own = _own_provider(ask.environ)
+        own = _read_own_provider(ask.environ)
         model = ask.model or own.model
         settings = [*_SETTINGS, *own.settings, f"model_instructions_file={json.dumps(str(ask.scratch / 'system.md'))}"]
         if ask.thinking is not None:
@@ -97,23 +96,23 @@ class CodexCli(Cli):
         )
 
     def variables(self, ask: CliRequest) -> Mapping[str, str]:
-        return _own_provider(ask.environ).variables
+        return _read_own_provider(ask.environ).variables
 
     def decoder(self) -> "CodexDecoder":
         return CodexDecoder()
 
 
 @dataclass(frozen=True, slots=True)
-class _Own:
-    """The provider that the owner's `config.toml` chooses: settings that name it, what it reads, and its model."""
+class _OwnProvider:
+    """The provider chosen in the owner's `config.toml`: its settings, the variables it reads, and its model."""
 
     settings: tuple[str, ...] = ()
     variables: Mapping[str, str] = field(default_factory=dict)
     model: str = ""
 
 
-def _own_provider(environ: Mapping[str, str]) -> _Own:
-    """Secrets become variables: others may read arguments.
+def _read_own_provider(environ: Mapping[str, str]) -> _OwnProvider:
+    """Read the owner's provider. Secrets become variables, since other users may read arguments.
 
     Format: https://developers.openai.com/codex/config-advanced
     """
@@ -121,24 +120,24 @@ def _own_provider(environ: Mapping[str, str]) -> _Own:
     try:
         config = tomllib.loads((home / "config.toml").read_text("utf-8"))
     except (OSError, ValueError):
-        return _Own()
-    config |= object_in(object_in(config, "profiles"), text_in(config, "profile"))
-    id = text_in(config, "model_provider")
+        return _OwnProvider()
+    config |= get_object(get_object(config, "profiles"), get_text(config, "profile"))
+    id = get_text(config, "model_provider")
     if not id:
-        return _Own()
-    provider = dict(object_in(object_in(config, "model_providers"), id))
-    names = [text_in(provider, "env_key"), *map(str, object_in(provider, "env_http_headers").values())]
+        return _OwnProvider()
+    provider = dict(get_object(get_object(config, "model_providers"), id))
+    names = [get_text(provider, "env_key"), *map(str, get_object(provider, "env_http_headers").values())]
     variables = {name: environ[name] for name in names if name in environ}
-    if token := text_in(provider, "experimental_bearer_token"):
+    if token := get_text(provider, "experimental_bearer_token"):
         del provider["experimental_bearer_token"]
         provider["env_key"], variables["HOB_CODEX_TOKEN"] = "HOB_CODEX_TOKEN", token
-    headers = object_in(provider, "http_headers")
-    provider |= {"http_headers": {}, "env_http_headers": dict(object_in(provider, "env_http_headers"))}
+    headers = get_object(provider, "http_headers")
+    provider |= {"http_headers": {}, "env_http_headers": dict(get_object(provider, "env_http_headers"))}
     for place, (name, value) in enumerate(headers.items()):
         provider["env_http_headers"][name] = f"HOB_CODEX_HEADER_{place}"
         variables[f"HOB_CODEX_HEADER_{place}"] = str(value)
     chosen = {"model_provider": id, "model_providers": {id: provider}}
-    return _Own(tuple(_assignments(chosen)), variables, text_in(config, "model"))
+    return _OwnProvider(tuple(_assignments(chosen)), variables, get_text(config, "model"))
 
 
 def _assignments(values: Mapping[str, Any], path: str = "") -> Iterator[str]:
@@ -150,7 +149,7 @@ def _assignments(values: Mapping[str, Any], path: str = "") -> Iterator[str]:
 
 
 class CodexDecoder:
-    """Reads the lines of `codex exec --json`."""
+    """Decoder of the lines of `codex exec --json`."""
 
     def __init__(self) -> None:
         self._said = False
@@ -159,26 +158,26 @@ class CodexDecoder:
     def feed(self, line: Object) -> Sequence[Event]:
         match line.get("type"):
             case "thread.started":
-                return (CliOpened(text_in(line, "thread_id")),)
+                return (CliOpened(get_text(line, "thread_id")),)
             case "item.completed":
-                return self._read_item(object_in(line, "item"))
+                return self._read_item(get_object(line, "item"))
             case "error":
-                return self._read_error(text_in(line, "message"))
+                return self._read_error(get_text(line, "message"))
             case "turn.failed":
-                said = text_in(object_in(line, "error"), "message") or self._error
-                return (CliFailed(fault_of(said), said),)
+                said = get_text(get_object(line, "error"), "message") or self._error
+                return (CliFailed(classify_fault(said), said),)
             case "turn.completed":
-                return (CliFinished(_usage(object_in(line, "usage"))),)
+                return (CliFinished(_usage(get_object(line, "usage"))),)
         return ()
 
     def _read_item(self, item: Object) -> Sequence[Event]:
-        kind, text = text_in(item, "type"), text_in(item, "text")
+        kind, text = get_text(item, "type"), get_text(item, "text")
         if kind == "agent_message" and text:
             again, self._said = self._said, True
-            return (CliSaid("\n\n"), CliSaid(text)) if again else (CliSaid(text),)
+            return (CliText("\n\n"), CliText(text)) if again else (CliText(text),)
         if kind == "reasoning" and text:
-            return (CliThought(text),)
-        return (CliRefused(kind),) if kind in _TOOLS else ()  # an item of type error is but a notice
+            return (CliReasoning(text),)
+        return (CliRefused(kind),) if kind in _TOOLS else ()  # an item of type error is only a notice
 
     def _read_error(self, said: str) -> Sequence[Event]:
         retrying = _RECONNECTING.match(said)
@@ -186,14 +185,14 @@ class CodexDecoder:
             self._error = said
             return ()
         why = retrying[1] or ""
-        return (CliRetrying(fault_of(why, otherwise=ModelFault.NETWORK), why),)
+        return (CliRetrying(classify_fault(why, otherwise=ModelFault.NETWORK), why),)
 
 
 def _usage(usage: Object) -> Usage:
     return Usage(
-        count_in(usage, "input_tokens"),
-        count_in(usage, "output_tokens"),
-        count_in(usage, "cached_input_tokens"),
-        count_in(usage, "cache_write_input_tokens"),
-        count_in(usage, "reasoning_output_tokens"),
+        get_count(usage, "input_tokens"),
+        get_count(usage, "output_tokens"),
+        get_count(usage, "cached_input_tokens"),
+        get_count(usage, "cache_write_input_tokens"),
+        get_count(usage, "reasoning_output_tokens"),
     )

@@ -1,7 +1,8 @@
 """GitHub Copilot CLI as a model: https://docs.github.com/en/copilot/concepts/agents/about-copilot-cli.
 
-It is given no tool, no MCP server and no instruction files. What Hob is stands in a custom agent; some thousand
-characters of the CLI's own, on what Copilot is, stay before it.
+It gets no tool, MCP server or instruction files. Hob's system text goes into a custom agent; some thousand characters
+of
+the CLI's own text about Copilot precede it.
 """
 
 import re
@@ -14,15 +15,15 @@ from hob.providers.cli.events import (
     CliFailed,
     CliFinished,
     CliOpened,
+    CliReasoning,
     CliRefused,
     CliRetrying,
-    CliSaid,
-    CliThought,
+    CliText,
     Event,
-    fault_of,
+    classify_fault,
 )
-from hob.providers.cli.program import NO_SYSTEM, Cli, CliFacts, CliRequest
-from hob.providers.http.fields import Object, count_in, object_in, text_in
+from hob.providers.cli.program import DEFAULT_SYSTEM, Cli, CliFacts, CliRequest
+from hob.providers.http.fields import Object, get_count, get_object, get_text
 
 FACTS = CliFacts(
     name="copilot-cli",
@@ -65,57 +66,59 @@ class CopilotCli(Cli):
         )
 
     def files(self, system: str) -> Mapping[str, str]:
-        return {_AGENT: f"---\nname: hob\ndescription: Hob\ntools: []\n---\n{system or NO_SYSTEM}"}
+        return {_AGENT: f"---\nname: hob\ndescription: Hob\ntools: []\n---\n{system or DEFAULT_SYSTEM}"}
 
     def decoder(self) -> "CopilotDecoder":
         return CopilotDecoder()
 
     def read_report(self, report: Mapping[str, Any]) -> Usage | None:
-        """As `Cli.read_report`: the file of `--usage-output-file`, summed over the models."""
+        """Read the file of `--usage-output-file`, summed over all models."""
         total = None
-        for row in object_in(report, "modelMetrics").values():
-            usage = object_in(row, "usage") if isinstance(row, dict) else {}
+        for row in get_object(report, "modelMetrics").values():
+            usage = get_object(row, "usage") if isinstance(row, dict) else {}
             total = (total or Usage()) + Usage(
-                count_in(usage, "inputTokens"),
-                count_in(usage, "outputTokens"),
-                count_in(usage, "cacheReadTokens"),
-                count_in(usage, "cacheWriteTokens"),
+                get_count(usage, "inputTokens"),
+                get_count(usage, "outputTokens"),
+                get_count(usage, "cacheReadTokens"),
+                get_count(usage, "cacheWriteTokens"),
             )
         return total
 
 
 class CopilotDecoder:
-    """Reads the lines of `--output-format json`."""
+    """Decoder of the lines of `--output-format json`."""
 
     def __init__(self) -> None:
         self._streamed: set[str] = set()
-        self._message = ""  # whose pieces are coming
+        self._message = ""  # the message whose pieces are arriving
         self._said = False
         self._model = ""
         self._failure: tuple[str, int] = ("", 0)
         self._error: CliFailed | None = None
 
     def feed(self, line: Object) -> Sequence[Event]:
-        data = object_in(line, "data")
+        data = get_object(line, "data")
         match line.get("type"):
             case "assistant.message_delta":
-                return self._say(text_in(data, "messageId"), text_in(data, "deltaContent"))
+                return self._say(get_text(data, "messageId"), get_text(data, "deltaContent"))
             case "assistant.reasoning_delta":
-                return (CliThought(text),) if (text := text_in(data, "deltaContent")) else ()
+                return (CliReasoning(text),) if (text := get_text(data, "deltaContent")) else ()
             case "assistant.message":
                 return self._read_message(data)
             case "tool.execution_start":
-                return (CliRefused(text_in(data, "toolName")),)
+                return (CliRefused(get_text(data, "toolName")),)
             case "model.call_start":
-                return (CliOpened("", text_in(data, "model")),)
+                return (CliOpened("", get_text(data, "model")),)
             case "model.call_failure":
-                self._failure = (text_in(data, "errorMessage"), count_in(data, "statusCode"))
+                self._failure = (get_text(data, "errorMessage"), get_count(data, "statusCode"))
             case "assistant.turn_retry":
                 said, status = self._failure
-                return (CliRetrying(fault_of(said, status, ModelFault.NETWORK), f"{status or ''} {said}".strip()),)
+                return (
+                    CliRetrying(classify_fault(said, status, ModelFault.NETWORK), f"{status or ''} {said}".strip()),
+                )
             case "session.error":
-                said, status = text_in(data, "message"), count_in(data, "statusCode")
-                self._error = CliFailed(fault_of(said, status), said)
+                said, status = get_text(data, "message"), get_count(data, "statusCode")
+                self._error = CliFailed(classify_fault(said, status), said)
             case "result":
                 return self._read_result(line)
         return ()
@@ -124,24 +127,24 @@ class CopilotDecoder:
         if not text:
             return ()
         if message not in self._streamed:
-            if self._message:  # it begins again in the middle; what was shown would be said twice
+            if self._message:  # it restarts in the middle; what was shown would be repeated
                 return (CliFailed(ModelFault.CUT),)
             self._streamed.add(message)
             self._message = message
             if self._said:
-                return (CliSaid("\n\n"), CliSaid(text))
+                return (CliText("\n\n"), CliText(text))
         self._said = True
-        return (CliSaid(text),)
+        return (CliText(text),)
 
     def _read_message(self, data: Object) -> Sequence[Event]:
-        message = text_in(data, "messageId")
-        events = () if message in self._streamed else self._say(message, text_in(data, "content"))
+        message = get_text(data, "messageId")
+        events = () if message in self._streamed else self._say(message, get_text(data, "content"))
         self._message = ""
         return events
 
     def _read_result(self, line: Object) -> Sequence[Event]:
-        opened = CliOpened(text_in(line, "sessionId"))
+        opened = CliOpened(get_text(line, "sessionId"))
         if line.get("exitCode") == 0 and self._error is None:
             return (opened, CliFinished())
         said, status = self._failure
-        return (opened, self._error or CliFailed(fault_of(said, status), said))
+        return (opened, self._error or CliFailed(classify_fault(said, status), said))

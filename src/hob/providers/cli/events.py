@@ -1,13 +1,13 @@
-"""Events of coding CLIs as values, whichever CLI it is."""
+"""Events of coding CLIs, independent of the CLI."""
 
 import re
 
 from hob.core.errors import ModelFault
-from hob.core.models import Stop, Usage
+from hob.core.models import StopReason, Usage
 from hob.core.values import dataclass
-from hob.providers.http.faults import classify, read_complaint
+from hob.providers.http.faults import classify, parse_error_body
 
-# What a CLI's complaint means. CLIs pass on what servers say and add words of their own.
+# Meaning of a CLI's complaint. CLIs pass on server messages and add text of their own.
 
 _LOGIN = re.compile(
     r"not logged in|log ?in\b|/login|set an auth|auth method|authenticat|oauth|credential|no authentication"
@@ -52,8 +52,8 @@ _RULES = (
 )
 
 
-def fault_of(said: str, status: int = 0, otherwise: ModelFault = ModelFault.CUT) -> ModelFault:
-    """The fault behind a complaint; `status` is that of the model's server where the CLI tells it.
+def classify_fault(said: str, status: int = 0, otherwise: ModelFault = ModelFault.CUT) -> ModelFault:
+    """Return the fault behind a complaint; `status` is the HTTP status of the model's server, if the CLI reports it.
 
     A complaint that explains nothing is `otherwise`.
     """
@@ -63,7 +63,7 @@ def fault_of(said: str, status: int = 0, otherwise: ModelFault = ModelFault.CUT)
         status = int(found[1]) if found else 0
     brace = said.find("{")
     told = said[brace : said.rfind("}") + 1 or None] if brace >= 0 else said
-    complaint = read_complaint(told.encode("utf-8", "replace"))
+    complaint = parse_error_body(told.encode("utf-8", "replace"))
     if not status and complaint.code.isdecimal() and len(complaint.code) == 3:
         status = int(complaint.code)
     if status:
@@ -78,21 +78,21 @@ def fault_of(said: str, status: int = 0, otherwise: ModelFault = ModelFault.CUT)
 
 @dataclass(frozen=True, slots=True)
 class CliOpened:
-    """The CLI's conversation has this id; `model` is the one it asks. Either may be empty."""
+    """The CLI's conversation id and the model it uses; either may be empty."""
 
     session: str
     model: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class CliSaid:
+class CliText:
     """A piece of the answer."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class CliThought:
+class CliReasoning:
     """A piece of the reasoning."""
 
     text: str
@@ -100,7 +100,7 @@ class CliThought:
 
 @dataclass(frozen=True, slots=True)
 class CliRetrying:
-    """The CLI failed and will ask again by itself, after `delay` seconds where it tells how many."""
+    """The CLI failed and will retry by itself, after `delay` seconds if it says so."""
 
     fault: ModelFault
     said: str = ""
@@ -109,16 +109,16 @@ class CliRetrying:
 
 @dataclass(frozen=True, slots=True)
 class CliRefused:
-    """The CLI's model reached for a tool of the CLI, which it is not given."""
+    """The CLI's model tried to use a CLI tool that it does not have."""
 
     tool: str
 
 
 @dataclass(frozen=True, slots=True)
 class CliFailed:
-    """The run failed; `resets_at` (seconds since 1970) is when it may work again, where the CLI tells.
+    """The run failed; `resets_at` (Unix seconds) is when it may work again, if the CLI says so.
 
-    `cost` (micro-dollars) is what it took all the same.
+    `cost` (micro-dollars) was charged anyway.
     """
 
     fault: ModelFault
@@ -129,11 +129,11 @@ class CliFailed:
 
 @dataclass(frozen=True, slots=True)
 class CliFinished:
-    """The answer is whole. `cost` is in micro-dollars."""
+    """The answer is complete. `cost` is in micro-dollars."""
 
     usage: Usage | None = None
     cost: int | None = None
-    stop: Stop = Stop.END
+    stop: StopReason = StopReason.END
 
 
-Event = CliOpened | CliSaid | CliThought | CliRetrying | CliRefused | CliFailed | CliFinished
+Event = CliOpened | CliText | CliReasoning | CliRetrying | CliRefused | CliFailed | CliFinished

@@ -1,8 +1,8 @@
 """Gemini CLI as a model: https://geminicli.com/docs/cli/headless.
 
-A policy denies it every tool that does anything. Its working directory, which is trusted and otherwise empty, holds
-settings that keep it from asking again by itself: it would say again what was shown already. The owner's `GEMINI.md`
-remains. It does not tell that an answer was cut at its limit or withheld in part.
+A policy denies every tool that does anything. Its working directory, which is trusted and otherwise empty, contains
+settings that disable its own retries, which would repeat what was already shown. The owner's `GEMINI.md` still applies.
+The CLI does not report that an answer was cut at its limit or partly withheld.
 """
 
 import json
@@ -15,12 +15,12 @@ from hob.providers.cli.events import (
     CliFinished,
     CliOpened,
     CliRefused,
-    CliSaid,
+    CliText,
     Event,
-    fault_of,
+    classify_fault,
 )
-from hob.providers.cli.program import NO_SYSTEM, Cli, CliFacts, CliRequest, defused
-from hob.providers.http.fields import Object, count_in, object_in, text_in
+from hob.providers.cli.program import DEFAULT_SYSTEM, Cli, CliFacts, CliRequest, escape_commands
+from hob.providers.http.fields import Object, get_count, get_object, get_text
 
 _SETTINGS = {
     "general": {
@@ -54,15 +54,15 @@ FACTS = CliFacts(
     ),
     lost=re.compile(r"Error resuming session|Invalid session identifier|Error starting session", re.IGNORECASE),
     sets={
-        "GEMINI_CLI_TRUST_WORKSPACE": "true",  # else its settings are not read
-        "GEMINI_CLI_NO_RELAUNCH": "true",  # it would start itself a second time
+        "GEMINI_CLI_TRUST_WORKSPACE": "true",  # otherwise its settings are not read
+        "GEMINI_CLI_NO_RELAUNCH": "true",  # otherwise it starts a second copy of itself
         "COLORTERM": "truecolor",
         "NO_COLOR": "1",
     },
     workplace={".gemini/settings.json": json.dumps(_SETTINGS, indent=1)},
     exits_with_status=True,
 )
-# Without any tool it sends an empty list of them, which Gemini refuses. These two change nothing and read nothing.
+# Without any tool it sends an empty list, which Gemini refuses. These two change nothing and read nothing.
 _HARMLESS = ("update_topic", "write_todos")
 _POLICY = f"""\
 [[rule]]
@@ -76,7 +76,7 @@ decision = "deny"
 priority = 998
 """
 _USUAL_MODEL = "flash"
-"""Its own name for the newest model of that size. Left to choose, it first asks a model which model to ask."""
+"""The CLI's name for the newest model of that size. Without one it first asks a model which model to use."""
 _AT_SIGNS = r"In messages to you an at sign may be written `\@`; read and write it as `@`."
 _API_ERROR = re.compile(r"\[API Error: (.*)\]", re.DOTALL)
 
@@ -100,18 +100,18 @@ class GeminiCli(Cli):
         return {"GEMINI_SYSTEM_MD": str(ask.scratch / "system.md")}
 
     def files(self, system: str) -> Mapping[str, str]:
-        return {"system.md": f"{system or NO_SYSTEM}\n\n{_AT_SIGNS}", "policy.toml": _POLICY}
+        return {"system.md": f"{system or DEFAULT_SYSTEM}\n\n{_AT_SIGNS}", "policy.toml": _POLICY}
 
     def prompt(self, text: str) -> str:
-        """As `Cli.prompt`: it takes `@name` for a file to read, and `a@b.c` for one with a blank before it."""
-        return re.sub(r"(?<!\\)@", r"\\@", defused(text))
+        """Escape the text: `@name` means a file to read, and `a@b.c` is one after a space."""
+        return re.sub(r"(?<!\\)@", r"\\@", escape_commands(text))
 
     def decoder(self) -> "GeminiCliDecoder":
         return GeminiCliDecoder()
 
 
 class GeminiCliDecoder:
-    """Reads the lines of `--output-format stream-json`."""
+    """Decoder of the lines of `--output-format stream-json`."""
 
     def __init__(self) -> None:
         self._error = ""
@@ -121,16 +121,16 @@ class GeminiCliDecoder:
     def feed(self, line: Object) -> Sequence[Event]:
         match line.get("type"):
             case "message":
-                return self._say(text_in(line, "content")) if line.get("role") == "assistant" else ()
+                return self._say(get_text(line, "content")) if line.get("role") == "assistant" else ()
             case "init":
-                return (CliOpened(text_in(line, "session_id"), text_in(line, "model")),)
+                return (CliOpened(get_text(line, "session_id"), get_text(line, "model")),)
             case "tool_use":
                 self._called = True
-                tool = text_in(line, "tool_name")
+                tool = get_text(line, "tool_name")
                 return () if tool in _HARMLESS else (CliRefused(tool),)
             case "error":
                 if line.get("severity") == "error":
-                    self._error = text_in(line, "message")
+                    self._error = get_text(line, "message")
             case "result":
                 return self._read_result(line)
         return ()
@@ -140,15 +140,15 @@ class GeminiCliDecoder:
             return ()
         parted, self._called = self._called and self._said, False
         self._said = True
-        return (CliSaid("\n\n"), CliSaid(text)) if parted else (CliSaid(text),)
+        return (CliText("\n\n"), CliText(text)) if parted else (CliText(text),)
 
     def _read_result(self, line: Object) -> Sequence[Event]:
         if line.get("status") != "success":
-            said = text_in(object_in(line, "error"), "message") or self._error
+            said = get_text(get_object(line, "error"), "message") or self._error
             inner = _API_ERROR.search(said)
-            return (CliFailed(fault_of(inner[1] if inner else said), said),)
-        stats = object_in(line, "stats")
-        sent, cached = count_in(stats, "input_tokens"), count_in(stats, "cached")
-        # what it thought is in the total alone
-        output = max(count_in(stats, "output_tokens"), count_in(stats, "total_tokens") - sent)
+            return (CliFailed(classify_fault(inner[1] if inner else said), said),)
+        stats = get_object(line, "stats")
+        sent, cached = get_count(stats, "input_tokens"), get_count(stats, "cached")
+        # reasoning tokens are only in the total
+        output = max(get_count(stats, "output_tokens"), get_count(stats, "total_tokens") - sent)
         return (CliFinished(Usage(sent, output, min(cached, sent)) if stats else None),)

@@ -1,4 +1,4 @@
-"""One run of a program: lines out, within limits, and nothing left behind."""
+"""One run of a program: output lines, limits, and no process left behind."""
 
 import asyncio
 import os
@@ -13,19 +13,19 @@ from hob.core.ports.processes import ProcessRecords
 from hob.core.values import dataclass
 
 MAX_LINE = 8 * 1024 * 1024
-_MAX_WAITING = 512  # lines that no one has taken yet; then the program has to wait
+_MAX_WAITING = 512  # lines not yet consumed; beyond that the program has to wait
 _MAX_TAIL = 8 * 1024
-# The shell reads from the end of a pipe of Hob's: with it all that was started ends, also after a `kill -9`.
+# The shell reads from a pipe held by Hob: when it closes, even by `kill -9`, everything that was started ends too.
 _WATCHED = (
     'exec 3<&0; (read -r _ <&3; kill -9 -$$) </dev/null >/dev/null 2>&1 & exec 3<&-; file=$1; shift; exec "$@" <"$file"'
 )
 _GRACE = 5.0
-_AFTER_EXIT = 1.0  # seconds in which the last lines must have come, though a child may hold the pipe open
+_AFTER_EXIT = 1.0  # seconds for the last lines to arrive, since a child may keep the pipe open
 
 
 @dataclass(frozen=True, slots=True)
 class CliProcessPlan:
-    """What is run. The program sees these variables and no others, and reads the file as its standard input."""
+    """What to run. The program sees only these variables, and reads the file as its standard input."""
 
     arguments: Sequence[str]
     environ: Mapping[str, str]
@@ -36,11 +36,11 @@ class CliProcessPlan:
 
 
 class LineTooLong(Exception):
-    """The program wrote a line of more than 8 MiB."""
+    """The program wrote a line longer than 8 MiB."""
 
 
 class Process:
-    """A running program, in a process group of its own."""
+    """A running program in its own process group."""
 
     def __init__(self, command: CliProcessPlan, output: "_Output", transport: asyncio.SubprocessTransport) -> None:
         self._command = command
@@ -49,28 +49,28 @@ class Process:
 
     @property
     def pid(self) -> int:
-        """Its process, which is its group's too."""
+        """Process id, which is also the group id."""
         return self._transport.get_pid()
 
     @property
     def returncode(self) -> int | None:
-        """Its exit code, negative for a signal; None while it runs."""
+        """Exit code, negative for a signal; None while it runs."""
         return self._transport.get_returncode()
 
     @property
     def never_ran(self) -> bool:
-        """Whether the shell before it could not start it; then its complaint is the shell's."""
+        """Whether the wrapper shell could not start the program; the error output is then the shell's."""
         return self.returncode in (126, 127) and self.complaints.startswith("sh: ")
 
     @property
     def complaints(self) -> str:
-        """The end of what it wrote to its standard error."""
+        """Last part of the standard error."""
         return self._output.tail.decode("utf-8", "replace").strip()
 
     async def lines(self) -> AsyncGenerator[bytes]:
-        """Its lines, without their ends, as they come.
+        """Yield the output lines without line ends.
 
-        Raises TimeoutError where it says nothing for too long or takes too long in all, and LineTooLong.
+        Raises TimeoutError if the program is silent for too long or takes too long in total, and LineTooLong.
         """
         output = self._output
         deadline = asyncio.get_running_loop().time() + self._command.total_seconds
@@ -81,7 +81,7 @@ class Process:
                 raise LineTooLong
             if output.ended:
                 return
-            # a program that has ended says nothing more, even where a child of its has kept the pipe
+            # an ended program writes nothing more, even if a child keeps the pipe open
             idle = _AFTER_EXIT if output.exited.is_set() else self._command.idle_seconds
             heard = await output.wait(idle, deadline)
             if not heard:
@@ -90,7 +90,7 @@ class Process:
                 raise TimeoutError
 
     async def finish(self) -> None:
-        """Wait a while for it to end by itself, and for its last complaints."""
+        """Wait a while for the program to end by itself, and for its last error output."""
         with suppress(TimeoutError):
             async with asyncio.timeout(_GRACE):
                 await self._output.exited.wait()
@@ -98,13 +98,13 @@ class Process:
                 await self._output.complained.wait()
 
     async def stop(self) -> None:
-        """End it and all its children: SIGTERM, and after five seconds SIGKILL."""
+        """Terminate the program and all its children: SIGTERM, and SIGKILL after five seconds."""
         try:
             if not self._output.exited.is_set():
                 self._signal(signal.SIGTERM)
                 await self.finish()
         finally:
-            self._signal(signal.SIGKILL)  # children that outlive their parent, and those that did not listen
+            self._signal(signal.SIGKILL)  # children that outlive their parent, and any that ignored SIGTERM
             await self.finish()
             self._transport.close()
 
@@ -115,11 +115,11 @@ class Process:
 
 @asynccontextmanager
 async def run(command: CliProcessPlan, records: ProcessRecords | None = None) -> AsyncIterator[Process]:
-    """The program, running; it is stopped at the block's end, however that comes. Raises OSError."""
+    """Run the program while the block is open, and always stop it afterwards. Raises OSError."""
     loop = asyncio.get_running_loop()
     alive, life = os.pipe()
     try:
-        with command.stdin.open("rb"):  # raises where it cannot be read
+        with command.stdin.open("rb"):  # raises if it is not readable
             transport, output = await _start(loop, command, alive)
     except BaseException:
         os.close(life)
@@ -158,7 +158,7 @@ async def _start(
 
 
 class _Output(asyncio.SubprocessProtocol):
-    """What the program writes: lines that wait to be taken, and the tail of its complaints."""
+    """Output of the program: unread lines, and the tail of its error output."""
 
     def __init__(self) -> None:
         self.lines: deque[bytes] = deque()
@@ -210,14 +210,14 @@ class _Output(asyncio.SubprocessProtocol):
         self._news.set()
 
     def take(self) -> bytes:
-        """The next line."""
+        """Return the next line."""
         line = self.lines.popleft()
         if self._paused and not self.lines:
             self._hold(False)
         return line
 
     async def wait(self, idle: float, deadline: float) -> bool:
-        """Whether there was news within so many seconds, and before the deadline."""
+        """Whether there was output within this many seconds and before the deadline."""
         self._news.clear()
         now = asyncio.get_running_loop().time()
         try:

@@ -1,4 +1,4 @@
-"""What Hob must know of a coding CLI to run it as a model, and how one is found."""
+"""Interface of a coding CLI used as a model, and how to find its program."""
 
 import re
 import shutil
@@ -18,7 +18,7 @@ from hob.providers.cli.events import Event
 
 @dataclass(frozen=True, slots=True)
 class CliSettings:
-    """One coding CLI as a model."""
+    """Settings of a coding CLI used as a model."""
 
     command: str = setting("", "Its program; empty: its usual name, looked for on PATH.")
     model: str = setting("", "The model that is asked where none is named; empty: the CLI's own choice.")
@@ -29,18 +29,20 @@ class CliSettings:
     total_seconds: float = setting(1800.0, "Seconds one answer may take in all.", at_least=1)
 
 
-NO_SYSTEM = "You are a helpful assistant."
-"""What a CLI is told where the request has no system text: else it would tell its model to be a coding agent."""
+DEFAULT_SYSTEM = "You are a helpful assistant."
+"""System text for requests without one: otherwise the CLI tells its model to be a coding agent."""
 
 
 @dataclass(frozen=True, slots=True)
 class CliFacts:
-    """One CLI as data. `environment` names the variables it may see besides the usual ones, `sets` gives it others.
+    """A CLI as data. `environment` names variables it may see besides the usual ones; `sets` defines more.
 
-    `lost` matches its complaint about a conversation that it does not have (any more). `workplace` are files that its
-    working directory holds. `running_total` says that its usage counts the whole conversation, not the run; `report` is
-    the file in the run's folder that tells it (empty: its last line does). `exits_with_status` says that its exit code
-    after a failure is the server's status modulo 256.
+    `lost` matches its message about an unknown conversation. `workplace` are files in its working directory.
+    `running_total` says that its usage covers the whole conversation, not the run; `report` is the file in the run's
+    folder
+    with the usage (if empty, the last line has it). `exits_with_status` says that the exit code of a failure is the
+    server's
+    HTTP status modulo 256.
     """
 
     name: str
@@ -58,9 +60,9 @@ class CliFacts:
 
 @dataclass(frozen=True, slots=True)
 class CliRequest:
-    """One run. `session` is empty where nothing shall be kept; `scratch` is a folder for this run alone.
+    """One run. `session` is empty if nothing shall be kept; `scratch` is a folder for this run alone.
 
-    `environ` is the owner's.
+    `environ` is the owner's environment.
     """
 
     scratch: Path
@@ -74,43 +76,43 @@ class CliRequest:
 
 
 class CliDecoder(Protocol):
-    """Reads the lines of one run, each a JSON object."""
+    """Decoder for the lines of one run, each a JSON object."""
 
     def feed(self, line: Mapping[str, Any]) -> Sequence[Event]:
-        """What the line says. A line that means nothing to us gives nothing; no line raises."""
+        """Return the events of a line; none if it is irrelevant. Never raises."""
 
 
 class Cli(Protocol):
-    """One CLI. Nothing about it runs anything."""
+    """One CLI. Its methods run nothing."""
 
     facts: CliFacts
 
     def arguments(self, ask: CliRequest) -> tuple[str, ...]:
-        """The arguments behind the program's name; the prompt comes through its standard input."""
+        """Return the arguments after the program name; the prompt goes to standard input."""
 
     def variables(self, ask: CliRequest) -> Mapping[str, str]:
-        """Variables of this run."""
+        """Return the variables for this run."""
         return {}
 
     def files(self, system: str) -> Mapping[str, str]:
-        """Files of the run's folder, by relative path."""
-        return {"system.md": system or NO_SYSTEM}
+        """Return the files of the run's folder by relative path."""
+        return {"system.md": system or DEFAULT_SYSTEM}
 
     def prompt(self, text: str) -> str:
-        """The text in a form that the CLI passes on as it is: no command, no name of a file to read."""
-        return defused(text)
+        """Escape a text so that the CLI passes it on unchanged: no commands, no file references."""
+        return escape_commands(text)
 
     def decoder(self) -> CliDecoder:
-        """Reads one run."""
+        """Return a decoder for one run."""
 
     def read_report(self, report: Mapping[str, Any]) -> Usage | None:
-        """The usage in the CLI's report; None where its last line tells."""
+        """Return the usage from the CLI's report; None if its last line has it."""
         return None
 
 
 def open_cli(name: str) -> Cli:
-    """The CLI of this name, e.g. `claude-cli`. Raises KeyError."""
-    # each module is needed only where its CLI is asked
+    """Return the CLI of this name, e.g. `claude-cli`. Raises KeyError."""
+    # each module is needed only if its CLI is used
     match name:
         case "claude-cli":
             from hob.providers.cli.claude import ClaudeCli
@@ -132,10 +134,10 @@ def open_cli(name: str) -> Cli:
 
 
 def find_cli(name: str, path: str, command: str = "") -> str | None:
-    """The program of the CLI of this name, looked for along `path` (as in PATH); None if it is not installed."""
+    """Find the program of a CLI along `path` (as in PATH); None if it is not installed."""
     return shutil.which(command or CLI_COMMANDS[name], path=path)
 
 
-def defused(text: str) -> str:
-    """The text so that no CLI takes its beginning for a command of its own."""
+def escape_commands(text: str) -> str:
+    """Escape the beginning of a text so that no CLI takes it for a command."""
     return f"> {text}" if text.lstrip()[:1] in ("/", "!", "#", "-", "$", "@") else text

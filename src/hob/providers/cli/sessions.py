@@ -1,6 +1,6 @@
-"""What a CLI has heard already: which of its conversations goes on a conversation of ours.
+"""Which CLI conversation continues which of ours.
 
-In memory alone: after a restart a conversation is sent again.
+Kept in memory only: after a restart a conversation is sent again.
 """
 
 import hashlib
@@ -11,29 +11,30 @@ from hob.core.ids import SessionKey
 from hob.core.models import AssistantMessage, ModelMessage, ModelRequest, ToolMessage, Usage, UserMessage
 from hob.core.values import dataclass
 
-# A conversation as one text: a CLI takes a single prompt, no matter who said what before.
+# A conversation as one text: a CLI takes a single prompt without roles.
 
 _LEAD = "Below is the conversation so far, oldest first. Answer its last message; what you said before is yours."
 _UNSEEN = "[A picture stood here; it cannot be shown to you.]"
 
 
 def render(messages: Sequence[ModelMessage], mark: str) -> str:
-    """The conversation; a lone message stands for itself. `mark` is what no one who wrote in it can have known."""
+    """Render the conversation; a single message is unchanged. `mark` is unknown to everybody who wrote in it."""
     if len(messages) == 1:
-        return words_of(messages[0])
+        return render_message(messages[0])
     parts = [
-        f"<{_side(said)}-{mark}>\n{words_of(said).replace(mark, '…')}\n</{_side(said)}-{mark}>" for said in messages
+        f"<{_side(said)}-{mark}>\n{render_message(said).replace(mark, '…')}\n</{_side(said)}-{mark}>"
+        for said in messages
     ]
     return "\n".join([_LEAD, *parts])
 
 
 def render_new(messages: Sequence[ModelMessage]) -> str:
-    """What the CLI has not heard yet of a conversation that it keeps."""
-    return "\n\n".join(words_of(said) for said in messages)
+    """Render the messages that are new to a CLI conversation."""
+    return "\n\n".join(render_message(said) for said in messages)
 
 
-def words_of(said: ModelMessage) -> str:
-    """What one message says."""
+def render_message(said: ModelMessage) -> str:
+    """Render one message."""
     if isinstance(said, UserMessage) and said.images:
         return "\n".join([said.text, *(_UNSEEN for _ in said.images)])
     if isinstance(said, ToolMessage):
@@ -51,9 +52,10 @@ _NOTE, _END_OF_NOTE = "\n\n<context>\n", "\n</context>"
 
 @dataclass(frozen=True, slots=True)
 class CliSession:
-    """A conversation of the CLI. `heard` messages of ours are in it, its own answer last; `digest` tells which.
+    """A conversation kept by the CLI. It contains `heard` of our messages, ending with its own answer; `digest`
+    identifies them.
 
-    `total` is what it has used so far.
+    `total` is the usage so far.
     """
 
     id: str
@@ -63,17 +65,17 @@ class CliSession:
 
 
 class CliSessions:
-    """The conversations that CLIs keep for us, by ours. One that is in use is not here: it serves one request."""
+    """CLI conversations by session. One in use is not in here, since it serves a single request."""
 
     def __init__(self) -> None:
         self._sessions: OrderedDict[SessionKey, CliSession] = OrderedDict()
 
     def take(self, request: ModelRequest) -> CliSession | None:
-        """The conversation that this request goes on, if there is one; whatever else was kept is forgotten.
+        """Return the conversation that this request continues, if any, and forget all others of the session.
 
-        It goes on where all the CLI has heard, its own last answer included, still stands at the beginning of the
-        request, and nothing but the other side has spoken since. So after a compaction, after something was taken back
-        and after another model has answered it does not.
+        A request continues one if everything the CLI knows, including its last answer, is still at the beginning,
+        followed
+        only by messages of the other side. So compaction, undo or an answer by another model starts a new one.
         """
         if request.cache_key is None:
             return None
@@ -86,7 +88,7 @@ class CliSessions:
         return session
 
     def keep(self, request: ModelRequest, id: str, answer: str, total: Usage) -> None:
-        """The CLI has heard all of this request and has given this answer."""
+        """Keep the conversation: the CLI knows this whole request and its own answer."""
         if request.cache_key is None:
             return
         heard = (*request.messages, AssistantMessage(answer))
@@ -96,16 +98,16 @@ class CliSessions:
 
 
 def _digest(request: ModelRequest, messages: Sequence[ModelMessage]) -> bytes:
-    """A digest of what was said. White space does not count: answers come back trimmed, calls in text rewritten."""
+    """Return a digest of the messages, ignoring white space, since answers are trimmed and calls rewritten."""
     digest = hashlib.sha256(f"{request.model}\0{request.system}".encode("utf-8", "replace"))
     for said in messages:
         kind = type(said).__name__
         images = ",".join(image.blob for image in said.images) if isinstance(said, UserMessage) else ""
-        text = "".join(_lasting(said.text).split())
+        text = "".join(_strip_volatile(said.text).split())
         digest.update(f"\0{kind}\0{images}\0{text}".encode("utf-8", "replace"))
     return digest.digest()
 
 
-def _lasting(text: str) -> str:
-    """The text without Hob's note about the moment, which ends the newest message and is gone from later requests."""
+def _strip_volatile(text: str) -> str:
+    """Return the text without the volatile block at the end of the newest message, which later requests lack."""
     return text[: text.rfind(_NOTE)] if text.endswith(_END_OF_NOTE) and _NOTE in text else text

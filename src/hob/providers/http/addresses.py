@@ -1,4 +1,4 @@
-"""Base URLs of model servers, as people write them, in one form."""
+"""Base URLs of model servers, normalized from what people write."""
 
 import re
 from ipaddress import IPv4Address, IPv6Address, ip_address
@@ -8,18 +8,18 @@ _PORTS = {"http": 80, "https": 443}
 _VERSION = re.compile(r"v\d+(?:alpha|beta)?\d*")
 
 
-def endpoint(base_url: str, path: str) -> str:
-    """The address of `path`, for a base URL written with or without scheme, `/v1` and trailing slash."""
+def endpoint_url(base_url: str, path: str) -> str:
+    """Return the URL of `path`; the base URL may lack a scheme and may include `/v1` and a trailing slash."""
     base = with_scheme(base_url).rstrip("/").removesuffix("/chat/completions")
     if urlsplit(base).path in ("", "/"):
         base += "/v1"
     return base + path
 
 
-def versioned(base_url: str, version: str, *endings: str) -> str:
-    """The base with its API version (`/v1`), for one written with or without scheme, version, ending and slash.
+def with_version(base_url: str, version: str, *endings: str) -> str:
+    """Return the base URL with its API version (`/v1`); scheme, version, ending and slash are optional in the input.
 
-    Raises ValueError for what is no address.
+    Raises ValueError for an invalid address.
     """
     base = with_scheme(base_url).rstrip("/")
     for ending in endings:
@@ -29,7 +29,7 @@ def versioned(base_url: str, version: str, *endings: str) -> str:
 
 
 def with_scheme(base_url: str) -> str:
-    """The address with its scheme: where none was written https, or http for this machine."""
+    """Return the URL with a scheme: by default https, or http for this machine."""
     base = base_url.strip()
     if "://" in base:
         return base
@@ -38,58 +38,58 @@ def with_scheme(base_url: str) -> str:
 
 def is_loopback(base_url: str) -> bool:
     """Whether the server is this machine."""
-    host = host_of(base_url)
-    address = _address(host)
+    host = get_host(base_url)
+    address = _parse_ip(host)
     return host == "localhost" if address is None else address.is_loopback
 
 
 def is_private(base_url: str) -> bool:
-    """Whether the address belongs to this machine or to the network at home."""
-    host = host_of(base_url)
-    address = _address(host)
+    """Whether the address belongs to this machine or a private network."""
+    host = get_host(base_url)
+    address = _parse_ip(host)
     if address is not None:
         return address.is_private or address.is_loopback
     named = host == "localhost" or host.endswith((".local", ".lan", ".home.arpa", ".internal"))
-    # a number that is no address is read as one by resolvers: 134744072 is 8.8.8.8
+    # resolvers read a plain number as an address: 134744072 is 8.8.8.8
     return named or ("." not in host and any(sign.isalpha() for sign in host) and not host.startswith("0x"))
 
 
-def is_same_place(one: str, other: str) -> bool:
-    """Whether both lead to the same scheme, host and port."""
-    return _place(one) is not None and _place(one) == _place(other)
+def is_same_origin(one: str, other: str) -> bool:
+    """Whether both URLs have the same scheme, host and port."""
+    return _get_origin(one) is not None and _get_origin(one) == _get_origin(other)
 
 
-def host_of(base_url: str) -> str:
-    """The host alone, in lower case; empty where there is none."""
+def get_host(base_url: str) -> str:
+    """Return the host in lower case; empty if there is none."""
     try:
         return urlsplit(base_url if "://" in base_url else f"http://{base_url}").hostname or ""
     except ValueError:
         return ""
 
 
-def password_of(base_url: str) -> str:
-    """The password that may stand in the address."""
+def get_password(base_url: str) -> str:
+    """Return the password in the URL, if any."""
     try:
         return urlsplit(with_scheme(base_url)).password or ""
     except ValueError:
         return ""
 
 
-def shown(base_url: str) -> str:
-    """The address for people: without the user and password that may stand in it."""
+def without_credentials(base_url: str) -> str:
+    """Return the URL for display, without user and password."""
     head, mark, rest = base_url.partition("://")
     place, slash, path = (rest if mark else head).partition("/")
     return f"{head}{mark}" * bool(mark) + place.rpartition("@")[2] + slash + path
 
 
-def _address(host: str) -> IPv4Address | IPv6Address | None:
+def _parse_ip(host: str) -> IPv4Address | IPv6Address | None:
     try:
         return ip_address(host)
     except ValueError:
         return None
 
 
-def _place(base_url: str) -> tuple[str, str, int | None] | None:
+def _get_origin(base_url: str) -> tuple[str, str, int | None] | None:
     try:
         parts = urlsplit(with_scheme(base_url))
         port = parts.port
@@ -98,8 +98,8 @@ def _place(base_url: str) -> tuple[str, str, int | None] | None:
     return (parts.scheme, parts.hostname, port or _PORTS.get(parts.scheme)) if parts.hostname else None
 
 
-def ollama_address(value: str) -> str:
-    """What OLLAMA_HOST says, as an address to call: scheme and port may be missing, and it may mean "any address"."""
+def parse_ollama_host(value: str) -> str:
+    """Convert OLLAMA_HOST to a URL: scheme and port are optional, and it may mean "any address"."""
     address = value if "://" in value else f"http://{value}"
     try:
         parts = urlsplit(address)

@@ -1,6 +1,6 @@
-"""An answer that is being heard: pieces of text, reasoning and calls, gathered into events and, at its end, a reply.
+"""An answer under construction: text, reasoning and calls are collected into events and finally a reply.
 
-Every wire's decoder fills one of these. Pieces of one kind that came together are told as one event.
+The decoders of all wires fill it. Consecutive pieces of one kind become one event.
 """
 
 import json
@@ -16,7 +16,7 @@ from hob.core.models import (
     ModelEvent,
     ModelReply,
     ReasoningDelta,
-    Stop,
+    StopReason,
     TextDelta,
     Usage,
 )
@@ -26,16 +26,16 @@ from hob.core.values import dataclass
 from hob.providers.http.faults import describe
 
 MAX_CALLS = 256
-"""Calls that one answer may ask for; more is nothing anybody could mean."""
-MAX_KEPT = 16 * 1024 * 1024
-"""Characters of text, reasoning and calls that one answer may have."""
+"""Maximum calls per answer."""
+MAX_ANSWER = 16 * 1024 * 1024
+"""Maximum characters of text, reasoning and calls per answer."""
 MAX_NAME = 256
-"""Characters of a tool's name."""
+"""Maximum characters of a tool name."""
 
 
 @dataclass(slots=True)
 class PartialCall:
-    """A call that is being written, and whether it was told."""
+    """A call under construction, and whether it was announced."""
 
     id: str = ""
     name: str = ""
@@ -44,40 +44,41 @@ class PartialCall:
 
 
 class PartialJson:
-    """A JSON object of which some texts come in pieces; they are joined once, when it is whole."""
+    """A JSON object whose texts arrive in pieces, joined once at the end."""
 
     def __init__(self, fields: Mapping[str, Any]) -> None:
         self._fields = dict(fields)
         self._pieces: dict[str, list[str]] = {}
 
     def get(self, name: str) -> Any:
-        """What it began with under this name."""
+        """Return the initial value of a field."""
         return self._fields.get(name)
 
     def put(self, name: str, value: Any) -> None:
-        """This instead of what was there."""
+        """Replace the value of a field."""
         self._pieces.pop(name, None)
         self._fields[name] = value
 
     def grow(self, name: str, piece: str) -> None:
-        """The text goes on."""
+        """Append a piece to a text field."""
         if name not in self._pieces:
             before = self._fields.get(name)
             self._pieces[name] = [before] if isinstance(before, str) else []
         self._pieces[name].append(piece)
 
     def whole(self) -> dict[str, Any]:
-        """All of it."""
+        """Return the complete object."""
         return {**self._fields, **{name: "".join(pieces) for name, pieces in self._pieces.items()}}
 
 
 class PartialAnswer:
-    """What was heard of one answer.
+    """The answer so far.
 
-    `taken` are the ids of calls that the conversation holds already: an id must name one call only, so a server that
-    counts from zero every time gets fresh ones; so do missing and repeated ids. They are made from `salt`.
+    `taken` are call ids already used in the conversation: an id must be unique, so missing, repeated and reused ids
+    (some
+    servers always count from zero) are replaced by new ones made from `salt`.
 
-    Whatever adds to it raises ModelError where that is more than an answer can be.
+    Methods that add content raise ModelError if it exceeds what an answer can be.
     """
 
     def __init__(self, host: str, salt: str = "", taken: Collection[str] = (), secrets: tuple[str, ...] = ()) -> None:
@@ -101,7 +102,7 @@ class PartialAnswer:
 
     @property
     def begun(self) -> bool:
-        """Whether any text or call was heard."""
+        """Whether any text or call has arrived."""
         return bool(self._text or self._pending or self.calls)
 
     @property
@@ -112,21 +113,21 @@ class PartialAnswer:
 
     @property
     def size(self) -> int:
-        """Characters so far, of text, reasoning and calls."""
+        """Characters of text, reasoning and calls so far."""
         return self._kept
 
     def keep(self, size: int) -> None:
-        """So many characters more are kept."""
+        """Count more characters. Raises ModelError beyond `MAX_ANSWER`."""
         self._kept += size
-        if self._kept > MAX_KEPT:
+        if self._kept > MAX_ANSWER:
             self._raise_garbage(translatable("an answer without end"))
 
     def keep_fields(self, fields: Mapping[str, Any]) -> None:
-        """All of this object is kept."""
+        """Count the size of this object."""
         self.keep(len(json.dumps(fields)))
 
     def say(self, text: str) -> None:
-        """A piece of the answer's text; an empty one is none."""
+        """Add a piece of the answer's text."""
         if not text:
             return
         self.keep(len(text))
@@ -136,7 +137,7 @@ class PartialAnswer:
         self._pending.append(text)
 
     def think(self, text: str) -> None:
-        """A piece of the reasoning; an empty one is none."""
+        """Add a piece of the reasoning."""
         if not text:
             return
         self.keep(len(text))
@@ -147,13 +148,13 @@ class PartialAnswer:
         self._pending.append(text)
 
     def named_call(self, id: object, name: object) -> PartialCall:
-        """A call begins, as a server tells it. Raises ModelError where it names no tool."""
+        """Start a call as reported by a server. Raises ModelError if it names no tool."""
         if not isinstance(name, str) or not name:
             self._raise_garbage(translatable("a call of nothing"))
         return self.new_call(id if isinstance(id, str) else "", name)
 
     def new_call(self, id: str = "", name: str = "") -> PartialCall:
-        """A call begins."""
+        """Start a call."""
         if len(self.calls) >= MAX_CALLS:
             self._raise_garbage(translatable("more calls than anybody could mean"))
         call = PartialCall()
@@ -164,20 +165,20 @@ class PartialAnswer:
         return call
 
     def identify(self, call: PartialCall, id: str) -> None:
-        """The call's id, unless it has one."""
+        """Set the call's id unless it has one."""
         if id and not call.id:
             self.keep(len(id))
             call.id = id
 
     def name(self, call: PartialCall, name: str) -> None:
-        """A piece of the call's name, or the name once more."""
+        """Add a piece of the call's name; repeating the name changes nothing."""
         if name and name != call.name:
             if len(call.name) + len(name) > MAX_NAME:
                 self._raise_garbage(translatable("a name that no tool has"))
             call.name += name
 
     def write(self, call: PartialCall, arguments: Any) -> None:
-        """A piece of the call's arguments: text, or an object from servers that send it whole."""
+        """Add arguments to the call: a piece of text, or an object from servers that send it whole."""
         if isinstance(arguments, dict):
             arguments = json.dumps(arguments, ensure_ascii=False)
         if isinstance(arguments, str) and arguments:
@@ -185,14 +186,14 @@ class PartialAnswer:
             call.arguments.append(arguments)
 
     def announce_call(self, call: PartialCall) -> None:
-        """The call's name is known: it is told once."""
+        """Emit `CallStarted` once the call's name is known."""
         if call.name and not call.announced:
             call.announced = True
             self.flush()
             self._events.append(CallStarted(call.name))
 
     def flush(self) -> None:
-        """What is pending becomes an event."""
+        """Turn pending text into an event."""
         if not self._pending:
             return
         text = self._pending[0] if len(self._pending) == 1 else "".join(self._pending)
@@ -205,25 +206,25 @@ class PartialAnswer:
             self._events.append(TextDelta(text))
 
     def take_events(self) -> list[ModelEvent]:
-        """The events since the last time."""
+        """Return the events since the last call."""
         self.flush()
         events = self._events
         if events:
             self._events = []
         return events
 
-    def complete(self, stop: Stop) -> None:
-        """The answer is whole: its reply is the last event. Raises ModelError where it is none."""
+    def complete(self, stop: StopReason) -> None:
+        """Complete the answer with its reply as the last event. Raises ModelError if there is none."""
         self.flush()
-        if stop is Stop.FILTER:
+        if stop is StopReason.FILTER:
             said = describe(ModelFault.FILTERED, self._host, "", self._secrets)
             raise ModelError(ModelFault.FILTERED, said, usage=self.usage, cost=self.cost)
         text = "".join(self._text)
         calls = self._finished_calls()
         if not text.strip() and not calls:
             self._raise_empty(stop)
-        if stop is not Stop.LENGTH:
-            stop = Stop.TOOLS if calls else Stop.END
+        if stop is not StopReason.LENGTH:
+            stop = StopReason.TOOLS if calls else StopReason.END
         self._events.append(
             ModelReply(
                 text,
@@ -245,7 +246,7 @@ class PartialAnswer:
                 continue
             identity = call.id
             while not identity or identity in seen:
-                # nine letters and digits are what the strictest server takes
+                # the strictest server accepts exactly nine letters and digits
                 identity = digest(f"{self._salt}.{len(seen)}.{identity}")[:9]
             seen.add(identity)
             finished.append(ToolCall(CallId(identity), call.name, "".join(call.arguments) or "{}"))
@@ -255,9 +256,9 @@ class PartialAnswer:
         said = describe(ModelFault.GARBAGE, self._host, translatable("it sent {what}", what=what), self._secrets)
         raise ModelError(ModelFault.GARBAGE, said)
 
-    def _raise_empty(self, stop: Stop) -> NoReturn:
+    def _raise_empty(self, stop: StopReason) -> NoReturn:
         said = translatable("the model at {host} gave an empty answer", host=self._host)
-        if stop is Stop.LENGTH:
+        if stop is StopReason.LENGTH:
             said = translatable(
                 "the model wrote as much as it may before it came to an answer; a chat's limit is agent.max_tokens"
             )

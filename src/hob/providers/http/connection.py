@@ -1,6 +1,6 @@
-"""Requests to one model server over httpx2, and what it means when they fail.
+"""Requests to one model server over httpx2, and the meaning of their failures.
 
-Importing this module costs 80 ms of CPU for httpx2; `hob.providers.opening` does so when the first request is made.
+This module costs 80 ms of CPU to import because of httpx2; `hob.providers.opening` does so with the first request.
 """
 
 import asyncio
@@ -18,17 +18,17 @@ from hob.core.clock import Clock
 from hob.core.errors import ModelError, ModelFault, NotConfigured
 from hob.core.translation.language import translatable
 from hob.core.values import dataclass
-from hob.providers.http.addresses import is_loopback, password_of, with_scheme
+from hob.providers.http.addresses import get_password, is_loopback, with_scheme
 from hob.providers.http.faults import describe, hide_keys, read_failure
-from hob.providers.http.headers import find_wrong_header, secrets_of
+from hob.providers.http.headers import find_invalid_header, find_secrets
 from hob.providers.http.server import Server
 
-# What is sent as a form rather than as JSON.
+# Data sent as a form rather than as JSON.
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A form (RFC 7578) with one file: its name, its bytes, its media type."""
+    """A form (RFC 7578) with one file: name, bytes, media type."""
 
     fields: Mapping[str, str]
     file: tuple[str, bytes, str]
@@ -42,7 +42,7 @@ _LIMITS = httpx2.Limits(max_connections=64, max_keepalive_connections=16)
 
 
 class ServerConnection:
-    """One server and one key. Nothing is opened before the first request."""
+    """A connection to one server with one key. Opens nothing before the first request."""
 
     def __init__(self, server: Server, clock: Clock) -> None:
         self._server = server
@@ -51,14 +51,14 @@ class ServerConnection:
 
     @property
     def host(self) -> str:
-        """Who is asked, for people."""
+        """The server's name for people."""
         try:
             return urlsplit(with_scheme(self._server.base_url)).netloc.rpartition("@")[2] or "the model server"
         except ValueError:
             return "the model server"
 
     async def key(self) -> str:
-        """The key; empty where there is none. Raises ModelError."""
+        """Return the key; empty if there is none. Raises ModelError."""
         secret = self._server.api_key
         if secret is None:
             return ""
@@ -81,7 +81,7 @@ class ServerConnection:
         return key
 
     async def with_key(self, key: str, ask: Callable[[str], Awaitable[_T]]) -> _T:
-        """What is asked with this key; once more where it turns out to have been rotated since it was read."""
+        """Make a request with this key, and again if the key turns out to have been rotated since."""
         try:
             return await ask(key)
         except ModelError as error:
@@ -91,17 +91,17 @@ class ServerConnection:
             return await ask(renewed)
 
     async def _renewed(self, key: str, error: ModelError) -> str | None:
-        """The key that stands in this one's place by now, if the server refused it and it was rotated meanwhile."""
+        """Return the new key if the server refused this one and it has been rotated."""
         if error.fault is not ModelFault.AUTH or self._server.api_key is None:
             return None
         try:
             new = await self.key()
-        except ModelError:  # why it was refused says more
+        except ModelError:  # the reason of the refusal is more useful
             return None
         return new if new and new != key else None
 
     def address(self, build: Callable[[str], str]) -> str:
-        """What `build` makes of the server's base URL. Raises ModelError."""
+        """Return what `build` makes of the base URL. Raises ModelError."""
         try:
             return build(self._server.base_url)
         except ValueError as error:
@@ -113,8 +113,8 @@ class ServerConnection:
             ) from error
 
     def secrets(self, key: str) -> tuple[str, ...]:
-        """What no error may show: the key, and what the owner's headers and the address hold."""
-        return (key, password_of(self._server.base_url), *secrets_of(self._server.headers))
+        """Return the values that errors must not show: the key, and secrets in the owner's headers and address."""
+        return (key, get_password(self._server.base_url), *find_secrets(self._server.headers))
 
     @asynccontextmanager
     async def open(
@@ -129,11 +129,11 @@ class ServerConnection:
         read_seconds: float | None = None,
         secrets: tuple[str, ...] = (),
     ) -> AsyncIterator[httpx2.Response]:
-        """The server's answer, if it is a good one, while the block is open. Raises ModelError.
+        """Yield the server's successful response while the block is open. Raises ModelError.
 
-        `patience` bounds the seconds to connect, `read_seconds` those of silence. `secrets` are cut out of errors.
+        `patience` limits the seconds to connect, `read_seconds` those without data. `secrets` are removed from errors.
         """
-        wrong = find_wrong_header(self._server.headers)
+        wrong = find_invalid_header(self._server.headers)
         if wrong is not None:
             raise ModelError(
                 ModelFault.SETTINGS,
@@ -160,7 +160,7 @@ class ServerConnection:
             raise self._unreachable(error, secrets) from error
 
     async def fetch(self, method: str, url: str, *, content: bytes | None = None, **options: Any) -> bytes:
-        """The whole body of a good answer, at most 64 MiB of it; options as `open` takes them. Raises ModelError."""
+        """Return the whole body, at most 64 MiB; options as in `open`. Raises ModelError."""
         async with self.open(method, url, content=content, **options) as response:
             pieces = []
             size = 0
@@ -172,7 +172,7 @@ class ServerConnection:
         return b"".join(pieces)
 
     async def fetch_json(self, method: str, url: str, *, content: bytes | None = None, **options: Any) -> Any:
-        """As `fetch`, parsed. Raises ModelError."""
+        """Return the parsed body of `fetch`. Raises ModelError."""
         body = await self.fetch(method, url, content=content, **options)
         try:
             return json.loads(body)
@@ -180,7 +180,7 @@ class ServerConnection:
             raise self.garbage("something that is no JSON") from error
 
     def garbage(self, what: str) -> ModelError:
-        """The error of a server that sent what it should not."""
+        """Return the error for an invalid response."""
         said = describe(ModelFault.GARBAGE, self.host, f"it sent {what}", advice=self._server.advice)
         return ModelError(ModelFault.GARBAGE, said)
 
@@ -196,9 +196,10 @@ class ServerConnection:
 
     def _open_client(self, url: str) -> httpx2.AsyncClient:
         if self._client is None:
-            # reading whom to trust takes longer than a turn, and plain HTTP trusts no one: nor would this context, ever
+            # loading the trusted certificates takes longer than a turn; plain HTTP needs none, and this context trusts
+            # none
             verify = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if urlsplit(url).scheme == "http" else True
-            # a model server on this machine is never behind the proxy that the environment may name
+            # a model server on this machine is never behind the environment's proxy
             self._client = httpx2.AsyncClient(limits=_LIMITS, verify=verify, trust_env=not is_loopback(url))
         return self._client
 
@@ -258,13 +259,13 @@ class ServerConnection:
                 return ModelError(ModelFault.CUT, translatable("{host} closed the connection", host=host))
 
 
-def bytes_of(response: httpx2.Response) -> AsyncGenerator[bytes]:
-    """The answer as it comes. We ask for plain bytes; a server that packs them all the same is heard, more slowly."""
+def iter_bytes(response: httpx2.Response) -> AsyncGenerator[bytes]:
+    """Yield the response body. We request it uncompressed; compressed bodies are still decoded, more slowly."""
     return response.aiter_bytes() if "content-encoding" in response.headers else response.aiter_raw()
 
 
 async def drain(pieces: AsyncIterator[bytes]) -> None:
-    """Read what is left after the answer, so that the connection can be used again; a server that dawdles loses it."""
+    """Read the rest of a response so that the connection can be reused; a slow server loses it."""
     try:
         async with asyncio.timeout(_DRAIN_SECONDS):
             async for _ in pieces:

@@ -1,13 +1,13 @@
-"""Bytes of an answer in, events out: what the decoders of all wires share.
+"""Decoding of streamed answers: bytes in, events out. Shared by all wires.
 
-Theory of operation. A server answers with server-sent events, or with lines of JSON, or with one JSON value although a
-stream was asked for, or with something else entirely (a web page, a proxy's words). The first byte that is no white
-space decides which. Bytes may be cut anywhere, so a line is looked at only when its end has come; only then can UTF-8
-be decoded. What is told does not depend on where the bytes were cut, save that neighbouring pieces of text that came
-together are told as one.
+Theory of operation. A server answers with server-sent events, with lines of JSON, with one JSON value although a stream
+was requested, or with something else entirely (a web page, a proxy's message). The first byte that is not white space
+decides. Bytes may be split anywhere, so a line is processed only when it is complete; only then can UTF-8 be decoded.
+The events do not depend on where the bytes were split, except that adjacent pieces of text that arrive together become
+one event.
 
-An answer is complete when its wire's end was seen. Anything that ends earlier was cut, however politely the connection
-was closed: a half answer must never pass for an answer.
+An answer is complete when the end defined by its wire was seen. Anything shorter was cut, however cleanly the
+connection was closed: half an answer must never pass for an answer.
 
 Formats: https://html.spec.whatwg.org/multipage/server-sent-events.html, https://github.com/ndjson/ndjson-spec
 """
@@ -19,37 +19,38 @@ from dataclasses import replace
 from typing import Any, NoReturn
 
 from hob.core.errors import ModelError, ModelFault
-from hob.core.models import Beat, ModelEvent, Stop, Usage
+from hob.core.models import KeepAlive, ModelEvent, StopReason, Usage
 from hob.core.translation.language import translatable
 from hob.providers.http.answer import PartialAnswer
 from hob.providers.http.faults import describe, hide_keys, read_stream_error
-from hob.providers.http.past_calls import is_deep
+from hob.providers.http.past_calls import is_too_deep
 
 MAX_LINE = 8 * 1024 * 1024
-"""Bytes that one line, or one whole JSON answer, may have."""
+"""Maximum bytes of a line, or of a whole JSON answer."""
 MAX_TOKENS = 10**9
-"""Tokens that a server can have counted; the sums of many answers must still fit into 64 bits."""
-_BEAT = Beat()
-_AT_THE_END = frozenset({ModelFault.EMPTY, ModelFault.FILTERED})
+"""Maximum plausible token count; sums of many answers must fit into 64 bits."""
+_KEEP_ALIVE = KeepAlive()
+_FAULTS_AT_END = frozenset({ModelFault.EMPTY, ModelFault.FILTERED})
 _load = json.JSONDecoder(strict=False).decode
 
 
 class Decoder(ABC):
-    """One answer's decoder: `feed` it, then `finish` it.
+    """Decoder of one answer: call `feed` with each piece, then `finish`.
 
-    A wire implements `_take_object` (one JSON object of the stream), `_take_whole` (a whole JSON answer) and, once it
-    has seen the end, calls `_complete`. `_take_text` is its short way for what comes most. `_ended` says whether enough
-    was seen for the answer to count where the stream stops without saying so.
+    A wire implements `_take_object` (a JSON object of the stream), `_take_whole` (a whole JSON answer) and calls
+    `_complete` at the end. `_take_text` is a fast path for text. `_ended` says whether the answer counts as complete if
+    the
+    stream stops without saying so.
     """
 
     lines_of_json = False
-    """Each line is a JSON value (NDJSON), without server-sent events around it."""
+    """Whether each line is a JSON value (NDJSON) rather than part of a server-sent event."""
 
     def __init__(
         self, *, host: str = "the server", salt: str = "", taken: Collection[str] = (), secrets: tuple[str, ...] = ()
     ) -> None:
         self.done = False
-        """The whole reply was given; nothing more is expected."""
+        """Whether the reply is complete."""
         self._answer = PartialAnswer(host, salt, taken, secrets)
         self._host = host
         self._secrets = secrets
@@ -64,37 +65,37 @@ class Decoder(ABC):
         self._broken = False
 
     def _take(self, chunk: Any) -> None:
-        """One JSON value of the stream. Raises ModelError."""
+        """Process a JSON value of the stream. Raises ModelError."""
         try:
             if self._take_text(chunk):
                 return
         except (KeyError, IndexError, TypeError, ValueError, AttributeError):
-            pass  # whatever else it is
+            pass  # anything other than plain text
         if not isinstance(chunk, dict):
             self._raise_garbage(translatable("data that is not an object"))
         self._take_object(chunk)
 
     @abstractmethod
     def _take_text(self, chunk: Any) -> bool:
-        """Whether this was one more piece of text and nothing else; then it is said.
+        """Add the text if the value is nothing but a piece of text; otherwise return False.
 
-        May stumble over anything (KeyError, TypeError, ...) as long as nothing was said yet.
+        May raise KeyError, TypeError and the like for other values, before changing anything.
         """
 
     @abstractmethod
     def _take_object(self, chunk: dict[str, Any]) -> None:
-        """One JSON object of the stream. Raises ModelError."""
+        """Process a JSON object of the stream. Raises ModelError."""
 
     @abstractmethod
     def _take_whole(self, answer: Any) -> bool:
-        """A whole JSON answer in one piece; False if it is none. Raises ModelError."""
+        """Process a whole JSON answer; False if it is none. Raises ModelError."""
 
     @abstractmethod
-    def _ended(self) -> Stop | None:
-        """How the answer ended, where enough was seen to know."""
+    def _ended(self) -> StopReason | None:
+        """Return how the answer ended, if that is known."""
 
     def feed(self, data: bytes) -> list[ModelEvent]:
-        """What these bytes mean. Bytes that mean nothing by themselves give a `Beat`. Raises ModelError."""
+        """Return the events in these bytes; a `KeepAlive` if there are none. Raises ModelError."""
         if not data or self.done:
             return []
         try:
@@ -102,12 +103,12 @@ class Decoder(ABC):
         except ModelError as error:
             self._count_in(error)
             raise
-        return self._answer.take_events() or [_BEAT]
+        return self._answer.take_events() or [_KEEP_ALIVE]
 
     def finish(self, *, broken: bool = False) -> list[ModelEvent]:
-        """The answer's bytes have ended, by a broken connection or as HTTP would have it.
+        """End the answer, after a broken connection or a regular end.
 
-        Gives the reply if all of it had come; raises ModelError otherwise.
+        Returns the reply if it is complete; otherwise raises ModelError.
         """
         if self.done:
             return []
@@ -130,11 +131,11 @@ class Decoder(ABC):
                 self._raise_cut()
             self._complete(stop)
 
-    def _complete(self, stop: Stop) -> None:
+    def _complete(self, stop: StopReason) -> None:
         self._answer.complete(stop)
         self.done = True
 
-    # -- which kind of answer
+    # -- kinds of answers
 
     def _feed_first(self, data: bytes) -> None:
         start = data.lstrip(b"\xef\xbb\xbf \t\r\n")
@@ -179,7 +180,7 @@ class Decoder(ABC):
             self._raise_garbage(translatable("a line without end"))
 
     def _only_newlines(self, data: bytes) -> bytes:
-        # CR LF, LF and CR all end a line; CR LF may be cut in two
+        # lines end with CR LF, LF or CR; CR LF may be split
         if self._after_cr and data.startswith(b"\n"):
             data = data[1:]
         self._after_cr = data.endswith(b"\r")
@@ -206,7 +207,8 @@ class Decoder(ABC):
             self._take_data()
 
     def _go_on(self, line: bytes) -> None:
-        # Some servers forget the empty line between two events; and no whole object is the first line of a longer one.
+        # Some servers omit the blank line between events, and a complete object is never the first line of a longer
+        # one.
         if len(self._data) == 1 and self._data[0].rstrip().endswith(("}", "]")):
             try:
                 json.loads(self._data[0])
@@ -226,13 +228,13 @@ class Decoder(ABC):
         except (ValueError, RecursionError):
             self._take_words(data.strip())
             return
-        if is_deep(chunk, data):
+        if is_too_deep(chunk, data):
             self._raise_garbage(translatable("data that is nested without end"))
         self._take(chunk)
 
     def _take_words(self, words: str) -> None:
         if words == "[DONE]":
-            self._complete(self._ended() or Stop.END)
+            self._complete(self._ended() or StopReason.END)
         elif words:
             self._raise_garbage(translatable("a broken line: {line}", line=hide_keys(words, self._secrets)[:80]))
 
@@ -255,7 +257,7 @@ class Decoder(ABC):
             answer = json.loads(text)
         except (ValueError, RecursionError):
             self._raise_cut()
-        if is_deep(answer, text):
+        if is_too_deep(answer, text):
             self._raise_garbage(translatable("JSON that is nested without end"))
         self._any = True
         if isinstance(answer, dict) and answer.get("error"):
@@ -263,28 +265,28 @@ class Decoder(ABC):
         if not self._take_whole(answer):
             self._raise_garbage(translatable("JSON that is not an answer"))
         if not self.done:
-            self._complete(self._ended() or Stop.END)
+            self._complete(self._ended() or StopReason.END)
 
     # -- failures
 
     def _counted(self) -> Usage | None:
-        """What the server has counted so far."""
+        """Return the usage reported so far."""
         return self._answer.usage
 
     def _count_in(self, error: ModelError) -> None:
-        """Let the error tell what the answer took, as far as that was heard.
+        """Add the known usage and cost to the error.
 
-        Where it was not heard to its end no one counted its output: two characters a token are rather too many.
+        The output of an interrupted answer was not counted; two characters per token is an upper estimate.
         """
         usage, error.cost = self._counted(), self._answer.cost
-        if usage is not None and error.fault not in _AT_THE_END:
+        if usage is not None and error.fault not in _FAULTS_AT_END:
             usage = replace(usage, output=max(usage.output, (self._answer.size + 1) // 2))
         error.usage = usage
-        if error.fault is ModelFault.GARBAGE and not self._any:  # a web page, say: this was no model
+        if error.fault is ModelFault.GARBAGE and not self._any:  # e.g. a web page: not a model, so no cost
             error.cost = 0
 
     def _raise_error(self, error: Any) -> NoReturn:
-        """An error that the server sent inside its answer."""
+        """Raise an error that the server sent within its answer."""
         raise read_stream_error(error, host=self._host, secrets=self._secrets)
 
     def _raise_cut(self) -> NoReturn:
@@ -301,8 +303,8 @@ class Decoder(ABC):
         raise ModelError(ModelFault.GARBAGE, describe(ModelFault.GARBAGE, self._host, said, self._secrets))
 
 
-def count_of(usage: Mapping[str, Any], *path: str) -> int:
-    """A number of tokens in what a server counted; anything else there, or more than can be, is none."""
+def read_token_count(usage: Mapping[str, Any], *path: str) -> int:
+    """Return a token count from a server's usage; 0 if it is missing, invalid or implausible."""
     value: Any = usage
     for key in path:
         value = value.get(key) if isinstance(value, Mapping) else None

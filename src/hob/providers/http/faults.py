@@ -1,6 +1,6 @@
-"""What a model server means when it refuses: status, headers and body of its answer -> one `ModelError`.
+"""Meaning of a model server's refusal: status, headers and body become one `ModelError`.
 
-Shared by all wires, since the servers behind them borrow each other's words. Pure: the time is passed in.
+Shared by all wires, since their servers use similar messages. Pure: the time is a parameter.
 """
 
 import json
@@ -10,16 +10,16 @@ from datetime import UTC, datetime
 from typing import Any
 
 from hob.core.errors import ModelError, ModelFault
-from hob.core.translation.language import Translatable, joined, translatable
+from hob.core.translation.language import Translatable, join_texts, translatable
 from hob.core.values import dataclass
 
 _MAX_DETAIL = 300
-_MIN_SECRET = 4  # what is shorter stands in every other word
-_MAX_READ = 4_000  # characters; all patterns here are quick on that much, whatever it is
+_MIN_SECRET = 4  # shorter secrets are part of ordinary words
+_MAX_READ = 4_000  # characters; all patterns here are fast on that much input
 ADVICE = translatable("model.base_url and model.api_key")
-"""Where the address and the key of a server are set, if no one knows better."""
+"""Default hint at where a server's address and key are set."""
 
-# The many ways to say that the request does not fit into the model's context.
+# Messages for a request that exceeds the model's context.
 _OVERFLOW = re.compile(
     r"context[_ ]length|context[_ ]window|context size|maximum context|max(?:imum)? (?:model |prompt |input )?length"
     r"|prompt is too long|input is too long|too many (?:input )?tokens|request too large|request_too_large"
@@ -34,8 +34,8 @@ _BILLING = re.compile(
     r"|credits? (?:is|are) depleted|(?:weekly|monthly) usage limit",
     re.IGNORECASE,
 )
-# Gemini says "quota" and "billing" of every limit; what is over in a moment says when, unless it is that of the day.
-_PASSING = re.compile(r"retryDelay|retry in \d", re.IGNORECASE)
+# Gemini mentions "quota" and "billing" for every limit; a temporary one has a retry time, except daily limits.
+_TEMPORARY = re.compile(r"retryDelay|retry in \d", re.IGNORECASE)
 _NO_MODEL = re.compile(
     r"model[_ ]not[_ ]found|not a valid model|no such model|unknown model|invalid model"
     r"|model\b.{0,120}(?:does not exist|not found|not available|is not supported|decommissioned|not loaded)",
@@ -49,7 +49,7 @@ _AUTH = re.compile(
 _FILTERED = re.compile(
     r"content[_ ]filter|content management policy|moderation|flagged|content[_ ]policy|safety", re.IGNORECASE
 )
-# OpenAI, Gemini and Cloudflare name the place; Anthropic says of it no more than "Request not allowed".
+# OpenAI, Gemini and Cloudflare mention the location; Anthropic only says "Request not allowed".
 _REGION = re.compile(
     r"country, region,|user location is not supported|banned the country|\brequest not allowed"
     r"|\byour (?:current )?(?:country|region|territory|location)\b",
@@ -58,14 +58,14 @@ _REGION = re.compile(
 _RATE = re.compile(r"rate[_ ]?limit|too many requests", re.IGNORECASE)
 _BUSY = re.compile(r"overload|capacity|unavailable|server_error|internal|timed? ?out|try again", re.IGNORECASE)
 
-# Wider than what the prompt guard takes for a key: servers echo keys with stars in them, or half of one.
+# Wider than the prompt guard's key patterns: servers echo keys with asterisks, or in part.
 _KEYLIKE = re.compile(
     r"\b(?:sk|pk|rk|gsk|xai|key|pplx|tvly)[-_][\w*.-]{6,}"
     r"|\b(?-i:AIza|AQ\.|ya29\.|gh[opsru]_|github_pat_|glpat-|hf_|xox[a-z]-|A[KS]IA(?=[A-Z0-9*])|eyJ)[\w*.-]{6,}"
     r"|(?<=Bearer )\S+|(?<=://)[^\s/@]+(?=@)",
     re.IGNORECASE,
 )
-# Nothing is tried twice: what is not closed goes on to the end, and no tag holds the beginning of another.
+# Linear time: an unclosed element extends to the end, and no tag contains the beginning of another.
 _TAG = re.compile(r"<(?:style|script)\b.*?(?:</(?:style|script)>|\Z)|<[^<>]*>", re.IGNORECASE | re.DOTALL)
 
 # "try again in 1m30.5s", "Please retry after 20 seconds", "retryDelay": "35s"
@@ -93,7 +93,7 @@ _ADVICE: Mapping[ModelFault, str] = {
 
 @dataclass(frozen=True, slots=True)
 class ProviderErrorBody:
-    """What could be read from an error body."""
+    """Contents of an error body."""
 
     message: str = ""
     code: str = ""
@@ -109,11 +109,11 @@ def read_failure(
     secrets: tuple[str, ...] = (),
     advice: str = ADVICE,
 ) -> ModelError:
-    """The error behind an answer that is not a success. `secrets` are cut out of whatever the server echoes.
+    """Return the error for an unsuccessful response. `secrets` are removed from the server's text.
 
-    `advice` names where its address and key are set.
+    `advice` says where the server's address and key are set.
     """
-    complaint = read_complaint(body)
+    complaint = parse_error_body(body)
     fault = classify(status, complaint)
     if fault is ModelFault.NOT_FOUND and 300 <= status < 400:
         complaint = ProviderErrorBody(f"it redirects to {headers.get('location', 'nowhere')}")
@@ -122,43 +122,43 @@ def read_failure(
 
 
 def read_stream_error(error: Any, *, host: str, secrets: tuple[str, ...] = ()) -> ModelError:
-    """The error that a server sent as an object inside an answer that had begun well."""
-    complaint = _complaint_of({"error": error})
+    """Return the error for an error object within an answer that had started well."""
+    complaint = _parse_error({"error": error})
     try:
         status = int(complaint.code)
     except ValueError:
         status = 0
     fault = classify(status, complaint) if 400 <= status < 600 else classify(0, complaint)
-    wait = read_retry_after({}, complaint.message, _LONG_AGO) if fault in _WAITABLE else None
+    wait = read_retry_after({}, complaint.message, _EPOCH) if fault in _WAITABLE else None
     return ModelError(fault, describe(fault, host, complaint.message, secrets), retry_after=wait)
 
 
 _WAITABLE = frozenset({ModelFault.RATE_LIMIT, ModelFault.OVERLOAD})
-_LONG_AGO = datetime.fromtimestamp(0, UTC)
+_EPOCH = datetime.fromtimestamp(0, UTC)
 
 
 def classify(status: int, complaint: ProviderErrorBody) -> ModelFault:
-    """The fault that a status (0: not known) and a complaint stand for."""
+    """Return the fault for a status (0 if unknown) and an error body."""
     words = f"{complaint.code} {complaint.message}"
     if status < 500 and status not in (401, 404) and _OVERFLOW.search(words):
         return ModelFault.CONTEXT_OVERFLOW
-    if status in _PLAIN:
-        return _PLAIN[status]
+    if status in _STATUS_FAULTS:
+        return _STATUS_FAULTS[status]
     if status == 403:
-        return _first(words, ((_FILTERED, ModelFault.FILTERED), (_BILLING, ModelFault.BILLING)), ModelFault.AUTH)
+        return _first_match(words, ((_FILTERED, ModelFault.FILTERED), (_BILLING, ModelFault.BILLING)), ModelFault.AUTH)
     if status == 429:
-        spent = _BILLING.search(words) and ("PerDay" in words or not _PASSING.search(words))
+        spent = _BILLING.search(words) and ("PerDay" in words or not _TEMPORARY.search(words))
         return ModelFault.BILLING if spent else ModelFault.RATE_LIMIT
-    if status >= 500:  # llama.cpp and friends complain of the length with a 500
+    if status >= 500:  # llama.cpp and others report an overlong request with a 500
         return ModelFault.CONTEXT_OVERFLOW if _OVERFLOW.search(words) else ModelFault.OVERLOAD
     if status >= 400:
-        return _first(words, _OF_BAD_REQUESTS, ModelFault.BAD_REQUEST)
-    if status >= 300:  # a redirect: the address is not the server's
+        return _first_match(words, _BAD_REQUEST_RULES, ModelFault.BAD_REQUEST)
+    if status >= 300:  # a redirect: the address is wrong
         return ModelFault.NOT_FOUND
-    return _first(words, _OF_STREAMS, ModelFault.OVERLOAD) if status == 0 else ModelFault.GARBAGE
+    return _first_match(words, _STREAM_RULES, ModelFault.OVERLOAD) if status == 0 else ModelFault.GARBAGE
 
 
-_PLAIN: Mapping[int, ModelFault] = {
+_STATUS_FAULTS: Mapping[int, ModelFault] = {
     401: ModelFault.AUTH,
     402: ModelFault.BILLING,
     404: ModelFault.NOT_FOUND,
@@ -172,31 +172,33 @@ _PLAIN: Mapping[int, ModelFault] = {
     501: ModelFault.BAD_REQUEST,
     505: ModelFault.BAD_REQUEST,
 }
-_OF_BAD_REQUESTS = (
+_BAD_REQUEST_RULES = (
     (_AUTH, ModelFault.AUTH),
     (_BILLING, ModelFault.BILLING),
     (_FILTERED, ModelFault.FILTERED),
     (_NO_MODEL, ModelFault.NOT_FOUND),
     (_REGION, ModelFault.AUTH),
 )
-_OF_STREAMS = (
+_STREAM_RULES = (
     (_RATE, ModelFault.RATE_LIMIT),
     (_BUSY, ModelFault.OVERLOAD),
-    *_OF_BAD_REQUESTS,
+    *_BAD_REQUEST_RULES,
     (re.compile(r"invalid_request", re.IGNORECASE), ModelFault.BAD_REQUEST),
 )
 
 
-def _first(words: str, rules: tuple[tuple[re.Pattern[str], ModelFault], ...], otherwise: ModelFault) -> ModelFault:
+def _first_match(
+    words: str, rules: tuple[tuple[re.Pattern[str], ModelFault], ...], otherwise: ModelFault
+) -> ModelFault:
     return next((fault for pattern, fault in rules if pattern.search(words)), otherwise)
 
 
-def read_complaint(body: bytes) -> ProviderErrorBody:
-    """What an error body says, in any of the shapes that are about: JSON of several kinds, text, a web page."""
+def parse_error_body(body: bytes) -> ProviderErrorBody:
+    """Parse an error body in any common form: several kinds of JSON, text, a web page."""
     text = body.decode("utf-8", "replace").strip()
     if text[:1] in ("{", "["):
         try:
-            return _complaint_of(json.loads(text))
+            return _parse_error(json.loads(text))
         except (ValueError, RecursionError):
             pass
     if text[:1] == "<":
@@ -204,8 +206,8 @@ def read_complaint(body: bytes) -> ProviderErrorBody:
     return ProviderErrorBody(_one_line(text))
 
 
-def _complaint_of(data: Any) -> ProviderErrorBody:
-    if isinstance(data, list):  # Gemini's compatible endpoint wraps the object
+def _parse_error(data: Any) -> ProviderErrorBody:
+    if isinstance(data, list):  # Gemini's compatible endpoint wraps the object in a list
         data = data[0] if data else {}
     if not isinstance(data, dict):
         return ProviderErrorBody(_one_line(str(data)))
@@ -216,7 +218,7 @@ def _complaint_of(data: Any) -> ProviderErrorBody:
     if not isinstance(message, str):
         message = json.dumps(message, ensure_ascii=False)
     details = inner.get("details")
-    if details:  # Gemini's retryDelay lies here
+    if details:  # contains Gemini's retryDelay
         message = f"{message[: _MAX_READ // 2]} {json.dumps(details, ensure_ascii=False)}"
     numeric = inner.get("code")
     if isinstance(numeric, int) and not isinstance(numeric, bool):
@@ -230,20 +232,20 @@ def _one_line(text: str) -> str:
 
 
 def describe(fault: ModelFault, host: str, said: str, secrets: tuple[str, ...] = (), advice: str = ADVICE) -> str:
-    """One line for people: what to do, then what the server said, at most 300 characters of it and never a key."""
+    """Return one line for people: what to do, then up to 300 characters of the server's text, never a key."""
     lead = translatable(_ADVICE.get(fault, _ADVICE[ModelFault.EMPTY]), host=host, advice=advice)
     if fault is ModelFault.AUTH and _REGION.search(said):
         lead = translatable("{host} does not serve your country or network; choose another model", host=host)
-    if isinstance(said, Translatable):  # Hob's own words
+    if isinstance(said, Translatable):  # Hob's own text
         return translatable("{advice} ({said})", advice=lead, said=said)
     quote = hide_keys(" ".join(said.split()), secrets)
     if len(quote) > _MAX_DETAIL:
         quote = quote[: _MAX_DETAIL - 1] + "…"
-    return joined(" ", (lead, f"({quote})")) if quote else lead
+    return join_texts(" ", (lead, f"({quote})")) if quote else lead
 
 
 def hide_keys(text: str, secrets: tuple[str, ...] = ()) -> str:
-    """The text without these secrets and without anything that looks like a key."""
+    """Remove these secrets and anything that looks like a key."""
     for secret in sorted(secrets, key=len, reverse=True):  # one may be part of another
         if len(secret) >= _MIN_SECRET:
             text = text.replace(secret, "•••")
@@ -251,13 +253,13 @@ def hide_keys(text: str, secrets: tuple[str, ...] = ()) -> str:
 
 
 def read_retry_after(headers: Mapping[str, str], message: str, now: datetime) -> float | None:
-    """Seconds the server asks to wait: `retry-after-ms`, `Retry-After` (seconds or HTTP date), or words in the body."""
-    millis = _number(headers.get("retry-after-ms", ""))
+    """Return the seconds to wait by `retry-after-ms`, `Retry-After` (seconds or HTTP date), or the message text."""
+    millis = _parse_number(headers.get("retry-after-ms", ""))
     if millis is not None:
         return millis / 1000
     value = headers.get("retry-after", "").strip()
     if value:
-        seconds = _number(value)
+        seconds = _parse_number(value)
         if seconds is None:
             seconds = _seconds_until(value, now)
         if seconds is not None:
@@ -266,16 +268,16 @@ def read_retry_after(headers: Mapping[str, str], message: str, now: datetime) ->
     return sum(float(n) * _UNIT[unit.lower()] for n, unit in _SPAN.findall(hint[1])) if hint else None
 
 
-def _number(value: str) -> float | None:
+def _parse_number(value: str) -> float | None:
     try:
         number = float(value)
     except ValueError:
         return None
-    return number if 0 <= number < 1e9 else None  # nan and infinity are no waiting times
+    return number if 0 <= number < 1e9 else None  # excludes nan and infinity
 
 
 def _seconds_until(date: str, now: datetime) -> float | None:
-    from email.utils import parsedate_to_datetime  # 10 ms of imports that only this rare header needs
+    from email.utils import parsedate_to_datetime  # 10 ms of imports, needed only for this rare header
 
     try:
         when = parsedate_to_datetime(date)

@@ -1,19 +1,19 @@
-"""Past calls and what they gave, as servers take them back."""
+"""Past calls and their results in the form that servers accept."""
 
 import json
 from typing import Any, NoReturn
 
 from hob.core.models import ToolMessage
 
-# How deeply JSON is nested. What can just be read may be too deep to be written again, inside of something else.
+# Nesting of JSON. A value that can just be parsed may be too deep to be serialized within another one.
 
 MAX_DEPTH = 100
-"""Levels; Python reads and writes several hundred, fewer the deeper it stands itself."""
+"""Maximum levels; Python parses several hundred, fewer the deeper its own stack is."""
 
 
-def is_deep(value: Any, text: str) -> bool:
-    """Whether the value, which was read from this text, is nested deeper than `MAX_DEPTH`."""
-    if text.count("{") + text.count("[") <= MAX_DEPTH:  # nearly always
+def is_too_deep(value: Any, text: str) -> bool:
+    """Whether the value parsed from this text is nested deeper than `MAX_DEPTH`."""
+    if text.count("{") + text.count("[") <= MAX_DEPTH:  # almost always
         return False
     level, depth = [value], 0
     while level:
@@ -29,31 +29,31 @@ def is_deep(value: Any, text: str) -> bool:
     return False
 
 
-def read_arguments(text: str) -> dict[str, Any]:
-    """The object that a model wrote; what is none, as `{"malformed": text}`: the model sees what it did."""
+def parse_arguments(text: str) -> dict[str, Any]:
+    """Parse the arguments written by a model; invalid ones are `{"malformed": text}`, so that the model sees them."""
     arguments = _parse(text or "{}")
     return {"malformed": text} if arguments is None else arguments
 
 
-def sound_arguments(text: str) -> str:
-    """The same as JSON, to the letter where it is an object: several servers parse what they are sent back."""
+def normalize_arguments(text: str) -> str:
+    """Return the arguments as JSON, unchanged if valid: several servers parse what they receive back."""
     written = text.strip() or "{}"
     return json.dumps({"malformed": text}, ensure_ascii=False) if _parse(written) is None else written
 
 
-def result_text(message: ToolMessage) -> str:
-    """What a call gave, for wires without a flag for failure."""
+def format_result(message: ToolMessage) -> str:
+    """Return the result of a call for wires without an error flag."""
     text = message.text
     return f"Error: {text}" if message.is_error and text[:5].lower() != "error" else text
 
 
 def _parse(text: str) -> dict[str, Any] | None:
     try:
-        arguments = json.loads(text, parse_constant=_refuse)
+        arguments = json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
         return None
-    return arguments if isinstance(arguments, dict) and not is_deep(arguments, text) else None
+    return arguments if isinstance(arguments, dict) and not is_too_deep(arguments, text) else None
 
 
-def _refuse(constant: str) -> NoReturn:
+def _refuse_constant(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is no JSON")

@@ -1,7 +1,7 @@
-"""Requests in another form, for servers that turn out to lack something: tools, thinking, sight.
+"""Fallback forms of requests for servers without tools, thinking or vision.
 
-No one can say beforehand what a server of one's own was set up with. The first request that is refused for it tells,
-and is made again in the other form; from then on that form is used at once.
+The features of a self-hosted server are not known in advance. The first request that is refused for a missing one is
+repeated in the other form, which is used directly from then on.
 """
 
 import re
@@ -11,10 +11,10 @@ from dataclasses import replace
 from typing import Any, cast
 
 from hob.core.errors import ModelError
-from hob.core.models import Beat, ModelEvent, ModelRequest, UserMessage
+from hob.core.models import KeepAlive, ModelEvent, ModelRequest, UserMessage
 from hob.core.ports.model import Model
 
-# Ollama, vLLM, llama.cpp and OpenRouter, each in its own words
+# messages of Ollama, vLLM, llama.cpp and OpenRouter
 _NO_TOOLS = re.compile(
     r"(?:not|n't) support (?:tools?|functions?)\b|tool choice requires|tools param requires|support tool use",
     re.IGNORECASE,
@@ -33,7 +33,7 @@ _NO_THINKING = re.compile(
 
 
 class AdaptingModel:
-    """Implements `Model` by asking `model`, and `other` from the first time that `model` refused what `lacks` names."""
+    """Implements `Model` with `model`, switching to `other` for good once an error matches `lacks`."""
 
     def __init__(
         self, model: Model, other: Callable[[Model], Model], lacks: Callable[[ModelRequest, ModelError], bool]
@@ -44,13 +44,13 @@ class AdaptingModel:
         self._other: Model | None = None
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent]:
-        """As the model that can take the request. Raises ModelError."""
+        """Yield the answer of the model that accepts the request. Raises ModelError."""
         if self._other is None:
             begun = False
             try:
                 async with aclosing(cast("AsyncGenerator[ModelEvent]", self._model.stream(request))) as events:
                     async for event in events:
-                        begun = begun or type(event) is not Beat
+                        begun = begun or type(event) is not KeepAlive
                         yield event
                 return
             except ModelError as error:
@@ -63,37 +63,37 @@ class AdaptingModel:
 
 
 def lacks_tools(request: ModelRequest, error: ModelError) -> bool:
-    """Whether the request was refused because the server takes no tools."""
+    """Whether the request was refused because the server does not support tools."""
     return bool(request.tools) and _NO_TOOLS.search(str(error)) is not None
 
 
 def lacks_vision(request: ModelRequest, error: ModelError) -> bool:
-    """Whether the request was refused because the model sees no pictures."""
+    """Whether the request was refused because the model does not support images."""
     return has_images(request) and _NO_IMAGES.search(str(error)) is not None
 
 
 def lacks_thinking(request: ModelRequest, error: ModelError) -> bool:
-    """Whether the request was refused because the model cannot be told how long to think."""
+    """Whether the request was refused because the model has no thinking levels."""
     return request.thinking is not None and _NO_THINKING.search(str(error)) is not None
 
 
 class ChangedRequests:
-    """Implements `Model` by asking `model` with these fields of every request changed."""
+    """Implements `Model` with these fields of every request changed."""
 
     def __init__(self, model: Model, /, **changes: Any) -> None:
         self._model = model
         self._changes = changes
 
     def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
-        """As the model."""
+        """Yield the model's answer."""
         return self._model.stream(replace(request, **self._changes))
 
 
 def without_thinking(model: Model) -> Model:
-    """The model, told nothing about thinking."""
+    """Return the model without a thinking level in its requests."""
     return ChangedRequests(model, thinking=None)
 
 
 def has_images(request: ModelRequest) -> bool:
-    """Whether there is a picture in the request."""
+    """Whether the request contains an image."""
     return any(isinstance(message, UserMessage) and message.images for message in request.messages)

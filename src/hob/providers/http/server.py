@@ -1,4 +1,4 @@
-"""How to reach one model server. Loads without any HTTP library."""
+"""Address and key of a model server. Needs no HTTP library."""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -13,7 +13,7 @@ from hob.providers.settings import ModelSettings
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """One server and one key. `advice` names, for error messages, where address and key are set."""
+    """A server and a key. `advice` says, for error messages, where address and key are set."""
 
     base_url: str
     api_key: Secret | None = None
@@ -23,8 +23,8 @@ class Server:
     advice: str = translatable("model.base_url and model.api_key")
 
 
-def server_of(connected: ConnectedProvider, key: Secret | None, settings: ModelSettings) -> Server:
-    """The provider's server with this key. Raises ModelError where it has no address."""
+def make_server(connected: ConnectedProvider, key: Secret | None, settings: ModelSettings) -> Server:
+    """Return the provider's server with this key. Raises ModelError if it has no address."""
     provider, own = connected.provider, connected.settings
     if not connected.base_url:
         raise ModelError(

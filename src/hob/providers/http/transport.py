@@ -11,23 +11,24 @@ import httpx2
 from hob.core.clock import Clock
 from hob.core.errors import ModelError, ModelFault, NotFound
 from hob.core.ids import BlobId
-from hob.core.models import AssistantMessage, Beat, CallStarted, ModelEvent, ModelReply, ModelRequest, UserMessage
+from hob.core.models import AssistantMessage, CallStarted, KeepAlive, ModelEvent, ModelReply, ModelRequest, UserMessage
 from hob.core.ports.tools import Blobs
 from hob.core.translation.language import translatable
-from hob.providers.http.connection import ServerConnection, bytes_of, drain
-from hob.providers.http.prefixes import digest_of, sealed_by
+from hob.providers.http.connection import ServerConnection, drain, iter_bytes
+from hob.providers.http.sealed_reasoning import drop_foreign_reasoning, prefix_digest
 from hob.providers.http.server import Server
 from hob.providers.http.wire import ListedModel, Wire
-from hob.providers.schemas.dialects import ToolNames, safe_names
+from hob.providers.schemas.dialects import ToolNames, make_safe_names
 
-_BEAT = Beat()
+_KEEP_ALIVE = KeepAlive()
 
 
 class HttpModel:
-    """Implements `Model`. Makes one request per call of `stream`; who wants more wraps it.
+    """Implements `Model`. Makes one request per call of `stream`, without retries.
 
-    `request.model` is the name that the server knows. `identity` tells this server and key from others: reasoning that
-    another one has sealed is not sent. Nothing is opened before the first request.
+    `request.model` is the server's name for the model. `identity` identifies this server and key: reasoning sealed by
+    another
+    one is not sent. Opens nothing before the first request.
     """
 
     def __init__(
@@ -40,9 +41,9 @@ class HttpModel:
         self._connection = ServerConnection(server, clock)
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent]:
-        """Answer, piece by piece. Raises ModelError; `request.patience` bounds the time to connect."""
+        """Yield the answer in pieces. Raises ModelError; `request.patience` limits the time to connect."""
         connection, wire = self._connection, self._wire
-        request, names = safely_named(sealed_by(request, self._identity))
+        request, names = with_safe_names(drop_foreign_reasoning(request, self._identity))
         body = await self._body(request)
         sent = hashlib.sha256(body).hexdigest()
         key = await connection.key()
@@ -54,11 +55,11 @@ class HttpModel:
         try:
             async with AsyncExitStack() as opened:
                 response = await self._post(opened, url, body, key, request.patience)
-                yield _BEAT
-                async with aclosing(bytes_of(response)) as pieces:
+                yield _KEEP_ALIVE
+                async with aclosing(iter_bytes(response)) as pieces:
                     async for data in pieces:
                         for event in decoder.feed(data):
-                            yield _told(event, request, names, self._identity, sent)
+                            yield _translate_event(event, request, names, self._identity, sent)
                         if decoder.done:
                             await drain(pieces)
                             return
@@ -67,17 +68,17 @@ class HttpModel:
                 raise
             broken = True
         for event in decoder.finish(broken=broken):
-            yield _told(event, request, names, self._identity, sent)
+            yield _translate_event(event, request, names, self._identity, sent)
 
     async def body(self, request: ModelRequest) -> bytes:
-        """What the server would be sent; nothing is. Raises ModelError."""
-        return await self._body(safely_named(sealed_by(request, self._identity))[0])
+        """Return the body that would be sent, without sending it. Raises ModelError."""
+        return await self._body(with_safe_names(drop_foreign_reasoning(request, self._identity))[0])
 
     async def _body(self, request: ModelRequest) -> bytes:
         return self._wire.encode(request, model=request.model, images=await self._images(request))
 
     async def _post(self, opened: AsyncExitStack, url: str, body: bytes, key: str, patience: float) -> httpx2.Response:
-        """The good answer to this body; a key that was rotated since it was read is read again, once."""
+        """Return the successful response to this body; a key rotated since it was read is read again, once."""
         connection = self._connection
 
         async def post(key: str) -> httpx2.Response:
@@ -94,7 +95,7 @@ class HttpModel:
         return await connection.with_key(key, post)
 
     async def list_models(self) -> tuple[ListedModel, ...]:
-        """The models the server has. Raises ModelError."""
+        """Return the server's models. Raises ModelError."""
         connection = self._connection
         key = await connection.key()
         url = connection.address(self._wire.models_url)
@@ -134,11 +135,11 @@ class HttpModel:
             ) from error
 
 
-def safely_named(request: ModelRequest) -> tuple[ModelRequest, ToolNames | None]:
-    """The request with tool names that every server takes, and the way back; None where all are such names already."""
+def with_safe_names(request: ModelRequest) -> tuple[ModelRequest, ToolNames | None]:
+    """Return the request with tool names that every server accepts, and the mapping; None if nothing had to change."""
     specs, said = request.tools, request.messages
     spoken = {call.name for message in said if isinstance(message, AssistantMessage) for call in message.calls}
-    names = safe_names(specs)
+    names = make_safe_names(specs)
     if all(names.to_wire(name) == name for name in (*names.outgoing, *spoken)):
         return request, None
     messages = tuple(
@@ -151,8 +152,10 @@ def safely_named(request: ModelRequest) -> tuple[ModelRequest, ToolNames | None]
     return replace(request, tools=tools, messages=messages), names
 
 
-def _told(event: ModelEvent, request: ModelRequest, names: ToolNames | None, identity: str, sent: str) -> ModelEvent:
-    """The event with our names of the tools, and a reply with what it follows on."""
+def _translate_event(
+    event: ModelEvent, request: ModelRequest, names: ToolNames | None, identity: str, sent: str
+) -> ModelEvent:
+    """Return the event with our tool names, and a reply with the digest of its prefix."""
     if isinstance(event, CallStarted) and names is not None:
         return CallStarted(names.to_tool(event.name))
     if isinstance(event, ModelReply):
@@ -160,5 +163,5 @@ def _told(event: ModelEvent, request: ModelRequest, names: ToolNames | None, ide
         if names is not None:
             event = replace(event, calls=tuple(replace(call, name=names.to_tool(call.name)) for call in event.calls))
         if event.continuation is not None:
-            event = replace(event, continuation=replace(event.continuation, prefix=digest_of(request), by=identity))
+            event = replace(event, continuation=replace(event.continuation, prefix=prefix_digest(request), by=identity))
     return event

@@ -1,4 +1,4 @@
-"""What a wire is to the transport: one vendor's protocol, without a socket."""
+"""Interface between wires and the transport: one vendor's protocol, without a socket."""
 
 from collections.abc import Collection, Mapping
 from typing import Any, Protocol
@@ -11,7 +11,7 @@ from hob.providers.http.decoder import Decoder
 
 @dataclass(frozen=True, slots=True)
 class ListedModel:
-    """A model as its server lists it. None is not told; prices are dollars per million tokens."""
+    """A model as listed by its server. None means unknown; prices are dollars per million tokens."""
 
     name: str
     context_tokens: int | None = None
@@ -24,33 +24,33 @@ class ListedModel:
 
 
 class Wire(Protocol):
-    """One protocol, as one server speaks it. Pure: no socket, no clock, no environment."""
+    """One protocol as one server speaks it. Pure: no socket, no clock, no environment."""
 
     name: str
-    """Which wire it is; `Continuation.wire` of what it says."""
+    """Name of the wire, as in `Continuation.wire`."""
     decodes: type[Decoder]
-    """What reads its answers."""
+    """Decoder for its answers."""
 
     def chat_url(self, base_url: str, model: str) -> str:
-        """Where a request goes. Raises ValueError for a base URL that is no address."""
+        """Return the URL of a chat request. Raises ValueError if the base URL is invalid."""
 
     def models_url(self, base_url: str) -> str:
-        """Where the models are listed. Raises ValueError."""
+        """Return the URL of the model list. Raises ValueError."""
 
     def headers(self, key: str) -> Mapping[str, str]:
-        """Headers of every request, with the key where there is one."""
+        """Return the headers of every request, with the key if there is one."""
         return {"authorization": f"Bearer {key}"} if key else {}
 
     def max_output(self, model: str, request: ModelRequest) -> int:
-        """The most tokens that the model may write for the request: with room for thinking only where it thinks."""
+        """Return the maximum output tokens of the request, including thinking only if the model thinks."""
         return request.max_output
 
     def encode(self, request: ModelRequest, *, model: str, images: Mapping[BlobId, bytes]) -> bytes:
-        """The body. The same request gives the same bytes, and what grows from turn to turn stands last."""
+        """Return the body. It is deterministic, and content that changes from turn to turn comes last."""
 
     def decoder(self, *, host: str, salt: str, taken: Collection[str], secrets: tuple[str, ...]) -> Decoder:
-        """A decoder for one answer; see `answer.Answer` for `salt` and `taken`."""
+        """Return a decoder for one answer; see `PartialAnswer` for `salt` and `taken`."""
         return self.decodes(host=host, salt=salt, taken=taken, secrets=secrets)
 
     def read_models(self, listing: Any) -> tuple[ListedModel, ...] | None:
-        """The models of a listing (parsed JSON); None if it is no listing."""
+        """Return the models of a listing (parsed JSON); None if it is not one."""

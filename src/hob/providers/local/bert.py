@@ -1,7 +1,7 @@
-"""A sentence model of the BERT family, computed with numpy: no torch, no network.
+"""BERT-family sentence models computed with numpy: no torch, no network.
 
-A folder is read as sentence-transformers lays it out (`modules.json`, `config.json`, `vocab.txt`,
-`model.safetensors`). The weights stay in the file and are mapped from there.
+Reads a folder in the layout of sentence-transformers (`modules.json`, `config.json`, `vocab.txt`, `model.safetensors`).
+The weights stay in the file and are memory-mapped.
 Formats: https://sbert.net/docs/package_reference/sentence_transformer/models.html and
 https://github.com/huggingface/safetensors#format
 """
@@ -24,18 +24,18 @@ _ERFC = (0.254829592, -0.284496736, 1.421413741, -1.453152027, 1.061405429)
 _ERFC_P = 0.3275911
 
 
-class ModelUnsuited(Exception):
-    """The folder holds no model that can be computed here."""
+class UnsupportedModel(Exception):
+    """The folder contains no supported model."""
 
 
 class SentenceModel:
     """Turns texts into vectors of unit length."""
 
     def __init__(self, folder: Path) -> None:
-        """Raises ModelUnsuited, OSError."""
+        """Load the model. Raises UnsupportedModel, OSError."""
         try:
             config, shape = _json(folder / "config.json"), _json(folder / "sentence_bert_config.json")
-            pooling = _pooling(folder)
+            pooling = _uses_mean_pooling(folder)
             words = _json(folder / "tokenizer_config.json") if (folder / "tokenizer_config.json").exists() else {}
             lines = (folder / "vocab.txt").read_text("utf-8").splitlines()
             self._pieces = WordPieces({each: n for n, each in enumerate(lines)}, lower=words.get("do_lower_case", True))
@@ -43,16 +43,16 @@ class SentenceModel:
             self._epsilon = config.get("layer_norm_eps", 1e-12)
             self.dimension = config["hidden_size"]
             self.longest = min(shape["max_seq_length"], config["max_position_embeddings"])
-            _check(config)
-            self._weights = _weights(folder / "model.safetensors")
+            _check_config(config)
+            self._weights = _load_weights(folder / "model.safetensors")
             self._mean = pooling
             self._layer_names = [f"encoder.layer.{number}." for number in range(self._layers)]
             self._weights[f"{self._layer_names[-1]}output.dense.weight"]
         except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-            raise ModelUnsuited(f"{folder} holds no sentence model that Hob can read: {error!r}") from error
+            raise UnsupportedModel(f"{folder} holds no sentence model that Hob can read: {error!r}") from error
 
     def encode(self, texts: Sequence[str]) -> tuple[Any, int]:
-        """A row of numbers for each text, and how many tokens were read."""
+        """Return a row of numbers per text, and the number of tokens."""
         rows = [self._pieces.encode(text, self.longest) for text in texts]
         lengths = [len(row) for row in rows]
         starts = numpy.cumsum([0, *lengths])
@@ -71,7 +71,7 @@ class SentenceModel:
         return found / numpy.linalg.norm(found, axis=1, keepdims=True), sum(lengths)
 
     def _layer(self, states: Any, name: str, spans: Sequence[tuple[int, int]]) -> Any:
-        """All texts go through the weights together, and each alone through the attention: nothing is padded."""
+        """Apply a layer: weights to all texts at once, attention to each text alone, so nothing is padded."""
         asked, keys, values = (
             self._dense(states, f"{name}attention.self.{each}.") for each in ("query", "key", "value")
         )
@@ -101,7 +101,7 @@ class SentenceModel:
 
 
 def _gelu(x: Any) -> Any:
-    """x times the share of the normal distribution below it."""
+    """Return x times the cumulative normal distribution of x."""
     size = numpy.abs(x)
     t = 1 / (1 + numpy.float32(_ERFC_P * _SQRT_HALF) * size)
     tail = numpy.full_like(t, _ERFC[-1])
@@ -120,15 +120,15 @@ def _json(path: Path) -> Mapping[str, Any]:
     return found
 
 
-def _check(config: Mapping[str, Any]) -> None:
-    """Raises ValueError for what is no plain BERT."""
+def _check_config(config: Mapping[str, Any]) -> None:
+    """Raise ValueError unless it is a plain BERT."""
     for name, wanted in (("model_type", "bert"), ("hidden_act", "gelu"), ("position_embedding_type", "absolute")):
         if config.get(name, wanted) != wanted:
             raise ValueError(f"{name} is {config[name]}, not {wanted}")
 
 
-def _pooling(folder: Path) -> bool:
-    """Whether a text's vector is the mean of its words', not the first one. Raises ValueError for other ways."""
+def _uses_mean_pooling(folder: Path) -> bool:
+    """Whether the vector of a text is the mean of its tokens, not the first one. Raises ValueError if neither."""
     modules: Any = _json(folder / "modules.json")
     kinds = [each["type"].rpartition(".")[2] for each in modules]
     if kinds not in (["Transformer", "Pooling"], ["Transformer", "Pooling", "Normalize"]) or modules[0]["path"]:
@@ -140,8 +140,8 @@ def _pooling(folder: Path) -> bool:
     return "pooling_mode_mean_tokens" in chosen
 
 
-def _weights(path: Path) -> dict[str, Any]:
-    """The tables of a file of safetensors, those of 16 bits made 32."""
+def _load_weights(path: Path) -> dict[str, Any]:
+    """Return the tensors of a safetensors file, with 16-bit ones converted to 32 bits."""
     with path.open("rb") as file:
         size = int.from_bytes(file.read(8), "little")
         if size > path.stat().st_size:

@@ -1,4 +1,4 @@
-"""Vectors from a model in a folder on this machine."""
+"""Embeddings from a model in a local folder."""
 
 import asyncio
 import base64
@@ -19,24 +19,29 @@ from hob.providers.catalog.catalog import FASTEMBED
 from hob.providers.local.folder import ModelFolder
 from hob.providers.local.worker import MISSING
 
-_LINGER = 600.0
-"""Seconds the process stays for the next text."""
-_PATIENCE, _FETCHING = 60.0, 900.0
-"""Seconds until an answer; fastembed may have to fetch its model first."""
-_AT_ONCE = 4
-"""Texts of one request to it: a question waits for no more while much is taken in."""
+_IDLE_SECONDS = 600.0
+"""Seconds the process stays alive after the last text."""
+_ANSWER_SECONDS, _DOWNLOAD_SECONDS = 60.0, 900.0
+"""Seconds to wait for an answer; fastembed may have to download its model first."""
+_BATCH_SIZE = 4
+"""Texts per request to the process, so that a query does not wait long during bulk indexing."""
 _LONGEST_LINE = 1 << 24
-_ALONE = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "VECLIB_MAXIMUM_THREADS": "1"}
-"""Its environment: one core, and none of Hob's secrets."""
+_ENVIRONMENT = {
+    "OPENBLAS_NUM_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "VECLIB_MAXIMUM_THREADS": "1",
+}
+"""Environment of the process: one core, and none of Hob's secrets."""
 
 
 class LocalEmbedder:
-    """Implements `Embedder`. A text that is longer than the model reads is cut."""
+    """Implements `Embedder`. Texts longer than the model's limit are cut."""
 
-    _patience = _PATIENCE
+    _patience = _ANSWER_SECONDS
     _library, _extra = "numpy", "memory"
 
-    def __init__(self, folder: Path, linger: float = _LINGER) -> None:
+    def __init__(self, folder: Path, linger: float = _IDLE_SECONDS) -> None:
         self._folder = folder
         self._model = ModelFolder(folder)
         self._version = ""
@@ -48,8 +53,8 @@ class LocalEmbedder:
     async def embed(self, texts: Sequence[str]) -> Embeddings:
         vectors: list[tuple[float, ...]] = []
         tokens = 0
-        for start in range(0, len(texts), _AT_ONCE):
-            some = list(texts[start : start + _AT_ONCE])
+        for start in range(0, len(texts), _BATCH_SIZE):
+            some = list(texts[start : start + _BATCH_SIZE])
             async with self._one_at_a_time:
                 answer = await self._answer(some)
             numbers = base64.b64decode(answer["vectors"])
@@ -113,7 +118,7 @@ class LocalEmbedder:
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
-            env=_ALONE,
+            env=_ENVIRONMENT,
             cwd="/",
             limit=_LONGEST_LINE,
         )
@@ -126,17 +131,17 @@ class LocalEmbedder:
         return self._model.version()
 
     def _check(self) -> None:
-        """Raises ModelError where it can be told beforehand that it embeds nothing."""
+        """Raise ModelError if it is already known that the model cannot be used."""
         self._model.check()
 
 
 class FastembedEmbedder(LocalEmbedder):
-    """The same by a model of the library `fastembed`, which fetches it from Hugging Face once and keeps it."""
+    """Embedder with a model that the library `fastembed` downloads from Hugging Face once."""
 
-    _patience = _FETCHING
+    _patience = _DOWNLOAD_SECONDS
     _library = _extra = FASTEMBED
 
-    def __init__(self, model: str, linger: float = _LINGER) -> None:
+    def __init__(self, model: str, linger: float = _IDLE_SECONDS) -> None:
         super().__init__(Path(FASTEMBED, model), linger)
         self._name = model
 
@@ -145,17 +150,17 @@ class FastembedEmbedder(LocalEmbedder):
         return "hob.providers.local.fastembed_worker", self._name, str(cache)
 
     def _check(self) -> None:
-        """Its library fetches what is not there."""
+        """Accept any model: the library downloads what is missing."""
 
     def _changed(self) -> str:
         return self._name
 
 
 async def _exchange(process: asyncio.subprocess.Process, texts: Sequence[str]) -> dict[str, Any]:
-    """What it answers. Raises OSError, ValueError, EOFError for a process that is gone."""
+    """Return the process's answer. Raises OSError, ValueError or EOFError if the process has ended."""
     if process.stdin is None or process.stdout is None:
         raise EOFError
-    with suppress(ConnectionError):  # why it ended stands in its answer
+    with suppress(ConnectionError):  # its answer says why it ended
         process.stdin.write(json.dumps(texts).encode() + b"\n")
         await process.stdin.drain()
     answer = json.loads(await process.stdout.readline())

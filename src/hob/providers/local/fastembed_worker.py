@@ -1,4 +1,4 @@
-"""The same program for the models that the library `fastembed` fetches once and computes with onnxruntime."""
+"""Worker process for models that the library `fastembed` downloads and runs with onnxruntime."""
 
 import os
 import sys
@@ -8,7 +8,7 @@ from hob.providers.local.worker import MISSING, NICE, answer_all, write
 
 
 def main() -> int:
-    """Answer until the input ends, or until the model turns out to be none; the exit status."""
+    """Answer requests until the input ends or the model cannot be used; return the exit status."""
     if find_spec("fastembed") is None:
         return write({"error": MISSING}, status=1)
     import numpy
@@ -18,7 +18,7 @@ def main() -> int:
     name, cache = sys.argv[1:3]
     try:
         model = TextEmbedding(name, cache_dir=cache, threads=1)
-    except (ValueError, OSError) as error:  # it is not known, or cannot be fetched
+    except (ValueError, OSError) as error:  # it is unknown, or cannot be downloaded
         return write({"error": str(error)}, status=1)
     answer_all(lambda texts: (numpy.stack(list(model.embed(texts))), model.token_count(texts)))
     return 0

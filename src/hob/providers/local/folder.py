@@ -1,4 +1,4 @@
-"""A folder with a model, and which model it is by what it holds, so that another one in the same place is noticed."""
+"""A model folder and its version, so that a replaced model is noticed."""
 
 import hashlib
 import os
@@ -14,7 +14,7 @@ _PIECES, _PIECE = 64, 16_384
 
 
 class ModelFolder:
-    """The version of a model: a hash of its files, of the weights' size and of 64 pieces of them spread evenly."""
+    """Version of a model: a hash of its files, of the weights' size and of 64 samples spread evenly over them."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -22,7 +22,7 @@ class ModelFolder:
         self._version = ""
 
     def version(self) -> str:
-        """Twelve hexadecimal digits; empty where there is no model. Files that look unchanged are not read again."""
+        """Return twelve hexadecimal digits; empty if there is no model. Unchanged files are not read again."""
         try:
             seen = tuple(_look(self._path / name) for name in (*_FILES, _WEIGHTS))
             if seen != self._seen:
@@ -33,7 +33,7 @@ class ModelFolder:
         return self._version
 
     def check(self) -> None:
-        """Raises ModelError with what would help where the folder lacks a file that every such model has."""
+        """Raise ModelError with advice if the folder lacks a required file."""
         missing = next((name for name in _NEEDED if not (self._path / name).is_file()), None)
         if missing is not None:
             raise ModelError(

@@ -1,6 +1,6 @@
-"""Text to the pieces of words that BERT reads.
+"""WordPiece tokenizer of BERT.
 
-The rules are those of the original tokenizer: https://github.com/google-research/bert/blob/master/tokenization.py
+Follows the original implementation: https://github.com/google-research/bert/blob/master/tokenization.py
 """
 
 import unicodedata
@@ -15,10 +15,10 @@ _CHINESE = (
 
 
 class WordPieces:
-    """Splits text by the pieces of a vocabulary."""
+    """Splits text into the tokens of a vocabulary."""
 
     def __init__(self, numbers: Mapping[str, int], *, lower: bool) -> None:
-        """`numbers` are those of the pieces; with `lower` case and accents are left out. Raises KeyError."""
+        """Take the vocabulary in `numbers`; `lower` ignores case and accents. Raises KeyError."""
         self._numbers = numbers
         self._lower = lower
         self._unknown = numbers["[UNK]"]
@@ -26,7 +26,7 @@ class WordPieces:
         self._pieces = lru_cache(20_000)(self._pieces_of)
 
     def encode(self, text: str, maximum: int) -> list[int]:
-        """The numbers of the pieces, between the two that mark the beginning and the end; `most` of them at all."""
+        """Return at most `maximum` token numbers, including the start and end tokens."""
         found = [self._first]
         for word in self._words(text):
             found += self._pieces(word)
@@ -52,7 +52,7 @@ class WordPieces:
                 yield word[start:]
 
     def _pieces_of(self, word: str) -> tuple[int, ...]:
-        """The longest pieces from left to right; a word that has none as a whole is unknown."""
+        """Return the longest matching tokens from left to right; a word that cannot be split completely is unknown."""
         if len(word) > _LONGEST_WORD:
             return (self._unknown,)
         found, start = [], 0

@@ -1,1 +1,1 @@
-"""Vectors, hearing, speaking and seeing."""
+"""Media models: embeddings, transcription, speech, image description and generation."""

@@ -1,4 +1,4 @@
-"""Sight for models that have none: another model tells them what a picture shows."""
+"""Image descriptions for models without vision, written by another model."""
 
 import asyncio
 import os
@@ -11,12 +11,12 @@ from typing import cast
 from hob.core.content.media import Description
 from hob.core.errors import ModelError, ModelFault, NotFound
 from hob.core.ids import BlobId
-from hob.core.models import Beat, ExtraCall, Image, ModelEvent, ModelMessage, ModelRequest, UserMessage
+from hob.core.models import ExtraCall, Image, KeepAlive, ModelEvent, ModelMessage, ModelRequest, UserMessage
 from hob.core.ports.media import Describer
 from hob.core.ports.model import Model
 from hob.core.ports.tools import Blobs
 
-# What kind of image some bytes are, by how they begin; what a sender calls them may be wrong.
+# Image types by first bytes; the sender's declaration may be wrong.
 
 _BEGINNINGS = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
@@ -33,8 +33,8 @@ _BRANDS = {  # of ISO base media files, https://www.iana.org/assignments/media-t
 }
 
 
-def image_type(data: bytes) -> str:
-    """The media type; empty if it is no image that any model takes."""
+def detect_image_type(data: bytes) -> str:
+    """Return the media type; empty if no model accepts it as an image."""
     for beginning, media_type in _BEGINNINGS:
         if data.startswith(beginning):
             return media_type
@@ -46,13 +46,13 @@ def image_type(data: bytes) -> str:
 
 
 _MAX_KEPT = 256
-_BEAT = Beat()
+_KEEP_ALIVE = KeepAlive()
 
 
 class ImageDescriptions:
-    """What pictures show, looked up once. Without a describer there is nothing to tell.
+    """Cached image descriptions. Without a describer there are none.
 
-    `ref` is the model that looks; `local` says that it runs on the owner's machines.
+    `ref` is the describing model; `local` says that it runs on the owner's machines.
     """
 
     def __init__(self, describer: Describer | None, blobs: Blobs, ref: str = "", *, local: bool = False) -> None:
@@ -62,32 +62,32 @@ class ImageDescriptions:
         self._blobs = blobs
         self._known: OrderedDict[BlobId, Description] = OrderedDict()
         self._looking = asyncio.Lock()
-        self._mark = f"untrusted-picture-{os.urandom(5).hex()}"  # unknown to authors of pictures
+        self._mark = f"untrusted-picture-{os.urandom(5).hex()}"  # unknown to authors of images
 
-    async def describe(self, image: Image, *, stays: bool = False) -> tuple[str, ExtraCall | None]:
-        """What the model that cannot see is told of the picture, and the call that looked at it, if one did now.
+    async def describe(self, image: Image, *, local_only: bool = False) -> tuple[str, ExtraCall | None]:
+        """Return the text shown instead of the image, and the call that described it, if one was made now.
 
-        A picture that `stays` is never sent to other machines. Never raises.
+        A `local_only` image is never sent to other machines. Never raises.
         """
         if self._describer is None:
             return "[a picture that you cannot see, and no model is set to describe it (setting model.vision)]", None
         try:
-            description, call = await self._look(image, self._describer, stays)
+            description, call = await self._look(image, self._describer, local_only)
         except NotFound as error:
             return _undescribed(error), None
         except ModelError as error:
-            call = ExtraCall(self._ref, error.fault, error.usage, error.cost) if error.may_cost else None
+            call = ExtraCall(self._ref, error.fault, error.usage, error.cost) if error.is_billable else None
             return _undescribed(error), call
         lead = "a picture that you cannot see; what another model saw on it stands between the marks"
-        return f"[{lead}]\n<{self._mark}>\n{_harmless(description.text)}\n</{self._mark}>", call
+        return f"[{lead}]\n<{self._mark}>\n{_remove_markers(description.text)}\n</{self._mark}>", call
 
-    async def _look(self, image: Image, describer: Describer, stays: bool) -> tuple[Description, ExtraCall | None]:
-        async with self._looking:  # two answers at once must not pay for the same picture twice
+    async def _look(self, image: Image, describer: Describer, local_only: bool) -> tuple[Description, ExtraCall | None]:
+        async with self._looking:  # two concurrent answers must not pay for the same image twice
             known = self._known.get(image.blob)
             if known is not None:
                 self._known.move_to_end(image.blob)
                 return known, None
-            if stays and not self._local:
+            if local_only and not self._local:
                 why = "it may not leave the owner's machines, and model.vision does not run there"
                 raise ModelError(ModelFault.FILTERED, why, cost=0)
             description = await describer.describe(await self._blobs.load(image.blob), image.media_type)
@@ -98,21 +98,21 @@ class ImageDescriptions:
 
 
 class DescribingModel:
-    """Implements `Model` over one that cannot see: its pictures come as words. Looking is told by `ExtraCall`."""
+    """Implements `Model` over one without vision, replacing images by descriptions. Each is reported as `ExtraCall`."""
 
     def __init__(self, model: Model, sight: ImageDescriptions) -> None:
         self._model = model
         self._sight = sight
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent]:
-        """As the model."""
+        """Yield the model's answer."""
         messages: list[ModelMessage] = []
         for message in request.messages:
             if isinstance(message, UserMessage) and message.images:
                 parts = [message.text] if message.text else []
                 for image in message.images:
-                    yield _BEAT  # who watches over the silence sees that it goes on
-                    words, call = await self._sight.describe(image, stays=request.stays)
+                    yield _KEEP_ALIVE  # shows the silence watchdog that work continues
+                    words, call = await self._sight.describe(image, local_only=request.local_only)
                     parts.append(words)
                     if call is not None:
                         yield call
@@ -125,9 +125,9 @@ class DescribingModel:
 
 
 def _undescribed(error: Exception) -> str:
-    return f"[a picture that you cannot see, and that could not be described: {_harmless(str(error))}]"
+    return f"[a picture that you cannot see, and that could not be described: {_remove_markers(str(error))}]"
 
 
-def _harmless(words: str) -> str:
-    """The words without anything that could pass for a mark around untrusted text."""
+def _remove_markers(words: str) -> str:
+    """Remove anything that could pass for a marker around untrusted text."""
     return words.replace("<", "&lt;").replace(">", "&gt;")

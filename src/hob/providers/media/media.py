@@ -1,7 +1,7 @@
-"""From settings to what models do besides answering: vectors, hearing, speaking, seeing, drawing.
+"""Media models from the settings: embeddings, reranking, transcription, speech, image description and generation.
 
-What is not configured is taken from the usual model's provider where it has it. Loads no HTTP library before one of
-them is first taken.
+If one is not configured, the default model's provider is used if it supports it. Loads no HTTP library before first
+use.
 """
 
 import random
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final, Protocol, TypeVar, cast
 
 from hob.core.clock import Clock
-from hob.core.content.media import Description, ImageGenerator, Relevances
+from hob.core.content.media import Description, ImageGenerator, RelevanceScores
 from hob.core.errors import ModelError, ModelFault, NotFound
 from hob.core.ids import BlobId
 from hob.core.models import ExtraCall, Image, ModelEvent, ModelReply, ModelRequest, Usage, UserMessage
@@ -22,15 +22,15 @@ from hob.core.ports.media import Describer, Embedder, Speaker, Transcriber
 from hob.core.ports.model import Model
 from hob.core.translation.code_words import NO_MODEL
 from hob.core.translation.language import translatable
-from hob.providers.catalog.catalog import FASTEMBED, HERE, LOCAL, SERVER, provider_at
-from hob.providers.http.server import server_of
-from hob.providers.media.image_descriptions import image_type
-from hob.providers.routing.choice import Choice, ModelRef
+from hob.providers.catalog.catalog import FASTEMBED, LOCAL, LOCAL_PROVIDERS, SERVER, provider_at
+from hob.providers.http.server import make_server
+from hob.providers.media.image_descriptions import detect_image_type
+from hob.providers.routing.choice import ModelChoice, ModelRef
 from hob.providers.routing.failover_model import Failover
 from hob.providers.routing.model_routes import ModelRoutes
 from hob.providers.settings import ModelSettings
 
-# Pictures in words, from any model that can see.
+# Image descriptions by any model with vision.
 
 _SYSTEM = (
     "You are the eyes of an assistant that cannot see. Say what the picture shows: what kind of picture it is, what and"
@@ -44,31 +44,31 @@ _PATIENCE = 20.0
 
 
 class HeldPictures:
-    """Implements `Blobs` for pictures that are being described; they are kept no longer."""
+    """Implements `Blobs` for images that are being described, and keeps them no longer."""
 
     def __init__(self) -> None:
         self._held: dict[BlobId, bytes] = {}
         self._numbers = count()
 
     async def put(self, data: bytes, media_type: str) -> BlobId:
-        """Keep it until it is dropped."""
+        """Keep the image until it is dropped."""
         blob = BlobId(f"picture-{next(self._numbers)}")
         self._held[blob] = data
         return blob
 
     async def load(self, blob: BlobId) -> bytes:
-        """The picture. Raises NotFound."""
+        """Return the image. Raises NotFound."""
         if blob not in self._held:
             raise NotFound(translatable("no picture {blob}", blob=blob))
         return self._held[blob]
 
     def drop(self, blob: BlobId) -> None:
-        """It is not needed any more."""
+        """Drop the image."""
         self._held.pop(blob, None)
 
 
 class VisionDescriber:
-    """Implements `Describer`. `model` loads its pictures from `pictures`."""
+    """Implements `Describer`. `model` loads its images from `pictures`."""
 
     def __init__(self, model: Model, ref: str, pictures: HeldPictures) -> None:
         self._model = model
@@ -76,7 +76,7 @@ class VisionDescriber:
         self._pictures = pictures
 
     async def describe(self, image: bytes, media_type: str, question: str = "") -> Description:
-        kind = image_type(image)
+        kind = detect_image_type(image)
         if not kind:
             raise ModelError(
                 ModelFault.BAD_REQUEST,
@@ -100,16 +100,16 @@ class VisionDescriber:
                     if isinstance(event, ExtraCall):
                         failed.append(event)
                     elif isinstance(event, ModelReply):
-                        return replace(event, usage=_sum(event, *failed))
+                        return replace(event, usage=_add_usage(event, *failed))
             except ModelError as error:
                 if failed:
-                    error.usage, error.cost = _sum(*failed), None
+                    error.usage, error.cost = _add_usage(*failed), None
                 raise
         raise ModelError(ModelFault.CUT, translatable("the stream ended without an answer"))
 
 
-def _sum(*calls: ModelReply | ExtraCall) -> Usage | None:
-    """What all of these took; None where one did not tell."""
+def _add_usage(*calls: ModelReply | ExtraCall) -> Usage | None:
+    """Return the total usage; None if any of them is unknown."""
     usages = [call.usage for call in calls if call.usage is not None]
     return sum(usages, Usage()) if len(usages) == len(calls) else None
 
@@ -121,9 +121,9 @@ SPEECH: Final = "speech"
 VISION: Final = "vision"
 IMAGES: Final = "image_generation"
 KINDS: Final = (EMBEDDING, TRANSCRIPTION, SPEECH, VISION, IMAGES)
-"""Each is also the setting of `[model]` that names the model for it."""
+"""Kinds of media models; each is also the setting of `[model]` that names its model."""
 
-_USUAL: Mapping[tuple[str, str], str] = {
+_DEFAULT_MODELS: Mapping[tuple[str, str], str] = {
     ("openai", EMBEDDING): "text-embedding-3-small",
     ("openai", TRANSCRIPTION): "gpt-4o-mini-transcribe",
     ("openai", SPEECH): "gpt-4o-mini-tts",
@@ -131,17 +131,17 @@ _USUAL: Mapping[tuple[str, str], str] = {
     ("gemini", IMAGES): "gemini-2.5-flash-image",
     ("ollama", EMBEDDING): "nomic-embed-text",
 }
-"""What is asked where nothing is configured, by the usual model's provider."""
-_SIGHTED: Final = ("anthropic", "gemini", "openai")
-"""Providers all of whose usual models see."""
+"""Default models by kind and provider."""
+_WITH_VISION: Final = ("anthropic", "gemini", "openai")
+"""Providers whose default models all have vision."""
 _WIRES: Mapping[str, tuple[str, ...]] = {
-    EMBEDDING: ("openai", "responses", "ollama", *HERE),
+    EMBEDDING: ("openai", "responses", "ollama", *LOCAL_PROVIDERS),
     RERANKING: ("openai", "responses"),
     TRANSCRIPTION: ("openai", "responses"),
     SPEECH: ("openai", "responses"),
     IMAGES: ("openai", "responses", "gemini"),
 }
-"""Who can be asked for it, by what they speak; every model may see."""
+"""Wires that support each kind; any chat model may have vision."""
 _EXAMPLES: Mapping[str, str] = {
     EMBEDDING: "openai/text-embedding-3-small, ollama/nomic-embed-text or a model's folder",
     RERANKING: "jina/jina-reranker-v2-base-multilingual, where jina is a provider of your own",
@@ -153,10 +153,10 @@ _EXAMPLES: Mapping[str, str] = {
 
 
 class Reranker(Protocol):
-    """Tells how much texts help with a question."""
+    """Rates how relevant texts are to a question."""
 
-    async def rerank(self, question: str, texts: Sequence[str]) -> Relevances:
-        """A number for each text; nothing is asked for no texts."""
+    async def rerank(self, question: str, texts: Sequence[str]) -> RelevanceScores:
+        """Return a score per text. No texts, no request."""
 
 
 class _Closes(Protocol):
@@ -167,9 +167,9 @@ _C = TypeVar("_C", bound=_Closes)
 
 
 class Media:
-    """What is connected. None is not; `reason` says why."""
+    """The connected media models. A missing one is None; `reason` says why."""
 
-    def __init__(self, settings: ModelSettings, choice: Choice, clock: Clock, draw: Callable[[], float]) -> None:
+    def __init__(self, settings: ModelSettings, choice: ModelChoice, clock: Clock, draw: Callable[[], float]) -> None:
         self._settings = settings
         self._choice = choice
         self._clock = clock
@@ -182,7 +182,7 @@ class Media:
 
     @cached_property
     def embedder(self) -> Embedder | None:
-        """Texts to vectors."""
+        """Model that turns texts into vectors."""
         if (ref := self._found(EMBEDDING)) is None:
             return None
         provider = self._choice.connect(ref.provider).provider
@@ -204,7 +204,7 @@ class Media:
 
     @cached_property
     def reranker(self) -> Reranker | None:
-        """A question and texts to how much each of them helps."""
+        """Model that rates texts by their relevance to a question."""
         if (ref := self._found(RERANKING)) is None:
             return None
         from hob.providers.wires.openai_media.reranking import HttpReranker
@@ -213,7 +213,7 @@ class Media:
 
     @cached_property
     def transcriber(self) -> Transcriber | None:
-        """Speech to text."""
+        """Model that turns speech into text."""
         if (ref := self._found(TRANSCRIPTION)) is None:
             return None
         from hob.providers.wires.openai_media.transcription import OpenAITranscriber
@@ -222,7 +222,7 @@ class Media:
 
     @cached_property
     def speaker(self) -> Speaker | None:
-        """Text to speech."""
+        """Model that turns text into speech."""
         if (ref := self._found(SPEECH)) is None:
             return None
         from hob.providers.wires.openai_media.speech import OpenAISpeaker
@@ -232,14 +232,14 @@ class Media:
 
     @cached_property
     def describer(self) -> Describer | None:
-        """Pictures to words."""
+        """Model that describes images."""
         if (ref := self._found(VISION)) is None:
             return None
         return VisionDescriber(self._failover, self._routes.name(ref), self._pictures)
 
     @cached_property
     def image_generator(self) -> ImageGenerator | None:
-        """Words to pictures."""
+        """Model that generates images."""
         if (ref := self._found(IMAGES)) is None:
             return None
         if self._choice.connect(ref.provider).provider.wire == "gemini":
@@ -251,12 +251,12 @@ class Media:
         return OpenAIImages(self._client(ref), ref.model)
 
     def reason(self, kind: str) -> str:
-        """Why there is none of this kind, for people; empty where there is."""
+        """Return why there is no model of this kind, for people; empty if there is one."""
         found = self.find(kind)
         return str(found) if isinstance(found, ModelError) else ""
 
     def find(self, kind: str) -> ModelRef | ModelError:
-        """The model for it, or why there is none."""
+        """Return the model of this kind, or why there is none."""
         try:
             name: str = getattr(self._settings, kind)
             ref = self._choice.resolve(name) if name else self._usual(kind)
@@ -278,9 +278,9 @@ class Media:
             raise self._missing(kind, NO_MODEL)
         connected = self._choice.connect(usual.provider)
         known = provider_at(connected.base_url) or connected.provider
-        if kind == VISION and known.id in _SIGHTED:
+        if kind == VISION and known.id in _WITH_VISION:
             return usual
-        name = _USUAL.get((known.id, kind))
+        name = _DEFAULT_MODELS.get((known.id, kind))
         if name is None:
             whose = translatable("your server") if known.id == SERVER else known.id
             raise self._missing(kind, translatable("no model of {provider} is known for it", provider=whose))
@@ -302,7 +302,7 @@ class Media:
         from hob.providers.http.client import Client
 
         connected = self._choice.connect(ref.provider)
-        servers = [server_of(connected, key, self._settings) for key in connected.keys]
+        servers = [make_server(connected, key, self._settings) for key in connected.keys]
         return self._kept(Client(servers, self._clock, self._failover.with_retries, *header))
 
     def _kept(self, client: _C) -> _C:
@@ -312,8 +312,8 @@ class Media:
 
 @asynccontextmanager
 async def open_media(
-    settings: ModelSettings, choice: Choice, clock: Clock, *, draw: Callable[[], float] = random.random
+    settings: ModelSettings, choice: ModelChoice, clock: Clock, *, draw: Callable[[], float] = random.random
 ) -> AsyncIterator[Media]:
-    """All of it. Opens nothing before the first request."""
+    """Return the media models. Opens nothing before the first request."""
     async with aclosing(Media(settings, choice, clock, draw)) as media:
         yield media

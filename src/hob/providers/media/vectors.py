@@ -1,4 +1,4 @@
-"""Texts to vectors, no matter who makes them: in batches that a server takes, checked and of unit length."""
+"""Embedding in batches that servers accept, with validated vectors of unit length."""
 
 import math
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -10,17 +10,17 @@ from hob.core.models import Usage
 from hob.core.translation.language import translatable
 
 MAX_TEXTS = 256
-"""Texts of one request. OpenAI takes 2,048, an answer of tens of megabytes that nothing else could run beside."""
+"""Texts per request. OpenAI accepts 2,048, but the answer of tens of megabytes would block everything else."""
 MAX_BYTES = 600_000
-"""UTF-8 bytes of one request's texts: what fits surely into the 300,000 tokens that OpenAI takes."""
+"""UTF-8 bytes per request: certainly within the 300,000 tokens that OpenAI accepts."""
 _CLOSE = 1e-6
 
 Batch = tuple[list[Sequence[float]], str, Usage | None]
-"""Vectors, the model that made them, what it counted."""
+"""Vectors, the model that made them, and the usage."""
 
 
 async def embed_all(texts: Sequence[str], embed: Callable[[list[str]], Awaitable[Batch]], host: str) -> Embeddings:
-    """The vectors of all texts, batch by batch. Raises ModelError."""
+    """Return the vectors of all texts, batch by batch. Raises ModelError."""
     vectors: list[tuple[float, ...]] = []
     model, usage = "", None
     for batch in _batches(texts):
@@ -58,15 +58,15 @@ def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
 def _unit(vector: Sequence[float], host: str) -> tuple[float, ...]:
     try:
         length = math.hypot(*vector)
-    except OverflowError:  # an integer that no float can hold
+    except OverflowError:  # an integer too large for a float
         length = math.inf
     if not math.isfinite(length) or not length:
         raise _garbage(host, translatable("a vector without direction"))
     return tuple(vector) if abs(length - 1) < _CLOSE else tuple(value / length for value in vector)
 
 
-def numbers_of(value: Any, host: str) -> list[float]:
-    """A list of numbers as JSON has it. Raises ModelError."""
+def parse_vector(value: Any, host: str) -> list[float]:
+    """Return a JSON list of numbers as floats. Raises ModelError."""
     if not isinstance(value, list) or not value or not all(type(each) in (float, int) for each in value):
         raise _garbage(host, translatable("a vector that is none"))
     return value

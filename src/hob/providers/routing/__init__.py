@@ -1,1 +1,1 @@
-"""Which model is asked, and which next when it fails."""
+"""Model routing: which model answers, and which is next if it fails."""

@@ -1,7 +1,8 @@
-"""Which models there are to ask: references, aliases, keys in their order, and what is taken where nothing is said.
+"""Available models: references, aliases, ordered keys, and the default model.
 
-A reference is `provider/model`; the model's part may hold more slashes. A name without a provider belongs to the server
-of `model.base_url` where there is one, else to the provider of the usual model.
+A reference is `provider/model`; the model part may contain more slashes. A name without a provider belongs to the
+server
+of `model.base_url` if there is one, else to the provider of the default model.
 """
 
 import shutil
@@ -15,39 +16,39 @@ from hob.core.models import ModelRequest
 from hob.core.settings import Secret
 from hob.core.spelling import close_names
 from hob.core.translation.code_words import NO_MODEL
-from hob.core.translation.language import joined, translatable
+from hob.core.translation.language import join_texts, translatable
 from hob.core.values import dataclass
 from hob.providers.catalog.catalog import (
     CLI_COMMANDS,
     CLI_WIRES,
     FASTEMBED,
-    HERE,
     KNOWN_NAMES,
     LOCAL,
+    LOCAL_PROVIDERS,
     PROVIDERS,
     SERVER,
     Provider,
     find_provider,
-    generic,
+    make_generic,
     provider_at,
 )
-from hob.providers.http.addresses import is_private, is_same_place, ollama_address, shown, with_scheme
-from hob.providers.plugins import is_plugin, plugin_names
+from hob.providers.http.addresses import is_private, is_same_origin, parse_ollama_host, with_scheme, without_credentials
+from hob.providers.plugins import find_plugin_names, is_plugin
 from hob.providers.settings import ModelSettings, ProviderSettings
 
 _MAX_ALIASES = 8
 _REACH_SECONDS = 0.2
-_FIRST = ("anthropic", "openai", "gemini", "openrouter")
-"""Whose key counts first where nothing is configured."""
+_PREFERRED = ("anthropic", "openai", "gemini", "openrouter")
+"""Providers whose keys are preferred if nothing is configured."""
 
 
-NONE = translatable("none")
-"""What stands for the model where there is none."""
+NO_MODEL_NAME = translatable("none")
+"""Shown in place of a model if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelRef:
-    """One model of one provider. An empty model is the provider's own choice."""
+    """A model of a provider. If the model is empty, the provider chooses."""
 
     provider: str
     model: str
@@ -60,7 +61,7 @@ class ModelRef:
 
 @dataclass(frozen=True, slots=True)
 class ConnectedProvider:
-    """A provider that can be asked, with all that is known of it here. `how` says where that came from."""
+    """A usable provider with its address, keys and settings. `how` says where they came from."""
 
     provider: Provider
     base_url: str
@@ -78,8 +79,10 @@ class ConnectedProvider:
         return f"{' or '.join(self.provider.keys) or f'{place}.base_url'} or {place}.api_key"
 
 
-class Choice:
-    """Resolves names to models. Reads settings and variables; asks nothing but whether an Ollama is running here."""
+class ModelChoice:
+    """Resolves names to models from settings and variables. Its only I/O is the check for a local Ollama and for
+    programs.
+    """
 
     def __init__(
         self,
@@ -97,19 +100,19 @@ class Choice:
         self._default: tuple[ModelRef | None, str] | None = None
 
     def reconfigure(self, settings: ModelSettings) -> None:
-        """Go by other settings from now on."""
+        """Use other settings from now on."""
         self._settings = settings
         self._connected.clear()
         self._default = None
 
     def refresh(self) -> None:
-        """Where nothing was found to ask, something may be there by now."""
+        """Look again if no model was found last time."""
         if self._default is not None and self._default[0] is None:
             self.reconfigure(self._settings)
 
     @property
     def environ(self) -> Mapping[str, str]:
-        """The variables that count."""
+        """The environment variables in use."""
         return self._environ
 
     @property
@@ -118,42 +121,48 @@ class Choice:
         return self._settings.aliases
 
     def default(self) -> ModelRef | None:
-        """The usual model; its name may be empty, then the provider chooses. None where there is nothing to ask.
+        """Return the default model, with an empty name if the provider chooses; None if there is none.
 
-        Raises ModelError where `model.name` leads nowhere.
+        Raises ModelError if `model.name` cannot be resolved.
         """
         return self._found()[0]
 
     def line(self) -> str:
-        """Which model is asked and why that one, for people."""
+        """Return which model is the default and why, for people."""
         try:
             ref, how = self._found()
         except ModelError as error:
             return translatable("none ({problem})", problem=str(error))
         if ref is None:
-            return NONE
+            return NO_MODEL_NAME
         where = self.connect(ref.provider).base_url
-        name = str(ref) if ref.model or not where else translatable("the first of {server}", server=shown(where))
+        name = (
+            str(ref)
+            if ref.model or not where
+            else translatable("the first of {server}", server=without_credentials(where))
+        )
         return translatable("{model} ({how})", model=name, how=how)
 
     def resolve(self, name: str) -> ModelRef:
-        """The model of this name, or alias. Raises ModelError with what would help.
+        """Return the model with this name or alias. Raises ModelError with advice.
 
-        A name whose first part is no provider is never sent to another one than the server whose models may be called
-        so: a slip of the pen must not tell a stranger what was meant for somebody else.
+        A name that begins with an unknown provider is sent to no other server than the configured one, whose models may
+        have
+        such names: a typo must not disclose a message to somebody else.
         """
         name = self._unalias(name)
-        ref = _here(name) or self._with_provider(name)
+        ref = _local_ref(name) or self._with_provider(name)
         if ref is not None:
             return ref
         usual = None if self._has_server() else self.default()
         return self._bare(name, usual)
 
     def chain(self, request: ModelRequest) -> tuple[ModelRef, ...]:
-        """The models that may answer, best first.
+        """Return the models that may answer, best first.
 
-        What is configured for the task, or the usual model, is followed by the fallbacks. A model that somebody chose
-        by name stands alone: an answer by another one would not be what was asked for. Raises ModelError.
+        The task's model or the default model is followed by the fallbacks. A model chosen by name stands alone: another
+        one's
+        answer would not be what was asked for. Raises ModelError.
         """
         if request.model:
             chosen = self.resolve(request.model)
@@ -163,24 +172,24 @@ class Choice:
             return self._with_fallbacks(self.resolve(task), self._usual())
         usual = self.default()
         if usual is None:
-            raise ModelError(ModelFault.NOT_CONFIGURED, NOTHING)
+            raise ModelError(ModelFault.NOT_CONFIGURED, NO_MODEL_ADVICE)
         return self._with_fallbacks(usual)
 
     def is_local(self, ref: ModelRef) -> bool:
-        """Whether what this model is told stays on the owner's machines."""
+        """Whether data sent to this model stays on the owner's machines."""
         return self.connect(ref.provider).local and not ref.model.endswith(("-cloud", ":cloud"))
 
     def connect(self, id: str) -> ConnectedProvider:
-        """The provider, ready to be asked. Raises ModelError where its key is missing or no one knows it."""
+        """Return the provider. Raises ModelError if it is unknown or has no key."""
         connected = self._try(id)
         if connected is None:
             raise self._unconnected(id)
         return connected
 
     def connected(self) -> tuple[ConnectedProvider, ...]:
-        """Every provider that can be asked: with a key, configured, running here or installed."""
+        """Return every usable provider: with a key, configured, running here or installed."""
         known = (provider.id for provider in PROVIDERS)
-        ids = dict.fromkeys((SERVER, *self._settings.providers, *known, *plugin_names()))
+        ids = dict.fromkeys((SERVER, *self._settings.providers, *known, *find_plugin_names()))
         found = []
         for id in ids:
             connected = self._try(self._provider_id(id) or id)
@@ -206,19 +215,19 @@ class Choice:
         return name
 
     def _with_provider(self, name: str) -> ModelRef | None:
-        """The model of a name that begins with its provider; None if it does not."""
+        """Return the model if the name begins with its provider; otherwise None."""
         head, _, rest = name.partition("/")
         id = self._provider_id(head)
         if id is None:
             return None
         if self._try(id) is None:
-            if self._has_server():  # whose models may be called so
+            if self._has_server():  # its models may have such names
                 return None
             raise self._unconnected(id)
         return ModelRef(id, self._model_of(id, rest))
 
     def _bare(self, name: str, usual: ModelRef | None) -> ModelRef:
-        """The model of a name without a provider: the server's, else one of the usual model's provider."""
+        """Return the model of a name without a provider: the server's, else the default provider's."""
         head, slash, _ = name.partition("/")
         names = [*self._settings.providers, *KNOWN_NAMES]
         near = close_names(head, names, 1, 0.8) if slash and head.lower() not in names else []
@@ -227,7 +236,7 @@ class Choice:
         if slash:
             raise self._unknown(head, name, near, usual)
         if usual is None:
-            raise ModelError(ModelFault.NOT_CONFIGURED, NOTHING)
+            raise ModelError(ModelFault.NOT_CONFIGURED, NO_MODEL_ADVICE)
         return ModelRef(usual.provider, name)
 
     def _unknown(self, head: str, name: str, near: list[str], usual: ModelRef | None) -> ModelError:
@@ -235,7 +244,7 @@ class Choice:
         hints = [translatable("did you mean {name}?", name=near[0])] if near else []
         hints += [translatable("{asks}/{name} asks {asks}", asks=asks, name=name)] if asks else []
         hints += [translatable("a provider of your own is [model.providers.{name}]", name=head)]
-        said = translatable("unknown provider {name}; {hints}", name=head, hints=joined("; ", hints))
+        said = translatable("unknown provider {name}; {hints}", name=head, hints=join_texts("; ", hints))
         return ModelError(ModelFault.SETTINGS, said)
 
     def _provider_id(self, name: str) -> str | None:
@@ -250,7 +259,7 @@ class Choice:
 
     def _model_of(self, id: str, model: str) -> str:
         if id == "openrouter" and model and "/" not in model:
-            return f"openrouter/{model}"  # its own models carry its name
+            return f"openrouter/{model}"  # its own models are named after it
         return model or self._own_choice(id)
 
     def _own_choice(self, id: str) -> str:
@@ -262,11 +271,11 @@ class Choice:
         for name in self._settings.fallbacks:
             try:
                 refs.append(self.resolve(name))
-            except ModelError:  # what stands in must not break what works; `hob models list` and `doctor` tell of it
+            except ModelError:  # a broken fallback must not break what works; `hob models list` and `doctor` report it
                 continue
         return tuple(dict.fromkeys(refs))
 
-    # -- what is taken where nothing is said
+    # -- the default model
 
     def _found(self) -> tuple[ModelRef | None, str]:
         if self._default is None:
@@ -279,7 +288,7 @@ class Choice:
         return self._bare(name, None if self._has_server() else self._find()[0]) if ref is None else ref
 
     def _usual(self) -> ModelRef | None:
-        """The usual model, or None also where `model.name` leads nowhere."""
+        """Return the default model, or None even if `model.name` cannot be resolved."""
         try:
             return self.default()
         except ModelError:
@@ -292,8 +301,8 @@ class Choice:
         for id in settings.providers:
             if self._try(id) is not None and (self._own_choice(id) or settings.providers[id].base_url):
                 return ModelRef(id, self._own_choice(id)), _CONFIGURED
-        rest = [provider.id for provider in PROVIDERS if provider.keys and provider.id not in _FIRST]
-        for id in (*_FIRST, *rest):
+        rest = [provider.id for provider in PROVIDERS if provider.keys and provider.id not in _PREFERRED]
+        for id in (*_PREFERRED, *rest):
             if id == "openai" and self._has_server():
                 return ModelRef(SERVER, environ.get("OPENAI_MODEL", "").strip()), "OPENAI_BASE_URL"
             connected = self._try(id)
@@ -328,24 +337,25 @@ class Choice:
         return self._connected[id]
 
     def _make_server(self) -> ConnectedProvider | None:
-        """What `model.base_url` or OPENAI_BASE_URL names.
+        """Return the server of `model.base_url` or OPENAI_BASE_URL.
 
-        The key of the environment belongs to the environment's address: it is never sent to a server that only the
+        A key from the environment belongs to the address from the environment: it is never sent to a server that only
+        the
         configuration names.
         """
         settings, environ = self._settings, self._environ
         theirs = environ.get("OPENAI_BASE_URL", "").strip()
         their_key = environ.get("OPENAI_API_KEY", "").strip()
         base_url = settings.base_url or theirs
-        if not base_url or (not settings.base_url and theirs.rstrip("/") == _OFFICIAL):
+        if not base_url or (not settings.base_url and theirs.rstrip("/") == _OPENAI_URL):
             return None
         known = provider_at(base_url)
         key = settings.api_key
-        if key is None and their_key and is_same_place(base_url, theirs or _OFFICIAL):
+        if key is None and their_key and is_same_origin(base_url, theirs or _OPENAI_URL):
             key = Secret.of(their_key)
         if key is None and known is not None and known.id != "openai" and (found := self._variable(known.keys)):
             key = Secret.of(found[1])
-        provider = generic(SERVER, "openai")
+        provider = make_generic(SERVER, "openai")
         if known is not None:
             provider = replace(provider, dialect=known.dialect)
         own = ProviderSettings(headers=settings.headers)
@@ -353,21 +363,21 @@ class Choice:
 
     def _make(self, id: str) -> ConnectedProvider | None:
         own = self._settings.providers.get(id)
-        if id in HERE and own is None:
+        if id in LOCAL_PROVIDERS and own is None:
             return ConnectedProvider(Provider(id, id), "", (None,), ProviderSettings(local=True), True, "here")
         known = find_provider(id)
         settings = own or ProviderSettings()
         if known is None and not settings.base_url and not settings.wire:
             if not is_plugin(id):
                 return None
-            return ConnectedProvider(generic(id, id), "", (None,), settings, bool(settings.local), "plug-in")
-        provider = known or generic(id, settings.wire or "openai")
+            return ConnectedProvider(make_generic(id, id), "", (None,), settings, bool(settings.local), "plug-in")
+        provider = known or make_generic(id, settings.wire or "openai")
         if settings.wire:
             provider = replace(provider, wire=settings.wire)
         variable = self._variable(provider.urls)
         base_url = settings.base_url or (variable[1] if variable else "") or provider.base_url
         if provider.wire == "ollama":
-            base_url = ollama_address(base_url)
+            base_url = parse_ollama_host(base_url)
         keys, how = self._keys(provider, settings, base_url)
         if not keys:
             if not (provider.keyless or settings.base_url or variable):
@@ -379,7 +389,7 @@ class Choice:
             how = variable[0]
         local = settings.local if settings.local is not None else provider.local
         if local is None:
-            # what stands before somebody else's models on this machine only passes on what it is told
+            # a local gateway to somebody else's models passes on what it receives
             local = provider.keyless and bool(base_url) and is_private(base_url)
         return ConnectedProvider(provider, base_url, keys, settings, local, how)
 
@@ -393,8 +403,8 @@ class Choice:
         theirs = self._variable(provider.urls)
         if provider.id == "openai" and self._has_server() and self._environ.get("OPENAI_BASE_URL", "").strip():
             return (), ""  # the key belongs to that server
-        # a key of the environment goes to the address that the environment names, or else to the provider's own
-        if variable and is_same_place(base_url, theirs[1] if theirs else provider.base_url):
+        # a key from the environment is sent only to the address from the environment, or else to the provider's own
+        if variable and is_same_origin(base_url, theirs[1] if theirs else provider.base_url):
             return (Secret.of(variable[1]),), variable[0]
         return (), ""
 
@@ -420,16 +430,16 @@ class Choice:
 
 
 _CONFIGURED = translatable("from your settings")
-_OFFICIAL = "https://api.openai.com/v1"
+_OPENAI_URL = "https://api.openai.com/v1"
 CONNECT = translatable(
     "`hob onboard` connects one: by an API key (ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or"
     " OPENROUTER_API_KEY), Ollama, a CLI such as claude, or a server of your own (model.base_url)"
 )
-NOTHING = joined("; ", (NO_MODEL, CONNECT))
+NO_MODEL_ADVICE = join_texts("; ", (NO_MODEL, CONNECT))
 
 
-def _here(name: str) -> ModelRef | None:
-    """The model that is computed on this machine: in a folder, where the name is its path, or by fastembed."""
+def _local_ref(name: str) -> ModelRef | None:
+    """Return a model that runs on this machine: a folder, named by its path, or a model of fastembed."""
     head, _, rest = name.partition("/")
     if head == FASTEMBED and rest:
         return ModelRef(FASTEMBED, rest)

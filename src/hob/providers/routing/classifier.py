@@ -1,12 +1,12 @@
-"""Choosing a model by rule: a cheaper one for what is easy, another one for what a word gives away.
+"""Rules that choose a model: a cheaper one for easy questions, another one for certain words.
 
-A rule looks at the newest message alone, and only when it begins a turn: going on with another model than the one that
-began would throw the provider's prompt cache away. The first rule that holds wins.
+Rules look only at the newest message, and only if it begins a turn: switching models within a turn would lose the
+provider's prompt cache. The first matching rule wins.
 """
 
 import re
 
-from hob.core.content.own_words import own_words, without_context
+from hob.core.content.user_text import extract_user_text, strip_context
 from hob.core.models import ModelRequest, Thinking, UserMessage
 from hob.core.screening.patterns import compile_pattern, compile_words
 from hob.core.values import dataclass
@@ -14,8 +14,8 @@ from hob.providers.routing.classifier_settings import ClassifierRule, Classifier
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
-    """What a rule chose. `thinking` is None where it leaves that open."""
+class ClassifierChoice:
+    """The choice of a rule. `thinking` is None if the rule leaves it open."""
 
     rule: str
     model: str
@@ -23,8 +23,8 @@ class Chosen:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """What became of one rule; `reason` says in words why it does not hold, and is empty where it does."""
+class RuleResult:
+    """Result of one rule; `reason` says why it does not match, and is empty if it does."""
 
     rule: str
     model: str
@@ -32,35 +32,35 @@ class Verdict:
 
     @property
     def holds(self) -> bool:
-        """Whether everything that the rule says is so."""
+        """Whether the rule matches."""
         return not self.reason
 
 
 class Classifier:
-    """The rules, ready to be asked. Deterministic: the same request gets the same answer."""
+    """The rules. Deterministic: the same request gets the same result."""
 
     def __init__(self, settings: ClassifierSettings) -> None:
         self._rules = [_Rule(rule, place) for place, rule in enumerate(settings.rules, 1)] if settings.enabled else []
 
     @property
     def active(self) -> bool:
-        """Whether there is anything to ask; if not, leave it out."""
+        """Whether there are any rules."""
         return bool(self._rules)
 
-    def classify(self, request: ModelRequest) -> Chosen | None:
-        """What the first rule that holds chooses; None if none does or the request does not begin a turn."""
+    def classify(self, request: ModelRequest) -> ClassifierChoice | None:
+        """Return the choice of the first matching rule; None if none matches or the request does not begin a turn."""
         seen = _look_at(request)
         if seen is None:
             return None
         return next((rule.chosen for rule in self._rules if not rule.objection(request, seen)), None)
 
-    def explain(self, request: ModelRequest) -> tuple[Verdict, ...]:
-        """What each rule says to this request, in order; nothing where the request does not begin a turn."""
+    def explain(self, request: ModelRequest) -> tuple[RuleResult, ...]:
+        """Return the result of each rule in order; empty if the request does not begin a turn."""
         seen = _look_at(request)
         if seen is None:
             return ()
         return tuple(
-            Verdict(rule.chosen.rule, rule.chosen.model, rule.objection(request, seen)) for rule in self._rules
+            RuleResult(rule.chosen.rule, rule.chosen.model, rule.objection(request, seen)) for rule in self._rules
         )
 
 
@@ -75,7 +75,7 @@ def _look_at(request: ModelRequest) -> _Seen | None:
     newest = request.messages[-1] if request.messages else None
     if not isinstance(newest, UserMessage):
         return None
-    return _Seen(own_words(newest.text), len(without_context(newest.text)), bool(newest.images))
+    return _Seen(extract_user_text(newest.text), len(strip_context(newest.text)), bool(newest.images))
 
 
 class _Rule:
@@ -85,10 +85,10 @@ class _Rule:
         self._all = [(word, compiled) for word in rule.all if (compiled := compile_words([word]))]
         self._pattern: re.Pattern[str] | None = compile_pattern(rule.pattern) if rule.pattern else None
         thinking = Thinking(rule.thinking) if rule.thinking else None
-        self.chosen = Chosen(rule.name or f"rule {place}", rule.model, thinking)
+        self.chosen = ClassifierChoice(rule.name or f"rule {place}", rule.model, thinking)
 
     def objection(self, request: ModelRequest, seen: _Seen) -> str:
-        """The first thing that is not as the rule says, in words; empty if it holds."""
+        """Return the first condition that is not met, in words; empty if all are."""
         rule = self._rule
         if rule.task and rule.task != request.task:
             return f"the task is {request.task}"

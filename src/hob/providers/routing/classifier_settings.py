@@ -1,9 +1,9 @@
-"""Settings of the rules that choose a model. Loads nothing but the standard library."""
+"""Settings of the rules that choose a model. Imports only the standard library."""
 
 from hob.core.models import Thinking
 from hob.core.screening.patterns import compile_pattern, compile_words
 from hob.core.settings import setting
-from hob.core.translation.language import joined, translatable
+from hob.core.translation.language import join_texts, translatable
 from hob.core.values import dataclass
 
 
@@ -30,7 +30,7 @@ class ClassifierRule:
             try:
                 compile_pattern(self.pattern)
             except ValueError as error:
-                raise ValueError(joined(": ", ("pattern", str(error)))) from None
+                raise ValueError(join_texts(": ", ("pattern", str(error)))) from None
         compile_words([*self.any, *self.all])
 
 

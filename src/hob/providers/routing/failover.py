@@ -1,9 +1,9 @@
-"""Who is asked, and who is asked next where no answer came. No I/O, no clock: times are seconds and passed in.
+"""Order of attempts and next attempt after a failure. No I/O, no clock: times are seconds, passed in.
 
-A chain of models is a list of routes (`health.py`). A `FailoverPlan` leads one request along them: every
-model is asked, those that rest last, until one answers. After a fault its scope rests, and that alone decides who is
-next: the provider's next key after a refused key, another model after an overload, another provider after a dead line.
-A model's other keys are not tried where the fault was not the key's.
+A chain of models is a list of routes. A `FailoverPlan` leads one request along them until one answers: every model is
+tried, resting ones last. After a fault, its scope rests, and that alone decides the next route: the provider's next key
+after a refused key, another model after an overload, another provider after a network failure. A model's other keys are
+not tried if the key was not at fault.
 """
 
 from collections.abc import Iterable, Mapping
@@ -11,18 +11,17 @@ from enum import Enum
 
 from hob.core.errors import ModelError, ModelFault
 from hob.core.translation.code_words import NO_MODEL
-from hob.core.translation.language import joined
+from hob.core.translation.language import join_texts
 from hob.core.values import dataclass
 
-# What is known of the ways to ask a model: which of them rest after a fault, and until when. No I/O, no clock.
-#
-# Times are seconds of a monotonic clock and are passed in. What rests is asked last, never not at all: resting changes
-# an order and nothing else, so it cannot lock anybody out.
+# Health of the routes: which ones rest after a fault, and until when. No I/O, no clock: times are seconds of a
+# monotonic clock, passed in. A resting route is tried last, never excluded: resting only changes the order, so it
+# cannot lock anybody out.
 
 
 @dataclass(frozen=True, slots=True)
 class ModelRoute:
-    """One way to ask: a model by its reference, its provider, and the place of a key in the provider's list."""
+    """One way to reach a model: its reference, its provider, and the index of a key in the provider's list."""
 
     ref: str
     provider: str
@@ -30,7 +29,7 @@ class ModelRoute:
 
 
 class CooldownScope(Enum):
-    """What a fault says something about."""
+    """What a fault applies to."""
 
     LANE = "this model with this key"
     KEY = "this key, whatever the model"
@@ -58,18 +57,19 @@ RULES: Mapping[ModelFault, CooldownRule] = {
     ModelFault.AUTH: CooldownRule(CooldownScope.KEY, _WRONG),
     ModelFault.BILLING: CooldownRule(CooldownScope.KEY, (5 * _HOUR, 10 * _HOUR, 20 * _HOUR, 24 * _HOUR)),
     ModelFault.NOT_FOUND: CooldownRule(CooldownScope.MODEL, _WRONG),
-    # Either the model does not take our format, or one conversation holds something odd. The first must not be tried
-    # for ever, the second must not take the model from all other conversations: their answers clear it.
+    # Either the model does not accept our format, or one conversation contains something odd. A model of the first kind
+    # must not be retried for ever; the second kind must not block the model for all other conversations, whose answers
+    # clear it.
     ModelFault.BAD_REQUEST: CooldownRule(CooldownScope.MODEL, (10.0, _MINUTE, 5 * _MINUTE)),
     ModelFault.NETWORK: CooldownRule(CooldownScope.PROVIDER, _SHORT),
     ModelFault.CUT: CooldownRule(CooldownScope.MODEL, _SHORT),
     ModelFault.GARBAGE: CooldownRule(CooldownScope.MODEL, _SHORT),
     ModelFault.EMPTY: CooldownRule(CooldownScope.MODEL, _SHORT),
 }
-"""What a fault makes rest. The others say nothing of the route, or are found out without a request."""
+"""Cooldown after each fault. Other faults say nothing about the route, or are found without a request."""
 
-LONGEST = 7 * 24 * _HOUR
-"""Seconds; anyone who asks to be left alone for longer is not believed."""
+MAX_WAIT_SECONDS = 7 * 24 * _HOUR
+"""Maximum believable wait in seconds."""
 
 _MAX_SCOPES = 1000  # references come from outside
 _Scoped = tuple[CooldownScope, str, int]
@@ -77,7 +77,7 @@ _Scoped = tuple[CooldownScope, str, int]
 
 @dataclass(frozen=True, slots=True)
 class Cooldown:
-    """Why something rests, until when, and the how-manieth time in a row."""
+    """Why something rests, until when, and how many times in a row."""
 
     fault: ModelFault
     until: float
@@ -85,15 +85,16 @@ class Cooldown:
 
 
 class RouteHealth:
-    """Which routes rest. One for all sessions: a key that was refused is refused for everybody."""
+    """Resting routes, shared by all sessions: a key that was refused is refused for everybody."""
 
     def __init__(self) -> None:
         self._cooldowns: dict[_Scoped, dict[ModelFault, Cooldown]] = {}
 
     def note_failure(self, route: ModelRoute, error: ModelError, now: float) -> None:
-        """A request failed. What the fault is about rests, longer each time in a row, or as long as the server says.
+        """Record a failed request. What the fault applies to rests, longer each time in a row, or as long as the server
+        says.
 
-        A failure of something that rests already belongs to the same outage: it does not count as another time.
+        A failure of something already resting belongs to the same outage and does not count again.
         """
         rule = RULES.get(error.fault)
         if rule is None:
@@ -104,18 +105,18 @@ class RouteHealth:
         if old is not None and now < old.until + rule.seconds[-1]:
             times = old.times + (now >= old.until)
             until = old.until
-        seconds = max(rule.seconds[min(times, len(rule.seconds)) - 1], min(error.retry_after or 0.0, LONGEST))
+        seconds = max(rule.seconds[min(times, len(rule.seconds)) - 1], min(error.retry_after or 0.0, MAX_WAIT_SECONDS))
         cooldowns[error.fault] = Cooldown(error.fault, max(until, now + seconds), times)
         if len(self._cooldowns) > _MAX_SCOPES:
             self._shrink(now)
 
     def note_answer(self, route: ModelRoute) -> None:
-        """A request was answered: nothing of this route rests any more."""
+        """Record an answered request: nothing of this route rests any more."""
         for scope in CooldownScope:
             self._cooldowns.pop(_scoped(scope, route), None)
 
     def find_cooldown(self, route: ModelRoute, now: float) -> Cooldown | None:
-        """The longest rest that holds for the route, or None where nothing is known against it."""
+        """Return the longest cooldown that applies to the route, or None."""
         if not self._cooldowns:
             return None
         cooldowns = (
@@ -124,12 +125,12 @@ class RouteHealth:
         return max((rest for rest in cooldowns if rest.until > now), key=lambda rest: rest.until, default=None)
 
     def seconds_left(self, route: ModelRoute, now: float) -> float:
-        """How long the route rests yet; 0 where it does not."""
+        """Return the seconds until the route's rest ends; 0 if it is not resting."""
         rest = self.find_cooldown(route, now)
         return rest.until - now if rest is not None else 0.0
 
     def forget(self) -> None:
-        """Forget everything, as when keys or addresses were changed."""
+        """Forget everything, e.g. after a change of keys or addresses."""
         self._cooldowns.clear()
 
     def _shrink(self, now: float) -> None:
@@ -154,14 +155,14 @@ def _scoped(scope: CooldownScope, route: ModelRoute) -> _Scoped:
             return scope, route.provider, 0
 
 
-MAX_TRIES = 4
-"""Requests that a chain of one route may take. A longer chain takes at most one more for each further route."""
+MAX_ATTEMPTS = 4
+"""Maximum requests for a chain of one route. Each further route allows one more."""
 
 _FIRST_DELAY = 0.5
-_CONNECT_PATIENCE = 5.0  # a route is not to blame for the time that others took
+_CONNECT_SECONDS = 5.0  # a route is not to blame for the time others took
 
-RAISED = frozenset({ModelFault.CONTEXT_OVERFLOW, ModelFault.FILTERED, ModelFault.BUDGET})
-"""Faults that no other route may mend: the agent shortens what is too long, and no one walks around a filter."""
+FINAL_FAULTS = frozenset({ModelFault.CONTEXT_OVERFLOW, ModelFault.FILTERED, ModelFault.BUDGET})
+"""Faults that another route may not mend: the agent shortens what is too long, and nobody evades a filter."""
 
 _REPEATABLE = frozenset(
     {
@@ -204,7 +205,7 @@ _WHY: Mapping[ModelFault, str] = {
 
 @dataclass(frozen=True, slots=True)
 class ModelAttempt:
-    """Ask this route, after so many seconds."""
+    """The next attempt: a route, and seconds to wait before it."""
 
     route: ModelRoute
     wait: float = 0.0
@@ -218,11 +219,12 @@ class _Failure:
 
 
 class FailoverPlan:
-    """The way of one request along its routes: `first`, then `failed` until `answered` or no one is left.
+    """The attempts of one request: `first`, then `failed` after each failure until `answered` or no route is left.
 
-    At most `len(routes) + max_attempts - 1` requests: each route once at most, and `max_attempts - 1` repeats, none of
-    which begins after `patience` seconds. A route that was not asked yet is asked however long the others took.
-    `failed` are those of the chain that could not even be asked.
+    At most `len(routes) + max_attempts - 1` requests: each route once, and `max_attempts - 1` repeats, none of which
+    begins
+    after `patience` seconds. An untried route is tried however long the others took. `failed` are routes that could not
+    even be opened.
     """
 
     def __init__(
@@ -232,7 +234,7 @@ class FailoverPlan:
         now: float,
         *,
         patience: float,
-        max_attempts: int = MAX_TRIES,
+        max_attempts: int = MAX_ATTEMPTS,
         failed: Mapping[ModelRoute, ModelError] | None = None,
     ) -> None:
         self.made = 0
@@ -243,43 +245,43 @@ class FailoverPlan:
         self._end = now + patience
         self._failures = {route: _Failure(error, now, 0) for route, error in (failed or {}).items()}
         self._unasked = [route for route in self._chain if route not in self._failures]
-        self._repeats, self._most_repeats = 0, max(1, min(max_attempts, MAX_TRIES)) - 1
+        self._repeats, self._most_repeats = 0, max(1, min(max_attempts, MAX_ATTEMPTS)) - 1
         self._repeated_empty = False
         self._last: ModelError | None = None
-        # the most wanted that does not rest is asked first, so this is why it was not, if it was not
+        # the preferred route is tried first unless it rests, so this is why it was not
         self._cooldown = health.find_cooldown(self._chain[0], now) if self._chain else None
 
     @property
     def others_left(self) -> bool:
-        """Whether there is another model than the one being asked that was not asked yet."""
+        """Whether an untried model other than the current one is left."""
         return any(route.ref != self._asked for route in self._unasked)
 
     def patience_of(self, ask: ModelAttempt, now: float) -> float:
-        """Seconds of patience that the request is made with: what is left, or enough to connect where it is a first."""
+        """Return the patience for the request: what is left, or enough to connect for a first attempt."""
         left = max(0.0, self._end - now)
-        return left if ask.wait else max(left, min(self._patience, _CONNECT_PATIENCE))
+        return left if ask.wait else max(left, min(self._patience, _CONNECT_SECONDS))
 
     def first(self, now: float) -> ModelAttempt | None:
-        """Who is asked first; None where there is no one."""
+        """Return the first attempt, or None."""
         return self._next_unasked(now) if self._unasked else None
 
     def answered(self, route: ModelRoute) -> None:
-        """The route gave an answer."""
+        """Record that the route answered."""
         self._health.note_answer(route)
 
     def failed(
         self, route: ModelRoute, error: ModelError, now: float, *, draw: float, shown: bool = False
     ) -> ModelAttempt | None:
-        """Who is asked next; None where it must end with `verdict`.
+        """Return the next attempt, or None if the request ends with `verdict`.
 
-        No one is, once anything of an answer was shown. `draw` (0 to 1) shortens a wait by up to half.
+        There is none once part of an answer was shown. `draw` (0 to 1) shortens a wait by up to half.
         """
-        error = _as_counted(error)
+        error = _with_plausible_wait(error)
         self._health.note_failure(route, error, now)
         before = self._failures.get(route)
         self._failures[route] = _Failure(error, now, 1 if before is None else before.times + 1)
-        if shown or error.fault in RAISED:
-            self._last = _named(route.ref, error)
+        if shown or error.fault in FINAL_FAULTS:
+            self._last = _with_reference(route.ref, error)
             return None
         rule = RULES.get(error.fault)
         if rule is not None and rule.scope in _WHATEVER_THE_KEY:
@@ -289,7 +291,7 @@ class FailoverPlan:
         return self._repeat_at_once(route, error, now, draw) or self._next_unasked(now)
 
     def passed_over(self, route: ModelRoute) -> tuple[str, ModelFault] | None:
-        """The model that would rather have answered than this route's, and why it did not; None if the same."""
+        """Return the preferred model that did not answer, and why; None if this route's model is the preferred one."""
         wanted = self._chain[0].ref
         if wanted == route.ref:
             return None
@@ -299,11 +301,13 @@ class FailoverPlan:
         return (wanted, self._cooldown.fault) if self._cooldown is not None else None
 
     def verdict(self, now: float) -> ModelError:
-        """The one error that tells how it ended, with the requests made.
+        """Return the one error for all attempts, with their number.
 
-        Of several models' errors it is that of the first; where only the owner can mend that one and another is merely
-        busy, it is the other's, since waiting helps then. Its detail names each model and what was the matter.
-        `retry_after` is the soonest moment at which a busy server says it will answer, if all busy ones say so.
+        It is the error of the first model, unless only the owner can fix that one and another is merely busy: then it
+        is the
+        other's, since waiting helps. Its detail names each model and its problem. `retry_after` is the earliest time at
+        which a
+        busy server says it will answer, if all busy ones say so.
         """
         if self._last is not None:
             self._last.attempts = self.made
@@ -315,13 +319,13 @@ class FailoverPlan:
         chosen = next(iter(failures))
         if failures[chosen].fault in _STANDING:
             chosen = next((ref for ref, error in failures.items() if error.fault in _BUSY), chosen)
-        error = _named(chosen, failures[chosen])
+        error = _with_reference(chosen, failures[chosen])
         if len(failures) > 1:
             each = (
-                str(error) if ref == chosen else joined(": ", (ref, _WHY[failure.fault]))
+                str(error) if ref == chosen else join_texts(": ", (ref, _WHY[failure.fault]))
                 for ref, failure in failures.items()
             )
-            error = ModelError(error.fault, joined("; ", each))
+            error = ModelError(error.fault, join_texts("; ", each))
             error.__cause__ = failures[chosen]
         error.attempts = self.made
         error.retry_after = self._soonest(now)
@@ -335,7 +339,7 @@ class FailoverPlan:
         return ModelAttempt(route)
 
     def _repeat_at_once(self, route: ModelRoute, error: ModelError, now: float, draw: float) -> ModelAttempt | None:
-        # A hiccup of the one that was asked first must not cost its prompt cache; the others have none to lose.
+        # A short failure of the first route must not cost its prompt cache; the others have none to lose.
         if self.made > 1 or error.fault is ModelFault.RATE_LIMIT:
             return None
         delay = _FIRST_DELAY * (1 - draw / 2)
@@ -363,15 +367,15 @@ class FailoverPlan:
 
     def _may_repeat(self, route: ModelRoute) -> bool:
         failure = self._failures.get(route)
-        if failure is None:  # a key that was not tried
+        if failure is None:  # an untried key
             return False
         fault = failure.error.fault
-        if fault is ModelFault.EMPTY and self._repeated_empty:  # each has cost all its tokens
+        if fault is ModelFault.EMPTY and self._repeated_empty:  # each attempt has cost all its tokens
             return False
         return fault in _REPEATABLE and self._repeats < self._most_repeats
 
     def _failure_of(self, ref: str) -> _Failure | None:
-        """What stands for all keys of a model: that a key is merely busy, if one is, else what came of the first."""
+        """Return the error that represents all keys of a model: that one is busy, if so, else that of the first."""
         failures = [self._failures[route] for route in self._chain if route.ref == ref and route in self._failures]
         return next((failure for failure in failures if failure.error.fault in _BUSY), next(iter(failures), None))
 
@@ -381,23 +385,23 @@ class FailoverPlan:
         return max(0.0, min(told) - now) if told and len(told) == len(busy) else None
 
 
-def _named(ref: str, error: ModelError) -> ModelError:
-    """The error with the model's reference before its detail."""
+def _with_reference(ref: str, error: ModelError) -> ModelError:
+    """Return the error with the model's reference before its detail."""
     if not ref:
         return error
     named = ModelError(
-        error.fault, joined(": ", (ref, str(error))), retry_after=error.retry_after, attempts=error.attempts
+        error.fault, join_texts(": ", (ref, str(error))), retry_after=error.retry_after, attempts=error.attempts
     )
     named.__cause__ = error
     return named
 
 
-def _as_counted(error: ModelError) -> ModelError:
-    """The error with a wait that can be believed. No credit until a named time ("weekly limit") is a rate limit."""
+def _with_plausible_wait(error: ModelError) -> ModelError:
+    """Return the error with a plausible wait. No credit until a given time ("weekly limit") is a rate limit."""
     wait = error.retry_after
     if wait is None:
         return error
-    error.retry_after = wait = min(wait, LONGEST) if wait >= 0 else None  # not a number is not >= 0 either
+    error.retry_after = wait = min(wait, MAX_WAIT_SECONDS) if wait >= 0 else None  # NaN is not >= 0 either
     if error.fault is ModelFault.BILLING and wait is not None:
         return ModelError(ModelFault.RATE_LIMIT, str(error), retry_after=wait)
     return error

@@ -11,29 +11,29 @@ from typing import TypeVar, cast
 
 from hob.core.clock import Clock
 from hob.core.errors import ModelError, ModelFault, StoreError
-from hob.core.models import Beat, ExtraCall, ModelEvent, ModelReply, ModelRequest, Remark
+from hob.core.models import ExtraCall, KeepAlive, ModelEvent, ModelReply, ModelRequest, Remark
 from hob.core.ports.model import Model
 from hob.core.translation.language import translatable
-from hob.core.translation.sentences import OF_STAND_IN
+from hob.core.translation.sentences import FALLBACK_SENTENCES
 from hob.core.values import dataclass
-from hob.providers.routing.failover import MAX_TRIES, FailoverPlan, ModelRoute, RouteHealth
+from hob.providers.routing.failover import MAX_ATTEMPTS, FailoverPlan, ModelRoute, RouteHealth
 
-# Which stand-ins were told of already: an outage may last a day, and is news once for each conversation.
+# Fallbacks already reported: an outage may last a day, and is news once per conversation.
 
 _MAX = 4096
-_Whom = tuple[str, str, str]  # session, task, the model that was wanted
+_NoticeKey = tuple[str, str, str]  # session, task, requested model
 
 
 class FallbackNotices:
-    """What was last said to whom. One for all sessions, in memory: after a restart it is said once more."""
+    """Last reported fallback per session. In memory: after a restart each is reported once more."""
 
     def __init__(self) -> None:
-        self._last: dict[_Whom, Remark] = {}
+        self._last: dict[_NoticeKey, Remark] = {}
 
     def is_news(self, request: ModelRequest, remark: Remark) -> bool:
-        """Whether the session of this request does not know yet why `model` does not answer and which one does.
+        """Whether the request's session has not yet been told about this fallback, and record it.
 
-        From now on it does. A request of no session, in a person's own name, is told every time.
+        A request without a session from a person is told every time.
         """
         session = request.cache_key or ""
         if not session and request.task == "chat":
@@ -48,7 +48,7 @@ class FallbackNotices:
         return True
 
     def answered(self, model: str) -> None:
-        """This model answers (again): its next outage is another one."""
+        """Record an answer by this model: its next outage is news again."""
         if self._last:
             for whom in [whom for whom in self._last if whom[2] == model]:
                 del self._last[whom]
@@ -56,14 +56,14 @@ class FallbackNotices:
 
 log = logging.getLogger(__name__)
 _T = TypeVar("_T")
-_BEAT = Beat()
-_UNSHOWN = frozenset({Beat, Remark, ExtraCall})
-_NAMING_PATIENCE = 8.0  # seconds; what a person who waits has for an answer
+_KEEP_ALIVE = KeepAlive()
+_UNSHOWN = frozenset({KeepAlive, Remark, ExtraCall})
+_RETRY_SECONDS = 8.0  # seconds; as for a waiting person
 
 
 @dataclass(frozen=True, slots=True)
-class RouteHealthPort:
-    """How a route is, for people: `fault` is why it rests, None where nothing is known against it."""
+class RouteHealthView:
+    """Health of a route for people: `fault` is why it rests, None if it does not."""
 
     route: ModelRoute
     fault: ModelFault | None = None
@@ -71,12 +71,12 @@ class RouteHealthPort:
 
 
 class Failover:
-    """Implements `Model` by asking, one after the other, the routes of the models that may answer a request.
+    """Implements `Model` by trying the routes of the models that may answer a request.
 
-    It is the only place where anything is asked again, and nothing is once any of an answer was yielded. `routes_of`
-    tells a reference's routes (one a key), `open_route` gives the model behind a route; both may raise ModelError,
-    which counts as that model's failure. A route that says nothing for `silence` seconds is left while others were not
-    asked.
+    This is the only place with retries, and there are none once part of an answer was yielded. `routes_of` returns a
+    reference's routes (one per key), `open_route` the model behind a route; both may raise ModelError, which counts as
+    that
+    model's failure. A route that sends nothing for `silence` seconds is abandoned while other models are untried.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class Failover:
         open_route: Callable[[ModelRoute], Model],
         clock: Clock,
         *,
-        max_attempts: int = MAX_TRIES,
+        max_attempts: int = MAX_ATTEMPTS,
         draw: Callable[[], float] = random.random,
         health: RouteHealth | None = None,
         silence: float = 90.0,
@@ -98,15 +98,16 @@ class Failover:
         self._health = health if health is not None else RouteHealth()
         self._silence = silence
         self.told = FallbackNotices()
-        """What sessions know of stand-ins."""
+        """Fallbacks known to the sessions."""
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent]:
-        """Answer, piece by piece. Raises one ModelError that tells what became of each model.
+        """Yield the answer in pieces. Raises one ModelError that reports on each model.
 
-        The reply says who gave it and how many requests it took. Where it is not the first model of the chain that
-        answers, a `Remark` comes before the first piece, once for each session and outage; where it is, with another
-        key, nothing is said. Each request that failed and may have to be paid for is told by an `ExtraCall`: the error
-        leaves nothing to pay.
+        The reply says which model gave it and how many requests were made. If another model than the first answers, a
+        `Remark`
+        precedes the first piece, once per session and outage; another key is not mentioned. Each billable failed
+        request is
+        reported as an `ExtraCall`, so the final error costs nothing.
         """
         monotonic = self._clock.monotonic
         walk = self._begin(request)
@@ -122,7 +123,7 @@ class Failover:
                         kind = type(event)
                         if not shown and kind not in _UNSHOWN:
                             shown, heard.silence = True, None
-                            if (remark := _remark(walk, route)) is not None and self.told.is_news(request, remark):
+                            if (remark := _make_remark(walk, route)) is not None and self.told.is_news(request, remark):
                                 yield remark
                         if type(event) is ModelReply:
                             done = True
@@ -141,10 +142,10 @@ class Failover:
                 log.exception("what speaks to the model %s broke", route.ref)
                 if done:
                     return
-                failure = _defect(error)
+                failure = _defect_error(error)
             ask = walk.failed(route, failure, monotonic(), draw=self._draw(), shown=shown)
-            # in any case something: who watches over the silence sees that it goes on
-            yield _to_pay(route, failure, shown=shown, goes_on=ask is not None) or _BEAT
+            # always yield something, so that the silence watchdog sees progress
+            yield _make_extra_call(route, failure, shown=shown, has_next=ask is not None) or _KEEP_ALIVE
             if ask is not None:
                 await self._clock.sleep(ask.wait)
         verdict = walk.verdict(monotonic())
@@ -152,21 +153,21 @@ class Failover:
         raise verdict
 
     def forget_failures(self) -> None:
-        """Give no route a rest any more: keys or addresses were changed."""
+        """End all cooldowns: keys or addresses have changed."""
         self._health.forget()
 
     def reconfigure(self, max_attempts: int) -> None:
-        """Ask so often at most from now on."""
+        """Use another limit of attempts from now on."""
         self._max_attempts = max_attempts
         self.forget_failures()
 
     async def with_retries(self, ask: Callable[[], Awaitable[_T]]) -> _T:
-        """What `ask` gives, asked again as patiently as for an answer, e.g. for the name of a server's model.
+        """Return the result of `ask`, retried like an answer, e.g. for the name of a server's model.
 
         Raises the last ModelError.
         """
         route, now = ModelRoute("", ""), self._clock.monotonic()
-        walk = FailoverPlan((route,), RouteHealth(), now, patience=_NAMING_PATIENCE, max_attempts=self._max_attempts)
+        walk = FailoverPlan((route,), RouteHealth(), now, patience=_RETRY_SECONDS, max_attempts=self._max_attempts)
         again = walk.first(now)
         while again is not None:
             await self._clock.sleep(again.wait)
@@ -176,16 +177,16 @@ class Failover:
                 again = walk.failed(route, error, self._clock.monotonic(), draw=self._draw())
         raise walk.verdict(self._clock.monotonic())
 
-    def health_view(self, refs: Iterable[str]) -> tuple[RouteHealthPort, ...]:
-        """How the routes of these references are, in the order in which they are configured."""
+    def health_view(self, refs: Iterable[str]) -> tuple[RouteHealthView, ...]:
+        """Return the health of these references' routes, in configured order."""
         monotonic, now = self._clock.monotonic(), self._clock.now()
         rows = []
         for route in dict.fromkeys(route for ref in refs for route in self._routes(ref)[0]):
             rest = self._health.find_cooldown(route, monotonic)
             if rest is None:
-                rows.append(RouteHealthPort(route))
+                rows.append(RouteHealthView(route))
             else:
-                rows.append(RouteHealthPort(route, rest.fault, now + timedelta(seconds=rest.until - monotonic)))
+                rows.append(RouteHealthView(route, rest.fault, now + timedelta(seconds=rest.until - monotonic)))
         return tuple(rows)
 
     def _begin(self, request: ModelRequest) -> FailoverPlan:
@@ -216,28 +217,34 @@ class Failover:
         )
 
 
-def _defect(error: Exception) -> ModelError:
-    """An odd answer, or a plug-in, met a defect. It may hold anything at all, so that only its kind is told."""
+def _defect_error(error: Exception) -> ModelError:
+    """Return the error for a defect caused by an odd answer or a plug-in. Its text may contain anything, so only its
+    type is told.
+    """
     kind = type(error).__name__
     return ModelError(
         ModelFault.GARBAGE, translatable("its answer could not be understood ({kind}); Hob's log says where", kind=kind)
     )
 
 
-def _to_pay(route: ModelRoute, error: ModelError, *, shown: bool, goes_on: bool) -> ExtraCall | None:
-    """The request that failed, unless it was turned away."""
-    if not error.may_cost and (error.cost == 0 or not shown):
+def _make_extra_call(route: ModelRoute, error: ModelError, *, shown: bool, has_next: bool) -> ExtraCall | None:
+    """Return the failed request if it may be charged, otherwise None."""
+    if not error.is_billable and (error.cost == 0 or not shown):
         return None
-    return ExtraCall(route.ref, error.fault, error.usage, error.cost, goes_on)
+    return ExtraCall(route.ref, error.fault, error.usage, error.cost, has_next)
 
 
-def _remark(walk: FailoverPlan, route: ModelRoute) -> Remark | None:
+def _make_remark(walk: FailoverPlan, route: ModelRoute) -> Remark | None:
     passed = walk.passed_over(route)
-    return Remark(OF_STAND_IN[passed[1]], (("model", passed[0]), ("other", route.ref))) if passed is not None else None
+    return (
+        Remark(FALLBACK_SENTENCES[passed[1]], (("model", passed[0]), ("other", route.ref)))
+        if passed is not None
+        else None
+    )
 
 
 class _AnswerStream:
-    """The events of one answer. While `silence` is a number of seconds, longer silence is a ModelError (TIMEOUT)."""
+    """Events of one answer. If `silence` is set, that many seconds without an event raise ModelError (TIMEOUT)."""
 
     __slots__ = ("_clock", "_events", "silence")
 

@@ -1,4 +1,4 @@
-"""Model routes: each key of each provider with its wire, opened when it is first asked."""
+"""Model routes: each key of each provider with its wire, opened on first use."""
 
 import os
 import tempfile
@@ -13,7 +13,7 @@ from hob.core.ports.model import Model, Profiles
 from hob.core.ports.processes import ProcessRecords
 from hob.core.ports.tools import Blobs
 from hob.core.translation.language import translatable
-from hob.providers.catalog.catalog import CLI_WIRES, HERE
+from hob.providers.catalog.catalog import CLI_WIRES, LOCAL_PROVIDERS
 from hob.providers.http.request_adaptation import (
     AdaptingModel,
     ChangedRequests,
@@ -22,11 +22,11 @@ from hob.providers.http.request_adaptation import (
     lacks_vision,
     without_thinking,
 )
-from hob.providers.http.server import server_of
+from hob.providers.http.server import make_server
 from hob.providers.http.wire import ListedModel, Wire
 from hob.providers.media.image_descriptions import DescribingModel, ImageDescriptions
 from hob.providers.plugins import open_plugin
-from hob.providers.routing.choice import Choice, ConnectedProvider, ModelRef
+from hob.providers.routing.choice import ConnectedProvider, ModelChoice, ModelRef
 from hob.providers.routing.failover import ModelRoute
 from hob.providers.settings import ModelSettings
 
@@ -34,11 +34,11 @@ R = TypeVar("R", bound="ModelRoutes")
 
 
 class ModelRoutes:
-    """Opens what failover walks. A route's model knows the name that the server knows."""
+    """Opens the routes that failover tries. A route's model uses the server's name for the model."""
 
     def __init__(
         self,
-        choice: Choice,
+        choice: ModelChoice,
         settings: ModelSettings,
         clock: Clock,
         blobs: Blobs | None,
@@ -61,34 +61,34 @@ class ModelRoutes:
         self._former: list[Model] = []
 
     def another(self, kind: type[R]) -> R:
-        """The same routes as another kind of them: nothing is opened yet, and pictures are not described."""
+        """Return the same routes as another class, with nothing opened and without image descriptions."""
         return kind(self._choice, self._settings, self._clock, self._blobs, self._profiles, self._folder)
 
     def reconfigure(self, settings: ModelSettings, sight: Callable[[], ImageDescriptions] | None) -> None:
-        """Open by other settings from now on. What is being asked goes on, and is closed with all the others."""
+        """Use other settings from now on. Running requests continue; their connections are closed with all others."""
         self._settings, self._sight = settings, sight
         self._former += self._models.values()
         for former in (self._refs, self._models, self._named):
             former.clear()
 
     def name(self, ref: ModelRef) -> str:
-        """The reference as a text that `of` understands."""
+        """Return the reference as a text that `of` understands."""
         self._refs[str(ref)] = ref
         return str(ref)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Every reference that was spoken of."""
+        """Return every reference used so far."""
         return tuple(self._refs)
 
     def of(self, name: str) -> tuple[ModelRoute, ...]:
-        """The routes of a reference, in the order of its provider's keys. Raises ModelError."""
+        """Return the routes of a reference, in the order of its provider's keys. Raises ModelError."""
         ref = self.ref(name)
         keys = self._choice.connect(ref.provider).keys
         return tuple(ModelRoute(str(ref), ref.provider, place) for place in range(len(keys)))
 
     def open(self, route: ModelRoute) -> Model:
-        """The route's model. Raises ModelError."""
+        """Return the route's model. Raises ModelError."""
         model = self._named.get(route)
         if model is None:
             ref = self.ref(route.ref)
@@ -102,7 +102,7 @@ class ModelRoutes:
         return model
 
     async def list_models(self, id: str) -> tuple[ListedModel, ...]:
-        """What the provider has. Raises ModelError; a provider that lists nothing has none."""
+        """Return the provider's models; empty if it has no list. Raises ModelError."""
         model = self._provider(id, 0)
         lists = getattr(model, "list_models", None)
         return await lists() if lists is not None else ()
@@ -115,7 +115,7 @@ class ModelRoutes:
                 await close()
 
     def ref(self, name: str) -> ModelRef:
-        """What the text stands for. Raises ModelError."""
+        """Return the reference for a text. Raises ModelError."""
         ref = self._refs.get(name)
         if ref is None:
             ref = self._refs[name] = self._choice.resolve(name)
@@ -125,10 +125,10 @@ class ModelRoutes:
         how = connected.settings.tools
         if how == "auto":
             if profile.tools is not False and connected.provider.wire not in CLI_WIRES:
-                return AdaptingModel(model, in_text, lacks_tools)
+                return AdaptingModel(model, with_text_tools, lacks_tools)
             how = "text"
         if how == "text":
-            return in_text(model)
+            return with_text_tools(model)
         return ChangedRequests(model, tools=()) if how == "none" else model
 
     def _with_vision(self, connected: ConnectedProvider, profile: ModelProfile, model: Model) -> Model:
@@ -153,14 +153,14 @@ class ModelRoutes:
     def _open(self, connected: ConnectedProvider, key: int) -> Model:
         if connected.how == "plug-in":
             return open_plugin(connected.provider.id, connected.settings, self._clock, self._blobs)
-        if connected.provider.wire in HERE:
+        if connected.provider.wire in LOCAL_PROVIDERS:
             raise ModelError(
                 ModelFault.SETTINGS,
                 translatable("this model makes vectors only: it can be model.embedding"),
             )
         if connected.provider.wire in CLI_WIRES:
             return self._open_cli(connected)
-        server = server_of(connected, connected.keys[key], self._settings)
+        server = make_server(connected, connected.keys[key], self._settings)
         from hob.providers.http.transport import HttpModel
 
         return HttpModel(
@@ -168,7 +168,7 @@ class ModelRoutes:
         )
 
     def _open_cli(self, connected: ConnectedProvider) -> Model:
-        from hob.providers.cli.backend import CliModel  # subprocesses and their settings, only where a CLI is asked
+        from hob.providers.cli.backend import CliModel  # subprocesses and their settings are needed only for CLIs
         from hob.providers.cli.program import CliSettings
 
         own, id = connected.settings, connected.provider.id
@@ -182,7 +182,7 @@ class ModelRoutes:
 
 
 def open_wire(connected: ConnectedProvider) -> Wire:
-    """The wire that the provider speaks. Each is imported when the first of its models is asked."""
+    """Return the provider's wire. Each is imported on first use."""
     match connected.provider.wire:
         case "anthropic":
             from hob.providers.wires.anthropic.wire import AnthropicMessages
@@ -207,13 +207,13 @@ def open_wire(connected: ConnectedProvider) -> Wire:
 
 
 def max_output(connected: ConnectedProvider, model: str, request: ModelRequest) -> int:
-    """The most tokens of output that the provider's wire asks for; a test compares it with what is sent."""
+    """Return the output limit that the provider's wire requests; a test compares it with the request body."""
     cli = connected.provider.wire in CLI_WIRES
     return request.max_output if cli else open_wire(connected).max_output(model, request)
 
 
-def in_text(model: Model) -> Model:
-    """The model with tools in text form."""
-    from hob.providers.text_tools.model import TextTools  # only models without calls of their own need it
+def with_text_tools(model: Model) -> Model:
+    """Return the model with tools in text form."""
+    from hob.providers.text_tools.model import TextTools  # needed only for models without native calls
 
     return TextTools(model)

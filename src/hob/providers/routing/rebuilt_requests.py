@@ -1,4 +1,4 @@
-"""What a server was sent, built again and sent to no one."""
+"""Reconstruction of past request bodies, without sending them."""
 
 import hashlib
 from collections.abc import AsyncGenerator
@@ -8,8 +8,8 @@ from hob.core.errors import ModelError, ModelFault
 from hob.core.models import ModelEvent, ModelReply, ModelRequest
 from hob.core.ports.model import Model
 from hob.core.translation.language import translatable
-from hob.providers.catalog.catalog import CLI_WIRES, HERE
-from hob.providers.http.server import server_of
+from hob.providers.catalog.catalog import CLI_WIRES, LOCAL_PROVIDERS
+from hob.providers.http.server import make_server
 from hob.providers.http.transport import HttpModel
 from hob.providers.routing.choice import ConnectedProvider
 from hob.providers.routing.model_routes import ModelRoutes, open_wire
@@ -18,17 +18,17 @@ _REFUSED = "it does not support tools, does not support thinking, does not suppo
 
 
 class RebuiltRequests(ModelRoutes):
-    """The routes of the same models, each of which only builds its request; the first that is `wanted` answers.
+    """Routes that only build request bodies; the first one whose hash is `wanted` answers.
 
-    Where a request is another one, it is refused as servers refuse what they lack, so that the next form is tried.
+    A different body is refused as servers refuse missing features, so that the next form of the request is tried.
     """
 
     wanted = ""
 
     async def matches(self, name: str, request: ModelRequest, sent: str) -> bool:
-        """Whether this request makes the reference's server be sent the bytes with this SHA-256.
+        """Whether this request gives the body with this SHA-256 for the reference's server.
 
-        Raises ModelError where none can be built: the model is not connected any more, or is no server.
+        Raises ModelError if it cannot be built: the model is no longer connected, or is not a server.
         """
         self.wanted = sent
         for route in self.of(name):
@@ -42,12 +42,12 @@ class RebuiltRequests(ModelRoutes):
         return False
 
     def _open(self, connected: ConnectedProvider, key: int) -> Model:
-        if connected.how == "plug-in" or connected.provider.wire in (*HERE, *CLI_WIRES):
+        if connected.how == "plug-in" or connected.provider.wire in (*LOCAL_PROVIDERS, *CLI_WIRES):
             raise ModelError(
                 ModelFault.SETTINGS,
                 translatable("{id} is not a server, so Hob sends it no requests", id=connected.provider.id),
             )
-        server = server_of(connected, connected.keys[key], self._settings)
+        server = make_server(connected, connected.keys[key], self._settings)
         identity = f"{connected.provider.id}/{key}"
         return _Built(self, HttpModel(open_wire(connected), server, self._clock, self._blobs, identity=identity))
 

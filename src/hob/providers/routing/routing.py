@@ -1,8 +1,8 @@
-"""Routing a request: which model and which of its options, settled before anything is reserved or sent.
+"""Request routing: model and options are settled before anything is reserved or sent.
 
-A request's way: the choice (what was named, what is configured), the classifier (a rule may choose another model), the
-prompt guard (what may not leave the house is taken out, or stays here); then failover walks the chain, and what comes
-back is cleaned and gets its withheld values again.
+The steps: the choice (named or configured), the classifier (a rule may choose another model), the prompt guard (private
+data is removed, or the request stays local); then failover tries the chain, and the answer is cleaned and its
+placeholders are restored.
 """
 
 import asyncio
@@ -17,13 +17,13 @@ from hob.core.lazy import Lazy
 from hob.core.models import ModelEvent, ModelRequest, Remark, Route, Thinking
 from hob.core.spelling import close_names
 from hob.core.translation.language import translatable
-from hob.core.translation.sentences import OF_STAND_IN
+from hob.core.translation.sentences import FALLBACK_SENTENCES
 from hob.providers.catalog.catalog import CLI_WIRES, SERVER
-from hob.providers.http.addresses import shown
+from hob.providers.http.addresses import without_credentials
 from hob.providers.media.image_descriptions import ImageDescriptions
-from hob.providers.routing.choice import Choice, ModelRef
+from hob.providers.routing.choice import ModelChoice, ModelRef
 from hob.providers.routing.classifier import Classifier
-from hob.providers.routing.failover_model import Failover, RouteHealthPort
+from hob.providers.routing.failover_model import Failover, RouteHealthView
 from hob.providers.routing.model_routes import ModelRoutes
 from hob.providers.routing.screening import Screening
 from hob.providers.settings import ModelSettings
@@ -32,11 +32,11 @@ _LISTING_SECONDS = 5.0
 
 
 class ModelRouter:
-    """Implements `Model`, `Routes` and `CanName` over everything that is connected."""
+    """Implements `Model`, `RoutesRequests` and `HasDefaultModel` over all connected models."""
 
     def __init__(
         self,
-        choice: Choice,
+        choice: ModelChoice,
         routes: ModelRoutes,
         failover: Failover,
         settings: ModelSettings,
@@ -57,7 +57,7 @@ class ModelRouter:
         self._asking = asyncio.Lock()
 
     def reconfigure(self, settings: ModelSettings) -> None:
-        """Go by other settings from the next request on; what is being asked goes on."""
+        """Use other settings from the next request on; running ones continue."""
         self.choice.reconfigure(settings)
         self.routes.reconfigure(settings, self._sight_by(settings))
         self.failover.reconfigure(settings.max_attempts)
@@ -67,15 +67,16 @@ class ModelRouter:
             tell(settings)
 
     def refresh(self) -> None:
-        """Keys may be others, and what was not there may be there."""
+        """Look again for keys and models that were missing."""
         self.choice.refresh()
         self.failover.forget_failures()
 
     async def route(self, request: ModelRequest) -> Route:
-        """Who may answer, best first, and what they may be told.
+        """Return who may answer, best first, and what they may see.
 
-        A server is asked for its models where no one named one. Raises ModelError: no one can be asked, or nothing may
-        be sent.
+        A server is asked for its models if no model was named. Raises ModelError if no model is available, or nothing
+        may be
+        sent.
         """
         remarks: tuple[Remark, ...] = ()
         if not request.models:
@@ -89,14 +90,14 @@ class ModelRouter:
         return Route(request, remarks)
 
     def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
-        """The answer of the first model of the route that gives one, piece by piece. Raises ModelError."""
+        """Yield the answer of the first model of the route that gives one, in pieces. Raises ModelError."""
         if not request.models:
             return self._routed(request)
         events: AsyncIterator[ModelEvent] = self.failover.stream(request)
         return events if self._screening is None else self._screening.clean(request, events)
 
     async def default_model(self) -> str:
-        """The usual model; empty where there is none. Raises ModelError."""
+        """Return the default model; empty if there is none. Raises ModelError."""
         ref = self.choice.default()
         return "" if ref is None else self.routes.name(await self._named(ref))
 
@@ -106,10 +107,11 @@ class ModelRouter:
         return self.choice.aliases
 
     async def check_ref(self, name: str, way: str = "/model") -> str | None:
-        """What is wrong with the name, for people; None if it leads to a model that can be asked. `way`: the command.
+        """Return what is wrong with the name, for people; None if it is usable. `way` is the command to use.
 
-        A name without its provider that the server does not list is a slip of the pen more often than not. What lists
-        nothing, or not soon, is not asked twice.
+        A bare name that the server does not list is probably a typo. A server without a list, or a slow one, is not
+        asked
+        twice.
         """
         try:
             ref = self.choice.resolve(name)
@@ -123,7 +125,7 @@ class ModelRouter:
         except (ModelError, TimeoutError):
             return None
         other = re.compile(re.escape(name.removesuffix("-latest")) + r"(?:[-:@].*)?")
-        if not listed or any(other.fullmatch(each) for each in listed):  # with a date or a tag it is the same one
+        if not listed or any(other.fullmatch(each) for each in listed):  # the same model with a date or a tag
             return None
         near = close_names(name, listed, 1, 0.7)
         told = {
@@ -140,11 +142,11 @@ class ModelRouter:
         return translatable("{server} lists no model {name}; `{command}` takes it all the same", **told)
 
     def has_no_tools(self, name: str) -> bool:
-        """Whether the owner has it that this model is shown no tools. Raises ModelError."""
+        """Whether the owner has disabled tools for this model. Raises ModelError."""
         return self.choice.connect(self.routes.ref(name).provider).settings.tools == "none"
 
-    def resting(self) -> tuple[RouteHealthPort, ...]:
-        """The models and keys that were asked and are given a rest, because they failed."""
+    def resting(self) -> tuple[RouteHealthView, ...]:
+        """Return the resting models and keys, with their faults."""
         return tuple(route for route in self.failover.health_view(self.routes.names) if route.fault is not None)
 
     async def _routed(self, request: ModelRequest) -> AsyncGenerator[ModelEvent]:
@@ -158,7 +160,7 @@ class ModelRouter:
     # choice
 
     def _classified(self, request: ModelRequest) -> ModelRequest:
-        """The request with the model of the rule that holds for it; what somebody chose by name stays."""
+        """Return the request with the model of the matching rule; a model chosen by name stays."""
         if request.model or self._classifier is None:
             return request
         chosen = self._classifier().classify(request)
@@ -168,7 +170,7 @@ class ModelRouter:
         return replace(request, model=chosen.model, thinking=thinking)
 
     async def _chosen(self, request: ModelRequest) -> tuple[ModelRequest, tuple[Remark, ...]]:
-        """The request with its chain. A server that cannot name its model is passed over where others stand in."""
+        """Return the request with its chain. A server that cannot name its model is skipped if there are fallbacks."""
         chain: list[str] = []
         passed: list[tuple[ModelRef, ModelError]] = []
         for ref in self.choice.chain(request):
@@ -181,15 +183,15 @@ class ModelRouter:
         if not chain:
             raise passed[0][1]
         remarks = (
-            Remark(OF_STAND_IN[error.fault], (("model", str(ref) or ref.provider), ("other", chain[0])))
+            Remark(FALLBACK_SENTENCES[error.fault], (("model", str(ref) or ref.provider), ("other", chain[0])))
             for ref, error in passed[:1]
-            if error.fault in OF_STAND_IN
+            if error.fault in FALLBACK_SENTENCES
         )
         news = tuple(remark for remark in remarks if self.failover.told.is_news(request, remark))
         return replace(request, models=tuple(dict.fromkeys(chain))), news
 
     async def _named(self, ref: ModelRef) -> ModelRef:
-        """The reference with a model: the server's first one where no one named any (asked once)."""
+        """Return the reference with a model: the server's first one if none was named (asked once)."""
         connected = self.choice.connect(ref.provider)
         if ref.model or connected.provider.wire in CLI_WIRES or connected.how == "plug-in":
             return ref
@@ -197,7 +199,7 @@ class ModelRouter:
             if ref.provider not in self._own_choices:
                 listed = await self.failover.with_retries(lambda: self.routes.list_models(ref.provider))
                 if not listed:
-                    where = shown(connected.base_url) or ref.provider
+                    where = without_credentials(connected.base_url) or ref.provider
                     raise ModelError(
                         ModelFault.NOT_FOUND,
                         translatable("{server} has no model; load one, or set model.name", server=where),
@@ -212,7 +214,7 @@ class ModelRouter:
 
     def _screened(self, screening: Screening, request: ModelRequest, remarks: tuple[Remark, ...]) -> Route:
         screened = screening.screen(request)
-        if screened.stays:
+        if screened.local_only:
             local = [name for name in request.models if self._is_local(name)]
             if screening.local_model:
                 ref = self.choice.resolve(screening.local_model)
@@ -227,10 +229,10 @@ class ModelRouter:
             if not local:
                 raise screened.refusal()
             chain = tuple(dict.fromkeys(local))
-            request = replace(request, model=chain[0], models=chain, stays=True)
+            request = replace(request, model=chain[0], models=chain, local_only=True)
             return Route(request, (*remarks, *screened.remarks))
         withheld = tuple(screened.restore.items())
-        return Route(replace(screened.request, withheld=withheld), (*remarks, *screened.remarks))
+        return Route(replace(screened.request, placeholders=withheld), (*remarks, *screened.remarks))
 
 
 def _thinking(settings: ModelSettings) -> Thinking | None:

@@ -1,4 +1,4 @@
-"""Looking over what goes to models and what comes back."""
+"""Port for screening requests to models, and their answers."""
 
 from collections.abc import AsyncIterator, Mapping
 from typing import Protocol
@@ -9,37 +9,37 @@ from hob.core.translation.remarks import Remark
 
 
 class ScreenedRequest(Protocol):
-    """A request as it may be sent, and what was found in it."""
+    """A screened request, and what was found in it."""
 
     @property
     def request(self) -> ModelRequest:
-        """What may be sent."""
+        """The request as it may be sent."""
 
     @property
     def restore(self) -> Mapping[str, str]:
-        """The values that marks in it stand for."""
+        """Placeholders and their values."""
 
     @property
     def remarks(self) -> tuple[Remark, ...]:
-        """What people are told of it."""
+        """Notes for people."""
 
     @property
-    def stays(self) -> bool:
-        """Whether it may go to a local model only; then it is unchanged."""
+    def local_only(self) -> bool:
+        """Whether only a local model may receive it; it is then unchanged."""
 
     def refusal(self) -> ModelError:
-        """Why such a request goes to no one where there is no local model."""
+        """Return the error for such a request if there is no local model."""
 
 
 class Screening(Protocol):
-    """What is done about requests and answers."""
+    """Screens requests and answers."""
 
     @property
     def local_model(self) -> str:
-        """The model that gets what may not leave the house; empty: one of the chain, if any."""
+        """The model for requests that must stay local; empty for any of the chain."""
 
     def screen(self, request: ModelRequest) -> ScreenedRequest:
-        """The request as it may be sent to a model that is not local. Raises ModelError where it may not be sent."""
+        """Return the request as a remote model may receive it. Raises ModelError if it may not be sent."""
 
     def clean(self, request: ModelRequest, events: AsyncIterator[ModelEvent]) -> AsyncIterator[ModelEvent]:
-        """The answer, cleaned, with values in place of the marks in the request."""
+        """Yield the cleaned answer with placeholders replaced by their values."""

@@ -1,1 +1,1 @@
-"""Tools as each provider takes them: their schemas, and names that every provider accepts."""
+"""Tools for each provider: their schemas, and names that every provider accepts."""

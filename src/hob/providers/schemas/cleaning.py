@@ -1,8 +1,8 @@
-"""Whatever a tool calls its schema, as a well-formed one of draft 2020-12.
+"""Conversion of arbitrary tool schemas to well-formed ones of draft 2020-12.
 
-Tools come from everywhere: schemas of older drafts, of OpenAPI, with Python's names for types, with references that
-lead nowhere or in circles. One bad schema would cost every request that offers its tool, so what cannot be read is left
-out: a wider schema only means that the tool itself has to complain.
+Tools come from anywhere: with schemas of older drafts or of OpenAPI, with Python type names, with broken or circular
+references. One bad schema would break every request that offers its tool, so anything unreadable is left out: a wider
+schema only means that the tool itself has to complain.
 
 https://json-schema.org/draft/2020-12
 """
@@ -16,7 +16,7 @@ from urllib.parse import unquote
 Schema = dict[str, Any]
 
 MAX_DEPTH = 24
-_MAX_INLINED = 1_000  # schemas that references may bring in: two in each of thirty definitions are a billion
+_MAX_INLINED = 1_000  # limit for inlined schemas: two references in each of thirty definitions make a billion
 _MAX_HOPS = 32
 _DEFINITIONS = ("$defs", "definitions")
 
@@ -39,16 +39,16 @@ _COUNTS = frozenset(
 )
 _NUMBERS = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"})
 _FLAGS = frozenset({"uniqueItems", "readOnly", "writeOnly", "deprecated"})
-ONE = ("items", "contains", "not", "if", "then", "else", "propertyNames", "additionalProperties")
+SCHEMA_KEYWORDS = ("items", "contains", "not", "if", "then", "else", "propertyNames", "additionalProperties")
 """Keywords whose value is a schema."""
-MANY = ("anyOf", "oneOf", "allOf", "prefixItems")
+LIST_KEYWORDS = ("anyOf", "oneOf", "allOf", "prefixItems")
 """Keywords whose value is a list of schemas."""
-NAMED = ("properties", "patternProperties", "dependentSchemas")
-"""Keywords whose value is a mapping to schemas."""
+MAPPING_KEYWORDS = ("properties", "patternProperties", "dependentSchemas")
+"""Keywords whose value maps names to schemas."""
 
 
 class Cleaner:
-    """Cleans one tool's schema. With `inline` every reference is replaced by what it points to, circles are cut."""
+    """Cleans one tool's schema. With `inline`, references are replaced by their targets and circles are cut."""
 
     def __init__(self, root: Any, *, inline: bool) -> None:
         self._root: Any = root if isinstance(root, Mapping) else {}
@@ -58,7 +58,7 @@ class Cleaner:
         self._parents: set[int] = set()
 
     def clean_root(self) -> Schema:
-        """The whole schema; definitions stay only where references do."""
+        """Return the whole schema; definitions are kept only if references are."""
         schema = self._clean(self._root, 0)
         if not self._inline:
             definitions = {
@@ -80,26 +80,26 @@ class Cleaner:
             self._left -= 1
         self._parents.add(id(raw))
         try:
-            schema = _own_keywords(raw)
+            schema = _clean_keywords(raw)
             self._add_parts(schema, raw, depth + 1)
             return self._referred(schema, raw, depth) if "$ref" in raw else schema
         finally:
             self._parents.discard(id(raw))
 
     def _add_parts(self, schema: Schema, raw: Mapping[Any, Any], depth: int) -> None:
-        for key in ONE:
+        for key in SCHEMA_KEYWORDS:
             part = raw.get(key)
             if isinstance(part, Mapping) or (isinstance(part, bool) and key == "additionalProperties"):
                 schema[key] = part if isinstance(part, bool) else self._clean(part, depth)
-        for key in MANY:
+        for key in LIST_KEYWORDS:
             parts = raw.get(key)
             if key == "prefixItems" and parts is None:
-                parts = raw.get("items")  # what a list of items meant up to draft 2019-09
+                parts = raw.get("items")  # array form of `items` up to draft 2019-09
             if isinstance(parts, list):
                 cleaned = [self._clean(part, depth) for part in parts if part is not False]
                 if cleaned:
                     schema[key] = cleaned
-        for key in NAMED:
+        for key in MAPPING_KEYWORDS:
             named = raw.get(key)
             if isinstance(named, Mapping):
                 schema[key] = {
@@ -119,15 +119,15 @@ class Cleaner:
             if again:
                 shape = "object" if "properties" in target or target.get("type") == "object" else None
                 return {"type": shape, **schema} if shape else schema
-            # the same object may be read again, inside of itself: circles end by their pointers
+            # an object may be read again within itself: circles end by their pointers
             parents, self._parents = self._parents, set()
             found = self._clean(target, depth)
             self._parents = parents
-        return both(found, schema)
+        return intersect(found, schema)
 
     @contextmanager
     def _inside(self, pointer: str) -> Iterator[bool]:
-        """Whether this reference is being followed already."""
+        """Whether this reference is already being followed."""
         if pointer in self._pointers:
             yield True
             return
@@ -138,7 +138,7 @@ class Cleaner:
             self._pointers.pop()
 
     def _kept_pointer(self, pointer: str) -> str | None:
-        """The reference as it may stand in the clean schema; None if its target has no place of its own there."""
+        """Return the reference for the clean schema; None if its target is not a schema of its own there."""
         if pointer == "#":
             return pointer
         parts = pointer.split("/")
@@ -150,7 +150,7 @@ class Cleaner:
         return None
 
     def _ends(self, pointer: str) -> bool:
-        """Whether following references from this one comes to something that is none."""
+        """Whether following references from this one leads to something that is not a reference."""
         for _ in range(_MAX_HOPS):
             target = self._find(pointer)
             if not isinstance(target, Mapping) or not isinstance(target.get("$ref"), str):
@@ -174,12 +174,12 @@ class Cleaner:
         return place
 
 
-def both(one: Schema, other: Schema) -> Schema:
-    """A schema for what fits both, or a little more: where they differ beyond repair the second one counts."""
+def intersect(one: Schema, other: Schema) -> Schema:
+    """Return a schema for values that fit both, or slightly more: if they cannot be combined, the second one counts."""
     merged = {**one, **other}
     properties = {**one.get("properties", {})}
     for name, part in other.get("properties", {}).items():
-        properties[name] = both(properties[name], part) if name in properties else part
+        properties[name] = intersect(properties[name], part) if name in properties else part
     if properties:
         merged["properties"] = properties
     required = list(dict.fromkeys([*one.get("required", ()), *other.get("required", ())]))
@@ -190,8 +190,10 @@ def both(one: Schema, other: Schema) -> Schema:
     return merged
 
 
-def either(branches: list[Schema]) -> Schema:
-    """A schema of an object for what fits any of these: all their properties, only what all require is required."""
+def unite(branches: list[Schema]) -> Schema:
+    """Return an object schema for values that fit any of these: all their properties, required only if all require
+    them.
+    """
     properties: Schema = {}
     for branch in branches:
         for name, part in branch.get("properties", {}).items():
@@ -205,23 +207,23 @@ def either(branches: list[Schema]) -> Schema:
     return {"properties": properties, **({"required": required} if required else {})}
 
 
-def plain(value: Any, depth: int = 0) -> Any:
-    """The value if JSON can say it. Raises ValueError."""
+def to_json_value(value: Any, depth: int = 0) -> Any:
+    """Return the value if it can be represented in JSON. Raises ValueError."""
     match value:
         case None | bool() | str():
             return value
         case int() | float() if _is_number(value):
             return value
         case list() | tuple() if depth < MAX_DEPTH:
-            return [plain(item, depth + 1) for item in value]
+            return [to_json_value(item, depth + 1) for item in value]
         case Mapping() if depth < MAX_DEPTH and all(isinstance(key, str) for key in value):
-            return {key: plain(item, depth + 1) for key, item in value.items()}
+            return {key: to_json_value(item, depth + 1) for key, item in value.items()}
         case _:
             raise ValueError("not JSON")
 
 
-def _own_keywords(raw: Mapping[Any, Any]) -> Schema:
-    """What a schema says by itself, well-formed; its parts are not looked at."""
+def _clean_keywords(raw: Mapping[Any, Any]) -> Schema:
+    """Return the valid keywords of a schema, without its subschemas."""
     schema: Schema = {}
     kinds = _types(raw)
     if kinds:
@@ -246,7 +248,7 @@ def _own_keywords(raw: Mapping[Any, Any]) -> Schema:
 
 def _add_plain(schema: Schema, key: str, value: Any) -> None:
     try:
-        schema[key] = plain(value)
+        schema[key] = to_json_value(value)
     except ValueError:
         return
     if key == "enum":
@@ -257,7 +259,7 @@ def _distinct(values: list[Any]) -> list[Any]:
     known: list[Any] = []
     seen: set[str] = set()
     for value in values:
-        text = repr(value)  # tells 1 from true, which compare as the same
+        text = repr(value)  # distinguishes 1 from true, which compare equal
         if text not in seen:
             seen.add(text)
             known.append(value)

@@ -1,13 +1,14 @@
-"""A tool's schema as each provider takes it.
+"""Tool schemas in the dialect of each provider.
 
-- OpenAI, in both of its APIs (https://platform.openai.com/docs/guides/function-calling; for the one that defaults to
-  strict the wire says `strict: false`), and with it DeepSeek, Groq, Mistral, xAI: an object with properties, nothing
-  composed at the top, every array with its items.
+- OpenAI, in both of its APIs (https://platform.openai.com/docs/guides/function-calling; where strict is the default,
+the
+  wire sends `strict: false`), DeepSeek, Groq, Mistral and xAI: an object with properties, no composition at the top,
+  every array with its items.
 - Anthropic (https://docs.claude.com/en/docs/agents-and-tools/tool-use/overview): an object, no composition at the top,
-  names of properties of letters, digits, `_`, `.` and `-`, at most 64.
-- Gemini (https://ai.google.dev/api/caching#Schema): a part of OpenAPI 3.0. No references, one type each, `nullable`,
-  choices for strings only, a few formats, nothing beside `anyOf`; a function without parameters has no schema at all.
-- Grammar: llama.cpp and what stands on it turn the schema into a grammar for the sampler
+  property names of at most 64 letters, digits, `_`, `.` and `-`.
+- Gemini (https://ai.google.dev/api/caching#Schema): a subset of OpenAPI 3.0. No references, one type each, `nullable`,
+  enums for strings only, few formats, nothing beside `anyOf`; a function without parameters has no schema at all.
+- Grammar: llama.cpp and its derivatives turn the schema into a grammar for the sampler
   (https://github.com/ggml-org/llama.cpp/blob/master/grammars/README.md): no references, no patterns, small bounds.
 """
 
@@ -21,37 +22,45 @@ from typing import Any
 from hob.core.ids import digest
 from hob.core.tools import ToolSpec
 from hob.core.values import dataclass
-from hob.providers.schemas.cleaning import MANY, NAMED, ONE, Cleaner, Schema, both, either
+from hob.providers.schemas.cleaning import (
+    LIST_KEYWORDS,
+    MAPPING_KEYWORDS,
+    SCHEMA_KEYWORDS,
+    Cleaner,
+    Schema,
+    intersect,
+    unite,
+)
 
-# Names of tools that every provider accepts, and the way back.
+# Tool names that every provider accepts, and the way back.
 
-_LONGEST = 64
-_KEPT = _LONGEST - 9  # an underscore and eight hexadecimal digits follow
-# OpenAI, Anthropic and Mistral take [A-Za-z0-9_-]{1,64}; Gemini wants a letter or an underscore first.
-_SAFE = re.compile(rf"[A-Za-z_][A-Za-z0-9_-]{{0,{_LONGEST - 1}}}")
+_MAX_NAME = 64
+_MAX_STEM = _MAX_NAME - 9  # followed by an underscore and eight hexadecimal digits
+# OpenAI, Anthropic and Mistral accept [A-Za-z0-9_-]{1,64}; Gemini requires a letter or underscore first.
+_SAFE = re.compile(rf"[A-Za-z_][A-Za-z0-9_-]{{0,{_MAX_NAME - 1}}}")
 _UNSAFE = re.compile(r"[^A-Za-z0-9_-]+")
 
 
 @dataclass(frozen=True, slots=True)
 class ToolNames:
-    """Names of tools both ways; most are the same on both sides."""
+    """Tool names in both directions; most are the same on both sides."""
 
     outgoing: Mapping[str, str]
     incoming: Mapping[str, str]
 
     def to_wire(self, name: str) -> str:
-        """The name a provider is told; also for a tool that is no longer offered but stands in the history."""
+        """Return the provider's name for a tool, including tools that appear only in the history."""
         return self.outgoing.get(name) or _made_safe(name)
 
     def to_tool(self, name: str) -> str:
-        """The tool a provider's name means; a name no one offered stays as it is."""
+        """Return the tool for a provider's name; unknown names are unchanged."""
         return self.incoming.get(name, name)
 
 
-def safe_names(specs: Iterable[ToolSpec]) -> ToolNames:
-    """A name of its own for each tool, of at most 64 letters, digits, `_` and `-`, a letter or `_` first.
+def make_safe_names(specs: Iterable[ToolSpec]) -> ToolNames:
+    """Return a unique name for each tool: at most 64 letters, digits, `_` and `-`, starting with a letter or `_`.
 
-    A safe name stays; another one does not depend on what else is offered, save where two would be the same.
+    A safe name is kept; another one does not depend on the other tools unless two would be equal.
     """
     offered = [spec.name for spec in specs]
     incoming = {name: name for name in offered if _SAFE.fullmatch(name)}
@@ -72,7 +81,7 @@ def _made_safe(name: str) -> str:
 
 
 def _hashed(name: str) -> str:
-    kept = _UNSAFE.sub("_", name)[: _KEPT - 1]
+    kept = _UNSAFE.sub("_", name)[: _MAX_STEM - 1]
     if not kept[:1].isalpha() and kept[:1] != "_":
         kept = f"_{kept}"
     return f"{kept}_{digest(name.encode('utf-8', 'surrogatepass'))[:8]}"
@@ -80,7 +89,7 @@ def _hashed(name: str) -> str:
 
 _COMPOSED = ("anyOf", "oneOf", "allOf")
 _NOT_ON_TOP = frozenset({*_COMPOSED, "not", "if", "then", "else", "enum", "const", "dependentSchemas"})
-_HOLDERS = frozenset({*ONE, *MANY, *NAMED})
+_HOLDERS = frozenset({*SCHEMA_KEYWORDS, *LIST_KEYWORDS, *MAPPING_KEYWORDS})
 _PROPERTY = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 _ANY = ("string", "number", "boolean", "object", "array", "null")
 _IMPLIED: Mapping[str, frozenset[str]] = {
@@ -106,12 +115,12 @@ _GRAMMAR_KEYWORDS = frozenset(
 )
 _GRAMMAR_FORMATS = frozenset({"date", "time", "date-time", "uuid"})
 _MAX_CHOICES, _MAX_CHOICE_CHARS = 100, 4_000
-_MAX_REPEATS = 100  # of one element; a grammar writes each of them down
+_MAX_REPEATS = 100  # of one element; a grammar writes out each of them
 _MAX_BOUND = 10**9
 
 
 class SchemaDialect(StrEnum):
-    """What kind of schema a provider takes."""
+    """Schema dialects of providers."""
 
     OPENAI = "openai"
     ANTHROPIC = "anthropic"
@@ -120,16 +129,17 @@ class SchemaDialect(StrEnum):
 
 
 def normalise(spec: ToolSpec, dialect: SchemaDialect) -> Mapping[str, Any]:
-    """The tool's schema for providers of this dialect. Never raises; the same schema gives the same bytes.
+    """Return the tool's schema in this dialect. Never raises; the same schema gives the same bytes.
 
-    Where the dialect cannot say what the schema says the result allows more, and the tool has the last word. Empty for
-    a tool without parameters where the dialect wants no schema then (Gemini). Not to be changed by the caller.
+    If the dialect cannot express something, the result allows more, and the tool has the last word. Empty for a tool
+    without
+    parameters if the dialect wants no schema then (Gemini). The caller must not change the result.
     """
-    return _normalised(_Same(spec.schema), dialect)
+    return _normalised(_IdentityKey(spec.schema), dialect)
 
 
-class _Same:
-    """A schema as a key: the very same object. It is kept, so no other one can take its place."""
+class _IdentityKey:
+    """A schema as a key by identity. It is kept, so that no other one can take its place."""
 
     __slots__ = ("schema",)
 
@@ -137,23 +147,23 @@ class _Same:
         self.schema = schema
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and self.schema is other.schema
+        return isinstance(other, _IdentityKey) and self.schema is other.schema
 
     def __hash__(self) -> int:
         return id(self.schema)
 
 
 @lru_cache(maxsize=1_024)
-def _normalised(same: _Same, dialect: SchemaDialect) -> Schema:
+def _normalised(same: _IdentityKey, dialect: SchemaDialect) -> Schema:
     raw = same.schema
     composed = isinstance(raw, Mapping) and any(key in raw for key in ("$ref", *_COMPOSED))
     inline = composed or dialect in (SchemaDialect.GEMINI, SchemaDialect.GRAMMAR)
-    schema = _object(_flat(Cleaner(raw, inline=inline).clean_root()))
+    schema = _object(_flatten(Cleaner(raw, inline=inline).clean_root()))
     match dialect:
         case SchemaDialect.OPENAI:
-            return _changed(schema, _with_items)
+            return _map_schemas(schema, _with_items)
         case SchemaDialect.ANTHROPIC:
-            return _changed(schema, _with_plain_names)
+            return _map_schemas(schema, _with_plain_names)
         case SchemaDialect.GEMINI:
             made = _for_gemini(schema)
             return made if "properties" in made else {}
@@ -166,35 +176,35 @@ def _object(schema: Schema) -> Schema:
     return {"type": "object", "properties": schema.get("properties", {}), **rest}
 
 
-def _flat(schema: Schema) -> Schema:
-    """The schema of an object with what it is composed of taken into its properties."""
+def _flatten(schema: Schema) -> Schema:
+    """Return an object schema with the properties of its composed parts merged in."""
     flat = {key: value for key, value in schema.items() if key not in _NOT_ON_TOP}
     for part in schema.get("allOf", ()):
-        flat = both(_flat(part), flat)
+        flat = intersect(_flatten(part), flat)
     for key in ("anyOf", "oneOf"):
-        branches = [_flat(part) for part in schema.get(key, ()) if part.get("type", "object") == "object"]
+        branches = [_flatten(part) for part in schema.get(key, ()) if part.get("type", "object") == "object"]
         if branches:
-            flat = both(either(branches), flat)
+            flat = intersect(unite(branches), flat)
     return flat
 
 
-def _changed(schema: Schema, change: Callable[[Schema], Schema]) -> Schema:
-    """The schema with every schema in it changed, the innermost first."""
+def _map_schemas(schema: Schema, change: Callable[[Schema], Schema]) -> Schema:
+    """Return the schema with every subschema changed, innermost first."""
     changed = dict(schema)
-    for key in ONE:
+    for key in SCHEMA_KEYWORDS:
         if isinstance(schema.get(key), dict):
-            changed[key] = _changed(schema[key], change)
-    for key in MANY:
+            changed[key] = _map_schemas(schema[key], change)
+    for key in LIST_KEYWORDS:
         if key in schema:
-            changed[key] = [_changed(part, change) for part in schema[key]]
-    for key in (*NAMED, "$defs"):
+            changed[key] = [_map_schemas(part, change) for part in schema[key]]
+    for key in (*MAPPING_KEYWORDS, "$defs"):
         if key in schema:
-            changed[key] = {name: _changed(part, change) for name, part in schema[key].items()}
+            changed[key] = {name: _map_schemas(part, change) for name, part in schema[key].items()}
     return change(changed)
 
 
 def _with_items(schema: Schema) -> Schema:
-    return {**schema, "items": {}} if "array" in _kinds(schema) and "items" not in schema else schema
+    return {**schema, "items": {}} if "array" in _get_types(schema) and "items" not in schema else schema
 
 
 def _with_plain_names(schema: Schema) -> Schema:
@@ -203,22 +213,22 @@ def _with_plain_names(schema: Schema) -> Schema:
     properties = _plain_names(schema["properties"])
     if len(properties) == len(schema["properties"]):
         return schema
-    return _requiring({**schema, "properties": properties}, schema.get("required", ()))
+    return _require({**schema, "properties": properties}, schema.get("required", ()))
 
 
 def _plain_names(properties: Schema) -> Schema:
     return {name: part for name, part in properties.items() if _PROPERTY.fullmatch(name)}
 
 
-def _requiring(schema: Schema, names: Any) -> Schema:
-    """The schema with those of the names required that are its properties."""
+def _require(schema: Schema, names: Any) -> Schema:
+    """Return the schema with those of the names required that are its properties."""
     rest = {key: value for key, value in schema.items() if key != "required"}
     required = [name for name in names if name in schema.get("properties", {})]
     return {**rest, "required": required} if required else rest
 
 
-def _kinds(schema: Schema) -> list[str]:
-    """The types a schema names, or those its other keywords imply."""
+def _get_types(schema: Schema) -> list[str]:
+    """Return the types a schema names, or those implied by its other keywords."""
     named = schema.get("type")
     if named:
         return list(named) if isinstance(named, list) else [named]
@@ -245,23 +255,23 @@ def _kind_of(value: Any) -> str:
             return "object"
 
 
-def _joined(schema: Schema) -> Schema:
-    """The schema without `allOf`, `oneOf` and `const`: said with what the smaller dialects know."""
+def _merge_composition(schema: Schema) -> Schema:
+    """Return the schema without `allOf`, `oneOf` and `const`, expressed with keywords the smaller dialects know."""
     joined = {key: value for key, value in schema.items() if key not in ("allOf", "oneOf", "const")}
     if "const" in schema:
         joined["enum"] = [schema["const"]]
     for part in schema.get("allOf", ()):
-        joined = both(_joined(part), joined)
+        joined = intersect(_merge_composition(part), joined)
     if "oneOf" in schema:
         joined.setdefault("anyOf", schema["oneOf"])
     return joined
 
 
 def _for_gemini(raw: Schema) -> Schema:
-    schema = _joined(raw)
+    schema = _merge_composition(raw)
     if "anyOf" in schema:
         return _gemini_choice(schema, schema.pop("anyOf"))
-    kinds = _kinds(schema) or ["string"]
+    kinds = _get_types(schema) or ["string"]
     nullable = "null" in kinds or None in schema.get("enum", ())
     kinds = [kind for kind in kinds if kind != "null"] or ["string"]
     if len(kinds) > 1:
@@ -271,18 +281,18 @@ def _for_gemini(raw: Schema) -> Schema:
 
 
 def _gemini_choice(rest: Schema, branches: list[Schema]) -> Schema:
-    """A choice stands alone, so what is said beside it goes into its branches."""
-    real = [branch for branch in branches if _kinds(branch) != ["null"]]
+    """A choice stands alone, so the keywords beside it are moved into its branches."""
+    real = [branch for branch in branches if _get_types(branch) != ["null"]]
     if not real:
         return _gemini_single(rest, "string", True)
-    if "properties" in rest and len(real) > 1:  # branches that only say more about one object
-        return _for_gemini(_flat({**rest, "anyOf": real}))
+    if "properties" in rest and len(real) > 1:  # branches that only describe one object further
+        return _for_gemini(_flatten({**rest, "anyOf": real}))
     said = rest.get("description", "")
-    # what holds other schemas is not copied: the copies would multiply from level to level
+    # subschemas are not copied: copies would multiply from level to level
     shared = {key: value for key, value in rest.items() if key != "description" and key not in _HOLDERS}
     given: list[Schema] = []
     for branch in real:
-        part = _for_gemini(both(rest if len(real) == 1 else shared, branch))
+        part = _for_gemini(intersect(rest if len(real) == 1 else shared, branch))
         given += part.get("anyOf", [part])
     for place, part in enumerate(given):
         own = part.get("description", "")
@@ -310,16 +320,16 @@ def _gemini_single(schema: Schema, kind: str, nullable: bool) -> Schema:
         made["format"] = schema["format"]
     made.update({key: schema[key] for key in _GEMINI_BOUNDS.get(kind, ()) if key in schema})
     if kind == "array":
-        made["items"] = _for_gemini(_item(schema))
+        made["items"] = _for_gemini(_item_schema(schema))
     properties = _plain_names(schema.get("properties", {})) if kind == "object" else {}
     if properties:
         made["properties"] = {name: _for_gemini(part) for name, part in properties.items()}
-        made = _requiring(made, schema.get("required", ()))
+        made = _require(made, schema.get("required", ()))
     return made
 
 
-def _item(schema: Schema) -> Schema:
-    """What the elements of an array are, those of a tuple taken together."""
+def _item_schema(schema: Schema) -> Schema:
+    """Return the schema of an array's elements; those of a tuple are combined."""
     if "prefixItems" not in schema:
         return dict(schema.get("items", {}))
     parts: list[Schema] = []
@@ -334,20 +344,20 @@ def _written(value: Any) -> str:
 
 
 def _for_grammar(raw: Schema) -> Schema:
-    schema = _joined(raw)
+    schema = _merge_composition(raw)
     made = {key: value for key, value in schema.items() if key in _GRAMMAR_KEYWORDS}
-    kinds = _kinds(schema)
+    kinds = _get_types(schema)
     choices = made.get("enum")
     if choices is not None and (len(choices) > _MAX_CHOICES or len(_written(choices)) > _MAX_CHOICE_CHARS):
         del made["enum"]
     if "anyOf" in made:
         made["anyOf"] = [_for_grammar(part) for part in made["anyOf"]]
-    elif made or kinds:  # a schema that says something without a type is an error there
+    elif made or kinds:  # a schema with keywords but no type is an error there
         named = kinds or list(_ANY)
         made["type"] = named[0] if len(named) == 1 else named
     if "string" in kinds and schema.get("format") in _GRAMMAR_FORMATS:
         made["format"] = schema["format"]
-    made.update(_grammar_bounds(schema, kinds))
+    made.update(_limit_bounds(schema, kinds))
     for key in ("items", "additionalProperties"):
         if isinstance(made.get(key), dict):
             made[key] = _for_grammar(made[key])
@@ -355,11 +365,11 @@ def _for_grammar(raw: Schema) -> Schema:
         made["prefixItems"] = [_for_grammar(part) for part in made["prefixItems"]]
     if "properties" in made:
         made["properties"] = {name: _for_grammar(part) for name, part in made["properties"].items()}
-    return _requiring(made, schema.get("required", ()))
+    return _require(made, schema.get("required", ()))
 
 
-def _grammar_bounds(schema: Schema, kinds: list[str]) -> Schema:
-    """Bounds that a grammar can count to, and that something can fulfil."""
+def _limit_bounds(schema: Schema, kinds: list[str]) -> Schema:
+    """Limit the bounds to what a grammar can count, and make them satisfiable."""
     bounds: Schema = {}
     for minimum, maximum in (("minLength", "maxLength"), ("minItems", "maxItems")):
         low, high = schema.get(minimum, 0), schema.get(maximum)

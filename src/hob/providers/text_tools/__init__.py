@@ -1,1 +1,1 @@
-"""Tool calls written as text, for models that have no native ones, or none that work: small local models mostly."""
+"""Tool calls as text, for models without native ones or with broken ones: mostly small local models."""

@@ -1,13 +1,14 @@
-"""Blocks of calls, in the formats that small models were trained on.
+"""Blocks of calls in the formats that small models were trained on.
 
-A block begins with one of `OPENERS` (or is the whole answer). `judge` looks at what has come of it and tells whether it
-is a block of calls, just text, or not known yet. What it once told of a beginning it tells of every longer text, so how
-a stream was cut makes no difference.
+A block begins with one of `OPENERS`, or is the whole answer. `judge` says whether the text so far is a block of calls,
+plain text, or undecided. A decision about a beginning holds for every longer text, so it does not matter how a stream
+was
+split.
 
 Formats: Hermes and Qwen `<tool_call>` (https://huggingface.co/NousResearch/Hermes-3-Llama-3.1-8B), Qwen-Coder
 `<function=…>`, GLM `<arg_key>`, Mistral `[TOOL_CALLS]` (https://docs.mistral.ai/capabilities/function_calling), Llama 3
 `<|python_tag|>` and Python lists (https://www.llama.com/docs/model-cards-and-prompt-formats/llama3_2), Granite and Phi
-`<|tool_call|>`, `functools[…]`, DeepSeek with its bars of full width, Gemma ```` ```tool_code ```` and FunctionGemma
+`<|tool_call|>`, `functools[…]`, DeepSeek with full-width bars, Gemma ```` ```tool_code ```` and FunctionGemma
 `<start_function_call>` (https://ai.google.dev/gemma/docs/capabilities/function-calling), fenced and bare JSON.
 """
 
@@ -25,11 +26,11 @@ from hob.providers.text_tools.calls import (
     Tools,
     WrittenCall,
     find_name,
+    find_value_end,
     json_calls,
+    parse_lenient,
+    parse_tagged_arguments,
     python_calls,
-    read,
-    tagged_arguments,
-    value_end,
 )
 
 _BAR = "\uff5c"  # full width
@@ -40,83 +41,85 @@ _NAME = r"[A-Za-z_][\w-]{0,63}"
 _MAX_HEADER = 200  # characters between an opener and the arguments
 
 
-class Open(Enum):
-    """What a block is as long as it holds no calls."""
+class BlockState(Enum):
+    """State of a block without calls."""
 
     UNKNOWN = "unknown"
     TEXT = "text"
 
 
 class FoundBlock(NamedTuple):
-    """A block's calls, where it ends, and whether the end of a code fence is still to come."""
+    """A block's calls, where it ends, and whether a closing code fence is still expected."""
 
     calls: Calls
     end: int
     fenced: bool = False
 
 
-Verdict = FoundBlock | Open
+Verdict = FoundBlock | BlockState
 
 
 class CallBlock(NamedTuple):
-    """A text that begins with an opener, the tools offered, and whether no more text will come."""
+    """A text that begins with an opener, the available tools, and whether the text is complete."""
 
     text: str
     tools: Tools
     final: bool
 
     def found(self, calls: Calls, end: int, *, fenced: bool = False) -> Verdict:
-        """These calls, if there are any."""
-        return FoundBlock(calls, end, fenced) if calls else Open.TEXT
+        """Return a found block with these calls, if there are any."""
+        return FoundBlock(calls, end, fenced) if calls else BlockState.TEXT
 
     @property
-    def unfinished(self) -> Open:
-        """What it is where more text would have to come."""
-        return Open.TEXT if self.final else Open.UNKNOWN
+    def unfinished(self) -> BlockState:
+        """The state if more text would be needed."""
+        return BlockState.TEXT if self.final else BlockState.UNKNOWN
 
     def skip_space(self, start: int) -> int:
-        """The first place from `start` on that is no white space."""
+        """Return the first position from `start` on that is not white space."""
         while start < len(self.text) and self.text[start].isspace():
             start += 1
         return start
 
     def may_begin(self, word: str, start: int) -> bool:
-        """Whether the text ends within what may become the word."""
+        """Whether the text ends within a beginning of the word."""
         return len(self.text) - start < len(word) and word.startswith(self.text[start:])
 
 
 def judge(opening_tag: str, block: CallBlock, *, after_calls: bool = False) -> Verdict:
-    """What the block is. An empty opener means the whole answer, or one more object where calls came before."""
+    """Classify the block. An empty opener means the whole answer, or another object after earlier calls."""
     if not opening_tag:
         return _json(block, 0, "", marked=True) if after_calls else _whole(block)
     return OPENERS[opening_tag](block, opening_tag)
 
 
 def _json(block: CallBlock, start: int, closing_tag: str, *, marked: bool, fenced: bool = False) -> Verdict:
-    """An object or a list. Broken JSON ends at the closer, or with the answer."""
+    """Read an object or a list. Broken JSON ends at the closer, or with the answer."""
     body = _body(block, start, closing_tag)
     if body is None:
-        return Open.UNKNOWN
+        return BlockState.UNKNOWN
     return block.found(json_calls(body, block.tools, marked=marked), start + len(body), fenced=fenced)
 
 
 def _arguments(block: CallBlock, name: str, start: int, closing_tag: str) -> Verdict:
-    """The JSON object of a call whose name stands before it."""
+    """Read the JSON object with the arguments of a call whose name precedes it."""
     body = _body(block, start, closing_tag)
-    return Open.UNKNOWN if body is None else FoundBlock((WrittenCall(name, body.strip()),), start + len(body))
+    return BlockState.UNKNOWN if body is None else FoundBlock((WrittenCall(name, body.strip()),), start + len(body))
 
 
 def _body(block: CallBlock, start: int, closing_tag: str) -> str | None:
-    """The JSON that begins here; None while its end may still come."""
-    end = value_end(block.text, start)
+    """Return the JSON that begins here; None while its end may still come."""
+    end = find_value_end(block.text, start)
     if end < 0 and not block.final:
         return None
     body = block.text[start:] if end < 0 else block.text[start:end]
-    return body[: body.index(closing_tag)] if closing_tag and closing_tag in body and read(body) is None else body
+    return (
+        body[: body.index(closing_tag)] if closing_tag and closing_tag in body and parse_lenient(body) is None else body
+    )
 
 
 def _tag(block: CallBlock, opening_tag: str) -> Verdict:
-    """JSON after a tag, or what else was seen there."""
+    """Read JSON after a tag, or another known form."""
     start = block.skip_space(len(opening_tag))
     if start == len(block.text):
         return block.unfinished
@@ -125,7 +128,7 @@ def _tag(block: CallBlock, opening_tag: str) -> Verdict:
     if opening_tag == "<|python_tag|>":
         return _python(block, start)
     if opening_tag != "<tool_call>":
-        return Open.TEXT
+        return BlockState.TEXT
     if block.text.startswith("<function=", start):
         return _function(block, start)
     return block.unfinished if block.may_begin("<function=", start) else _glm(block, start)
@@ -136,16 +139,16 @@ def _functools(block: CallBlock, opening_tag: str) -> Verdict:
 
 
 def _function(block: CallBlock, start: int) -> Verdict:
-    """`<function=name>`, then JSON or one tag per parameter."""
+    """Read `<function=name>`, followed by JSON or one tag per parameter."""
     header = re.compile(rf"<function=({_NAME})>\s*").match(block.text, start)
     if header is None:
         rest = block.text[start:]
-        return block.unfinished if ">" not in rest and len(rest) < _MAX_HEADER else Open.TEXT
+        return block.unfinished if ">" not in rest and len(rest) < _MAX_HEADER else BlockState.TEXT
     name = find_name(header[1], block.tools)
     if name is None:
-        return Open.TEXT
+        return BlockState.TEXT
     if header.end() == len(block.text) and not block.final:
-        return Open.UNKNOWN
+        return BlockState.UNKNOWN
     if block.text.startswith("{", header.end()):
         return _arguments(block, name, header.end(), "</function>")
     return _parameters(block, name, header.end(), "</function>", PARAMETER)
@@ -155,31 +158,31 @@ def _parameters(block: CallBlock, name: str, start: int, closing_tag: str, form:
     end = block.text.find(closing_tag, start)
     if end < 0:
         if not block.final:
-            return Open.UNKNOWN
+            return BlockState.UNKNOWN
         end = len(block.text)
     pairs = [(found[1].strip(), found[2]) for found in form.finditer(block.text[start:end])]
-    return FoundBlock((WrittenCall(name, tagged_arguments(pairs, block.tools[name])),), end)
+    return FoundBlock((WrittenCall(name, parse_tagged_arguments(pairs, block.tools[name])),), end)
 
 
 def _glm(block: CallBlock, start: int) -> Verdict:
-    """A name, then pairs of `<arg_key>` and `<arg_value>`."""
+    """Read a name, then pairs of `<arg_key>` and `<arg_value>`."""
     header = re.compile(rf"({_NAME})\s*(?=<)").match(block.text, start)
     if header is None:
         part = re.compile(rf"{_NAME}\s*").fullmatch(block.text, start)
-        return block.unfinished if part else Open.TEXT
+        return block.unfinished if part else BlockState.TEXT
     name = find_name(header[1], block.tools)
     if name is None:
-        return Open.TEXT
+        return BlockState.TEXT
     for follows in ("<arg_key>", "</tool_call>"):
         if block.text.startswith(follows, header.end()):
             return _parameters(block, name, header.end(), "</tool_call>", ARGUMENT)
         if block.may_begin(follows, header.end()):
             return block.unfinished
-    return Open.TEXT
+    return BlockState.TEXT
 
 
 def _mistral(block: CallBlock, opening_tag: str) -> Verdict:
-    """A list of calls, or names with arguments."""
+    """Read a list of calls, or names with arguments."""
     start = block.skip_space(len(opening_tag))
     if block.text.startswith("[", start):
         return _json(block, start, "", marked=True)
@@ -188,9 +191,9 @@ def _mistral(block: CallBlock, opening_tag: str) -> Verdict:
     )
     if header is None:
         rest = block.text[start:]
-        return block.unfinished if "{" not in rest and len(rest) < _MAX_HEADER else Open.TEXT
+        return block.unfinished if "{" not in rest and len(rest) < _MAX_HEADER else BlockState.TEXT
     name = find_name(header[1], block.tools)
-    return Open.TEXT if name is None else _arguments(block, name, header.end(), opening_tag)
+    return BlockState.TEXT if name is None else _arguments(block, name, header.end(), opening_tag)
 
 
 def _deepseek_calls(block: CallBlock, opening_tag: str) -> Verdict:
@@ -201,16 +204,16 @@ def _deepseek_calls(block: CallBlock, opening_tag: str) -> Verdict:
 
 
 def _deepseek(block: CallBlock, opening_tag: str, start: int = 0) -> Verdict:
-    """A name and JSON, or the word `function`, a name, and JSON in a fence."""
+    """Read a name and JSON, or the word `function`, a name, and fenced JSON."""
     if opening_tag != _DS_CALL:
-        return Open.TEXT
+        return BlockState.TEXT
     form = rf"(?:function{_DS_SEP})?({_NAME})(?:{_DS_SEP}|\s{{0,20}}```json)?\s{{0,20}}(?=\{{)"
     header = re.compile(form).match(block.text, start + len(opening_tag))
     if header is None:
         rest = block.text[start + len(opening_tag) :]
-        return block.unfinished if "{" not in rest and len(rest) < _MAX_HEADER else Open.TEXT
+        return block.unfinished if "{" not in rest and len(rest) < _MAX_HEADER else BlockState.TEXT
     name = find_name(header[1], block.tools)
-    verdict = Open.TEXT if name is None else _arguments(block, name, header.end(), _DS_END)
+    verdict = BlockState.TEXT if name is None else _arguments(block, name, header.end(), _DS_END)
     return verdict._replace(fenced="```" in header[0]) if isinstance(verdict, FoundBlock) else verdict
 
 
@@ -221,17 +224,17 @@ def _gemma(block: CallBlock, opening_tag: str) -> Verdict:
     call = re.fullmatch(rf"\s*call:({_NAME})\{{(.*)\}}\s*", block.text[len(opening_tag) : end], re.DOTALL)
     name = find_name(call[1], block.tools) if call else None
     if call is None or name is None:
-        return Open.TEXT
+        return BlockState.TEXT
     pairs = [(part[1], part[2] if part[2] is not None else part[3]) for part in ESCAPED.finditer(call[2])]
-    return FoundBlock((WrittenCall(name, tagged_arguments(pairs, block.tools[name])),), end)
+    return FoundBlock((WrittenCall(name, parse_tagged_arguments(pairs, block.tools[name])),), end)
 
 
 def _fence(block: CallBlock, opening_tag: str) -> Verdict:
-    """A code block: JSON, Python for Gemma's `tool_code`, or another block of calls inside of it."""
+    """Read a code block: JSON, Python for Gemma's `tool_code`, or another block of calls inside it."""
     line = re.compile(r"[ \t]*([\w-]{0,20})[ \t]*(\r?\n)?").match(block.text, len(opening_tag))
     if line is None or not line[2]:
         end = line.end() if line else len(opening_tag)
-        return block.unfinished if end == len(block.text) or block.text[end:] == "\r" else Open.TEXT
+        return block.unfinished if end == len(block.text) or block.text[end:] == "\r" else BlockState.TEXT
     start = block.skip_space(line.end())
     if start == len(block.text):
         return block.unfinished
@@ -246,11 +249,11 @@ def _fence(block: CallBlock, opening_tag: str) -> Verdict:
     info = line[1].lower()
     marked = info in ("tool_call", "tool_calls", "tool_code", "function_call")
     if not marked and info not in ("", "json"):
-        return Open.TEXT
+        return BlockState.TEXT
     if block.text[start] in "{[":
         fits = marked or _may_be_call(block, start)
-        return _json(block, start, "\n```", marked=marked, fenced=True) if fits else Open.TEXT
-    verdict = _python(block, start) if marked else Open.TEXT
+        return _json(block, start, "\n```", marked=marked, fenced=True) if fits else BlockState.TEXT
+    verdict = _python(block, start) if marked else BlockState.TEXT
     return verdict._replace(fenced=True) if isinstance(verdict, FoundBlock) else verdict
 
 
@@ -263,22 +266,22 @@ def _may_be_call(block: CallBlock, start: int) -> bool:
 
 
 def _python(block: CallBlock, start: int) -> Verdict:
-    """A call in Python, of a tool that was offered."""
+    """Read a Python call of an available tool."""
     header = re.compile(rf"(?:print\(\s*)?(?!print\b)({_NAME}(?:\.{_NAME})?)\s*\(").match(block.text, start)
     if header is None:
         begun = re.compile(rf"(?:print\(\s*)?(?:{_NAME}\.?(?:{_NAME})?\s*)?").fullmatch(block.text, start)
-        return block.unfinished if begun else Open.TEXT
+        return block.unfinished if begun else BlockState.TEXT
     if find_name(header[1], block.tools) is None:
-        return Open.TEXT
-    end = _closing(block.text, start)
+        return BlockState.TEXT
+    end = _find_closing(block.text, start)
     return block.unfinished if end < 0 else block.found(python_calls(block.text[start:end], block.tools), end)
 
 
 _PAREN = re.compile(r""""(?:[^"\\]++|\\.)*"|'(?:[^'\\]++|\\.)*'|[()\[\]{}"']""", re.DOTALL)
 
 
-def _closing(text: str, start: int) -> int:
-    """Where the first bracket from `start` on is closed, as Python counts, or -1."""
+def _find_closing(text: str, start: int) -> int:
+    """Return where the first bracket from `start` on is closed by Python's rules, or -1."""
     depth = 0
     for token in _PAREN.finditer(text, start):
         if token[0] in "([{":
@@ -293,20 +296,22 @@ def _closing(text: str, start: int) -> int:
 
 
 def _whole(block: CallBlock) -> Verdict:
-    """An answer that is nothing but calls: one object after the other, a list, or a list in Python."""
+    """Read an answer that consists only of calls: consecutive objects, a JSON list, or a Python list."""
     listed = re.compile(rf"\[\s*({_NAME}(?:\.{_NAME})?)\s*\(").match(block.text)
     if listed and find_name(listed[1], block.tools):
-        end = _closing(block.text, 0)
+        end = _find_closing(block.text, 0)
         if end >= 0 and block.skip_space(end) < len(block.text):
-            return Open.TEXT
-        return block.found(python_calls(block.text, block.tools), len(block.text)) if block.final else Open.UNKNOWN
+            return BlockState.TEXT
+        return (
+            block.found(python_calls(block.text, block.tools), len(block.text)) if block.final else BlockState.UNKNOWN
+        )
     if re.compile(rf"\[\s*(?:{_NAME}\.?(?:{_NAME})?\s*)?").fullmatch(block.text):
         return block.unfinished
     calls: list[WrittenCall] = []
     start = 0
     while start < len(block.text):
         if block.text[start] not in "{[" or not _may_be_call(block, start):
-            return Open.TEXT
+            return BlockState.TEXT
         verdict = _json(block, start, "", marked=False)
         if not isinstance(verdict, FoundBlock):
             return verdict
@@ -314,7 +319,7 @@ def _whole(block: CallBlock) -> Verdict:
         start = verdict.end
         while start < len(block.text) and (block.text[start].isspace() or block.text[start] in ";,"):
             start += 1
-    return block.found(tuple(calls), start) if block.final else Open.UNKNOWN
+    return block.found(tuple(calls), start) if block.final else BlockState.UNKNOWN
 
 
 OPENERS: Mapping[str, Callable[[CallBlock, str], Verdict]] = {
@@ -330,10 +335,10 @@ OPENERS: Mapping[str, Callable[[CallBlock, str], Verdict]] = {
     _DS_CALL: _deepseek,
     "```": _fence,
 }
-"""How a block of calls may begin, and who judges it."""
+"""Possible beginnings of a block of calls, each with its reader."""
 
 CLOSERS = (
     *("</tool_call>", "</function>", "</function_call>", "<|/tool_call|>", "<end_function_call>", "<|eom_id|>"),
     *(_DS_END, _DS_ENDS, "<|im_end|>", "<|eot_id|>", "</s>", "]", ")", ";", ","),
 )
-"""What may stand between two blocks of calls."""
+"""Texts that may separate two blocks of calls."""

@@ -1,17 +1,17 @@
-"""Reading an answer as it comes: text to show at once, calls to take out of it."""
+"""Incremental reader of an answer: text to show immediately, and calls to extract."""
 
 import re
 
-from hob.providers.text_tools.blocks import CLOSERS, OPENERS, CallBlock, FoundBlock, Open, judge
+from hob.providers.text_tools.blocks import CLOSERS, OPENERS, BlockState, CallBlock, FoundBlock, judge
 from hob.providers.text_tools.calls import Tools, WrittenCall
 
 _THINK, _THOUGHT, _FENCE = "<think>", "</think>", "```"
 _OPENER = re.compile("|".join(map(re.escape, (*OPENERS, _THINK))))
 _BETWEEN = re.compile("|".join((r"\s", *map(re.escape, CLOSERS))))
-_DECIDING = frozenset('{}[]()<>`"\n')  # no block is decided by other characters
+_DECIDING = frozenset('{}[]()<>`"\n')  # no other characters decide a block
 _MAX_HELD = 256 * 1024
-"""Characters that are held back; a longer block is no call of a small model."""
-_MAX_REFUSED = 64  # beginnings of calls that were none; after that the answer is read no more
+"""Maximum characters held back; a longer block is not a call of a small model."""
+_MAX_REFUSED = 64  # false beginnings of calls; after that the rest of the answer is not examined
 _MAX_CALLS = 64
 
 
@@ -27,17 +27,17 @@ _LONGEST = max(map(len, (*OPENERS, *CLOSERS, _THINK)))
 
 
 class CallReader:
-    """Takes an answer piece by piece. What it shows and finds does not depend on how the answer was cut.
+    """Reads an answer piece by piece. The results do not depend on how the answer was split.
 
-    Text that is no call comes back unchanged, white space before a call excepted. Once a call was found nothing but
-    calls is expected: at the first other text `done` is set and the rest is dropped, since it can only be invented.
+    Text that is not a call is returned unchanged, except white space before a call. After a call only further calls are
+    expected: at the first other text `done` is set and the rest is dropped, since it can only be invented.
     """
 
     def __init__(self, tools: Tools) -> None:
         self.calls: list[WrittenCall] = []
         self.done = False
         self.unfinished = False
-        """The answer ended before its last call did, as far as one can tell."""
+        """Whether the answer ended before its last call did, as far as can be told."""
         self._tools = tools
         self._held = ""
         self._more: list[str] = []
@@ -50,7 +50,7 @@ class CallReader:
         self._read = self._read_text
 
     def feed(self, text: str) -> str:
-        """The text to show now."""
+        """Return the text to show now."""
         if self.done:
             return ""
         if self._read == self._read_block and len(self._held) > 64:
@@ -62,7 +62,7 @@ class CallReader:
         return self._run(text, final=False)
 
     def finish(self) -> str:
-        """The answer is over: the text that is still to be shown."""
+        """Return the remaining text to show at the end of the answer."""
         if self.done:
             return ""
         shown = self._run("", final=True)
@@ -82,7 +82,7 @@ class CallReader:
         return "".join(shown)
 
     def _show(self, shown: list[str], length: int) -> None:
-        """Show so much of what is held. White space waits for what follows: before a call it is not shown."""
+        """Show this much of the held text. White space waits for what follows: before a call it is not shown."""
         text, self._held = self._held[:length], self._held[length:]
         body = text.rstrip()
         if not body:
@@ -93,7 +93,7 @@ class CallReader:
         self._begun = True
 
     def _show_all_but(self, shown: list[str], parts: frozenset[str], final: bool) -> None:
-        self._show(shown, len(self._held) - (0 if final else _open_end(self._held, parts)))
+        self._show(shown, len(self._held) - (0 if final else _partial_match_length(self._held, parts)))
 
     def _read_text(self, shown: list[str], final: bool) -> None:
         if not self._begun and self._read_beginning(shown, final):
@@ -110,7 +110,7 @@ class CallReader:
             self._begin_block(found[0])
 
     def _read_beginning(self, shown: list[str], final: bool) -> bool:
-        """Whether the answer, which has just begun, may be nothing but calls, or is not known yet."""
+        """Whether the answer so far may consist only of calls; None if undecided."""
         start = len(self._held) - len(self._held.lstrip())
         if self._held[start : start + 1] not in ("{", "["):
             return False
@@ -154,9 +154,9 @@ class CallReader:
         if isinstance(verdict, FoundBlock):
             self._take(verdict)
             self.unfinished = final and not self._held
-        elif verdict is Open.TEXT or not whole:
+        elif verdict is BlockState.TEXT or not whole:
             self._refuse(shown, whole)
-        else:  # a long block is judged less often, or its length would count twice
+        else:  # a long block is judged less often, since each time costs its whole length
             self._patience = len(self._held) // 64
 
     def _take(self, found: FoundBlock) -> None:
@@ -178,7 +178,7 @@ class CallReader:
             self._read = self._read_code if self._opener == _FENCE else self._read_text
 
     def _read_between(self, shown: list[str], final: bool) -> None:
-        """Between calls: only what ends one or begins the next."""
+        """Read between calls: only the end of one or the beginning of the next is valid."""
         if self._fenced and self._held.startswith(_FENCE):
             self._fenced = False
             self._held = self._held[len(_FENCE) :]
@@ -192,8 +192,8 @@ class CallReader:
             self.done = True
 
 
-def _open_end(text: str, parts: frozenset[str]) -> int:
-    """The length of the longest end of the text that may become one of those words."""
+def _partial_match_length(text: str, parts: frozenset[str]) -> int:
+    """Return the length of the longest end of the text that may become one of the words."""
     for length in range(min(len(text), _LONGEST), 0, -1):
         if text[-length:] in parts:
             return length

@@ -1,7 +1,7 @@
-"""Calls in what a model wrote: JSON of all the shapes that models learned, Python, and parameters in tags.
+"""Parsing of written calls: JSON in all shapes that models learned, Python, and tagged parameters.
 
-A call is taken only if its name is one of the tools offered. Its arguments stay as they were written, malformed ones
-too: the caller mends them or answers usefully.
+A call counts only if its name is an available tool. Its arguments are kept as written, even if malformed: the caller
+repairs them or returns a useful error.
 """
 
 import json
@@ -10,15 +10,15 @@ import warnings
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-# JSON as a model wrote it: where a value ends and what its members are, to the letter, also where it is broken.
+# JSON as written by a model: where a value ends and what its members are, verbatim, even if it is broken.
 
-# Strings count as a whole, so that brackets inside of them do not. A lone quote begins a string that does not end.
+# Strings are matched as a whole, so that brackets inside do not count. A lone quote begins an unterminated string.
 _TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*"|[{}\[\]:,"]', re.DOTALL)
 _BRACKET = re.compile(r'"(?:[^"\\]++|\\.)*"|[{}\[\]"]', re.DOTALL)
 
 
-def value_end(text: str, start: int) -> int:
-    """Where the object or array that begins at `start` ends, or -1 if it does not end."""
+def find_value_end(text: str, start: int) -> int:
+    """Return where the object or array starting at `start` ends, or -1 if it does not."""
     depth = 0
     for token in _BRACKET.finditer(text, start):
         match token[0]:
@@ -33,10 +33,10 @@ def value_end(text: str, start: int) -> int:
     return -1
 
 
-def parts(text: str) -> list[tuple[str, str]]:
-    """The members of an object, or the elements of an array with empty names, each value as it is written.
+def split_members(text: str) -> list[tuple[str, str]]:
+    """Return the members of an object, or the elements of an array with empty names, each value as written.
 
-    Where the text breaks off the last value is what there is of it.
+    If the text breaks off, the last value is incomplete.
     """
     found: list[tuple[str, str]] = []
     listed = text[:1] == "["
@@ -59,22 +59,22 @@ def parts(text: str) -> list[tuple[str, str]]:
         elif kind == ":" and depth == 1 and start < 0 and name:
             start = token.end()
         elif kind[0] == '"' and depth == 1 and start < 0:
-            name = read(kind) or ""
+            name = parse_lenient(kind) or ""
     if start >= 0:
         _add(found, name, text[start:])
     return found
 
 
-def read(text: str) -> Any:
-    """The value, with line breaks in strings forgiven; None where it is no JSON."""
+def parse_lenient(text: str) -> Any:
+    """Return the value, allowing line breaks in strings; None if it is not JSON."""
     try:
         return json.loads(text, strict=False)
     except (ValueError, RecursionError):
         return None
 
 
-def write(value: Any) -> str:
-    """The value as JSON."""
+def to_json(value: Any) -> str:
+    """Return the value as JSON."""
     return json.dumps(value, ensure_ascii=False)
 
 
@@ -89,10 +89,10 @@ _ARGUMENTS = ("arguments", "parameters", "args", "params", "input", "tool_input"
 _WRAPPERS = ("function", "function_call", "tool_call")
 _OTHERS = ("type", "id", "index", "tool_calls")
 FIRST_KEYS = frozenset({*_NAMES, *_ARGUMENTS, *_WRAPPERS, *_OTHERS})
-"""Keys that an object may begin with if it is to be a call."""
+"""First keys of an object that may be a call."""
 
 Tools = Mapping[str, Mapping[str, Any]]
-"""The tools offered: name to schema."""
+"""The available tools: names and schemas."""
 
 
 class WrittenCall(NamedTuple):
@@ -106,14 +106,14 @@ Calls = tuple[WrittenCall, ...]
 
 
 def json_calls(text: str, tools: Tools, *, marked: bool) -> Calls:
-    """The calls of an object or a list of them; none if anything else is in it.
+    """Return the calls in an object or a list; none if it contains anything else.
 
-    `marked` calls stand where only calls stand; others must also have arguments to be taken for one.
+    `marked` calls are in a place only for calls; others must also have arguments to count.
     """
     text = text.strip()
     found = _calls(text, tools, marked)
     if not found and "'" in text:  # Python's quotes
-        found = _calls(_requoted(text), tools, marked)
+        found = _calls(_python_to_json(text), tools, marked)
     return found
 
 
@@ -123,7 +123,7 @@ def _calls(text: str, tools: Tools, marked: bool) -> Calls:
 
 def _listed(text: str, tools: Tools, marked: bool) -> Calls:
     found: list[WrittenCall] = []
-    for _, element in parts(text):
+    for _, element in split_members(text):
         calls = _object_calls(element, tools, marked)
         if not calls:
             return ()
@@ -134,15 +134,15 @@ def _listed(text: str, tools: Tools, marked: bool) -> Calls:
 def _object_calls(text: str, tools: Tools, marked: bool) -> Calls:
     if text[:1] != "{":
         return ()
-    members = dict(parts(text))
+    members = dict(split_members(text))
     if members.get("tool_calls", "")[:1] == "[":
         return _listed(members["tool_calls"], tools, marked)
     for key in _WRAPPERS:
         if members.get(key, "")[:1] == "{":
-            members = dict(parts(members[key]))
+            members = dict(split_members(members[key]))
             break
     key = next((key for key in _NAMES if key in members), "")
-    name = find_name(read(members.get(key, "")), tools)
+    name = find_name(parse_lenient(members.get(key, "")), tools)
     if name is None:
         return ()
     arguments = next((members[each] for each in _ARGUMENTS if each in members), None)
@@ -150,20 +150,20 @@ def _object_calls(text: str, tools: Tools, marked: bool) -> Calls:
         if not marked:
             return ()
         rest = {each: value for each, value in members.items() if each not in (key, "type", "id")}
-        arguments = "{" + ", ".join(f"{write(each)}: {value}" for each, value in rest.items()) + "}"
-    return (WrittenCall(name, _unwrapped(arguments)),)
+        arguments = "{" + ", ".join(f"{to_json(each)}: {value}" for each, value in rest.items()) + "}"
+    return (WrittenCall(name, _unwrap_arguments(arguments)),)
 
 
-def _unwrapped(arguments: str) -> str:
-    """Arguments that were written as a string, or as nothing."""
-    value = read(arguments) if arguments[0] in '"n' else None
+def _unwrap_arguments(arguments: str) -> str:
+    """Return arguments that were written as a string or left empty."""
+    value = parse_lenient(arguments) if arguments[0] in '"n' else None
     if isinstance(value, str):
         return value
     return "{}" if arguments == "null" else arguments
 
 
 def find_name(name: Any, tools: Tools) -> str | None:
-    """The tool of this name, if it was offered."""
+    """Return the available tool of this name."""
     if not isinstance(name, str):
         return None
     name = name.strip()
@@ -171,7 +171,7 @@ def find_name(name: Any, tools: Tools) -> str | None:
 
 
 def python_calls(source: str, tools: Tools) -> Calls:
-    """The calls of a Python expression: one, or a list of them, printed or not. Nothing is ever evaluated."""
+    """Return the calls in a Python expression: one, or a list, printed or not. Nothing is ever evaluated."""
     import ast  # only a model that writes Python needs it
 
     try:
@@ -188,40 +188,40 @@ def python_calls(source: str, tools: Tools) -> Calls:
             known = list(tools[name].get("properties", {}))
             given = {known[place]: ast.literal_eval(value) for place, value in enumerate(call.args)}
             given |= {part.arg or "": ast.literal_eval(part.value) for part in call.keywords}
-            found.append(WrittenCall(name, write(given)))
+            found.append(WrittenCall(name, to_json(given)))
     except (SyntaxError, ValueError, TypeError, IndexError, RecursionError, MemoryError):
         return ()
     return tuple(found)
 
 
-def _requoted(source: str) -> str:
-    """A Python literal as JSON; nothing where it is none."""
+def _python_to_json(source: str) -> str:
+    """Return a Python literal as JSON; empty if it is none."""
     import ast  # only a model that writes Python needs it
 
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return write(ast.literal_eval(source))
+            return to_json(ast.literal_eval(source))
     except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
         return ""
 
 
-def tagged_arguments(pairs: list[tuple[str, str]], schema: Mapping[str, Any]) -> str:
-    """Arguments from names and texts, read as the types that the schema gives them."""
+def parse_tagged_arguments(pairs: list[tuple[str, str]], schema: Mapping[str, Any]) -> str:
+    """Return arguments from names and texts, converted to the types in the schema."""
     properties = schema.get("properties", {})
-    return write({name: _typed(text, properties.get(name, {})) for name, text in pairs})
+    return to_json({name: _typed(text, properties.get(name, {})) for name, text in pairs})
 
 
 def _typed(text: str, schema: Mapping[str, Any]) -> Any:
     if "string" in schema.get("type", "string"):
         return text
-    value = read(text)
+    value = parse_lenient(text)
     return text if value is None and text.strip() != "null" else value
 
 
 PARAMETER = re.compile(r"<parameter=([^>\s]+)>\n?(.*?)\n?(?:</parameter>|(?=<parameter=)|\Z)", re.DOTALL)
-"""One argument as Qwen's coders write it."""
+"""An argument as written by Qwen's coding models."""
 ARGUMENT = re.compile(r"<arg_key>(.*?)</arg_key>\s*<arg_value>(.*?)(?:</arg_value>|\Z)", re.DOTALL)
-"""One argument as GLM writes it."""
+"""An argument as written by GLM."""
 ESCAPED = re.compile(r"([\w-]+):(?:<escape>(.*?)<escape>|([^,{}]*))", re.DOTALL)
-"""One argument as FunctionGemma writes it."""
+"""An argument as written by FunctionGemma."""

@@ -1,4 +1,4 @@
-"""A model without tool calls, wrapped into one that has them."""
+"""Wrapper that gives a model without tool calls textual ones."""
 
 import os
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
@@ -9,24 +9,24 @@ from typing import Any, cast
 from hob.core.ids import CallId, digest
 from hob.core.models import (
     AssistantMessage,
-    Beat,
     CallStarted,
+    KeepAlive,
     ModelEvent,
     ModelMessage,
     ModelReply,
     ModelRequest,
     ReasoningDelta,
-    Stop,
+    StopReason,
     TextDelta,
     ToolMessage,
     UserMessage,
 )
 from hob.core.ports.model import Model
 from hob.core.tools import ToolCall, ToolSpec
-from hob.providers.http.past_calls import result_text
-from hob.providers.schemas.dialects import SchemaDialect, ToolNames, normalise, safe_names
+from hob.providers.http.past_calls import format_result
+from hob.providers.schemas.dialects import SchemaDialect, ToolNames, make_safe_names, normalise
 from hob.providers.text_tools.call_reader import CallReader
-from hob.providers.text_tools.calls import read, write
+from hob.providers.text_tools.calls import parse_lenient, to_json
 
 # Tools, calls and results as text that a small model understands.
 
@@ -43,17 +43,17 @@ _DEEPEST = 2
 
 
 def write_tools(specs: Iterable[ToolSpec], names: ToolNames) -> str:
-    """How tools are used, and one line for each. The same tools give the same bytes."""
+    """Describe how to use the tools, with one line for each. The same tools give the same bytes."""
     lines = [
         f"- {names.to_wire(spec.name)}({_signature(normalise(spec, SchemaDialect.GRAMMAR))})"
-        + (f": {said}" if (said := _line(spec.description, _MAX_DESCRIPTION)) else "")
+        + (f": {said}" if (said := _first_line(spec.description, _MAX_DESCRIPTION)) else "")
         for spec in specs
     ]
     return "\n".join([_HOW, *lines])
 
 
 def write_history(messages: Sequence[ModelMessage], names: ToolNames) -> tuple[ModelMessage, ...]:
-    """The messages with calls and results as text; neighbours of one side as one message."""
+    """Return the messages with calls and results as text; adjacent messages of one side are merged."""
     written: list[ModelMessage] = []
     called: dict[str, str] = {}
     for message in messages:
@@ -74,15 +74,15 @@ def write_history(messages: Sequence[ModelMessage], names: ToolNames) -> tuple[M
 
 def _call(call: ToolCall, names: ToolNames) -> str:
     arguments = call.arguments.strip() or "{}"
-    if not isinstance(read(arguments), dict):
-        arguments = write({"malformed": arguments})
-    return f'<tool_call>{{"name": {write(names.to_wire(call.name))}, "arguments": {arguments}}}</tool_call>'
+    if not isinstance(parse_lenient(arguments), dict):
+        arguments = to_json({"malformed": arguments})
+    return f'<tool_call>{{"name": {to_json(names.to_wire(call.name))}, "arguments": {arguments}}}</tool_call>'
 
 
 def _result(message: ToolMessage, name: str) -> str:
-    # what a tool brought in must not pass for the end of its own result
+    # a tool's output must not pass for the end of its own result
     text = message.text.replace("<tool_result", "(tool_result").replace("</tool_result", "(/tool_result")
-    return f"<tool_result name={write(name)}>\n{result_text(replace(message, text=text))}\n</tool_result>"
+    return f"<tool_result name={to_json(name)}>\n{format_result(replace(message, text=text))}\n</tool_result>"
 
 
 def _signature(schema: Mapping[str, Any], depth: int = 0) -> str:
@@ -94,57 +94,58 @@ def _signature(schema: Mapping[str, Any], depth: int = 0) -> str:
 
 
 def _parameter(name: str, schema: Mapping[str, Any], depth: int) -> str:
-    note = _line(str(schema.get("description", "")), _MAX_NOTE) if depth == 0 else ""
-    kind = _kind(schema, depth)
-    return f"{_line(name, 80)}: {kind} ({note})" if note else f"{_line(name, 80)}: {kind}"
+    note = _first_line(str(schema.get("description", "")), _MAX_NOTE) if depth == 0 else ""
+    kind = _describe_type(schema, depth)
+    return f"{_first_line(name, 80)}: {kind} ({note})" if note else f"{_first_line(name, 80)}: {kind}"
 
 
-def _kind(schema: Mapping[str, Any], depth: int) -> str:
-    """A schema's type in few words, e.g. `string[]`, `"r" | "w"`, `{name: string, size?: integer}`."""
+def _describe_type(schema: Mapping[str, Any], depth: int) -> str:
+    """Describe a schema's type briefly, e.g. `string[]`, `"r" | "w"`, `{name: string, size?: integer}`."""
     choices = schema.get("enum", ())
     if 0 < len(choices) <= _MAX_CHOICES:
-        return " | ".join(map(write, choices))
+        return " | ".join(map(to_json, choices))
     if "anyOf" in schema:
-        return " | ".join(dict.fromkeys(_kind(part, depth) for part in schema["anyOf"]))
+        return " | ".join(dict.fromkeys(_describe_type(part, depth) for part in schema["anyOf"]))
     kind = schema.get("type", "any")
     if isinstance(kind, list):
         return "any" if len(kind) > 3 else " | ".join(kind)
     if depth < _DEEPEST and kind == "array" and schema.get("items"):
-        inner = _kind(schema["items"], depth + 1)
+        inner = _describe_type(schema["items"], depth + 1)
         return f"({inner})[]" if " | " in inner else f"{inner}[]"
     if depth < _DEEPEST and kind == "object" and schema.get("properties"):
         return f"{{{_signature(schema, depth + 1)}}}"
     return str(kind)
 
 
-def _line(text: str, maximum: int) -> str:
-    """The first line of a text, cut at a word."""
+def _first_line(text: str, maximum: int) -> str:
+    """Return the first line of a text, cut at a word."""
     line = next(iter(text.strip().splitlines()), "").strip()
     return line if len(line) <= maximum else f"{line[:maximum].rsplit(' ', 1)[0]} …"
 
 
-_BEAT = Beat()
+_BEAT = KeepAlive()
 
 
 class TextTools:
-    """Implements `Model` by asking another one in text alone: tools stand in the system text, calls in the answer.
+    """Implements `Model` with a text-only model: tools are in the system text, calls in the answer.
 
-    Only the answer is read for calls, and only tools that were offered are called. Text before a call is told at once;
-    after its calls the answer is over, and the request behind is closed if the model goes on (then no one tells the
-    usage).
+    Only the answer is searched for calls, and only available tools are called. Text before a call is yielded
+    immediately;
+    after its calls the answer is over, and the underlying request is closed if the model continues (the usage is then
+    unknown).
     """
 
     def __init__(self, model: Model) -> None:
         self._model = model
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent]:
-        """Answer, piece by piece. Raises what the model behind raises."""
-        names = safe_names(request.tools)
+        """Yield the answer in pieces. Raises what the underlying model raises."""
+        names = make_safe_names(request.tools)
         reader = CallReader(
             {names.to_wire(spec.name): normalise(spec, SchemaDialect.GRAMMAR) for spec in request.tools}
         )
         answer = _Answer(reader, names)
-        asked = cast("AsyncGenerator[ModelEvent]", self._model.stream(_in_text(request, names)))
+        asked = cast("AsyncGenerator[ModelEvent]", self._model.stream(_describe_tools(request, names)))
         async with aclosing(asked) as events:
             async for event in events:
                 for told in answer.take(event) if request.tools else (event,):
@@ -157,7 +158,7 @@ class TextTools:
 
 
 class _Answer:
-    """One answer, from the events of the model behind to those that are told."""
+    """Converts the events of one answer."""
 
     def __init__(self, reader: CallReader, names: ToolNames) -> None:
         self._reader = reader
@@ -169,7 +170,7 @@ class _Answer:
         self._reply: ModelReply | None = None
 
     def take(self, event: ModelEvent) -> list[ModelEvent]:
-        """What is to be told now; the model is alive even where that is nothing."""
+        """Return the events to yield now; a `KeepAlive` if there are none."""
         match event:
             case TextDelta(text):
                 self._heard = True
@@ -182,15 +183,15 @@ class _Answer:
         return [event]
 
     def complete(self, request: ModelRequest) -> list[ModelEvent]:
-        """The last events. None where the model behind ended without a reply in the middle of its answer."""
+        """Return the last events. None if the underlying model ended without a reply in the middle of its answer."""
         if self._reply is None and not self._reader.done:
             return []
         events = self._events(self._reader.finish())
         reply = self._reply or ModelReply("", reasoning="".join(self._reasoning))
-        calls = (*_named(self._reader, self._names, request), *reply.calls)
+        calls = (*_name_calls(self._reader, self._names, request), *reply.calls)
         stop = reply.stop
-        if calls and not (stop is Stop.LENGTH and self._reader.unfinished):
-            stop = Stop.TOOLS
+        if calls and not (stop is StopReason.LENGTH and self._reader.unfinished):
+            stop = StopReason.TOOLS
         return [*events, replace(reply, text="".join(self._text), calls=calls, stop=stop)]
 
     def _events(self, text: str) -> list[ModelEvent]:
@@ -204,8 +205,8 @@ class _Answer:
         return events
 
 
-def _in_text(request: ModelRequest, names: ToolNames) -> ModelRequest:
-    """The request without tools: they stand at the end of the system text, which stays the same as long as they do."""
+def _describe_tools(request: ModelRequest, names: ToolNames) -> ModelRequest:
+    """Return the request with its tools described at the end of the system text, which stays constant with them."""
     messages = request.messages
     if any(isinstance(said, ToolMessage) or (isinstance(said, AssistantMessage) and said.calls) for said in messages):
         messages = write_history(messages, names)
@@ -216,12 +217,12 @@ def _in_text(request: ModelRequest, names: ToolNames) -> ModelRequest:
     return replace(request, system=system, messages=messages, tools=())
 
 
-def _named(reader: CallReader, names: ToolNames, request: ModelRequest) -> list[ToolCall]:
-    """The calls with the names of their tools and ids that the conversation does not hold yet."""
+def _name_calls(reader: CallReader, names: ToolNames, request: ModelRequest) -> list[ToolCall]:
+    """Return the calls with tool names and ids that are new to the conversation."""
     taken = {call.id for said in request.messages if isinstance(said, AssistantMessage) for call in said.calls}
     made: list[ToolCall] = []
     for call in reader.calls:
-        # at random, since the conversation that is shown may have lost its middle
+        # random, since the visible conversation may lack its middle
         while (identity := CallId(digest(os.urandom(16))[:9])) in taken:
             pass
         taken.add(identity)

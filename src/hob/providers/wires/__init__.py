@@ -1,1 +1,1 @@
-"""The protocols of model servers, one folder each."""
+"""Wires: the protocols of model servers, one folder each."""

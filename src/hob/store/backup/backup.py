@@ -13,7 +13,7 @@ from pathlib import Path
 import apsw
 
 from hob.core.clock import Clock, SystemClock
-from hob.core.errors import InvalidRequest, NotFound, StoreDamaged, StoreError, StoreFull, StoreNewer
+from hob.core.errors import InvalidRequest, NotFound, StoreDamaged, StoreError, StoreFull, StoreTooNew
 from hob.core.ids import digest
 from hob.core.translation.language import translatable
 from hob.store.backup.line_files import import_carried_files
@@ -129,7 +129,7 @@ def restore(home: Path, file: Path, clock: Clock | None = None) -> Path | None:
     """Replace the database by a backup; return where the former database is now, if there was one.
 
     The backup is checked first and stays unchanged. Everything ever erased in this home is erased in it too. The caller
-    owns the home and nothing else uses it. Raises NotFound, StoreDamaged, StoreNewer, InvalidRequest, and other
+    owns the home and nothing else uses it. Raises NotFound, StoreDamaged, StoreTooNew, InvalidRequest, and other
     StoreErrors; then the former database is in place, unchanged.
     """
     now = (clock or SystemClock()).now()
@@ -174,7 +174,7 @@ def _copy_checked(file: Path, goal: Path) -> None:
             if connection.execute("PRAGMA application_id").get != APPLICATION_ID:
                 raise InvalidRequest(translatable("{file} is not a database of Hob.", file=file))
             if version_of(connection) > len(migrations()):
-                raise StoreNewer(translatable("{file} was written by a newer Hob; upgrade Hob first.", file=file))
+                raise StoreTooNew(translatable("{file} was written by a newer Hob; upgrade Hob first.", file=file))
             connection.execute("VACUUM INTO ?", (str(goal),))
     except (apsw.NotADBError, apsw.CorruptError) as error:
         raise StoreDamaged(

@@ -14,13 +14,13 @@ from typing import Any
 
 import apsw
 
-from hob.core.content.json_text import json_object
+from hob.core.content.json_text import parse_json_object
 from hob.core.errors import StoreFull
 from hob.core.ids import CallId, SessionKey, TurnId, digest
 from hob.core.memory import Memory, WorkingNote
 from hob.core.translation.language import translatable
 from hob.core.trust.labels import Label, Origin, Trust
-from hob.core.undo import Begun, Span, UndoNote
+from hob.core.undo import CommandRun, SnapshotSpan, UndoRecord
 from hob.store.database.disk import sync
 from hob.store.database.faults import translate
 from hob.store.database.rows import all_rows, find_row
@@ -108,7 +108,7 @@ def _move_aside(folder: Path, files: Sequence[Path]) -> None:
 
 def _lines(data: bytes) -> list[Line]:
     """Return the values; a line cut short by a crash was never acknowledged."""
-    return [value for line in data.split(b"\n") if (value := json_object(line)) is not None]
+    return [value for line in data.split(b"\n") if (value := parse_json_object(line)) is not None]
 
 
 def _open_groups(connection: apsw.Connection, files: Files) -> None:
@@ -131,10 +131,10 @@ def _commands(connection: apsw.Connection, files: Files) -> None:
             match line["what"]:
                 case "begun":
                     named = (CallId(line["call"]), SessionKey(line["session"]), str(line["command"]), line["process"])
-                    begin_command(connection, Begun(turn, *named), {Path(k): v for k, v in line["trees"].items()})
+                    begin_command(connection, CommandRun(turn, *named), {Path(k): v for k, v in line["trees"].items()})
                 case "changed":
                     before, after = line["states"]
-                    change_tree(connection, Span(turn, Path(line["tree"]), before, after, line.get("at", 0)))
+                    change_tree(connection, SnapshotSpan(turn, Path(line["tree"]), before, after, line.get("at", 0)))
                 case "ended":
                     end_command(connection, turn, CallId(line["call"]), line["how"])
 
@@ -145,14 +145,14 @@ def _tainted_writes(connection: apsw.Connection, files: Files) -> None:
 
 
 def _undo_log(connection: apsw.Connection, files: Files) -> None:
-    notes: dict[str, UndoNote] = {}
+    notes: dict[str, UndoRecord] = {}
     for line in chain.from_iterable(files.values()):
         with suppress(*_UNREADABLE):
             by = line["by"]
             if "done" in line:
                 note = replace(notes[by], outcome=load_outcome(line["done"]))
             else:
-                note = UndoNote(TurnId(line["turn"]), by, tuple(line["planned"]))
+                note = UndoRecord(TurnId(line["turn"]), by, tuple(line["planned"]))
             notes.pop(by, None)
             notes[by] = note
     for note in notes.values():

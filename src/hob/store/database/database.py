@@ -73,7 +73,7 @@ def _problem(row: Row | None) -> str | None:
 def open_database(home: Path, settings: StoreSettings, now: datetime, vfs: str | None = None) -> OpenedDatabase:
     """Open `hob.db`, creating or upgrading it, and record the new run.
 
-    Raises StoreDamaged (the file was moved aside), StoreNewer, StoreFull and other StoreErrors.
+    Raises StoreDamaged (the file was moved aside), StoreTooNew, StoreFull and other StoreErrors.
     """
     path = home / NAME
     _need_sqlite()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import apsw
 
-from hob.core.errors import StoreError, StoreFull, StoreNewer
+from hob.core.errors import StoreError, StoreFull, StoreTooNew
 from hob.core.translation.language import translatable
 from hob.store.database.disk import SIDES, drop_database, free_bytes, free_name, stamp, sync
 from hob.store.database.faults import translate
@@ -65,14 +65,14 @@ def migrate(
     A copy is upgraded, read back, and put in place of the existing file, which becomes a backup in `backups/`; the last
     few of these are kept.
 
-    Raises StoreNewer if the file has unknown migrations, StoreFull if there is no room for the copy and the work (twice
-    the file's size), StoreError if the copy is not intact; then nothing was changed.
+    Raises StoreTooNew if the file has unknown migrations, StoreFull if there is no room for the copy and the work
+    (twice the file's size), StoreError if the copy is not intact; then nothing was changed.
     """
     home = path.parent
     files = migrations()
     version = version_of(connection)
     if version > len(files):
-        raise StoreNewer(
+        raise StoreTooNew(
             translatable(
                 "The database is of version {version} and this Hob knows only {files}: upgrade Hob. {home}",
                 version=version,

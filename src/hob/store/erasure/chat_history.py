@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from hob.core.content.json_text import json_value
+from hob.core.content.json_text import parse_json
 from hob.store.erasure.quotes import MIN_LENGTH
 
 CHAT_HISTORY = "chat_history"
@@ -20,10 +20,10 @@ def erase_typed(home: Path, texts: Iterable[str]) -> None:
     lines = {line.strip() for text in whole for line in text.splitlines()}
     wanted = [line for line in lines if len(line) >= MIN_LENGTH]
     kept, entries = [], file.read_text("utf-8", "replace").splitlines(keepends=True)
-    everything = "\n".join(str(json_value(entry)) for entry in entries)
+    everything = "\n".join(str(parse_json(entry)) for entry in entries)
     wanted = [line for line in wanted if line in everything]
     for entry in entries:
-        typed = str(json_value(entry)).strip()
+        typed = str(parse_json(entry)).strip()
         if typed not in whole and not any(line in typed for line in wanted):
             kept.append(entry)
     if len(kept) < len(entries):

@@ -11,8 +11,8 @@ from typing import TypeVar
 
 import apsw
 
-from hob.core.ids import ONE_TURN, BlobId
-from hob.core.undo import with_undoing
+from hob.core.ids import ONE_TURN_PREFIX, BlobId
+from hob.core.undo import with_undo_turns
 from hob.store.blobs import blob_path
 from hob.store.database.part import DatabaseAccess, StorePart
 from hob.store.database.rows import Row, all_rows, changed, marks
@@ -47,9 +47,9 @@ _NEEDED = (
     " AND kind NOT IN ('model', 'tool', 'policy', 'approval')"
 )
 # A one-turn session in which nothing is open any more and nothing is deleted yet.
-_ONCE = f"session GLOB '{ONE_TURN}*'"
+_ONCE = f"session GLOB '{ONE_TURN_PREFIX}*'"
 _PASSED = (
-    f"SELECT s.key FROM sessions s WHERE s.key GLOB '{ONE_TURN}*' AND s.updated < ? AND s.key > ?"  # noqa: S608
+    f"SELECT s.key FROM sessions s WHERE s.key GLOB '{ONE_TURN_PREFIX}*' AND s.updated < ? AND s.key > ?"  # noqa: S608
     f" AND EXISTS (SELECT 1 FROM inbox i JOIN content c ON c.id = i.body WHERE i.session = s.key AND i.{_ONCE}"
     " AND c.text IS NOT NULL)"
     f" AND NOT EXISTS (SELECT 1 FROM inbox i WHERE i.session = s.key AND i.{_ONCE} AND i.state != 'settled')"
@@ -153,7 +153,7 @@ class Retention(StorePart):
         values = {"before": before, "nanoseconds": int(before * 1e9)}
         turns = [row[0] for row in await self._rows(_UNDOABLE, values)]
         blobs: set[str] = set()
-        for some in _batches(sorted(with_undoing(turns))):
+        for some in _batches(sorted(with_undo_turns(turns))):
             blobs |= await self._writer.write(partial(_drop_undo, some, at))
         await self.drop_unnamed(blobs, at)
         return len(turns)

@@ -15,7 +15,7 @@ from hob.core.clock import utc_day
 from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import EventId, SessionKey, TraceId, TurnId, new_event_id, new_span_id, new_trace_id
 from hob.core.memory import Fact, FactChange, FactState, GoalMove, Layer, MemoryItem, Scope
-from hob.core.translation.fact_words import ARTICLE, told_of
+from hob.core.translation.fact_words import ARTICLE, render_fact
 from hob.core.trust.labels import Label, Origin, Trust
 from hob.store.database.part import StorePart, transaction
 from hob.store.database.rows import Row, all_rows, find_row, marks
@@ -331,7 +331,7 @@ def describe_fact(fact: Fact) -> str:
     until = f"until {utc_day(fact.valid_to)}" if fact.valid_to is not None else ""
     when = f" ({', '.join(filter(None, (since, until)))})" if since or until else ""
     quote = f": \u201c{fact.quote}\u201d" if fact.quote else ""
-    told = told_of(fact.subject, fact.predicate, fact.object)
+    told = render_fact(fact.subject, fact.predicate, fact.object)
     return f"{told.removeprefix(ARTICLE)}{when}{quote}"  # an article would make a German text look English
 
 

@@ -6,14 +6,14 @@ import apsw
 
 from hob.core.ids import SessionKey, SpanId, TraceId, TurnId
 from hob.core.memory import MemoryItem
-from hob.core.models import Entry
+from hob.core.models import TranscriptEntry
 from hob.core.turns import Turn
 from hob.store.codec import ENTRY_COLUMNS, ENTRY_TABLES, load_entry
 from hob.store.database.rows import all_rows, find_row
 from hob.store.memory.items import add_items
 from hob.store.turns.turns import load_inbounds
 
-MakeItems = Callable[[Turn, Sequence[Entry]], Iterable[MemoryItem]]
+MakeItems = Callable[[Turn, Sequence[TranscriptEntry]], Iterable[MemoryItem]]
 
 _TURN = "SELECT session, trace_id, span_id FROM turns WHERE id = ?"
 _SAID = (
@@ -35,7 +35,7 @@ def index_import(
     connection: apsw.Connection,
     session: SessionKey,
     since: float,
-    make: Callable[[SessionKey, Sequence[Entry]], Iterable[MemoryItem]],
+    make: Callable[[SessionKey, Sequence[TranscriptEntry]], Iterable[MemoryItem]],
 ) -> int:
     """Store what is worth keeping from messages imported since then (Unix seconds); return how many items are new.
     Idempotent.

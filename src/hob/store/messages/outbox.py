@@ -8,7 +8,7 @@ import apsw
 from hob.core.errors import NotFound
 from hob.core.events.timeline import TimelineEvent
 from hob.core.ids import InboundId, OutboxId, SessionKey, TraceId, TurnId
-from hob.core.messages import FETCHED_CHANNELS, OWN_CHANNEL, Address, Outbound, OutboundKind
+from hob.core.messages import INTERNAL_CHANNEL, POLLED_CHANNELS, Address, Outbound, OutboundKind
 from hob.core.states import OUTBOX_MOVES, OutboxState
 from hob.core.translation.language import translatable
 from hob.core.values import dataclass
@@ -32,7 +32,7 @@ _COLUMNS = (
 _TABLES = "outbox o JOIN content c ON c.id = o.text LEFT JOIN content x ON x.id = o.extra"
 _INDEXED = "outbox o INDEXED BY outbox_open JOIN content c ON c.id = o.text LEFT JOIN content x ON x.id = o.extra"
 _OPEN = "state IN ('ready', 'sending')"
-_FETCHED_CHANNELS = tuple(sorted(FETCHED_CHANNELS))
+_FETCHED_CHANNELS = tuple(sorted(POLLED_CHANNELS))
 _UNFETCHED = (
     "SELECT i.id, i.session, n.state, c.text, min(o.created),"
     " substr(i.sender, 1, instr(i.sender, ':') - 1) <> o.channel FROM outbox o JOIN turns n ON n.id = o.turn"
@@ -108,11 +108,11 @@ def write_outbounds(
 ) -> None:
     """Queue these messages; those without a turn get this one. Existing rows stay unchanged.
 
-    Messages to `OWN_CHANNEL` are dropped except questions for approval, which a person answers.
+    Messages to `INTERNAL_CHANNEL` are dropped except questions for approval, which a person answers.
     """
     for outbound in outbounds:
         to = outbound.to
-        if to.channel == OWN_CHANNEL and not outbound.buttons:
+        if to.channel == INTERNAL_CHANNEL and not outbound.buttons:
             continue
         connection.execute(
             _INSERT,

@@ -8,8 +8,8 @@ import apsw
 
 from hob.core.events.timeline import TimelineEvent
 from hob.core.ids import SessionKey
-from hob.core.models import Entry
-from hob.core.turns import Summary, View
+from hob.core.models import TranscriptEntry
+from hob.core.turns import Summary, TranscriptView
 from hob.store.codec import ENTRY_COLUMNS, ENTRY_TABLES, ENTRY_VERSION, dump_extra, load_entry, load_label
 from hob.store.database.part import StorePart, snapshot, transaction
 from hob.store.database.rows import all_rows, changed, find_row
@@ -53,7 +53,7 @@ def write_entries(
     connection: apsw.Connection,
     content_writer: ContentWriter,
     session: SessionKey,
-    entries: Sequence[Entry],
+    entries: Sequence[TranscriptEntry],
     at: float,
     *,
     hidden: bool = False,
@@ -76,7 +76,7 @@ def insert_entry(
     session: SessionKey,
     n: int,
     turn: str,
-    entry: Entry,
+    entry: TranscriptEntry,
     *,
     hidden: bool = False,
 ) -> None:
@@ -101,18 +101,18 @@ class StoredTranscript(StorePart):
     """Implements the port `Transcript`. The cost depends on what is shown, not on the length of the history."""
 
     @snapshot
-    def load_view(self, connection: apsw.Connection, session: SessionKey, at_most: int) -> View:
+    def load_view(self, connection: apsw.Connection, session: SessionKey, at_most: int) -> TranscriptView:
         """Return the newest summary and the last entries after it (and after the last reset)."""
         row = find_row(connection, "SELECT entries, since FROM sessions WHERE key = ?", (session,))
         if row is None:
-            return View()
+            return TranscriptView()
         last, floor = row
         summary = _load_summary(find_row(connection, _SUMMARY, (session, floor)))
         if summary is not None:
             floor = summary.upto
         rows = all_rows(connection, _ENTRIES, (session, floor, at_most))
         hidden = find_row(connection, _HIDDEN, (session, floor))
-        return View(
+        return TranscriptView(
             entries=tuple(load_entry(row) for row in reversed(rows)),
             summary=summary,
             total=max(0, last - floor) - (hidden[0] if hidden else 0),
@@ -147,7 +147,7 @@ class StoredTranscript(StorePart):
         return bool(await self._writer.write(lambda c: changed(c, _UNDO_SUMMARY, (at, session))))
 
     @transaction
-    def hide_last_turn(self, connection: apsw.Connection, session: SessionKey) -> tuple[Entry, ...]:
+    def hide_last_turn(self, connection: apsw.Connection, session: SessionKey) -> tuple[TranscriptEntry, ...]:
         """Hide what the last shown turn added (`/undo`); it stays stored. Return what it was."""
         row = find_row(connection, "SELECT since FROM sessions WHERE key = ?", (session,))
         if row is None:
@@ -181,7 +181,7 @@ class StoredTranscript(StorePart):
         write_entries(connection, content_writer, into, entries, at)
         return len(entries)
 
-    async def load_round(self, session: SessionKey, n: int) -> tuple[Entry, ...]:
+    async def load_round(self, session: SessionKey, n: int) -> tuple[TranscriptEntry, ...]:
         """Return the entry with this number and the results of its calls.
 
         Nothing if there is none, or if it was undone, erased, or precedes the last reset.
@@ -193,7 +193,7 @@ class StoredTranscript(StorePart):
         rest = takewhile(lambda entry: entry.role != "assistant", entries[1:] if entries[0].calls else ())
         return (entries[0], *(entry for entry in rest if entry.role == "tool"))
 
-    async def before(self, session: SessionKey, place: int | None, limit: int) -> tuple[Entry, ...]:
+    async def before(self, session: SessionKey, place: int | None, limit: int) -> tuple[TranscriptEntry, ...]:
         """Return the last entries before a number (None: the end), oldest first, without erased and undone ones."""
         sql = (
             f"SELECT {ENTRY_COLUMNS} FROM {ENTRY_TABLES} WHERE t.session = ? AND t.n < ? AND t.hidden = 0"  # noqa: S608
@@ -203,7 +203,7 @@ class StoredTranscript(StorePart):
         rows = await self._rows(sql, values)
         return tuple(load_entry(row) for row in reversed(rows))
 
-    async def history(self, session: SessionKey, after: int = 0, limit: int = 200) -> tuple[Entry, ...]:
+    async def history(self, session: SessionKey, after: int = 0, limit: int = 200) -> tuple[TranscriptEntry, ...]:
         """Return all entries after a number that were not erased."""
         sql = (
             f"SELECT {ENTRY_COLUMNS} FROM {ENTRY_TABLES} WHERE t.session = ? AND t.n > ? AND c.text IS NOT NULL"  # noqa: S608

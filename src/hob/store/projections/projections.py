@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from hob.core.events.timeline import EventKind
 from hob.core.models import Usage
 from hob.core.states import FINAL_TURNS, TASK_OF_TURN, TaskState, TurnState
-from hob.core.trust.labels import SenderClass, least_known
+from hob.core.trust.labels import SenderClass, least_trusted
 from hob.core.values import dataclass
 from hob.store.database.rows import Row
 from hob.store.imports import IMPORTED
@@ -276,7 +276,7 @@ class _Fold:
             if step.asked:
                 call = _Call(
                     step.turn, self._facts.turns[step.turn].session, step.model, step.at, step.reserved,
-                    least_known(senders[step.turn]).value, chain=chain_of(json.loads(step.models or "[]")),
+                    least_trusted(senders[step.turn]).value, chain=chain_of(json.loads(step.models or "[]")),
                 )  # fmt: skip
                 waiting.append(call)
                 calls.append(call)

@@ -11,7 +11,7 @@ from pathlib import Path
 import apsw
 
 from hob.core.clock import SystemClock
-from hob.core.errors import InvalidRequest, NotFound, StoreNewer
+from hob.core.errors import InvalidRequest, NotFound, StoreTooNew
 from hob.core.models import Usage
 from hob.core.translation.language import translatable
 from hob.core.values import dataclass
@@ -193,7 +193,7 @@ def _opened(home: Path, *, writes: bool) -> Iterator[apsw.Connection]:
         with closing(connect(path, StoreSettings(), None, writes=writes)) as connection:
             version, known = version_of(connection), len(migrations())
             if version > known:
-                raise StoreNewer(translatable("{path} was written by a newer Hob; upgrade Hob first.", path=path))
+                raise StoreTooNew(translatable("{path} was written by a newer Hob; upgrade Hob first.", path=path))
             if version < known:
                 raise InvalidRequest(
                     translatable(

@@ -7,8 +7,8 @@ from typing import Any, Literal, Unpack
 import apsw
 
 from hob.core.events.timeline import TimelineEvent
-from hob.core.model_names import fits
-from hob.core.models import NOTHING_SPENT, CallScope, Spent, Usage
+from hob.core.model_names import matches_model
+from hob.core.models import NO_SPENDING, CallFilter, Spending, Usage
 from hob.store.database.part import StorePart, snapshot, transaction
 from hob.store.database.rows import all_rows
 from hob.store.erasure.content import ContentWriter
@@ -66,20 +66,20 @@ Division = Literal["hour", "model", "session", "sender", "task"]
 """Keys by which sums are grouped; an hour is its Unix time / 3600."""
 
 
-def turn_spending(connection: apsw.Connection, turn: str, since: float = 0.0) -> Spent:
+def turn_spending(connection: apsw.Connection, turn: str, since: float = 0.0) -> Spending:
     """Return what one turn has spent."""
     sql = f"SELECT {_SUMS} FROM ({_CALLS} WHERE turn = ? AND at >= ?)"  # noqa: S608
     return _load(all_rows(connection, sql, (turn, since))[0])
 
 
-def _load(row: Sequence[Any]) -> Spent:
+def _load(row: Sequence[Any]) -> Spending:
     cost, unknown, *tokens, calls, held = row
-    return Spent(cost, unknown, Usage(*tokens), calls, held)
+    return Spending(cost, unknown, Usage(*tokens), calls, held)
 
 
 def _may_answer(pattern: str, model: str, chain: str) -> bool:
     """Whether a model that matches the pattern has answered, or may still answer an open call."""
-    return any(fits(pattern, name) for name in (model, *chain.split("\n")))
+    return any(matches_model(pattern, name) for name in (model, *chain.split("\n")))
 
 
 def _since(since: float) -> dict[str, Any]:
@@ -96,7 +96,7 @@ class StoredLedger(StorePart):
         record(connection, event)
         write_events(connection, ContentWriter(connection), (event,))
 
-    async def spent(self, **scope: Unpack[CallScope]) -> Spent:
+    async def spent(self, **scope: Unpack[CallFilter]) -> Spending:
         """Return the cost of these calls, including reservations of open ones."""
         since, turn, model = scope.get("since", 0.0), scope.get("turn"), scope.get("model")
         if turn is not None:
@@ -109,18 +109,18 @@ class StoredLedger(StorePart):
         if model is not None:
             sql = f"SELECT model, chain, {_SUMS} FROM ({_SOURCES}) WHERE {where} GROUP BY 1, 2"  # noqa: S608
             rows = await self._rows(sql, values)
-            return sum((_load(row) for name, chain, *row in rows if _may_answer(model, name, chain)), NOTHING_SPENT)
+            return sum((_load(row) for name, chain, *row in rows if _may_answer(model, name, chain)), NO_SPENDING)
         sql = f"SELECT {_SUMS} FROM ({_SOURCES}) WHERE {where}"  # noqa: S608
         return await self._readers.read(lambda connection: _load(all_rows(connection, sql, values)[0]))
 
-    async def sums(self, by: Division, since: float = 0.0) -> tuple[tuple[str, Spent], ...]:
+    async def sums(self, by: Division, since: float = 0.0) -> tuple[tuple[str, Spending], ...]:
         """Return the sums by hour, model, session, sender class or task, in no order."""
         sql = f"SELECT {by}, {_SUMS} FROM ({_SOURCES}) GROUP BY 1"  # noqa: S608
         rows = await self._rows(sql, _since(since))
         return tuple((str(key), _load(row)) for key, *row in rows)
 
     @snapshot
-    def tools(self, connection: apsw.Connection, since: float = 0.0) -> tuple[tuple[tuple[str, Spent], ...], int]:
+    def tools(self, connection: apsw.Connection, since: float = 0.0) -> tuple[tuple[tuple[str, Spending], ...], int]:
         """Return cost and number of calls that read each tool's results; one that read several is split equally."""
         rows = all_rows(connection, _BY_TOOL, (since,))
         return tuple((str(tool), _load(spent)) for tool, *spent, _ in rows), rows[0][-1] if rows else 0

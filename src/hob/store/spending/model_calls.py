@@ -10,12 +10,12 @@ from typing import Any
 
 import apsw
 
-from hob.core.errors import MAY_COST, ModelFault
+from hob.core.errors import BILLABLE_FAULTS, ModelFault
 from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import SessionKey, SpanId, TraceId, TurnId, new_event_id, new_span_id
 from hob.core.models import Usage
 from hob.core.steps import ModelAsked, ModelFailed, ModelReplied
-from hob.core.trust.labels import SenderClass, least_known
+from hob.core.trust.labels import SenderClass, least_trusted
 from hob.core.values import dataclass
 from hob.store.database.rows import all_rows, find_row
 from hob.store.erasure.content import ContentWriter
@@ -47,7 +47,7 @@ _ADD = (
 )
 _SENDERS = "SELECT sender_class FROM inbox WHERE turn = ?"
 _FAULTS = frozenset(ModelFault)
-_FREE_FAULTS = _FAULTS - MAY_COST
+_FREE_FAULTS = _FAULTS - BILLABLE_FAULTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +176,7 @@ def tokens_of(usage: Usage) -> tuple[int, ...]:
 
 
 def _sender_of(connection: apsw.Connection, turn: TurnId) -> str:
-    return least_known(SenderClass(row[0]) for row in all_rows(connection, _SENDERS, (turn,))).value
+    return least_trusted(SenderClass(row[0]) for row in all_rows(connection, _SENDERS, (turn,))).value
 
 
 def _settle(connection: apsw.Connection, id: int, session: str, call: ModelCallRow) -> None:

@@ -5,7 +5,7 @@ import json
 import apsw
 
 from hob.core.ids import SessionKey, TurnId
-from hob.core.undo import Kept, Undone, UndoNote, undo_of
+from hob.core.undo import SkippedFile, UndoOutcome, UndoRecord, undo_turn_id
 from hob.store.database.part import StorePart, snapshot
 from hob.store.database.rows import Row, all_rows, find_row, marks
 from hob.store.erasure.content import ContentWriter
@@ -27,20 +27,20 @@ _END = "UPDATE undo_log SET outcome = ?, seq = (SELECT max(seq) + 1 FROM undo_lo
 class StoredUndoLog(StorePart):
     """Stores each undo by its requester; all methods raise StoreErrors."""
 
-    async def begin(self, note: UndoNote) -> None:
+    async def begin(self, note: UndoRecord) -> None:
         """Record that an undo starts."""
         await self._writer.write(lambda c: begin_undo(c, note))
 
-    async def end(self, note: UndoNote, outcome: Undone) -> None:
+    async def end(self, note: UndoRecord, outcome: UndoOutcome) -> None:
         """Record the outcome of an undo."""
         await self._writer.write(lambda c: end_undo(c, note.by, outcome))
 
-    async def find(self, by: str) -> UndoNote | None:
+    async def find(self, by: str) -> UndoRecord | None:
         """Return the undo of this requester, or None."""
         rows = await self._rows(f"{_NOTES} WHERE asker = ?", (by,))
         return _load(rows[0]) if rows else None
 
-    async def half_done(self) -> tuple[UndoNote, ...]:
+    async def half_done(self) -> tuple[UndoRecord, ...]:
         """Return unfinished undos, oldest first."""
         sql = f"{_NOTES} WHERE u.outcome IS NULL ORDER BY seq"
         return tuple(map(_load, await self._rows(sql)))
@@ -51,7 +51,7 @@ class StoredUndoLog(StorePart):
         turns = [TurnId(row[0]) for row in all_rows(connection, _CHANGING, (session,))]
         if not turns:
             return None
-        names = {name: turn for turn in turns for name in (turn, undo_of(turn))}
+        names = {name: turn for turn in turns for name in (turn, undo_turn_id(turn))}
         sql = f"SELECT turn FROM undo_log WHERE outcome IS NOT NULL AND turn IN ({marks(names)}) ORDER BY seq"  # noqa: S608
         last = {names[name]: name for (name,) in all_rows(connection, sql, tuple(names))}
         return next((turn for turn in turns if last.get(turn) != turn), None)  # an undone undo does not count
@@ -61,25 +61,25 @@ class StoredUndoLog(StorePart):
         return await self._readers.read(lambda c: find_row(c, _CHANGED, {"turn": turn}) is not None)
 
 
-def begin_undo(connection: apsw.Connection, note: UndoNote) -> None:
+def begin_undo(connection: apsw.Connection, note: UndoRecord) -> None:
     """Record that an undo starts."""
     connection.execute(_BEGIN, (note.by, note.turn, ContentWriter(connection)(json.dumps(note.planned))))
 
 
-def end_undo(connection: apsw.Connection, by: str, outcome: Undone) -> None:
+def end_undo(connection: apsw.Connection, by: str, outcome: UndoOutcome) -> None:
     """Record its outcome."""
     kept = [[each.path, each.reason] for each in outcome.kept]
     done = {"restored": outcome.restored, "unchanged": outcome.unchanged, "kept": kept}
     connection.execute(_END, (ContentWriter(connection)(json.dumps(done)), by))
 
 
-def load_outcome(done: dict[str, list[list[str]]]) -> Undone:
+def load_outcome(done: dict[str, list[list[str]]]) -> UndoOutcome:
     """Parse an outcome from JSON."""
-    kept = tuple(Kept(path, reason) for path, reason in done["kept"])
-    return Undone(tuple(map(str, done["restored"])), tuple(map(str, done["unchanged"])), kept)
+    kept = tuple(SkippedFile(path, reason) for path, reason in done["kept"])
+    return UndoOutcome(tuple(map(str, done["restored"])), tuple(map(str, done["unchanged"])), kept)
 
 
-def _load(row: Row) -> UndoNote:
+def _load(row: Row) -> UndoRecord:
     turn, by, planned, outcome = row
     done = None if outcome is None else load_outcome(json.loads(outcome))
-    return UndoNote(TurnId(turn), by, tuple(json.loads(planned)), done)
+    return UndoRecord(TurnId(turn), by, tuple(json.loads(planned)), done)

@@ -21,8 +21,8 @@ from hob.core.steps import (
     Transcribed,
     command_hash,
     dump_step,
-    kind_of,
     load_step,
+    step_kind,
 )
 from hob.core.translation.language import translatable
 from hob.core.trust.labels import Origin
@@ -77,7 +77,7 @@ def write_steps(
     calls: list[ModelCallRow] = []
     for n, step in enumerate(steps, position - len(steps)):
         command = command_hash(step.call) if isinstance(step, ToolIntended) else None
-        connection.execute(_INSERT, (turn, n, kind_of(step), VERSION, command, at, content_writer(dump_step(step))))
+        connection.execute(_INSERT, (turn, n, step_kind(step), VERSION, command, at, content_writer(dump_step(step))))
         if isinstance(step, ModelAsked):
             reserve(connection, turn, session, step, at)
             if request is not None:

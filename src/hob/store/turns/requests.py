@@ -11,7 +11,7 @@ import apsw
 
 from hob.core.content.images import Image
 from hob.core.errors import NotFound
-from hob.core.ids import ONE_TURN, BlobId, CallId, SessionKey, TraceId, TurnId
+from hob.core.ids import ONE_TURN_PREFIX, BlobId, CallId, SessionKey, TraceId, TurnId
 from hob.core.models import (
     AssistantMessage,
     Continuation,
@@ -82,7 +82,7 @@ def keep_request(
     at: float,
 ) -> None:
     """Store the request of this step's model call."""
-    own = turn if session.startswith(ONE_TURN) else None
+    own = turn if session.startswith(ONE_TURN_PREFIX) else None
     parts = _parts(request)
     if own is None:
         hashes = [known_hashes.find(connection, part) for part in parts]
@@ -160,7 +160,7 @@ def _parts(request: ModelRequest) -> list[Part]:
         "max_tokens": request.max_tokens,
         "cache_key": request.cache_key,
         "thinking": request.thinking,
-        "stays": request.stays,
+        "stays": request.local_only,
     }
     return [request.system, request.tools, rest, *request.messages]
 
@@ -211,7 +211,7 @@ def _request(texts: Sequence[str]) -> ModelRequest:
         None if key is None else SessionKey(key),
         models=tuple(rest["models"]),
         thinking=None if thinking is None else Thinking(thinking),
-        stays=rest["stays"],
+        local_only=rest["stays"],
     )
 
 

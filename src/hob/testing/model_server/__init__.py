@@ -1,21 +1,20 @@
-"""A fake model server on loopback that speaks all wires: fast, scriptable, and with every failure on demand.
+"""A fake model server on loopback that speaks all wires: fast, scriptable, with every failure on demand.
 
 In a test: `async with ModelServer() as server`, then point a client at `server.url` (OpenAI's, with `/v1`) or
 `server.root` (all others). As a program: `python -m hob.testing.model_server --port 0` prints its base URL.
 
 It serves OpenAI chat completions and Responses, Anthropic Messages, Gemini generateContent and Ollama's own chat, with
-what belongs to them, and refuses what the real servers refuse. Without a script it behaves by what the last user
-message says in its first paragraph (the first one behind the last note that something was not answered or was
-stopped, where there is such a note):
+their side endpoints, and refuses what the real servers refuse. Without a script, the last user message decides by its
+first paragraph (the first one after the last note that something was not answered or was stopped, if there is one):
 
-* `CALL name {json}` (one or more lines) asks for these tool calls; with their results it says `The tool said: …`;
-* `FAULT name` fails as `Fault` names it; `FAULT name 2` does so for the first two requests of that text, then it says
-  `ok`;
-* if the system text names sections by lines that begin with `## `, each of them gets a line: a summary is a summary;
-* a trial (`hob models test`) is passed: the tool it asks for is called;
-* anything else is answered by `You said: …`.
+* `CALL name {json}` (one or more lines) makes these tool calls; after their results it answers `The tool said: …`;
+* `FAULT name` fails in the way of this `Fault`; `FAULT name 2` does so for the first two requests with that text, then
+  it answers `ok`;
+* if the system text names sections in lines that begin with `## `, each of them gets a line, as a summary needs;
+* a model test (`hob models test`) passes: the tool it asks for is called;
+* anything else is answered with `You said: …`.
 
-Other processes can reach the script by `POST /_fake/script` (a JSON list of replies) and what was asked by
+Other processes can set the script with `POST /_fake/script` (a JSON list of replies) and read the requests with
 `GET /_fake/requests`.
 """
 

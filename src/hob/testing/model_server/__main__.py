@@ -26,7 +26,7 @@ async def serve(server: ModelServer) -> None:
 
 
 def main() -> None:
-    """The program."""
+    """Run the program."""
     parser = argparse.ArgumentParser(prog="python -m hob.testing.model_server", description="A fake model server.")
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--say", help="answer everything with this text")

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from hob.core.content.json_text import json_object
+from hob.core.content.json_text import parse_json_object
 from hob.testing.model_server.hypertext import Event, HttpRequest, dump, whole_json
 from hob.testing.model_server.prompt import Prompt, Turn
 from hob.testing.model_server.replies import Fault
@@ -25,7 +25,7 @@ from hob.testing.model_server.wire import (
     words,
 )
 
-# What Anthropic refuses a request for, and the parts of a prompt that its cache compares.
+# Reasons for which Anthropic refuses a request, and the parts of a prompt compared by its cache.
 #
 # https://platform.claude.com/docs/en/api/errors, .../agents-and-tools/tool-use/implement-tool-use,
 # .../build-with-claude/extended-thinking, .../build-with-claude/prompt-caching
@@ -45,17 +45,17 @@ _MAX_MARKS = 4
 
 
 def blocks_of(content: Any) -> Sequence[Mapping[str, Any]]:
-    """A content as blocks; a string is one block of text."""
+    """Return a content as blocks; a string is one block of text."""
     return [{"type": "text", "text": content}] if isinstance(content, str) else content
 
 
 def text_of(content: Any) -> str:
-    """The text of a content."""
+    """Return the text of a content."""
     return "\n".join(block["text"] for block in blocks_of(content) if block["type"] == "text")
 
 
 def segments(request: Mapping[str, Any]) -> tuple[list[object], list[int]]:
-    """The blocks in the order of the cache (tools, system, messages) and which of them are marked."""
+    """Return the blocks in the order of the cache (tools, system, messages) and the indexes of marked ones."""
     found: list[object] = []
     marks: list[int] = []
 
@@ -79,7 +79,7 @@ def segments(request: Mapping[str, Any]) -> tuple[list[object], list[int]]:
 
 
 def check(http_request: HttpRequest, request: Mapping[str, Any]) -> None:
-    """Raises Refused."""
+    """Check the request. Raises WireRefused."""
     refuse_if(not http_request.headers.get("anthropic-version"), "anthropic-version: header is required")
     for name in request:
         refuse_if(name not in _FIELDS, f"{name}: Extra inputs are not permitted")
@@ -124,7 +124,7 @@ def _check_tools(tools: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _check_messages(messages: Sequence[Mapping[str, Any]]) -> None:
-    """Messages of one role after the other are one message to the real server, and so they are here."""
+    """Check the messages. Like the real server, treat consecutive messages of one role as one."""
     refuse_if(not isinstance(messages, list) or not messages, "messages: at least one message is required")
     for number, message in enumerate(messages):
         if message["role"] not in ("user", "assistant"):
@@ -141,7 +141,7 @@ def _check_messages(messages: Sequence[Mapping[str, Any]]) -> None:
 
 
 _BLOCKS: Mapping[str, tuple[str, frozenset[str], frozenset[str]]] = {
-    # type -> whose it is, what it must have, what it may have besides `cache_control`
+    # type -> its role, required fields, optional fields besides `cache_control`
     "text": ("", frozenset({"text"}), frozenset({"citations"})),
     "image": ("user", frozenset({"source"}), frozenset({"transformations"})),
     "document": ("user", frozenset({"source"}), frozenset({"title", "context", "citations"})),
@@ -187,7 +187,7 @@ def _check_block(block: Mapping[str, Any], role: str, where: str) -> None:
 
 
 def binds_thinking(model: str) -> bool:
-    """Is what the model thought worth nothing after another beginning?
+    """Whether the model refuses its reasoning after a changed prefix.
 
     https://platform.claude.com/docs/en/build-with-claude/preserved-thinking
     """
@@ -195,12 +195,12 @@ def binds_thinking(model: str) -> bool:
 
 
 def binding(before: Sequence[object]) -> str:
-    """What a signature says of all that was told before the thought."""
+    """Return the part of a signature that identifies everything before the reasoning."""
     return sign(json.dumps(before, sort_keys=True))
 
 
 def _check_bindings(request: Mapping[str, Any]) -> None:
-    """Nothing before a thought may have changed since."""
+    """Check that nothing before the reasoning has changed."""
     for number, message in enumerate(request["messages"]):
         for place, block in enumerate(blocks_of(message["content"])):
             if block["type"] != "thinking":
@@ -221,7 +221,7 @@ def _check_source(source: Mapping[str, Any], where: str) -> None:
 
 
 def merged(messages: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[Mapping[str, Any]]]]:
-    """The conversation's turns: neighbours of one role are one."""
+    """Merge consecutive messages of one role."""
     turns: list[tuple[str, list[Mapping[str, Any]]]] = []
     for message in messages:
         if not turns or turns[-1][0] != message["role"]:
@@ -231,7 +231,7 @@ def merged(messages: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[Mappin
 
 
 def _check_results(messages: Sequence[Mapping[str, Any]]) -> None:
-    """Each call is answered at the beginning of the next turn, and nothing else is answered."""
+    """Check that each call has a result at the beginning of the next turn, and that each result has a call."""
     asked: list[str] = []
     seen: set[str] = set()
     for number, (_, blocks) in enumerate(merged(messages)):
@@ -289,7 +289,7 @@ def _check_thinking(request: Mapping[str, Any]) -> None:
 
 
 def _check_loop(messages: Sequence[Mapping[str, Any]]) -> None:
-    """While calls are being answered, the turn that asked for them begins with what was thought."""
+    """Check that a turn whose calls are being answered begins with its reasoning."""
     turns = merged(messages)
     if len(turns) < 2 or turns[-1][0] != "user":
         return
@@ -338,7 +338,7 @@ def _turns(request: Mapping[str, Any]) -> Iterator[Turn]:
 
 
 class _Message(WireWriter):
-    """One reply as events or as one message."""
+    """Writer of one reply as events or as one message."""
 
     def __init__(self, answer: WireAnswer) -> None:
         super().__init__(answer)
@@ -361,7 +361,7 @@ class _Message(WireWriter):
         calls = [row for row, block in zip(rows, self._blocks, strict=True) if block["type"] == "tool_use"]
         events = [event for row in plain for event in row]
         events += in_order(calls, self._reply.fault)
-        events.insert(1, _event("ping"))  # as the real one does, after the first block has begun
+        events.insert(1, _event("ping"))  # like the real server, after the first block has begun
         return events
 
     def tail(self) -> Sequence[Event]:
@@ -450,7 +450,7 @@ def _blocks(answer: WireAnswer) -> Iterator[dict[str, Any]]:
         yield {"type": "text", "text": reply.text}
     for n, (name, arguments) in enumerate(reply.calls):
         identity = "" if answer.is_(Fault.NO_IDS) else answer.call_id(n, "toolu_")
-        yield {"type": "tool_use", "id": identity, "name": name, "input": (json_object(arguments) or {})}
+        yield {"type": "tool_use", "id": identity, "name": name, "input": (parse_json_object(arguments) or {})}
 
 
 class Anthropic(Wire):

@@ -1,4 +1,4 @@
-"""The models a server has, in each vendor's words."""
+"""Model lists in each vendor's format."""
 
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
@@ -15,7 +15,7 @@ _CREATED_TEXT = "2026-01-01T00:00:00Z"
 
 
 def find(http_request: HttpRequest, path: str, models: Sequence[str]) -> object | None:
-    """What is listed at this path; None if there is no such path. Raises Refused."""
+    """Return the listing at this path; None if there is no such path. Raises WireRefused."""
     if http_request.method != "GET":
         return None
     match path:
@@ -39,14 +39,14 @@ def find(http_request: HttpRequest, path: str, models: Sequence[str]) -> object 
 
 
 def listed(name: str, models: Sequence[str]) -> str:
-    """The name, if there is such a model. Raises Refused."""
+    """Return the name if there is such a model. Raises WireRefused."""
     if name.removesuffix(":latest") not in models:
         raise WireRefused(WireRefusal(Cause.NO_MODEL, f"The model '{name}' does not exist.", code="model_not_found"))
     return name.removesuffix(":latest")
 
 
 def is_anthropic(http_request: HttpRequest) -> bool:
-    """Does an Anthropic client ask at a path that OpenAI has too?"""
+    """Whether the request to a path shared with OpenAI is from an Anthropic client."""
     return "anthropic-version" in http_request.headers or "x-api-key" in http_request.headers
 
 

@@ -10,7 +10,7 @@ Respond = Callable[[HttpRequest], Iterable[Action]]
 
 
 class Connection(asyncio.Protocol):
-    """Requests one after the other, each answered before the next is looked at."""
+    """Handles requests one at a time, in order."""
 
     def __init__(self, respond: Respond, among: set["Connection"], loop: asyncio.AbstractEventLoop) -> None:
         self._respond = respond
@@ -30,7 +30,7 @@ class Connection(asyncio.Protocol):
         self._transport = None
 
     def abort(self) -> None:
-        """End it at once."""
+        """Close the connection at once."""
         if self._transport is not None:
             self._transport.abort()
 
@@ -59,7 +59,7 @@ class Connection(asyncio.Protocol):
         return HttpRequest(time.monotonic(), method, path, headers, body)
 
     def _perform(self) -> None:
-        """Do actions until one needs time; neighbouring bytes go out together."""
+        """Perform actions until one needs time; consecutive bytes are sent together."""
         assert self._actions is not None  # noqa: S101
         ready: list[bytes] = []
         for action in self._actions:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import parse_qs, unquote
 
-from hob.core.content.json_text import json_object
+from hob.core.content.json_text import parse_json_object
 from hob.testing.model_server.hypertext import Event, Framing, HttpRequest, dump, whole_json
 from hob.testing.model_server.prompt import Prompt, Turn
 from hob.testing.model_server.replies import Fault
@@ -23,7 +23,7 @@ from hob.testing.model_server.wire import (
     words,
 )
 
-# What Gemini refuses a request for.
+# Reasons for which Gemini refuses a request.
 #
 # Schemas are a subset of OpenAPI's: https://ai.google.dev/api/caching#Schema. Order of calls and results:
 # https://ai.google.dev/gemini-api/docs/function-calling. Signatures: .../gemini-api/docs/thought-signatures.
@@ -52,12 +52,12 @@ _TYPES = words("STRING NUMBER INTEGER BOOLEAN ARRAY OBJECT NULL")
 _DATA = words("text inlineData fileData functionCall functionResponse executableCode codeExecutionResult")
 _PART = _DATA | {"thought", "thoughtSignature", "partMetadata", "videoMetadata", "mediaResolution"}
 _NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}")
-# Documented stand-ins for a signature that never was.
+# Documented placeholders for a missing signature.
 _UNSIGNED = ("skip_thought_signature_validator", "context_engineering_is_the_way_to_go")
 
 
 def check(request: Mapping[str, Any], model: str) -> None:
-    """Raises Refused."""
+    """Check the request. Raises WireRefused."""
     _check_names(request, _FIELDS, "")
     _check_names(request.get("generationConfig") or {}, _GENERATION, "generation_config")
     for number, tool in enumerate(request.get("tools") or ()):
@@ -99,7 +99,7 @@ def _check_declaration(declaration: Mapping[str, Any], where: str) -> None:
 
 
 def check_schema(schema: Mapping[str, Any], where: str) -> None:
-    """A schema in `parameters`. Raises Refused."""
+    """Check a schema in `parameters`. Raises WireRefused."""
     _check_names(schema, _SCHEMA, where)
     kind = schema.get("type")
     refuse_if(
@@ -171,7 +171,7 @@ def _count(content: Mapping[str, Any] | None, kind: str) -> int:
 
 
 def _check_order(contents: Sequence[Mapping[str, Any]]) -> None:
-    """A turn of calls follows a user's turn or results; a turn of results follows its calls, one for each."""
+    """Check the order: calls follow a user's turn or results; results follow their calls, one for each."""
     for number, content in enumerate(contents):
         before = contents[number - 1] if number else None
         after = contents[number + 1] if number + 1 < len(contents) else None
@@ -204,7 +204,7 @@ def _check_answers(calls: Mapping[str, Any], results: Mapping[str, Any]) -> None
 
 
 def _check_signatures(contents: Sequence[Mapping[str, Any]]) -> None:
-    """In the current turn (all after the last words of the user) the first call of each step must bear its own."""
+    """Check that the first call of each step in the current turn (after the user's last text) has its own signature."""
     said = [n for n, content in enumerate(contents) if content.get("role", "user") != "model" and _is_said(content)]
     for number in range(said[-1] + 1 if said else 0, len(contents)):
         first = next(((n, part) for n, part in enumerate(contents[number]["parts"]) if "functionCall" in part), None)
@@ -260,13 +260,13 @@ _ERRORS: Mapping[Cause, tuple[int, str, str]] = {
 
 
 def _is_array(http_request: HttpRequest) -> bool:
-    """Is the stream one JSON array? It is where the client did not ask for server-sent events."""
+    """Whether the stream is one JSON array, the default without server-sent events."""
     path, _, query = http_request.path.partition("?")
     return path.endswith(":streamGenerateContent") and "alt=sse" not in query.split("&")
 
 
 def _details(refusal: WireRefusal) -> list[Mapping[str, Any]]:
-    """https://cloud.google.com/apis/design/errors: the one that says how long to wait is RetryInfo."""
+    """Return the error details, with RetryInfo for the wait: https://cloud.google.com/apis/design/errors"""
     prefix = "type.googleapis.com/google.rpc."
     if refusal.cause is Cause.KEY:
         info = {"reason": "API_KEY_INVALID", "domain": "googleapis.com"}
@@ -308,7 +308,7 @@ def _text(parts: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _result(response: Mapping[str, Any]) -> str:
-    """What a tool gave: by documented custom its object has one of these keys."""
+    """Return the output of a tool: by documented convention its object has one of these keys."""
     for name in ("output", "result", "error"):
         if isinstance(response.get(name), str):
             return str(response[name])
@@ -316,7 +316,7 @@ def _result(response: Mapping[str, Any]) -> str:
 
 
 class _Candidate(WireWriter):
-    """One reply as a row of responses or as one."""
+    """Writer of one reply as a series of responses or as one."""
 
     def __init__(self, answer: WireAnswer) -> None:
         super().__init__(answer)
@@ -354,12 +354,12 @@ class _Candidate(WireWriter):
         return self._reply.reasoning if self._answer.prompt.shows else ""
 
     def _parts_of_calls(self) -> Iterator[Mapping[str, Any]]:
-        """A call's arguments are an object; where the model wrote none, the real server gives up the answer.
+        """Yield parts with calls. Arguments must be an object; without one, the real server gives up the answer.
 
         The first call of a step carries the signature for all of them.
         """
         for n, (name, arguments) in enumerate(self._reply.calls):
-            found = json_object(arguments)
+            found = parse_json_object(arguments)
             if found is None:
                 self._finish = "MALFORMED_FUNCTION_CALL"
                 return
@@ -384,7 +384,7 @@ class _Candidate(WireWriter):
         }
 
     def _usage(self, said: int) -> Mapping[str, Any]:
-        """Counts are of the answer so far; only the last ones are final."""
+        """Return the usage. Counts cover the answer so far; only the last ones are final."""
         answer = self._answer
         usage: dict[str, Any] = {
             "promptTokenCount": answer.tokens.input,

@@ -1,4 +1,4 @@
-"""HTTP as the fake model server sees it: requests as values, answers as bytes and actions. No sockets here."""
+"""HTTP for the fake model server: requests as values, responses as bytes and actions. No sockets."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -8,19 +8,19 @@ from typing import Any
 from hob.core.values import dataclass
 from hob.testing.model_server.replies import Fault
 
-# How a stream's events become bytes: server-sent events, a JSON object a line, or one JSON array.
+# Encoding of stream events: server-sent events, one JSON object per line, or one JSON array.
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One event of a stream. `name` is the `event:` line of server-sent events; empty: there is none."""
+    """One event of a stream. `name` is the `event:` line of server-sent events, if not empty."""
 
     data: str
     name: str = ""
 
 
 class Framing(StrEnum):
-    """The value is the media type; SSE_CRLF is Google's way of writing server-sent events."""
+    """Encoding of a stream; the value is the media type. SSE_CRLF is Google's variant of server-sent events."""
 
     SSE = "text/event-stream; charset=utf-8"
     SSE_CRLF = "text/event-stream"
@@ -29,12 +29,12 @@ class Framing(StrEnum):
 
 
 def frame(events: Sequence[Event], framing: Framing, fault: Fault | None, *, closed: bool) -> Iterator[bytes]:
-    """The bytes of these events. `closed`: the stream ends as it should."""
+    """Encode the events. `closed`: the stream ends regularly."""
     for number, event in enumerate(events):
         if fault is Fault.PINGS:
             yield _ping(number, framing)
         line = _frame(event, number, framing, "\r\n" if fault is Fault.CRLF else "\n")
-        if fault is Fault.DRIP:  # cut anywhere, inside characters too
+        if fault is Fault.DRIP:  # split anywhere, even inside characters
             yield from (line[at : at + 37] for at in range(0, len(line), 37))
         else:
             yield line
@@ -58,7 +58,7 @@ def _frame(event: Event, number: int, framing: Framing, end: str) -> bytes:
 
 def _ping(number: int, framing: Framing) -> bytes:
     if framing in (Framing.LINES, Framing.ARRAY):
-        return b"\n"  # blanks are all that these can carry
+        return b"\n"  # these formats allow only white space
     return f": ping {number}\n\nevent: ping\n\n".encode()
 
 
@@ -67,7 +67,7 @@ MAX_BODY = 64 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class HttpRequest:
-    """One request as it came. `at` is monotonic; header names are in lower case."""
+    """A received request. `at` is monotonic time; header names are in lower case."""
 
     at: float
     method: str
@@ -76,7 +76,7 @@ class HttpRequest:
     body: bytes
 
     def json(self) -> Any:
-        """The body. Raises ValueError."""
+        """Return the parsed body. Raises ValueError."""
         return json.loads(self.body)
 
 
@@ -112,27 +112,27 @@ _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def dump(value: object) -> str:
-    """JSON as servers write it: no spaces, no needless escapes."""
+    """Return JSON as servers write it: without spaces and needless escapes."""
     return _encode(value)
 
 
 def whole(status: int, body: bytes, kind: str = "application/json", headers: Mapping[str, str] | None = None) -> bytes:
-    """A complete HTTP answer."""
+    """Return a complete HTTP response."""
     return _head(status, kind, headers, f"content-length: {len(body)}") + body
 
 
 def whole_json(status: int, value: object, headers: Mapping[str, str] | None = None) -> bytes:
-    """A complete HTTP answer with a JSON body."""
+    """Return a complete HTTP response with a JSON body."""
     return whole(status, dump(value).encode(), headers=headers)
 
 
 def stream_head(kind: str, headers: Mapping[str, str] | None = None) -> bytes:
-    """The beginning of an answer whose body comes in chunks."""
+    """Return the head of a chunked response."""
     return _head(200, kind, headers, "cache-control: no-cache\r\ntransfer-encoding: chunked")
 
 
 def chunk(data: bytes) -> bytes:
-    """One chunk of a streamed body."""
+    """Return one chunk of a chunked body."""
     return b"%x\r\n%b\r\n" % (len(data), data)
 
 
@@ -142,7 +142,7 @@ def _head(status: int, kind: str, headers: Mapping[str, str] | None, length: str
 
 
 def spaced(actions: Iterable[Action], pause: float) -> list[Action]:
-    """The actions with a pause (seconds) between each two; none at 0."""
+    """Insert a pause (seconds) between actions; none if 0."""
     if not pause:
         return list(actions)
     return [part for action in actions for part in (pause, action)][1:]

@@ -4,7 +4,7 @@ import base64
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from hob.core.content.json_text import json_object
+from hob.core.content.json_text import parse_json_object
 from hob.testing.model_server.hypertext import Event, Framing, HttpRequest, dump, whole_json
 from hob.testing.model_server.prompt import Prompt, Turn
 from hob.testing.model_server.replies import Fault
@@ -62,7 +62,7 @@ def _turn(message: Mapping[str, Any]) -> Turn:
 
 
 class _Chat(WireWriter):
-    """One reply as lines or as one object."""
+    """Writer of one reply as lines or as one object."""
 
     def __init__(self, answer: WireAnswer) -> None:
         super().__init__(answer)
@@ -97,7 +97,7 @@ class _Chat(WireWriter):
         return {**head, "message": message, "done": False}
 
     def _last(self) -> Mapping[str, Any]:
-        """Durations are nanoseconds. A prompt that is still in memory is not evaluated again, and not counted."""
+        """Return the final fields. Durations are in nanoseconds; a cached prompt is neither evaluated nor counted."""
         reason = "length" if self._reply.truncated else "stop"
         finish = {} if self._answer.is_(Fault.NO_FINISH) else {"done_reason": reason}
         times = {"total_duration": 9_000_000, "load_duration": 1_000_000}
@@ -115,16 +115,16 @@ class _Chat(WireWriter):
 
 
 def _calls(answer: WireAnswer) -> Iterator[Mapping[str, Any]]:
-    """Arguments are an object; what a model wrote that is none is no call here."""
+    """Return the calls whose arguments are an object; others are not calls here."""
     for n, (name, arguments) in enumerate(answer.reply.calls):
-        found = json_object(arguments)
+        found = parse_json_object(arguments)
         if found is not None:
             identity = {} if answer.is_(Fault.NO_IDS) else {"id": answer.call_id(n, "call_")}
             yield {**identity, "function": {"index": n, "name": name, "arguments": found}}
 
 
 def embed(request: Mapping[str, Any]) -> object:
-    """`POST /api/embed`. Raises Refused."""
+    """Answer `POST /api/embed`. Raises WireRefused."""
     refuse_if(not request.get("model"), "model is required")
     found = request.get("input", [])
     texts = [found] if isinstance(found, str) else found

@@ -1,4 +1,4 @@
-"""What OpenAI's endpoints share: error objects, headers, and what they ask of tools.
+"""Shared parts of OpenAI's endpoints: error objects, headers, and checks of tools.
 
 https://platform.openai.com/docs/guides/error-codes, https://platform.openai.com/docs/guides/rate-limits
 """
@@ -35,7 +35,7 @@ _ERRORS: Mapping[Cause, tuple[int, str, str, str | None]] = {
 
 
 def named_model(request: Mapping[str, Any]) -> str:
-    """The model that is asked. Raises Refused."""
+    """Return the requested model. Raises WireRefused."""
     model = request.get("model")
     refuse_if(
         not isinstance(model, str) or not model,
@@ -47,14 +47,14 @@ def named_model(request: Mapping[str, Any]) -> str:
 
 
 def check_name(name: object, where: str) -> None:
-    """A function's name is letters, digits, `_` and `-`, at most 64. Raises Refused."""
+    """Check that a function name has at most 64 letters, digits, `_` and `-`. Raises WireRefused."""
     if not isinstance(name, str) or not re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", name):
         message = f"Invalid '{where}': string does not match the pattern '^[a-zA-Z0-9_-]+$', or is longer than 64."
         raise bad(message, where, "invalid_value")
 
 
 def check_tools(tools: Sequence[Any], nested: str = "") -> None:
-    """What a list of functions must be. `nested` is the key under which each one lies. Raises Refused."""
+    """Check a list of functions, each under the key `nested`, if given. Raises WireRefused."""
     refuse_if(
         not isinstance(tools, list) or not 1 <= len(tools) <= 128,
         "Invalid 'tools': expected an array of 1 to 128.",
@@ -115,7 +115,7 @@ def _check_parameters(function: Mapping[str, Any], where: str) -> None:
 
 
 def _parts(schema: Mapping[str, Any], path: tuple[str, ...]) -> list[tuple[tuple[str, ...], Mapping[str, Any]]]:
-    """A schema and all that lie in it, with where they lie."""
+    """Yield a schema and all its subschemas with their paths."""
     found = [(path, schema)]
     for name, part in (schema.get("properties") or {}).items():
         if isinstance(part, dict):
@@ -129,10 +129,10 @@ def _parts(schema: Mapping[str, Any], path: tuple[str, ...]) -> list[tuple[tuple
 
 
 class OpenAIWire(Wire):
-    """What both of OpenAI's protocols for chats answer alike."""
+    """Shared answers of OpenAI's two chat protocols."""
 
     def refuse(self, refusal: WireRefusal, number: str, http_request: HttpRequest) -> bytes:
-        """The HTTP answer with OpenAI's error object. Like the real one, it repeats a wrong key."""
+        """Return the HTTP response with OpenAI's error object. Like the real server, it quotes a wrong key."""
         status, message, kind, code = _ERRORS[refusal.cause]
         error = {
             "message": refusal.message or message.format(param=refusal.param),

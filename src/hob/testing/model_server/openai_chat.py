@@ -19,7 +19,7 @@ def _turn(message: Mapping[str, Any]) -> Turn:
 
 
 def text_of(message: Mapping[str, Any]) -> str:
-    """The text of a message, whichever way it is written."""
+    """Return the text of a message in either form."""
     content = message.get("content") or ""
     if isinstance(content, str):
         return content
@@ -27,7 +27,7 @@ def text_of(message: Mapping[str, Any]) -> str:
 
 
 def _check_messages(messages: Sequence[Any]) -> None:
-    """Among others that every call has a result, and no result lacks its call."""
+    """Check the messages, e.g. that every call has a result and every result a call."""
     open_calls: dict[str, None] = {}
     for number, message in enumerate(messages):
         where = f"messages[{number}]"
@@ -89,7 +89,7 @@ def _calls_of(message: Mapping[str, Any], where: str) -> Sequence[Mapping[str, A
 
 
 class _Completion(WireWriter):
-    """One reply as chunks or as one completion."""
+    """Writer of one reply as chunks or as one completion."""
 
     def __init__(self, answer: WireAnswer) -> None:
         super().__init__(answer)

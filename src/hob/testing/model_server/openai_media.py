@@ -1,4 +1,4 @@
-"""OpenAI's embeddings, Jina's reranking, OpenAI's transcription, speech and pictures.
+"""OpenAI's embeddings, transcription, speech and images, and Jina's reranking.
 
 https://platform.openai.com/docs/api-reference/embeddings, .../audio/createTranscription, .../audio/createSpeech,
 .../images/create
@@ -18,19 +18,19 @@ from hob.testing.model_server.hypertext import HttpRequest
 from hob.testing.model_server.vectors import DIMENSIONS, vector_of
 from hob.testing.model_server.wire import bad, refuse_if
 
-# Forms with files, as RFC 7578 has them.
+# Multipart forms (RFC 7578).
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field of a form. `filename` is empty where it is no file."""
+    """A form field. `filename` is empty unless it is a file."""
 
     body: bytes
     filename: str = ""
 
 
 def read_form(http_request: HttpRequest) -> Mapping[str, Field]:
-    """The form's fields by their names. Raises ValueError."""
+    """Return the form's fields by name. Raises ValueError."""
     found = re.fullmatch(
         r'multipart/form-data;.*?boundary="?([^";]+)"?.*', http_request.headers.get("content-type", "")
     )
@@ -57,7 +57,7 @@ _RATE = 24_000
 
 
 def embeddings(request: Mapping[str, Any]) -> object:
-    """One vector per text. Raises Refused."""
+    """Return one vector per text. Raises WireRefused."""
     model = openai.named_model(request)
     texts = texts_of(request)
     coded = request.get("encoding_format") == "base64"
@@ -72,7 +72,7 @@ def embeddings(request: Mapping[str, Any]) -> object:
 
 
 def rerank(request: Mapping[str, Any]) -> object:
-    """How near each text is to the question, the nearest first, as Jina and llama.cpp answer. Raises Refused.
+    """Rank the texts by similarity to the question, best first, like Jina and llama.cpp. Raises WireRefused.
 
     https://jina.ai/reranker
     """
@@ -94,7 +94,7 @@ def rerank(request: Mapping[str, Any]) -> object:
 
 
 def texts_of(request: Mapping[str, Any]) -> Sequence[str]:
-    """What is to be embedded; lists of tokens are not understood here. Raises Refused."""
+    """Return the texts to embed; lists of tokens are not supported. Raises WireRefused."""
     found: Any = request.get("input")
     texts = [found] if isinstance(found, str) else found
     refuse_if(
@@ -112,9 +112,9 @@ def texts_of(request: Mapping[str, Any]) -> Sequence[str]:
 
 
 def transcription(http_request: HttpRequest) -> tuple[str, object | str]:
-    """What asks for a fault, and what was heard: JSON, or a text as it is. A file of UTF-8 text "says" that text.
+    """Return the text that may name a fault, and the transcript as JSON or text. A UTF-8 text file "says" its text.
 
-    Raises Refused.
+    Raises WireRefused.
     """
     form = read_form(http_request)
     for name in ("file", "model"):
@@ -154,7 +154,7 @@ def transcription(http_request: HttpRequest) -> tuple[str, object | str]:
 
 
 def _seconds_of(audio: bytes) -> float:
-    """The length of a WAV; of everything else it is not known, and taken for one second."""
+    """Return the length of a WAV in seconds; other formats count as one second."""
     if audio[:4] != b"RIFF" or len(audio) < 44:
         return 1.0
     (rate,) = struct.unpack_from("<I", audio, 28)
@@ -173,7 +173,7 @@ def _transcribed(audio: bytes, seconds: float) -> str:
 
 
 def speech(request: Mapping[str, Any]) -> tuple[str, list[bytes]]:
-    """The media type of the sound of a text, and the sound (silence, 60 ms a letter) in pieces. Raises Refused."""
+    """Return the media type and the audio of a text (silence, 60 ms per letter) in pieces. Raises WireRefused."""
     openai.named_model(request)
     text: Any = request.get("input")
     refuse_if(
@@ -203,7 +203,7 @@ def speech(request: Mapping[str, Any]) -> tuple[str, list[bytes]]:
 
 
 def image(request: Mapping[str, Any]) -> object:
-    """A picture of one colour, which the prompt decides, and what it took. Raises Refused."""
+    """Return a single-colour image chosen by the prompt, and its usage. Raises WireRefused."""
     model = openai.named_model(request)
     prompt: Any = request.get("prompt")
     refuse_if(
@@ -243,14 +243,14 @@ def _png(colour: bytes, side: int = 16) -> bytes:
 
 
 def _wav_head() -> bytes:
-    """Of a stream whose length is not known: the sizes are as large as they can be."""
+    """Return the head of a WAV stream of unknown length: sizes are the maximum."""
     maximum = 0xFFFF_FFFF
     form = struct.pack("<4sIHHIIHH", b"fmt ", 16, 1, 1, _RATE, 2 * _RATE, 2, 16)
     return struct.pack("<4sI4s", b"RIFF", maximum, b"WAVE") + form + struct.pack("<4sI", b"data", maximum)
 
 
 _SILENCE = bytes(2 * _RATE * 60 // 1000)
-# Frames of silence; what is more than a header (Opus, FLAC, AAC) no one decodes here.
+# Silent frames; formats with more than a header (Opus, FLAC, AAC) are never decoded.
 _SOUNDS: Mapping[str, tuple[str, bytes, bytes]] = {
     "mp3": ("audio/mpeg", b"", (b"\xff\xf3\x44\xc0" + bytes(92)) * 3),
     "opus": ("audio/ogg", b"OggS", bytes(64)),

@@ -22,7 +22,8 @@ from hob.testing.model_server.wire import (
     refuse_if,
 )
 
-# What OpenAI refuses a Responses request for. Items: https://platform.openai.com/docs/api-reference/responses/create
+# Reasons for which OpenAI refuses a Responses request. Items:
+# https://platform.openai.com/docs/api-reference/responses/create
 
 Item = Mapping[str, Any]
 
@@ -37,7 +38,7 @@ _MIN_OUTPUT = 16
 
 
 def items_of(request: Mapping[str, Any]) -> list[Item]:
-    """The input as a list of items; a string is a user's message. Raises Refused."""
+    """Return the input as a list of items; a string is a user message. Raises WireRefused."""
     found: Any = request.get("input")
     if isinstance(found, str):
         return [{"type": "message", "role": "user", "content": found}]
@@ -51,7 +52,7 @@ def items_of(request: Mapping[str, Any]) -> list[Item]:
 
 
 def turns(request: Mapping[str, Any], items: Sequence[Item]) -> Iterator[Turn]:
-    """What is said in it."""
+    """Return the conversation in the request."""
     if request.get("instructions"):
         yield Turn("system", request["instructions"])
     for item in items:
@@ -72,7 +73,7 @@ def _text(content: Any) -> str:
 
 
 def check(request: Mapping[str, Any], items: Sequence[Item]) -> None:
-    """Raises Refused."""
+    """Check the request. Raises WireRefused."""
     maximum = request.get("max_output_tokens")
     if maximum is not None and maximum < _MIN_OUTPUT:
         message = (
@@ -112,7 +113,7 @@ def _check_items(items: Sequence[Item], *, stored: bool) -> None:
                     message = f"No tool call found for function call output with call_id {item['call_id']}."
                     raise bad(message, "input")
                 answered.add(item["call_id"])
-            case "additional_tools":  # tools told in the input instead of beside it, as Codex does
+            case "additional_tools":  # tools in the input, as Codex sends them
                 refuse_if(
                     item.get("role") != "developer" or not isinstance(item.get("tools"), list),
                     f"Invalid value for '{where}'.",
@@ -154,7 +155,7 @@ def _check_message(item: Item, where: str) -> None:
 
 
 def _check_reasoning(item: Item, following: Sequence[Item], *, stored: bool) -> None:
-    """It stands before what was said or called after it, and is sealed, or kept by the server."""
+    """Check that reasoning precedes what it led to, and is sealed or kept by the server."""
     name = item["id"]
     refuse_if(
         not isinstance(item["summary"], list),
@@ -179,7 +180,7 @@ def _check_reasoning(item: Item, following: Sequence[Item], *, stored: bool) -> 
 
 
 class _Response(WireWriter):
-    """One reply as events or as one response."""
+    """Writer of one reply as events or as one response."""
 
     def __init__(self, answer: WireAnswer) -> None:
         super().__init__(answer)
@@ -209,7 +210,7 @@ class _Response(WireWriter):
         return [self._event(f"response.{status}", response=response)]
 
     def broken(self) -> Event:
-        """The servers have two ways of saying it: an error alone, and a response that failed."""
+        """Return one of the server's two forms of failure: an error alone, or a failed response."""
         if self._answer.is_(Fault.ERROR_FIRST):
             said = {"code": "server_error", "message": openai.BROKEN["message"], "param": None}
             return self._event("error", **said)
@@ -288,7 +289,7 @@ class _Response(WireWriter):
 
 
 def _reason(reply: Reply) -> str | None:
-    """Why a response is incomplete, if it is."""
+    """Return why a response is incomplete, if it is."""
     if reply.truncated:
         return "max_output_tokens"
     return "content_filter" if reply.fault is Fault.FILTERED else None

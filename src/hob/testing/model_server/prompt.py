@@ -1,4 +1,4 @@
-"""What a request says, whichever protocol it came by, and how much of it was said before."""
+"""Contents of a request, independent of its protocol, and its cached part."""
 
 import marshal
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from hob.testing.model_server.hypertext import Framing
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One thing that was said. A tool's result is one of its own, wherever the protocol puts it."""
+    """One item of the conversation. A tool's result is always a separate item."""
 
     role: Literal["system", "user", "assistant", "tool"]
     text: str
@@ -22,9 +22,11 @@ class Turn:
 class Prompt:
     """A request that its wire has checked.
 
-    `segments` are the parts a prompt cache compares, in the vendor's order; `marks` are the numbers of the segments
-    after which the request asks for a cache, None where the vendor caches by itself. `thinks`: the model was asked to
-    think before it answers; `shows`: it was asked to show that. `framing` is how a streamed answer is written.
+    `segments` are the parts compared by a prompt cache, in the vendor's order; `marks` are the indexes of segments
+    after
+    which the request sets a cache mark, None if the vendor caches automatically. `thinks`: the model was asked to
+    think;
+    `shows`: and to show its reasoning. `framing` is the encoding of a streamed answer.
     """
 
     model: str
@@ -40,7 +42,7 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """Input of one request. `read` and `written` (cache) are part of `input`."""
+    """Input tokens of one request. `read` and `written` (cache) are included in `input`."""
 
     input: int
     read: int = 0
@@ -48,19 +50,19 @@ class Tokens:
 
 
 def count(prompt: Prompt) -> int:
-    """The prompt's tokens, about four bytes to each."""
+    """Return the prompt's tokens, at about four bytes each."""
     return sum(len(marshal.dumps(segment, 2)) for segment in prompt.segments) // 4
 
 
 @dataclass(slots=True)
 class PromptCache:
-    """The beginnings of prompts that were sent before. `least` (tokens) is the shortest one worth keeping."""
+    """Prefixes of earlier prompts. `least` (tokens) is the shortest prefix worth caching."""
 
     minimum: int = 1024
     _known: set[bytes] = field(default_factory=set)
 
     def count(self, prompt: Prompt) -> Tokens:
-        """Counts a prompt, about four bytes to the token, and remembers it."""
+        """Count and remember a prompt, at about four bytes per token."""
         if len(self._known) > _MAX_KNOWN:
             self._known.clear()
         prefixes = _prefixes(prompt)
@@ -70,7 +72,7 @@ class PromptCache:
         return self._as_marked(prefixes, prompt.marks, total)
 
     def _by_itself(self, prefixes: Sequence[tuple[bytes, int]]) -> int:
-        """Any known beginning counts, in steps of 128 tokens, as OpenAI documents it.
+        """Return the tokens read from the cache: any known prefix, in steps of 128 tokens, as OpenAI documents.
 
         https://platform.openai.com/docs/guides/prompt-caching
         """
@@ -79,7 +81,7 @@ class PromptCache:
         return read if self.minimum < _STEP else read // _STEP * _STEP
 
     def _as_marked(self, prefixes: Sequence[tuple[bytes, int]], marks: Sequence[int], total: int) -> Tokens:
-        """A mark reads the longest known beginning up to 20 blocks before it, and writes the rest up to itself.
+        """Return the tokens read and written: a mark reads the longest known prefix up to 20 blocks before it.
 
         https://platform.claude.com/docs/en/build-with-claude/prompt-caching
         """
@@ -100,7 +102,7 @@ _LOOK_BACK = 20
 
 
 def _prefixes(prompt: Prompt) -> list[tuple[bytes, int]]:
-    """After each segment: the digest of all up to it, and their tokens."""
+    """Return, after each segment, the digest and the tokens of everything so far."""
     hasher = blake2b(prompt.model.encode(), digest_size=12)
     size = 0
     found = []

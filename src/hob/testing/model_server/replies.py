@@ -1,4 +1,4 @@
-"""What the fake model server is told to say: replies and faults as values."""
+"""Scripted replies and faults of the fake model server."""
 
 import json
 from collections.abc import Mapping
@@ -10,9 +10,9 @@ from hob.core.values import dataclass
 
 
 class Fault(StrEnum):
-    """Everything a model server can do wrong, and some oddities that are right but rare.
+    """Failures of a model server, and some rare but valid oddities.
 
-    A fault that a protocol has no place for changes nothing there (Gemini's arguments are never split).
+    A fault that does not exist in a protocol changes nothing there (Gemini's arguments are never split).
     """
 
     ERROR_500 = "error_500"
@@ -43,7 +43,7 @@ class Fault(StrEnum):
     ERROR_EVENT = "error_event"
     SILENCE = "silence"
     SILENCE_MIDDLE = "silence_middle"
-    # oddities: the answer is whole
+    # oddities: the answer is complete
     PINGS = "pings"
     CRLF = "crlf"
     DRIP = "drip"
@@ -76,15 +76,16 @@ ODDITIES = frozenset(
         Fault.REDACTED,
     }
 )
-"""Faults after which there is an answer all the same."""
+"""Faults with a complete answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """One answer. `calls` are `(name, JSON arguments)`; `delay` (seconds) lies before the first byte, `pause` between
-    events. `retry_after` (seconds) overrides what a rate-limiting fault says. `reasoning` is what the model thought;
-    whether it is shown depends on what was asked for, as it does with the vendor. `truncated`: it ended at the limit of
-    tokens.
+    """One answer. `calls` are `(name, JSON arguments)`; `delay` (seconds) precedes the first byte, `pause` separates
+    events.
+    `retry_after` (seconds) overrides that of a rate-limiting fault. `reasoning` is the model's reasoning; as with the
+    real
+    vendor, the request decides whether it is shown. `truncated`: it ended at the token limit.
     """
 
     text: str = ""
@@ -98,7 +99,7 @@ class Reply:
 
 
 def reply_of(data: str | Mapping[str, Any]) -> Reply:
-    """A reply from JSON: a text, or an object with the fields of `Reply`. Raises ValueError."""
+    """Parse a reply from JSON: a text, or an object with the fields of `Reply`. Raises ValueError."""
     if isinstance(data, str):
         return Reply(data)
     unknown = set(data) - {field.name for field in fields(Reply)}

@@ -1,4 +1,4 @@
-"""The server: which request goes to which wire, and what it is answered."""
+"""The server: assigns requests to wires and answers them."""
 
 import asyncio
 import json
@@ -44,12 +44,12 @@ from hob.testing.model_server.wire import (
     perform_whole,
 )
 
-# What a model server does besides chats: listing models, counting, embedding, hearing and speaking.
+# Endpoints other than chat: model lists, token counts, embeddings, audio, images.
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One such answer. `asks` is the text that may ask for a fault; a body in pieces is streamed."""
+    """Answer of such an endpoint. `asks` is the text that may request a fault; a body in pieces is streamed."""
 
     body: bytes | Sequence[bytes]
     kind: str = "application/json"
@@ -57,7 +57,9 @@ class Side:
 
 
 def find_side(http_request: HttpRequest, path: str, wire: Wire, models: Sequence[str]) -> Side | None:
-    """What is answered at this path; None if there is no such path. Raises Refused, and what a wrong shape raises."""
+    """Return the answer for this path; None if there is no such path. Raises WireRefused, and errors for malformed
+    bodies.
+    """
     listed = catalogues.find(http_request, path, models)
     if listed is not None:
         return _json(listed)
@@ -109,7 +111,7 @@ def _json(value: object, asks: str = "") -> Side:
 
 
 def perform_side(wire: Wire, side: Side, reply: Reply | None, number: str, http_request: HttpRequest) -> list[Action]:
-    """What is done about it; the reply says what goes wrong."""
+    """Return the actions for the answer; the reply says what goes wrong."""
     fault = reply.fault if reply else None
     if reply and (instead := perform_instead(wire, reply, number, http_request, side.kind)):
         return instead
@@ -131,22 +133,22 @@ def perform_side(wire: Wire, side: Side, reply: Reply | None, number: str, http_
             return spaced([head, *pieces, STREAM_END], 0.002 if fault is Fault.DRIP else 0.0)
 
 
-# What the fake model says without a script: it goes by the last user message (see `hob.testing.model_server`).
+# Answers without a script, chosen by the last user message (see `hob.testing.model_server`).
 
 _CLOSED = re.compile(r"^\[(?:No answer was given to this: .*|The owner stopped this)\.\]$", re.MULTILINE)
 _TRIAL = re.compile(r"Call the tool (\w+) with the word (\w+)\.")
-"""What `hob models test` asks."""
+"""Question of `hob models test`."""
 _FAULT = re.compile(rf"FAULT (?P<name>{'|'.join(Fault)})(?: (?P<times>[0-9]{{1,6}}))? *$", re.MULTILINE)
 
 
 @dataclass(slots=True)
 class Convention:
-    """Answers by convention; it remembers how often which fault was shown."""
+    """Answers by convention, and counts how often each fault was shown."""
 
     _failed: Counter[str] = field(default_factory=Counter)
 
     def reply_to(self, turns: Sequence[Turn]) -> Reply:
-        """The answer to a conversation."""
+        """Return the answer to a conversation."""
         if turns and turns[-1].role == "tool":
             return Reply(f"The tool said: {' | '.join(_last_results(turns))}")
         said = next((turn.text for turn in reversed(turns) if turn.role == "user"), "")
@@ -164,7 +166,7 @@ class Convention:
         return Reply(f"You said: {paragraph}")
 
     def fault_in(self, text: str) -> Reply | None:
-        """The fault that a text asks for by `FAULT name [times]` in its first line, if it does."""
+        """Return the fault requested by `FAULT name [times]` in the first line, if any."""
         asked = _FAULT.match(text)
         if asked is None:
             return None
@@ -193,12 +195,13 @@ _CHATS = ("/chat/completions", "/responses", "/messages", ":generateContent", ":
 class ModelServer:
     """Serves all wires on one port between `__aenter__` and `__aexit__`.
 
-    `script` is used up one reply per chat request; then `by_key` answers (by the API key that was sent; its faults
-    hold for all else too), then
-    `otherwise` (a reply or a function of the request's JSON, `model` included), then the convention of this package.
-    `key` makes it refuse every other key; `most_bytes` makes longer requests overflow the context. A beginning of a
-    prompt is cached from `cache_from` tokens on; `capabilities` are Ollama's word for what the models can.
-    `requests` holds the last `keep` requests.
+    Each chat request takes one reply of `script`; then `by_key` answers (by API key; its faults apply to all other
+    endpoints
+    too), then `otherwise` (a reply or a function of the request's JSON, including `model`), then the convention of this
+    package. With `key`, every other key is refused; requests longer than `most_bytes` overflow the context. Prefixes of
+    prompts are cached from `cache_from` tokens; `capabilities` are Ollama's names for model features. `requests` holds
+    the
+    last `keep` requests.
     """
 
     def __init__(
@@ -233,17 +236,17 @@ class ModelServer:
 
     @property
     def root(self) -> str:
-        """The base URL without any path, as Anthropic's, Google's and Ollama's clients want it."""
+        """Base URL without a path, as Anthropic's, Google's and Ollama's clients expect it."""
         return f"http://127.0.0.1:{self._port}"
 
     @property
     def url(self) -> str:
-        """The base URL with `/v1`, as OpenAI's clients want it."""
+        """Base URL with `/v1`, as OpenAI's clients expect it."""
         return f"{self.root}/v1"
 
     @property
     def chats(self) -> list[HttpRequest]:
-        """The requests for an answer among `requests`."""
+        """The chat requests among `requests`."""
         return [asked for asked in self.requests if asked.path.partition("?")[0].endswith(_CHATS)]
 
     async def __aenter__(self) -> Self:
@@ -262,7 +265,7 @@ class ModelServer:
         await self._server.wait_closed()
 
     def respond(self, http_request: HttpRequest) -> Iterable[Action]:
-        """What is done about one request."""
+        """Return the actions for one request."""
         path = http_request.path.partition("?")[0]
         if path.startswith("/_fake/"):
             return [self._control(http_request, path)]
@@ -283,7 +286,7 @@ class ModelServer:
 
     @property
     def _name(self) -> str:
-        """What makes this request's ids; no two servers of a machine share them."""
+        """Return a prefix for this request's ids; servers on one machine never share it."""
         return f"{self._port:x}{self._number}"
 
     def _control(self, http_request: HttpRequest, path: str) -> bytes:
@@ -300,7 +303,7 @@ class ModelServer:
                 return whole(404, b"{}")
 
     def _serve(self, http_request: HttpRequest, path: str, wire: Wire, key: str) -> Sequence[Action]:
-        """All that is no chat."""
+        """Serve everything except chat."""
         with _readable():
             side = find_side(http_request, path, wire, self._models)
         if side is None:
@@ -340,7 +343,7 @@ def _row(http_request: HttpRequest) -> Mapping[str, Any]:
 
 
 class _Wires:
-    """Which protocol a request is of."""
+    """Finds the protocol of a request."""
 
     def __init__(self, capabilities: Sequence[str]) -> None:
         self._chat = OpenAIChat()
@@ -363,7 +366,7 @@ class _Wires:
 
 @contextmanager
 def _readable() -> Iterator[None]:
-    """A shape that no field's own check has foreseen is refused too."""
+    """Refuse malformed bodies that no check of a field has caught."""
     try:
         yield
     except (ValueError, RecursionError, LookupError, TypeError, AttributeError) as error:

@@ -1,4 +1,4 @@
-"""Seals on what a model thought, which a client must give back unchanged."""
+"""Signatures of reasoning, which a client must return unchanged."""
 
 import base64
 import binascii
@@ -9,22 +9,22 @@ _KEY = b"the fake model server's own"
 
 
 def sign(text: str) -> str:
-    """A signature of a text, in base64."""
+    """Return a signature of a text, in base64."""
     return base64.b64encode(b"\x12\x0b" + blake2b(text.encode(), key=_KEY, digest_size=46).digest()).decode()
 
 
 def is_signed(text: str, signature: object) -> bool:
-    """Is this the text's own signature?"""
+    """Whether the signature belongs to the text."""
     return isinstance(signature, str) and compare_digest(sign(text).encode(), signature.encode())
 
 
 def seal(text: str) -> str:
-    """A text that only this server can read, with its signature, in base64."""
+    """Encrypt a text for this server and sign it, in base64."""
     return base64.b64encode(f"{sign(text)}.{text}".encode()).decode()
 
 
 def unseal(sealed: object) -> str | None:
-    """The text in it; None if it was not sealed here, or changed since."""
+    """Return the sealed text; None if it was sealed elsewhere or changed since."""
     if not isinstance(sealed, str):
         return None
     try:

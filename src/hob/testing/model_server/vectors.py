@@ -1,4 +1,4 @@
-"""Embeddings without a model: a text's words, hashed. Texts with words in common lie near each other."""
+"""Embeddings without a model: hashed words. Texts with common words have similar vectors."""
 
 import math
 import re
@@ -8,7 +8,7 @@ DIMENSIONS = 256
 
 
 def vector_of(text: str, dimensions: int = DIMENSIONS) -> list[float]:
-    """A vector of unit length."""
+    """Return a vector of unit length."""
     found = [0.0] * dimensions
     for word in re.findall(r"\w+", text.lower()) or [""]:
         digest = crc32(word.encode())

@@ -1,4 +1,4 @@
-"""The protocol of a wire, and what all wires share: refusals, faults, and how a reply becomes actions."""
+"""Interface of a wire, and shared parts: refusals, faults, and the conversion of replies to actions."""
 
 import re
 import time
@@ -26,7 +26,7 @@ from hob.testing.model_server.replies import Fault, Reply
 
 
 class Cause(Enum):
-    """Why a request is refused; each vendor has its own words and statuses for it."""
+    """Cause of a refusal; each vendor has its own message and status for it."""
 
     INTERNAL = auto()
     OVERLOADED = auto()
@@ -45,7 +45,7 @@ class Cause(Enum):
 
 @dataclass(frozen=True, slots=True)
 class WireRefusal:
-    """One refusal. `message` empty: the vendor's usual one. `wait` is in seconds; `dated`: told as a date."""
+    """One refusal. An empty `message` means the vendor's usual one. `wait` is in seconds; `dated`: sent as a date."""
 
     cause: Cause
     message: str = ""
@@ -57,14 +57,14 @@ class WireRefusal:
 
     @property
     def retry_after(self) -> Mapping[str, str]:
-        """The header, where there is something to wait for."""
+        """The header, if there is a wait."""
         if self.wait is None:
             return {}
         return {"retry-after": http_date(time.time() + self.wait) if self.dated else f"{self.wait:g}"}
 
 
 class WireRefused(Exception):
-    """The request is not served."""
+    """The request is refused."""
 
     def __init__(self, refusal: WireRefusal) -> None:
         super().__init__(refusal.message)
@@ -72,12 +72,12 @@ class WireRefused(Exception):
 
 
 def bad(message: str, param: str | None = None, code: str | None = None) -> WireRefused:
-    """What is raised for a request that the real server would answer with 400."""
+    """Return the error for a request that the real server answers with 400."""
     return WireRefused(WireRefusal(Cause.BAD_REQUEST, message, param, code))
 
 
 def refuse_if(wrong: object, message: str, param: str | None = None, code: str | None = None) -> None:
-    """Raise Refused, as `bad` does, where this is wrong with a request."""
+    """Raise WireRefused, like `bad`, if `wrong` is true."""
     if wrong:
         raise bad(message, param, code)
 
@@ -94,7 +94,7 @@ class WireAnswer:
 
     @property
     def said(self) -> int:
-        """Tokens of the answer, the reasoning apart."""
+        """Tokens of the answer without reasoning."""
         return len(self.reply.text.split()) + 8 * len(self.reply.calls)
 
     @property
@@ -103,16 +103,16 @@ class WireAnswer:
         return len(self.reply.reasoning.split())
 
     def is_(self, fault: Fault) -> bool:
-        """Does the reply go wrong, or go oddly, in this way?"""
+        """Whether the reply has this fault or oddity."""
         return self.reply.fault is fault
 
     def call_id(self, n: int, prefix: str) -> str:
-        """The id of the n-th call."""
+        """Return the id of the n-th call."""
         return f"{prefix}{self.number}_{0 if self.is_(Fault.DUPLICATE_IDS) else n}"
 
 
 class WireWriter(Protocol):
-    """One answer in the words of a wire: as events, or whole."""
+    """Writes one answer in the format of a wire: as events, or whole."""
 
     _answer: WireAnswer
     _reply: Reply
@@ -122,45 +122,45 @@ class WireWriter(Protocol):
         self._reply = answer.reply
 
     def head(self) -> Sequence[Event]:
-        """What comes before the answer."""
+        """Return the events before the answer."""
         return []
 
     def body(self) -> Sequence[Event]:
-        """The answer itself."""
+        """Return the events of the answer."""
 
     def tail(self) -> Sequence[Event]:
-        """Finish reason, usage and end."""
+        """Return the final events: finish reason, usage and end."""
 
     def broken(self) -> Event:
-        """The error that comes instead of more."""
+        """Return the error events in place of the rest."""
 
     def whole(self) -> object:
-        """All of it as one JSON value."""
+        """Return everything as one JSON value."""
 
 
 class Wire(Protocol):
-    """One vendor's protocol for chats."""
+    """One vendor's chat protocol."""
 
     writes: type[WireWriter]
-    """What tells its answers."""
+    """Writer of its answers."""
 
     def key(self, http_request: HttpRequest) -> str:
-        """The API key that was sent."""
+        """Return the API key of the request."""
         return http_request.headers.get("authorization", "").partition(" ")[2]
 
     def read(self, http_request: HttpRequest, request: Mapping[str, Any]) -> Prompt:
-        """Checks a request as the vendor does. Raises Refused."""
+        """Check a request as the vendor does. Raises WireRefused."""
 
     def refuse(self, refusal: WireRefusal, number: str, http_request: HttpRequest) -> bytes:
-        """The HTTP answer of a refusal."""
+        """Return the HTTP response for a refusal."""
 
     def headers(self, number: str, wait: float | None = None) -> Mapping[str, str]:
-        """What an answer's head says besides the media type; after so many seconds requests are left again."""
+        """Return the response headers besides the media type; after `wait` seconds requests are allowed again."""
         return {}
 
 
 def perform(wire: Wire, answer: WireAnswer) -> list[Action]:
-    """What is done about one well-formed request."""
+    """Return the actions for a valid request."""
     reply = answer.reply
     fault = reply.fault
     before: list[Action] = [reply.delay] if reply.delay else []
@@ -180,7 +180,7 @@ def perform(wire: Wire, answer: WireAnswer) -> list[Action]:
 
 
 def perform_whole(fault: Fault | None, body: bytes, kind: str, headers: Mapping[str, str]) -> list[Action]:
-    """A whole answer, or as much of it as the fault lets through."""
+    """Return the actions for a whole answer, or as much of it as the fault allows."""
     sent = whole(200, body, kind, headers)
     if fault is Fault.SILENCE_MIDDLE:
         return [sent[: -(len(body) // 2) - 1], End.HANG]
@@ -188,7 +188,7 @@ def perform_whole(fault: Fault | None, body: bytes, kind: str, headers: Mapping[
 
 
 def perform_instead(wire: Wire, reply: Reply, number: str, http_request: HttpRequest, kind: str) -> list[Action]:
-    """What comes instead of an answer; nothing for the faults that lie within it."""
+    """Return the actions in place of an answer; none for faults within the answer."""
     if reply.fault is None:
         return []
     if refusal := refusal_of(reply.fault, reply.retry_after):
@@ -242,7 +242,7 @@ def _stream(wire: Wire, answer: WireAnswer, notifier: WireWriter) -> list[Action
 
 
 def refusal_of(fault: Fault, retry_after: float | None = None) -> WireRefusal | None:
-    """The refusal that a fault means; None if it means something else."""
+    """Return the refusal for a fault; None for other faults."""
     if fault in _WAITS:
         wait = _WAITS[fault] if retry_after is None else retry_after
         return WireRefusal(Cause.RATE, wait=wait, dated=fault is Fault.RATE_DATE)
@@ -267,22 +267,22 @@ _PAGE = b"<!DOCTYPE html>\n<html><head><title>Sign in</title></head><body><h1>Ho
 
 
 def http_date(at: float) -> str:
-    """A moment as HTTP headers have it."""
+    """Return a time as an HTTP date."""
     return time.strftime("%a, %d %b %Y %H:%M:%S GMT", time.gmtime(at))
 
 
 def words(text: str) -> frozenset[str]:
-    """A set of names, written as one text."""
+    """Split a text into a set of names."""
     return frozenset(text.split())
 
 
 def pieces(text: str) -> list[str]:
-    """A text as it is streamed: word by word."""
+    """Split a text into streamed pieces: words."""
     return re.findall(r"\S+\s*|\s+", text)
 
 
 def fragments(arguments: str, fault: Fault | None) -> Iterator[str]:
-    """A call's arguments as they are streamed."""
+    """Split a call's arguments into streamed pieces."""
     step = 1 if fault is Fault.SPLIT_ESCAPE else 12
     return (arguments[start : start + step] for start in range(0, len(arguments), step))
 
@@ -291,12 +291,12 @@ _T = TypeVar("_T")
 
 
 def interleave(rows: Sequence[Sequence[_T]]) -> Iterable[_T]:
-    """One of each row in turn."""
+    """Alternate between the rows, one item each."""
     for place in range(max(map(len, rows), default=0)):
         for row in rows:
             yield from row[place : place + 1]
 
 
 def in_order(rows: Sequence[Sequence[_T]], fault: Fault | None) -> Iterable[_T]:
-    """Row after row, or one of each in turn where the fault says so."""
+    """Return the rows one after another, or alternating if the fault says so."""
     return interleave(rows) if fault is Fault.INTERLEAVED else (item for row in rows for item in row)

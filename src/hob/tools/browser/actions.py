@@ -12,7 +12,7 @@ from playwright.async_api import Download, ElementHandle, Error, Frame, Locator,
 from playwright.async_api import TimeoutError as TookTooLong
 
 from hob.core.content.images import Image
-from hob.core.content.media_types import HEAD, media_type_of
+from hob.core.content.media_types import HEAD_BYTES, detect_media_type
 from hob.core.errors import ToolFailed, ToolRefused
 from hob.core.ports.tools import Blobs
 from hob.core.values import dataclass
@@ -233,7 +233,7 @@ class Actions:
         roots = await asyncio.to_thread(self._roots)
         data = await asyncio.to_thread(read_whole, roots, self._request.path, _MAX_FILE)
         element = await self._own(self._request.ref)
-        kind = media_type_of(data[:HEAD])
+        kind = detect_media_type(data[:HEAD_BYTES])
         name = self._request.path.rpartition("/")[2]
         await element.set_input_files({"name": name, "mimeType": kind, "buffer": data}, timeout=_ACT_SECONDS * 1000)
         return await self._shown(await self._tab(), _MAX_AFTER)
@@ -279,7 +279,7 @@ class Actions:
         roots = await asyncio.to_thread(self._roots)
         name = self._request.path or await asyncio.to_thread(free_name, roots, name)
         await asyncio.to_thread(write_new, roots, name, data)
-        return f"{name}: {len(data):,} bytes, {media_type_of(data[:HEAD])}"
+        return f"{name}: {len(data):,} bytes, {detect_media_type(data[:HEAD_BYTES])}"
 
     # tabs and elements
 

@@ -14,7 +14,7 @@ from tempfile import mkdtemp
 from types import ModuleType
 from typing import Any
 
-from hob.core.errors import NotFound, ToolFailed, Unready
+from hob.core.errors import NotFound, NotReady, ToolFailed
 from hob.core.ids import SessionKey
 from hob.core.lazy import Lazy
 from hob.core.libraries import install_command
@@ -147,10 +147,10 @@ class Browsers:
     async def take(self, session: SessionKey) -> None:
         """Show the browser to its owner and stop Hob from acting in it.
 
-        Raises NotFound if none is open, Unready if there is no screen or Chromium does not start.
+        Raises NotFound if none is open, NotReady if there is no screen or Chromium does not start.
         """
         if not any(self._environ.get(name) for name in _SCREENS):
-            raise Unready(translatable("There is no display here: the browser cannot be shown."))
+            raise NotReady(translatable("There is no display here: the browser cannot be shown."))
         browser = self._open_one(session)
         async with browser.lock:
             await self._move(session, browser, taken=True)
@@ -168,7 +168,7 @@ class Browsers:
             await self.stop(session)
 
     async def give_back(self, session: SessionKey) -> None:
-        """Return the browser to Hob. Raises NotFound, Unready."""
+        """Return the browser to Hob. Raises NotFound, NotReady."""
         browser = self._browsers.get(session)
         if browser is None or not browser.taken:
             raise NotFound(translatable("You have not taken the browser of this conversation."))
@@ -202,7 +202,7 @@ class Browsers:
         browser.folder = await asyncio.to_thread(self._make_folder, profile)
         try:
             browser.window = await self._open_window(browser.folder, partial(self._note_host, session, browser))
-        except Unready as error:
+        except NotReady as error:
             await self._close(browser)
             raise ToolFailed(str(error)) from error
         self._note(browser)
@@ -225,12 +225,14 @@ class Browsers:
             self._decided(session, decision)
 
     async def _open_window(self, folder: Path, decided: Decided, *, taken: bool = False) -> Any:
-        """Start a window. Raises Unready with the next step."""
+        """Start a window. Raises NotReady with the next step."""
         if not is_library_there():
-            raise Unready(f"the browser needs a library: {install_command(EXTRA)}")
+            raise NotReady(f"the browser needs a library: {install_command(EXTRA)}")
         path = self._environ.get("PATH", "") or SYSTEM_PATH
         if not (found := find_program(self.settings.program, path)):
-            raise Unready("Chromium is not installed: install the package chromium, or set browser.program to its path")
+            raise NotReady(
+                "Chromium is not installed: install the package chromium, or set browser.program to its path"
+            )
         windows = await asyncio.to_thread(_windows)
         environ = {**shared_environ(self._environ, ()), "PATH": path}
         if taken:
@@ -247,7 +249,7 @@ class Browsers:
             told = " ".join(str(error).split())
             if "no-sandbox" in told:
                 told = "with its sandbox it does not run as root; run Hob as another user"
-            raise Unready(f"Chromium ({found}) did not start: {told[:500]}") from error
+            raise NotReady(f"Chromium ({found}) did not start: {told[:500]}") from error
 
     async def _make_room(self, browser: _Browser) -> None:
         others = [each for each in self._browsers.values() if each.open and each is not browser]

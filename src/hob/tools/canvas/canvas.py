@@ -9,7 +9,7 @@ from typing import Literal, Protocol
 
 from hob.core.content.canvas import CanvasAnswer, CanvasPage
 from hob.core.content.images import Image
-from hob.core.errors import NotFound, ToolFailed, WrongCall
+from hob.core.errors import InvalidCall, NotFound, ToolFailed
 from hob.core.ports.tools import Blobs, CallContext
 from hob.core.trust.labels import HOB_LABEL, Label, Origin, Trust
 from hob.tools.canvas.specs import CANVAS
@@ -94,14 +94,14 @@ class Canvas:
         try:
             kept = await self._pages.find(wanted.id, version)
         except NotFound as error:
-            raise WrongCall(f"{error}; present {page} with html or a file") from error
+            raise InvalidCall(f"{error}; present {page} with html or a file") from error
         if action == "present":
             return self._shown(await self._again(wanted, kept))
         if action == "hide":
             await self._pages.hide(kept)
             return ToolOutput(f"{page} is hidden; present shows it again")
         if action == "eval" and not script.strip():
-            raise WrongCall("eval needs a script")
+            raise InvalidCall("eval needs a script")
         if action == "eval":
             return await self._ask(kept, script)
         return await self._look(kept)
@@ -154,9 +154,9 @@ class Canvas:
 
     async def _ask(self, page: CanvasPage, script: str) -> ToolOutput:
         if page.hidden:
-            raise WrongCall(f"{page.name} is hidden; present shows it again")
+            raise InvalidCall(f"{page.name} is hidden; present shows it again")
         if script and not page.scripts:
-            raise WrongCall(f"scripts are off in {page.name}; the user can let them run in the dashboard's Canvas")
+            raise InvalidCall(f"scripts are off in {page.name}; the user can let them run in the dashboard's Canvas")
         try:
             async with asyncio.timeout(self._seconds):
                 answer = await self._browsers.ask(page, script)

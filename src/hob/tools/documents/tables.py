@@ -3,7 +3,7 @@
 import csv
 from typing import Any
 
-from hob.core.content.json_text import json_object
+from hob.core.content.json_text import parse_json_object
 
 _MAX_COLUMNS = 40
 _OUTPUT = 2_000  # characters of a cell's output
@@ -11,7 +11,7 @@ _OUTPUT = 2_000  # characters of a cell's output
 
 def notebook_text(text: str) -> str | None:
     """Format a Jupyter notebook (https://nbformat.readthedocs.io, version 4) as cells; None for other text."""
-    cells = (json_object(text) or {}).get("cells")
+    cells = (parse_json_object(text) or {}).get("cells")
     if not isinstance(cells, list):
         return None
     parts = []

@@ -3,7 +3,7 @@
 import unicodedata
 from difflib import unified_diff
 
-from hob.core.translation.language import joined, translatable
+from hob.core.translation.language import join_texts, translatable
 from hob.tools.documents.text import decode, lines_of
 
 _UNSEEN = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp"})
@@ -51,7 +51,7 @@ def diff(before: bytes | None, after: bytes | None, name: str, goal: str = "") -
         name,
         goal,
     )
-    return joined("", (told, visible(made))) if told else visible(made)
+    return join_texts("", (told, visible(made))) if told else visible(made)
 
 
 def _size(data: bytes | None) -> str:

@@ -15,7 +15,7 @@ from typing import Protocol
 
 from hob.core.errors import NotFound, ToolFailed
 from hob.core.ids import CallId, SessionKey, TurnId
-from hob.core.undo import Begun, Span
+from hob.core.undo import CommandRun, SnapshotSpan
 from hob.core.values import dataclass
 from hob.tools.exec.repositories import is_mark, runs_something
 from hob.tools.undo.snapshots.entries import Difference, EntryKind, Snapshot, SnapshotChange, changes
@@ -38,7 +38,7 @@ class CommandEffects:
 class _Open:
     """A command that is still running, as far as known."""
 
-    begun: Begun
+    begun: CommandRun
     trees: tuple[Path, ...]
     effects: CommandEffects = field(default_factory=CommandEffects)
     protected_paths: frozenset[str] = frozenset()
@@ -52,25 +52,25 @@ class _Open:
 class CommandRows(Protocol):
     """Stores commands and their changes; durable when a method returns. Its methods raise StoreErrors."""
 
-    async def begin(self, begun: Begun, marks: Mapping[Path, str]) -> None:
+    async def begin(self, begun: CommandRun, marks: Mapping[Path, str]) -> None:
         """Record a starting command, and the snapshots of the folders it may change."""
 
-    async def change(self, span: Span) -> None:
+    async def change(self, span: SnapshotSpan) -> None:
         """Record a change."""
 
     async def end(self, turn: TurnId, call: CallId, how: str) -> None:
         """Record how the command ended."""
 
-    async def running(self) -> tuple[tuple[Begun, Mapping[Path, str]], ...]:
+    async def running(self) -> tuple[tuple[CommandRun, Mapping[Path, str]], ...]:
         """Return the commands that have not ended, oldest first, with the latest snapshots of their folders."""
 
-    async def find(self, process: str, session: SessionKey) -> Begun | None:
+    async def find(self, process: str, session: SessionKey) -> CommandRun | None:
         """Return the background command with this id, if it belongs to this session."""
 
-    async def spans(self, turn: TurnId) -> tuple[Span, ...]:
+    async def spans(self, turn: TurnId) -> tuple[SnapshotSpan, ...]:
         """Return the changes made by the commands of this turn, oldest first."""
 
-    async def newest(self, turns: int) -> tuple[Span, ...]:
+    async def newest(self, turns: int) -> tuple[SnapshotSpan, ...]:
         """Return the command changes of the last turns that made any."""
 
 
@@ -108,7 +108,7 @@ class CommandLog:
         found = (tree / path for tree, mark in marks if mark is not None for path in mark.unrecoverable)
         return frozenset(str(path) for path in found if os.path.lexists(path))
 
-    async def begin(self, begun: Begun, trees: Sequence[Path], *, confined: bool = False) -> None:
+    async def begin(self, begun: CommandRun, trees: Sequence[Path], *, confined: bool = False) -> None:
         """Record a command that is about to start and may change these folders.
 
         Raises ToolFailed if a folder does not exist, or more could be lost than `unrecoverable` returned.
@@ -157,16 +157,16 @@ class CommandLog:
             self._recovered = True
             return len(lost)
 
-    async def spans(self, turn: TurnId) -> tuple[Span, ...]:
+    async def spans(self, turn: TurnId) -> tuple[SnapshotSpan, ...]:
         """Return the changes made by the commands of this turn, oldest first."""
         await self.recover()
         return await self._rows.spans(turn)
 
-    def running(self, turn: TurnId) -> tuple[Begun, ...]:
+    def running(self, turn: TurnId) -> tuple[CommandRun, ...]:
         """Return the commands of this turn that have not ended."""
         return tuple(each.begun for each in self._open.values() if each.begun.turn == turn)
 
-    async def find(self, process: str, session: SessionKey) -> Begun | None:
+    async def find(self, process: str, session: SessionKey) -> CommandRun | None:
         """Return the background command with this id, if it belongs to this session."""
         await self.recover()
         return await self._rows.find(process, session)
@@ -174,7 +174,7 @@ class CommandLog:
     async def note(self, turn: TurnId, tree: Path, before: Snapshot, after: Snapshot) -> None:
         """Record that a turn changed a folder from one snapshot to another."""
         async with self._lock:
-            await self._rows.change(Span(turn, tree, before.id, after.id, after.taken))
+            await self._rows.change(SnapshotSpan(turn, tree, before.id, after.id, after.taken))
             self._marks[tree] = after
 
     async def prune(self, turns: int = TURNS_KEPT) -> int:
@@ -210,7 +210,7 @@ class CommandLog:
         found = changes(last, now)
         if found:
             effects.changed |= {str(tree / each.path): each.what for each in found}
-            await self._rows.change(Span(turn, tree, last.id, now.id, now.taken))
+            await self._rows.change(SnapshotSpan(turn, tree, last.id, now.id, now.taken))
 
     def _protected_in(self, trees: Sequence[Path]) -> Iterator[str]:
         for tree in trees:

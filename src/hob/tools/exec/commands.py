@@ -19,7 +19,7 @@ from hob.core.ports.tools import Blobs, CallContext
 from hob.core.tools import ToolCall
 from hob.core.translation.remarks import Remark
 from hob.core.trust.labels import SenderClass, Trust
-from hob.core.undo import Begun
+from hob.core.undo import CommandRun
 from hob.core.values import dataclass
 from hob.tools.exec.command_log import LOST, CommandEffects, CommandLog
 from hob.tools.exec.command_text import CommandOutputStream, StreamFilter, readable
@@ -186,7 +186,7 @@ class CommandTools:
         job = replace(job, credentials=given)
         process = self._processes.new_id() if background else ""
         trees = [root.path for root in effective_roots(job) if root.writable]
-        begun = Begun(context.turn.id, call.id, context.turn.session, command, process)
+        begun = CommandRun(context.turn.id, call.id, context.turn.session, command, process)
         try:
             await self._log.begin(begun, trees, confined=self._processes.backend.protects_files)
         except (OSError, StoreError) as error:
@@ -278,7 +278,7 @@ class CommandTools:
         return tuple(sorted(path for path in found if not (opens and path.name in command)))
 
     async def _run(
-        self, begun: Begun, job: SandboxJob, stdin: str, seconds: float, call: ToolCall, context: CallContext
+        self, begun: CommandRun, job: SandboxJob, stdin: str, seconds: float, call: ToolCall, context: CallContext
     ) -> ToolOutput:
         live = self._output_stream(call, context)
         how = "not started"
@@ -338,7 +338,7 @@ class CommandTools:
         return f"{readable(head)}\n[… {finished.left_out:,} bytes left out{where} …]\n{readable(tail)}", rest
 
     async def _begin(
-        self, begun: Begun, job: SandboxJob, stdin: str, call: ToolCall, context: CallContext
+        self, begun: CommandRun, job: SandboxJob, stdin: str, call: ToolCall, context: CallContext
     ) -> ToolOutput:
         live = self._output_stream(call, context)
         try:
@@ -353,7 +353,7 @@ class CommandTools:
         polled = await self._processes.poll(begun.process, begun.session, self._early_seconds)
         return ToolOutput(self._polled(begun.process, polled))
 
-    async def _watch(self, begun: Begun, running: RunningCommand, live: CommandOutputStream) -> None:
+    async def _watch(self, begun: CommandRun, running: RunningCommand, live: CommandOutputStream) -> None:
         await running.wait()
         live.end()
         await self._tell(self._remarks(await self._ended(begun, _how(running.finished))))
@@ -372,7 +372,7 @@ class CommandTools:
         except StoreError as error:  # the command has run; at least the log has it
             log.warning("the owner is not told: %s: %s", remarks, error)
 
-    async def _ended(self, begun: Begun, how: str) -> CommandEffects:
+    async def _ended(self, begun: CommandRun, how: str) -> CommandEffects:
         try:
             return await self._log.end(begun.turn, begun.call, how)
         except (OSError, StoreError) as error:  # the command has run; failing to record its changes is secondary

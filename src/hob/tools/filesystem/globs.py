@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from hob.core.errors import WrongCall
+from hob.core.errors import InvalidCall
 
 _MAGIC = re.compile(r"[*?\[{\\]")
 _BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
@@ -20,7 +20,7 @@ _Part = re.Pattern[str] | None
 
 
 class Glob:
-    """A pattern for paths beneath a folder. Raises WrongCall if it is invalid."""
+    """A pattern for paths beneath a folder. Raises InvalidCall if it is invalid."""
 
     def __init__(self, pattern: str, *, ignore_case: bool = False) -> None:
         flags = re.DOTALL | (re.IGNORECASE if ignore_case else 0)
@@ -42,7 +42,7 @@ def fixed_beginning(pattern: str) -> tuple[str, str]:
 
 def _expanded(pattern: str) -> list[str]:
     if len(pattern) > _LONGEST:
-        raise WrongCall(f"the pattern has {len(pattern):,} characters, more than {_LONGEST:,}.")
+        raise InvalidCall(f"the pattern has {len(pattern):,} characters, more than {_LONGEST:,}.")
     done, todo = [], [pattern]
     while todo:
         each = todo.pop()
@@ -51,7 +51,7 @@ def _expanded(pattern: str) -> list[str]:
         else:
             todo += [each[: found.start()] + choice + each[found.end() :] for choice in found[1].split(",")]
         if len(done) + len(todo) > _MAX_CHOICES:
-            raise WrongCall(f"the pattern has more than {_MAX_CHOICES} choices in braces.")
+            raise InvalidCall(f"the pattern has more than {_MAX_CHOICES} choices in braces.")
     return done
 
 

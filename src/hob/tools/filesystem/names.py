@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from hob.core.errors import WrongCall
+from hob.core.errors import InvalidCall
 
 _ESCAPE = re.compile(rb"\\([0-7]{1,3}|.)")
 _LETTERS = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"a": b"\a", b"b": b"\b", b"f": b"\f", b"v": b"\v"}
@@ -20,33 +20,33 @@ _SPACES = str.maketrans(dict.fromkeys("\u00a0\u202f\u2007", " "))  # used in the
 
 
 def plain_name(spelled: str, home: Path | None) -> str:
-    """Resolve `file://` and `~`. Raises WrongCall if the text cannot be a file name."""
+    """Resolve `file://` and `~`. Raises InvalidCall if the text cannot be a file name."""
     name = spelled
     if name[:5].lower() == "file:":
         url = urlsplit(name)
         if url.netloc not in ("", "localhost") or url.query or url.fragment or not url.path.startswith("/"):
-            raise WrongCall(f"{spelled} names no file of this machine; write its path.")
+            raise InvalidCall(f"{spelled} names no file of this machine; write its path.")
         name = unquote(url.path, errors="strict") if "%" in url.path else url.path
     if name == "~" or name.startswith("~/"):
         if home is None:
-            raise WrongCall("~ leads nowhere here; write the whole path.")
+            raise InvalidCall("~ leads nowhere here; write the whole path.")
         name = f"{home}{name[1:]}"
     if not name:
-        raise WrongCall("The path is empty; `.` is the folder where relative names start.")
+        raise InvalidCall("The path is empty; `.` is the folder where relative names start.")
     try:
         length = len(name.encode())
     except UnicodeEncodeError as error:
-        raise WrongCall(f"{spelled!r} is no text and so no path.") from error
+        raise InvalidCall(f"{spelled!r} is no text and so no path.") from error
     if "\0" in name or length > _LONGEST or any(len(part.encode()) > 255 for part in name.split("/")):
-        raise WrongCall(f"{spelled[:80]!r} can be no path: it is too long or holds a NUL.")
+        raise InvalidCall(f"{spelled[:80]!r} can be no path: it is too long or holds a NUL.")
     return name
 
 
 def check_new_name(name: str) -> None:
-    """Raise WrongCall if the name of a new file contains invisible characters: control and direction characters."""
+    """Raise InvalidCall if the name of a new file contains invisible characters: control and direction characters."""
     for char in name:
         if unicodedata.category(char) in ("Cc", "Cf", "Zl", "Zp"):
-            raise WrongCall(f"{name!r} holds the character {char!r}, which nobody would see; leave it out.")
+            raise InvalidCall(f"{name!r} holds the character {char!r}, which nobody would see; leave it out.")
 
 
 def same_name(folder: str, name: str) -> str | None:

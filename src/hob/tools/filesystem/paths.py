@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from hob.core.errors import ToolFailed, ToolRefused, WrongCall
+from hob.core.errors import InvalidCall, ToolFailed, ToolRefused
 from hob.core.values import dataclass
 from hob.tools.filesystem.directories import open_folder, open_root, real_path
 from hob.tools.filesystem.directory_walk import NEVER, files_of, is_beneath
@@ -107,7 +107,7 @@ class Roots:
         top, root = found
         place = Place(spelled, root, top, tuple(path[len(top) + 1 :].split("/")) if len(path) > len(top) + 1 else ())
         if name.endswith("/") and Path(path).exists() and not Path(path).is_dir():
-            raise WrongCall(f"{spelled} ends with a slash, but it is no folder.")
+            raise InvalidCall(f"{spelled} ends with a slash, but it is no folder.")
         return place
 
     def is_forbidden(self, path: str) -> bool:
@@ -200,13 +200,13 @@ class Roots:
                     return ToolFailed(f"{said} {nearest_names(above, place.parts[n], os.listdir(listing))}")  # noqa: PTH208
                 finally:
                     os.close(listing)
-        return WrongCall(f"{said} {self.line()}")
+        return InvalidCall(f"{said} {self.line()}")
 
     def _open_file(self, place: Place, *, secrets: bool = False) -> tuple[int, os.stat_result, Place]:
         if not secrets:
             self.check_shown(place)
         if not place.parts:
-            raise WrongCall(f"{place.spelled} is a folder, not a file.")
+            raise InvalidCall(f"{place.spelled} is a folder, not a file.")
         with self.folder(place) as folder:
             seen = os.stat(place.name, dir_fd=folder, follow_symlinks=False)
             _check_plain(seen, place)
@@ -230,7 +230,7 @@ class Roots:
             with self.folder(place) as folder:
                 found = os.stat(place.name, dir_fd=folder, follow_symlinks=False)
             if stat.S_ISREG(found.st_mode):
-                raise WrongCall(f"{place.spelled} is a file, not a folder.")
+                raise InvalidCall(f"{place.spelled} is a file, not a folder.")
         with self.folder(place, place.parts) as folder:
             return os.open(".", _LIST, dir_fd=folder), place
 
@@ -258,7 +258,7 @@ class Roots:
                 continue
             if part == "..":
                 if missing:
-                    raise WrongCall(f"{spelled} goes up from a folder that is not there.")
+                    raise InvalidCall(f"{spelled} goes up from a folder that is not there.")
                 del here[-1:]
                 continue
             way = "/".join(("", *here, part))
@@ -300,7 +300,7 @@ def _check_plain(found: os.stat_result, place: Place) -> None:
     if stat.S_ISLNK(found.st_mode):
         raise Moved
     if stat.S_ISDIR(found.st_mode):
-        raise WrongCall(f"{place.spelled} is a folder, not a file.")
+        raise InvalidCall(f"{place.spelled} is a folder, not a file.")
     raise ToolRefused(f"{place.spelled} is no plain file but a device, a pipe or a socket.")
 
 

@@ -31,7 +31,7 @@ from pydantic import ValidationError
 
 from hob import __version__
 from hob.core.clock import Clock
-from hob.core.errors import AnswerNeeded, HobError, ToolFailed
+from hob.core.errors import HobError, ToolFailed, UserInputNeeded
 from hob.core.turns import Turn
 from hob.core.values import dataclass
 from hob.tools.mcp.accepted import AcceptedServer, AcceptedTool, hash_of
@@ -233,7 +233,7 @@ class Connection:
         )
 
     async def call(self, tool: str, arguments: Mapping[str, Any], turn: Turn, task: TaskCall) -> CallToolResult:
-        """Call a tool, or resume its task. Raises ToolFailed, and AnswerNeeded if the server asks the user."""
+        """Call a tool, or resume its task. Raises ToolFailed, and UserInputNeeded if the server asks the user."""
         client = await self._ready()
         CURRENT.set(task)
         made = _Call(turn)
@@ -265,7 +265,7 @@ class Connection:
         """Translate an error into Hob's, and note whether the connection is broken. Returns None for foreign errors."""
         if call is not None and call.asking is not None:
             self._answers.asked(call.turn, call.asking)
-            return AnswerNeeded("\n".join(filter(None, [call.problem, call.asking.text])), again=True)
+            return UserInputNeeded("\n".join(filter(None, [call.problem, call.asking.text])), again=True)
         match error:
             case MCPError(code=code) if code == CONNECTION_CLOSED:
                 self._broken.set()

@@ -65,7 +65,7 @@ class McpToolset:
     async def call(self, call: ToolCall, context: CallContext) -> ToolResult:
         """Make the call, or resume its task.
 
-        Raises ToolFailed, AnswerNeeded, ToolRefused if the tool is not as it was accepted, and OutcomeUnknown if there
+        Raises ToolFailed, UserInputNeeded, ToolRefused if the tool has changed, and OutcomeUnknown if there
         is
         nothing to resume.
         """

@@ -8,7 +8,7 @@ from typing import Literal, Protocol
 from hob.core.content.documents import Documents, DocumentSection, DocumentUnreadable
 from hob.core.content.images import Image
 from hob.core.content.media import Description, GeneratedImage, Speech
-from hob.core.content.media_types import HEAD, media_type_of
+from hob.core.content.media_types import HEAD_BYTES, detect_media_type
 from hob.core.errors import ModelError, ModelFault, NotFound, ToolFailed
 from hob.core.ids import BlobId, SessionKey
 from hob.core.ports.tools import Blobs, CallContext
@@ -76,7 +76,7 @@ class MediaTools:
     ) -> str:
         data = await self._load(path)
         try:
-            said = await self._models.describe(data, media_type_of(data[:HEAD]), question, *_payer(context))
+            said = await self._models.describe(data, detect_media_type(data[:HEAD_BYTES]), question, *_payer(context))
         except ModelError as error:
             raise ToolFailed(str(error)) from error
         return said.text or "(nothing could be made out)"

@@ -4,12 +4,12 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from hob.core.clock import utc_day
-from hob.core.errors import InvalidRequest, NotFound, ToolFailed, WrongCall
+from hob.core.errors import InvalidCall, InvalidRequest, NotFound, ToolFailed
 from hob.core.memory import Fact, FactState, Goal, GoalNote, GoalState, is_private
 from hob.core.ports.tools import CallContext
-from hob.core.translation.fact_words import told_of
-from hob.core.trust.labels import HOB_LABEL, OWNER_LABEL, Label, Origin, join
-from hob.core.turns import scope_of
+from hob.core.translation.fact_words import render_fact
+from hob.core.trust.labels import HOB_LABEL, OWNER_LABEL, Label, Origin, combine_trust
+from hob.core.turns import memory_scope
 from hob.tools.memory.ports import Goals, KnownFacts
 from hob.tools.memory.specs import CORRECT_FACT, CREATE_GOAL, FACTS, GET_GOALS, UPDATE_GOAL
 from hob.tools.registry.declaration import ToolOutput, Tools, implements
@@ -29,7 +29,7 @@ class KnowledgeTools:
 
     @implements(FACTS)
     async def facts(self, context: CallContext, about: str = "") -> ToolOutput:
-        wanted, found = about.casefold(), await self._facts.known(scope_of(context.turn))
+        wanted, found = about.casefold(), await self._facts.known(memory_scope(context.turn))
         known = [fact for fact in found if wanted in _text(fact).casefold()]
         sure = [fact for fact in known if fact.state is not FactState.ASKED]
         lines = [_line(fact) for fact in sure[:_MAX]]
@@ -43,7 +43,7 @@ class KnowledgeTools:
     async def correct_fact(self, id: str, context: CallContext, right: str = "") -> str:
         said = "\n".join(inbound.text for inbound in (*context.turn.inbounds, *context.turn.joined))
         try:
-            before, after = await self._facts.correct(id, right, said, scope_of(context.turn))
+            before, after = await self._facts.correct(id, right, said, memory_scope(context.turn))
         except (NotFound, InvalidRequest) as error:
             raise ToolFailed(f"{error}.") from error
         now = "; ".join(_text(fact) for fact in after) or "nothing"
@@ -52,21 +52,23 @@ class KnowledgeTools:
 
     @implements(GET_GOALS)
     async def get_goals(self, context: CallContext, closed: bool = False) -> ToolOutput:
-        known = await self._goals.goals(scope_of(context.turn))
+        known = await self._goals.goals(memory_scope(context.turn))
         shown = [goal for goal in known if closed or goal.state is GoalState.OPEN][:_MAX]
         lines = [line for goal in shown for line in _goal_lines(goal)]
-        return ToolOutput("\n".join(lines) or "(nothing)", Label(Origin.TOOL, join(goal.label for goal in shown)))
+        return ToolOutput(
+            "\n".join(lines) or "(nothing)", Label(Origin.TOOL, combine_trust(goal.label for goal in shown))
+        )
 
     @implements(CREATE_GOAL, HOB_LABEL)
     async def create_goal(self, goal: str, context: CallContext, due: str = "") -> str:
         turn, text = context.turn, " ".join(goal.split())
         if not 0 < len(text) <= _LONGEST:
-            raise WrongCall(f"a goal has 1 to {_LONGEST} characters.")
+            raise InvalidCall(f"a goal has 1 to {_LONGEST} characters.")
         if is_private(turn.session):
-            raise WrongCall("this conversation is private: nothing of it is remembered.")
+            raise InvalidCall("this conversation is private: nothing of it is remembered.")
         label = Label(Origin.MODEL, context.trust)
         wanted = Goal(text=text, label=label, due=_moment(due), session=turn.session, turn=turn.id)
-        return _goal_lines(await self._goals.add(scope_of(turn), wanted))[0]
+        return _goal_lines(await self._goals.add(memory_scope(turn), wanted))[0]
 
     @implements(UPDATE_GOAL, HOB_LABEL)
     async def update_goal(
@@ -81,9 +83,9 @@ class KnowledgeTools:
         label = Label(Origin.MODEL, context.trust)
         wanted = GoalState(state) if state else None
         try:
-            goal = await self._goals.change(scope_of(context.turn), id, wanted, _moment(due), note, label)
+            goal = await self._goals.change(memory_scope(context.turn), id, wanted, _moment(due), note, label)
         except NotFound as error:
-            raise WrongCall(f"{error}; get_goals lists them.") from error
+            raise InvalidCall(f"{error}; get_goals lists them.") from error
         return _goal_lines(goal)[0]
 
 
@@ -98,11 +100,11 @@ def _moment(day: str) -> float | None:
     try:
         return datetime.fromisoformat(day).replace(tzinfo=UTC).timestamp() if day else None
     except ValueError as error:
-        raise WrongCall(f"{day} is no day; write it as 2026-11-22.") from error
+        raise InvalidCall(f"{day} is no day; write it as 2026-11-22.") from error
 
 
 def _text(fact: Fact) -> str:
-    return told_of(fact.subject, fact.predicate, fact.object)
+    return render_fact(fact.subject, fact.predicate, fact.object)
 
 
 def _line(fact: Fact) -> str:

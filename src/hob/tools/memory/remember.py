@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from hob.core.clock import utc_day
-from hob.core.errors import WrongCall
+from hob.core.errors import InvalidCall
 from hob.core.ids import SessionKey
 from hob.core.memory import Memory, MemoryItem, WorkingNote, is_private
 from hob.core.ports.memory import MemorySearch, Recall, Remember, WorkingNotes
 from hob.core.ports.tools import CallContext, Toolset
 from hob.core.tools import ToolCall, ToolResult, ToolSpec
-from hob.core.trust.labels import HOB_LABEL, Label, Origin, Trust, join
-from hob.core.turns import scope_of
+from hob.core.trust.labels import HOB_LABEL, Label, Origin, Trust, combine_trust
+from hob.core.turns import memory_scope
 from hob.tools.memory.specs import MEMORY_GET, MEMORY_SEARCH, RECALL, REMEMBER, UPDATE_WORKING_MEMORY
 from hob.tools.registry.declaration import ToolOutput, Tools, implements
 
@@ -41,12 +41,12 @@ class MemoryTools:
     async def remember(self, text: str, context: CallContext) -> str:
         text = _checked(text.strip())
         if not text:
-            raise WrongCall("the text is empty.")
+            raise InvalidCall("the text is empty.")
         if is_private(context.turn.session):
-            raise WrongCall("this conversation is private: nothing of it is remembered.")
+            raise InvalidCall("this conversation is private: nothing of it is remembered.")
         label = Label(Origin.MODEL, context.trust)
         source = f"{context.turn.session}, {context.turn.id}"  # erasing either one finds it
-        await self._memories.remember(text, SessionKey(scope_of(context.turn).person), label, source)
+        await self._memories.remember(text, SessionKey(memory_scope(context.turn).person), label, source)
         if context.trust is Trust.UNTRUSTED:
             return "Kept, marked as untrusted: this conversation holds text from elsewhere."
         return "Kept."
@@ -60,36 +60,36 @@ class MemoryTools:
         untrusted: bool = False,
     ) -> ToolOutput:
         limit = min(max(limit, 1), _MAX)
-        found = await self._memory.recall(query, SessionKey(scope_of(context.turn).person), limit)
+        found = await self._memory.recall(query, SessionKey(memory_scope(context.turn).person), limit)
         lines, labels = _told(found, untrusted)
         lines = lines or [_NOTHING]
         note = await self._working.load(context.turn.session) if untrusted else None
         if note is not None and not note.label.trusted:  # a trusted note is in the prompt already
             lines.append(f"- {note.text} [this conversation's working note, untrusted]")
             labels.append(note.label)
-        return ToolOutput("\n".join(lines), Label(Origin.TOOL, join(labels)))
+        return ToolOutput("\n".join(lines), Label(Origin.TOOL, combine_trust(labels)))
 
     @implements(MEMORY_SEARCH)
     async def memory_search(
         self, query: str, context: CallContext, limit: int = 6, untrusted: bool = False, layer: str = ""
     ) -> ToolOutput:
         limit, layers = min(max(limit, 1), _MAX), (layer,) if layer else ()
-        found = [each.item for each in await self._memory.search(query, scope_of(context.turn), limit, layers)]
+        found = [each.item for each in await self._memory.search(query, memory_scope(context.turn), limit, layers)]
         shown = [item for item in found if untrusted or item.label.trusted]
         lines = [_item_line(item, _LONGEST_RESULT) for item in shown]
         if left := _left_out([item.label for item in found if item not in shown]):
             lines.append(f"[{left}; to read them too, set untrusted=true]")
-        return ToolOutput("\n".join(lines) or _NOTHING, Label(Origin.TOOL, join(item.label for item in shown)))
+        return ToolOutput("\n".join(lines) or _NOTHING, Label(Origin.TOOL, combine_trust(item.label for item in shown)))
 
     @implements(MEMORY_GET)
     async def memory_get(self, path: str, context: CallContext, start: int = 1, lines: int = 120) -> ToolOutput:
-        scope = scope_of(context.turn)
+        scope = memory_scope(context.turn)
         shown = await self._memory.around(path, scope)
         if not shown:
             sections = await self._memory.sections(path, scope)
             shown = [each for each in sections if start <= each.position < start + lines]
         text = "\n".join(_item_line(each, _LONGEST_READ) for each in shown)
-        return ToolOutput(text[:_LONGEST_READ], Label(Origin.TOOL, join(each.label for each in shown)))
+        return ToolOutput(text[:_LONGEST_READ], Label(Origin.TOOL, combine_trust(each.label for each in shown)))
 
     @implements(UPDATE_WORKING_MEMORY, HOB_LABEL)
     async def update_working_memory(
@@ -102,8 +102,8 @@ class MemoryTools:
         session = context.turn.session
         if everywhere:
             if is_private(session):
-                raise WrongCall("this conversation is private: nothing of it is kept for others.")
-            session = SessionKey(scope_of(context.turn).person)
+                raise InvalidCall("this conversation is private: nothing of it is kept for others.")
+            session = SessionKey(memory_scope(context.turn).person)
         before = await self._working.load(session)
         note = WorkingNote(content, Label(Origin.MODEL, context.trust), turn=context.turn.id)
         await self._working.put(session, note)
@@ -123,23 +123,23 @@ class PluginMemories:
         return self._toolset.specs()
 
     async def call(self, call: ToolCall, context: CallContext) -> ToolResult:
-        """Make the call. Raises WrongCall, ToolRefused."""
+        """Make the call. Raises InvalidCall, ToolRefused."""
         result = await self._toolset.call(call, context)
         if call.name != "recall" or result.is_error:
             return result
         asked = json.loads(call.arguments)
         limit = min(max(asked.get("limit", _USUAL), 1), _MAX)
-        session = SessionKey(scope_of(context.turn).person)
+        session = SessionKey(memory_scope(context.turn).person)
         found = [memory for each in self._sources for memory in await each.recall(asked["query"], session, limit)]
         lines, labels = _told(found, asked.get("untrusted", False))
         own = [] if result.text == _NOTHING and lines else [result.text]
-        trust = join([result.label, *labels])
+        trust = combine_trust([result.label, *labels])
         return replace(result, text="\n".join([*own, *lines]), label=Label(Origin.TOOL, trust))
 
 
 def _checked(text: str, longest: int = _LONGEST) -> str:
     if len(text) > longest:
-        raise WrongCall(f"the text has {len(text):,} characters; at most {longest:,} are kept: shorten it.")
+        raise InvalidCall(f"the text has {len(text):,} characters; at most {longest:,} are kept: shorten it.")
     return text
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from hob.core.errors import AnswerNeeded, WrongCall
+from hob.core.errors import InvalidCall, UserInputNeeded
 from hob.core.events.notices import Progress
 from hob.core.ports.notices import Notices
 from hob.core.ports.tools import CallContext
@@ -39,13 +39,13 @@ class ConversationTools:
     ) -> str:
         question = question.strip()
         if not question or len(question) > _LONGEST:
-            raise WrongCall(f"a question has 1 to {_LONGEST:,} characters, not {len(question):,}.")
+            raise InvalidCall(f"a question has 1 to {_LONGEST:,} characters, not {len(question):,}.")
         lines = [" ".join(option.split()) for option in options]
         if len(lines) > _MAX_OPTIONS or any(not 0 < len(line) <= _LONGEST_OPTION for line in lines):
-            raise WrongCall(f"at most {_MAX_OPTIONS} options of 1 to {_LONGEST_OPTION} characters can be offered.")
+            raise InvalidCall(f"at most {_MAX_OPTIONS} options of 1 to {_LONGEST_OPTION} characters can be offered.")
         if not self._can_ask(context.turn):
-            raise WrongCall("nobody is there to answer now: go on with what you know, and end with what is open.")
-        raise AnswerNeeded("\n".join([question, *(f"{n}. {line}" for n, line in enumerate(lines, start=1))]))
+            raise InvalidCall("nobody is there to answer now: go on with what you know, and end with what is open.")
+        raise UserInputNeeded("\n".join([question, *(f"{n}. {line}" for n, line in enumerate(lines, start=1))]))
 
     @implements(REPORT_PROGRESS, HOB_LABEL)
     async def report_progress(
@@ -56,7 +56,7 @@ class ConversationTools:
     ) -> str:
         shown = " ".join(text.split())[:_SHOWN]
         if not shown:
-            raise WrongCall("the text is empty.")
+            raise InvalidCall("the text is empty.")
         if percent is not None:
             shown = f"{min(max(percent, 0), 100)} %: {shown}"
         turn = context.turn

@@ -7,12 +7,12 @@ from typing import Literal, NamedTuple, Protocol
 
 from hob.core.content.capabilities import Capabilities, ChatLine
 from hob.core.content.chunks import split_text
+from hob.core.content.fallbacks import apply_fallbacks
 from hob.core.content.file_limits import LARGEST_FILE
-from hob.core.content.media_types import HEAD, media_type_of
-from hob.core.content.plain_form import plain_form
-from hob.core.errors import NotFound, SendFailed, ToolFailed, ToolRefused, WrongCall
+from hob.core.content.media_types import HEAD_BYTES, detect_media_type
+from hob.core.errors import InvalidCall, NotFound, SendFailed, ToolFailed, ToolRefused
 from hob.core.ids import BlobId, OutboxId, digest
-from hob.core.messages import FETCHED_CHANNELS, Address, Attachment, Button, Outbound, OutboundAction, OutboundKind
+from hob.core.messages import POLLED_CHANNELS, Address, Attachment, Button, Outbound, OutboundAction, OutboundKind
 from hob.core.ports.tools import Blobs, CallContext
 from hob.core.tools import ToolCall
 from hob.core.trust.labels import HOB_LABEL, Label, Origin, Trust
@@ -86,7 +86,7 @@ class NoMessages:
         return 0
 
     async def enqueue(self, messages: Sequence[Outbound]) -> None:
-        raise WrongCall("no channel runs here")
+        raise InvalidCall("no channel runs here")
 
     async def find(self, id: str) -> SentMessage | None:
         return None
@@ -124,13 +124,13 @@ class MessageTool:
             return await self._read(address, limit)
         needed = _NEEDS.get(action)
         if needed in ("edits", "deletes") and not getattr(can, needed):
-            raise WrongCall(f"{address.channel} cannot {action} messages; send another one")
+            raise InvalidCall(f"{address.channel} cannot {action} messages; send another one")
         about = await self._about(action, context.turn, address, message)
         text = text.strip()
         if action != "delete" and not (text or file):
-            raise WrongCall(f"{action} needs a text")
+            raise InvalidCall(f"{action} needs a text")
         if action == "poll" and len(options) < 2:
-            raise WrongCall("a poll needs two options at least")
+            raise InvalidCall("a poll needs two options at least")
         turn = context.turn
         # models may reuse call ids in later answers
         id = OutboxId(f"{turn.id}.{digest(f'{call.id} {call.arguments}')[:10]}")
@@ -157,7 +157,7 @@ class MessageTool:
 
     def _capabilities(self, to: Address) -> Capabilities:
         can = self._messages.capabilities(to)
-        if can is None and to.channel in FETCHED_CHANNELS:
+        if can is None and to.channel in POLLED_CHANNELS:
             raise ToolFailed(f"your reply is what is shown here: answer with the text. Other chats: {self._known()}")
         if can is None:
             raise ToolFailed(f"{to.channel} is not connected; known chats: {self._known()}")
@@ -189,27 +189,27 @@ class MessageTool:
         """Return the platform's id of the message in question, or an empty string."""
         if not message or message == "last":
             if action in ("edit", "delete"):
-                raise WrongCall(f"{action} needs the id of a message that you sent")
+                raise InvalidCall(f"{action} needs the id of a message that you sent")
             inbound = next((each for each in reversed((*turn.inbounds, *turn.joined)) if each.origin == to), None)
             if inbound is None and (message or action in ("reply", "react")):
-                raise WrongCall("nobody wrote there in this turn; give the message's id")
+                raise InvalidCall("nobody wrote there in this turn; give the message's id")
             return inbound.key if inbound is not None and (message or action in ("reply", "react")) else ""
         sent = await self._messages.find(message)
         if sent is None and action in ("edit", "delete"):
-            raise WrongCall(f"no message of yours is called {message!r}")
+            raise InvalidCall(f"no message of yours is called {message!r}")
         if sent is None:
             return message
         if sent.to != to:
             raise ToolFailed(f"{message} is in another chat: {_spelled(sent.to)}")
         if not sent.receipt:
-            raise WrongCall(f"{message} has not arrived yet ({sent.state})")
+            raise InvalidCall(f"{message} has not arrived yet ({sent.state})")
         return sent.receipt
 
     async def _file(self, name: str) -> Attachment:
         if name.startswith(BLOB):
             return await self._kept_file(name)
         data, place = read_whole(self._roots, name, LARGEST_FILE), self._roots.find(name)
-        media_type = media_type_of(data[:HEAD])
+        media_type = detect_media_type(data[:HEAD_BYTES])
         blob: BlobId = await self._blobs.put(data, media_type)
         return Attachment(media_type, place.name, blob, size=len(data))
 
@@ -219,7 +219,7 @@ class MessageTool:
             data = await self._blobs.load(blob)
         except NotFound as error:
             raise ToolFailed(str(error)) from error
-        media_type = media_type_of(data[:HEAD])
+        media_type = detect_media_type(data[:HEAD_BYTES])
         return Attachment(media_type, media_type.replace("/", "."), blob, size=len(data))
 
     async def _read(self, to: Address, limit: int) -> ToolOutput:
@@ -233,7 +233,7 @@ class MessageTool:
 
 def parts_of(whole: Outbound, can: Capabilities, limit: int) -> tuple[Outbound, ...]:
     """Split a message into chunks its channel can send: the first is the reply, the last carries the attachments."""
-    whole = plain_form(whole, can)
+    whole = apply_fallbacks(whole, can)
     texts = split_text(whole.text, limit) if limit else (whole.text,)
     last = len(texts or ("",)) - 1
     return tuple(

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from hob.core.argument_roles import ArgumentRole
-from hob.core.errors import WrongCall
+from hob.core.errors import InvalidCall
 from hob.core.ids import SessionKey
 from hob.core.ports.tools import CallContext, Toolset
 from hob.core.spelling import close_names
@@ -53,9 +53,9 @@ class SelectedTools:
         return self._specs
 
     async def call(self, call: ToolCall, context: CallContext) -> ToolResult:
-        """Make the call. Raises WrongCall, ToolRefused."""
+        """Make the call. Raises InvalidCall, ToolRefused."""
         if call.name not in self._chosen:
-            raise WrongCall(f"there is no tool {call.name}")
+            raise InvalidCall(f"there is no tool {call.name}")
         return await self._chosen[call.name][1].call(call, context)
 
 
@@ -169,14 +169,14 @@ class Groups:
         return self._index
 
     async def call(self, call: ToolCall, context: CallContext) -> ToolResult:
-        """Make the call. Raises WrongCall with advice if the session has not opened the tool's group."""
+        """Make the call. Raises InvalidCall with advice if the session has not opened the tool's group."""
         if call.name == LOAD and self._groups:
             return await self._loader.call(call, context)
         name = self.group_of(call.name)
         if not name:
             return await self._shown.call(call, context)
         if way := self.how_to_open(call.name, context.turn.session):
-            raise WrongCall(way)
+            raise InvalidCall(way)
         return await self._groups[name].toolset.call(call, context)
 
     def how_to_open(self, name: str, session: SessionKey) -> str:
@@ -260,21 +260,21 @@ class _Loader:
         specs = {spec.name: spec for group in self._groups.values() for spec in group.toolset.specs()}
         wanted = list(names) or find_tools(specs.values(), query, self._ratings)[:MAX_FOUND]
         if not wanted:
-            raise WrongCall(f"no tool fits {query[:100]!r}" if query else "give names of groups or tools, or a query")
+            raise InvalidCall(f"no tool fits {query[:100]!r}" if query else "give names of groups or tools, or a query")
         opened: list[str] = []
         for name in wanted:
             if name in self._groups:
                 within = [spec.name for spec in self._groups[name].toolset.specs()]
                 if len(within) > MAX_AT_ONCE:
                     listed = ", ".join(within)
-                    raise WrongCall(f"{name} has {len(within)} tools: name those you need, or give a query. {listed}")
+                    raise InvalidCall(f"{name} has {len(within)} tools: name those you need, or give a query. {listed}")
                 opened += within
             elif name in specs:
                 opened.append(name)
             else:
                 close = close_names(name, [*self._groups, *specs])
                 hint = f"; did you mean {', '.join(close)}?" if close else ""
-                raise WrongCall(f"there is no tool {name!r}; there are the groups {', '.join(self._groups)}{hint}")
+                raise InvalidCall(f"there is no tool {name!r}; there are the groups {', '.join(self._groups)}{hint}")
         for name in wanted:
             await self._opened.open(context.turn.session, name if name in self._groups else f"{_ONE}{name}")
         return f"{', '.join(opened)} can be called now"

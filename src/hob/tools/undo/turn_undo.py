@@ -15,8 +15,8 @@ from pathlib import Path, PurePosixPath
 from hob.core.errors import NotFound
 from hob.core.ids import BlobId, TurnId
 from hob.core.ports.tools import Blobs
-from hob.core.translation.language import joined, translatable
-from hob.core.undo import Begun, FileVersion, Kept, Undone, undo_of
+from hob.core.translation.language import join_texts, translatable
+from hob.core.undo import CommandRun, FileVersion, SkippedFile, UndoOutcome, undo_turn_id
 from hob.core.values import dataclass
 from hob.tools.editing.diffs import diff
 from hob.tools.exec.command_log import CommandLog
@@ -55,13 +55,13 @@ class _Back:
     touched: set[str] = field(default_factory=set)
     wanted: list[SnapshotChange] = field(default_factory=list)
     unchanged: list[str] = field(default_factory=list)
-    kept: list[Kept] = field(default_factory=list)
+    kept: list[SkippedFile] = field(default_factory=list)
 
 
 class TurnUndo:
     """Undoes turns that ran commands, and delegates the file tools' changes to `files`.
 
-    Undoing is idempotent, also after a crash. It is recorded as changes of a turn of its own (`undo_of`), which can
+    Undoing is idempotent, also after a crash. It is recorded as changes of its own turn (`undo_turn_id`), which can
     itself be
     undone.
     """
@@ -85,7 +85,7 @@ class TurnUndo:
             found |= {str(span.tree / change.path) for change in changes(before, after)}
         return tuple(sorted(found))
 
-    def running(self, turn: TurnId) -> tuple[Begun, ...]:
+    def running(self, turn: TurnId) -> tuple[CommandRun, ...]:
         """Return its background commands that are still running and may change files again."""
         return self._log.running(turn)
 
@@ -102,14 +102,14 @@ class TurnUndo:
             told = await asyncio.to_thread(self._log.snapshots.preview, way.tree, way.wanted, gone)
             blocked = {each.path: each.reason for each in told if not each.done}
             wanted = [each for each in way.wanted if each.path not in blocked]
-            stays = [*way.kept, *(Kept(str(way.tree / path), reason) for path, reason in blocked.items())]
+            stays = [*way.kept, *(SkippedFile(str(way.tree / path), reason) for path, reason in blocked.items())]
             parts += [*await asyncio.to_thread(self._shown, way, wanted), *map(kept_line, stays)]
             restored += [str(way.tree / each.path) for each in wanted]
             unchanged += way.unchanged
             kept += stays
-        return Preview(joined("", parts), Undone(tuple(restored), tuple(unchanged), tuple(kept)))
+        return Preview(join_texts("", parts), UndoOutcome(tuple(restored), tuple(unchanged), tuple(kept)))
 
-    async def restore(self, turn: TurnId) -> Undone:
+    async def restore(self, turn: TurnId) -> UndoOutcome:
         """Restore the state before the turn, except where somebody has changed it since. Raises as `preview` does."""
         ways = await self._ways(turn)
         done = await self._files.put_back(turn, besides=_touched(ways))
@@ -117,14 +117,14 @@ class TurnUndo:
         for way in ways:
             told = await asyncio.to_thread(self._log.snapshots.restore, way.tree, way.wanted)
             restored += [str(way.tree / each.path) for each in told if each.done]
-            kept += [Kept(str(way.tree / each.path), each.reason) for each in told if not each.done] + way.kept
+            kept += [SkippedFile(str(way.tree / each.path), each.reason) for each in told if not each.done] + way.kept
             unchanged += way.unchanged
         await self._files.clear(turn)  # last, because commands may have files of theirs in these folders
         for way in ways:  # including the folders just removed
             after = await asyncio.to_thread(self._log.snapshots.take, way.tree)
             if after.id != way.now.id:
-                await self._log.note(undo_of(turn), way.tree, way.now, after)
-        return Undone(tuple(restored), tuple(unchanged), tuple(kept))
+                await self._log.note(undo_turn_id(turn), way.tree, way.now, after)
+        return UndoOutcome(tuple(restored), tuple(unchanged), tuple(kept))
 
     async def _ways(self, turn: TurnId) -> list[_Back]:
         await self._log.settle()
@@ -158,13 +158,13 @@ class TurnUndo:
                 if gone or any(_same(now, step.before) for step in steps):
                     way.unchanged.append(str(tree / path))
                 else:
-                    way.kept.append(Kept(str(tree / path), _SINCE))
+                    way.kept.append(SkippedFile(str(tree / path), _SINCE))
                 continue
             if gone[-1].blob is not None:
                 try:
                     await asyncio.to_thread(self._log.snapshots.adopt, await self._blobs.load(gone[-1].blob))
                 except NotFound as error:
-                    way.kept.append(Kept(str(tree / path), str(error)))
+                    way.kept.append(SkippedFile(str(tree / path), str(error)))
                     continue
             way.wanted.append(SnapshotChange(path, _what(target, now), target, now))
         self._keep_folders(way)
@@ -175,7 +175,7 @@ class TurnUndo:
         needed = {str(above) for each in way.wanted if each.before for above in PurePosixPath(each.path).parents}
         stays = [each for each in way.wanted if each.before is None and each.path in needed]
         way.wanted = [each for each in way.wanted if each not in stays]
-        way.kept += [Kept(str(way.tree / each.path), _NEEDED) for each in stays]
+        way.kept += [SkippedFile(str(way.tree / each.path), _NEEDED) for each in stays]
 
     def _shown(self, way: _Back, wanted: Iterable[SnapshotChange]) -> list[str]:
         return [self._line(way, change) for change in wanted]

@@ -6,8 +6,8 @@ from collections.abc import Collection, Sequence
 from hob.core.errors import NotFound, ToolFailed, ToolRefused
 from hob.core.ids import CallId, TurnId, digest
 from hob.core.ports.tools import Blobs
-from hob.core.translation.language import joined, translatable
-from hob.core.undo import FileChange, FileVersion, Kept, Undone, undo_of
+from hob.core.translation.language import join_texts, translatable
+from hob.core.undo import FileChange, FileVersion, SkippedFile, UndoOutcome, undo_turn_id
 from hob.core.values import dataclass
 from hob.tools.editing.atomic_write import NOTHING, ExistingFile, load, remove_folders, remove_part
 from hob.tools.editing.noted_changes import NotedChanges, Planned, part_name
@@ -25,14 +25,14 @@ class Preview:
     """
 
     diff: str
-    outcome: Undone
+    outcome: UndoOutcome
     gone: tuple[str, ...] = ()
 
 
 class Undo:
     """Undoes what a turn changed in files, but never what somebody else changed since.
 
-    Idempotent, also after a crash. Undoing is recorded as changes of a turn of its own (`undo_of`), which can itself be
+    Idempotent, also after a crash. Recorded as changes of its own turn (`undo_turn_id`), which can itself be
     undone.
     """
 
@@ -46,19 +46,19 @@ class Undo:
         """Return what `restore` would do, or `put_back` without the paths in `besides`."""
         planned, done = await self._plan(await self._of(turn, besides))
         gone = tuple(each.path for each in planned if each.after is None)
-        outcome = Undone(tuple(each.path for each in planned), done.unchanged, done.kept)
-        return Preview(joined("", [*(each.diff() for each in planned), *map(kept_line, done.kept)]), outcome, gone)
+        outcome = UndoOutcome(tuple(each.path for each in planned), done.unchanged, done.kept)
+        return Preview(join_texts("", [*(each.diff() for each in planned), *map(kept_line, done.kept)]), outcome, gone)
 
-    async def restore(self, turn: TurnId) -> Undone:
+    async def restore(self, turn: TurnId) -> UndoOutcome:
         """Restore every file to its state before the turn, except where somebody has changed it since."""
         done = await self.put_back(turn)
         await self.clear(turn)
         return done
 
-    async def put_back(self, turn: TurnId, *, besides: Collection[str] = ()) -> Undone:
+    async def put_back(self, turn: TurnId, *, besides: Collection[str] = ()) -> UndoOutcome:
         """Like `restore`, but without these files, and keeping folders created for the turn's files until `clear`."""
         changes = await self._of(turn, besides)
-        half_done = await self._changes.of(undo_of(turn))  # an earlier undo may have been interrupted
+        half_done = await self._changes.of(undo_turn_id(turn))  # an earlier undo may have been interrupted
         async with self._noted.lock:
             await asyncio.to_thread(self._tidy, (*changes, *half_done))
         planned, done = await self._plan(changes)
@@ -66,12 +66,12 @@ class Undo:
         kept = list(done.kept)
         for each in planned:
             try:
-                await self._noted.make([each], undo_of(turn), _CALL)
+                await self._noted.make([each], undo_turn_id(turn), _CALL)
             except (ToolFailed, ToolRefused) as error:
-                kept.append(Kept(each.path, str(error)))
+                kept.append(SkippedFile(each.path, str(error)))
             else:
                 restored.append(each.path)
-        return Undone(tuple(restored), done.unchanged, tuple(kept))
+        return UndoOutcome(tuple(restored), done.unchanged, tuple(kept))
 
     async def clear(self, turn: TurnId) -> None:
         """Remove the folders created for this turn's files if they are empty."""
@@ -92,11 +92,11 @@ class Undo:
     def _tidy(self, changes: Sequence[FileChange]) -> int:
         return sum(remove_part(self._roots, change.path, part_name(change)) for change in changes)
 
-    async def _plan(self, changes: Sequence[FileChange]) -> tuple[list[Planned], Undone]:
+    async def _plan(self, changes: Sequence[FileChange]) -> tuple[list[Planned], UndoOutcome]:
         paths = dict.fromkeys(change.path for change in reversed(changes))
         planned: list[Planned] = []
         unchanged: list[str] = []
-        kept: list[Kept] = []
+        kept: list[SkippedFile] = []
         for path in paths:
             target, own = _before([change for change in changes if change.path == path])
             try:
@@ -104,12 +104,12 @@ class Undo:
                 if found.hash == _hash(target):
                     unchanged.append(path)
                 elif found.place.path != path or found.hash not in own:
-                    kept.append(Kept(path, translatable("it was changed since")))
+                    kept.append(SkippedFile(path, translatable("it was changed since")))
                 else:
                     planned.append(await self._back(found, target, own[found.hash]))
             except (ToolFailed, ToolRefused, NotFound) as error:
-                kept.append(Kept(path, str(error)))
-        return planned, Undone((), tuple(unchanged), tuple(kept))
+                kept.append(SkippedFile(path, str(error)))
+        return planned, UndoOutcome((), tuple(unchanged), tuple(kept))
 
     async def _back(self, found: ExistingFile, target: FileVersion | None, ours: FileVersion | None) -> Planned:
         if target is None or target.blob is None:
@@ -121,7 +121,7 @@ class Undo:
         return Planned(found, data, target.mode if untouched else found.mode)
 
 
-def kept_line(kept: Kept) -> str:
+def kept_line(kept: SkippedFile) -> str:
     """Return a preview's line about a file that would be kept."""
     return translatable("# {path} is kept: {reason}\n", path=kept.path, reason=kept.reason)
 

@@ -10,10 +10,10 @@ from hob.app.diagnostics.context import DiagnosticContext
 from hob.core.errors import ModelError
 from hob.core.translation.code_words import NO_MODEL
 from hob.core.translation.language import translatable
-from hob.providers.catalog.catalog import CLI_COMMANDS, CLI_WIRES, HERE
+from hob.providers.catalog.catalog import CLI_COMMANDS, CLI_WIRES, LOCAL_PROVIDERS
 from hob.providers.http.wire import ListedModel
 from hob.providers.opening import open_model
-from hob.providers.routing.choice import CONNECT, NONE, ModelRef
+from hob.providers.routing.choice import CONNECT, NO_MODEL_NAME, ModelRef
 from hob.providers.settings import ModelSettings
 
 _ASK_SECONDS = 20.0
@@ -21,7 +21,9 @@ _ASK_SECONDS = 20.0
 
 def _none(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     settings = diagnostics.config[ModelSettings]
-    if diagnostics.daemon is not None and not str(diagnostics.daemon.get("model", NONE)).startswith(NONE):
+    if diagnostics.daemon is not None and not str(diagnostics.daemon.get("model", NO_MODEL_NAME)).startswith(
+        NO_MODEL_NAME
+    ):
         return
     try:
         if diagnostics.choice.default() is None:
@@ -76,7 +78,7 @@ def _programs(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
 def _unreachable(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     diagnostics.need_network()
     usual, used = _used(diagnostics)
-    told = asyncio.run(_listings(diagnostics, {ref.provider for ref in used} - {*HERE}))
+    told = asyncio.run(_listings(diagnostics, {ref.provider for ref in used} - {*LOCAL_PROVIDERS}))
     for provider, listing in told.items():
         matters = critical if usual is not None and usual.provider == provider else warn
         if isinstance(listing, str):

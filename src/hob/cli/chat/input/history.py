@@ -8,7 +8,7 @@ from pathlib import Path
 
 from prompt_toolkit.history import History
 
-from hob.core.content.json_text import json_value
+from hob.core.content.json_text import parse_json
 
 _MAX_ENTRIES, _MAX_BYTES, _LONGEST = 1_000, 1_000_000, 20_000
 
@@ -68,5 +68,5 @@ def _write(file: Path, text: str, how: int) -> None:
 
 
 def _entry(line: str) -> str:
-    entry = json_value(line)
+    entry = parse_json(line)
     return entry if isinstance(entry, str) else ""

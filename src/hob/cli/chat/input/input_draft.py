@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 from hob.cli.chat.sentences import ChatSentence, say
 from hob.cli.output import printable
 from hob.core.content.file_limits import LARGEST_FILE
-from hob.core.content.media_types import HEAD, media_type_of
+from hob.core.content.media_types import HEAD_BYTES, detect_media_type
 from hob.core.translation.language import translatable
 from hob.core.values import dataclass
 
@@ -59,7 +59,7 @@ class InputDraft:
 
     def attach(self, path: Path) -> str:
         """Return the mark for a file. Raises OSError if the file cannot be sent."""
-        picture = media_type_of(read_file(path, HEAD)).startswith("image/")
+        picture = detect_media_type(read_file(path, HEAD_BYTES)).startswith("image/")
         name = one_line(path.name)
         return self._mark(say(ChatSentence.PICTURE if picture else ChatSentence.FILE, self.language, name=name), path)
 

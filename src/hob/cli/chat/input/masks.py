@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from hob.config.environment import process_environment
 from hob.config.loading import Config
-from hob.core.screening.detectors import find
+from hob.core.screening.detectors import find_sensitive
 from hob.core.screening.kinds import SECRETS
 from hob.guard.screening.masking.known_secrets import KnownSecrets, readable_values, values_in
 from hob.guard.screening.masking.mask import MASKED
@@ -16,7 +16,7 @@ def secrets_out(config: Config | None) -> Callable[[str], str]:
 
     def mask(text: str) -> str:
         text = known(text)
-        for found in reversed(find(text, SECRETS)):
+        for found in reversed(find_sensitive(text, SECRETS)):
             text = text[: found.start] + MASKED + text[found.end :]
         return text
 

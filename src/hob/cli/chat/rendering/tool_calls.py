@@ -8,7 +8,7 @@ from typing import Any
 
 from hob.cli.chat.sentences import ChatSentence, say
 from hob.cli.output import line, printable
-from hob.core.content.json_text import json_value
+from hob.core.content.json_text import parse_json
 from hob.core.translation.language import translate
 from hob.core.values import dataclass
 
@@ -79,7 +79,7 @@ class RunningCall:
 
 def brief_arguments(arguments: str) -> str:
     """Return the arguments as one line: a single text as it is, several with their names."""
-    values = json_value(arguments)
+    values = parse_json(arguments)
     if values is None:  # truncated, or none
         return line(arguments, 200)
     if not isinstance(values, dict):

@@ -12,9 +12,9 @@ from hob.core.screening.kinds import PII
 
 def mask_personal(text: str) -> str:
     """Remove addresses, telephone, card and other personal numbers from the text."""
-    from hob.core.screening.detectors import find  # importing this takes some hundredths of a second
+    from hob.core.screening.detectors import find_sensitive  # importing this takes some hundredths of a second
 
-    found = find(text, PII)
+    found = find_sensitive(text, PII)
     for finding in reversed(found):
         text = f"{text[: finding.start]}[{finding.kind.replace('_', ' ')} removed]{text[finding.end :]}"
     return text

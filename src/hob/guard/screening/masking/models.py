@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import cast
 
 from hob.core.errors import ModelError
-from hob.core.model_names import ChecksNames, HasAliases
+from hob.core.model_names import ChecksModelNames, HasAliases
 from hob.core.models import (
     AssistantMessage,
     ModelEvent,
@@ -17,7 +17,7 @@ from hob.core.models import (
     Route,
     TextDelta,
 )
-from hob.core.ports.model import CanName, Model, Routes
+from hob.core.ports.model import HasDefaultModel, Model, RoutesRequests
 from hob.core.tools import ToolCall
 from hob.guard.screening.masking.known_secrets import KnownSecrets
 
@@ -90,24 +90,24 @@ class MaskedModel:
 
 
 class MaskedRouting(MaskedModel):
-    """Also implements `Routes` and `CanName`, around a model that does."""
+    """Also implements `RoutesRequests` and `HasDefaultModel`, around a model that does."""
 
     async def route(self, request: ModelRequest) -> Route:
         try:
-            return await cast(Routes, self._model).route(request)
+            return await cast(RoutesRequests, self._model).route(request)
         except ModelError as error:
             error.args = (self._known(str(error)),)
             raise
 
     async def default_model(self) -> str:
-        return await cast(CanName, self._model).default_model()
+        return await cast(HasDefaultModel, self._model).default_model()
 
 
 class MaskedRouter(MaskedRouting):
-    """Also implements `ChecksNames` and `HasAliases`, around a model that does."""
+    """Also implements `ChecksModelNames` and `HasAliases`, around a model that does."""
 
     async def check_ref(self, name: str) -> str | None:
-        reason = await cast(ChecksNames, self._model).check_ref(name)
+        reason = await cast(ChecksModelNames, self._model).check_ref(name)
         return None if reason is None else self._known(reason)
 
     @property
@@ -117,7 +117,7 @@ class MaskedRouter(MaskedRouting):
 
 def masked_model(model: Model, known: KnownSecrets) -> Model:
     """Wrap the model with masking; the wrapper supports the same protocols."""
-    if not (isinstance(model, Routes) and isinstance(model, CanName)):
+    if not (isinstance(model, RoutesRequests) and isinstance(model, HasDefaultModel)):
         return MaskedModel(model, known)
-    names = isinstance(model, ChecksNames) and isinstance(model, HasAliases)
+    names = isinstance(model, ChecksModelNames) and isinstance(model, HasAliases)
     return (MaskedRouter if names else MaskedRouting)(model, known)

@@ -28,8 +28,8 @@ from hob.core.models import (
     TextDelta,
     UserMessage,
 )
-from hob.core.screening.detectors import find, merge
-from hob.core.screening.kinds import PII, SECRETS, SensitiveFinding, SensitiveKind, describe
+from hob.core.screening.detectors import find_sensitive, merge
+from hob.core.screening.kinds import PII, SECRETS, SensitiveFinding, SensitiveKind, describe_kinds
 from hob.core.screening.patterns import compile_pattern, compile_words
 from hob.core.tools import ToolCall
 from hob.core.translation.sentences import Sentence
@@ -196,7 +196,7 @@ class PromptGuard:
         if action is ScreeningAction.LOCAL:
             return Screened(request, action, kinds)
         warned = tuple(sorted(kind for kind in fresh if self._actions[kind] is ScreeningAction.WARN))
-        remarks = (Remark(Sentence.PROMPT_GUARD_WARNED, (("kinds", describe(warned)),)),) if warned else ()
+        remarks = (Remark(Sentence.PROMPT_GUARD_WARNED, (("kinds", describe_kinds(warned)),)),) if warned else ()
         placeholders = Placeholders(self._key)
         if self._redacts:
             request = self._redact(request, placeholders)
@@ -232,7 +232,7 @@ class PromptGuard:
         return findings
 
     def _find(self, text: str) -> tuple[SensitiveFinding, ...]:
-        found = list(find(text, self._kinds))
+        found = list(find_sensitive(text, self._kinds))
         for name, pattern in self._patterns:
             if self._actions[name] is not ScreeningAction.OFF:
                 found += (SensitiveFinding(name, *match.span()) for match in pattern.finditer(text) if match.group())

@@ -6,10 +6,10 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import Protocol, cast
 
-from hob.core.content.own_words import all_own_words
+from hob.core.content.user_text import extract_all_user_text
 from hob.core.errors import ModelError, ModelFault
-from hob.core.models import Beat, ModelEvent, ModelReply, ModelRequest, ReasoningDelta, Stop, TextDelta
-from hob.core.screening.detectors import find, lower, merge
+from hob.core.models import KeepAlive, ModelEvent, ModelReply, ModelRequest, ReasoningDelta, StopReason, TextDelta
+from hob.core.screening.detectors import find_sensitive, lower, merge
 from hob.core.screening.kinds import PII, SECRETS, SensitiveFinding
 from hob.core.screening.patterns import compile_pattern
 from hob.core.tools import ToolCall
@@ -231,10 +231,10 @@ class RedactionFilter:
 
     def _release(self, *, whole: bool) -> str:
         text, start = self._before + self._held, len(self._before)
-        found = list(find(text, self._kinds))
+        found = list(find_sensitive(text, self._kinds))
         end = len(text) if whole else self._end(text, start, found)
         if end < len(text):  # separated from what follows, it may be something else
-            found = [each for each in merge([*found, *find(text[:end], self._kinds)]) if each.start < end]
+            found = [each for each in merge([*found, *find_sensitive(text[:end], self._kinds)]) if each.start < end]
         parts: list[str] = []
         at = start
         for finding in found:
@@ -287,7 +287,7 @@ class LengthLimit:
         return ""
 
 
-_BEAT = Beat()
+_BEAT = KeepAlive()
 
 
 class Sanitizer:
@@ -328,7 +328,7 @@ class Sanitizer:
                 elif kind is ModelReply:
                     reply = cast(ModelReply, event)
                     if self._is_denied(reply):
-                        yield replace(reply, text="", reasoning="", calls=(), continuation=None, stop=Stop.FILTER)
+                        yield replace(reply, text="", reasoning="", calls=(), continuation=None, stop=StopReason.FILTER)
                         raise ModelError(
                             ModelFault.FILTERED,
                             translatable("the answer has what sanitizer.deny forbids"),
@@ -343,7 +343,7 @@ class Sanitizer:
         settings = self._settings
         stages: list[Stage] = [ThinkingFilter(), EndMarkFilter()] if settings.artefacts else []
         if settings.images is not ImageRule.KEEP:
-            stages.append(ImageFilter(all_own_words(request)))
+            stages.append(ImageFilter(extract_all_user_text(request)))
         if self._kinds:
             stages.append(RedactionFilter(self._kinds))
         if settings.max_chars:
@@ -428,7 +428,7 @@ class _Cleaning:
     def _redact(self, name: str, text: str) -> str:
         before = f"{name}: " if name else ""
         whole = before + text
-        for finding in reversed(find(whole, self._kinds)):
+        for finding in reversed(find_sensitive(whole, self._kinds)):
             if finding.end > len(before):
                 start = max(finding.start, len(before))
                 whole = whole[:start] + removal_mark(finding.kind) + whole[finding.end :]

@@ -5,7 +5,7 @@ from dataclasses import field
 
 from hob.core.errors import ModelError, ModelFault
 from hob.core.models import ModelRequest
-from hob.core.screening.kinds import describe
+from hob.core.screening.kinds import describe_kinds
 from hob.core.translation.language import translatable
 from hob.core.translation.remarks import Remark
 from hob.core.values import dataclass
@@ -28,23 +28,23 @@ class Screened:
     remarks: tuple[Remark, ...] = ()
 
     @property
-    def stays(self) -> bool:
+    def local_only(self) -> bool:
         return self.action is ScreeningAction.LOCAL
 
     def refusal(self) -> ModelError:
-        return refusal(self.kinds, stays=True)
+        return refusal(self.kinds, local_only=True)
 
 
-def refusal(kinds: tuple[str, ...], place: str = "", *, stays: bool = False) -> ModelError:
+def refusal(kinds: tuple[str, ...], place: str = "", *, local_only: bool = False) -> ModelError:
     """Return the error for a request that is not sent: what was found, where, and how to resolve it.
 
-    `stays`: only a local model may read the request, and none is configured.
+    `local_only`: only a local model may read the request, and none is configured.
     """
-    what, rule = describe(kinds), "[prompt_guard]"
+    what, rule = describe_kinds(kinds), "[prompt_guard]"
     if DENIED in kinds:
         what, rule = translatable("a word of prompt_guard.deny_words"), "prompt_guard.deny_words"
     where = translatable(" in {place}", place=place) if place else ""
-    if stays:
+    if local_only:
         told = translatable(
             "the prompt guard found {what}{where}, which a local model alone may read: set prompt_guard.local_model",
             what=what,

@@ -60,4 +60,4 @@ class ModelScreening:
     def clean(self, request: ModelRequest, events: Events) -> Events:
         if self._sanitizer().active:
             events = self._sanitizer().clean(request, events)
-        return _restore_events()(events, dict(request.withheld)) if request.withheld else events
+        return _restore_events()(events, dict(request.placeholders)) if request.placeholders else events

@@ -5,7 +5,7 @@ from enum import StrEnum
 from hob.core.screening.kinds import SensitiveKind
 from hob.core.screening.patterns import compile_pattern
 from hob.core.settings import setting
-from hob.core.translation.language import joined
+from hob.core.translation.language import join_texts
 from hob.core.values import dataclass
 
 _KINDS = tuple(kind.value for kind in SensitiveKind)
@@ -78,4 +78,4 @@ def _check(key: str, pattern: str) -> None:
     try:
         compile_pattern(pattern)
     except ValueError as error:
-        raise ValueError(joined(": ", (key, str(error)))) from None
+        raise ValueError(join_texts(": ", (key, str(error)))) from None

@@ -1,1 +1,1 @@
-"""The wire of Anthropic's Messages, and of those who speak it too."""
+"""Anthropic Messages, also used by compatible servers."""

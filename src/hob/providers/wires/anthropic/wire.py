@@ -5,32 +5,32 @@ from typing import Any
 
 from hob.core.errors import ModelError, ModelFault
 from hob.core.ids import BlobId
-from hob.core.models import Continuation, ModelRequest, Stop, Usage
+from hob.core.models import Continuation, ModelRequest, StopReason, Usage
 from hob.providers.http import decoder as decoding
-from hob.providers.http.addresses import versioned
+from hob.providers.http.addresses import with_version
 from hob.providers.http.answer import PartialCall, PartialJson
-from hob.providers.http.decoder import count_of
+from hob.providers.http.decoder import read_token_count
 from hob.providers.http.faults import describe
-from hob.providers.http.fields import Object, object_in, text_in
+from hob.providers.http.fields import Object, get_object, get_text
 from hob.providers.http.wire import ListedModel, Wire
 from hob.providers.wires.anthropic.encoding import SEALED, AnthropicLayout, Block, encode_request, plan_thinking
 
-# The answer of `POST /v1/messages`, streamed or whole.
+# Decoder for `POST /v1/messages`, streamed or whole.
 #
-# Complete with `message_stop`, or where the stream ends after a stop reason was seen. Kinds of events, blocks and
-# deltas that are not known mean nothing: more of them come every year.
+# Complete with `message_stop`, or if the stream ends after a stop reason. Unknown kinds of events, blocks and deltas
+# are ignored: new ones appear every year.
 #
 # Format: https://platform.claude.com/docs/en/build-with-claude/streaming
 
 WIRE = "anthropic"
-_STOPS: Mapping[str, Stop] = {
-    "end_turn": Stop.END,
-    "stop_sequence": Stop.END,
-    "pause_turn": Stop.END,
-    "tool_use": Stop.TOOLS,
-    "max_tokens": Stop.LENGTH,
-    "model_context_window_exceeded": Stop.LENGTH,
-    "refusal": Stop.FILTER,
+_STOPS: Mapping[str, StopReason] = {
+    "end_turn": StopReason.END,
+    "stop_sequence": StopReason.END,
+    "pause_turn": StopReason.END,
+    "tool_use": StopReason.TOOLS,
+    "max_tokens": StopReason.LENGTH,
+    "model_context_window_exceeded": StopReason.LENGTH,
+    "refusal": StopReason.FILTER,
 }
 
 
@@ -61,13 +61,13 @@ class AnthropicDecoder(decoding.Decoder):
         self._finish = ""
         self._why = ""
 
-    def _ended(self) -> Stop | None:
-        return _STOPS.get(self._finish, Stop.END) if self._finish else None
+    def _ended(self) -> StopReason | None:
+        return _STOPS.get(self._finish, StopReason.END) if self._finish else None
 
     def _counted(self) -> Usage | None:
         return read_usage(self._usage)
 
-    def _complete(self, stop: Stop) -> None:
+    def _complete(self, stop: StopReason) -> None:
         answer = self._answer
         for call, arguments in self._given:
             if not call.arguments:
@@ -75,7 +75,7 @@ class AnthropicDecoder(decoding.Decoder):
         if self._layout.sealed:
             answer.continuation = Continuation(WIRE, self._layout.data(self._said))
         answer.usage = self._counted()
-        if stop is Stop.FILTER:
+        if stop is StopReason.FILTER:
             raise ModelError(ModelFault.FILTERED, describe(ModelFault.FILTERED, self._host, self._why, self._secrets))
         if self._finish == "model_context_window_exceeded" and not answer.begun:
             raise ModelError(ModelFault.CONTEXT_OVERFLOW, describe(ModelFault.CONTEXT_OVERFLOW, self._host, ""))
@@ -101,9 +101,9 @@ class AnthropicDecoder(decoding.Decoder):
                 self._take_message(message)
             case {"type": "message_delta"}:
                 self._count(event.get("usage"))
-                self._take_end(object_in(event, "delta"))
+                self._take_end(get_object(event, "delta"))
             case {"type": "message_stop"}:
-                self._complete(self._ended() or Stop.END)
+                self._complete(self._ended() or StopReason.END)
             case {"type": "error"} | {"error": dict()}:
                 self._raise_error(event.get("error") or event)
 
@@ -117,23 +117,23 @@ class AnthropicDecoder(decoding.Decoder):
         return True
 
     def _take_message(self, message: Block) -> None:
-        self._answer.model = text_in(message, "model") or self._answer.model
+        self._answer.model = get_text(message, "model") or self._answer.model
         self._count(message.get("usage"))
         self._take_end(message)
 
     def _take_end(self, fields: Object) -> None:
-        self._finish = text_in(fields, "stop_reason") or self._finish
-        self._why = text_in(object_in(fields, "stop_details"), "explanation") or self._why
+        self._finish = get_text(fields, "stop_reason") or self._finish
+        self._why = get_text(get_object(fields, "stop_details"), "explanation") or self._why
 
     def _begin(self, index: object, block: Block) -> None:
-        """A block begins, perhaps with all that is in it."""
+        """Start a block, which may already be complete."""
         kind = block.get("type")
         if kind == "text":
             self._take_delta(None, {"type": "text_delta", "text": block.get("text")})
         elif kind in SEALED:
             self._answer.keep_fields(block)
             self._blocks[index] = self._layout.add_sealed(block, self._said)
-            self._answer.think(text_in(block, "thinking"))
+            self._answer.think(get_text(block, "thinking"))
         elif kind == "tool_use":
             call = self._answer.named_call(block.get("id"), block.get("name"))
             self._layout.add_call(self._said)
@@ -157,12 +157,12 @@ class AnthropicDecoder(decoding.Decoder):
                 block.grow("signature", piece)
 
     def _count(self, usage: Any) -> None:
-        """The numbers are sums so far; some servers end with zeros."""
+        """Record the usage. The numbers are cumulative; some servers end with zeros."""
         if not isinstance(usage, dict):
             return
         for key in _COUNTED & usage.keys():
             value = usage[key]
-            if type(value) is not int or value > count_of(self._usage, key):
+            if type(value) is not int or value > read_token_count(self._usage, key):
                 self._usage[key] = value if value is not None else self._usage.get(key)
 
 
@@ -172,12 +172,12 @@ def _index(event: Block) -> object:
 
 
 def read_usage(usage: Mapping[str, Any]) -> Usage | None:
-    """Tokens as the server counted them, or None if it did not really count."""
-    plain, output = count_of(usage, "input_tokens"), count_of(usage, "output_tokens")
-    read = count_of(usage, "cache_read_input_tokens")
-    for_an_hour = count_of(usage, "cache_creation", "ephemeral_1h_input_tokens")
-    for_minutes = count_of(usage, "cache_creation", "ephemeral_5m_input_tokens")
-    written = count_of(usage, "cache_creation_input_tokens") or for_minutes + for_an_hour
+    """Return the server's token counts, or None if it did not really count."""
+    plain, output = read_token_count(usage, "input_tokens"), read_token_count(usage, "output_tokens")
+    read = read_token_count(usage, "cache_read_input_tokens")
+    for_an_hour = read_token_count(usage, "cache_creation", "ephemeral_1h_input_tokens")
+    for_minutes = read_token_count(usage, "cache_creation", "ephemeral_5m_input_tokens")
+    written = read_token_count(usage, "cache_creation_input_tokens") or for_minutes + for_an_hour
     if not plain + read + written and not output:
         return None
     return Usage(
@@ -186,13 +186,13 @@ def read_usage(usage: Mapping[str, Any]) -> Usage | None:
         cache_read=read,
         cache_write=written,
         cache_write_1h=min(for_an_hour, written),
-        reasoning=min(count_of(usage, "output_tokens_details", "thinking_tokens"), output),
+        reasoning=min(read_token_count(usage, "output_tokens_details", "thinking_tokens"), output),
     )
 
 
 _VERSION = "2023-06-01"
-"""Known to all who speak this wire. The next one (2026-10-21) forbids what is never sent here."""
-_MAX_MODELS = 1_000  # of one page; there are some dozens
+"""Supported by all compatible servers. The next one (2026-10-21) forbids what is never sent here."""
+_MAX_MODELS = 1_000  # per page; there are some dozens
 
 
 class AnthropicMessages(Wire):
@@ -202,10 +202,10 @@ class AnthropicMessages(Wire):
     decodes = AnthropicDecoder
 
     def chat_url(self, base_url: str, model: str) -> str:
-        return versioned(base_url, "/v1", "/messages") + "/messages"
+        return with_version(base_url, "/v1", "/messages") + "/messages"
 
     def models_url(self, base_url: str) -> str:
-        return versioned(base_url, "/v1", "/messages") + f"/models?limit={_MAX_MODELS}"
+        return with_version(base_url, "/v1", "/messages") + f"/models?limit={_MAX_MODELS}"
 
     def headers(self, key: str) -> Mapping[str, str]:
         return {"anthropic-version": _VERSION, **({"x-api-key": key} if key else {})}
@@ -224,16 +224,16 @@ class AnthropicMessages(Wire):
         return tuple(
             ListedModel(
                 row["id"],
-                context_tokens=count_of(row, "max_input_tokens") or None,
-                output_tokens=count_of(row, "max_tokens") or None,
-                images=_can(row, "image_input"),
-                thinking=_can(row, "thinking"),
+                context_tokens=read_token_count(row, "max_input_tokens") or None,
+                output_tokens=read_token_count(row, "max_tokens") or None,
+                images=_has_capability(row, "image_input"),
+                thinking=_has_capability(row, "thinking"),
             )
             for row in named
         )
 
 
-def _can(row: Mapping[str, Any], capability: str) -> bool | None:
+def _has_capability(row: Mapping[str, Any], capability: str) -> bool | None:
     match row.get("capabilities"):
         case {**capabilities} if isinstance(found := capabilities.get(capability), dict):
             return found["supported"] if isinstance(found.get("supported"), bool) else None

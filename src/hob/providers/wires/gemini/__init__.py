@@ -1,1 +1,1 @@
-"""The wire of Gemini's generateContent."""
+"""Gemini generateContent."""

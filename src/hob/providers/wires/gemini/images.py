@@ -1,4 +1,4 @@
-"""Pictures from `:generateContent` of a Gemini model that answers with some.
+"""Image generation with `:generateContent` of a Gemini image model.
 
 Format: https://ai.google.dev/gemini-api/docs/image-generation
 """
@@ -10,16 +10,16 @@ from typing import Any
 from urllib.parse import quote
 
 from hob.core.content.media import GeneratedImage
-from hob.providers.http.addresses import versioned
+from hob.providers.http.addresses import with_version
 from hob.providers.http.client import Client
-from hob.providers.media.image_descriptions import image_type
+from hob.providers.media.image_descriptions import detect_image_type
 from hob.providers.wires.gemini.wire import GenerateContent, read_usage
 
 _SHAPES: Mapping[str, str] = {"1024x1024": "1:1", "1536x1024": "3:2", "1024x1536": "2:3"}
 
 
 def key_header(key: str) -> Mapping[str, str]:
-    """How a key is shown."""
+    """Return the header for a key."""
     return GenerateContent().headers(key)
 
 
@@ -31,27 +31,27 @@ class GeminiImages:
         self._model = model.removeprefix("models/")
 
     async def generate(self, prompt: str, size: str = "") -> GeneratedImage:
-        """A size becomes the shape that is nearest to it."""
+        """Generate an image; the size is converted to the nearest aspect ratio."""
         config: dict[str, Any] = {"responseModalities": ["IMAGE"]}
         if size in _SHAPES:
             config["imageConfig"] = {"aspectRatio": _SHAPES[size]}
         body = {"contents": [{"role": "user", "parts": [{"text": prompt}]}], "generationConfig": config}
         answer = await self._client.fetch_json(self._url, body)
-        for coded in _pictures(answer):
+        for coded in _find_images(answer):
             try:
                 data = base64.b64decode(coded, validate=True)
             except (binascii.Error, ValueError):
                 continue
-            if kind := image_type(data):
+            if kind := detect_image_type(data):
                 return GeneratedImage(data, kind, self._model, read_usage(answer.get("usageMetadata") or {}))
         raise self._client.garbage("an answer without a picture")
 
     def _url(self, base_url: str) -> str:
-        return f"{versioned(base_url, '/v1beta')}/models/{quote(self._model, safe='@')}:generateContent"
+        return f"{with_version(base_url, '/v1beta')}/models/{quote(self._model, safe='@')}:generateContent"
 
 
-def _pictures(answer: Any) -> Iterator[str]:
-    """The pictures of an answer, whatever else is in it."""
+def _find_images(answer: Any) -> Iterator[str]:
+    """Yield the images of an answer, ignoring everything else."""
     try:
         parts = answer["candidates"][0]["content"]["parts"]
         yield from (part["inlineData"]["data"] for part in parts if not part.get("thought") and "inlineData" in part)

@@ -6,22 +6,22 @@ from urllib.parse import quote
 
 from hob.core.errors import ModelError, ModelFault
 from hob.core.ids import BlobId
-from hob.core.models import Continuation, ModelRequest, Stop, Usage
+from hob.core.models import Continuation, ModelRequest, StopReason, Usage
 from hob.providers.http import decoder as decoding
-from hob.providers.http.addresses import versioned
-from hob.providers.http.decoder import count_of
+from hob.providers.http.addresses import with_version
+from hob.providers.http.decoder import read_token_count
 from hob.providers.http.faults import describe
-from hob.providers.http.fields import Object, object_in, objects_in, text_in
+from hob.providers.http.fields import Object, get_object, get_objects, get_text
 from hob.providers.http.wire import ListedModel, Wire
 from hob.providers.wires.gemini.encoding import WIRE, GeminiLayout, Part, encode_request, plan_thinking
 
-# The answer of `:streamGenerateContent`: responses of one shape, one after the other, as events or as one array.
+# Decoder for `:streamGenerateContent`: responses of one shape, as events or as one array.
 #
-# Complete when a finish reason was seen and the stream has ended: no event says that there are no more.
+# Complete if a finish reason was seen and the stream has ended: no event marks the end.
 #
 # Format: https://ai.google.dev/api/generate-content#v1beta.GenerateContentResponse
 
-_STOPS: Mapping[str, Stop] = {"STOP": Stop.END, "MAX_TOKENS": Stop.LENGTH}
+_STOPS: Mapping[str, StopReason] = {"STOP": StopReason.END, "MAX_TOKENS": StopReason.LENGTH}
 _COUNTED = (
     "promptTokenCount",
     "candidatesTokenCount",
@@ -29,8 +29,8 @@ _COUNTED = (
     "cachedContentTokenCount",
     "toolUsePromptTokenCount",
 )
-_SPOILT = frozenset({"MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS", "OTHER"})
-"""The answer is not what the model meant to say, whatever came of it."""
+_UNINTENDED = frozenset({"MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS", "OTHER"})
+"""Finish reasons of answers that the model did not mean to give."""
 _WITHHELD = frozenset(
     {
         "SAFETY",
@@ -61,23 +61,23 @@ class GeminiDecoder(decoding.Decoder):
         self._begun = False
         self._heard = False
 
-    def _ended(self) -> Stop | None:
+    def _ended(self) -> StopReason | None:
         reason = self._finish
-        if not reason:  # a count and no candidate: nothing was cut, the server just has no answer
-            return Stop.END if self._usage and not self._heard and not self._broken else None
+        if not reason:  # usage without a candidate: nothing was cut, the server has no answer
+            return StopReason.END if self._usage and not self._heard and not self._broken else None
         if reason in _STOPS:
             return _STOPS[reason]
         words = f"{reason.lower()}: {self._why}" if self._why else reason.lower()
         if reason in _WITHHELD:
             self._raise_withheld(words)
-        if self._answer.calls and reason not in _SPOILT:  # newer than this table; what it calls is whole
-            return Stop.TOOLS
+        if self._answer.calls and reason not in _UNINTENDED:  # newer than this table; its calls are complete
+            return StopReason.TOOLS
         raise ModelError(ModelFault.EMPTY, describe(ModelFault.EMPTY, self._host, words, self._secrets))
 
     def _counted(self) -> Usage | None:
         return read_usage(self._usage)
 
-    def _complete(self, stop: Stop) -> None:
+    def _complete(self, stop: StopReason) -> None:
         if self._layout.signed:
             self._answer.continuation = Continuation(WIRE, self._layout.data(self._said))
         self._answer.usage = self._counted()
@@ -106,9 +106,9 @@ class GeminiDecoder(decoding.Decoder):
     def _take_object(self, response: Part) -> None:
         if response.get("error"):
             self._raise_error(response["error"])
-        self._answer.model = text_in(response, "modelVersion") or self._answer.model
-        self._count(object_in(response, "usageMetadata"))
-        feedback = object_in(response, "promptFeedback")
+        self._answer.model = get_text(response, "modelVersion") or self._answer.model
+        self._count(get_object(response, "usageMetadata"))
+        feedback = get_object(response, "promptFeedback")
         if isinstance(blocked := feedback.get("blockReason"), str):
             self._raise_withheld(f"the prompt: {feedback.get('blockReasonMessage') or blocked.lower()}")
         candidates = response.get("candidates")
@@ -124,14 +124,14 @@ class GeminiDecoder(decoding.Decoder):
 
     def _take_candidate(self, candidate: Part) -> None:
         self._heard = True
-        for part in objects_in(object_in(candidate, "content"), "parts"):
+        for part in get_objects(get_object(candidate, "content"), "parts"):
             self._take_part(part)
         reason = candidate.get("finishReason")
         if isinstance(reason, str) and reason != "FINISH_REASON_UNSPECIFIED":
-            self._finish, self._why = reason, text_in(candidate, "finishMessage")
+            self._finish, self._why = reason, get_text(candidate, "finishMessage")
 
     def _take_part(self, part: Object) -> None:
-        signature, text, call = text_in(part, "thoughtSignature"), text_in(part, "text"), part.get("functionCall")
+        signature, text, call = get_text(part, "thoughtSignature"), get_text(part, "text"), part.get("functionCall")
         self._answer.keep(len(signature))
         if isinstance(call, dict):
             made = self._answer.named_call(call.get("id"), call.get("name"))
@@ -150,21 +150,21 @@ class GeminiDecoder(decoding.Decoder):
 
 
 def read_usage(usage: Mapping[str, Any]) -> Usage | None:
-    """Tokens as the server counted them, or None if it did not really count."""
-    prompt = count_of(usage, "promptTokenCount") + count_of(usage, "toolUsePromptTokenCount")
-    thought = count_of(usage, "thoughtsTokenCount")
-    output = count_of(usage, "candidatesTokenCount") + thought
+    """Return the server's token counts, or None if it did not really count."""
+    prompt = read_token_count(usage, "promptTokenCount") + read_token_count(usage, "toolUsePromptTokenCount")
+    thought = read_token_count(usage, "thoughtsTokenCount")
+    output = read_token_count(usage, "candidatesTokenCount") + thought
     if not prompt and not output:
         return None
     return Usage(
         input=prompt,
         output=output,
-        cache_read=min(count_of(usage, "cachedContentTokenCount"), prompt),
+        cache_read=min(read_token_count(usage, "cachedContentTokenCount"), prompt),
         reasoning=thought,
     )
 
 
-_MAX_MODELS = 1_000  # of one page; there are some dozens
+_MAX_MODELS = 1_000  # per page; there are some dozens
 
 
 class GenerateContent(Wire):
@@ -175,10 +175,10 @@ class GenerateContent(Wire):
 
     def chat_url(self, base_url: str, model: str) -> str:
         name = model if model.startswith(("models/", "tunedModels/")) else f"models/{model}"
-        return f"{versioned(base_url, '/v1beta')}/{quote(name, safe='/@')}:streamGenerateContent?alt=sse"
+        return f"{with_version(base_url, '/v1beta')}/{quote(name, safe='/@')}:streamGenerateContent?alt=sse"
 
     def models_url(self, base_url: str) -> str:
-        return f"{versioned(base_url, '/v1beta')}/models?pageSize={_MAX_MODELS}"
+        return f"{with_version(base_url, '/v1beta')}/models?pageSize={_MAX_MODELS}"
 
     def headers(self, key: str) -> Mapping[str, str]:
         return {"x-goog-api-key": key} if key else {}
@@ -190,22 +190,22 @@ class GenerateContent(Wire):
         return encode_request(request, model=model, images=images)
 
     def read_models(self, listing: Any) -> tuple[ListedModel, ...] | None:
-        """As `Wire.read_models`: those that answer, not those that embed or draw."""
+        """Return the chat models of a listing, not those for embeddings or images."""
         rows = listing.get("models") if isinstance(listing, dict) else None
         if not isinstance(rows, list):
             return None
         return tuple(
             ListedModel(
                 row["name"].removeprefix("models/"),
-                context_tokens=count_of(row, "inputTokenLimit") or None,
-                output_tokens=count_of(row, "outputTokenLimit") or None,
+                context_tokens=read_token_count(row, "inputTokenLimit") or None,
+                output_tokens=read_token_count(row, "outputTokenLimit") or None,
                 thinking=row["thinking"] if isinstance(row.get("thinking"), bool) else None,
             )
             for row in rows
-            if isinstance(row, dict) and isinstance(row.get("name"), str) and _answers(row)
+            if isinstance(row, dict) and isinstance(row.get("name"), str) and _is_chat_model(row)
         )
 
 
-def _answers(row: Mapping[str, Any]) -> bool:
+def _is_chat_model(row: Mapping[str, Any]) -> bool:
     methods = row.get("supportedGenerationMethods")
     return not isinstance(methods, list) or "generateContent" in methods

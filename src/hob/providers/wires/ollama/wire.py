@@ -1,4 +1,4 @@
-"""Ollama's own API, which tells more and hides less than its OpenAI-compatible one.
+"""Ollama's own API, which reports more than its OpenAI-compatible one.
 
 Format: https://docs.ollama.com/api
 """
@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from hob.core.content.json_text import json_bytes
+from hob.core.content.json_text import dump_json
 from hob.core.content.media import Embeddings
 from hob.core.errors import ModelError, ModelFault
 from hob.core.ids import BlobId, CallId
@@ -16,7 +16,7 @@ from hob.core.models import (
     AssistantMessage,
     ModelMessage,
     ModelRequest,
-    Stop,
+    StopReason,
     Thinking,
     ToolMessage,
     Usage,
@@ -27,20 +27,20 @@ from hob.core.translation.language import translatable
 from hob.providers.http import decoder as decoding
 from hob.providers.http.addresses import with_scheme
 from hob.providers.http.client import Client
-from hob.providers.http.decoder import count_of
-from hob.providers.http.fields import Object, object_in, objects_in, text_in
-from hob.providers.http.past_calls import read_arguments, result_text
+from hob.providers.http.decoder import read_token_count
+from hob.providers.http.fields import Object, get_object, get_objects, get_text
+from hob.providers.http.past_calls import format_result, parse_arguments
 from hob.providers.http.wire import ListedModel, Wire
-from hob.providers.media.vectors import Batch, embed_all, numbers_of
+from hob.providers.media.vectors import Batch, embed_all, parse_vector
 from hob.providers.schemas.dialects import SchemaDialect, normalise
 
-# Vectors from `POST /api/embed`.
+# Embeddings from `POST /api/embed`.
 #
 # Format: https://docs.ollama.com/api/embed
 
 
 class OllamaEmbedder:
-    """Implements `Embedder`. A text that is longer than the model reads is cut by the server."""
+    """Implements `Embedder`. The server cuts texts longer than the model's limit."""
 
     def __init__(self, client: Client, model: str) -> None:
         self._client = client
@@ -56,19 +56,19 @@ class OllamaEmbedder:
         rows = answer.get("embeddings") if isinstance(answer, dict) else None
         if not isinstance(rows, list):
             raise self._client.garbage("JSON that holds no vectors")
-        tokens = count_of(answer, "prompt_eval_count")
-        vectors: list[Sequence[float]] = [numbers_of(row, self._client.host) for row in rows]
+        tokens = read_token_count(answer, "prompt_eval_count")
+        vectors: list[Sequence[float]] = [parse_vector(row, self._client.host) for row in rows]
         return vectors, self._model, Usage(tokens) if tokens else None
 
 
-# A request as the body of `POST /api/chat`.
+# Encoding of requests for `POST /api/chat`.
 #
 # Format: https://docs.ollama.com/api/chat
 
 CONTEXT_STEP = 4_096
-"""Tokens by which the context grows: each new size makes the server load the model again."""
-# Rather too many tokens than too few: what does not fit is cut without a word. Code, JSON and numbers have about three
-# ASCII characters a token; any other letter has a token for two of its bytes, 1.5 for a Chinese one.
+"""Step in tokens by which the context grows: each new size makes the server reload the model."""
+# Better too many tokens than too few: what does not fit is cut silently. Code, JSON and numbers have about three ASCII
+# characters per token; every other letter has a token per two of its bytes, 1.5 for a Chinese one.
 _ASCII_PER_TOKEN = 3
 _BYTES_PER_TOKEN = 2
 _TOKENS_OF_IMAGE = 2_000
@@ -80,32 +80,33 @@ def encode_request(
     model: str,
     images: Mapping[BlobId, bytes] | None = None,
 ) -> bytes:
-    """The request's body. The same request gives the same bytes, and what grows from turn to turn stands last.
+    """Return the request body. It is deterministic, and content that changes from turn to turn comes last.
 
-    Ollama cuts a conversation that is longer than its context without a word, and its default context is short. So
-    `num_ctx` is always told: what this request needs, rounded up.
+    Ollama silently cuts a conversation that exceeds its context, and its default context is short. So `num_ctx` is
+    always
+    set to what this request needs, rounded up.
     """
     messages = [{"role": "system", "content": request.system}] if request.system else []
-    messages += _messages(request.messages, images or {})
-    tools = [_tool(spec) for spec in request.tools]
+    messages += _encode_messages(request.messages, images or {})
+    tools = [_encode_tool(spec) for spec in request.tools]
     body: dict[str, Any] = {
         "model": model,
         "stream": True,
         "options": {
             "num_predict": request.max_output,
-            "num_ctx": _room(_count_tokens(messages, tools) + request.max_output),
+            "num_ctx": _context_size(_count_tokens(messages, tools) + request.max_output),
         },
     }
     if request.thinking is not None:
-        body["think"] = _think(request.thinking, model)
+        body["think"] = _think_option(request.thinking, model)
     if tools:
         body["tools"] = tools
     body["messages"] = messages
-    return json_bytes(body)
+    return dump_json(body)
 
 
 def _count_tokens(messages: Iterable[Mapping[str, Any]], tools: object) -> int:
-    """About how many tokens they are."""
+    """Estimate the number of tokens."""
     texts = [json.dumps(tools, ensure_ascii=False)]
     images = 0
     for message in messages:
@@ -117,27 +118,27 @@ def _count_tokens(messages: Iterable[Mapping[str, Any]], tools: object) -> int:
     return narrow // _ASCII_PER_TOKEN + wide // _BYTES_PER_TOKEN + images * _TOKENS_OF_IMAGE
 
 
-def _room(tokens: int) -> int:
-    """The context that these tokens need, in few sizes so that the model stays loaded: powers of two from 8,192 on."""
+def _context_size(tokens: int) -> int:
+    """Return the context size for these tokens: powers of two from 8,192, so that the model is seldom reloaded."""
     room = 2 * CONTEXT_STEP
     while room < tokens:
         room *= 2
     return room
 
 
-def _think(level: Thinking, model: str) -> bool | str:
-    """Most models can only be told to think or not; gpt-oss has levels and cannot be silenced."""
+def _think_option(level: Thinking, model: str) -> bool | str:
+    """Return the `think` option: most models can only be told to think or not; gpt-oss has levels and cannot stop."""
     if "gpt-oss" in model:
         return {Thinking.MEDIUM: "medium", Thinking.HIGH: "high", Thinking.XHIGH: "high"}.get(level, "low")
     return level is not Thinking.OFF
 
 
-def _tool(spec: ToolSpec) -> dict[str, Any]:
+def _encode_tool(spec: ToolSpec) -> dict[str, Any]:
     schema = normalise(spec, SchemaDialect.GRAMMAR)
     return {"type": "function", "function": {"name": spec.name, "description": spec.description, "parameters": schema}}
 
 
-def _messages(messages: Iterable[ModelMessage], images: Mapping[BlobId, bytes]) -> Iterable[dict[str, Any]]:
+def _encode_messages(messages: Iterable[ModelMessage], images: Mapping[BlobId, bytes]) -> Iterable[dict[str, Any]]:
     names: dict[CallId, str] = {}
     for message in messages:
         match message:
@@ -150,19 +151,20 @@ def _messages(messages: Iterable[ModelMessage], images: Mapping[BlobId, bytes]) 
                 names.update((call.id, call.name) for call in calls)
                 if calls:
                     said["tool_calls"] = [
-                        {"function": {"name": call.name, "arguments": read_arguments(call.arguments)}} for call in calls
+                        {"function": {"name": call.name, "arguments": parse_arguments(call.arguments)}}
+                        for call in calls
                     ]
             case ToolMessage(call):
-                # the wire has no ids: results are told by name and order
-                said = {"role": "tool", "tool_name": names.get(call, ""), "content": result_text(message)}
+                # the wire has no ids: results are matched by name and order
+                said = {"role": "tool", "tool_name": names.get(call, ""), "content": format_result(message)}
         yield said
 
 
-# The answer of `POST /api/chat`: lines of JSON, the last of which is `done`.
+# Decoder for `POST /api/chat`: lines of JSON, the last of which is `done`.
 #
-# Calls come whole, without ids. Format: https://docs.ollama.com/api/chat
+# Calls arrive whole, without ids. Format: https://docs.ollama.com/api/chat
 
-_STOPS: Mapping[str, Stop] = {"stop": Stop.END, "length": Stop.LENGTH}
+_STOPS: Mapping[str, StopReason] = {"stop": StopReason.END, "length": StopReason.LENGTH}
 _NOT_READY = frozenset({"load", "unload"})
 
 
@@ -171,7 +173,7 @@ class OllamaDecoder(decoding.Decoder):
 
     lines_of_json = True
 
-    def _ended(self) -> Stop | None:
+    def _ended(self) -> StopReason | None:
         return None
 
     def _take_whole(self, answer: Any) -> bool:
@@ -188,33 +190,33 @@ class OllamaDecoder(decoding.Decoder):
     def _take_object(self, chunk: dict[str, Any]) -> None:
         if chunk.get("error"):
             self._raise_error(chunk["error"])
-        self._take_message(object_in(chunk, "message"))
+        self._take_message(get_object(chunk, "message"))
         if chunk.get("done") is True:
             self._finish(chunk)
 
     def _take_message(self, message: Object) -> None:
-        self._answer.think(text_in(message, "thinking"))
-        self._answer.say(text_in(message, "content"))
-        for call in objects_in(message, "tool_calls"):
-            function = object_in(call, "function")
+        self._answer.think(get_text(message, "thinking"))
+        self._answer.say(get_text(message, "content"))
+        for call in get_objects(message, "tool_calls"):
+            function = get_object(call, "function")
             if isinstance(function.get("name"), str):
-                written = self._answer.new_call(text_in(call, "id"), function["name"])
+                written = self._answer.new_call(get_text(call, "id"), function["name"])
                 self._answer.write(written, function.get("arguments"))
 
     def _finish(self, chunk: dict[str, Any]) -> None:
-        reason = text_in(chunk, "done_reason")
+        reason = get_text(chunk, "done_reason")
         if reason in _NOT_READY and not self._answer.begun:
             raise ModelError(
                 ModelFault.OVERLOAD, translatable("{host} is loading the model; try again in a moment", host=self._host)
             )
-        self._answer.model = text_in(chunk, "model") or self._answer.model
+        self._answer.model = get_text(chunk, "model") or self._answer.model
         self._answer.usage = read_usage(chunk)
-        self._complete(_STOPS.get(reason, Stop.END))
+        self._complete(_STOPS.get(reason, StopReason.END))
 
 
 def read_usage(chunk: Mapping[str, Any]) -> Usage | None:
-    """Tokens as the server counted them, or None if it did not; what it still held in memory it does not count."""
-    prompt, output = count_of(chunk, "prompt_eval_count"), count_of(chunk, "eval_count")
+    """Return the server's token counts, or None if it did not count; tokens still in its cache are not included."""
+    prompt, output = read_token_count(chunk, "prompt_eval_count"), read_token_count(chunk, "eval_count")
     return Usage(prompt, output) if prompt or output else None
 
 
@@ -242,5 +244,5 @@ class OllamaChat(Wire):
 
 
 def server_root(base_url: str) -> str:
-    """Where the server is, for a base URL written with or without scheme, `/v1`, `/api` and trailing slash."""
+    """Return the server's root URL; scheme, `/v1`, `/api` and trailing slash are optional in the input."""
     return with_scheme(base_url).rstrip("/").removesuffix("/v1").removesuffix("/api")

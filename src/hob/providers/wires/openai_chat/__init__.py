@@ -1,1 +1,1 @@
-"""The wire of OpenAI chat completions, and of everybody who speaks it: `settings`, `wire` (no I/O), `model`."""
+"""OpenAI chat completions, also used by most other servers."""

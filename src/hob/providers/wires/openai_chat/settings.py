@@ -1,4 +1,4 @@
-"""What differs between servers that speak chat completions, as data."""
+"""Differences between servers for chat completions, as data."""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -9,32 +9,32 @@ from hob.core.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """One server's ways. The defaults are understood by all that we know.
+    """Dialect of one server. All known servers accept the defaults.
 
     Sources: the API references of OpenAI, OpenRouter, DeepSeek, Groq, Mistral and xAI.
     """
 
     max_tokens: str = "max_tokens"
-    """Under which name the longest answer is asked for."""
+    """Name of the field that limits the answer."""
     cache_key: bool = False
-    """`prompt_cache_key` keeps one conversation's requests on one cache."""
+    """Whether `prompt_cache_key` keeps the requests of one conversation on one cache."""
     stream_options: bool = True
-    """Usage of a stream has to be asked for; some servers refuse the field."""
+    """Whether usage must be requested for streams; some servers refuse the field."""
     effort: bool = False
-    """`reasoning_effort` chooses how long the model thinks."""
+    """Whether `reasoning_effort` sets the thinking level."""
     efforts: Mapping[Thinking, str] = field(default_factory=dict)
-    """Levels that have another name there."""
+    """Levels with another name on this server."""
     reasoning_object: bool = False
-    """The same as `reasoning: {effort}`."""
+    """Whether the level is sent as `reasoning: {effort}`."""
     usage_object: bool = False
-    """`usage: {include: true}` makes the server tell what it charged."""
+    """Whether `usage: {include: true}` makes the server report its charge."""
     cached_system: tuple[str, ...] = ()
-    """Models (by the beginning of their names) whose prompt cache wants `cache_control` marks."""
+    """Prefixes of models whose prompt cache needs `cache_control` marks."""
     returns_reasoning: bool = False
-    """`reasoning_content` has to come back with an assistant message that called tools, while the turn goes on."""
+    """Whether `reasoning_content` must be returned with an assistant message that called tools, within the turn."""
     nine_character_ids: bool = False
-    """A call's id has nine letters and digits, no more and no less."""
+    """Whether call ids must be exactly nine letters and digits."""
     grammar: bool = False
-    """Schemas of tools are turned into a grammar, which knows less (llama.cpp and what is built on it)."""
+    """Whether tool schemas become a grammar, which supports less (llama.cpp and its derivatives)."""
     user_after_tool: bool = True
-    """A user message may follow a tool's result at once."""
+    """Whether a user message may directly follow a tool's result."""

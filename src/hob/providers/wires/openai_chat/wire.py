@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from hob.core.content.json_text import json_bytes, json_object
+from hob.core.content.json_text import dump_json, parse_json_object
 from hob.core.errors import ModelError, ModelFault
 from hob.core.ids import BlobId, CallId, digest
 from hob.core.models import (
@@ -18,7 +18,7 @@ from hob.core.models import (
     Continuation,
     ModelMessage,
     ModelRequest,
-    Stop,
+    StopReason,
     Thinking,
     ToolMessage,
     Usage,
@@ -27,26 +27,26 @@ from hob.core.models import (
 from hob.core.tools import ToolCall, ToolSpec
 from hob.core.translation.language import translatable
 from hob.providers.http import decoder as decoding
-from hob.providers.http.addresses import endpoint
+from hob.providers.http.addresses import endpoint_url
 from hob.providers.http.answer import MAX_CALLS, PartialCall, PartialJson
-from hob.providers.http.decoder import MAX_TOKENS, count_of
-from hob.providers.http.fields import Object, object_in, objects_in, text_in
-from hob.providers.http.past_calls import result_text, sound_arguments
+from hob.providers.http.decoder import MAX_TOKENS, read_token_count
+from hob.providers.http.fields import Object, get_object, get_objects, get_text
+from hob.providers.http.past_calls import format_result, normalize_arguments
 from hob.providers.http.wire import ListedModel, Wire
-from hob.providers.media.image_descriptions import image_type
+from hob.providers.media.image_descriptions import detect_image_type
 from hob.providers.schemas.dialects import SchemaDialect, normalise
 from hob.providers.wires.openai_chat.settings import Dialect
 
-# A request as the body of `POST /chat/completions`.
+# Encoding of requests for `POST /chat/completions`.
 #
-# Format: https://platform.openai.com/docs/api-reference/chat/create, and what each `Dialect` says of its server.
+# Format: https://platform.openai.com/docs/api-reference/chat/create, and each server's `Dialect`.
 
 WIRE = "openai_chat"
-RETURNED = ("reasoning_details", "reasoning_content")
-"""Fields of reasoning that a server may want back."""
+RETURNED_FIELDS = ("reasoning_details", "reasoning_content")
+"""Reasoning fields that a server may want back."""
 _NINE = re.compile(r"[A-Za-z0-9]{9}")
-_BETWEEN = "I see."
-"""What the assistant says between a tool's result and the user, where the two may not meet."""
+_SEPARATOR = "I see."
+"""Assistant message between a tool's result and a user message, where the two may not be adjacent."""
 _CACHED = {"type": "ephemeral"}
 
 
@@ -57,35 +57,35 @@ def encode_request(
     dialect: Dialect | None = None,
     images: Mapping[BlobId, bytes] | None = None,
 ) -> bytes:
-    """The request's body. The same request gives the same bytes, and what grows from turn to turn stands last."""
+    """Return the request body. It is deterministic, and content that changes from turn to turn comes last."""
     dialect = dialect or Dialect()
     body: dict[str, Any] = {"model": model, "stream": True}
     if dialect.stream_options:
         body["stream_options"] = {"include_usage": True}
     if dialect.usage_object:
         body["usage"] = {"include": True}
-    body[dialect.max_tokens] = most_tokens(request, dialect)
+    body[dialect.max_tokens] = max_output_tokens(request, dialect)
     if dialect.cache_key and request.cache_key is not None:
         body["prompt_cache_key"] = digest(request.cache_key)[:32]
     if request.thinking is not None:
-        body |= _thinking(request.thinking, dialect)
+        body |= _thinking_options(request.thinking, dialect)
     if request.tools:
-        body["tools"] = [_tool(spec, dialect) for spec in request.tools]
+        body["tools"] = [_encode_tool(spec, dialect) for spec in request.tools]
     messages: list[dict[str, Any]] = [{"role": "system", "content": request.system}] if request.system else []
-    messages += _messages(request.messages, dialect, images or {})
+    messages += _encode_messages(request.messages, dialect, images or {})
     if any(model.startswith(name) for name in dialect.cached_system):
-        _mark(messages)
+        _mark_cache(messages)
     body["messages"] = messages
-    return json_bytes(body)
+    return dump_json(body)
 
 
-def most_tokens(request: ModelRequest, dialect: Dialect) -> int:
-    """How much the model may write: with room for thinking only where it can be told to think."""
+def max_output_tokens(request: ModelRequest, dialect: Dialect) -> int:
+    """Return the output limit, including thinking only if the server has thinking levels."""
     return request.max_output if dialect.effort or dialect.reasoning_object else request.max_tokens
 
 
-def _thinking(level: Thinking, dialect: Dialect) -> dict[str, Any]:
-    """How long to think, where the server can be told."""
+def _thinking_options(level: Thinking, dialect: Dialect) -> dict[str, Any]:
+    """Return the thinking options, if the server has them."""
     if dialect.reasoning_object:
         return {"reasoning": {"enabled": False} if level is Thinking.OFF else {"effort": level.value}}
     if not dialect.effort:
@@ -93,23 +93,23 @@ def _thinking(level: Thinking, dialect: Dialect) -> dict[str, Any]:
     return {"reasoning_effort": dialect.efforts.get(level, level.value)}
 
 
-def _tool(spec: ToolSpec, dialect: Dialect) -> dict[str, Any]:
+def _encode_tool(spec: ToolSpec, dialect: Dialect) -> dict[str, Any]:
     schema = normalise(spec, SchemaDialect.GRAMMAR if dialect.grammar else SchemaDialect.OPENAI)
     return {"type": "function", "function": {"name": spec.name, "description": spec.description, "parameters": schema}}
 
 
-def _messages(
+def _encode_messages(
     messages: Iterable[ModelMessage], dialect: Dialect, images: Mapping[BlobId, bytes]
 ) -> Iterable[dict[str, Any]]:
     before: ModelMessage | None = None
     for message in messages:
         if not dialect.user_after_tool and isinstance(before, ToolMessage) and isinstance(message, UserMessage):
-            yield {"role": "assistant", "content": _BETWEEN}
-        yield _message(message, dialect, images)
+            yield {"role": "assistant", "content": _SEPARATOR}
+        yield _encode_message(message, dialect, images)
         before = message
 
 
-def _message(message: ModelMessage, dialect: Dialect, images: Mapping[BlobId, bytes]) -> dict[str, Any]:
+def _encode_message(message: ModelMessage, dialect: Dialect, images: Mapping[BlobId, bytes]) -> dict[str, Any]:
     match message:
         case UserMessage(text, ()):
             return {"role": "user", "content": text}
@@ -117,7 +117,7 @@ def _message(message: ModelMessage, dialect: Dialect, images: Mapping[BlobId, by
             parts: list[dict[str, Any]] = [{"type": "text", "text": text}] if text else []
             for picture in pictures:
                 data = images[picture.blob]
-                kind = image_type(data) or picture.media_type
+                kind = detect_image_type(data) or picture.media_type
                 url = f"data:{kind};base64,{base64.b64encode(data).decode()}"
                 parts.append({"type": "image_url", "image_url": {"url": url}})
             return {"role": "user", "content": parts}
@@ -125,34 +125,34 @@ def _message(message: ModelMessage, dialect: Dialect, images: Mapping[BlobId, by
             return {"role": "assistant", "content": text}
         case AssistantMessage(text, calls):
             said: dict[str, Any] = {"role": "assistant", "content": text or None}
-            said["tool_calls"] = [_call(call, dialect) for call in calls]
+            said["tool_calls"] = [_encode_call(call, dialect) for call in calls]
             if message.continuation is not None and message.continuation.wire == WIRE:
-                said |= _continued(message.continuation)
+                said |= _returned_fields(message.continuation)
             return said
         case ToolMessage(call):
-            return {"role": "tool", "tool_call_id": _id(call, dialect), "content": result_text(message)}
+            return {"role": "tool", "tool_call_id": _encode_id(call, dialect), "content": format_result(message)}
 
 
-def _continued(continuation: Continuation) -> dict[str, Any]:
-    """The fields of reasoning that the server wants back, and no others."""
-    fields = json_object(continuation.data) or {}
-    return {name: fields[name] for name in RETURNED if name in fields}
+def _returned_fields(continuation: Continuation) -> dict[str, Any]:
+    """Return the reasoning fields that the server wants back, and no others."""
+    fields = parse_json_object(continuation.data) or {}
+    return {name: fields[name] for name in RETURNED_FIELDS if name in fields}
 
 
-def _call(call: ToolCall, dialect: Dialect) -> dict[str, Any]:
+def _encode_call(call: ToolCall, dialect: Dialect) -> dict[str, Any]:
     return {
-        "id": _id(call.id, dialect),
+        "id": _encode_id(call.id, dialect),
         "type": "function",
-        "function": {"name": call.name, "arguments": sound_arguments(call.arguments)},
+        "function": {"name": call.name, "arguments": normalize_arguments(call.arguments)},
     }
 
 
-def _id(call: CallId, dialect: Dialect) -> str:
+def _encode_id(call: CallId, dialect: Dialect) -> str:
     return digest(call)[:9] if dialect.nine_character_ids and not _NINE.fullmatch(call) else call
 
 
-def _mark(messages: list[dict[str, Any]]) -> None:
-    """Cache up to the system text and up to the newest message of which the next request keeps every byte."""
+def _mark_cache(messages: list[dict[str, Any]]) -> None:
+    """Mark the cache after the system text and after the newest message that the next request keeps unchanged."""
     users = [message for message in messages if message["role"] == "user"]
     for message in {id(each): each for each in (*messages[:1], *users[-2:])}.values():
         content = message["content"]
@@ -162,20 +162,20 @@ def _mark(messages: list[dict[str, Any]]) -> None:
             message["content"] = parts
 
 
-# The answer of `POST /chat/completions`, streamed or whole.
+# Decoder for `POST /chat/completions`, streamed or whole.
 #
-# Complete when a finish reason or `[DONE]` was seen. Servers leave out ids and indexes of calls, count them from zero
-# every time, send arguments whole or in pieces: all of that is understood.
+# Complete if a finish reason or `[DONE]` was seen. Servers omit ids and indexes of calls, count them from zero every
+# time, and send arguments whole or in pieces: all forms are accepted.
 #
 # Format: https://platform.openai.com/docs/api-reference/chat/streaming
 
-_STOPS: Mapping[str, Stop] = {
-    "stop": Stop.END,
-    "length": Stop.LENGTH,
-    "max_tokens": Stop.LENGTH,
-    "tool_calls": Stop.TOOLS,
-    "function_call": Stop.TOOLS,
-    "content_filter": Stop.FILTER,
+_STOPS: Mapping[str, StopReason] = {
+    "stop": StopReason.END,
+    "length": StopReason.LENGTH,
+    "max_tokens": StopReason.LENGTH,
+    "tool_calls": StopReason.TOOLS,
+    "function_call": StopReason.TOOLS,
+    "content_filter": StopReason.FILTER,
 }
 _GROWING = ("text", "summary", "data")
 
@@ -198,15 +198,15 @@ class ChatDecoder(decoding.Decoder):
         self._slots: dict[int, PartialCall] = {}
         self._finish = ""
 
-    def _ended(self) -> Stop | None:
+    def _ended(self) -> StopReason | None:
         if self._finish == "error":
             raise ModelError(
                 ModelFault.OVERLOAD,
                 translatable("{host} broke off the answer because of an error of its own", host=self._host),
             )
-        return _STOPS.get(self._finish, Stop.END) if self._finish else None
+        return _STOPS.get(self._finish, StopReason.END) if self._finish else None
 
-    def _complete(self, stop: Stop) -> None:
+    def _complete(self, stop: StopReason) -> None:
         if self._details:
             self._continue_with({"reasoning_details": [detail.whole() for detail in self._details]})
         elif self._returns_reasoning and self._answer.reasoning:
@@ -234,11 +234,11 @@ class ChatDecoder(decoding.Decoder):
     def _take_object(self, chunk: dict[str, Any]) -> None:
         if chunk.get("error"):
             self._raise_error(chunk["error"])
-        self._answer.model = text_in(chunk, "model") or self._answer.model
+        self._answer.model = get_text(chunk, "model") or self._answer.model
         if isinstance(usage := chunk.get("usage"), dict):
             self._answer.usage = read_usage(usage)
             self._answer.cost = read_cost(usage)
-        for choice in objects_in(chunk, "choices")[:1]:
+        for choice in get_objects(chunk, "choices")[:1]:
             self._take_choice(choice)
 
     def _take_choice(self, choice: Object) -> None:
@@ -248,27 +248,27 @@ class ChatDecoder(decoding.Decoder):
             self._raise_error(choice["error"])
         if isinstance(delta := choice.get("delta"), dict):
             self._take_delta(delta)
-        elif not self._answer.begun:  # some servers end with the whole message once more
-            self._take_delta(object_in(choice, "message"))
-        self._finish = text_in(choice, "finish_reason") or self._finish
+        elif not self._answer.begun:  # some servers end by repeating the whole message
+            self._take_delta(get_object(choice, "message"))
+        self._finish = get_text(choice, "finish_reason") or self._finish
 
     def _take_delta(self, delta: Object) -> None:
-        self._answer.think(text_in(delta, "reasoning_content") or text_in(delta, "reasoning"))
-        for detail in objects_in(delta, "reasoning_details"):
+        self._answer.think(get_text(delta, "reasoning_content") or get_text(delta, "reasoning"))
+        for detail in get_objects(delta, "reasoning_details"):
             self._take_detail(detail)
-        self._answer.say(text_in(delta, "content"))
-        for part in objects_in(delta, "content"):
-            self._answer.say(text_in(part, "text"))
-            for thought in objects_in(part, "thinking"):
-                self._answer.think(text_in(thought, "text"))
-        self._answer.say(text_in(delta, "refusal"))  # the model's own words, in a place of their own
-        for fragment in objects_in(delta, "tool_calls"):
+        self._answer.say(get_text(delta, "content"))
+        for part in get_objects(delta, "content"):
+            self._answer.say(get_text(part, "text"))
+            for thought in get_objects(part, "thinking"):
+                self._answer.think(get_text(thought, "text"))
+        self._answer.say(get_text(delta, "refusal"))  # the model's own words in a separate field
+        for fragment in get_objects(delta, "tool_calls"):
             self._take_fragment(fragment)
-        if legacy := object_in(delta, "function_call"):
+        if legacy := get_object(delta, "function_call"):
             self._take_fragment({"index": 0, "function": legacy})
 
     def _take_detail(self, detail: Object) -> None:
-        """A piece of signed or sealed reasoning (OpenRouter); pieces of one index and type make up one detail."""
+        """Add a piece of signed or sealed reasoning (OpenRouter); pieces of one index and type form one detail."""
         self._answer.keep_fields(detail)
         key = (detail.get("index"), detail.get("type"))
         for known in self._details[-1:]:
@@ -283,15 +283,15 @@ class ChatDecoder(decoding.Decoder):
             self._details.append(PartialJson(detail))
 
     def _take_fragment(self, fragment: Object) -> None:
-        function = object_in(fragment, "function")
-        name = text_in(function, "name")
-        call = self._call_of(fragment.get("index"), text_in(fragment, "id"), name)
+        function = get_object(fragment, "function")
+        name = get_text(function, "name")
+        call = self._call_of(fragment.get("index"), get_text(fragment, "id"), name)
         self._answer.name(call, name)
         self._answer.write(call, function.get("arguments"))
         self._answer.announce_call(call)
 
     def _call_of(self, index: object, identity: str, name: str) -> PartialCall:
-        """The call that a fragment belongs to. Servers leave out the index, the id, or use one index for all."""
+        """Return the call of a fragment. Servers omit the index or the id, or use one index for all."""
         if isinstance(index, int):
             call = self._slots.get(index)
             if call is None or (identity and call.id and identity != call.id and name):
@@ -306,36 +306,38 @@ class ChatDecoder(decoding.Decoder):
 
 
 def read_usage(usage: Mapping[str, Any]) -> Usage | None:
-    """Tokens as the server counted them, or None if it did not really count."""
-    prompt = count_of(usage, "prompt_tokens")
-    completion = count_of(usage, "completion_tokens")
+    """Return the server's token counts, or None if it did not really count."""
+    prompt = read_token_count(usage, "prompt_tokens")
+    completion = read_token_count(usage, "completion_tokens")
     if not prompt and not completion:
         return None
-    read = count_of(usage, "prompt_tokens_details", "cached_tokens") or count_of(usage, "prompt_cache_hit_tokens")
+    read = read_token_count(usage, "prompt_tokens_details", "cached_tokens") or read_token_count(
+        usage, "prompt_cache_hit_tokens"
+    )
     return Usage(
         input=prompt,
         output=completion,
         cache_read=min(read, prompt),
-        cache_write=min(count_of(usage, "prompt_tokens_details", "cache_write_tokens"), prompt),
-        reasoning=count_of(usage, "completion_tokens_details", "reasoning_tokens"),
+        cache_write=min(read_token_count(usage, "prompt_tokens_details", "cache_write_tokens"), prompt),
+        reasoning=read_token_count(usage, "completion_tokens_details", "reasoning_tokens"),
     )
 
 
 def read_cost(usage: Mapping[str, Any]) -> int | None:
-    """Micro-dollars that the call costs, rounded up, where the server says so (OpenRouter).
+    """Return the cost in micro-dollars, rounded up, if the server reports it (OpenRouter).
 
-    With the owner's own key at the provider behind it (`is_byok`), what that one charges comes on top.
+    With the owner's own key at the upstream provider (`is_byok`), that provider's charge is added.
     https://openrouter.ai/docs/use-cases/usage-accounting
     """
-    charged = _dollars(usage.get("cost"))
+    charged = _parse_dollars(usage.get("cost"))
     if charged is not None and usage.get("is_byok") is True:
-        behind = _dollars(object_in(usage, "cost_details").get("upstream_inference_cost"))
+        behind = _parse_dollars(get_object(usage, "cost_details").get("upstream_inference_cost"))
         charged = None if behind is None else charged + behind
-    # binary fractions: 0.000123 * 1e6 is a little more than 123
+    # binary fractions: 0.000123 * 1e6 is slightly more than 123
     return None if charged is None else math.ceil(round(charged * 1_000_000, 3))
 
 
-def _dollars(value: object) -> float | None:
+def _parse_dollars(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
     return value if 0 <= value < 1e6 else None
@@ -351,13 +353,13 @@ class ChatCompletions(Wire):
         self._dialect = dialect or Dialect()
 
     def chat_url(self, base_url: str, model: str) -> str:
-        return endpoint(base_url, "/chat/completions")
+        return endpoint_url(base_url, "/chat/completions")
 
     def models_url(self, base_url: str) -> str:
-        return endpoint(base_url, "/models")
+        return endpoint_url(base_url, "/models")
 
     def max_output(self, model: str, request: ModelRequest) -> int:
-        return most_tokens(request, self._dialect)
+        return max_output_tokens(request, self._dialect)
 
     def encode(self, request: ModelRequest, *, model: str, images: Mapping[BlobId, bytes]) -> bytes:
         return encode_request(request, model=model, dialect=self._dialect, images=images)
@@ -375,20 +377,20 @@ class ChatCompletions(Wire):
         rows = listing.get("data", listing.get("models")) if isinstance(listing, dict) else listing
         if not isinstance(rows, list):
             return None
-        return tuple(model for row in rows if isinstance(row, dict) and (model := _listed(row)) is not None)
+        return tuple(model for row in rows if isinstance(row, dict) and (model := _parse_row(row)) is not None)
 
 
-def _listed(row: Mapping[str, Any]) -> ListedModel | None:
-    """One row. OpenRouter, Groq, Mistral and vLLM tell more than the name, each in its own words."""
-    name = text_in(row, "id") or text_in(row, "name")
+def _parse_row(row: Mapping[str, Any]) -> ListedModel | None:
+    """Parse one row. OpenRouter, Groq, Mistral and vLLM report more than the name, in different fields."""
+    name = get_text(row, "id") or get_text(row, "name")
     if not name:
         return None
-    known, prices = row.get("supported_parameters"), object_in(row, "pricing")
-    inputs = object_in(row, "architecture").get("input_modalities")
+    known, prices = row.get("supported_parameters"), get_object(row, "pricing")
+    inputs = get_object(row, "architecture").get("input_modalities")
     return ListedModel(
         name,
-        context_tokens=_first(row, "context_length", "context_window", "max_context_length", "max_model_len"),
-        output_tokens=_first(object_in(row, "top_provider") or row, "max_completion_tokens"),
+        context_tokens=_first_count(row, "context_length", "context_window", "max_context_length", "max_model_len"),
+        output_tokens=_first_count(get_object(row, "top_provider") or row, "max_completion_tokens"),
         images="image" in inputs if isinstance(inputs, list) else None,
         tools="tools" in known if isinstance(known, list) else None,
         thinking="reasoning" in known if isinstance(known, list) else None,
@@ -397,13 +399,13 @@ def _listed(row: Mapping[str, Any]) -> ListedModel | None:
     )
 
 
-def _first(row: Mapping[str, Any], *names: str) -> int | None:
+def _first_count(row: Mapping[str, Any], *names: str) -> int | None:
     values = (row.get(name) for name in names)
     return next((value for value in values if type(value) is int and 0 < value <= MAX_TOKENS), None)
 
 
 def _per_million(price: object) -> float | None:
-    """Dollars per million tokens from dollars per token, written as a text."""
+    """Convert dollars per token, as text, to dollars per million tokens."""
     try:
         dollars = float(price) if isinstance(price, (str, int, float)) else -1.0
     except (ValueError, OverflowError):

@@ -1,1 +1,1 @@
-"""What OpenAI's API does besides answering, and with it every server that speaks it: vectors, hearing, speaking."""
+"""Media endpoints of OpenAI's API and compatible servers: embeddings, transcription, speech, images, reranking."""

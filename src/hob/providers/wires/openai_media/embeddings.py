@@ -1,4 +1,4 @@
-"""Vectors from `POST /embeddings`.
+"""Embeddings from `POST /embeddings`.
 
 Format: https://developers.openai.com/api/reference/resources/embeddings/methods/create
 """
@@ -12,15 +12,15 @@ from typing import Any
 
 from hob.core.content.media import Embeddings
 from hob.core.models import Usage
-from hob.providers.http.addresses import endpoint
+from hob.providers.http.addresses import endpoint_url
 from hob.providers.http.client import Client
-from hob.providers.http.decoder import count_of
-from hob.providers.http.fields import text_in
-from hob.providers.media.vectors import Batch, embed_all, numbers_of
+from hob.providers.http.decoder import read_token_count
+from hob.providers.http.fields import get_text
+from hob.providers.media.vectors import Batch, embed_all, parse_vector
 
 
 class OpenAIEmbedder:
-    """Implements `Embedder`. `packed` asks for base64, a quarter of the bytes, where the server is known to do it."""
+    """Implements `Embedder`. `packed` requests base64, a quarter of the bytes, from servers known to support it."""
 
     def __init__(self, client: Client, model: str, *, packed: bool = False) -> None:
         self._client = client
@@ -32,16 +32,16 @@ class OpenAIEmbedder:
 
     async def _embed(self, texts: list[str]) -> Batch:
         body = {"model": self._model, "input": texts, "encoding_format": self._format}
-        answer = await self._client.fetch_json(partial(endpoint, path="/embeddings"), body)
+        answer = await self._client.fetch_json(partial(endpoint_url, path="/embeddings"), body)
         rows = answer.get("data") if isinstance(answer, dict) else None
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
             raise self._client.garbage("JSON that holds no vectors")
-        tokens = count_of(answer.get("usage") or {}, "prompt_tokens")
+        tokens = read_token_count(answer.get("usage") or {}, "prompt_tokens")
         vectors = [self._read(row.get("embedding")) for row in self._sorted(rows)]
-        return vectors, text_in(answer, "model") or self._model, Usage(tokens) if tokens else None
+        return vectors, get_text(answer, "model") or self._model, Usage(tokens) if tokens else None
 
     def _sorted(self, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """In the order of the texts. Servers that do not count send them so."""
+        """Sort the rows by index, if the server numbers them."""
         places = [row.get("index") for row in rows]
         if all(place is None for place in places):
             return rows
@@ -51,7 +51,7 @@ class OpenAIEmbedder:
 
     def _read(self, value: Any) -> Sequence[float]:
         if not isinstance(value, str):
-            return numbers_of(value, self._client.host)
+            return parse_vector(value, self._client.host)
         try:
             packed = base64.b64decode(value, validate=True)
             return struct.unpack(f"<{len(packed) // 4}f", packed)

@@ -1,4 +1,4 @@
-"""Pictures from `POST /images/generations`.
+"""Image generation with `POST /images/generations`.
 
 Format: https://developers.openai.com/api/reference/resources/images/methods/generate
 """
@@ -9,13 +9,13 @@ from functools import partial
 
 from hob.core.content.media import GeneratedImage
 from hob.core.models import Usage
-from hob.providers.http.addresses import endpoint
+from hob.providers.http.addresses import endpoint_url
 from hob.providers.http.client import Client
-from hob.providers.http.decoder import count_of
-from hob.providers.media.image_descriptions import image_type
+from hob.providers.http.decoder import read_token_count
+from hob.providers.media.image_descriptions import detect_image_type
 
 _OWN_FORMAT = ("gpt-image", "chatgpt-image")
-"""Models that always send the picture itself; others are asked not to send an address."""
+"""Models that always return image data; others are asked for it instead of a URL."""
 
 
 class OpenAIImages:
@@ -31,16 +31,16 @@ class OpenAIImages:
             body["size"] = size
         if not self._model.startswith(_OWN_FORMAT):
             body["response_format"] = "b64_json"
-        answer = await self._client.fetch_json(partial(endpoint, path="/images/generations"), body)
+        answer = await self._client.fetch_json(partial(endpoint_url, path="/images/generations"), body)
         rows = answer.get("data") if isinstance(answer, dict) else None
         coded = rows[0].get("b64_json") if isinstance(rows, list) and rows and isinstance(rows[0], dict) else None
         try:
             data = base64.b64decode(coded, validate=True) if isinstance(coded, str) else b""
         except (binascii.Error, ValueError):
             data = b""
-        kind = image_type(data)
+        kind = detect_image_type(data)
         if not kind:
             raise self._client.garbage("an answer without a picture")
         told = answer.get("usage") or {}
-        taken = Usage(count_of(told, "input_tokens"), count_of(told, "output_tokens"))
+        taken = Usage(read_token_count(told, "input_tokens"), read_token_count(told, "output_tokens"))
         return GeneratedImage(data, kind, self._model, taken if taken.output else None)

@@ -1,7 +1,7 @@
-"""How much texts help with a question, from `POST /rerank`: a cross-encoder reads each of them together with it.
+"""Reranking with `POST /rerank`: a cross-encoder reads the question together with each text.
 
-Formats: https://docs.cohere.com/reference/rerank and https://jina.ai/reranker (`results`), as llama.cpp and vLLM
-answer too; https://docs.voyageai.com/reference/reranker-api (`data`).
+Formats: https://docs.cohere.com/reference/rerank and https://jina.ai/reranker (`results`), as in llama.cpp and vLLM;
+https://docs.voyageai.com/reference/reranker-api (`data`).
 """
 
 import math
@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from hob.core.content.media import Relevances
+from hob.core.content.media import RelevanceScores
 from hob.core.models import Usage
-from hob.providers.http.addresses import endpoint
+from hob.providers.http.addresses import endpoint_url
 from hob.providers.http.client import Client
-from hob.providers.http.decoder import count_of
-from hob.providers.http.fields import text_in
+from hob.providers.http.decoder import read_token_count
+from hob.providers.http.fields import get_text
 
 
 class HttpReranker:
@@ -24,19 +24,19 @@ class HttpReranker:
         self._client = client
         self._model = model
 
-    async def rerank(self, question: str, texts: Sequence[str]) -> Relevances:
+    async def rerank(self, question: str, texts: Sequence[str]) -> RelevanceScores:
         if not texts:
-            return Relevances((), "")
+            return RelevanceScores((), "")
         body = {"model": self._model, "query": question, "documents": [text or " " for text in texts]}
-        answer = await self._client.fetch_json(partial(endpoint, path="/rerank"), body)
+        answer = await self._client.fetch_json(partial(endpoint_url, path="/rerank"), body)
         rows = (answer.get("results") or answer.get("data")) if isinstance(answer, dict) else None
         scores = dict(map(self._read, rows)) if isinstance(rows, list) else {}
         if scores.keys() != set(range(len(texts))):
             raise self._client.garbage("JSON that does not rate every text")
-        tokens = count_of(answer.get("usage") or {}, "total_tokens")
-        return Relevances(
+        tokens = read_token_count(answer.get("usage") or {}, "total_tokens")
+        return RelevanceScores(
             tuple(scores[place] for place in range(len(texts))),
-            text_in(answer, "model") or self._model,
+            get_text(answer, "model") or self._model,
             Usage(tokens) if tokens else None,
         )
 

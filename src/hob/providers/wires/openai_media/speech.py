@@ -1,4 +1,4 @@
-"""Text to speech from `POST /audio/speech`.
+"""Text to speech with `POST /audio/speech`.
 
 Format: https://developers.openai.com/api/reference/resources/audio/subresources/speech/methods/create
 """
@@ -8,15 +8,16 @@ from contextlib import aclosing
 from functools import partial
 
 from hob.core.content.chunks import split_text
-from hob.providers.http.addresses import endpoint
+from hob.providers.http.addresses import endpoint_url
 from hob.providers.http.client import Client
 
 MAX_BYTES = 4_096
-"""UTF-8 bytes of one request. OpenAI takes 4,096 characters, and of the newer models 2,000 tokens: where a letter has
-several bytes, a token has hardly more than one letter."""
+"""UTF-8 bytes per request. OpenAI accepts 4,096 characters, newer models 2,000 tokens; if a letter has several bytes, a
+token has hardly more than one letter.
+"""
 
 MAX_AUDIO = 64 * 1024 * 1024
-"""Bytes of sound that one request may bring: twenty minutes, where nothing is packed, for what is read in five."""
+"""Bytes of audio per request: twenty minutes uncompressed, for text that is read in five."""
 
 MEDIA_TYPES: Mapping[str, str] = {
     "mp3": "audio/mpeg",
@@ -24,11 +25,11 @@ MEDIA_TYPES: Mapping[str, str] = {
     "aac": "audio/aac",
     "pcm": "audio/pcm",
 }
-"""Formats whose pieces, one after the other, are a whole again."""
+"""Formats whose pieces can be concatenated."""
 
 
 class OpenAISpeaker:
-    """Implements `Speaker`. A long text is spoken in several requests, sentence by sentence."""
+    """Implements `Speaker`. A long text is sent in several requests, split at sentences."""
 
     def __init__(self, client: Client, model: str, *, voice: str = "nova", packing: str = "mp3") -> None:
         self.media_type = MEDIA_TYPES[packing]
@@ -36,11 +37,11 @@ class OpenAISpeaker:
         self._body = {"model": model, "voice": voice, "response_format": packing}
 
     async def speak(self, text: str, voice: str = "") -> AsyncGenerator[bytes]:
-        """As `Speaker.speak`. What has nothing to be spoken in it gives no audio."""
+        """Yield the audio. Text with nothing to pronounce gives none."""
         body = {**self._body, "voice": voice} if voice else self._body
-        for part in _parts(text):
+        for part in _split_speech(text):
             async with aclosing(
-                self._client.stream(partial(endpoint, path="/audio/speech"), {**body, "input": part})
+                self._client.stream(partial(endpoint_url, path="/audio/speech"), {**body, "input": part})
             ) as pieces:
                 size = 0
                 async for piece in pieces:
@@ -50,7 +51,7 @@ class OpenAISpeaker:
                     yield piece
 
 
-def _parts(text: str) -> list[str]:
+def _split_speech(text: str) -> list[str]:
     text = text.strip()
     size = len(text.encode("utf-8", "replace"))
     if not size:

@@ -1,4 +1,4 @@
-"""Speech to text from `POST /audio/transcriptions`.
+"""Speech to text with `POST /audio/transcriptions`.
 
 Format: https://developers.openai.com/api/reference/resources/audio/subresources/transcriptions/methods/create
 """
@@ -11,13 +11,13 @@ from hob.core.content.media import SpeechTranscript
 from hob.core.errors import ModelError, ModelFault
 from hob.core.models import Usage
 from hob.core.translation.language import translatable
-from hob.providers.http.addresses import endpoint
+from hob.providers.http.addresses import endpoint_url
 from hob.providers.http.client import Client
 from hob.providers.http.connection import Form
-from hob.providers.http.decoder import count_of
-from hob.providers.http.fields import object_in
+from hob.providers.http.decoder import read_token_count
+from hob.providers.http.fields import get_object
 
-# What kind of recording some bytes are, by how they begin; what a sender calls them may be wrong.
+# Recording formats by first bytes; the sender's declaration may be wrong.
 
 _BEGINNINGS = (
     (b"OggS", "ogg"),
@@ -49,8 +49,8 @@ _TYPES: Mapping[str, str] = {
 }
 
 
-def recording_ending(data: bytes, media_type: str) -> str:
-    """The ending of a file's name that goes with it, by which servers tell formats apart; empty if none does."""
+def detect_extension(data: bytes, media_type: str) -> str:
+    """Return the file extension by which servers recognise the format; empty if unknown."""
     for beginning, ending in _BEGINNINGS:
         if data.startswith(beginning):
             return ending
@@ -61,7 +61,7 @@ def recording_ending(data: bytes, media_type: str) -> str:
     return _TYPES.get(media_type.partition(";")[0].strip().lower(), "")
 
 
-# The languages that Whisper names, by their ISO 639-1 codes: its answers tell the one in words, requests the other.
+# Whisper's languages by ISO 639-1 code: its answers contain the name, requests the code.
 #
 # Names: https://github.com/openai/whisper/blob/main/whisper/tokenizer.py
 
@@ -81,8 +81,8 @@ vietnamese:vi welsh:cy yiddish:yi yoruba:yo
 _CODES = dict(pair.split(":") for pair in _NAMES.split())
 
 
-def language_code(named: object) -> str:
-    """The code of a language that a server named, in words or by its code; empty where no one knows it."""
+def find_language_code(named: object) -> str:
+    """Return the code of a language that a server named, by name or code; empty if unknown."""
     if not isinstance(named, str):
         return ""
     name = named.strip().lower()
@@ -105,7 +105,7 @@ class OpenAITranscriber:
     async def transcribe(self, audio: bytes, media_type: str, language: str = "") -> SpeechTranscript:
         if not audio:
             raise ModelError(ModelFault.BAD_REQUEST, translatable("an empty recording says nothing"))
-        ending = recording_ending(audio, media_type)
+        ending = detect_extension(audio, media_type)
         if not ending:
             raise ModelError(
                 ModelFault.BAD_REQUEST,
@@ -114,13 +114,15 @@ class OpenAITranscriber:
                     media_type=media_type or "it",
                 ),
             )
-        # OpenAI's newer models know only the plain form, which tells neither language nor length
+        # OpenAI's newer models support only the plain form, without language and length
         form = {"model": self._model, "response_format": "json" if self._model.startswith("gpt-") else "verbose_json"}
-        if code := language_code(language):
+        if code := find_language_code(language):
             form["language"] = code
         file = (f"recording.{ending}", audio, media_type.partition(";")[0].strip() or f"audio/{ending}")
         try:
-            answer = await self._client.fetch_json(partial(endpoint, path="/audio/transcriptions"), Form(form, file))
+            answer = await self._client.fetch_json(
+                partial(endpoint_url, path="/audio/transcriptions"), Form(form, file)
+            )
         except ModelError as error:
             if error.fault is not ModelFault.CONTEXT_OVERFLOW:
                 raise
@@ -131,10 +133,10 @@ class OpenAITranscriber:
     def _read(self, answer: Any, language: str) -> SpeechTranscript:
         if not isinstance(answer, dict) or not isinstance(answer.get("text"), str):
             raise self._client.garbage("JSON that is no transcript")
-        usage = object_in(answer, "usage")
+        usage = get_object(answer, "usage")
         return SpeechTranscript(
             answer["text"].strip(),
-            language=language_code(answer.get("language")) or language,
+            language=find_language_code(answer.get("language")) or language,
             seconds=_seconds(answer.get("duration")) or _seconds(usage.get("seconds")),
             model=self._model,
             usage=_read_usage(usage),
@@ -150,5 +152,5 @@ def _seconds(value: object) -> float:
 
 
 def _read_usage(usage: Mapping[str, Any]) -> Usage | None:
-    tokens, output = count_of(usage, "input_tokens"), count_of(usage, "output_tokens")
+    tokens, output = read_token_count(usage, "input_tokens"), read_token_count(usage, "output_tokens")
     return Usage(tokens, output) if tokens or output else None

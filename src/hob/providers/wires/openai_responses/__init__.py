@@ -1,1 +1,1 @@
-"""The wire of OpenAI Responses."""
+"""OpenAI Responses."""

@@ -1,4 +1,4 @@
-"""OpenAI Responses, which keeps a model's reasoning between the calls of one turn.
+"""OpenAI Responses, which keeps a model's reasoning between the calls of a turn.
 
 Format: https://developers.openai.com/api/reference/resources/responses
 """
@@ -9,37 +9,37 @@ from typing import Any, NoReturn
 
 from hob.core.errors import ModelError, ModelFault
 from hob.core.ids import BlobId
-from hob.core.models import Continuation, ModelRequest, Stop, Usage
+from hob.core.models import Continuation, ModelRequest, StopReason, Usage
 from hob.core.translation.language import translatable
 from hob.providers.http import decoder as decoding
-from hob.providers.http.addresses import endpoint
+from hob.providers.http.addresses import endpoint_url
 from hob.providers.http.answer import PartialCall
-from hob.providers.http.decoder import count_of
+from hob.providers.http.decoder import read_token_count
 from hob.providers.http.faults import describe
-from hob.providers.http.fields import Object, object_in, objects_in, text_in
+from hob.providers.http.fields import Object, get_object, get_objects, get_text
 from hob.providers.http.wire import ListedModel, Wire
 from hob.providers.wires.openai_chat.wire import ChatCompletions
 from hob.providers.wires.openai_responses.encoding import (
-    BETWEEN,
+    SEPARATOR,
     WIRE,
     Item,
     ResponsesLayout,
-    efforts_of,
     encode_request,
+    find_efforts,
 )
 
-# The answer of `POST /responses`, streamed or whole.
+# Decoder for `POST /responses`, streamed or whole.
 #
-# Complete with `response.completed` or `response.incomplete`. Kinds of events and items that are not known mean
-# nothing: more of them come every year.
+# Complete with `response.completed` or `response.incomplete`. Unknown kinds of events and items are ignored: new ones
+# appear every year.
 #
 # Format: https://developers.openai.com/api/reference/resources/responses/streaming-events
 
 _ENDS = ("response.completed", "response.incomplete", "response.failed", "response.cancelled")
-_ROOM_OF_ITEM = 256  # characters that stand for what is remembered of an item, however little it says
+_ROOM_OF_ITEM = 256  # characters counted for a remembered item, however short it is
 _THOUGHTS = ("response.reasoning_summary_text.delta", "response.reasoning_text.delta")
 
-# Codes of a response that failed which say that asking once more would not help.
+# Error codes of failed responses for which a retry would not help.
 _FAILURES = (
     (re.compile(r"_policy|usage polic|flagged"), ModelFault.FILTERED),
     (
@@ -63,11 +63,11 @@ class ResponsesDecoder(decoding.Decoder):
         self._gap = False
         self._thought_gap = False
 
-    def _ended(self) -> Stop | None:
-        return None  # the end is told, or there was none
+    def _ended(self) -> StopReason | None:
+        return None  # the end is announced, or there was none
 
-    def _complete(self, stop: Stop) -> None:
-        if self._layout.sealed and self._answer.calls:  # without calls the turn ends, and no one wants it back
+    def _complete(self, stop: StopReason) -> None:
+        if self._layout.sealed and self._answer.calls:  # without calls the turn ends, and it is not needed again
             self._answer.continuation = Continuation(WIRE, self._layout.data(self._said))
         super()._complete(stop)
 
@@ -80,19 +80,19 @@ class ResponsesDecoder(decoding.Decoder):
     def _take_object(self, event: Item) -> None:
         match event:
             case {"type": "response.function_call_arguments.delta", "delta": str(piece)}:
-                if call := self._calls.get(_place(event)):
+                if call := self._calls.get(_item_key(event)):
                     self._answer.write(call, piece)
             case {"type": "response.function_call_arguments.done", "arguments": str(arguments)}:
-                if (call := self._calls.get(_place(event))) and not call.arguments:
+                if (call := self._calls.get(_item_key(event))) and not call.arguments:
                     self._answer.write(call, arguments)
             case {"type": str(kind), "delta": str(text)} if kind in _THOUGHTS:
                 self._think(text)
             case {"type": "response.refusal.delta", "delta": str(text)}:
-                self._say(text)  # the model's own words, in a place of their own
+                self._say(text)  # the model's own words in a separate field
             case {"type": "response.output_item.added", "item": dict(item)}:
-                self._begin(_place(event, item), item)
+                self._begin(_item_key(event, item), item)
             case {"type": "response.output_item.done", "item": dict(item)}:
-                self._end(_place(event, item), item)
+                self._end(_item_key(event, item), item)
             case {"type": "response.reasoning_summary_part.added"}:
                 self._thought_gap = self._answer.thought > 0
             case {"type": str(kind), "response": dict(response)}:
@@ -126,15 +126,15 @@ class ResponsesDecoder(decoding.Decoder):
                 self._layout.add_call(item)
 
     def _end(self, place: object, item: Object) -> None:
-        """An item is whole; servers that told nothing of it before are heard now."""
+        """Complete an item; servers that sent no earlier events are read here."""
         self._begin(place, item)
         match item.get("type"):
             case "message" if self._said == self._begun[place]:
-                for text in _texts(item, "content"):
+                for text in _get_texts(item, "content"):
                     self._say(text)
             case "reasoning":
                 if self._answer.thought == self._begun[place]:
-                    for text in _texts(item, "summary") or _texts(item, "content"):
+                    for text in _get_texts(item, "summary") or _get_texts(item, "content"):
                         self._think(text)
                         self._thought_gap = True
                 self._answer.keep_fields(item)
@@ -149,7 +149,7 @@ class ResponsesDecoder(decoding.Decoder):
             return
         if self._gap:
             self._gap = False
-            text = BETWEEN + text
+            text = SEPARATOR + text
         self._said += len(text)
         self._answer.say(text)
 
@@ -158,13 +158,13 @@ class ResponsesDecoder(decoding.Decoder):
             return
         if self._thought_gap:
             self._thought_gap = False
-            text = BETWEEN + text
+            text = SEPARATOR + text
         self._answer.think(text)
 
     # -- the end
 
     def _take_response(self, kind: str, response: Item) -> None:
-        self._answer.model = text_in(response, "model") or self._answer.model
+        self._answer.model = get_text(response, "model") or self._answer.model
         if kind not in _ENDS:
             return
         usage = response.get("usage")
@@ -172,12 +172,12 @@ class ResponsesDecoder(decoding.Decoder):
         if kind in ("response.failed", "response.cancelled"):
             self._raise_failed(response.get("error"))
         self._decode_whole(response)
-        self._complete(Stop.END if kind == "response.completed" else _why(response))
+        self._complete(StopReason.END if kind == "response.completed" else _stop_reason(response))
 
     def _decode_whole(self, response: Item) -> None:
-        """Servers that tell all at once, at the end."""
+        """Decode a response sent as a whole at the end."""
         if not self._begun and not self._answer.begun:
-            for place, item in enumerate(objects_in(response, "output")):
+            for place, item in enumerate(get_objects(response, "output")):
                 self._end(place, item)
 
     def _raise_failed(self, error: Any) -> NoReturn:
@@ -186,7 +186,7 @@ class ResponsesDecoder(decoding.Decoder):
                 ModelFault.OVERLOAD,
                 translatable("{host} broke off the answer because of an error of its own", host=self._host),
             )
-        said = f"{text_in(error, 'code')} {text_in(error, 'message')}".lower()
+        said = f"{get_text(error, 'code')} {get_text(error, 'message')}".lower()
         told = str(error.get("message") or error.get("code"))
         for pattern, fault in _FAILURES:
             if pattern.search(said):
@@ -194,8 +194,8 @@ class ResponsesDecoder(decoding.Decoder):
         self._raise_error(error)
 
 
-def _place(event: Mapping[str, Any], item: Mapping[str, Any] | None = None) -> object:
-    """What tells one item from another: its place, or its id where a server does not count."""
+def _item_key(event: Mapping[str, Any], item: Mapping[str, Any] | None = None) -> object:
+    """Return what identifies an item: its index, or its id if the server does not number items."""
     index = event.get("output_index")
     if type(index) is int:
         return index
@@ -203,28 +203,28 @@ def _place(event: Mapping[str, Any], item: Mapping[str, Any] | None = None) -> o
     return name if isinstance(name, str) else ""
 
 
-def _texts(item: Mapping[str, Any], part: str) -> list[str]:
-    found = (each.get("text") or each.get("refusal") for each in objects_in(item, part))
+def _get_texts(item: Mapping[str, Any], part: str) -> list[str]:
+    found = (each.get("text") or each.get("refusal") for each in get_objects(item, part))
     return [text for text in found if isinstance(text, str) and text]
 
 
-def _why(response: Mapping[str, Any]) -> Stop:
-    reason = object_in(response, "incomplete_details").get("reason")
-    return Stop.FILTER if reason == "content_filter" else Stop.LENGTH
+def _stop_reason(response: Mapping[str, Any]) -> StopReason:
+    reason = get_object(response, "incomplete_details").get("reason")
+    return StopReason.FILTER if reason == "content_filter" else StopReason.LENGTH
 
 
 def read_usage(usage: Mapping[str, Any]) -> Usage | None:
-    """Tokens as the server counted them, or None if it did not really count."""
-    prompt, output = count_of(usage, "input_tokens"), count_of(usage, "output_tokens")
+    """Return the server's token counts, or None if it did not really count."""
+    prompt, output = read_token_count(usage, "input_tokens"), read_token_count(usage, "output_tokens")
     if not prompt and not output:
         return None
-    read = min(count_of(usage, "input_tokens_details", "cached_tokens"), prompt)
+    read = min(read_token_count(usage, "input_tokens_details", "cached_tokens"), prompt)
     return Usage(
         input=prompt,
         output=output,
         cache_read=read,
-        cache_write=min(count_of(usage, "input_tokens_details", "cache_write_tokens"), prompt - read),
-        reasoning=min(count_of(usage, "output_tokens_details", "reasoning_tokens"), output),
+        cache_write=min(read_token_count(usage, "input_tokens_details", "cache_write_tokens"), prompt - read),
+        reasoning=min(read_token_count(usage, "output_tokens_details", "reasoning_tokens"), output),
     )
 
 
@@ -232,19 +232,19 @@ _CHAT = ChatCompletions()
 
 
 class Responses(Wire):
-    """Implements `Wire`. Addresses, key and list of models are those of chat completions."""
+    """Implements `Wire`. URLs, key and model list are those of chat completions."""
 
     name = WIRE
     decodes = ResponsesDecoder
 
     def chat_url(self, base_url: str, model: str) -> str:
-        return endpoint(base_url.strip().rstrip("/").removesuffix("/responses"), "/responses")
+        return endpoint_url(base_url.strip().rstrip("/").removesuffix("/responses"), "/responses")
 
     def models_url(self, base_url: str) -> str:
-        return endpoint(base_url.strip().rstrip("/").removesuffix("/responses"), "/models")
+        return endpoint_url(base_url.strip().rstrip("/").removesuffix("/responses"), "/models")
 
     def max_output(self, model: str, request: ModelRequest) -> int:
-        return request.max_tokens if efforts_of(model) is None else request.max_output
+        return request.max_tokens if find_efforts(model) is None else request.max_output
 
     def encode(self, request: ModelRequest, *, model: str, images: Mapping[BlobId, bytes]) -> bytes:
         return encode_request(request, model=model, images=images)

@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from hob.core.errors import NotConfigured
-from hob.core.translation.language import joined, translatable
+from hob.core.translation.language import join_texts, translatable
 from hob.core.values import dataclass
 from hob.tools.sandbox.backends.bubblewrap import Bubblewrap
 from hob.tools.sandbox.backends.containers import Containers
@@ -95,11 +95,11 @@ def _choose(name: str, sandbox_environment: SandboxEnvironment, path: str) -> Fo
             problems.append(problem)
             continue
         if problems:
-            why = joined("; ", map(str, problems))
+            why = join_texts("; ", map(str, problems))
             reason = translatable("{reason}, since {why}", reason=found.reason, why=why)
             return FoundBackend(found.backend, reason, problems[0].advice)
         return found
-    why, advice = joined("; ", map(str, problems)), problems[0].advice
+    why, advice = join_texts("; ", map(str, problems)), problems[0].advice
     raise NotConfigured(
         translatable(
             "There is no sandbox for commands: {why}. {advice} Or set sandbox.backend to docker, podman, or plain.",

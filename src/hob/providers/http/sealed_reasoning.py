@@ -1,8 +1,8 @@
-"""Sealed reasoning (Anthropic): dropped where what stood before it has changed.
+"""Sealed reasoning (Anthropic): dropped if anything before it has changed.
 
 Anthropic's newer models refuse their own reasoning once anything before it has changed
-(https://platform.claude.com/docs/en/build-with-claude/preserved-thinking). Within a turn that happens: the clock goes
-on while it waits for an approval or a restart, and history is cut as it grows.
+(https://platform.claude.com/docs/en/build-with-claude/preserved-thinking). Within a turn that happens: the time changes
+while it waits for an approval or a restart, and history is cut as it grows.
 """
 
 from dataclasses import replace
@@ -11,19 +11,19 @@ from hashlib import blake2b
 from hob.core.models import AssistantMessage, ModelMessage, ModelRequest, ToolMessage, UserMessage
 
 
-def digest_of(request: ModelRequest) -> str:
-    """Stands for all that the request tells: system, tools and messages, without what is left out of it."""
-    told = _Told(request)
-    for message in valid_messages(request):
+def prefix_digest(request: ModelRequest) -> str:
+    """Return a digest of everything the request says: system text, tools and messages, without dropped reasoning."""
+    told = _PrefixDigest(request)
+    for message in drop_stale_reasoning(request):
         told.add(message)
     return told.digest
 
 
-def valid_messages(request: ModelRequest) -> tuple[ModelMessage, ...]:
-    """The messages, without what was sealed after a beginning that has changed since."""
+def drop_stale_reasoning(request: ModelRequest) -> tuple[ModelMessage, ...]:
+    """Return the messages without reasoning whose prefix has changed."""
     if not any(isinstance(message, AssistantMessage) and message.continuation for message in request.messages):
         return request.messages
-    told = _Told(request)
+    told = _PrefixDigest(request)
     messages: list[ModelMessage] = []
     for message in request.messages:
         kept = message
@@ -35,8 +35,8 @@ def valid_messages(request: ModelRequest) -> tuple[ModelMessage, ...]:
     return tuple(messages)
 
 
-def sealed_by(request: ModelRequest, by: str) -> ModelRequest:
-    """The request without what somebody else has sealed: another provider, or another key of the same one."""
+def drop_foreign_reasoning(request: ModelRequest, by: str) -> ModelRequest:
+    """Return the request without reasoning sealed by another provider or another key."""
     messages = tuple(
         replace(message, continuation=None)
         if isinstance(message, AssistantMessage)
@@ -48,8 +48,8 @@ def sealed_by(request: ModelRequest, by: str) -> ModelRequest:
     return request if messages == request.messages else replace(request, messages=messages)
 
 
-class _Told:
-    """A digest that grows with what is told."""
+class _PrefixDigest:
+    """Incremental digest of a request."""
 
     def __init__(self, request: ModelRequest) -> None:
         self._hasher = blake2b(digest_size=16)

@@ -1,4 +1,4 @@
-"""Fallbacks for what a channel cannot: buttons as numbered lines, a file by its name. Pure."""
+"""Fallbacks for missing channel features: buttons as numbered lines, files as names. Pure functions."""
 
 import re
 from collections.abc import Iterable
@@ -9,16 +9,17 @@ from hob.core.errors import SendFailed
 from hob.core.messages import Attachment, Outbound, OutboundAction
 from hob.core.translation.language import translatable
 
-EDITED = "\u270e"
-"""Stands before a text that was to replace an earlier one."""
+EDIT_MARK = "\u270e"
+"""Prefix of a text that replaces an earlier one."""
 
 _OPTION = re.compile(r"([1-9][0-9]?)\. (\S.*)")
 
 
-def plain_form(message: Outbound, can: Capabilities) -> Outbound:
-    """The message as a channel with these capabilities can send it; the very same where it can all of it.
+def apply_fallbacks(message: Outbound, can: Capabilities) -> Outbound:
+    """Return the message in a form that a channel with these capabilities can send; unchanged if it supports
+    everything.
 
-    Raises SendFailed, for good, where nothing comes near: a message cannot be taken back.
+    Raises a permanent SendFailed if there is no fallback: a message cannot be deleted.
     """
     match message.action:
         case OutboundAction.DELETE if not can.deletes:
@@ -26,7 +27,7 @@ def plain_form(message: Outbound, can: Capabilities) -> Outbound:
                 translatable("messages cannot be deleted on {name}", name=message.to.channel), permanent=True
             )
         case OutboundAction.EDIT if not can.edits:
-            message = replace(message, action=OutboundAction.SEND, about="", text=f"{EDITED} {message.text}")
+            message = replace(message, action=OutboundAction.SEND, about="", text=f"{EDIT_MARK} {message.text}")
         case OutboundAction.REACT if not can.reactions:
             about = message.about if can.replies else ""
             message = replace(message, action=OutboundAction.SEND, about=about)
@@ -37,21 +38,21 @@ def plain_form(message: Outbound, can: Capabilities) -> Outbound:
         lines += map(_named, message.attachments[can.files :])
         message = replace(message, attachments=message.attachments[: can.files])
     if message.poll and not can.polls:
-        lines += numbered(message.poll)
+        lines += number_options(message.poll)
         message = replace(message, poll=())
     if len(message.buttons) > can.buttons:
-        lines += () if message.spelled else numbered(each.label for each in message.buttons)
+        lines += () if message.spelled else number_options(each.label for each in message.buttons)
         message = replace(message, buttons=())
     return replace(message, text="\n".join(filter(None, [message.text, *lines]))) if lines else message
 
 
-def numbered(options: Iterable[str]) -> list[str]:
-    """The options as lines, each with its number."""
+def number_options(options: Iterable[str]) -> list[str]:
+    """Return the options as numbered lines."""
     return [f"{n}. {option}" for n, option in enumerate(options, start=1)]
 
 
-def options_of(question: str) -> tuple[str, ...]:
-    """The options of a question: the numbered lines at its end, from 1 on; none where it has none."""
+def parse_options(question: str) -> tuple[str, ...]:
+    """Return the options of a question, the numbered lines at its end; empty if it has none."""
     found: list[str] = []
     for line in reversed(question.splitlines()):
         option = _OPTION.fullmatch(line)
@@ -59,13 +60,13 @@ def options_of(question: str) -> tuple[str, ...]:
             break
         found.append(option[2])
         if option[1] == "1":
-            return tuple(reversed(found)) if question.endswith("\n".join(numbered(reversed(found)))) else ()
+            return tuple(reversed(found)) if question.endswith("\n".join(number_options(reversed(found)))) else ()
     return ()
 
 
-def chosen(question: str, answer: str) -> str:
-    """What an answer means, for the model: the option whose number it is; of another number, that no option has it."""
-    options, number = options_of(question), answer.strip().rstrip(".)")
+def resolve_choice(question: str, answer: str) -> str:
+    """Return what an answer means, for the model: the option with that number, or a note that no option has it."""
+    options, number = parse_options(question), answer.strip().rstrip(".)")
     if not options or not number.isdecimal():
         return answer
     if 1 <= int(number) <= len(options):
