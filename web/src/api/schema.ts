@@ -246,13 +246,13 @@ export interface DecisionsAnswer {
   policy_decisions: DecisionAnswer[];
 }
 
-/** How many items went. */
+/** Number of deleted items. */
 export interface DeletedAnswer {
   status: string;
   deleted: number;
 }
 
-/** What was made of what was said. */
+/** Derived memories. */
 export interface DerivedAnswer {
   facts: number;
   observations: number;
@@ -278,13 +278,13 @@ export interface EdgeAnswer {
   target: string;
 }
 
-/** How many items have vectors. */
+/** Number of items with and without vectors. */
 export interface EmbeddingIndexAnswer {
   embeddedChunks: number;
   waitingChunks: number;
 }
 
-/** The model that makes vectors. */
+/** The embedding model. */
 export interface EmbeddingModelAnswer {
   enabled: boolean;
   provider: string;
@@ -294,7 +294,7 @@ export interface EmbeddingModelAnswer {
   fingerprint: string;
 }
 
-/** How the embedder is. */
+/** State of the embedder. */
 export interface EmbeddingRuntimeAnswer {
   ready: boolean;
   status: string;
@@ -302,7 +302,7 @@ export interface EmbeddingRuntimeAnswer {
   checkedAt: number | null;
 }
 
-/** How meaning is looked at. */
+/** Status of search by meaning. */
 export interface EmbeddingStatusAnswer {
   status: string;
   embedding: EmbeddingModelAnswer;
@@ -407,7 +407,7 @@ export interface FactAnswer {
   contradicts: string[];
 }
 
-/** What is known as facts. */
+/** Known facts. */
 export interface FactsAnswer {
   facts: FactAnswer[];
 }
@@ -435,7 +435,7 @@ export interface FindingAnswer {
   where: string;
 }
 
-/** What is to be forgotten. */
+/** What to forget. */
 export interface ForgetRequest {
   id?: string | null;
   layer?: string | null;
@@ -446,7 +446,7 @@ export interface ForgetRequest {
   preview?: boolean | null;
 }
 
-/** What is forgotten, or would be. */
+/** What was forgotten, or would be. */
 export interface ForgottenAnswer {
   items: MemoryItemAnswer[];
   turns: string[];
@@ -455,7 +455,7 @@ export interface ForgottenAnswer {
   quoted: number | null;
 }
 
-/** A memory that a prompt showed, and that is no longer there. */
+/** A memory that was shown in a prompt and has been forgotten. */
 export interface ForgottenItemAnswer {
   id: string;
   score: number;
@@ -511,7 +511,7 @@ export interface GoalNoteAnswer {
   at: number;
 }
 
-/** What the owner wants to reach. */
+/** The owner's goals. */
 export interface GoalsAnswer {
   goals: GoalAnswer[];
 }
@@ -587,7 +587,7 @@ export interface InstallModelRequest {
   model?: string | null;
 }
 
-/** The model that makes vectors, after it was asked for one. */
+/** The embedding model after a test call. */
 export interface InstalledAnswer {
   status: string;
   action: string;
@@ -760,7 +760,7 @@ export interface MemorySettingsChange {
   values: Record<string, unknown>;
 }
 
-/** How much is remembered. */
+/** Status of memory. */
 export interface MemoryStatusAnswer {
   working_memory: Record<string, unknown>;
   observer: Record<string, unknown>;
@@ -781,7 +781,7 @@ export interface MemoryStatusAnswer {
   config: Record<string, unknown>;
 }
 
-/** All layers together. */
+/** Totals over all layers. */
 export interface MemoryTotals {
   total_chunks: number;
   max_chunks: number;
@@ -829,7 +829,7 @@ export interface NodeAnswer {
   output: string;
 }
 
-/** How often a part of memory had more to show than its room in the prompt, since Hob started. */
+/** How often memories did not fit the prompt since Hob started. */
 export interface OverflowFigures {
   events: number;
   per_1000: number;
@@ -1018,7 +1018,7 @@ export interface RebuiltAnswer {
   why: string;
 }
 
-/** What a turn was shown. */
+/** The memories a turn was shown. */
 export interface RecalledAnswer {
   turn: string;
   items: (MemoryItemAnswer | ForgottenItemAnswer)[];
@@ -1030,7 +1030,7 @@ export interface ReindexRequest {
   reason?: string | null;
 }
 
-/** What was dropped. */
+/** Number of dropped vectors. */
 export interface ReindexedAnswer {
   status: string;
   wipedChunks: number;
@@ -1262,7 +1262,7 @@ export interface SetAnswer {
   status: string;
 }
 
-/** A new goal, or with its id what is changed of one. */
+/** A new goal, or a change to the one whose id is given. */
 export interface SetGoalRequest {
   text?: string | null;
   id?: string | null;
@@ -1337,7 +1337,7 @@ export interface SettledAnswer {
   line: string;
 }
 
-/** A fact that was changed. */
+/** A changed fact. */
 export interface SettledFactAnswer {
   before: FactAnswer;
   after: FactAnswer[];
@@ -1623,7 +1623,7 @@ export interface ViewsAnswer {
   views: ViewAnswer[];
 }
 
-/** What was kept and is not worked on yet. */
+/** Items waiting for background work. */
 export interface WaitingAnswer {
   vectors: number;
   facts: number;
