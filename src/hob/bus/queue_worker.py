@@ -155,7 +155,7 @@ class QueueWorker:
         context = self.context
         await self._wait_for_suspects(turn)
         await self._acquire_slot()
-        alarm = (
+        timer = (
             self._resources.group.create_task(self._release_others_later(turn)) if turn in context.quarantine else None
         )
         try:
@@ -163,8 +163,8 @@ class QueueWorker:
             if running is not None:
                 await self._perform(running)
         finally:
-            if alarm is not None:
-                alarm.cancel()
+            if timer is not None:
+                timer.cancel()
             context.quarantine.remove(turn)
         self._release_slot()
 
@@ -307,18 +307,14 @@ class QueueWorker:
         if isinstance(error, StoreDamaged):
             context.hub.close()  # no turn can end any more; waiting clients learn why
             raise error
+        running = self.queue.running
         if failures == 1:
             log.error("the session %s waits for the store: %s", self.queue.key, error)
-            if self.queue.running is not None:
+            if running is not None:
                 text = say(Sentence.STORE_WAITS, context.language)
-                context.hub.publish(Progress(self.queue.running.turn.trace, self.queue.key, "paused", "store", text))
+                context.hub.publish(Progress(running.turn.trace, self.queue.key, "paused", "store", text))
         pause = backoff(failures, context.settings.failure_seconds, context.settings.failure_most_seconds)
-        poked = (
-            self.queue.running.stopped
-            if self.queue.running is not None and not self.queue.running.stopped.is_set()
-            else None
-        )
-        await self.pause(pause, poked)
+        await self.pause(pause, None if running is None or running.stopped.is_set() else running.stopped)
 
     async def pause(self, seconds: float, event: asyncio.Event | None = None) -> None:
         """Pause without a slot, at most until the event is set."""

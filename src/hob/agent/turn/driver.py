@@ -189,21 +189,21 @@ class Driver:
 
     async def _run_concurrently(self, run: TurnRun, calls: ToolCalls, intents: list[ToolIntended]) -> None:
         """Run the calls concurrently and journal each result as it arrives, so that a crash loses only the others."""
-        places, gate = asyncio.Semaphore(run.deps.settings.parallel_tools), asyncio.Lock()
+        slots, lock = asyncio.Semaphore(run.deps.settings.parallel_tools), asyncio.Lock()
         missing = len(intents)
         errors: list[StoreError] = []
 
         async def perform(intent: ToolIntended) -> None:
             nonlocal missing
-            async with places:
+            async with slots:
                 outcome = await calls.perform(intent, run.record.state.trust, run.seconds_left)
                 run.record.add(outcome.step, outcome.event)
             missing -= 1
             if missing and not errors:
                 try:
-                    async with gate:
+                    async with lock:
                         await run.record.flush()
-                except StoreError as error:  # The other calls continue; their results are kept for the next run.
+                except StoreError as error:  # the other calls continue; their results are kept for the next run
                     errors.append(error)
 
         async with asyncio.TaskGroup() as group:
