@@ -24,25 +24,25 @@ class AgentSettings:
     """How a turn works (one message and its answer): limits in rounds, seconds, characters and tokens."""
 
     language: str = setting("en", "Language in which Hob itself speaks.", one_of=LANGUAGES)
-    max_rounds: int = setting(20, "Most requests to the model in one turn.", at_least=1, at_most=200)
-    run_seconds: float = setting(1800.0, "Most seconds a turn may run; waiting is not counted.", at_least=1)
+    max_rounds: int = setting(20, "Maximum requests to the model in one turn.", at_least=1, at_most=200)
+    run_seconds: float = setting(1800.0, "Maximum seconds a turn may run, not counting the time it waits.", at_least=1)
     idle_notice_seconds: float = setting(
         20.0, "Seconds without a word from the model after which Hob says so.", at_least=0.1
     )
     idle_seconds: float = setting(
         120.0, "Seconds without a word from the model after which Hob gives up waiting.", at_least=0.1
     )
-    patience_seconds: float = setting(8.0, "Most seconds of retrying a request while a person waits.", at_least=0)
+    patience_seconds: float = setting(8.0, "Maximum seconds of retrying a request while a person waits.", at_least=0)
     background_patience_seconds: float = setting(
-        60.0, "Most seconds of retrying a request of background work.", at_least=0
+        60.0, "Maximum seconds of retrying a request of background work.", at_least=0
     )
     wait_attempts: int = setting(8, "How often background work waits for a busy model before it gives up.", at_least=0)
     max_tokens: int = setting(4096, "Longest answer of the model, in tokens.", at_least=16)
-    context_tokens: int = setting(128_000, "Most tokens of a model's context window that are used.", at_least=2_000)
+    context_tokens: int = setting(128_000, "Maximum tokens of a model's context window that are used.", at_least=2_000)
     small_prompt_tokens: int = setting(
         3_000, "Longest prompt of a small model, in tokens.", at_least=1_500, at_most=32_000
     )
-    small_tools: int = setting(5, "Most tools that a small model is offered.", at_least=0, at_most=50)
+    small_tools: int = setting(5, "Maximum number of tools a small model is offered.", at_least=0, at_most=50)
     window: int = setting(20, "Newest messages that always stay whole in the prompt.", at_least=2, at_most=200)
     compact_above: int = setting(
         40, "A conversation with more messages than this is summarised.", at_least=4, at_most=1000
@@ -53,10 +53,10 @@ class AgentSettings:
         at_least=0.1,
         at_most=1,
     )
-    file_chars: int = setting(20_000, "Most characters of one file of the workspace in the prompt.", at_least=100)
-    files_chars: int = setting(60_000, "Most characters of all files of the workspace in the prompt.", at_least=100)
-    memory_chars: int = setting(4_000, "Most characters of memories in the prompt.", at_least=0)
-    recall_limit: int = setting(6, "Most memories that are added to one message.", at_least=0, at_most=50)
+    file_chars: int = setting(20_000, "Maximum characters of one workspace file in the prompt.", at_least=100)
+    files_chars: int = setting(60_000, "Maximum characters of all workspace files in the prompt.", at_least=100)
+    memory_chars: int = setting(4_000, "Maximum characters of memories in the prompt.", at_least=0)
+    recall_limit: int = setting(6, "Maximum number of memories added to one message.", at_least=0, at_most=50)
     taint_turns: int = setting(
         3,
         "Turns for which text that others wrote stays in the prompt; while it stays, Hob is more careful.",
@@ -68,21 +68,25 @@ class AgentSettings:
         at_least=0,
     )
     compact_tokens: int = setting(1_500, "Longest summary of a conversation, in tokens.", at_least=200)
-    compact_patience_seconds: float = setting(60.0, "Most seconds of retrying to summarise a conversation.", at_least=0)
+    compact_patience_seconds: float = setting(
+        60.0, "Maximum seconds of retrying to summarise a conversation.", at_least=0
+    )
     timezone: str = setting(
         "",
         "Time zone (as Europe/Berlin) for the clock, resets, budgets and backups; not set: the machine's.",
         problem=_zone_problem,
     )
     loop_warning: int = setting(
-        10, "After so many same calls in a turn the model is warned that it repeats itself.", at_least=2
+        10, "Number of identical calls in a turn after which the model is warned that it repeats itself.", at_least=2
     )
-    loop_critical: int = setting(20, "After so many same calls with the same result that call is refused.", at_least=3)
+    loop_critical: int = setting(
+        20, "Number of identical calls with the same result after which the call is refused.", at_least=3
+    )
     loop_breaker: int = setting(
-        30, "After so many calls in a row that brought nothing new the turn is ended.", at_least=4
+        30, "Number of consecutive calls without anything new after which the turn ends.", at_least=4
     )
-    parallel_tools: int = setting(4, "Most tool calls that run at once.", at_least=1, at_most=32)
-    hook_seconds: float = setting(5.0, "Most seconds a plug-in's hook may take.", at_least=0.1)
+    parallel_tools: int = setting(4, "Maximum tool calls that run at once.", at_least=1, at_most=32)
+    hook_seconds: float = setting(5.0, "Maximum seconds a plug-in's hook may take.", at_least=0.1)
     reset_idle_minutes: float = setting(
         0.0, "Minutes of silence after which a conversation begins afresh; 0: never.", at_least=0
     )

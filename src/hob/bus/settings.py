@@ -18,19 +18,19 @@ _TOGETHER_SECONDS = 1.0
 class BusSettings:
     """Queues: how messages come in, wait, run and go out. Times are in seconds."""
 
-    max_text: int = setting(50_000, "Most characters one message may have.", at_least=1)
+    max_text: int = setting(50_000, "Maximum characters of one message.", at_least=1)
     session_waiting: int = setting(
         20, "Messages that may wait in one conversation.", at_least=1, formerly="lane_waiting"
     )
     sender_waiting: int = setting(40, "Messages of one sender that may wait.", at_least=1)
     total_waiting: int = setting(1_000, "Messages that may wait in all.", at_least=1)
     self_made_per_hour: int = setting(
-        60, "Most messages an hour that Hob may write to itself, e.g. results of sub-agents.", at_least=0
+        60, "Maximum messages per hour that Hob may write to itself, e.g. results of sub-agents.", at_least=0
     )
     max_hops: int = setting(
-        5, "Most messages that Hob writes to itself in a row before a person has to write again.", at_least=0
+        5, "Maximum consecutive messages Hob writes to itself before a person has to write again.", at_least=0
     )
-    slots: int = setting(8, "Most turns that run at once, in all conversations together.", at_least=1, at_most=256)
+    slots: int = setting(8, "Maximum turns that run at once in all conversations together.", at_least=1, at_most=256)
     queue_mode: str = setting(
         "steer",
         "A message that comes while Hob answers: steer adds it to the running turn, followup answers it "
@@ -54,8 +54,8 @@ class BusSettings:
         "After a crash, a turn that may have caused it runs alone for this long, then others start beside it.",
         at_least=0,
     )
-    send_seconds: float = setting(60.0, "Most seconds one send to a channel may take.", at_least=0.1)
-    sends_at_once: int = setting(8, "Most chats of one channel that are sent to at once.", at_least=1)
+    send_seconds: float = setting(60.0, "Maximum seconds one send to a channel may take.", at_least=0.1)
+    sends_at_once: int = setting(8, "Maximum chats of one channel that are sent to at once.", at_least=1)
     send_attempts: int = setting(60, "Failed sends after which a message is given up; 60 is about a day.", at_least=1)
     send_pause_seconds: float = setting(1.0, "First pause after a failed send; it doubles each time.", at_least=0)
     send_pause_most_seconds: float = setting(1_800.0, "Longest pause between two sends.", at_least=0)

@@ -17,17 +17,17 @@ from hob.core.values import dataclass
 class PeriodLimits:
     """Limits of one model, or of all whose references begin alike, in dollars."""
 
-    daily: float | None = setting(None, "Most dollars per day; not set: no limit.", at_least=0)
-    monthly: float | None = setting(None, "Most dollars per month; not set: no limit.", at_least=0)
+    daily: float | None = setting(None, "Maximum dollars per day; not set: no limit.", at_least=0)
+    monthly: float | None = setting(None, "Maximum dollars per month; not set: no limit.", at_least=0)
 
 
 @dataclass(frozen=True, slots=True)
 class SenderLimits:
     """Limits of all senders of one class together, in dollars."""
 
-    daily: float | None = setting(None, "Most dollars per day; not set: no limit.", at_least=0)
-    monthly: float | None = setting(None, "Most dollars per month; not set: no limit.", at_least=0)
-    per_turn: float | None = setting(None, "Most dollars one turn may cost; not set: no limit.", at_least=0)
+    daily: float | None = setting(None, "Maximum dollars per day; not set: no limit.", at_least=0)
+    monthly: float | None = setting(None, "Maximum dollars per month; not set: no limit.", at_least=0)
+    per_turn: float | None = setting(None, "Maximum dollars one turn may cost; not set: no limit.", at_least=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,20 +44,20 @@ class SpendingSettings:
     """How much may be spent, in dollars. Days are those of `agent.timezone`."""
 
     daily: float | None = setting(
-        None, "Most dollars per day; 0: no call that costs; not set: no limit.", at_least=0, stored=True
+        None, "Maximum dollars per day; 0: only free calls; not set: no limit.", at_least=0, stored=True
     )
     monthly: float | None = setting(
-        None, "Most dollars per month; 0: no call that costs; not set: no limit.", at_least=0, stored=True
+        None, "Maximum dollars per month; 0: only free calls; not set: no limit.", at_least=0, stored=True
     )
     per_session: float | None = setting(
-        None, "Most dollars one conversation may ever cost; not set: no limit.", at_least=0, stored=True
+        None, "Maximum total dollars one conversation may cost; not set: no limit.", at_least=0, stored=True
     )
     per_turn: float | None = setting(
-        None, "Most dollars one turn may cost; not set: no limit.", at_least=0, stored=True
+        None, "Maximum dollars one turn may cost; not set: no limit.", at_least=0, stored=True
     )
     daily_tokens: int | None = setting(
         None,
-        "Most tokens per day, sent and received, checked before each request; not set: no limit.",
+        "Maximum tokens per day, sent and received, checked before each request; not set: no limit.",
         at_least=0,
         stored=True,
     )
