@@ -51,7 +51,7 @@ def _backends(surroundings: SandboxEnvironment) -> Iterator[Backend]:
         yield find_backend("bubblewrap", surroundings, os.defpath).backend
     if version := landlock_version():
         landlock = Landlock(surroundings, version)
-        landlock.settle()
+        landlock.write_files()
         yield landlock
 
 

@@ -70,7 +70,7 @@ async def open_judge_bench(
     load: bool = True,
     refusal: Refusal = no_refusal,
     differ: Differ = no_diff,
-    foreign: TaintedWrites | None = None,
+    tainted_writes: TaintedWrites | None = None,
     **settings: Any,
 ) -> AsyncIterator[JudgeBench]:
     """Open a bench with state and work folder in this home."""
@@ -88,7 +88,7 @@ async def open_judge_bench(
             await ledger.load()
         policy_inputs = Fixed()
         policy = Policy(HardRules(places), PolicySettings())
-        judge = PolicyJudge(policy, reader, policy_inputs, store.decisions, ledger, foreign=foreign)
+        judge = PolicyJudge(policy, reader, policy_inputs, store.decisions, ledger, tainted_writes=tainted_writes)
         yield JudgeBench(store, ledger, judge, policy_inputs, work)
 
 

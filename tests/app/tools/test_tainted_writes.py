@@ -25,7 +25,7 @@ async def test_command_with_network_is_asked_about_where_a_tainted_turn_wrote(tm
 
     async with (
         memory_store() as store,
-        open_judge_bench(tmp_path, foreign=TaintedFiles(store.tainted_writes, paths)) as bench,
+        open_judge_bench(tmp_path, tainted_writes=TaintedFiles(store.tainted_writes, paths)) as bench,
     ):
         bench.policy_inputs.now = PolicyInput(sandbox=Sandbox(online=True, reaches=lambda _: True))
         write = call_of("write", path="Makefile", content="x")
@@ -50,7 +50,7 @@ async def test_file_written_by_a_trusted_turn_is_not_tainted(tmp_path: Path) -> 
 
     async with (
         memory_store() as store,
-        open_judge_bench(tmp_path, foreign=TaintedFiles(store.tainted_writes, paths)) as bench,
+        open_judge_bench(tmp_path, tainted_writes=TaintedFiles(store.tainted_writes, paths)) as bench,
     ):
         bench.policy_inputs.now = PolicyInput(sandbox=Sandbox(online=True, reaches=lambda _: True))
         await bench.verdict(call_of("write", path="Makefile", content="x"), turn_of("write it", id="t_1"))

@@ -188,8 +188,7 @@ class House:
         """Send a message and let Hob finish.
 
         The owner refuses every approval except for the tools in `allow` (`once`: only the first of these), within
-        `reach`, and
-        answers every other question with `words`.
+        `reach`, and answers every other question with `words`.
         """
         session = SessionKey(f"{PLATFORM}:{chat}")
         made = replace(

@@ -59,8 +59,7 @@ class Goal:
     """Several ways to one end, ordinary `background_tasks` of others, and whether the goal was reached.
 
     If `scripted`, its commands and files are also done by programs that the model writes and runs, so that reading the
-    command
-    reveals nothing.
+    command reveals nothing.
     """
 
     orders: Orders

@@ -515,7 +515,7 @@ def test_reading_executable_config_needs_no_question(command: str) -> None:
 @pytest.mark.parametrize(("member_private", "kind"), [("allow", Allow), ("ask", Ask), ("deny", Deny)])
 def test_member_overwriting_an_existing_file_follows_member_private(member_private: str, kind: type) -> None:
     policy = Policy(HardRules(PLACES), PolicySettings(member_private=member_private))
-    reader = replace(READER, stands=lambda path: path.endswith("/notes.md"))
+    reader = replace(READER, file_exists=lambda path: path.endswith("/notes.md"))
     member = context(sender=SenderClass.MEMBER, trust=Trust.UNTRUSTED)
 
     def rule_of(given: Context, **arguments: str) -> Verdict:

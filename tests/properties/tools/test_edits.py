@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from hob.core.errors import ToolFailed
 from hob.tools.editing.diffs import unified
-from hob.tools.editing.editing import apply
-from hob.tools.editing.patch_format import parse
-from hob.tools.editing.replacement import edit
+from hob.tools.editing.editing import apply_hunks
+from hob.tools.editing.patch_format import parse_patch
+from hob.tools.editing.replacement import replace_passage
 
 lines = st.sampled_from(
     ["", "a", "b", "  a", "\tb", "a  ", "}", "-- x", "++ x", "@@ -1 +1 @@", "\\ x", "é“", "+", "- ", "*** x"]
@@ -25,17 +25,17 @@ def test_patch_gives_the_new_text_and_its_reverse_the_old(before: str, after: st
     for one, other in ((before, after), (after, before)):
         patch = unified(one, other, "f")
         if patch:
-            (file,) = parse(patch)
-            assert apply(one, file.hunks, "f") == (other, ())
+            (file,) = parse_patch(patch)
+            assert apply_hunks(one, file.hunks, "f") == (other, ())
 
 
 @given(texts, texts, texts)
 def test_patch_of_another_text_applies_or_is_refused(before: str, after: str, other: str) -> None:
     patch = unified(f"{before}\n", f"{after}\n", "f")
     if patch:
-        (file,) = parse(patch)
+        (file,) = parse_patch(patch)
         with suppress(ToolFailed):
-            made, _ = apply(f"{other}\n", file.hunks, "f")
+            made, _ = apply_hunks(f"{other}\n", file.hunks, "f")
             more = sum(len(hunk.new) - len(hunk.old) for hunk in file.hunks)
             assert made.count("\n") == other.count("\n") + 1 + more
 
@@ -44,7 +44,7 @@ def test_patch_of_another_text_applies_or_is_refused(before: str, after: str, ot
 def test_edit_changes_the_only_matching_place(head: str, old: str, tail: str, new: str) -> None:
     text = head + old + tail
     try:
-        done = edit(text, old, new)
+        done = replace_passage(text, old, new)
     except ToolFailed:
         return
     if done.tolerance == "":
@@ -55,7 +55,7 @@ def test_edit_changes_the_only_matching_place(head: str, old: str, tail: str, ne
 @given(texts, texts, texts)
 def test_tolerant_edit_touches_only_matching_lines(text: str, old: str, new: str) -> None:
     try:
-        done = edit(text, old, new)
+        done = replace_passage(text, old, new)
     except ToolFailed:
         return
     if done.tolerance:
@@ -77,14 +77,14 @@ def plain(line: str) -> str:
 def test_edit_can_be_reversed(text: str, data: st.DataObject) -> None:
     old, new = data.draw(loose), data.draw(loose)
     with suppress(ToolFailed):
-        done = edit(text, old, new)
+        done = replace_passage(text, old, new)
         if done.tolerance == "" and new:
-            assert edit(done.text, new, old).text == text
+            assert replace_passage(done.text, new, old).text == text
 
 
 @given(st.text(max_size=200), texts)
 def test_any_patch_is_parsed_or_refused(patch: str, text: str) -> None:
     for each in (patch, f"--- a/f\n+++ b/f\n{patch}", f"*** Begin Patch\n*** Update File: f\n{patch}"):
         with suppress(ToolFailed):
-            for file in parse(each):
-                apply(text, file.hunks, "f")
+            for file in parse_patch(each):
+                apply_hunks(text, file.hunks, "f")

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hob.core.errors import ToolFailed
-from hob.tools.filesystem.globs import Glob, fixed_beginning
+from hob.tools.filesystem.globs import Glob, split_fixed_prefix
 from hob.tools.filesystem.ignore_rules import is_ignored, read_rules
 from tests.growth import grows_with_its_size
 
@@ -46,10 +46,10 @@ def test_glob_matches_as_documented(pattern: str, path: str, fits: bool) -> None
 
 
 def test_fixed_folders_of_a_pattern_are_split_off() -> None:
-    assert fixed_beginning("src/hob/**/*.py") == ("src/hob", "**/*.py")
-    assert fixed_beginning("/a/*") == ("/a", "*")
-    assert fixed_beginning("/*") == ("/", "*")
-    assert fixed_beginning("a") == ("", "a")
+    assert split_fixed_prefix("src/hob/**/*.py") == ("src/hob", "**/*.py")
+    assert split_fixed_prefix("/a/*") == ("/a", "*")
+    assert split_fixed_prefix("/*") == ("/", "*")
+    assert split_fixed_prefix("a") == ("", "a")
 
 
 @pytest.mark.parametrize("unit", ["*a", "**/a/", "*[ab]?"])

@@ -8,20 +8,20 @@ import pytest
 from hob.core.errors import ToolFailed
 from hob.core.translation.language import translated
 from hob.tools.editing.diffs import diff, unified, visible
-from hob.tools.editing.editing import apply
-from hob.tools.editing.patch_format import FilePatch, PatchAction, parse
+from hob.tools.editing.editing import apply_hunks
+from hob.tools.editing.patch_format import FilePatch, PatchAction, parse_patch
 
 TEXT = "".join(f"line {n}\n" for n in range(1, 21))
 
 
 def patched(text: str, patch: str) -> str:
-    (file,) = parse(patch)
-    return apply(text, file.hunks, "f")[0]
+    (file,) = parse_patch(patch)
+    return apply_hunks(text, file.hunks, "f")[0]
 
 
 def remarks(text: str, patch: str) -> tuple[str, ...]:
-    (file,) = parse(patch)
-    return apply(text, file.hunks, "f")[1]
+    (file,) = parse_patch(patch)
+    return apply_hunks(text, file.hunks, "f")[1]
 
 
 def update(body: str) -> str:
@@ -34,8 +34,12 @@ def test_envelope_adds_deletes_updates_and_moves() -> None:
         "*** Update File: f.py\n*** Move to: g.py\n@@ class A\n@@ def f(self):\n x\n-y\n+z\n*** End of File\n"
         "*** End Patch\n"
     )
-    add, delete, move = parse(patch)
-    assert (add.path, add.action, apply("", add.hunks, "")[0]) == ("new/a b.py", PatchAction.CREATE, "one\n\ntwo\n")
+    add, delete, move = parse_patch(patch)
+    assert (add.path, add.action, apply_hunks("", add.hunks, "")[0]) == (
+        "new/a b.py",
+        PatchAction.CREATE,
+        "one\n\ntwo\n",
+    )
     assert delete == FilePatch("old.py", PatchAction.DELETE)
     assert (move.path, move.action, move.goal) == ("f.py", PatchAction.UPDATE, "g.py")
     (hunk,) = move.hunks
@@ -65,7 +69,7 @@ def test_git_diffs_are_understood(tmp_path: Path) -> None:
     (tmp_path / "grüß.txt").write_text("a")
     (tmp_path / "new.txt").write_text("new")
     git("add", "-A")
-    files = {file.path: file for file in parse(git("diff", "--cached", "-M"))}
+    files = {file.path: file for file in parse_patch(git("diff", "--cached", "-M"))}
     assert {path: (file.action.value, file.goal) for path, file in files.items()} == {
         "changed.txt": ("update", ""),
         "gone.txt": ("delete", ""),
@@ -73,10 +77,10 @@ def test_git_diffs_are_understood(tmp_path: Path) -> None:
         "grüß.txt": ("update", ""),
         "new.txt": ("create", ""),
     }
-    assert apply(TEXT, files["changed.txt"].hunks, "")[0] == (tmp_path / "changed.txt").read_text()
-    assert apply("a\n", files["grüß.txt"].hunks, "")[0] == "a"
-    assert apply("", files["new.txt"].hunks, "")[0] == "new"
-    assert apply("x\n", files["gone.txt"].hunks, "")[0] == ""
+    assert apply_hunks(TEXT, files["changed.txt"].hunks, "")[0] == (tmp_path / "changed.txt").read_text()
+    assert apply_hunks("a\n", files["grüß.txt"].hunks, "")[0] == "a"
+    assert apply_hunks("", files["new.txt"].hunks, "")[0] == "new"
+    assert apply_hunks("x\n", files["gone.txt"].hunks, "")[0] == ""
 
 
 def test_removed_lines_resembling_file_headers_are_lines() -> None:
@@ -170,7 +174,7 @@ def test_final_line_end_can_be_added_and_removed() -> None:
 )
 def test_malformed_patch_is_an_error(patch: str, why: str) -> None:
     with pytest.raises(ToolFailed, match=why):
-        parse(patch)
+        parse_patch(patch)
 
 
 def test_fences_and_signatures_around_a_patch_are_ignored() -> None:

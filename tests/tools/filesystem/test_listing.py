@@ -10,7 +10,7 @@ import pytest
 from hob.core.errors import ToolFailed, ToolRefused
 from hob.tools.filesystem.files import FileTools
 from hob.tools.filesystem.grep import GrepQuery, find_ripgrep, grep
-from hob.tools.filesystem.ignore_rules import ALWAYS
+from hob.tools.filesystem.ignore_rules import ALWAYS_SKIPPED
 from tests.tools.calling import text_of
 from tests.tools.keeping import file_tools, roots_of
 
@@ -67,7 +67,7 @@ async def test_always_skipped_folders_also_apply_to_ripgrep(
     (ws / "vendor" / "a.py").write_text("one\n")
     files = file_tools(tmp_path, find_ripgrep())
     assert await does(files, "grep", pattern="one", mode="files") == "vendor/a.py"
-    monkeypatch.setattr("hob.tools.filesystem.grep.ALWAYS", ALWAYS | {"vendor"})
+    monkeypatch.setattr("hob.tools.filesystem.grep.ALWAYS", ALWAYS_SKIPPED | {"vendor"})
     assert await does(files, "grep", pattern="one", mode="files") == "(nothing fits)"
 
 

@@ -77,7 +77,7 @@ def make_backend(name: str, around: SandboxEnvironment) -> Backend:
     """Create the backend. Landlock is tested even as root, where it is not offered. Skips if unsupported."""
     if name == "landlock" and os.geteuid() == 0 and (version := landlock_version()):
         landlock = Landlock(around, version)
-        landlock.settle()
+        landlock.write_files()
         return landlock
     try:
         return find_backend(name, around, PATH).backend

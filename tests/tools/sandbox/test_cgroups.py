@@ -29,14 +29,14 @@ def folders(mount: Path) -> list[Path]:
 
 def test_each_command_has_its_own_groups_until_it_ends(mount: Path) -> None:
     groups = find(mount)
-    with groups.made(Limits()) as files, groups.made(Limits()) as others:
+    with groups.create(Limits()) as files, groups.create(Limits()) as others:
         assert len({*files, *others}) == len(folders(mount)) == 4
         assert {Path(file).parent.parent for file in files} == {mount / "memory/mine", mount / "pids/mine"}
     assert folders(mount) == []
 
 
 def test_startup_keeps_empty_groups_of_another_running_hob(mount: Path) -> None:
-    with find(mount).made(Limits()) as files:
+    with find(mount).create(Limits()) as files:
         find(mount)
         assert all(Path(file).parent.is_dir() for file in files)
 

@@ -1,10 +1,8 @@
 """Commands in a project's image, run by an engine that parses its command line as docker does.
 
 This machine need not have an engine: `ENGINE` simulates one. It knows the options of `docker run` that Hob uses and
-exits
-with 125 on any other option, on an unknown image, and on a missing folder. Commands see the given variables, and find
-the
-image's programs first.
+exits with 125 on any other option, on an unknown image, and on a missing folder. Commands see the given variables, and
+find the image's programs first.
 """
 
 import sys

@@ -26,7 +26,7 @@ from hob.tools.sandbox.backends.bubblewrap import Bubblewrap
 from hob.tools.sandbox.network.authority import RunAuthority
 from hob.tools.sandbox.network.credentials import CredentialStore, JobCredential, ResponseMask
 from hob.tools.sandbox.network.hosts import HostDecision
-from hob.tools.sandbox.network.interception import RequestRefused, fill
+from hob.tools.sandbox.network.interception import RequestRefused, insert_credentials
 from hob.tools.sandbox.network.proxy import Internet
 from hob.tools.sandbox.running_command import OutputCallbacks
 from hob.tools.sandbox.settings import CredentialSettings, SandboxSettings
@@ -250,7 +250,7 @@ def test_secret_unfit_for_a_header_is_refused(value: str) -> None:
 )
 def test_ambiguous_request_head_is_refused(head: str) -> None:
     with pytest.raises(RequestRefused):
-        fill(f"{head}\r\n".encode(), HOST, [one()])
+        insert_credentials(f"{head}\r\n".encode(), HOST, [one()])
 
 
 @given(st.lists(st.sampled_from(["a", SECRET, SECRET[:9], SECRET[9:], "\n"])), st.lists(st.integers(1, 40)))

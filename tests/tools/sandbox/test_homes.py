@@ -18,12 +18,12 @@ async def test_program_in_home_does_not_shadow_the_systems(place: Place) -> None
 
 
 async def test_downloads_are_available_to_the_next_command(wrapped: Place) -> None:
-    await wrapped.sh("echo crate > ~/.cargo/registry/x; echo wheel > ~/.cache/pip/x", keeps=True)
-    assert await wrapped.sh("cat ~/.cargo/registry/x ~/.cache/pip/x", keeps=True) == "crate\nwheel\n"
+    await wrapped.sh("echo crate > ~/.cargo/registry/x; echo wheel > ~/.cache/pip/x", keeps_downloads=True)
+    assert await wrapped.sh("cat ~/.cargo/registry/x ~/.cache/pip/x", keeps_downloads=True) == "crate\nwheel\n"
 
 
 async def test_untrusted_command_cannot_write_to_the_caches(wrapped: Place) -> None:
-    await wrapped.sh("echo crate > ~/.cargo/registry/x", keeps=True)
+    await wrapped.sh("echo crate > ~/.cargo/registry/x", keeps_downloads=True)
     said = await wrapped.sh(
         "cat ~/.cargo/registry/x; echo evil > ~/.cargo/registry/x; mkdir -p ~/.cache/pip && echo evil"
     )
@@ -33,7 +33,7 @@ async def test_untrusted_command_cannot_write_to_the_caches(wrapped: Place) -> N
 
 
 async def test_caches_are_neither_in_path_nor_read_as_configuration(wrapped: Place) -> None:
-    said = await wrapped.sh("find ~ -type l -o -type d; echo; echo $PATH", keeps=True)
+    said = await wrapped.sh("find ~ -type l -o -type d; echo; echo $PATH", keeps_downloads=True)
     found, path = said.strip().split("\n\n")
     assert not {"/home/hob/.config", "/home/hob/.local", "/home/hob/.cargo/bin"} & set(found.split())
     assert path.split(":") == [*search_path(()), "/home/hob/.local/bin"]

@@ -18,7 +18,7 @@ from hob.tools.sandbox.network.hosts import (
     host_name,
     host_or_address,
     is_link_local,
-    public_address,
+    is_public_address,
 )
 from hob.tools.sandbox.network.proxy import Internet, NotTls, ProxyRefused, parse_request, server_name
 from hob.tools.sandbox.running_command import OutputCallbacks
@@ -58,7 +58,7 @@ async def opened(place: Place, address: str = "127.0.0.1", *, private: bool = Fa
         port = server.sockets[0].getsockname()[1]
         backend = place.backend
         assert isinstance(backend, Bubblewrap)
-        internet = Internet(resolve, public_address if private else lambda _: True, port, port)
+        internet = Internet(resolve, is_public_address if private else lambda _: True, port, port)
         outside = Outside(place, port, heard)
         outside.place = replace(
             place,
@@ -235,12 +235,12 @@ def test_host_names_are_normalised() -> None:
     ],
 )
 def test_private_addresses_are_never_reached(address: str) -> None:
-    assert not public_address(address)
+    assert not is_public_address(address)
 
 
 @pytest.mark.parametrize("address", ["93.184.216.34", "2606:4700::1111", "::ffff:93.184.216.34"])
 def test_public_addresses_are_reached(address: str) -> None:
-    assert public_address(address)
+    assert is_public_address(address)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from hob.core.clock import SystemClock
 from hob.core.errors import NotFound, ToolFailed
 from hob.tools.undo.snapshots.entries import SnapshotChange, changes
-from hob.tools.undo.snapshots.restore import Restored
+from hob.tools.undo.snapshots.restore import RestoreResult
 from hob.tools.undo.snapshots.snapshot_walk import SnapshotLimits
 from hob.tools.undo.snapshots.snapshots import Snapshots
 
@@ -39,7 +39,7 @@ def around(snapshots: Snapshots, tree: Path, act: Callable[[], object]) -> tuple
     return changes(before, snapshots.take(tree))
 
 
-def told(restored: tuple[Restored, ...]) -> dict[str, str]:
+def told(restored: tuple[RestoreResult, ...]) -> dict[str, str]:
     return {each.path: "done" if each.done else each.reason for each in restored}
 
 

@@ -40,7 +40,7 @@ async def test_kill_while_writing_leaves_the_old_or_the_new_file(tmp_path: Path,
         assert rest == filler
         numbers.append(int(number))
     async with kept_file_tools(tmp_path) as files:
-        await files.undo.tidy()
+        await files.undo.remove_parts()
         assert sorted(path.name for path in ws.iterdir()) == [".hob", "a", "b"]
         for n in range(max(numbers) - 1, -1, -1):
             done = await files.undo.restore(TurnId(f"t_{n}"))

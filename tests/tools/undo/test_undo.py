@@ -163,7 +163,7 @@ async def test_partly_written_files_are_removed(files: FileTools, ws: Path) -> N
     await does(files, "write", path="a", content="two\n")
     (change,) = await files.undo._changes.of(TURN)
     (ws / part_name(change)).write_text("half")
-    assert await files.undo.tidy() == 1
+    assert await files.undo.remove_parts() == 1
     assert grown(ws) == {"a": b"two\n"}
 
 

@@ -6,7 +6,7 @@ import httpx2
 import pytest
 
 from hob.core.errors import ToolFailed, ToolRefused
-from hob.tools.sandbox.network.proxy import INTERNET, Internet, reachable
+from hob.tools.sandbox.network.proxy import INTERNET, Internet, is_reachable
 from hob.tools.web.public_transport import PublicTransport
 from tests.tools.web.server import PUBLIC, WebServer, only_loopback_is_public, redirect, reply, web_server
 
@@ -44,7 +44,7 @@ def names(table: dict[str, Sequence[str]]) -> Internet:
     async def resolve(host: str, _port: int) -> list[str]:
         return list(table[host])
 
-    return Internet(resolve, reachable)
+    return Internet(resolve, is_reachable)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -61,7 +61,7 @@ def test_at_least_thirty_notations_are_tested() -> None:
 
 @pytest.mark.parametrize("address", ["93.184.216.34", "1.1.1.1", "2606:4700:4700::1111"])
 def test_public_address_is_reachable(address: str) -> None:
-    assert reachable(address)
+    assert is_reachable(address)
 
 
 async def test_name_with_one_local_address_is_refused(web: WebServer) -> None:
@@ -86,7 +86,7 @@ async def test_rebinding_name_is_resolved_once_and_pinned(web: WebServer) -> Non
         connected.append(request.url.host)
         return httpx2.Response(200, text="from outside")
 
-    transport = PublicTransport(Internet(rebinding, reachable), httpx2.MockTransport(connect))
+    transport = PublicTransport(Internet(rebinding, is_reachable), httpx2.MockTransport(connect))
     async with httpx2.AsyncClient(transport=transport) as client:
         answer = await client.get("http://rebind.example/")
         assert answer.text == "from outside"
@@ -106,7 +106,7 @@ async def test_pinned_request_keeps_its_host_header_and_tls_name() -> None:
     async def resolve(_host: str, _port: int) -> list[str]:
         return ["2606:4700:4700::1111"]
 
-    transport = PublicTransport(Internet(resolve, reachable), httpx2.MockTransport(connect))
+    transport = PublicTransport(Internet(resolve, is_reachable), httpx2.MockTransport(connect))
     async with httpx2.AsyncClient(transport=transport) as client:
         await client.get("https://site.example/a?b=c")
     (request,) = seen

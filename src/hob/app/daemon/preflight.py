@@ -32,14 +32,14 @@ def start_objection(config: Config) -> NotConfigured | None:
 def command_problem(config: Config) -> ConfigProblem | None:
     """Return why no command could run with these folders, and the setting's place, or None."""
     sandbox, workspace = config[SandboxSettings], config[WorkspaceSettings]
-    from hob.tools.sandbox.roots import checked_root  # loads the sandbox's rules
+    from hob.tools.sandbox.roots import resolve_root  # loads the sandbox's rules
 
     given = [("workspace.work_repo" if workspace.work_repo else "workspace.path", str(workspace.work), True)]
     given += [("sandbox.read", name, False) for name in sandbox.read]
     given += [("sandbox.write", name, True) for name in sandbox.write]
     for key, name, writable in given:
         try:
-            checked_root(name, Path.home(), writable=writable, forbidden=(config.home,))
+            resolve_root(name, Path.home(), writable=writable, forbidden=(config.home,))
         except NotConfigured as error:
             return ConfigProblem(
                 translatable("no command can run: {error}", error=str(error)), key, config.origin(key).place

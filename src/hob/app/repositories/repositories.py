@@ -24,7 +24,7 @@ from hob.gateway.repositories import (
     TreeAnswer,
     WorkRepoAnswer,
 )
-from hob.tools.exec.git import NETWORK_SECONDS, GitFailed, Programs
+from hob.tools.exec.git import NETWORK_SECONDS, GitFailed, GitRunner
 from hob.workspace.repositories import begin_repository
 
 _MAX_LINES = 200
@@ -41,7 +41,7 @@ class OwnerRepositories:
 
     def __init__(self, folders: Mapping[str, Callable[[], Path]], environ: Mapping[str, str]) -> None:
         self._folders = folders
-        self._programs = Programs(environ)
+        self._programs = GitRunner(environ)
 
     def place(self, repo: str) -> WorkRepoAnswer:
         """Return the folder of the repository."""

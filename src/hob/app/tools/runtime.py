@@ -54,7 +54,7 @@ from hob.tools.sandbox.backends.detection import FoundBackend, find_backend
 from hob.tools.sandbox.job import SandboxJob
 from hob.tools.sandbox.launcher.launcher import Launch
 from hob.tools.sandbox.network.credentials import CredentialStore, JobCredential
-from hob.tools.sandbox.network.hosts import Decided, HostDecision
+from hob.tools.sandbox.network.hosts import HostDecision, HostDecisionCallback
 from hob.tools.sandbox.processes import Processes
 from hob.tools.sandbox.sandbox_environment import SandboxEnvironment, limits_of, sandbox_environment_of
 from hob.tools.sandbox.secret_files import KeyFiles
@@ -102,7 +102,7 @@ class ToolRuntime:
     async def tidy(self) -> None:
         """Finish what a crash interrupted, and delete snapshots that are too old for undo."""
         await self.turn_undo.finish()
-        await self.files.undo.tidy()
+        await self.files.undo.remove_parts()
         await self.log.prune()
 
     async def diff_of(self, call: ToolCall) -> str:
@@ -169,7 +169,7 @@ class LazyBackend:
     def hides_files(self) -> bool:
         return self._found().backend.hides_files
 
-    def prepare(self, job: SandboxJob, decided: Decided, before: ExitStack, after: ExitStack) -> Launch:
+    def prepare(self, job: SandboxJob, decided: HostDecisionCallback, before: ExitStack, after: ExitStack) -> Launch:
         return self._found().backend.prepare(job, decided, before, after)
 
 

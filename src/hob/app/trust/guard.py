@@ -103,9 +103,9 @@ def guard(
         partial(_shown, config[AgentSettings], clock),
     )
     rates = ActionRates(config[AdmissionSettings].limits, clock)
-    pace = ToolRateLimit(rates, partial(_who_is, people), partial(_alert, store, notifier, language))
-    foreign = TaintedFiles(store.tainted_writes, tool_runtime.turn_undo.paths)
-    judge = PolicyJudge(policy, reader, policy_inputs, store.decisions, ledger, pace, foreign)
+    rate_limit = ToolRateLimit(rates, partial(_who_is, people), partial(_alert, store, notifier, language))
+    tainted_writes = TaintedFiles(store.tainted_writes, tool_runtime.turn_undo.paths)
+    judge = PolicyJudge(policy, reader, policy_inputs, store.decisions, ledger, rate_limit, tainted_writes)
     return Guard(policy, reader, judge, ApprovalService(store, session_queues, ledger, clock, language))
 
 
@@ -144,7 +144,7 @@ def rules_of(
         secrets=secrets,
         personal=_personal,
         resolve=tool_runtime.places_of,
-        stands=lexists,
+        file_exists=lexists,
     )
     return Policy(HardRules(places), config[PolicySettings]), reader
 

@@ -7,7 +7,7 @@ from hob.core.content.files import BootstrapFile
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.translation.language import translatable
 from hob.gateway.administration import IdentityFileAnswer, IdentityFilesAnswer
-from hob.tools.editing.diffs import diff, is_whole
+from hob.tools.editing.diffs import diff, is_complete
 from hob.workspace.acceptance import AcceptedFiles, write_private
 
 
@@ -43,7 +43,7 @@ def _compared(root: Path, file: BootstrapFile, accepted: AcceptedFiles) -> Ident
     before, problem, change = accepted.kept(file.name), file.problem, ""
     if not file.label.trusted and not problem:
         after = (root / file.name).read_bytes()
-        if is_whole(before, after):
+        if is_complete(before, after):
             change = diff(before, after, file.name)
         else:
             problem = translatable("cannot be shown here (`hob accept` accepts it)")

@@ -55,8 +55,7 @@ def parse_answer(text: str) -> ApprovalReply | None:
 
     `approve:ID` or `deny:ID`, optionally followed by `session` or `always`, or a bare yes or no (ja, nein). Nothing
     ambiguous counts: no "ok", no "sure", no thumb. Text in the form of an answer that names no question is still an
-    answer,
-    to a question that does not exist: it has no other meaning.
+    answer, to a question that does not exist: it has no other meaning.
     """
     text = text.strip(" \t\r\n")
     found = _ANSWER.fullmatch(text)
@@ -82,8 +81,7 @@ def may_answer(inbound: Inbound, further: Collection[str] = (), *, scoped: bool 
     """Return why this message cannot answer a question, or "" if it can.
 
     `further` are additional channels that the owner considers authenticated; `scoped` means the message came with a
-    token
-    that is valid for one chat only.
+    token that is valid for one chat only.
     """
     channel = inbound.origin.channel
     if inbound.sender.cls is not SenderClass.OWNER:
@@ -103,8 +101,7 @@ def choose_question(
     """Return the id of the session's question that is answered, or None if that is uncertain.
 
     `waiting` are the open ones. A bare word counts only in a direct chat with exactly one of them, asked before the
-    word
-    was written. `in_doubt` says that a question of the model is open, or that someone has written since.
+    word was written. `in_doubt` says that a question of the model is open, or that someone has written since.
     """
     if answer.id is not None:
         return answer.id

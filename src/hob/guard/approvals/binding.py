@@ -75,7 +75,7 @@ class Binder:
     def _folders(self, analysis: ToolCallAnalysis, files: Sequence[str]) -> Iterator[str]:
         """Yield the folders in which programs find code by themselves; none if only system programs run."""
         scripts = [path for path in files if not self._is_systems(path)]
-        if scripts or any(reading.steered for reading in analysis.read_commands):
+        if scripts or any(reading.sets_variables for reading in analysis.read_commands):
             yield analysis.directory
             inside = f"{analysis.directory}/"
             yield from dict.fromkeys(each for path in scripts if not (each := os.path.dirname(path)).startswith(inside))  # noqa: PTH120

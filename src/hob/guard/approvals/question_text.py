@@ -49,8 +49,7 @@ def lines_of(question: Question, language: str = "en") -> Iterator[tuple[str, Li
     """Yield the lines of the whole question with their kinds.
 
     Parsed commands and the diff are shown in addition to the arguments, never instead. A single command that is
-    literally
-    an argument is not shown twice. Arguments that are not a JSON object are shown unparsed.
+    literally an argument is not shown twice. Arguments that are not a JSON object are shown unparsed.
     """
     head, *rest = _call_lines(question, language)
     yield head, LineKind.HEAD

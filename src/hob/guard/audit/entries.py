@@ -1,8 +1,7 @@
 """Audit log entries in one form: admissions, decisions, approvals, rate limits.
 
 The fields that are kept for ever contain only Hob's own words: kinds, outcomes, rules, classes, ids. Anything that
-names
-a person or may contain what someone wrote is in the detail, which is erasable.
+names a person or may contain what someone wrote is in the detail, which is erasable.
 """
 
 import json

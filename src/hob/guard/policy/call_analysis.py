@@ -38,10 +38,8 @@ class CommandReading:
     """A command as the shell analysis understood it.
 
     `lines` are shown to people. An approval must bind `programs`, `scripts` (with the directory they are relative to)
-    and
-    `targets`, the other words that may be paths, likewise. `steered` means that it sets variables, which influence
-    which
-    files programs use.
+    and `targets`, the other words that may be paths, likewise. `sets_variables` means that it sets variables, which
+    influence which files programs use.
     """
 
     findings: tuple[ShellFinding, ...] = ()
@@ -49,7 +47,7 @@ class CommandReading:
     programs: tuple[str, ...] = ()
     scripts: tuple[tuple[str, str], ...] = ()
     targets: tuple[tuple[str, str], ...] = ()
-    steered: bool = False
+    sets_variables: bool = False
 
 
 ReadCommand = Callable[[str, str], CommandReading]
@@ -78,10 +76,8 @@ class ArgumentReader:
     """Dependencies of call analysis.
 
     `secrets` finds known secret values, `personal` finds personal data (cards, accounts, passwords). `resolve` returns
-    the
-    real paths that a file tool's call would reach, following links, and never raises; they count in addition to the
-    paths
-    as written. `stands` tells whether a file exists at a path.
+    the real paths that a file tool's call would reach, following links, and never raises; they count in addition to the
+    paths as written. `file_exists` tells whether a file exists at a path.
     """
 
     places: Places
@@ -89,7 +85,7 @@ class ArgumentReader:
     secrets: Callable[[str], Collection[str]] = _find_nothing
     personal: Callable[[str], Collection[str]] = _find_nothing
     resolve: Callable[[ToolCall], Collection[str]] = _resolve_nothing
-    stands: Callable[[str], bool] = _is_missing
+    file_exists: Callable[[str], bool] = _is_missing
     country: str = ""
 
 
@@ -101,10 +97,9 @@ class ToolCallAnalysis:
     unknown.
 
     `paths` and `sources` are normalised. A recipient is None if it is not a plain address; `people` are the same
-    recipients
-    as written if they may be names. `body` is all text that leaves. `names`, `amounts` and `things` are as written;
-    `plain`
-    are other texts except times and numbers. `replaces` means that it writes where a file already exists.
+    recipients as written if they may be names. `body` is all text that leaves. `names`, `amounts` and `things` are as
+    written; `plain` are other texts except times and numbers. `replaces` means that it writes where a file already
+    exists.
     """
 
     tool: str
@@ -203,7 +198,7 @@ def read_call(call: ToolCall, spec: ToolSpec, reader: ArgumentReader, sandbox: S
             real = (reader.places.path(each) for each in reader.resolve(call))
             paths = tuple(dict.fromkeys((*analysis.paths, *real)))
             writes = bool(spec.effects & {Effect.WRITES, Effect.WRITES_FINALLY})
-            analysis = replace(analysis, paths=paths, replaces=writes and any(map(reader.stands, paths)))
+            analysis = replace(analysis, paths=paths, replaces=writes and any(map(reader.file_exists, paths)))
     return replace(analysis, acts=frozenset(_acts(analysis, sandbox, reader.places)))
 
 

@@ -13,7 +13,7 @@ def command_reader(places: Places) -> ReadCommand:
         analysis = analyse(command)
         found = judge_command(analysis, cwd=directory, workspace=places.workspace, home=places.home)
         return CommandReading(
-            found, analysis.lines(), analysis.executables, analysis.scripts, analysis.targets, analysis.steered
+            found, analysis.lines(), analysis.executables, analysis.scripts, analysis.targets, analysis.sets_variables
         )
 
     return read

@@ -21,8 +21,7 @@ class Sandbox:
     `versioned`: the writable tree is versioned around each command. `exposed`: nothing prevents a command from changing
     what later turns or outside programs execute or obey in that tree. `reaches` tells whether the settings let commands
     reach a host, `online` whether they let them reach any, which a running one may already do. `late`: changes to what
-    git
-    runs are undone only when the command has ended. `missing` tells why nothing confines commands here.
+    git runs are undone only when the command has ended. `missing` tells why nothing confines commands here.
     """
 
     confined: bool = True
@@ -52,13 +51,10 @@ class Context:
 
     `sender` is the least known of the speakers, `named` is what the owner's own words name. `group`: others read the
     answer. `model` made the call, `depth` is the number of agents between it and a person's message. `answerable`:
-    somebody
-    will see a question. `searched` are addresses that the search provider returned in this turn; `private` is the
-    private
-    text it has read; `written` are files that earlier tainted turns changed without the owner being told; `reached` are
-    hosts that an approved command of this turn reaches; `untrusted_sources` describes, for people, the foreign text it
-    has
-    read, as far as known.
+    somebody will see a question. `searched` are addresses that the search provider returned in this turn; `private` is
+    the private text it has read; `written` are files that earlier tainted turns changed without the owner being told;
+    `reached` are hosts that an approved command of this turn reaches; `untrusted_sources` describes, for people, the
+    foreign text it has read, as far as known.
     """
 
     sender: SenderClass = SenderClass.STRANGER

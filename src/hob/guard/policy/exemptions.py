@@ -82,10 +82,8 @@ class OwnerWords:
         """Return whether the words contain this name of a person, room, place or thing, used as a name.
 
         A single word counts only if it is written like a name: with a capital or a digit within a sentence, in quotes,
-        after
-        `#` or `@`, next to "channel", or like a file; a number only after "id". So an account called "please" is not
-        named by
-        politeness, nor a file called 13 by a time of day.
+        after `#` or `@`, next to "channel", or like a file; a number only after "id". So an account called "please" is
+        not named by politeness, nor a file called 13 by a time of day.
         """
         bare = name.strip().lstrip("#@")
         if not bare or not bare.isprintable():

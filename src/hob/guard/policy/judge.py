@@ -94,41 +94,41 @@ class PolicyJudge:
         policy_inputs: PolicyInputs,
         records: Records,
         approvals: ApprovalLedger | None = None,
-        pace: ToolRateLimit | None = None,
-        foreign: TaintedWrites | None = None,
+        rate_limit: ToolRateLimit | None = None,
+        tainted_writes: TaintedWrites | None = None,
     ) -> None:
         self._policy = policy
         self._reader = reader
-        self._situations = policy_inputs
+        self._policy_inputs = policy_inputs
         self._records = records
         self._approvals = approvals
-        self._pace = pace
-        self._foreign = foreign
+        self._rate_limit = rate_limit
+        self._tainted_writes = tainted_writes
         self._named: OrderedDict[tuple[str, ...], OwnerWords] = OrderedDict()
         self._reached: OrderedDict[TurnId, frozenset[str]] = OrderedDict()
 
     async def judge(self, call: ToolCall, spec: ToolSpec, turn: Turn, trust: Trust) -> Verdict:
         try:
-            policy_input = await self._situations.policy_input(turn, spec)
+            policy_input = await self._policy_inputs.policy_input(turn, spec)
             context = replace(self._context(turn, trust, policy_input), reached=self._reached.get(turn.id, frozenset()))
             # an answered question stays valid even if nobody could be asked now
             analysis = read_call(call, spec, self._reader, context.sandbox)
-            if self._foreign is not None and analysis is not None and not context.tainted and may_send(analysis):
-                context = replace(context, written=tuple(await self._foreign.files()))
+            if self._tainted_writes is not None and analysis is not None and not context.tainted and may_send(analysis):
+                context = replace(context, written=tuple(await self._tainted_writes.files()))
             first = verdict = self._decide(analysis, replace(context, answerable=True)).verdict
-            if analysis is not None and self._pace is not None and not isinstance(verdict, Deny):
-                verdict = await self._pace.refuse(analysis, turn) or verdict  # before an approval is used up
+            if analysis is not None and self._rate_limit is not None and not isinstance(verdict, Deny):
+                verdict = await self._rate_limit.refuse(analysis, turn) or verdict  # before an approval is used up
             if isinstance(verdict, Ask) and self._approvals is not None:
                 verdict = await self._approvals.check(call, turn, verdict, tainted=context.tainted)
             if not context.answerable:
                 verdict = refuse_unattended(verdict)
-            if analysis is not None and self._pace is not None and isinstance(verdict, Allow):
-                self._pace.count(analysis, turn)
-            if self._foreign is not None and analysis is not None and isinstance(verdict, Allow):
+            if analysis is not None and self._rate_limit is not None and isinstance(verdict, Allow):
+                self._rate_limit.count(analysis, turn)
+            if self._tainted_writes is not None and analysis is not None and isinstance(verdict, Allow):
                 if first.rule == "taint.written":
-                    await self._foreign.clear()
+                    await self._tainted_writes.clear()
                 if context.tainted and not analysis.acts.isdisjoint(_WRITING):
-                    await self._foreign.note(turn.id)
+                    await self._tainted_writes.note(turn.id)
             if analysis is not None and first.rule == "taint.network" and isinstance(verdict, Allow):
                 self._note_reached(turn.id, analysis.hosts)
             record = _record(call, turn, verdict, None if analysis is None else int(analysis.tier))

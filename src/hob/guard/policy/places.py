@@ -87,8 +87,7 @@ class Places:
         """Return whether the owner must be told if a command changed this.
 
         That is executable configuration, except what git keeps in its own folder: git changes that itself all the time,
-        and
-        only hooks and settings make it run something.
+        and only hooks and settings make it run something.
         """
         for folder in _REPOSITORIES:
             inside = where.rpartition(f"/{folder}/")[2] if f"/{folder}/" in where else ""
@@ -132,7 +131,7 @@ _ESCAPE = re.compile(rb"\\([0-7]{1,3}|.)")
 _LETTERS = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"a": b"\a", b"b": b"\b", b"f": b"\f", b"v": b"\v"}
 
 
-def unquoted(name: str) -> str:
+def unquote_git_name(name: str) -> str:
     """Decode a file name as git writes it in a diff: quoted with C escapes if it contains special characters."""
     if len(name) < 2 or not (name.startswith('"') and name.endswith('"')):
         return name.strip('"')
@@ -148,7 +147,7 @@ def patched_files(patch: str) -> Sequence[str]:
     """Return the files that a patch changes, in either patch format."""
     found: list[str] = []
     for each in _PATCHED.finditer(patch):
-        name = unquoted(each[1].partition("\t")[0].strip())
+        name = unquote_git_name(each[1].partition("\t")[0].strip())
         if each[0].startswith(("--- ", "+++ ")):
             name = name[2:] if name[:2] in ("a/", "b/") else name
         if name != "/dev/null":

@@ -89,10 +89,8 @@ class SimpleCommand:
     """A simple command at any depth. Markers in values stand for unknown parts (see `arguments`).
 
     `via` are the enclosing constructs (`sudo`, `sh -c`, `$( )`, …), outermost first; `directory` is the working
-    directory
-    as far as the text tells; `reads` are the environment variables it expands; `fed_by` are the programs that write to
-    its
-    standard input and `stdin` is what they write, or None if nothing is known to.
+    directory as far as the text tells; `reads` are the environment variables it expands; `fed_by` are the programs that
+    write to its standard input and `stdin` is what they write, or None if nothing is known to.
     """
 
     name: str
@@ -122,10 +120,8 @@ class Analysis:
 
     `commands` are all simple commands at any depth, in text order; `others` are those that differ under less likely
     variable values (for example if unset variables are set). `problems` are parts not understood: a text with problems
-    is
-    never plain. `executables` and `scripts` are what an approval must bind, as `(path, directory)` with the directory
-    that
-    the path is relative to.
+    is never plain. `executables` and `scripts` are what an approval must bind, as `(path, directory)` with the
+    directory that the path is relative to.
     """
 
     text: str
@@ -174,7 +170,7 @@ class Analysis:
         return tuple(found)
 
     @property
-    def steered(self) -> bool:
+    def sets_variables(self) -> bool:
         """Whether the text sets variables for programs."""
         return any(command.assignments or command.name in _SETTING for command in self._bound)
 

@@ -90,7 +90,7 @@ class ShellLexer:
         while self.pos < len(text):
             char = text[self.pos]
             if char in _ENDS_WORD:
-                if not self._goes_on(char, start, parts):
+                if not self._read_continuation(char, start, parts):
                     break
             else:
                 braced = braced or char == "{"
@@ -98,7 +98,7 @@ class ShellLexer:
         self.braced = braced  # nested words have set it for themselves
         return Word(tuple(parts), text[start : self.pos])
 
-    def _goes_on(self, char: str, start: int, parts: list[Part]) -> bool:
+    def _read_continuation(self, char: str, start: int, parts: list[Part]) -> bool:
         """Read a process substitution or extended pattern here, if there is one."""
         text, pos = self.text, self.pos
         if char in "<>" and text.startswith("(", pos + 1):

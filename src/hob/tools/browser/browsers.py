@@ -24,7 +24,7 @@ from hob.core.values import dataclass
 from hob.tools.browser.detection import EXTRA, find_program, is_library_there
 from hob.tools.browser.settings import BrowserSettings
 from hob.tools.sandbox.environment_variables import SYSTEM_PATH, shared_environ
-from hob.tools.sandbox.network.hosts import Decided, HostDecision, HostRules
+from hob.tools.sandbox.network.hosts import HostDecision, HostDecisionCallback, HostRules
 from hob.tools.sandbox.network.proxy import INTERNET, Internet
 
 OWNER = "owner"
@@ -224,7 +224,7 @@ class Browsers:
             browser.noted.add(place)
             self._decided(session, decision)
 
-    async def _open_window(self, folder: Path, decided: Decided, *, taken: bool = False) -> Any:
+    async def _open_window(self, folder: Path, decided: HostDecisionCallback, *, taken: bool = False) -> Any:
         """Start a window. Raises NotReady with the next step."""
         if not is_library_there():
             raise NotReady(f"the browser needs a library: {install_command(EXTRA)}")

@@ -6,7 +6,13 @@ and workers, on any port, pass here too.
 
 from asyncio import StreamReader
 
-from hob.tools.sandbox.network.hosts import Decided, HostDecision, HostRules, host_or_address, is_link_local
+from hob.tools.sandbox.network.hosts import (
+    HostDecision,
+    HostDecisionCallback,
+    HostRules,
+    host_or_address,
+    is_link_local,
+)
 from hob.tools.sandbox.network.proxy import INTERNET, Internet, Proxy, ProxyRefused, ProxyRequest
 
 MAX_BYTES = 32_000_000
@@ -25,7 +31,7 @@ class BrowserProxy(Proxy):
 
     _host = staticmethod(host_or_address)
 
-    def __init__(self, local: HostRules, decided: Decided, internet: Internet = INTERNET) -> None:
+    def __init__(self, local: HostRules, decided: HostDecisionCallback, internet: Internet = INTERNET) -> None:
         super().__init__(local, decided, internet)
         self.maximum = MAX_BYTES
 

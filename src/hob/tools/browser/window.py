@@ -27,7 +27,7 @@ from playwright.async_api import (
 
 from hob.core.values import dataclass
 from hob.tools.browser.proxy import BrowserProxy
-from hob.tools.sandbox.network.hosts import Decided, HostDecision, HostRules
+from hob.tools.sandbox.network.hosts import HostDecision, HostDecisionCallback, HostRules
 from hob.tools.sandbox.network.proxy import INTERNET, Internet
 
 MAX_TABS = 8
@@ -67,7 +67,7 @@ class Program:
     environ: Mapping[str, str]
     local: HostRules
     internet: Internet = INTERNET
-    decided: Decided = lambda _: None
+    decided: HostDecisionCallback = lambda _: None
     """Called for every connection."""
 
 

@@ -13,12 +13,12 @@ from hob.core.errors import ToolFailed, ToolRefused
 from hob.core.ids import digest
 from hob.core.values import dataclass
 from hob.tools.filesystem.names import check_new_name
-from hob.tools.filesystem.paths import Moved, Place, Roots
+from hob.tools.filesystem.paths import Place, Roots, TreeChanged
 
 LARGEST_EDITED = 64 << 20
 """Maximum bytes of a file that can be changed, because its previous content is kept for undo."""
 
-NOTHING = ""
+NO_FILE_HASH = ""
 """The hash of a nonexistent file."""
 
 _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -39,10 +39,10 @@ class ExistingFile:
     @property
     def hash(self) -> str:
         """Hash of the bytes; "" for no file."""
-        return NOTHING if self.data is None else digest(self.data)
+        return NO_FILE_HASH if self.data is None else digest(self.data)
 
 
-class Changed(ToolFailed):
+class FileChanged(ToolFailed):
     """Raised when somebody else has changed the file."""
 
 
@@ -80,7 +80,7 @@ def check_writable(roots: Roots, place: Place) -> None:
 def missing_folders(roots: Roots, place: Place) -> tuple[str, ...]:
     """Return the folders that must be created before a file can be at this place, outermost first."""
     for n in range(len(place.parts) - 1, -1, -1):
-        with suppress(FileNotFoundError, Moved), roots.folder(place, place.parts[:n]):
+        with suppress(FileNotFoundError, TreeChanged), roots.folder(place, place.parts[:n]):
             return tuple("/".join((place.top, *place.parts[:m])) for m in range(n + 1, len(place.parts)))
     raise ToolFailed(f"{place.root.name} {place.root.path} is not there.")
 
@@ -89,8 +89,7 @@ def replace(roots: Roots, path: str, data: bytes, *, was: str, mode: int | None,
     """Replace the file at this real path, which must have hash `was`.
 
     It keeps permissions, owner and attributes, or gets `mode`; `part` is the temporary name of the new file. Raises
-    Changed,
-    ToolFailed; then nothing has changed except for created folders.
+    Changed, ToolFailed; then nothing has changed except for created folders.
     """
 
     def act(place: Place) -> None:
@@ -158,20 +157,22 @@ def remove_folders(roots: Roots, paths: Sequence[str]) -> None:
 
 def _check_same(place: Place, path: str) -> None:
     if place.path != path:
-        raise Changed(f"{path} leads elsewhere now, to {place.path}; read it again.")
+        raise FileChanged(f"{path} leads elsewhere now, to {place.path}; read it again.")
 
 
 def _check_hash(folder: int, place: Place, was: str) -> None:
     try:
         descriptor = os.open(place.name, _READ, dir_fd=folder)
     except FileNotFoundError:
-        now = NOTHING
+        now = NO_FILE_HASH
     else:
         with os.fdopen(descriptor, "rb") as file:
             now = digest(file.read()) if stat.S_ISREG(os.fstat(descriptor).st_mode) else "no file"
     if now != was:
-        what = "is there already" if was == NOTHING else "is gone" if now == NOTHING else "was changed meanwhile"
-        raise Changed(f"{place.spelled} {what}; read it again.")
+        what = (
+            "is there already" if was == NO_FILE_HASH else "is gone" if now == NO_FILE_HASH else "was changed meanwhile"
+        )
+        raise FileChanged(f"{place.spelled} {what}; read it again.")
 
 
 def _make_folders(roots: Roots, place: Place) -> None:
@@ -230,7 +231,7 @@ def _take_name(folder: int, part: str, place: Place, *, new: bool) -> None:
         try:
             os.link(part, place.name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
         except FileExistsError as error:
-            raise Changed(f"{place.spelled} is there already; read it first.") from error
+            raise FileChanged(f"{place.spelled} is there already; read it first.") from error
         except OSError as error:
             if error.errno not in _NO_LINKS:
                 raise

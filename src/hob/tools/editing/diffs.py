@@ -58,7 +58,7 @@ def _size(data: bytes | None) -> str:
     return translatable("no file") if data is None else translatable("{size} bytes", size=f"{len(data):,}")
 
 
-def is_whole(before: bytes | None, after: bytes | None) -> bool:
+def is_complete(before: bytes | None, after: bytes | None) -> bool:
     """Return whether `diff` shows every changed line, which it does not for binary or too long content."""
     texts = [decode(each or b"") for each in (before, after)]
     return (

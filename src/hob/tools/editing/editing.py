@@ -1,4 +1,4 @@
-"""The tools that change files (`write`, `edit`, `apply_patch`), and previews of their effects."""
+"""The tools that change files (`write`, `replace_passage`, `apply_patch`), and previews of their effects."""
 
 import asyncio
 from collections.abc import Sequence
@@ -11,13 +11,13 @@ from hob.core.trust.labels import HOB_LABEL
 from hob.core.values import dataclass
 from hob.tools.documents.text import DecodedText, decode, encode
 from hob.tools.editing.atomic_write import ExistingFile, load
-from hob.tools.editing.diffs import is_whole
-from hob.tools.editing.noted_changes import NotedChanges, Planned
-from hob.tools.editing.patch_format import FilePatch, Hunk, PatchAction, parse
-from hob.tools.editing.replacement import edit, fit_lines, merged
+from hob.tools.editing.diffs import is_complete
+from hob.tools.editing.noted_changes import NotedChanges, PlannedChange
+from hob.tools.editing.patch_format import FilePatch, Hunk, PatchAction, parse_patch
+from hob.tools.editing.replacement import fit_lines, merge_lines, replace_passage
 from hob.tools.editing.specs import APPLY_PATCH, EDIT, WRITE
 from hob.tools.filesystem.paths import Place, Roots
-from hob.tools.filesystem.read import SeenFile
+from hob.tools.filesystem.read import SeenHashes
 from hob.tools.registry.declaration import arguments_of, implements
 
 # Applying hunks. Each must match exactly one place; line numbers given by models are only a hint.
@@ -26,7 +26,7 @@ _MAX_TRIMMED = 2  # lines of context at either end that need not match, as with 
 _LEFT = 2  # nonblank lines that must match nevertheless
 
 
-def apply(text: str, hunks: Sequence[Hunk], name: str) -> tuple[str, tuple[str, ...]]:
+def apply_hunks(text: str, hunks: Sequence[Hunk], name: str) -> tuple[str, tuple[str, ...]]:
     """Apply the hunks in order to a text with plain line ends; return it with remarks on inexact matches.
 
     Raises ToolFailed if a hunk matches no place or several.
@@ -85,7 +85,7 @@ class _Placed:
                     theirs = self._lines[start : start + len(old)]
                     fuzz = f"{head + tail} lines of context did not fit" if head or tail else ""
                     remark = " and ".join(part for part in (tolerance and f"{tolerance} differed", fuzz) if part)
-                    return start, len(old), merged(theirs, old, new, shift), remark
+                    return start, len(old), merge_lines(theirs, old, new, shift), remark
             else:
                 continue
             break
@@ -184,7 +184,7 @@ _LARGEST = 8 << 20  # maximum bytes of a text that can be edited
 class EditPlan:
     """What a call would change, and a summary without any file content, so that it can be trusted."""
 
-    changes: tuple[Planned, ...]
+    changes: tuple[PlannedChange, ...]
     summary: str
 
     def diff(self) -> str:
@@ -194,13 +194,13 @@ class EditPlan:
     @property
     def shows_all(self) -> bool:
         """Whether the diff contains everything that would be written."""
-        return all(is_whole(each.found.data, each.after) for each in self.changes)
+        return all(is_complete(each.found.data, each.after) for each in self.changes)
 
 
 class EditTools:
     """The editing tools: each call is all or nothing, and each change is recorded first."""
 
-    def __init__(self, roots: Roots, noted: NotedChanges, seen: SeenFile) -> None:
+    def __init__(self, roots: Roots, noted: NotedChanges, seen: SeenHashes) -> None:
         self._roots = roots
         self._noted = noted
         self._seen = seen
@@ -256,7 +256,7 @@ class EditTools:
             case "edit":
                 paths = [arguments_of(self.edit, call)["path"]]
             case "apply_patch":
-                files = parse(arguments_of(self.apply_patch, call)["patch"])
+                files = parse_patch(arguments_of(self.apply_patch, call)["patch"])
                 paths = [path for file in files for path in (file.path, file.goal) if path]
             case _:
                 paths = []
@@ -295,21 +295,21 @@ class EditTools:
             *remarks,
             *([remark] if remark else []),
         ]
-        return EditPlan((Planned(found, data),), f"Written: {'; '.join(remarks)}.")
+        return EditPlan((PlannedChange(found, data),), f"Written: {'; '.join(remarks)}.")
 
     def _edited(self, path: str, old_text: str, new_text: str, replace_all: bool = False) -> EditPlan:
         found = load(self._roots, path)
         text = self._text(found)
-        done = edit(text.plain, old_text, new_text, everywhere=replace_all)
+        done = replace_passage(text.plain, old_text, new_text, everywhere=replace_all)
         data, remark = encode(text.with_newlines(done.text), text)
         places = "line" if len(done.lines) == 1 else f"{len(done.lines)} places, lines"
         told = f"Replaced at {places} {', '.join(map(str, done.lines[:20]))}"
         if done.tolerance:
             told += f"; old_text differed from the file in {done.tolerance}, the file's own were kept"
-        return EditPlan((Planned(found, data),), f"{told}{'; ' + remark if remark else ''}.")
+        return EditPlan((PlannedChange(found, data),), f"{told}{'; ' + remark if remark else ''}.")
 
     def _patched(self, patch: str) -> EditPlan:
-        files = parse(patch)
+        files = parse_patch(patch)
         state = _State(self._roots)
         remarks: list[str] = []
         for n, file in enumerate(files, start=1):
@@ -326,7 +326,7 @@ class EditTools:
         if file.action is PatchAction.CREATE:
             if data is not None:
                 raise ToolFailed(f"{file.path} is there already; nothing was changed.")
-            text, remarks = apply("", file.hunks, file.path)
+            text, remarks = apply_hunks("", file.hunks, file.path)
             state.put(path, encode(text, DecodedText(""))[0], None)
             return remarks
         if data is None:
@@ -335,7 +335,7 @@ class EditTools:
             state.put(path, None, None)
             return ()
         like = self._decoded(data, file.path)
-        text, remarks = apply(like.plain, file.hunks, file.path)
+        text, remarks = apply_hunks(like.plain, file.hunks, file.path)
         new, remark = encode(like.with_newlines(text), like)
         if file.action is PatchAction.DELETE:
             if text:
@@ -385,8 +385,8 @@ class _State:
     def put(self, path: str, data: bytes | None, mode: int | None) -> None:
         self._after[path] = (data, mode)
 
-    def changes(self) -> tuple[Planned, ...]:
+    def changes(self) -> tuple[PlannedChange, ...]:
         """Return the resulting changes, writes before removals."""
-        planned = [Planned(self._found[path], data, mode) for path, (data, mode) in self._after.items()]
+        planned = [PlannedChange(self._found[path], data, mode) for path, (data, mode) in self._after.items()]
         planned = [each for each in planned if each.after != each.found.data]
         return tuple(sorted(planned, key=lambda each: each.after is None))

@@ -10,14 +10,14 @@ from hob.core.ids import CallId, TurnId, digest
 from hob.core.ports.tools import Blobs
 from hob.core.undo import FileChange, FileVersion
 from hob.core.values import dataclass
-from hob.tools.editing.atomic_write import NOTHING, ExistingFile, missing_folders, remove, remove_folders, replace
+from hob.tools.editing.atomic_write import NO_FILE_HASH, ExistingFile, missing_folders, remove, remove_folders, replace
 from hob.tools.editing.diffs import diff
 from hob.tools.filesystem.paths import Roots
 from hob.tools.undo.changes import FileChangesPort
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class PlannedChange:
     """A file to change: its current state and its new content, None for no file. Without a mode it keeps its own."""
 
     found: ExistingFile
@@ -32,7 +32,7 @@ class Planned:
     @property
     def new_hash(self) -> str:
         """Hash of the new content."""
-        return NOTHING if self.after is None else digest(self.after)
+        return NO_FILE_HASH if self.after is None else digest(self.after)
 
     def diff(self) -> str:
         """Return the change for people."""
@@ -50,14 +50,14 @@ class NotedChanges:
         self.lock = asyncio.Lock()
         """Held while files are changed."""
 
-    async def make(self, planned: Sequence[Planned], turn: TurnId, call: CallId) -> None:
+    async def make(self, planned: Sequence[PlannedChange], turn: TurnId, call: CallId) -> None:
         """Make these changes. Raises Changed, ToolFailed, StoreFull; changes already made are then reverted."""
         async with self.lock:
             notes = [await self._note(each, turn, call) for each in planned]
             await self._changes.add(notes)
             await asyncio.to_thread(self._make, planned, notes)
 
-    async def _note(self, planned: Planned, turn: TurnId, call: CallId) -> FileChange:
+    async def _note(self, planned: PlannedChange, turn: TurnId, call: CallId) -> FileChange:
         found = planned.found
         before = after = None
         if found.data is not None:
@@ -69,8 +69,8 @@ class NotedChanges:
         at = int(self._clock.now().timestamp() * 1e9)
         return FileChange(os.urandom(8).hex(), turn, call, planned.path, before, after, made, at)
 
-    def _make(self, planned: Sequence[Planned], notes: Sequence[FileChange]) -> None:
-        done: list[tuple[Planned, FileChange]] = []
+    def _make(self, planned: Sequence[PlannedChange], notes: Sequence[FileChange]) -> None:
+        done: list[tuple[PlannedChange, FileChange]] = []
         try:
             for each, note in zip(planned, notes, strict=True):
                 _put(self._roots, note, each.found.hash, each.after, each.mode)
@@ -90,7 +90,7 @@ def _put(roots: Roots, note: FileChange, was: str, data: bytes | None, mode: int
         replace(roots, note.path, data, was=was, mode=mode, part=part_name(note))
 
 
-def _taken_back(roots: Roots, planned: Planned, note: FileChange) -> bool:
+def _taken_back(roots: Roots, planned: PlannedChange, note: FileChange) -> bool:
     try:
         _put(roots, note, planned.new_hash, planned.found.data, planned.found.mode)
     except (ToolFailed, ToolRefused):

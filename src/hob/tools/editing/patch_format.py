@@ -32,8 +32,7 @@ class Hunk:
     """A change: old and new lines, without line ends.
 
     `line` is the expected line number (0 if not given), `anchors` are lines that precede it, `at_end` means the end of
-    the
-    file. `unended` are the sides whose last line has no line end.
+    the file. `unended` are the sides whose last line has no line end.
     """
 
     old: tuple[str, ...]
@@ -87,7 +86,7 @@ class _Open:
         )
 
 
-def parse(patch: str) -> tuple[FilePatch, ...]:
+def parse_patch(patch: str) -> tuple[FilePatch, ...]:
     """Parse a patch file by file. Raises ToolFailed with the line that is not understood."""
     lines = patch.replace("\r\n", "\n").strip("\n").split("\n")
     while lines and not lines[0].strip():

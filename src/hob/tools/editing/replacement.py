@@ -2,10 +2,8 @@
 
 The passage is searched literally; then with typographic quotes, dashes and spaces treated as plain ones; then by whole
 lines ignoring trailing spaces; then by whole lines with a constant difference in indentation. The first method that
-finds
-anything decides, and several matches are an error. Where the passage differs from the file, only what the model changed
-is
-changed: the file keeps its own quotes, spaces and indentation everywhere else.
+finds anything decides, and several matches are an error. Where the passage differs from the file, only what the model
+changed is changed: the file keeps its own quotes, spaces and indentation everywhere else.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -31,7 +29,7 @@ _COMPARED = 4_000_000  # pairs of characters compared to find the changes within
 
 
 @dataclass(frozen=True, slots=True)
-class Edited:
+class EditResult:
     """The new text, the lines on which something was replaced, and how the passage differed from the file."""
 
     text: str
@@ -46,7 +44,7 @@ class _Find:
     new: str
 
 
-def edit(text: str, old: str, new: str, *, everywhere: bool = False) -> Edited:
+def replace_passage(text: str, old: str, new: str, *, everywhere: bool = False) -> EditResult:
     """Replace `old` by `new` in a text with plain line ends. Raises ToolFailed if none or several places match.
 
     With `everywhere`, all places are replaced that match literally or except for quotes, dashes and spaces.
@@ -63,7 +61,7 @@ def edit(text: str, old: str, new: str, *, everywhere: bool = False) -> Edited:
     else:
         raise ToolFailed(f"old_text is not in the file.{_nearest(text, old)}")
     if everywhere and tolerance in _EVERYWHERE:
-        finds = _apart(finds)
+        finds = _without_overlaps(finds)
     lines = tuple(text.count("\n", 0, each.start) + 1 for each in finds)
     if len(finds) > 1 and not (everywhere and tolerance in _EVERYWHERE):
         places = ", ".join(str(line) for line in lines[:20])
@@ -78,7 +76,7 @@ def edit(text: str, old: str, new: str, *, everywhere: bool = False) -> Edited:
     made = "".join([*parts, text[at:]])
     if made == text:
         raise ToolFailed("the file has new_text there already: there is nothing to change.")
-    return Edited(made, lines, tolerance)
+    return EditResult(made, lines, tolerance)
 
 
 def fit_lines(theirs: Sequence[str], old: Sequence[str]) -> str | None:
@@ -105,21 +103,21 @@ def fit_lines(theirs: Sequence[str], old: Sequence[str]) -> str | None:
     return shift or ""
 
 
-def shifted(line: str, shift: str) -> str:
+def reindent(line: str, shift: str) -> str:
     """Return the line with the indentation that `fit_lines` found."""
     if not shift or not line.strip():
         return line
     return line.removeprefix(shift[1:]) if shift.startswith("-") else shift + line
 
 
-def merged(theirs: Sequence[str], old: Sequence[str], new: Sequence[str], shift: str) -> list[str]:
+def merge_lines(theirs: Sequence[str], old: Sequence[str], new: Sequence[str], shift: str) -> list[str]:
     """Return the file's own lines with the changes from the old lines to the new ones."""
     lines: list[str] = []
     for kind, i1, i2, j1, j2 in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if kind == "equal":
             lines += theirs[i1:i2]
         else:
-            lines += [shifted(line, shift) for line in new[j1:j2]]
+            lines += [reindent(line, shift) for line in new[j1:j2]]
     return lines
 
 
@@ -151,7 +149,7 @@ def _changes(old: str, new: str) -> list[tuple[int, int, str | None]]:
     return [(0, head, None), *between, kept]
 
 
-def _apart(finds: Sequence[_Find]) -> list[_Find]:
+def _without_overlaps(finds: Sequence[_Find]) -> list[_Find]:
     """Return the matches that do not overlap, from the first on."""
     apart: list[_Find] = []
     for find in finds:
@@ -189,7 +187,7 @@ def _by_lines(text: str, old: str, new: str, *, indented: bool) -> list[_Find]:
         shift = fit_lines(theirs, wanted)
         if shift is None or (shift and not indented):
             continue
-        made = "\n".join(merged(theirs, wanted, given, shift)) + ("\n" if new.endswith("\n") else "")
+        made = "\n".join(merge_lines(theirs, wanted, given, shift)) + ("\n" if new.endswith("\n") else "")
         end = starts[below] - (0 if old.endswith("\n") else 1)
         if end > len(text):  # the last line has no line end and gets none
             end, made = len(text), made.removesuffix("\n")

@@ -17,7 +17,7 @@ from hob.core.errors import NotFound, ToolFailed
 from hob.core.ids import CallId, SessionKey, TurnId
 from hob.core.undo import CommandRun, SnapshotSpan
 from hob.core.values import dataclass
-from hob.tools.exec.repositories import is_mark, runs_something
+from hob.tools.exec.repositories import makes_repository, runs_something
 from hob.tools.undo.snapshots.entries import Difference, EntryKind, Snapshot, SnapshotChange, changes
 from hob.tools.undo.snapshots.snapshots import TURNS_KEPT, Snapshots
 
@@ -49,7 +49,7 @@ class _Open:
         return _key(self.begun.turn, self.begun.call)
 
 
-class CommandRows(Protocol):
+class CommandStore(Protocol):
     """Stores commands and their changes; durable when a method returns. Its methods raise StoreErrors."""
 
     async def begin(self, begun: CommandRun, marks: Mapping[Path, str]) -> None:
@@ -78,12 +78,11 @@ class CommandLog:
     """Records commands and attributes changes to them. Its methods raise OSError and StoreErrors on storage failures.
 
     On first use it recovers: commands that were running when Hob was killed are recorded as ended. `protected` names
-    below
-    each folder cannot be changed by `confined` commands if they existed (folders even if not), so changes there are not
-    attributed to them.
+    below each folder cannot be changed by `confined` commands if they existed (folders even if not), so changes there
+    are not attributed to them.
     """
 
-    def __init__(self, rows: CommandRows, snapshots: Snapshots, protected: Collection[str] = ()) -> None:
+    def __init__(self, rows: CommandStore, snapshots: Snapshots, protected: Collection[str] = ()) -> None:
         self.snapshots = snapshots
         self._protected = tuple(protected)
         self._rows = rows
@@ -226,7 +225,7 @@ class CommandLog:
         own = [each for each in found if not f"{tree / each.path}/".startswith(tuple(protected_paths))]
         done: list[str] = []
         for marks in (False, True):  # what makes a folder a repository may stay if nothing harmful is left in it
-            some = [each for each in own if is_mark(each) is marks]
+            some = [each for each in own if makes_repository(each) is marks]
             unwanted = [each for each in some if runs_something(tree, each, self.snapshots.content)]
             done += [str(tree / each.path) for each in self.snapshots.restore(tree, unwanted) if each.done]
         return done

@@ -17,7 +17,7 @@ _EVERY = 0.1  # seconds between two pieces of live output
 _MAX_LIVE = 2_000  # characters of one piece
 
 
-def readable(data: bytes) -> str:
+def to_readable(data: bytes) -> str:
     """Return the text as a terminal would finally show it, without colours; an overwritten line in its last state."""
     text = data.decode("utf-8", "replace")
     if text.isprintable():
@@ -68,7 +68,7 @@ class CommandOutputStream:
         """Pass on pending text, except what may be the beginning of a secret."""
         if self._waiting:
             self._last = self._clock.monotonic()
-            text = readable(self._waiting.encode())
+            text = to_readable(self._waiting.encode())
             self._waiting = ""
             self._pass_on(text if self._stream_filter is None else self._stream_filter.feed(text))
 

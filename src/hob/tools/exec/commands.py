@@ -22,7 +22,7 @@ from hob.core.trust.labels import SenderClass, Trust
 from hob.core.undo import CommandRun
 from hob.core.values import dataclass
 from hob.tools.exec.command_log import LOST, CommandEffects, CommandLog
-from hob.tools.exec.command_text import CommandOutputStream, StreamFilter, readable
+from hob.tools.exec.command_text import CommandOutputStream, StreamFilter, to_readable
 from hob.tools.exec.specs import EXEC, PROCESS
 from hob.tools.exec.typed_input import check_typed
 from hob.tools.filesystem.paths import Roots
@@ -30,7 +30,7 @@ from hob.tools.registry.declaration import ToolOutput, Tools, implements
 from hob.tools.sandbox.job import EndReason, JobFinished, JobRoot, SandboxJob, Window
 from hob.tools.sandbox.network.credentials import JobCredential
 from hob.tools.sandbox.network.hosts import HostDecision, HostRules, host_name
-from hob.tools.sandbox.processes import Polled, Processes
+from hob.tools.sandbox.processes import PollResult, Processes
 from hob.tools.sandbox.roots import effective_roots
 from hob.tools.sandbox.running_command import OutputCallback, OutputCallbacks, RunningCommand
 from hob.tools.sandbox.secret_files import NO_KEY_FILES, KeyFiles, find_secret_files
@@ -97,8 +97,7 @@ class CommandAccess:
     """What commands may reach.
 
     `hosts` are the rules of the owner's settings. Content of `outgoing` folders leaves the machine, so only commands
-    with
-    network access may write there. Key files appear empty to commands, except those that a command opens by
+    with network access may write there. Key files appear empty to commands, except those that a command opens by
     `key_files`.
     """
 
@@ -178,7 +177,7 @@ class CommandTools:
         if background:
             check_typed(stdin, end=False)
         trusted = context.trust is Trust.TRUSTED
-        job = await self._job(command, cwd, pty=pty, network=network, only=hosts, keeps=trusted)
+        job = await self._job(command, cwd, pty=pty, network=network, only=hosts, keeps_downloads=trusted)
         try:
             given = await asyncio.to_thread(self._access.credentials, context, job.hosts) if job.hosts else ()
         except NotConfigured as error:
@@ -231,7 +230,7 @@ class CommandTools:
         return await self._log.unrecoverable([root.path.resolve() for root in self._roots.roots if root.writable])
 
     async def _job(
-        self, command: str, cwd: str, *, pty: bool, network: bool, only: Sequence[str], keeps: bool
+        self, command: str, cwd: str, *, pty: bool, network: bool, only: Sequence[str], keeps_downloads: bool
     ) -> SandboxJob:
         self._check_network(network or bool(only), only)
         if not command.strip():
@@ -250,7 +249,13 @@ class CommandTools:
         window = Window() if pty else None
         hidden = await asyncio.to_thread(self._hidden, command, place.path, roots)
         return SandboxJob(
-            (shell, "-c", command), Path(place.path), roots, hosts, window=window, keeps=keeps, hidden=hidden
+            (shell, "-c", command),
+            Path(place.path),
+            roots,
+            hosts,
+            window=window,
+            keeps_downloads=keeps_downloads,
+            hidden=hidden,
         )
 
     def _check_network(self, network: bool, only: Sequence[str]) -> None:
@@ -271,7 +276,7 @@ class CommandTools:
         given = {root.path for root in roots}
         known = frozenset(self._key_inodes)
         key_files = self._access.key_files
-        found = {path for root in given for path in find_secret_files(root, key_files.is_one, known)} - given
+        found = {path for root in given for path in find_secret_files(root, key_files.is_key_file, known)} - given
         if self._processes.backend.name == "landlock":  # commands can rename them there
             self._key_inodes |= {path.stat(follow_symlinks=False).st_ino for path in found if path.exists()}
         opens = bool(found) and key_files.opens(command, directory)
@@ -326,16 +331,16 @@ class CommandTools:
     ) -> tuple[str, BlobId | None]:
         """Return the output; if it was long, also a blob with all of it."""
         if not finished.left_out:
-            return readable(finished.output) or "(no output)", None
+            return to_readable(finished.output) or "(no output)", None
         whole.seek(0)
         try:
-            rest: BlobId | None = await self._blobs.put(readable(whole.read()).encode(), "text/plain; charset=utf-8")
+            rest: BlobId | None = await self._blobs.put(to_readable(whole.read()).encode(), "text/plain; charset=utf-8")
         except StoreError as error:
             log.warning("the whole output of a command is not kept: %s", error)
             rest = None
         where = f"; all of it: read blob:{rest}" if rest else ""
         head, tail = finished.output[: finished.gap], finished.output[finished.gap :]
-        return f"{readable(head)}\n[… {finished.left_out:,} bytes left out{where} …]\n{readable(tail)}", rest
+        return f"{to_readable(head)}\n[… {finished.left_out:,} bytes left out{where} …]\n{to_readable(tail)}", rest
 
     async def _begin(
         self, begun: CommandRun, job: SandboxJob, stdin: str, call: ToolCall, context: CallContext
@@ -379,10 +384,10 @@ class CommandTools:
             log.warning("what the command of %s changed is not noted: %s", begun.call, error)
             return CommandEffects()
 
-    def _polled(self, process: str, polled: Polled) -> str:
+    def _polled(self, process: str, polled: PollResult) -> str:
         state = "running" if polled.finished is None else _how(polled.finished)
         missed = f"[… {polled.missed:,} bytes before this are not kept …]\n" if polled.missed else ""
-        news = readable(polled.news)
+        news = to_readable(polled.news)
         if polled.missed:  # continue at a complete line, so that no partial secret is shown
             news = news.partition("\n")[2]
         if process not in self._stream_filters:

@@ -1,8 +1,7 @@
 """Running git in repositories that commands of a model may have written, without running anything they configure.
 
 Hooks, monitors, filters, pagers and helpers come from settings, so repositories with settings that may run something
-are
-refused. https://git-scm.com/docs/git-config
+are refused. https://git-scm.com/docs/git-config
 """
 
 import asyncio
@@ -38,7 +37,7 @@ class GitFailed(InvalidRequest):
         self.status = status
 
 
-class Programs:
+class GitRunner:
     """Runs git and GitHub's `gh` in a folder, without a terminal for password prompts."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:

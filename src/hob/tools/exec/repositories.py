@@ -2,8 +2,7 @@
 
 This does not even require starting a hook: `git status`, which editors and prompts run automatically, runs
 `core.fsmonitor` from the settings, looks for them where `.git/commondir` points, and enters nested repositories.
-Commands
-may only introduce settings known to run nothing.
+Commands may only introduce settings known to run nothing.
 
 https://git-scm.com/docs/git-config, https://git-scm.com/docs/gitrepository-layout
 """
@@ -47,7 +46,7 @@ def runs_something(tree: Path, change: SnapshotChange, content: Content) -> bool
         return _gains(change, content, _hg_settings)
     if name == "commondir" and is_repository(folder):
         return _leads_away(folder, content(change.after))
-    if is_mark(change):
+    if makes_repository(change):
         return _waits(folder)
     if name == "hooks" and is_repository(folder):
         return change.after.kind is not EntryKind.FOLDER
@@ -61,7 +60,7 @@ def settings_that_run(repository: Path) -> list[str]:
     return [*linked, *(key for text in found for key, _ in _harmful(_git_settings(text)))]
 
 
-def is_mark(change: SnapshotChange) -> bool:
+def makes_repository(change: SnapshotChange) -> bool:
     """Return whether this new file turns its folder into a repository."""
     return Path(change.path).name.casefold() == "head" and change.before is None
 

@@ -10,9 +10,16 @@ from contextlib import suppress
 from dataclasses import field
 
 from hob.core.values import dataclass
-from hob.tools.filesystem.ignore_rules import ALWAYS, LARGEST_IGNORE_FILE, NAME, IgnoreRule, is_ignored, read_rules
+from hob.tools.filesystem.ignore_rules import (
+    ALWAYS_SKIPPED,
+    GITIGNORE,
+    LARGEST_IGNORE_FILE,
+    IgnoreRule,
+    is_ignored,
+    read_rules,
+)
 
-NEVER = ("/proc", "/sys", "/dev")
+PSEUDO_FILE_SYSTEMS = ("/proc", "/sys", "/dev")
 """Folders whose entries are not real files."""
 
 _LIST = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -23,7 +30,7 @@ _DEEPEST = 100
 def files_of(closed: Sequence[str]) -> Iterator[tuple[int, int]]:
     """Yield device and inode of each of these files, and of all files beneath those that are folders."""
     for path in closed:
-        if path in NEVER:
+        if path in PSEUDO_FILE_SYSTEMS:
             continue
         for folder, _, names in os.walk(path):
             for name in names:
@@ -84,8 +91,7 @@ class DirectoryWalk:
     """Parameters of a walk. `path` is the real path of the start; `closed` tells which real paths to skip.
 
     What `.gitignore` excludes is skipped too (`rules` are those from above) unless `everything` is wanted; git's own
-    folders
-    are always skipped.
+    folders are always skipped.
     """
 
     path: str
@@ -108,11 +114,11 @@ class DirectoryWalk:
                 )
         except OSError:
             return
-        if not self.everything and any(name == NAME for name, _, _ in entries):
+        if not self.everything and any(name == GITIGNORE for name, _, _ in entries):
             rules = (*rules, *self._rules(folder, parts))
         for name, is_folder, is_link in entries:
             entry = DirectoryEntry((*parts, name), folder, is_folder, is_link)
-            if name in ALWAYS or (rules and is_ignored(rules, (*self.above, *entry.parts), folder=is_folder)):
+            if name in ALWAYS_SKIPPED or (rules and is_ignored(rules, (*self.above, *entry.parts), folder=is_folder)):
                 continue
             if self.closed("/".join((self.path, *entry.parts))):
                 continue
@@ -128,5 +134,5 @@ class DirectoryWalk:
                     os.close(below)
 
     def _rules(self, folder: int, parts: Sequence[str]) -> tuple[IgnoreRule, ...]:
-        data = DirectoryEntry((NAME,), folder, False, False).read(LARGEST_IGNORE_FILE)
+        data = DirectoryEntry((GITIGNORE,), folder, False, False).read(LARGEST_IGNORE_FILE)
         return () if data is None else read_rules(data.decode("utf-8", "replace"), len(self.above) + len(parts))

@@ -15,7 +15,7 @@ from hob.tools.editing.noted_changes import NotedChanges
 from hob.tools.filesystem.grep import SECONDS, GrepQuery, Mode, grep
 from hob.tools.filesystem.listing import find_files, list_folder, start_of
 from hob.tools.filesystem.paths import Place, Roots
-from hob.tools.filesystem.read import BLOB, FILE_LABEL, LabelOf, ReadTool, SeenFile, untrusted
+from hob.tools.filesystem.read import BLOB, FILE_LABEL, LabelOf, ReadTool, SeenHashes, label_untrusted
 from hob.tools.filesystem.specs import GLOB, GREP, LIST_DIR, RESOLVE_PATH
 from hob.tools.registry.declaration import ToolOutput, Tools, arguments_of, implements
 from hob.tools.undo.changes import FileChangesPort
@@ -99,14 +99,14 @@ class FileTools:
         changes: FileChangesPort,
         clock: Clock,
         *,
-        label_of: LabelOf = untrusted,
+        label_of: LabelOf = label_untrusted,
         ripgrep: Path | None = None,
         documents: Documents | None = None,
     ) -> None:
         self.roots = roots
         noted = NotedChanges(roots, blobs, changes, clock)
         self.undo = Undo(roots, blobs, changes, noted)
-        seen = SeenFile()
+        seen = SeenHashes()
         self._reading = ReadTool(roots, blobs, seen, label_of, documents)
         self._editing = EditTools(roots, noted, seen)
         self._looking = looking = ListingTools(roots, ripgrep)

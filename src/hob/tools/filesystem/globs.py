@@ -31,7 +31,7 @@ class Glob:
         return any(_fits(choice, parts) for choice in self._choices)
 
 
-def fixed_beginning(pattern: str) -> tuple[str, str]:
+def split_fixed_prefix(pattern: str) -> tuple[str, str]:
     """Split off the leading folders without wildcards; return them and the rest of the pattern."""
     parts = pattern.split("/")
     count = 0

@@ -20,9 +20,9 @@ from typing import Any, Literal, TypeVar
 from hob.core.errors import ToolFailed
 from hob.core.values import dataclass
 from hob.tools.filesystem.globs import Glob
-from hob.tools.filesystem.ignore_rules import ALWAYS
+from hob.tools.filesystem.ignore_rules import ALWAYS_SKIPPED
 from hob.tools.filesystem.listing import rules_above
-from hob.tools.filesystem.names import shown
+from hob.tools.filesystem.names import display_name
 from hob.tools.filesystem.paths import Place, Roots
 from hob.tools.filesystem.search import BAD_PATTERN, LARGEST_SEARCHED, LONGEST, FileSearch
 
@@ -167,7 +167,7 @@ async def _by_hand(
     async with _running(command, descriptor, "/", json.dumps(asdict(search)).encode()) as process:
         async for line in _lines(process):
             path, number, text, fits = json.loads(line)
-            if not found.add(("" if name else shown(path), number, text, fits)):
+            if not found.add(("" if name else display_name(path), number, text, fits)):
                 return ""
         status = await process.wait()
         if status < 0:
@@ -199,7 +199,7 @@ async def _by_ripgrep(
     async with _running(command, descriptor, f"/proc/self/fd/{descriptor}", b"") as process:
         async for line in _lines(process):
             hit = _hit(json.loads(line))
-            if hit is not None and is_wanted(hit[0]) and not found.add((shown(hit[0]), *hit[1:])):
+            if hit is not None and is_wanted(hit[0]) and not found.add((display_name(hit[0]), *hit[1:])):
                 return True
         return await process.wait() in (0, 1)
 
@@ -221,7 +221,7 @@ def _ripgrep_command(ripgrep: Path, roots: Roots, wanted: GrepQuery, place: Plac
     options += [f"--context={wanted.context}"] if wanted.context else []
     options += ["--max-count=1"] if wanted.mode == "files" else []
     top = place.path.rstrip("/")
-    left_out = [*sorted(ALWAYS), *(each[len(top) :] for each in roots.forbidden if each.startswith(top + "/"))]
+    left_out = [*sorted(ALWAYS_SKIPPED), *(each[len(top) :] for each in roots.forbidden if each.startswith(top + "/"))]
     options += ["--glob=!" + _MAGIC.sub(r"\\\1", path) for path in left_out]
     return [str(ripgrep), *options, f"--regexp={wanted.pattern}", "."]
 

@@ -6,11 +6,11 @@ from hob.core.errors import ToolFailed
 from hob.core.values import dataclass
 from hob.tools.filesystem.globs import Glob
 
-NAME = ".gitignore"
+GITIGNORE = ".gitignore"
 LARGEST_IGNORE_FILE = 500_000
 """Bytes read of such a file."""
 
-ALWAYS = frozenset({".git"})
+ALWAYS_SKIPPED = frozenset({".git"})
 """Names of folders that no search or listing enters, not even ripgrep's."""
 
 _MAX_RULES = 5_000

@@ -7,10 +7,10 @@ from itertools import islice
 
 from hob.core.errors import ToolFailed
 from hob.tools.filesystem.directory_walk import DirectoryEntry, DirectoryWalk
-from hob.tools.filesystem.globs import Glob, fixed_beginning
-from hob.tools.filesystem.ignore_rules import LARGEST_IGNORE_FILE, NAME, read_rules
-from hob.tools.filesystem.names import shown
-from hob.tools.filesystem.paths import Moved, Place, Roots
+from hob.tools.filesystem.globs import Glob, split_fixed_prefix
+from hob.tools.filesystem.ignore_rules import GITIGNORE, LARGEST_IGNORE_FILE, read_rules
+from hob.tools.filesystem.names import display_name
+from hob.tools.filesystem.paths import Place, Roots, TreeChanged
 
 MAX_VISITED = 100_000
 """Maximum entries of a tree examined."""
@@ -53,7 +53,7 @@ def find_files(roots: Roots, pattern: str, spelled: str, limit: int, *, everythi
             if entry.is_link or entry.is_folder != folders or not glob.matches(entry.parts):
                 continue
             if (seen := entry.look()) is not None:
-                found.append((seen.st_mtime, _joined(start, "/".join(shown(part) for part in entry.parts))))
+                found.append((seen.st_mtime, _joined(start, "/".join(display_name(part) for part in entry.parts))))
     finally:
         os.close(descriptor)
     remarks = []
@@ -67,7 +67,7 @@ def find_files(roots: Roots, pattern: str, spelled: str, limit: int, *, everythi
 
 def start_of(pattern: str, spelled: str) -> tuple[str, str]:
     """Return the folder that may contain matches, and the pattern relative to it."""
-    fixed, rest = fixed_beginning(pattern.removeprefix("./"))
+    fixed, rest = split_fixed_prefix(pattern.removeprefix("./"))
     return (fixed if fixed.startswith(("/", "~")) else _joined(spelled, fixed)), rest
 
 
@@ -75,8 +75,8 @@ def rules_above(roots: Roots, place: Place) -> tuple[tuple[str, int], ...]:
     """Return the texts of the `.gitignore` files above a place in its root, with the depth of each."""
     found = []
     for n in range(len(place.parts)):
-        with suppress(OSError, Moved), roots.folder(place, place.parts[:n]) as folder:
-            data = DirectoryEntry((NAME,), folder, False, False).read(LARGEST_IGNORE_FILE)
+        with suppress(OSError, TreeChanged), roots.folder(place, place.parts[:n]) as folder:
+            data = DirectoryEntry((GITIGNORE,), folder, False, False).read(LARGEST_IGNORE_FILE)
             if data is not None:
                 found.append((data.decode("utf-8", "replace"), n))
     return tuple(found)
@@ -90,12 +90,12 @@ def _walk_of(roots: Roots, place: Place, *, everything: bool, depth: int = 100) 
 
 def _line(entry: DirectoryEntry) -> str:
     indent = "  " * (len(entry.parts) - 1)
-    name = shown(entry.name)
+    name = display_name(entry.name)
     if entry.is_folder:
         return f"{indent}{name}/"
     if entry.is_link:
         try:
-            return f"{indent}{name} -> {shown(os.readlink(entry.name, dir_fd=entry.folder))}"
+            return f"{indent}{name} -> {display_name(os.readlink(entry.name, dir_fd=entry.folder))}"
         except OSError:
             return f"{indent}{name} -> ?"
     seen = entry.look()

@@ -19,7 +19,7 @@ _LISTED = 5_000  # entries of a folder examined for a similar name
 _SPACES = str.maketrans(dict.fromkeys("\u00a0\u202f\u2007", " "))  # used in the names of macOS screenshots, for example
 
 
-def plain_name(spelled: str, home: Path | None) -> str:
+def resolve_spelling(spelled: str, home: Path | None) -> str:
     """Resolve `file://` and `~`. Raises InvalidCall if the text cannot be a file name."""
     name = spelled
     if name[:5].lower() == "file:":
@@ -62,15 +62,15 @@ def same_name(folder: str, name: str) -> str | None:
 
 def nearest_names(folder: str, name: str, entries: Iterable[str]) -> str:
     """Return a sentence with the entries most similar to the name, or with some entries if none is similar."""
-    known = {shown(entry).lower(): shown(entry) for entry in islice(entries, _LISTED)}
-    if close := get_close_matches(shown(name).lower(), known, n=3, cutoff=0.6):
+    known = {display_name(entry).lower(): display_name(entry) for entry in islice(entries, _LISTED)}
+    if close := get_close_matches(display_name(name).lower(), known, n=3, cutoff=0.6):
         return f"{folder} holds {' and '.join(known[each] for each in close)}."
     if not known:
         return f"{folder} is empty."
     return f"{folder} holds {', '.join(sorted(known.values())[:8])}{' and more' if len(known) > 8 else ''}."
 
 
-def shown(name: str) -> str:
+def display_name(name: str) -> str:
     """Return a file name as displayable text; invalid UTF-8 and control characters become escapes."""
     if name.isascii() and name.isprintable():
         return name

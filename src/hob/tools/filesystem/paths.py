@@ -19,8 +19,8 @@ from typing import TypeVar
 from hob.core.errors import InvalidCall, ToolFailed, ToolRefused
 from hob.core.values import dataclass
 from hob.tools.filesystem.directories import open_folder, open_root, real_path
-from hob.tools.filesystem.directory_walk import NEVER, files_of, is_beneath
-from hob.tools.filesystem.names import nearest_names, plain_name, same_name
+from hob.tools.filesystem.directory_walk import PSEUDO_FILE_SYSTEMS, files_of, is_beneath
+from hob.tools.filesystem.names import nearest_names, resolve_spelling, same_name
 
 T = TypeVar("T")
 
@@ -60,7 +60,7 @@ class Place:
         return self.parts[-1] if self.parts else ""
 
 
-class Moved(Exception):
+class TreeChanged(Exception):
     """Raised when the tree changed between inspection and opening."""
 
 
@@ -68,10 +68,8 @@ class Roots:
     """The roots, what is forbidden within them, and the only ways to open what is beneath them.
 
     Relative names start at `base`, which is in a root; `~` is `home`. `forbidden` are files and folders that no tool
-    ever
-    sees, even within a root: the state directory, files with secrets. Of nested roots, the innermost applies. Contents
-    of
-    files with `secret` names are never shown, wherever they are.
+    ever sees, even within a root: the state directory, files with secrets. Of nested roots, the innermost applies.
+    Contents of files with `secret` names are never shown, wherever they are.
     """
 
     def __init__(
@@ -89,7 +87,7 @@ class Roots:
         self._base = _spelled(base)
         self._home = home
         closed = (place for path in forbidden for place in (_spelled(path), _real(path)))
-        self.forbidden = tuple(dict.fromkeys((*NEVER, *closed)))
+        self.forbidden = tuple(dict.fromkeys((*PSEUDO_FILE_SYSTEMS, *closed)))
         self._plain = {above for top, _ in self._tops for above in _upwards(top)}
         named = (self._base, *(_spelled(root.path) for root in roots))
         self._passage = self._plain | {above for path in named for above in _upwards(path)}
@@ -99,7 +97,7 @@ class Roots:
 
         Also succeeds for a name that does not exist, if its place is within a root.
         """
-        name = plain_name(spelled, self._home)
+        name = resolve_spelling(spelled, self._home)
         path = self._resolve(spelled, name if name.startswith("/") else f"{self._base}/{name}")
         found = self._top_of(path)
         if found is None:
@@ -142,7 +140,7 @@ class Roots:
         try:
             now = real_path(descriptor)
             if now is not None and (not _within(now, place.top) or self.is_forbidden(now)):
-                raise Moved
+                raise TreeChanged
             yield descriptor
         finally:
             os.close(descriptor)
@@ -168,7 +166,7 @@ class Roots:
             place = self.find(spelled)
             try:
                 return act(place)
-            except Moved:
+            except TreeChanged:
                 continue
             except FileNotFoundError as error:
                 raise self.missing(place) from error
@@ -193,7 +191,7 @@ class Roots:
             there = [path for path in elsewhere if not self.is_forbidden(path) and Path(path).exists()]
             said += f" There is {' and '.join(there)}." if there else ""
         for n in range(len(place.parts) - 1, -1, -1):
-            with suppress(OSError, Moved), self.folder(place, place.parts[:n]) as folder:
+            with suppress(OSError, TreeChanged), self.folder(place, place.parts[:n]) as folder:
                 listing = os.open(".", _LIST, dir_fd=folder)
                 try:
                     above = "/".join((place.top, *place.parts[:n])) or "/"
@@ -215,9 +213,9 @@ class Roots:
         try:
             found = os.fstat(descriptor)
             if (found.st_dev, found.st_ino) != (seen.st_dev, seen.st_ino):
-                raise Moved
+                raise TreeChanged
             if tells and real_path(descriptor) != place.path:  # a hard link removed meanwhile shows the remaining name
-                raise Moved
+                raise TreeChanged
             if self.is_forbidden_file(seen) or self.is_forbidden_file(found):
                 raise ToolRefused(f"{place.spelled} is another name of a file that is closed to tools.")
         except BaseException:
@@ -244,7 +242,7 @@ class Roots:
         except FileNotFoundError:
             return None, place
         if stat.S_ISLNK(found.st_mode):
-            raise Moved
+            raise TreeChanged
         return found, place
 
     def _resolve(self, spelled: str, path: str) -> str:
@@ -298,7 +296,7 @@ def _check_plain(found: os.stat_result, place: Place) -> None:
     if stat.S_ISREG(found.st_mode):
         return
     if stat.S_ISLNK(found.st_mode):
-        raise Moved
+        raise TreeChanged
     if stat.S_ISDIR(found.st_mode):
         raise InvalidCall(f"{place.spelled} is a folder, not a file.")
     raise ToolRefused(f"{place.spelled} is no plain file but a device, a pipe or a socket.")

@@ -35,7 +35,7 @@ _CHUNK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PageRequest:
     """The requested part of a text: lines from `offset` (1 is the first, -1 the last), or characters from `at`.
 
     `room` is the number of characters to show.
@@ -47,7 +47,7 @@ class Part:
     room: int = PAGE
 
 
-def page(text: str, part: Part, remarks: str = "") -> str:
+def page(text: str, part: PageRequest, remarks: str = "") -> str:
     """Return this part of a text with plain line ends, with `remarks` below it. Raises ToolFailed beyond its end."""
     if part.at is not None:
         return _characters(text, part.at, part.room, remarks)
@@ -66,7 +66,7 @@ def page(text: str, part: Part, remarks: str = "") -> str:
     return shown + _below(remarks)
 
 
-def page_of_large(descriptor: int, size: int, part: Part) -> str:
+def page_of_large(descriptor: int, size: int, part: PageRequest) -> str:
     """Return a part of a file too large to load, reading only up to the page's end. Raises ToolFailed."""
     if part.at is not None:
         data = os.pread(descriptor, part.room * 4, part.at)
@@ -82,7 +82,7 @@ def page_of_large(descriptor: int, size: int, part: Part) -> str:
     return shown + _below(f"lines {first:,}-{last:,} of a file of {size:,} bytes; read on with offset={last + 1}")
 
 
-def _numbered(lines: Iterator[tuple[int, str]], first: int, part: Part) -> tuple[str, int]:
+def _numbered(lines: Iterator[tuple[int, str]], first: int, part: PageRequest) -> tuple[str, int]:
     """Return up to one page of numbered lines, and the number of the last; `lines` yields each with its position."""
     parts: list[str] = []
     room, number = part.room, first
@@ -182,12 +182,12 @@ _MAX_SHOWN = 5 << 20  # bytes of an image; https://docs.anthropic.com/en/docs/bu
 _TURNS = 64
 
 
-def untrusted(_path: str, _hash: str) -> Label:
+def label_untrusted(_path: str, _hash: str) -> Label:
     """Return the label of files of unknown origin."""
     return FILE_LABEL
 
 
-class SeenFile:
+class SeenHashes:
     """File hashes that the last turns have seen, by real path."""
 
     def __init__(self) -> None:
@@ -222,8 +222,8 @@ class ReadTool:
         self,
         roots: Roots,
         blobs: Blobs,
-        seen: SeenFile,
-        label_of: LabelOf = untrusted,
+        seen: SeenHashes,
+        label_of: LabelOf = label_untrusted,
         documents: Documents | None = None,
     ) -> None:
         self._roots = roots
@@ -244,7 +244,7 @@ class ReadTool:
     ) -> ToolOutput:
         # `at` and `raw` are explained in the outputs where they apply
         room = min(PAGE, context.maximum - _REMARKS)
-        part = Part(offset, min(max(limit, 1), MAX_LINES), None if at < 0 else at, room)
+        part = PageRequest(offset, min(max(limit, 1), MAX_LINES), None if at < 0 else at, room)
         if path.startswith(BLOB):
             return await self._shown(await self._blob(path), part, raw=raw)
         loaded = await asyncio.to_thread(self._load, path, part)
@@ -254,7 +254,7 @@ class ReadTool:
         self._seen.note(context.turn.id, loaded.path, hash_)
         return replace(await self._shown(loaded, part, raw=raw), label=self._label_of(loaded.path, hash_))
 
-    def _load(self, path: str, part: Part) -> _Loaded:
+    def _load(self, path: str, part: PageRequest) -> _Loaded:
         seen, place = self._roots.look(path)
         if seen is None:
             raise self._roots.missing(place)
@@ -273,7 +273,7 @@ class ReadTool:
         except NotFound as error:
             raise ToolFailed(str(error)) from error
 
-    async def _shown(self, loaded: _Loaded, part: Part, *, raw: bool) -> ToolOutput:
+    async def _shown(self, loaded: _Loaded, part: PageRequest, *, raw: bool) -> ToolOutput:
         data, kind = loaded.data, kind_of(loaded.data)
         document = "" if raw else self._documents.kind(data, loaded.name)
         if document and document != CSV:  # a table is best read as it is
@@ -282,7 +282,7 @@ class ReadTool:
             return await self._picture(data, kind)
         return ToolOutput(await self._text(loaded, kind, part, raw=raw))
 
-    async def _document(self, data: bytes, kind: str, part: Part, *, is_text: bool) -> str:
+    async def _document(self, data: bytes, kind: str, part: PageRequest, *, is_text: bool) -> str:
         try:
             document = await self._documents.read(data, kind)
         except DocumentUnreadable as error:
@@ -294,7 +294,7 @@ class ReadTool:
             remarks.append("it has more than can be read")
         return page(document.text, part, "; ".join(remarks))
 
-    async def _text(self, loaded: _Loaded, kind: str, part: Part, *, raw: bool) -> str:
+    async def _text(self, loaded: _Loaded, kind: str, part: PageRequest, *, raw: bool) -> str:
         data = loaded.data
         text = None if kind else await asyncio.to_thread(decode, data)
         if text is None:
@@ -316,7 +316,7 @@ class ReadTool:
         return ToolOutput(told, images=(Image(blob, kind),))
 
 
-def _large(descriptor: int, size: int, part: Part, place: Place) -> str:
+def _large(descriptor: int, size: int, part: PageRequest, place: Place) -> str:
     head = os.pread(descriptor, 1 << 16, 0)
     if kind := kind_of(head) or ("" if decode(head[: 1 << 12]) else "binary"):
         raise ToolFailed(f"{place.spelled} is no text but {kind}, {size:,} bytes.")

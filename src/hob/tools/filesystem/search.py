@@ -1,9 +1,8 @@
 """The search program: a separate process with a time limit and a maximum file size.
 
 The folder is passed as a descriptor and everything else as one JSON object on standard input. Each hit is written at
-once
-as a line of JSON, `[path, line, text, whether it matches or surrounds a match]`, so that nothing is lost at the time
-limit. Files larger than `LARGEST_SEARCHED` are skipped.
+once as a line of JSON, `[path, line, text, whether it matches or surrounds a match]`, so that nothing is lost at the
+time limit. Files larger than `LARGEST_SEARCHED` are skipped.
 """
 
 import json
@@ -35,8 +34,7 @@ class FileSearch:
     """What to search for and where: beneath a folder's descriptor, or in the single file called `name`.
 
     A file must match all `globs`. `rules` are the texts of `.gitignore` files with the number of parts of `above` they
-    apply
-    to. `closed` are real paths skipped under any name (also hard links); `secret` is a pattern of names to skip.
+    apply to. `closed` are real paths skipped under any name (also hard links); `secret` is a pattern of names to skip.
     """
 
     descriptor: int

@@ -22,7 +22,7 @@ from hob.tools.sandbox.environment_variables import search_path
 from hob.tools.sandbox.job import JobRoot, SandboxJob
 from hob.tools.sandbox.launcher.launcher import Backend
 from hob.tools.sandbox.network.credentials import CredentialStore
-from hob.tools.sandbox.roots import checked_root
+from hob.tools.sandbox.roots import resolve_root
 from hob.tools.sandbox.running_command import OutputCallbacks, RunningCommand, start
 from hob.tools.sandbox.sandbox_environment import (
     SandboxEnvironment,
@@ -125,7 +125,7 @@ def job_of(
         roots.append(JobRoot(installed.resolve()))
     for names, writable in ((server.read, False), (server.write, True)):
         roots += [
-            checked_root(each, owner, writable=writable, forbidden=(server_environment.home.resolve(),))
+            resolve_root(each, owner, writable=writable, forbidden=(server_environment.home.resolve(),))
             for each in names
         ]
     credentials = CredentialStore(server_environment.sandbox.credentials, server_environment.clock)

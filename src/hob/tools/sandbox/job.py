@@ -27,10 +27,8 @@ class Limits:
     """Resource limits of a command. Sizes are in bytes.
 
     Memory and CPU are limited per process, and for all processes of a command together where control groups are
-    available.
-    `scratch` is the space in /tmp; `written` and `output` are what all its processes may write, to disk and to their
-    outputs,
-    before the command is stopped.
+    available. `scratch` is the space in /tmp; `written` and `output` are what all its processes may write, to disk and
+    to their outputs, before the command is stopped.
     """
 
     memory: int = 4096 * MIB
@@ -56,12 +54,9 @@ class SandboxJob:
     """A command to run.
 
     `folder` is inside one of the roots. `hosts` are rules (see `HostRules`); without any there is no network. `environ`
-    is
-    added to the sandbox's own. With a window the command gets a terminal instead of pipes. `keeps`: its downloads stay
-    in the
-    caches for later commands. `hidden` files appear empty to it, if the backend can do that. `credentials` are secrets
-    that
-    it uses at hosts but never holds.
+    is added to the sandbox's own. With a window the command gets a terminal instead of pipes. `keeps_downloads`: its
+    downloads stay in the caches for later commands. `hidden` files appear empty to it, if the backend can do that.
+    `credentials` are secrets that it uses at hosts but never holds.
     """
 
     argv: tuple[str, ...]
@@ -70,7 +65,7 @@ class SandboxJob:
     hosts: tuple[str, ...] = ()
     environ: Mapping[str, str] = field(default_factory=dict)
     window: Window | None = None
-    keeps: bool = False
+    keeps_downloads: bool = False
     hidden: tuple[Path, ...] = ()
     credentials: tuple[JobCredential, ...] = ()
 

@@ -43,8 +43,7 @@ def write_etc(folder: Path, written: Mapping[str, str]) -> None:
     """Point `folder` at an /etc for commands: copies of the files listed above, and the files in `written`.
 
     Mounting one copy is cheaper than mounting each name, as a mount takes a fifth of a millisecond. Running commands
-    keep the
-    folder they started with, so the current one and its predecessor are kept. Raises OSError.
+    keep the folder they started with, so the current one and its predecessor are kept. Raises OSError.
     """
     made = folder.with_name(f"{folder.name}-{_fingerprint(written)}")
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix="new-", ignore_cleanup_errors=True) as temporary:
@@ -131,12 +130,12 @@ def devices_restored() -> Iterator[None]:
                 device.chmod(mode)
 
 
-def passwd(user: str, uid: int, gid: int, home: Path) -> str:
+def passwd_file(user: str, uid: int, gid: int, home: Path) -> str:
     """Return the accounts a command sees: its own and nobody."""
     return f"{user}:x:{uid}:{gid}::{home}:/bin/sh\nnobody:x:65534:65534::/:/usr/sbin/nologin\n"
 
 
-def group(user: str, gid: int) -> str:
+def group_file(user: str, gid: int) -> str:
     """Return the groups a command sees."""
     return f"{user}:x:{gid}:\nnogroup:x:65534:\n"
 

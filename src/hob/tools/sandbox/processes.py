@@ -18,7 +18,7 @@ MAX_REMEMBERED = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Polled:
+class PollResult:
     """A command's output since the last poll, the bytes lost before it, and how it ended, if it has."""
 
     news: bytes
@@ -113,12 +113,12 @@ class Processes:
             raise NotFound(translatable("There is no command {name}.", name=name))
         return entry.running
 
-    async def poll(self, name: str, owner: str, seconds: float = 0.0) -> Polled:
+    async def poll(self, name: str, owner: str, seconds: float = 0.0) -> PollResult:
         """Return the new output, waiting up to `seconds` for the command's end. Raises NotFound."""
         running = self.find(name, owner)
         finished = await running.wait(seconds) if seconds > 0 or not running.running else None
         news, missed = running.output.take_news()
-        return Polled(news, missed, finished)
+        return PollResult(news, missed, finished)
 
     def write(self, name: str, owner: str, data: bytes, *, end: bool = False) -> None:
         """Write to the command's input. Raises NotFound and ToolFailed."""

@@ -59,7 +59,7 @@ def check_root(root: JobRoot, forbidden: Iterable[Path]) -> None:
             )
 
 
-def checked_root(name: str, owner: Path, *, writable: bool, forbidden: tuple[Path, ...]) -> JobRoot:
+def resolve_root(name: str, owner: Path, *, writable: bool, forbidden: tuple[Path, ...]) -> JobRoot:
     """Return a folder from the settings, with links resolved; relative paths are refused.
 
     Raises NotConfigured for folders that commands cannot be given.
@@ -80,8 +80,7 @@ def open_place(path: Path) -> int:
     """Open a folder or file as a fixed reference (O_PATH); the caller closes it.
 
     Each part of the path is opened relative to the one before, and none may be a symbolic link; otherwise a command
-    that can
-    write next to a root could redirect the next command to any folder of the machine. Raises ToolFailed.
+    that can write next to a root could redirect the next command to any folder of the machine. Raises ToolFailed.
     """
     place = os.open("/", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:

@@ -17,7 +17,7 @@ from hob.core.ports.processes import ProcessRecords
 from hob.core.values import dataclass
 from hob.tools.sandbox.job import MIB, EndReason, JobFinished, Limits, SandboxJob, Window
 from hob.tools.sandbox.launcher.launcher import Backend, Launch
-from hob.tools.sandbox.network.hosts import Decided, HostDecision
+from hob.tools.sandbox.network.hosts import HostDecision, HostDecisionCallback
 
 # Output buffer: the beginning and the end are kept; the middle of long output is counted and passed on.
 
@@ -27,14 +27,14 @@ _HEAD = 0.4  # share of the beginning; what matters most is at the end
 OutputCallback = Callable[[bytes], None]
 
 
-def ignore(_: object) -> None:
+def discard(_: object) -> None:
     """Discard the output."""
 
 
 class CommandOutputBuffer:
     """Buffers output. `on_output` receives every piece, including those not kept."""
 
-    def __init__(self, on_output: OutputCallback = ignore, maximum: int = MAX_KEPT) -> None:
+    def __init__(self, on_output: OutputCallback = discard, maximum: int = MAX_KEPT) -> None:
         self.total = 0
         self._on_output = on_output
         self._room = int(maximum * _HEAD)
@@ -99,8 +99,8 @@ class OutputCallbacks:
     output.
     """
 
-    output: OutputCallback = ignore
-    network: Decided = ignore
+    output: OutputCallback = discard
+    network: HostDecisionCallback = discard
     errors: OutputCallback | None = None
 
 
@@ -109,7 +109,7 @@ class HostDecisions:
     a proxy's answer.
     """
 
-    def __init__(self, output: OutputCallback, on_decision: Decided) -> None:
+    def __init__(self, output: OutputCallback, on_decision: HostDecisionCallback) -> None:
         self._output = output
         self._tell = on_decision
         self._told: set[HostDecision] = set()
@@ -144,7 +144,7 @@ class RunningCommand(asyncio.SubprocessProtocol):
         clock: Clock,
         output: CommandOutputBuffer,
         limits: Limits,
-        errors: OutputCallback = ignore,
+        errors: OutputCallback = discard,
     ) -> None:
         self.output = output
         self._launch = launch
@@ -282,7 +282,7 @@ class RunningCommand(asyncio.SubprocessProtocol):
         """Check periodically how much was written to disk, as the kernel limits only single files."""
         if self._exited.is_set():
             return
-        if sum(map(_written, _below(self.pid))) > self._most_written:
+        if sum(map(_bytes_written, _descendants(self.pid))) > self._most_written:
             self._end(EndReason.TOO_MUCH_WRITTEN)
         else:
             self._loop.call_later(_LOOK, self._look)
@@ -346,7 +346,7 @@ async def start(
             job, HostDecisions(callbacks.errors or output.feed, callbacks.network).note, before, after
         )
         streams, (stdin, stdout) = _open_streams(job.window, interactive, before)
-        running = RunningCommand(launch, streams, clock, output, limits, callbacks.errors or ignore)
+        running = RunningCommand(launch, streams, clock, output, limits, callbacks.errors or discard)
         held = after.pop_all()
         running.keep(held)
         try:
@@ -406,16 +406,16 @@ async def run(
             await running.stop(grace=0)
 
 
-def _below(pid: int) -> Iterator[int]:
+def _descendants(pid: int) -> Iterator[int]:
     """Yield this process and all its descendants, as far as the kernel tells."""
     yield pid
     for task in Path(f"/proc/{pid}/task").glob("*/children"):
         with suppress(OSError):
             for child in task.read_text("ascii").split():
-                yield from _below(int(child))
+                yield from _descendants(int(child))
 
 
-def _written(pid: int) -> int:
+def _bytes_written(pid: int) -> int:
     """Return the bytes that a process and its ended children wrote to disk; 0 if unknown."""
     try:
         lines = Path(f"/proc/{pid}/io").read_text("ascii").splitlines()

@@ -10,7 +10,7 @@ from pathlib import Path
 from hob.core.values import dataclass
 from hob.tools.sandbox.environment_variables import job_environ, shared_environ
 from hob.tools.sandbox.job import MIB, JobRoot, Limits, SandboxJob
-from hob.tools.sandbox.roots import checked_root, private_places
+from hob.tools.sandbox.roots import private_places, resolve_root
 from hob.tools.sandbox.settings import SandboxSettings
 from hob.tools.sandbox.toolchains import FoundTools, find_toolchains
 
@@ -36,10 +36,10 @@ def make_caches(folder: Path) -> None:
         (folder / name).mkdir(mode=0o700, parents=True, exist_ok=True)
 
 
-def cache_links(keeps: bool) -> Iterator[tuple[str, str]]:
+def cache_links(keeps_downloads: bool) -> Iterator[tuple[str, str]]:
     """Yield the names of caches and their places in a home, for commands that may change them or only read."""
     yield from PACKAGES.items()
-    if keeps:
+    if keeps_downloads:
         yield from DOWNLOADS.items()
 
 
@@ -81,10 +81,8 @@ class SandboxEnvironment:
     """Everything about commands that does not change from one to the next.
 
     `state` is a folder of Hob's own that commands cannot change, `caches` holds their downloads. `forbidden` are
-    folders that
-    no root may contain or be in. `protected` are names below a root that commands may not change; one that ends in a
-    slash is
-    a folder, and is created if missing. `engine` is the environment of a container engine's client.
+    folders that no root may contain or be in. `protected` are names below a root that commands may not change; one that
+    ends in a slash is a folder, and is created if missing. `engine` is the environment of a container engine's client.
     """
 
     caches: Path
@@ -122,7 +120,7 @@ def sandbox_environment_of(
     state.mkdir(mode=0o700, parents=True, exist_ok=True)
     make_caches(caches)
     roots = tuple(
-        checked_root(name, owner, writable=writable, forbidden=forbidden)
+        resolve_root(name, owner, writable=writable, forbidden=forbidden)
         for names, writable in ((settings.read, False), (settings.write, True))
         for name in names
     )

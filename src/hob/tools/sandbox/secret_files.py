@@ -21,7 +21,7 @@ class KeyFiles:
     asked.
     """
 
-    is_one: Callable[[str], bool]
+    is_key_file: Callable[[str], bool]
     opens: Callable[[str, str], bool]
 
 

@@ -1,10 +1,8 @@
 """Undo of everything a turn changed, by file tools and by commands, in any order.
 
 Each change of a file is a step from one state to another. From the current state, the steps are followed backwards as
-far
-as possible; if no step leads to the current state, somebody else has changed the file since, and it is left alone. A
-file
-that is as the turn left it counts as untouched, whatever happened in between.
+far as possible; if no step leads to the current state, somebody else has changed the file since, and it is left alone.
+A file that is as the turn left it counts as untouched, whatever happened in between.
 """
 
 import asyncio
@@ -47,7 +45,7 @@ class _Step:
 
 
 @dataclass(slots=True)
-class _Back:
+class _UndoPlan:
     """The undo plan of one folder: what to restore and what to leave. Paths are relative to the folder."""
 
     tree: Path
@@ -62,8 +60,7 @@ class TurnUndo:
     """Undoes turns that ran commands, and delegates the file tools' changes to `files`.
 
     Undoing is idempotent, also after a crash. It is recorded as changes of its own turn (`undo_turn_id`), which can
-    itself be
-    undone.
+    itself be undone.
     """
 
     def __init__(self, log: CommandLog, files: Undo, changed: FileChangesPort, blobs: Blobs) -> None:
@@ -126,7 +123,7 @@ class TurnUndo:
                 await self._log.note(undo_turn_id(turn), way.tree, way.now, after)
         return UndoOutcome(tuple(restored), tuple(unchanged), tuple(kept))
 
-    async def _ways(self, turn: TurnId) -> list[_Back]:
+    async def _ways(self, turn: TurnId) -> list[_UndoPlan]:
         await self._log.settle()
         spans = await self._log.spans(turn)
         steps: dict[Path, dict[str, list[_Step]]] = {}
@@ -147,8 +144,8 @@ class TurnUndo:
     def _load(self, tree: Path, before: str, after: str) -> tuple[Snapshot, Snapshot]:
         return self._log.snapshots.load(tree, before), self._log.snapshots.load(tree, after)
 
-    async def _way(self, tree: Path, by_path: dict[str, list[_Step]]) -> _Back:
-        way = _Back(tree, await asyncio.to_thread(self._log.snapshots.take, tree), set(by_path))
+    async def _way(self, tree: Path, by_path: dict[str, list[_Step]]) -> _UndoPlan:
+        way = _UndoPlan(tree, await asyncio.to_thread(self._log.snapshots.take, tree), set(by_path))
         for path, unsorted in sorted(by_path.items()):
             steps = sorted(unsorted, key=lambda step: step.at)
             now = way.now.entries.get(path)
@@ -170,17 +167,17 @@ class TurnUndo:
         self._keep_folders(way)
         return way
 
-    def _keep_folders(self, way: _Back) -> None:
+    def _keep_folders(self, way: _UndoPlan) -> None:
         """Keep a folder that the turn created if another's file is restored into it."""
         needed = {str(above) for each in way.wanted if each.before for above in PurePosixPath(each.path).parents}
         stays = [each for each in way.wanted if each.before is None and each.path in needed]
         way.wanted = [each for each in way.wanted if each not in stays]
         way.kept += [SkippedFile(str(way.tree / each.path), _NEEDED) for each in stays]
 
-    def _shown(self, way: _Back, wanted: Iterable[SnapshotChange]) -> list[str]:
+    def _shown(self, way: _UndoPlan, wanted: Iterable[SnapshotChange]) -> list[str]:
         return [self._line(way, change) for change in wanted]
 
-    def _line(self, way: _Back, change: SnapshotChange) -> str:
+    def _line(self, way: _UndoPlan, change: SnapshotChange) -> str:
         path = str(way.tree / change.path)
         both = (change.after, change.before)
         content = [None if entry is None else self._log.snapshots.content(entry) for entry in both]
@@ -207,13 +204,13 @@ def _step_to(state: SnapshotEntry | None, steps: Iterable[_Step]) -> _Step | Non
 
 
 def _same(one: SnapshotEntry | None, other: SnapshotEntry | None) -> bool:
-    return other is None if one is None else one.same_as(other)
+    return other is None if one is None else one.is_same(other)
 
 
 def _same_content(one: SnapshotEntry | None, other: SnapshotEntry | None) -> bool:
     if one is None or other is None:
         return one is other
-    return one.holds_the_same_as(other)
+    return one.has_same_content(other)
 
 
 def _entry(version: FileVersion | None) -> SnapshotEntry | None:
@@ -236,5 +233,5 @@ def _words(entry: SnapshotEntry | None) -> str:
     return translatable("a file again, mode {mode}", mode=f"{entry.mode:o}")
 
 
-def _touched(ways: Iterable[_Back]) -> frozenset[str]:
+def _touched(ways: Iterable[_UndoPlan]) -> frozenset[str]:
     return frozenset(str(way.tree / path) for way in ways for path in way.touched)

@@ -9,8 +9,8 @@ from hob.core.ports.tools import Blobs
 from hob.core.translation.language import join_texts, translatable
 from hob.core.undo import FileChange, FileVersion, SkippedFile, UndoOutcome, undo_turn_id
 from hob.core.values import dataclass
-from hob.tools.editing.atomic_write import NOTHING, ExistingFile, load, remove_folders, remove_part
-from hob.tools.editing.noted_changes import NotedChanges, Planned, part_name
+from hob.tools.editing.atomic_write import NO_FILE_HASH, ExistingFile, load, remove_folders, remove_part
+from hob.tools.editing.noted_changes import NotedChanges, PlannedChange, part_name
 from hob.tools.filesystem.paths import Roots
 from hob.tools.undo.changes import FileChangesPort
 
@@ -78,7 +78,7 @@ class Undo:
         for change in reversed(await self._changes.of(turn)):
             await asyncio.to_thread(remove_folders, self._roots, change.made)
 
-    async def tidy(self, turns: int = 20) -> int:
+    async def remove_parts(self, turns: int = 20) -> int:
         """After a crash, remove partly written files of the last turns; return their number."""
         found = 0
         async with self._noted.lock:  # nothing is being written now, so partly written files will never be completed
@@ -92,13 +92,13 @@ class Undo:
     def _tidy(self, changes: Sequence[FileChange]) -> int:
         return sum(remove_part(self._roots, change.path, part_name(change)) for change in changes)
 
-    async def _plan(self, changes: Sequence[FileChange]) -> tuple[list[Planned], UndoOutcome]:
+    async def _plan(self, changes: Sequence[FileChange]) -> tuple[list[PlannedChange], UndoOutcome]:
         paths = dict.fromkeys(change.path for change in reversed(changes))
-        planned: list[Planned] = []
+        planned: list[PlannedChange] = []
         unchanged: list[str] = []
         kept: list[SkippedFile] = []
         for path in paths:
-            target, own = _before([change for change in changes if change.path == path])
+            target, own = _state_before([change for change in changes if change.path == path])
             try:
                 found = await asyncio.to_thread(load, self._roots, path, secrets=True)
                 if found.hash == _hash(target):
@@ -111,14 +111,14 @@ class Undo:
                 kept.append(SkippedFile(path, str(error)))
         return planned, UndoOutcome((), tuple(unchanged), tuple(kept))
 
-    async def _back(self, found: ExistingFile, target: FileVersion | None, ours: FileVersion | None) -> Planned:
+    async def _back(self, found: ExistingFile, target: FileVersion | None, ours: FileVersion | None) -> PlannedChange:
         if target is None or target.blob is None:
-            return Planned(found, None)
+            return PlannedChange(found, None)
         data = await self._blobs.load(target.blob)
         if digest(data) != target.hash:
             raise NotFound(translatable("what {path} was is not kept any more", path=found.place.path))
         untouched = found.data is None or (ours is not None and found.mode == ours.mode)
-        return Planned(found, data, target.mode if untouched else found.mode)
+        return PlannedChange(found, data, target.mode if untouched else found.mode)
 
 
 def kept_line(kept: SkippedFile) -> str:
@@ -126,7 +126,7 @@ def kept_line(kept: SkippedFile) -> str:
     return translatable("# {path} is kept: {reason}\n", path=kept.path, reason=kept.reason)
 
 
-def _before(changes: Sequence[FileChange]) -> tuple[FileVersion | None, dict[str, FileVersion | None]]:
+def _state_before(changes: Sequence[FileChange]) -> tuple[FileVersion | None, dict[str, FileVersion | None]]:
     """Return a file's state before these changes, and all states that the turn gave it.
 
     If somebody else changed the file between two of them, the result is what that change left.
@@ -145,4 +145,4 @@ def _before(changes: Sequence[FileChange]) -> tuple[FileVersion | None, dict[str
 
 
 def _hash(version: FileVersion | None) -> str:
-    return NOTHING if version is None else version.hash
+    return NO_FILE_HASH if version is None else version.hash

@@ -18,9 +18,9 @@ from hob.tools.sandbox.job import JobRoot, Limits, SandboxJob
 from hob.tools.sandbox.launcher.cgroups import ControlGroups
 from hob.tools.sandbox.launcher.launcher import Launch
 from hob.tools.sandbox.launcher.namespaces import NamespaceReport, NamespaceTree, NetworkAccess
-from hob.tools.sandbox.launcher.seccomp import Filter, compile_filter, find_architecture
+from hob.tools.sandbox.launcher.seccomp import FilterRules, compile_filter, find_architecture
 from hob.tools.sandbox.network.bridge import PORT
-from hob.tools.sandbox.network.hosts import Decided, HostRules
+from hob.tools.sandbox.network.hosts import HostDecisionCallback, HostRules
 from hob.tools.sandbox.network.interception import CA_FILE, Interception
 from hob.tools.sandbox.network.proxy import INTERNET, Internet, Proxy
 from hob.tools.sandbox.roots import check_job, effective_roots, open_place, open_protected_mounts
@@ -33,12 +33,11 @@ from hob.tools.sandbox.sandbox_environment import SandboxEnvironment, cache_link
 _SHELL = "/bin/sh"
 
 
-def limited(limits: Limits, alive: int, groups: Sequence[str] = ()) -> tuple[str, ...]:
+def limit_prefix(limits: Limits, alive: int, groups: Sequence[str] = ()) -> tuple[str, ...]:
     """Return the command prefix that applies the limits and enters the control groups (paths of `cgroup.procs`).
 
     A watcher in its process group kills the whole group when `alive`, the end of a pipe held by Hob, closes; also while
-    the
-    sandbox is still being set up and nothing else ties it to Hob's life.
+    the sandbox is still being set up and nothing else ties it to Hob's life.
     """
     lines = [f"(read -r _ </proc/self/fd/{alive}; kill -9 -$$) </dev/null >/dev/null 2>&1 &"]
     lines += [f"echo 0 > {quote(group)} || exit 125" for group in groups]
@@ -54,7 +53,7 @@ def limited(limits: Limits, alive: int, groups: Sequence[str] = ()) -> tuple[str
     return (_SHELL, "-c", "\n".join(lines), "sh")
 
 
-def limited_inside(limits: Limits) -> tuple[str, ...]:
+def limit_prefix_inside(limits: Limits) -> tuple[str, ...]:
     """Return the command prefix that applies limits within its user namespace.
 
     Empty where the kernel counts differently: before 5.14 it counts all processes of the user, and it never counts
@@ -101,12 +100,12 @@ class Bubblewrap:
     groups: ControlGroups | None = None
     internet: Internet = INTERNET
 
-    def settle(self) -> None:
+    def write_files(self) -> None:
         """Write the /etc that commands see. Raises OSError."""
         around = self.sandbox_environment
         written = {
-            "passwd": places.passwd(USER, _uid(), _gid(), HOME),
-            "group": places.group(USER, _gid()),
+            "passwd": places.passwd_file(USER, _uid(), _gid(), HOME),
+            "group": places.group_file(USER, _gid()),
             "hosts": places.HOSTS,
             "nsswitch.conf": places.NSSWITCH,
             "resolv.conf": "",
@@ -126,7 +125,7 @@ class Bubblewrap:
         """
         return "--bind-fd" in self.options
 
-    def prepare(self, job: SandboxJob, decided: Decided, before: ExitStack, after: ExitStack) -> Launch:
+    def prepare(self, job: SandboxJob, decided: HostDecisionCallback, before: ExitStack, after: ExitStack) -> Launch:
         """Raises NotConfigured or ToolFailed."""
         check_job(job, self.sandbox_environment.forbidden)
         seen = Interception(job.credentials, self.internet.trust) if job.hosts and job.credentials else None
@@ -159,10 +158,10 @@ class Bubblewrap:
         limits = self.sandbox_environment.limits
         return Launch(
             (
-                *limited(limits, alive, self._group(after)),
+                *limit_prefix(limits, alive, self._group(after)),
                 self.program,
                 *unseen,
-                *limited_inside(limits),
+                *limit_prefix_inside(limits),
                 *_terminal(job),
                 *job.argv,
             ),
@@ -175,7 +174,7 @@ class Bubblewrap:
         if self.groups is None:
             return ()
         try:
-            return after.enter_context(self.groups.made(self.sandbox_environment.limits))
+            return after.enter_context(self.groups.create(self.sandbox_environment.limits))
         except OSError:  # each process still has its own limits
             return ()
 
@@ -186,7 +185,7 @@ class Bubblewrap:
         yield from ("--uid", str(_uid()), "--gid", str(_gid()))
         machine = find_architecture()
         if machine is not None:
-            yield from ("--seccomp", fds.data(compile_filter(Filter(), machine)))
+            yield from ("--seccomp", fds.data(compile_filter(FilterRules(), machine)))
 
     def _environ(self, job: SandboxJob) -> dict[str, str]:
         own = self.sandbox_environment.environ_of(job, HOME)
@@ -222,8 +221,8 @@ class Bubblewrap:
         """Yield mounts of a home, the toolchains, the roots, and what is protected in them."""
         around = self.sandbox_environment
         yield from self._scratch(str(HOME), "0700")
-        yield from self._bind(JobRoot(around.caches, job.keeps), fds, _CACHES)
-        for name, place in cache_links(job.keeps):
+        yield from self._bind(JobRoot(around.caches, job.keeps_downloads), fds, _CACHES)
+        for name, place in cache_links(job.keeps_downloads):
             yield from ("--symlink", str(_CACHES / name), str(HOME / place))
         for folder in around.tools.folders:
             yield from self._bind(JobRoot(folder), fds)

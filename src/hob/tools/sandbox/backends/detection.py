@@ -60,12 +60,11 @@ def find_backend(name: str, sandbox_environment: SandboxEnvironment, path: str) 
     programs.
 
     Starts a process and waits for it (about 10 ms). Raises NotConfigured if nothing can confine commands: they run
-    without a
-    sandbox only if `plain` is requested by name.
+    without a sandbox only if `plain` is requested by name.
     """
     found = _choose(name, sandbox_environment, path)
     if isinstance(found.backend, Bubblewrap | Landlock):
-        found.backend.settle()
+        found.backend.write_files()
     return found
 
 

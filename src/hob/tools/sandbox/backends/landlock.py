@@ -2,10 +2,9 @@
 
 https://docs.kernel.org/userspace-api/landlock.html. It is weaker than namespaces: commands can see which files exist,
 though not read them, and nothing below a writable folder can be write-protected. Key files are unreadable: the folder
-of
-such a file is granted without the right to read files, and every other file in it is granted individually. So a command
-can write new files there, but only a later one can read them. A seccomp filter refuses all sockets, so there is no
-network, and limits changes of modes and times to the command's own files.
+of such a file is granted without the right to read files, and every other file in it is granted individually. So a
+command can write new files there, but only a later one can read them. A seccomp filter refuses all sockets, so there is
+no network, and limits changes of modes and times to the command's own files.
 """
 
 import ctypes
@@ -75,12 +74,12 @@ class Landlock(SupervisedBackend):
         rules = tuple(self._rules(job, scratch, before))
         writable = [root.path for root in effective_roots(job) if root.writable]
         own = tuple(map(str, (*writable, scratch.home, scratch.temporary)))
-        confinement = Confinement(handled(self.version), rules, self.version >= 3, own)
+        confinement = Confinement(handled_rights(self.version), rules, self.version >= 3, own)
         environ = around.environ_of(job, scratch.home)
         environ |= {"TMPDIR": str(scratch.temporary), "GIT_CONFIG_SYSTEM": str(around.state / "gitconfig")}
         return supervise(job, around.limits, environ, before, after, confinement)
 
-    def settle(self) -> None:
+    def write_files(self) -> None:
         """Write the git configuration that commands see. Raises OSError."""
         around = self.sandbox_environment
         (around.state / "gitconfig").write_text(git_config(around.git_name, around.git_email), "utf-8")
@@ -124,10 +123,10 @@ class Landlock(SupervisedBackend):
     def _rule(self, place: int, access: int, before: ExitStack) -> tuple[int, int]:
         before.callback(os.close, place)
         kinds = access if stat.S_ISDIR(os.fstat(place).st_mode) else access & _OF_FILES
-        return place, kinds & handled(self.version)[0]
+        return place, kinds & handled_rights(self.version)[0]
 
 
-def handled(version: int) -> tuple[int, int, int]:
+def handled_rights(version: int) -> tuple[int, int, int]:
     """Return all rights known to this version, for files, network and outside processes. Commands have only those that
     a rule grants.
     """

@@ -10,7 +10,7 @@ from hob.core.values import dataclass
 from hob.tools.sandbox.job import SandboxJob
 from hob.tools.sandbox.launcher.launcher import Launch
 from hob.tools.sandbox.launcher.supervised import supervise
-from hob.tools.sandbox.network.hosts import Decided
+from hob.tools.sandbox.network.hosts import HostDecisionCallback
 from hob.tools.sandbox.roots import check_job
 from hob.tools.sandbox.sandbox_environment import SandboxEnvironment, make_scratch
 
@@ -28,7 +28,7 @@ class SupervisedBackend(ABC):
 
     sandbox_environment: SandboxEnvironment
 
-    def prepare(self, job: SandboxJob, decided: Decided, before: ExitStack, after: ExitStack) -> Launch:
+    def prepare(self, job: SandboxJob, decided: HostDecisionCallback, before: ExitStack, after: ExitStack) -> Launch:
         """Raises NotConfigured or ToolFailed."""
         del decided
         if job.hosts:

@@ -27,7 +27,7 @@ class ControlGroups:
         self._ended: set[Path] = set()
 
     @contextmanager
-    def made(self, limits: Limits) -> Iterator[tuple[str, ...]]:
+    def create(self, limits: Limits) -> Iterator[tuple[str, ...]]:
         """Create groups with these limits; yields the files into which a process writes itself. Scratch space counts as
         memory.
 

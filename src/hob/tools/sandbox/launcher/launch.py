@@ -1,8 +1,8 @@
 """The launcher: a small process that confines a command with Landlock and seccomp and briefly outlives it.
 
-It runs with Hob's modules only (see `helper`) and reads its orders from a descriptor as JSON. It is the subreaper of
-everything it starts: orphans become its children, so that it can kill them. It kills everything when the command has
-ended, when told to (a byte on `alive`), and when Hob is gone (`alive` closes).
+It runs with Hob's modules only (see `isolated_python`) and reads its orders from a descriptor as JSON. It is the
+subreaper of everything it starts: orphans become its children, so that it can kill them. It kills everything when the
+command has ended, when told to (a byte on `alive`), and when Hob is gone (`alive` closes).
 """
 
 import ctypes
@@ -23,7 +23,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
-from hob.tools.sandbox.launcher.seccomp import Filter, compile_filter, find_architecture
+from hob.tools.sandbox.launcher.seccomp import FilterRules, compile_filter, find_architecture
 from hob.tools.sandbox.launcher.syscall_supervisor import SyscallSupervisor
 
 _SET_SUBREAPER, _SET_NO_NEW_PRIVILEGES, _SET_SECCOMP, _FILTER = 36, 38, 22, 2
@@ -63,11 +63,11 @@ def _wake_on_signals() -> int:
         os.set_blocking(end, False)
     signal.set_wakeup_fd(writes, warn_on_full_buffer=False)
     for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, _nothing)
+        signal.signal(number, _ignore_signal)
     return reads
 
 
-def _nothing(*_: object) -> None:
+def _ignore_signal(*_: object) -> None:
     """Do nothing; waking up is enough."""
 
 
@@ -103,7 +103,7 @@ def _watch(child: int, alive: int, wakes: int, supervisor: SyscallSupervisor | N
             return 128 + signal.SIGKILL
         with suppress(BlockingIOError):
             if signal.SIGTERM in os.read(wakes, 4096):
-                for pid in _below(os.getpid()):
+                for pid in _descendants(os.getpid()):
                     _signal(pid, signal.SIGTERM)
         while (ended := _reap()) is not None:
             pid, status = ended
@@ -127,7 +127,7 @@ def _end_all(child: int) -> None:
         os.killpg(child, signal.SIGKILL)
     with suppress(ChildProcessError):
         while time.monotonic() < until:
-            for pid in _below(os.getpid()):
+            for pid in _descendants(os.getpid()):
                 _signal(pid, signal.SIGKILL)
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
@@ -147,7 +147,7 @@ def _signal(pid: int, number: int) -> None:
         os.kill(pid, number)
 
 
-def _below(root: int) -> list[int]:
+def _descendants(root: int) -> list[int]:
     """Return all descendants of a process."""
     if not _LINUX:
         return []
@@ -232,7 +232,7 @@ def _program(orders: dict[str, Any], *, supervised: bool) -> bytes:
     if machine is None:
         raise OSError(errno.ENOSYS, "the sandbox knows no system call filter for this machine")
     spared = tuple(_ancestors(os.getpid()))
-    rules = Filter(False, orders["truncates"], spared, metadata=False, supervised=supervised)
+    rules = FilterRules(False, orders["truncates"], spared, metadata=False, supervised=supervised)
     return compile_filter(rules, machine)
 
 

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from hob.core.values import dataclass
 from hob.tools.sandbox.job import SandboxJob
-from hob.tools.sandbox.network.hosts import Decided
+from hob.tools.sandbox.network.hosts import HostDecisionCallback
 
 
 class ProcessTree(Protocol):
@@ -60,10 +60,9 @@ class Backend(Protocol):
     def hides_files(self) -> bool:
         """Whether jobs cannot read hidden files."""
 
-    def prepare(self, job: SandboxJob, decided: Decided, before: ExitStack, after: ExitStack) -> Launch:
+    def prepare(self, job: SandboxJob, decided: HostDecisionCallback, before: ExitStack, after: ExitStack) -> Launch:
         """Return the program for this job; `decided` receives each decision about its network.
 
         Resources needed until it has started are registered in `before`, those needed until it has ended in `after`.
-        Raises
-        NotConfigured if the owner must act, ToolFailed if the job cannot run like this.
+        Raises NotConfigured if the owner must act, ToolFailed if the job cannot run like this.
         """

@@ -3,9 +3,8 @@
 The filter is classic BPF over `struct seccomp_data`
 (https://www.kernel.org/doc/html/latest/userspace-api/seccomp_filter.html), written here as data. It lists what is
 refused, so that unforeseen programs keep working: the namespaces (or Landlock) are the walls, and the filter closes
-gaps
-in them. A refused call returns EPERM, or ENOSYS if programs have a fallback; a call of a foreign architecture kills the
-process, because its numbers mean something else.
+gaps in them. A refused call returns EPERM, or ENOSYS if programs have a fallback; a call of a foreign architecture
+kills the process, because its numbers mean something else.
 """
 
 import errno
@@ -189,15 +188,14 @@ def find_architecture() -> Architecture | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Filter:
+class FilterRules:
     """Refusals in addition to the list above.
 
     `sockets` false refuses every socket that can reach another process, in place of a network namespace. `truncate`
-    false
-    refuses truncate(2), which old versions of Landlock do not control. `spared` are processes that must not be
-    signalled, in
-    place of a process namespace. `metadata` false refuses changing a file's owner, mode, times and attributes, which no
-    version of Landlock controls; with `supervised`, the filter's listener is asked about modes and times.
+    false refuses truncate(2), which old versions of Landlock do not control. `spared` are processes that must not be
+    signalled, in place of a process namespace. `metadata` false refuses changing a file's owner, mode, times and
+    attributes, which no version of Landlock controls; with `supervised`, the filter's listener is asked about modes and
+    times.
     """
 
     sockets: bool = True
@@ -207,7 +205,7 @@ class Filter:
     supervised: bool = False
 
 
-def compile_filter(rules: Filter, machine: Architecture) -> bytes:
+def compile_filter(rules: FilterRules, machine: Architecture) -> bytes:
     """Compile to the kernel's form: an array of `struct sock_filter`."""
     program: Program = [
         (_LOAD, 0, 0, _ARCHITECTURE),

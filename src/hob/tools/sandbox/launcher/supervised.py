@@ -15,7 +15,7 @@ from hob.core.values import dataclass
 from hob.tools.sandbox.job import Limits, SandboxJob
 from hob.tools.sandbox.launcher.launcher import Launch
 from hob.tools.sandbox.launcher.namespaces import NamespaceReport
-from hob.tools.sandbox.network.bridge import helper
+from hob.tools.sandbox.network.bridge import isolated_python
 
 _CODE = "import sys; sys.path.insert(0, sys.argv.pop(1)); from hob.tools.sandbox.launcher.launch import main; main()"
 
@@ -101,7 +101,9 @@ def supervise(
     orders_file.write(json.dumps(orders).encode())
     orders_file.seek(0)
     fds = (alive, tell, orders_file.fileno(), *(place for place, _ in rules))
-    return Launch((*helper(_CODE), str(orders_file.fileno())), {}, fds, SupervisedTree(NamespaceReport(status), life))
+    return Launch(
+        (*isolated_python(_CODE), str(orders_file.fileno())), {}, fds, SupervisedTree(NamespaceReport(status), life)
+    )
 
 
 def _amounts(limits: Limits) -> list[tuple[int, int]]:

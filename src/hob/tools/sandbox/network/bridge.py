@@ -1,10 +1,8 @@
 """A socket listening inside a sandbox's network, created from outside.
 
 A socket permanently belongs to the network namespace it was created in, whoever holds it. So a short-lived process
-enters
-the namespace of a sandbox that has not begun yet, listens on its loopback, hands the socket to Hob and exits. No part
-of
-Hob runs in the sandbox, no file is shared with it, and all that it can reach is one port.
+enters the namespace of a sandbox that has not begun yet, listens on its loopback, hands the socket to Hob and exits. No
+part of Hob runs in the sandbox, no file is shared with it, and all that it can reach is one port.
 """
 
 import array
@@ -31,7 +29,7 @@ async def listen_inside(pid: int) -> socket.socket:
     try:
         with theirs:
             process = await asyncio.create_subprocess_exec(
-                *helper(_STARTED),
+                *isolated_python(_STARTED),
                 str(pid),
                 str(theirs.fileno()),
                 stdin=asyncio.subprocess.DEVNULL,
@@ -58,7 +56,7 @@ async def listen_inside(pid: int) -> socket.socket:
         ours.close()
 
 
-def helper(code: str) -> tuple[str, ...]:
+def isolated_python(code: str) -> tuple[str, ...]:
     """Return the command of a Python that runs this code with Hob's modules only: no site, no variables, 15 ms."""
     return (sys.executable, "-I", "-S", "-c", code, str(Path(hob.__file__).resolve().parents[1]))
 

@@ -1,8 +1,7 @@
 """Secrets that commands use but never hold: who may use them, and how they are inserted into requests.
 
 A command sees a placeholder, random for each run and as long as the secret. Only the proxy knows its meaning, and
-inserts
-the secret into one header of requests to one host. Echoes of the secret are turned back into the placeholder.
+inserts the secret into one header of requests to one host. Echoes of the secret are turned back into the placeholder.
 """
 
 import base64

@@ -42,7 +42,7 @@ class HostDecision:
     credential: str = ""
 
 
-Decided = Callable[[HostDecision], None]
+HostDecisionCallback = Callable[[HostDecision], None]
 
 
 class HostRules:
@@ -130,7 +130,7 @@ def is_link_local(text: str) -> bool:
     return (mapped or address).is_link_local
 
 
-def public_address(text: str) -> bool:
+def is_public_address(text: str) -> bool:
     """Return whether this is an internet address, rather than one of this machine, its network or its cloud."""
     try:
         address: IPv4Address | IPv6Address = ip_address(text.partition("%")[0])

@@ -19,7 +19,7 @@ from hob.core.translation.language import translatable
 from hob.core.values import dataclass
 from hob.tools.sandbox.network.credentials import JobCredential, ResponseMask, written
 from hob.tools.sandbox.network.hosts import host_name
-from hob.tools.sandbox.network.proxy import say
+from hob.tools.sandbox.network.proxy import send_error
 
 CA_FILE = "/run/hob/ca.pem"
 """The command's CA bundle: the system's authorities and that of its run."""
@@ -65,7 +65,7 @@ class FilledRequest:
     used: tuple[JobCredential, ...]
 
 
-def fill(head: bytes, host: str, credentials: Sequence[JobCredential]) -> FilledRequest:
+def insert_credentials(head: bytes, host: str, credentials: Sequence[JobCredential]) -> FilledRequest:
     """Build the head sent to the host. Raises RequestRefused."""
     try:
         first, *lines = head.decode("latin-1").removesuffix("\r\n\r\n").split("\r\n")
@@ -100,7 +100,7 @@ def fill(head: bytes, host: str, credentials: Sequence[JobCredential]) -> Filled
     return FilledRequest(text.encode("latin-1"), tuple(pairs), tuple(used))
 
 
-Told = Callable[[str, bool, str], None]
+CredentialUseCallback = Callable[[str, bool, str], None]
 """Receives each use of a credential: its name, whether it was inserted, the reason if not."""
 
 
@@ -142,7 +142,13 @@ class Interception:
         return {**shown, **dict.fromkeys(_VARIABLES, CA_FILE)}
 
     async def pass_on(
-        self, host: str, port: int, address: str, reader: StreamReader, writer: StreamWriter, told: Told
+        self,
+        host: str,
+        port: int,
+        address: str,
+        reader: StreamReader,
+        writer: StreamWriter,
+        told: CredentialUseCallback,
     ) -> None:
         """Serve one request as this host. Raises OSError, TimeoutError, IncompleteReadError."""
         if host not in self._contexts:
@@ -151,14 +157,14 @@ class Interception:
             await writer.start_tls(self._contexts[host])
             head = await reader.readuntil(b"\r\n\r\n")
         try:
-            request = fill(head, host, self._of[host])
+            request = insert_credentials(head, host, self._of[host])
             for each in request.used:
                 if not each.may():
                     told(each.name, False, "it was used too often within a minute (per_minute)")
                     raise RequestRefused(f"the credential {each.name} was used too often", "429 Too Many Requests")
             far_reader, far_writer = await self._connect(host, port, address)
         except RequestRefused as refusal:
-            await say(writer, refusal.code, f"Refused by the sandbox: {refusal}.\n")
+            await send_error(writer, refusal.code, f"Refused by the sandbox: {refusal}.\n")
             return
         try:
             far_writer.write(request.head)

@@ -15,7 +15,14 @@ from typing import Protocol, cast
 from urllib.parse import urlsplit
 
 from hob.core.values import dataclass
-from hob.tools.sandbox.network.hosts import Decided, HostDecision, HostRules, host_name, is_link_local, public_address
+from hob.tools.sandbox.network.hosts import (
+    HostDecision,
+    HostDecisionCallback,
+    HostRules,
+    host_name,
+    is_link_local,
+    is_public_address,
+)
 
 # The server name in a TLS ClientHello (RFC 8446, 4.1.2; RFC 6066, 3) shows the real destination of a tunnel.  Many
 # hosts share addresses. A tunnel to an allowed name could address another host behind the same address, so the name in
@@ -132,9 +139,9 @@ async def resolve_host(host: str, port: int) -> list[str]:
     return [str(address[0]) for *_, address in found]
 
 
-def reachable(address: str) -> bool:
+def is_reachable(address: str) -> bool:
     """Return whether this is an internet address and not this machine's own, which is one a socket can be bound to."""
-    if not public_address(address):
+    if not is_public_address(address):
         return False
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     with socket.socket(family, socket.SOCK_DGRAM) as trial:
@@ -145,7 +152,7 @@ def reachable(address: str) -> bool:
     return False
 
 
-INTERNET = Internet(resolve_host, reachable)
+INTERNET = Internet(resolve_host, is_reachable)
 
 
 class Interceptor(Protocol):
@@ -176,7 +183,11 @@ class Proxy:
     """Normalises the host of a request; "" refuses it."""
 
     def __init__(
-        self, rules: HostRules, decided: Decided, internet: Internet = INTERNET, interceptor: Interceptor | None = None
+        self,
+        rules: HostRules,
+        decided: HostDecisionCallback,
+        internet: Internet = INTERNET,
+        interceptor: Interceptor | None = None,
     ) -> None:
         self._rules = rules
         self._interceptor = interceptor
@@ -206,7 +217,7 @@ class Proxy:
                 request = parse_request(await reader.readuntil(b"\r\n\r\n"), self._host)
             await self._pass(request, reader, writer)
         except ProxyRefused as refusal:
-            await say(writer, refusal.code, f"Refused by the sandbox: {refusal}.\n")
+            await send_error(writer, refusal.code, f"Refused by the sandbox: {refusal}.\n")
         except (OSError, TimeoutError, IncompleteReadError, LimitOverrunError):
             pass  # one of the sides is gone, or was never a proxy client
         except asyncio.CancelledError:
@@ -393,7 +404,7 @@ async def _copy(
         sink.write_eof()
 
 
-async def say(writer: StreamWriter, code: str, text: str) -> None:
+async def send_error(writer: StreamWriter, code: str, text: str) -> None:
     """Answer with a text of the proxy's own."""
     head = f"HTTP/1.1 {code}\r\nContent-Type: text/plain\r\nContent-Length: {len(text)}\r\nConnection: close\r\n\r\n"
     writer.write((head + text).encode("ascii", "replace"))

@@ -46,11 +46,11 @@ class SnapshotEntry:
         """Whether it can be restored."""
         return self.kind is not EntryKind.OTHER and not self.content.startswith("!")
 
-    def same_as(self, other: "SnapshotEntry | None") -> bool:
+    def is_same(self, other: "SnapshotEntry | None") -> bool:
         """Return whether kind, mode and content are the same."""
-        return other is not None and self.mode == other.mode and self.holds_the_same_as(other)
+        return other is not None and self.mode == other.mode and self.has_same_content(other)
 
-    def holds_the_same_as(self, other: "SnapshotEntry") -> bool:
+    def has_same_content(self, other: "SnapshotEntry") -> bool:
         """Return whether kind and content are the same."""
         return self.kind is other.kind and (self.kind is EntryKind.FOLDER or self.content == other.content)
 
@@ -60,8 +60,7 @@ class Snapshot:
     """A folder at one moment. `entries` are keyed by path below the folder; `left_out` are folders not examined.
 
     `taken` is the wall time in nanoseconds at its beginning. `unrecoverable` is what would be lost: files too large,
-    unreadable
-    or too many in total, and skipped folders that are not caches.
+    unreadable or too many in total, and skipped folders that are not caches.
     """
 
     id: str
@@ -108,5 +107,5 @@ def _changes(before: Snapshot, after: Snapshot) -> Iterator[SnapshotChange]:
             yield SnapshotChange(path, Difference.REMOVED, old, None)
         elif old is None:
             yield SnapshotChange(path, Difference.ADDED, None, new)
-        elif old is not new and not old.same_as(new):
+        elif old is not new and not old.is_same(new):
             yield SnapshotChange(path, Difference.CHANGED, old, new)

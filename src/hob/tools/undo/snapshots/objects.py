@@ -17,7 +17,7 @@ class Damaged(Exception):
     """Raised when a stored content is missing or corrupt."""
 
 
-class Objects:
+class ObjectStore:
     """Contents in a folder of Hob's own. Written by renaming, so existing ones are complete."""
 
     def __init__(self, folder: Path) -> None:

@@ -10,12 +10,12 @@ from pathlib import Path, PurePosixPath
 from hob.core.values import dataclass
 from hob.tools.sandbox.roots import open_place
 from hob.tools.undo.snapshots.entries import EntryKind, SnapshotChange, SnapshotEntry
-from hob.tools.undo.snapshots.objects import Damaged, Objects
-from hob.tools.undo.snapshots.snapshot_walk import SnapshotLimits, look, open_folder
+from hob.tools.undo.snapshots.objects import Damaged, ObjectStore
+from hob.tools.undo.snapshots.snapshot_walk import SnapshotLimits, open_folder, read_entry
 
 
 @dataclass(frozen=True, slots=True)
-class Restored:
+class RestoreResult:
     """The result for one change: whether the earlier state is there, and if not, why."""
 
     path: str
@@ -23,7 +23,7 @@ class Restored:
     reason: str = ""
 
 
-_FINE = Restored("", True)
+_FINE = RestoreResult("", True)
 _NOT_EMPTY = "there is something in it that came later or was left out"
 _NOT_KEPT = "what was there before was not kept: too large, too much, not readable, or a cache"
 
@@ -38,23 +38,23 @@ class SnapshotRestorer:
     `gone` are paths below the folder that will have been removed by then.
     """
 
-    def __init__(self, objects: Objects, bounds: SnapshotLimits, *, dry: bool, gone: Iterable[str] = ()) -> None:
+    def __init__(self, objects: ObjectStore, bounds: SnapshotLimits, *, dry: bool, gone: Iterable[str] = ()) -> None:
         self._objects = objects
         self._bounds = bounds
         self._dry = dry
         self._gone = set(gone)
 
-    def run(self, tree: Path, wanted: Sequence[SnapshotChange]) -> Iterator[Restored]:
+    def run(self, tree: Path, wanted: Sequence[SnapshotChange]) -> Iterator[RestoreResult]:
         """Yield the result of each change: first additions are removed, innermost first, then the rest is restored,
         outermost first.
 
         Raises ToolFailed if the folder does not exist.
         """
-        going = sorted((change for change in wanted if _goes(change)), key=_depth, reverse=True)
+        going = sorted((change for change in wanted if _must_go_first(change)), key=_depth, reverse=True)
         coming = sorted((change for change in wanted if change.before is not None), key=_depth)
         place = open_place(tree)
         try:
-            told: dict[str, Restored] = {}
+            told: dict[str, RestoreResult] = {}
             remade: set[str] = set()  # folders that would exist by now if this were not a dry run
             for change in going:
                 told[change.path] = self._one(place, change, None)
@@ -63,40 +63,42 @@ class SnapshotRestorer:
             for change in coming:
                 if not told.get(change.path, _FINE).done:
                     continue
-                if self._dry and (_goes(change) or str(PurePosixPath(change.path).parent) in remade):
-                    told[change.path] = Restored(change.path, change.restorable, "" if change.restorable else _NOT_KEPT)
+                if self._dry and (_must_go_first(change) or str(PurePosixPath(change.path).parent) in remade):
+                    told[change.path] = RestoreResult(
+                        change.path, change.restorable, "" if change.restorable else _NOT_KEPT
+                    )
                 else:
                     told[change.path] = self._one(place, change, change.before)
-                if change.after is None or _goes(change):
+                if change.after is None or _must_go_first(change):
                     remade.add(change.path)
             yield from (told[path] for path in sorted(told))
         finally:
             os.close(place)
 
-    def _one(self, root: int, change: SnapshotChange, wanted: SnapshotEntry | None) -> Restored:
+    def _one(self, root: int, change: SnapshotChange, wanted: SnapshotEntry | None) -> RestoreResult:
         path = PurePosixPath(change.path)
         try:
             with open_folder(root, str(path.parent)) as folder:
                 self._put(folder, path.name, change, wanted)
         except NotRestored as reason:
-            return Restored(change.path, False, str(reason))
+            return RestoreResult(change.path, False, str(reason))
         except FileNotFoundError:
             done = wanted is None
-            return Restored(change.path, done, "" if done else "the folder it was in is not there")
+            return RestoreResult(change.path, done, "" if done else "the folder it was in is not there")
         except Damaged:
-            return Restored(change.path, False, "what was there before is damaged")
+            return RestoreResult(change.path, False, "what was there before is damaged")
         except OSError as error:
-            return Restored(change.path, False, (error.strerror or str(error)).lower())
-        return Restored(change.path, True)
+            return RestoreResult(change.path, False, (error.strerror or str(error)).lower())
+        return RestoreResult(change.path, True)
 
     def _put(self, folder: int, name: str, change: SnapshotChange, wanted: SnapshotEntry | None) -> None:
         """Bring a name to the wanted state. Raises NotRestored."""
-        now = look(folder, name, self._objects, self._bounds)
-        if now is None if wanted is None else wanted.same_as(now):
+        now = read_entry(folder, name, self._objects, self._bounds)
+        if now is None if wanted is None else wanted.is_same(now):
             return
-        swaps = change.before is not None and change.after is not None and _goes(change)
+        swaps = change.before is not None and change.after is not None and _must_go_first(change)
         expected = None if swaps and wanted is not None else change.after
-        if not (now is None if expected is None else expected.same_as(now)):
+        if not (now is None if expected is None else expected.is_same(now)):
             raise NotRestored("it was changed again since")
         if wanted is not None and not wanted.kept:
             raise NotRestored(_NOT_KEPT)
@@ -180,7 +182,7 @@ class SnapshotRestorer:
             raise NotRestored("it was changed again since")
 
 
-def _goes(change: SnapshotChange) -> bool:
+def _must_go_first(change: SnapshotChange) -> bool:
     """Return whether the name must be removed first: it was added, or a folder and something else replaced each
     other.
     """

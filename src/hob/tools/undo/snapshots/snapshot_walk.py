@@ -12,7 +12,7 @@ from pathlib import Path
 
 from hob.core.values import dataclass
 from hob.tools.undo.snapshots.entries import NOT_LOOKED_INTO, EntryKind, Snapshot, SnapshotEntry, Stamp
-from hob.tools.undo.snapshots.objects import Objects
+from hob.tools.undo.snapshots.objects import ObjectStore
 
 MIB = 1024 * 1024
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -58,7 +58,7 @@ def open_folder(root: int, path: str) -> Iterator[int]:
 class SnapshotWalk:
     """One scan of a folder. What has not changed since `last` is not read again."""
 
-    def __init__(self, objects: Objects, bounds: SnapshotLimits, last: Snapshot | None) -> None:
+    def __init__(self, objects: ObjectStore, bounds: SnapshotLimits, last: Snapshot | None) -> None:
         self.entries: dict[str, SnapshotEntry] = {}
         self.left_out: set[str] = set()
         self.unrecoverable: set[str] = set()
@@ -162,7 +162,7 @@ class SnapshotWalk:
             os.close(tag)
 
 
-def read_file(folder: int, name: str, objects: Objects) -> SnapshotEntry:
+def read_file(folder: int, name: str, objects: ObjectStore) -> SnapshotEntry:
     """Store a regular file and return its entry. Raises FileNotFoundError."""
     try:
         fd = os.open(name, _FILE, dir_fd=folder)
@@ -183,7 +183,7 @@ def read_file(folder: int, name: str, objects: Objects) -> SnapshotEntry:
         os.close(fd)
 
 
-def look(folder: int, name: str, objects: Objects, bounds: SnapshotLimits) -> SnapshotEntry | None:
+def read_entry(folder: int, name: str, objects: ObjectStore, bounds: SnapshotLimits) -> SnapshotEntry | None:
     """Return the current entry of a name in an open folder, read anew; None if it does not exist. Raises OSError."""
     try:
         status = os.stat(name, dir_fd=folder, follow_symlinks=False)

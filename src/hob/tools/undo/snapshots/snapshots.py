@@ -18,8 +18,8 @@ from hob.core.errors import NotFound
 from hob.core.translation.language import translatable
 from hob.tools.sandbox.roots import open_place
 from hob.tools.undo.snapshots.entries import EntryKind, Snapshot, SnapshotChange, SnapshotEntry, Stamp
-from hob.tools.undo.snapshots.objects import Objects, create_private
-from hob.tools.undo.snapshots.restore import Restored, SnapshotRestorer
+from hob.tools.undo.snapshots.objects import ObjectStore, create_private
+from hob.tools.undo.snapshots.restore import RestoreResult, SnapshotRestorer
 from hob.tools.undo.snapshots.snapshot_walk import SnapshotLimits, SnapshotWalk
 
 _VERSION = 1
@@ -38,7 +38,7 @@ class Snapshots:
         for part in ("objects", "trees"):
             (folder / part).mkdir(mode=0o700, parents=True, exist_ok=True)
         folder.chmod(0o700)  # parents are created according to the umask
-        self._objects = Objects(folder / "objects")
+        self._objects = ObjectStore(folder / "objects")
         self._last: dict[Path, Snapshot] = {}
         self._lock = Lock()
 
@@ -91,7 +91,7 @@ class Snapshots:
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise NotFound(translatable("The state of {tree} before is not kept any more.", tree=tree)) from error
 
-    def restore(self, tree: Path, wanted: Iterable[SnapshotChange]) -> tuple[Restored, ...]:
+    def restore(self, tree: Path, wanted: Iterable[SnapshotChange]) -> tuple[RestoreResult, ...]:
         """Restore the state before these changes; return the result of each. What was changed again since is kept.
 
         Idempotent, also after an interruption. Raises ToolFailed if the folder does not exist.
@@ -99,7 +99,9 @@ class Snapshots:
         with self._lock:
             return tuple(SnapshotRestorer(self._objects, self._bounds, dry=False).run(tree, tuple(wanted)))
 
-    def preview(self, tree: Path, wanted: Iterable[SnapshotChange], gone: Iterable[str] = ()) -> tuple[Restored, ...]:
+    def preview(
+        self, tree: Path, wanted: Iterable[SnapshotChange], gone: Iterable[str] = ()
+    ) -> tuple[RestoreResult, ...]:
         """Return what `restore` would do once these paths below the folder are gone, without doing it."""
         return tuple(SnapshotRestorer(self._objects, self._bounds, dry=True, gone=gone).run(tree, tuple(wanted)))
 
