@@ -28,7 +28,8 @@ from hob.tools.sandbox.backends.bubblewrap import Bubblewrap
 from hob.tools.sandbox.backends.detection import FoundBackend, find_backend
 from hob.tools.sandbox.network.authority import RunAuthority
 from hob.tools.sandbox.network.hosts import HostRules
-from hob.tools.sandbox.network.proxy import Internet, Proxy, ProxyRefused, ProxyRequest
+from hob.tools.sandbox.network.proxy import Internet, Proxy, ProxyRequest
+from hob.tools.sandbox.network.request_heads import ProxyRefused
 from tests.tools.mcp.reaching import environment_of
 
 HOST = "packages.company.example"

@@ -26,8 +26,9 @@ from hob.tools.sandbox.backends.bubblewrap import Bubblewrap
 from hob.tools.sandbox.network.authority import RunAuthority
 from hob.tools.sandbox.network.credentials import CredentialStore, JobCredential, ResponseMask
 from hob.tools.sandbox.network.hosts import HostDecision
-from hob.tools.sandbox.network.interception import RequestRefused, insert_credentials
+from hob.tools.sandbox.network.interception import insert_credentials
 from hob.tools.sandbox.network.proxy import Internet
+from hob.tools.sandbox.network.request_heads import ProxyRefused
 from hob.tools.sandbox.running_command import OutputCallbacks
 from hob.tools.sandbox.settings import CredentialSettings, SandboxSettings
 from tests.tools.sandbox.conftest import Place
@@ -249,7 +250,7 @@ def test_secret_unfit_for_a_header_is_refused(value: str) -> None:
     ],
 )
 def test_ambiguous_request_head_is_refused(head: str) -> None:
-    with pytest.raises(RequestRefused):
+    with pytest.raises(ProxyRefused):
         insert_credentials(f"{head}\r\n".encode(), HOST, [one()])
 
 

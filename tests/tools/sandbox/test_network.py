@@ -20,7 +20,8 @@ from hob.tools.sandbox.network.hosts import (
     is_link_local,
     is_public_address,
 )
-from hob.tools.sandbox.network.proxy import Internet, NotTls, ProxyRefused, parse_request, server_name
+from hob.tools.sandbox.network.proxy import Internet, NotTls, parse_request, server_name
+from hob.tools.sandbox.network.request_heads import ProxyRefused
 from hob.tools.sandbox.running_command import OutputCallbacks
 from tests.tools.sandbox.conftest import Place
 

@@ -8,6 +8,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +18,7 @@ import pytest
 from hob.core.clock import SystemClock
 from hob.core.errors import NotFound, ToolFailed
 from hob.tools.sandbox.job import EndReason, Limits, Window
-from hob.tools.sandbox.processes import open_processes
+from hob.tools.sandbox.processes import Processes
 from hob.tools.sandbox.running_command import OutputCallbacks, run, start
 from tests.tools.sandbox.conftest import Place, make_backend
 
@@ -53,6 +55,16 @@ def gone(mark: str) -> bool:
     while alive(mark) and time.monotonic() < until:
         time.sleep(0.01)
     return not alive(mark)
+
+
+@asynccontextmanager
+async def open_processes(place: Place) -> AsyncIterator[Processes]:
+    """Background commands in this place, killed at the end of the block."""
+    processes = Processes(place.backend, SystemClock(), Limits())
+    try:
+        yield processes
+    finally:
+        await processes.close()
 
 
 async def test_command_returns_output_and_status(place: Place) -> None:
@@ -231,7 +243,7 @@ except KeyboardInterrupt:
 
 
 async def test_background_command_can_be_polled_and_written_to(place: Place) -> None:
-    async with open_processes(place.backend, SystemClock(), Limits()) as processes:
+    async with open_processes(place) as processes:
         job = place.job("sh", "-c", "read name; echo hello $name; read rest; exit 4")
         heard = asyncio.Event()
         callbacks = OutputCallbacks(output=lambda piece: heard.set() if b"Anna" in piece else None)
@@ -247,7 +259,7 @@ async def test_background_command_can_be_polled_and_written_to(place: Place) -> 
 
 
 async def test_command_belongs_to_its_starter(place: Place) -> None:
-    async with open_processes(place.backend, SystemClock(), Limits()) as processes:
+    async with open_processes(place) as processes:
         name, _ = await processes.start(place.job("sleep", "60"), "mine")
         with pytest.raises(NotFound):
             await processes.stop(name, "yours")
@@ -256,7 +268,7 @@ async def test_command_belongs_to_its_starter(place: Place) -> None:
 
 
 async def test_background_commands_end_with_hob(place: Place, mark: str) -> None:
-    async with open_processes(place.backend, SystemClock(), Limits()) as processes:
+    async with open_processes(place) as processes:
         await processes.start(place.job("sleep", mark), "session")
     assert not alive(mark)
 

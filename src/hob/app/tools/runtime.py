@@ -40,7 +40,7 @@ from hob.store.store import Store
 from hob.tools.canvas.canvas import Canvas, CanvasBrowsers, CanvasPictures
 from hob.tools.documents.documents import DocumentReader
 from hob.tools.exec.command_log import CommandLog
-from hob.tools.exec.commands import CommandAccess, CommandCallbacks, CommandTools, Warn, ignore_warning
+from hob.tools.exec.commands import CommandAccess, CommandCallbacks, CommandTools, Warn, ignore
 from hob.tools.filesystem.files import FileTools
 from hob.tools.filesystem.grep import find_ripgrep
 from hob.tools.filesystem.paths import Root, Roots
@@ -323,7 +323,7 @@ def make_tool_runtime(
     state_folder: Path,
     known: KnownSecrets,
     tasks: asyncio.TaskGroup,
-    warn: Warn = ignore_warning,
+    warn: Warn = ignore,
     records: ProcessRecords | None = None,
     memory: MemoryPorts | None = None,
     outside: ExternalServices | None = None,

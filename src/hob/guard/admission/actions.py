@@ -48,10 +48,6 @@ class SlidingWindows:
             self.count(key, now)
         return wait
 
-    def forget(self, key: Hashable) -> None:
-        """Reset the key's count."""
-        self._times.pop(key, None)
-
     def _expire(self, times: deque[float], now: float) -> None:
         while times and times[0] <= now - self._seconds:
             times.popleft()

@@ -59,16 +59,12 @@ def require_approval(command: str, _directory: str) -> CommandReading:
     return CommandReading((ShellFinding(ShellSeverity.ASK, "unread", "nothing here can read commands", command),))
 
 
-def _find_nothing(_text: str) -> Collection[str]:
+def _find_nothing(_: object) -> Collection[str]:
     return ()
 
 
 def _is_missing(_path: str) -> bool:
     return False
-
-
-def _resolve_nothing(_call: ToolCall) -> Collection[str]:
-    return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +80,7 @@ class ArgumentReader:
     read_command: ReadCommand = require_approval
     secrets: Callable[[str], Collection[str]] = _find_nothing
     personal: Callable[[str], Collection[str]] = _find_nothing
-    resolve: Callable[[ToolCall], Collection[str]] = _resolve_nothing
+    resolve: Callable[[ToolCall], Collection[str]] = _find_nothing
     file_exists: Callable[[str], bool] = _is_missing
     country: str = ""
 

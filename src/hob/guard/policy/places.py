@@ -134,8 +134,8 @@ _LETTERS = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"a": b"\a", b"b": b"\b", b"f
 def unquote_git_name(name: str) -> str:
     """Decode a file name as git writes it in a diff: quoted with C escapes if it contains special characters."""
     if len(name) < 2 or not (name.startswith('"') and name.endswith('"')):
-        return name.strip('"')
-    plain = name[1:-1].encode("utf-8", "replace")
+        return name
+    plain = name[1:-1].encode("utf-8", "surrogateescape")
     return _ESCAPE.sub(lambda found: _character(found[1]), plain).decode("utf-8", "replace")
 
 

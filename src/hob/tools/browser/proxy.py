@@ -13,7 +13,8 @@ from hob.tools.sandbox.network.hosts import (
     host_or_address,
     is_link_local,
 )
-from hob.tools.sandbox.network.proxy import INTERNET, Internet, Proxy, ProxyRefused, ProxyRequest
+from hob.tools.sandbox.network.proxy import INTERNET, Internet, Proxy, ProxyRequest
+from hob.tools.sandbox.network.request_heads import ProxyRefused
 
 MAX_BYTES = 32_000_000
 """Bytes of one connection before it is cut, since a page may be endless."""

@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from hob.core.errors import ToolFailed
 from hob.core.values import dataclass
-from hob.tools.filesystem.names import unquoted
+from hob.guard.policy.places import unquote_git_name
 
 _HEADER = re.compile(r"@@ -(\d+)(?:,(\d+))? \+\d+(?:,(\d+))? @@ ?(.*)")
 _NOTHING = "/dev/null"
@@ -170,9 +170,9 @@ def _unified(lines: Sequence[str]) -> Iterator[FilePatch]:
         line = lines[n]
         n += 1
         if line.startswith("rename from "):
-            moved = {"from": unquoted(line.removeprefix("rename from "))}
+            moved = {"from": unquote_git_name(line.removeprefix("rename from "))}
         elif line.startswith("rename to ") and moved:
-            moved["to"] = unquoted(line.removeprefix("rename to "))
+            moved["to"] = unquote_git_name(line.removeprefix("rename to "))
             below = [each[:4] for each in lines[n : n + 2]]
             if below[:1] != ["--- "] and below != ["inde", "--- "]:  # only the name changes
                 yield FilePatch(moved["from"], PatchAction.UPDATE, (), moved["to"])
@@ -235,7 +235,7 @@ def _file_patch(before: str, after: str, hunks: tuple[Hunk, ...], moved: dict[st
 
 
 def _named(line: str) -> str:
-    return unquoted(line[4:].split("\t")[0].strip())
+    return unquote_git_name(line[4:].split("\t")[0].strip())
 
 
 def _stripped(name: str) -> str:

@@ -32,7 +32,7 @@ from hob.tools.sandbox.network.credentials import JobCredential
 from hob.tools.sandbox.network.hosts import HostDecision, HostRules, host_name
 from hob.tools.sandbox.processes import PollResult, Processes
 from hob.tools.sandbox.roots import effective_roots
-from hob.tools.sandbox.running_command import OutputCallback, OutputCallbacks, RunningCommand
+from hob.tools.sandbox.running_command import OutputCallback, OutputCallbacks, RunningCommand, discard
 from hob.tools.sandbox.secret_files import NO_KEY_FILES, KeyFiles, find_secret_files
 from hob.tools.undo.snapshots.entries import Difference
 
@@ -70,26 +70,13 @@ OnHostDecision = Callable[[CallContext, HostDecision], Coroutine[Any, Any, None]
 """Receives decisions about hosts that a command asked to reach."""
 
 
-def no_executable_config(_changed: Mapping[str, Difference]) -> Sequence[str]:
-    """Report no executable configuration."""
+def find_nothing(*_: object) -> tuple[()]:
+    """Return nothing."""
     return ()
 
 
-async def ignore_warning(_remark: Remark) -> None:
-    """Discard the warning."""
-
-
-async def ignore_host_decision(_context: CallContext, _decision: HostDecision) -> None:
-    """Discard the decision."""
-
-
-def no_credentials(_context: CallContext, _hosts: Sequence[str]) -> tuple[JobCredential, ...]:
-    """Provide no credentials."""
-    return ()
-
-
-def ignore_output(_context: CallContext, _call: ToolCall, _text: str) -> None:
-    """Discard the live output."""
+async def ignore(*_: object) -> None:
+    """Discard the report."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +91,7 @@ class CommandAccess:
     hosts: tuple[str, ...] = ()
     outgoing: tuple[Path, ...] = ()
     key_files: KeyFiles = NO_KEY_FILES
-    credentials: GiveCredentials = no_credentials
+    credentials: GiveCredentials = find_nothing
 
 
 NO_ACCESS = CommandAccess()
@@ -118,11 +105,11 @@ class CommandCallbacks:
     `find_executable_config` returns: along with the answer, or by `warn` if there is none.
     """
 
-    on_output: OnOutput = ignore_output
+    on_output: OnOutput = discard
     stream_filter: Callable[[], StreamFilter | None] = lambda: None
-    on_host_decision: OnHostDecision = ignore_host_decision
-    find_executable_config: FindExecutableConfig = no_executable_config
-    warn: Warn = ignore_warning
+    on_host_decision: OnHostDecision = ignore
+    find_executable_config: FindExecutableConfig = find_nothing
+    warn: Warn = ignore
 
 
 NO_CALLBACKS = CommandCallbacks()

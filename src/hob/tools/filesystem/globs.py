@@ -22,9 +22,8 @@ _Part = re.Pattern[str] | None
 class Glob:
     """A pattern for paths beneath a folder. Raises InvalidCall if it is invalid."""
 
-    def __init__(self, pattern: str, *, ignore_case: bool = False) -> None:
-        flags = re.DOTALL | (re.IGNORECASE if ignore_case else 0)
-        self._choices = [_compiled(choice, flags) for choice in _expanded(pattern)]
+    def __init__(self, pattern: str) -> None:
+        self._choices = [_compiled(choice) for choice in _expanded(pattern)]
 
     def matches(self, parts: Sequence[str]) -> bool:
         """Return whether the whole path matches."""
@@ -55,20 +54,20 @@ def _expanded(pattern: str) -> list[str]:
     return done
 
 
-def _compiled(pattern: str, flags: int) -> tuple[_Part, ...]:
+def _compiled(pattern: str) -> tuple[_Part, ...]:
     parts: list[_Part] = []
     for part in pattern.lstrip("/").split("/"):
         if part != "**":
-            parts.append(_part(part, flags))
+            parts.append(_part(part))
         elif not parts or parts[-1] is not None:
             parts.append(None)
     if parts and parts[-1] is None:  # everything beneath the folder, but not the folder itself
-        parts.append(_part("*", flags))
+        parts.append(_part("*"))
     return tuple(parts)
 
 
 @lru_cache(maxsize=2_000)
-def _part(pattern: str, flags: int) -> re.Pattern[str]:
+def _part(pattern: str) -> re.Pattern[str]:
     """Compile one component. After a star, the shortest match of what follows is as good as any, so no other is
     tried.
     """
@@ -92,10 +91,10 @@ def _part(pattern: str, flags: int) -> re.Pattern[str]:
             pieces[-1] += re.escape(char)
     first, *rest = pieces
     if not rest:
-        return re.compile(first, flags)
+        return re.compile(first, re.DOTALL)
     middle = "".join(f"(?>.*?{piece})" for piece in rest[:-1])
     # what follows the last star has a fixed length and is at the very end
-    return re.compile(f"{first}{middle}.*{rest[-1]}", flags)
+    return re.compile(f"{first}{middle}.*{rest[-1]}", re.DOTALL)
 
 
 def _class_end(pattern: str, start: int) -> int:

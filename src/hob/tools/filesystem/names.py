@@ -1,7 +1,6 @@
 """File names as people and models write them, and suggestions of similar existing names."""
 
 import os
-import re
 import unicodedata
 from collections.abc import Iterable
 from contextlib import suppress
@@ -12,8 +11,6 @@ from urllib.parse import unquote, urlsplit
 
 from hob.core.errors import InvalidCall
 
-_ESCAPE = re.compile(rb"\\([0-7]{1,3}|.)")
-_LETTERS = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"a": b"\a", b"b": b"\b", b"f": b"\f", b"v": b"\v"}
 _LONGEST = 4095  # PATH_MAX without its NUL
 _LISTED = 5_000  # entries of a folder examined for a similar name
 _SPACES = str.maketrans(dict.fromkeys("\u00a0\u202f\u2007", " "))  # used in the names of macOS screenshots, for example
@@ -80,15 +77,3 @@ def display_name(name: str) -> str:
 
 def _folded(name: str) -> str:
     return unicodedata.normalize("NFC", name).translate(_SPACES)
-
-
-def unquoted(name: str) -> str:
-    """Decode a file name as git writes it in a diff: quoted with C escapes if it contains special characters."""
-    if len(name) < 2 or not (name.startswith('"') and name.endswith('"')):
-        return name
-    return _ESCAPE.sub(_unescaped, name[1:-1].encode("utf-8", "surrogateescape")).decode("utf-8", "replace")
-
-
-def _unescaped(found: re.Match[bytes]) -> bytes:
-    one = found[1]
-    return bytes((int(one, 8) & 0xFF,)) if one[:1].isdigit() else _LETTERS.get(one, one)

@@ -1,15 +1,13 @@
 """Background commands: named, polled, written to, and ended with Hob."""
 
 import secrets
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 
 from hob.core.clock import Clock
 from hob.core.errors import NotFound, ToolFailed
 from hob.core.ports.processes import ProcessRecords
 from hob.core.translation.language import translatable
 from hob.core.values import dataclass
-from hob.tools.sandbox.job import EndReason, JobFinished, Limits, SandboxJob, Window
+from hob.tools.sandbox.job import EndReason, JobFinished, Limits, SandboxJob
 from hob.tools.sandbox.launcher.launcher import Backend
 from hob.tools.sandbox.running_command import OutputCallbacks, RunningCommand, run, start
 
@@ -124,10 +122,6 @@ class Processes:
         """Write to the command's input. Raises NotFound and ToolFailed."""
         self.find(name, owner).write(data, end=end)
 
-    def resize(self, name: str, owner: str, window: Window) -> None:
-        """Change the size of its terminal. Raises NotFound."""
-        self.find(name, owner).resize(window)
-
     async def stop(self, name: str, owner: str) -> JobFinished:
         """Stop the command. Raises NotFound."""
         return await self.find(name, owner).stop(EndReason.STOPPED)
@@ -159,13 +153,3 @@ class Processes:
         ended = [name for name, entry in self._entries.items() if not entry.running.running]
         for name in ended[: max(0, len(self._entries) - MAX_REMEMBERED)]:
             del self._entries[name]
-
-
-@asynccontextmanager
-async def open_processes(backend: Backend, clock: Clock, limits: Limits) -> AsyncIterator[Processes]:
-    """Manage the commands of one Hob; those still running are killed at the end of the block."""
-    processes = Processes(backend, clock, limits)
-    try:
-        yield processes
-    finally:
-        await processes.close()

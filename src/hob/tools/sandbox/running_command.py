@@ -27,7 +27,7 @@ _HEAD = 0.4  # share of the beginning; what matters most is at the end
 OutputCallback = Callable[[bytes], None]
 
 
-def discard(_: object) -> None:
+def discard(*_: object) -> None:
     """Discard the output."""
 
 
@@ -217,11 +217,6 @@ class RunningCommand(asyncio.SubprocessProtocol):
         self._closing = end
         self._unwritten += data + (b"\x04" if end and self._streams.terminal else b"")
         self._flush()
-
-    def resize(self, window: Window) -> None:
-        """Change the size of its terminal."""
-        if self._streams.terminal and self._streams.writing is not None:
-            _set_size(self._streams.writing, window)
 
     # Callbacks of the event loop.
 

@@ -35,11 +35,6 @@ class KnownSecrets:
         """Return a masker for text that arrives in pieces, with the secrets known now."""
         return self._mask.stream()
 
-    @property
-    def skipped(self) -> tuple[str, ...]:
-        """Names of secrets too short or too ordinary to be masked."""
-        return self._mask.skipped
-
     def learn(self, values: Mapping[str, str]) -> None:
         """Add secrets by name. A name's previous values stay masked: they may still be valid or occur in old texts."""
         new = {name: value for name, value in values.items() if value and value not in self._values.values()}

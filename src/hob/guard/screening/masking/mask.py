@@ -297,12 +297,11 @@ that polls usually gets the same text.
 class Mask:
     """Masks a fixed set of secrets. Immutable; call it with a text, or use `stream` for one that arrives in pieces."""
 
-    __slots__ = ("_clean", "_forms", "_gram", "_grams", "_heads", "_longest", "_step", "skipped")
+    __slots__ = ("_clean", "_forms", "_gram", "_grams", "_heads", "_longest", "_step")
 
     def __init__(self, secrets: Mapping[str, str]) -> None:
-        """`secrets` are values by name. Values like ordinary words are not masked; their names are in `skipped`."""
+        """`secrets` are values by name. Values like ordinary words are not masked."""
         usable = {value for value in secrets.values() if is_maskable(value)}
-        self.skipped = tuple(sorted(name for name, value in secrets.items() if value not in usable))
         forms = sorted({form for value in usable for form in forms_of(value)})
         shortest = min(map(len, forms), default=SHORTEST)
         self._gram = min(_LONGEST_GRAM, shortest // 2)

@@ -8,20 +8,19 @@ import base64
 import binascii
 import re
 import secrets
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 
 from hob.core.clock import Clock
 from hob.core.errors import NotConfigured
 from hob.core.translation.language import translatable
 from hob.core.values import dataclass
+from hob.guard.admission.actions import SlidingWindows
 from hob.tools.sandbox.network.hosts import HostRules, host_name
 from hob.tools.sandbox.settings import CredentialSettings
 
 SHORTEST = 12
 """Minimum characters of a secret: a shorter one could occur by chance in a host's answer."""
 _VALUE = re.compile(r"[!-~]+")
-_MINUTE = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +45,7 @@ class CredentialStore:
     def __init__(self, settings: Mapping[str, CredentialSettings], clock: Clock) -> None:
         self._settings = settings
         self._clock = clock
-        self._uses: dict[str, deque[float]] = {name: deque() for name in settings}
+        self._uses = SlidingWindows()
 
     def of(self, agent: str, hosts: Sequence[str]) -> tuple[JobCredential, ...]:
         """Return the secrets that this agent may use at hosts it may reach. May take a moment. Raises NotConfigured."""
@@ -71,17 +70,8 @@ class CredentialStore:
         placeholder = f"hob-{secrets.token_hex(len(value))}"[: len(value)]
         return JobCredential(
             name, host_name(settings.host), settings.header.lower(), variable, placeholder, value,
-            lambda: self._may(name, settings.per_minute),
+            lambda: not self._uses.take(name, settings.per_minute, self._clock.monotonic()),
         )  # fmt: skip
-
-    def _may(self, name: str, maximum: int) -> bool:
-        now, uses = self._clock.monotonic(), self._uses[name]
-        while uses and now - uses[0] >= _MINUTE:
-            uses.popleft()
-        if len(uses) >= maximum:
-            return False
-        uses.append(now)
-        return True
 
 
 def written(credential: JobCredential, value: str) -> tuple[str, tuple[bytes, bytes]] | None:

@@ -19,7 +19,7 @@ from hob.core.translation.language import translatable
 from hob.core.values import dataclass
 from hob.tools.sandbox.network.credentials import JobCredential, ResponseMask, written
 from hob.tools.sandbox.network.hosts import host_name
-from hob.tools.sandbox.network.proxy import send_error
+from hob.tools.sandbox.network.request_heads import ProxyRefused, send_error, split_head, split_header
 
 CA_FILE = "/run/hob/ca.pem"
 """The command's CA bundle: the system's authorities and that of its run."""
@@ -48,14 +48,6 @@ def system_bundle() -> bytes:
     return next((Path(name).read_bytes() for name in _BUNDLES if Path(name).is_file()), b"")
 
 
-class RequestRefused(Exception):
-    """Raised for a request that is not forwarded. The message is for the requesting command."""
-
-    def __init__(self, reason: str, code: str = "400 Bad Request") -> None:
-        super().__init__(reason)
-        self.code = code
-
-
 @dataclass(frozen=True, slots=True)
 class FilledRequest:
     """A request head with secrets inserted, pairs of secrets and placeholders, and the credentials used."""
@@ -66,26 +58,19 @@ class FilledRequest:
 
 
 def insert_credentials(head: bytes, host: str, credentials: Sequence[JobCredential]) -> FilledRequest:
-    """Build the head sent to the host. Raises RequestRefused."""
-    try:
-        first, *lines = head.decode("latin-1").removesuffix("\r\n\r\n").split("\r\n")
-        method, target, version = first.split(" ")
-    except ValueError:
-        raise RequestRefused("this is no request") from None
-    plain = method.isalpha() and method.isascii() and (target.startswith("/") or target == "*")
-    if version not in ("HTTP/1.1", "HTTP/1.0") or not plain or any("\n" in line for line in (first, *lines)):
-        raise RequestRefused("this is no request")
+    """Build the head sent to the host. Raises ProxyRefused."""
+    (method, target, version), lines = split_head(head, "latin-1")
+    if not target.startswith("/") and target != "*":
+        raise ProxyRefused("this is no request", "400 Bad Request")
     kept: list[str] = []
     pairs: list[tuple[bytes, bytes]] = []
     used: list[JobCredential] = []
     bodies = 0
     for line in lines:
-        name, colon, value = line.partition(":")
+        name, value = split_header(line)
         lowered = name.lower()
-        if not colon or not name or name != name.strip() or "\r" in line or "\0" in line:
-            raise RequestRefused("a header cannot be read")
         if lowered == "host" and host_name(value.strip().partition(":")[0]) != host:
-            raise RequestRefused(f"a request to {host} names another host", "403 Forbidden")
+            raise ProxyRefused(f"a request to {host} names another host")
         bodies += lowered in ("content-length", "transfer-encoding")
         for credential in credentials:
             if lowered == credential.header and (made := written(credential, value.strip())) is not None:
@@ -95,8 +80,8 @@ def insert_credentials(head: bytes, host: str, credentials: Sequence[JobCredenti
         if lowered not in _DROPPED:
             kept.append(f"{name}:{value}")
     if bodies > 1:
-        raise RequestRefused("the body's length cannot be read")
-    text = "\r\n".join([first, f"Host: {host}", *kept, "Connection: close", "", ""])
+        raise ProxyRefused("the body's length cannot be read", "400 Bad Request")
+    text = "\r\n".join([f"{method} {target} {version}", f"Host: {host}", *kept, "Connection: close", "", ""])
     return FilledRequest(text.encode("latin-1"), tuple(pairs), tuple(used))
 
 
@@ -105,7 +90,7 @@ CredentialUseCallback = Callable[[str, bool, str], None]
 
 
 class Interception:
-    """Implements the proxy's `Interceptor` for one command."""
+    """Intercepts the requests of one command to the hosts of its credentials."""
 
     def __init__(self, credentials: Sequence[JobCredential], trust: Callable[[], ssl.SSLContext]) -> None:
         """`trust` makes the context that verifies the real servers. Raises NotConfigured without the library."""
@@ -161,9 +146,9 @@ class Interception:
             for each in request.used:
                 if not each.may():
                     told(each.name, False, "it was used too often within a minute (per_minute)")
-                    raise RequestRefused(f"the credential {each.name} was used too often", "429 Too Many Requests")
+                    raise ProxyRefused(f"the credential {each.name} was used too often", "429 Too Many Requests")
             far_reader, far_writer = await self._connect(host, port, address)
-        except RequestRefused as refusal:
+        except ProxyRefused as refusal:
             await send_error(writer, refusal.code, f"Refused by the sandbox: {refusal}.\n")
             return
         try:
@@ -185,9 +170,9 @@ class Interception:
                 return await asyncio.open_connection(address, port, ssl=self._trust(), server_hostname=host)
         except ssl.SSLCertVerificationError as error:
             why = f"{host} has no certificate that holds ({error.verify_message})"
-            raise RequestRefused(why, "502 Bad Gateway") from error
+            raise ProxyRefused(why, "502 Bad Gateway") from error
         except (OSError, TimeoutError) as error:
-            raise RequestRefused(f"{host} does not answer ({str(error) or 'timeout'})", "502 Bad Gateway") from error
+            raise ProxyRefused(f"{host} does not answer ({str(error) or 'timeout'})", "502 Bad Gateway") from error
 
 
 @Lazy

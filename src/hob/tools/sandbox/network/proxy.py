@@ -11,7 +11,7 @@ import ssl
 from asyncio import IncompleteReadError, LimitOverrunError, StreamReader, StreamWriter
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Protocol, cast
+from typing import cast
 from urllib.parse import urlsplit
 
 from hob.core.values import dataclass
@@ -23,6 +23,8 @@ from hob.tools.sandbox.network.hosts import (
     is_link_local,
     is_public_address,
 )
+from hob.tools.sandbox.network.interception import Interception
+from hob.tools.sandbox.network.request_heads import ProxyRefused, send_error, split_head, split_header
 
 # The server name in a TLS ClientHello (RFC 8446, 4.1.2; RFC 6066, 3) shows the real destination of a tunnel.  Many
 # hosts share addresses. A tunnel to an allowed name could address another host behind the same address, so the name in
@@ -96,14 +98,6 @@ _HOP = frozenset(
 )
 
 
-class ProxyRefused(Exception):
-    """Raised for a request that the proxy refuses. The message is for the requesting command."""
-
-    def __init__(self, reason: str, code: str = "403 Forbidden") -> None:
-        super().__init__(reason)
-        self.code = code
-
-
 @dataclass(frozen=True, slots=True)
 class ProxyRequest:
     """A request to the proxy: a tunnel, or the head of a request to forward with a body of this many bytes."""
@@ -155,27 +149,6 @@ def is_reachable(address: str) -> bool:
 INTERNET = Internet(resolve_host, is_reachable)
 
 
-class Interceptor(Protocol):
-    """Intercepts requests to some hosts."""
-
-    def covers(self, host: str) -> bool:
-        """Return whether requests to this host are intercepted."""
-
-    def holds(self, head: bytes) -> bool:
-        """Return whether a request head contains what may only go to one of its hosts."""
-
-    async def pass_on(
-        self,
-        host: str,
-        port: int,
-        address: str,
-        reader: StreamReader,
-        writer: StreamWriter,
-        told: Callable[[str, bool, str], None],
-    ) -> None:
-        """Serve one request as this host; `told` receives each use of a credential: name, whether, why not."""
-
-
 class Proxy:
     """The proxy of one command. `decided` receives the decision about every connection."""
 
@@ -187,7 +160,7 @@ class Proxy:
         rules: HostRules,
         decided: HostDecisionCallback,
         internet: Internet = INTERNET,
-        interceptor: Interceptor | None = None,
+        interceptor: Interception | None = None,
     ) -> None:
         self._rules = rules
         self._interceptor = interceptor
@@ -256,7 +229,7 @@ class Proxy:
             await _close(far_writer)
 
     async def _intercepted(
-        self, interceptor: Interceptor, request: ProxyRequest, address: str, reader: StreamReader, writer: StreamWriter
+        self, interceptor: Interception, request: ProxyRequest, address: str, reader: StreamReader, writer: StreamWriter
     ) -> bool:
         """Return whether the request was intercepted. Raises ProxyRefused for a credential sent to the wrong host."""
         if interceptor.holds(request.head):
@@ -326,13 +299,7 @@ class Proxy:
 
 def parse_request(head: bytes, read_host: Callable[[str], str] = host_name) -> ProxyRequest:
     """Parse a request head. Raises ProxyRefused for anything ambiguous."""
-    try:
-        first, *lines = head.decode("ascii").removesuffix("\r\n\r\n").split("\r\n")
-        method, target, version = first.split(" ")
-    except ValueError:
-        raise ProxyRefused("this is no request", "400 Bad Request") from None
-    if version not in ("HTTP/1.1", "HTTP/1.0") or not method.isalpha() or any("\n" in line for line in (first, *lines)):
-        raise ProxyRefused("this is no request", "400 Bad Request")
+    (method, target, _), lines = split_head(head, "ascii")
     if method == "CONNECT":
         return ProxyRequest(*_split(target, None, read_host))
     if not target.lower().startswith("http://"):
@@ -362,10 +329,8 @@ def _headers(lines: list[str]) -> tuple[list[str], int]:
     kept: list[str] = []
     body: int | None = None
     for line in lines:
-        name, colon, value = line.partition(":")
+        name, value = split_header(line)
         lowered = name.lower()
-        if not colon or not name or name != name.strip() or "\r" in line or "\0" in line:
-            raise ProxyRefused("a header cannot be read", "400 Bad Request")
         if lowered == "transfer-encoding":
             raise ProxyRefused("a body must have its length", "411 Length Required")
         if lowered == "content-length":
@@ -402,14 +367,6 @@ async def _copy(
             await sink.drain()
     if limit is None and sink.can_write_eof():
         sink.write_eof()
-
-
-async def send_error(writer: StreamWriter, code: str, text: str) -> None:
-    """Answer with a text of the proxy's own."""
-    head = f"HTTP/1.1 {code}\r\nContent-Type: text/plain\r\nContent-Length: {len(text)}\r\nConnection: close\r\n\r\n"
-    writer.write((head + text).encode("ascii", "replace"))
-    with suppress(OSError):
-        await writer.drain()
 
 
 async def _close(writer: StreamWriter) -> None:
