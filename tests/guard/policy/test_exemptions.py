@@ -40,7 +40,7 @@ def named(words: str) -> OwnerWords:
     ],
 )
 def test_recipient_in_the_owners_words_is_named(words: str, address: str) -> None:
-    assert named(words).recipient(recipient(address))
+    assert named(words).names_recipient(recipient(address))
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_recipient_in_the_owners_words_is_named(words: str, address: str) -> Non
     ],
 )
 def test_text_resembling_the_recipient_names_nobody(words: str, address: str) -> None:
-    assert not named(words).recipient(recipient(address))
+    assert not named(words).names_recipient(recipient(address))
 
 
 @pytest.mark.parametrize(
@@ -99,21 +99,21 @@ def test_text_resembling_the_recipient_names_nobody(words: str, address: str) ->
     ],
 )
 def test_ambiguous_address_is_never_named(address: str) -> None:
-    assert not named("write to bob@example.com").recipient(recipient(address))
+    assert not named("write to bob@example.com").names_recipient(recipient(address))
 
 
 def test_handle_is_named_with_its_platform_only() -> None:
     bob = recipient("@bob")
-    assert named("tell @bob hi").recipient(bob, channel="telegram", here="telegram")
-    assert named("tell @bob on Signal hi").recipient(bob, channel="signal", here="telegram")
-    assert not named("tell @bob hi").recipient(bob, channel="signal", here="telegram")
+    assert named("tell @bob hi").names_recipient(bob, channel="telegram", here="telegram")
+    assert named("tell @bob on Signal hi").names_recipient(bob, channel="signal", here="telegram")
+    assert not named("tell @bob hi").names_recipient(bob, channel="signal", here="telegram")
 
 
 @pytest.mark.parametrize(
     "words", ["see example.com", "see example.com.", "what does EXAMPLE.com sell?", "`example.com`"]
 )
 def test_host_on_its_own_is_named(words: str) -> None:
-    assert named(words).host(host("example.com"))
+    assert named(words).names_host(host("example.com"))
 
 
 @pytest.mark.parametrize(
@@ -131,12 +131,12 @@ def test_host_on_its_own_is_named(words: str) -> None:
     ],
 )
 def test_url_does_not_name_its_host(words: str) -> None:
-    assert not named(words).host(host("example.com"))
+    assert not named(words).names_host(host("example.com"))
 
 
 def test_file_name_is_not_a_host() -> None:
-    assert not named("summarise report.md, then run setup.sh").host(host("report.md"))
-    assert not named("summarise report.md, then run setup.sh").host(host("setup.sh"))
+    assert not named("summarise report.md, then run setup.sh").names_host(host("report.md"))
+    assert not named("summarise report.md, then run setup.sh").names_host(host("setup.sh"))
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_file_name_is_not_a_host() -> None:
     ],
 )
 def test_address_in_the_web_is_named_byte_for_byte(words: str, url: str, expected: bool) -> None:
-    assert named(words).url(url) is expected
+    assert named(words).names_url(url) is expected
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_address_in_the_web_is_named_byte_for_byte(words: str, url: str, expecte
     ],
 )
 def test_file_is_named_by_its_whole_path(words: str, file: str, expected: bool) -> None:
-    assert named(words).path(path(file, base="/work", home="/home/me")) is expected
+    assert named(words).names_path(path(file, base="/work", home="/home/me")) is expected
 
 
 @pytest.mark.parametrize(
@@ -217,4 +217,4 @@ def test_name_of_an_admitted_person_counts_if_the_words_contain_it(
     words: str, name: str, channel: str, reached: bool
 ) -> None:
     people = {**CONTACTS, "Carla": ("12345",), "Dora": ("6",)}
-    assert parse_owner_words([words], contacts=people).person(name, channel) is reached
+    assert parse_owner_words([words], contacts=people).names_person(name, channel) is reached

@@ -77,7 +77,7 @@ def wanted(case: Case, attack: Step) -> bool:
     ],
 )
 def test_name_counts_only_if_written_as_a_name(words: str, name: str, expected: bool) -> None:
-    assert parse_owner_words([words]).called(name) is expected
+    assert parse_owner_words([words]).names_thing(name) is expected
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_name_counts_only_if_written_as_a_name(words: str, name: str, expected: 
     ],
 )
 def test_amount_counts_if_the_owners_words_state_it_as_money(words: str, amount: str, expected: bool) -> None:
-    assert parse_owner_words([words]).amount(amount) is expected
+    assert parse_owner_words([words]).names_amount(amount) is expected
 
 
 def test_account_is_named_with_and_without_spaces() -> None:

@@ -27,13 +27,13 @@ def named(*words: str) -> OwnerWords:
     mails, st.sampled_from(["mail {} now", "{}", "{}.", "({})", "<{}>", '"{}"', "To: {}", "mailto:{}", "{}, please"])
 )
 def test_literal_address_is_named(address: str, sentence: str) -> None:
-    assert named(sentence.format(address)).recipient(recipient(address.upper()))
+    assert named(sentence.format(address)).names_recipient(recipient(address.upper()))
 
 
 @given(mails, mails, noise)
 def test_only_equal_addresses_are_named(said: str, meant: str, around: str) -> None:
     assume(mail(said) != mail(meant) and meant not in around)
-    assert not named(f"{around} {said} {around}").recipient(recipient(meant))
+    assert not named(f"{around} {said} {around}").names_recipient(recipient(meant))
 
 
 @given(mails, glue, glue, st.sampled_from(["before", "after", "both"]))
@@ -41,7 +41,7 @@ def test_text_attached_to_an_address_makes_it_another(address: str, before: str,
     text = (before if where != "after" else "") + address + (after if where != "before" else "")
     assume(mail(text.rstrip(".:").removeprefix("to:").removeprefix("an:")) != mail(address))
     found = named(f"write to {text} today")
-    assert not found.recipient(recipient(address)) or address in text.split("/") + text.split(":")
+    assert not found.names_recipient(recipient(address)) or address in text.split("/") + text.split(":")
 
 
 @given(mails, odd, st.data())
@@ -50,40 +50,40 @@ def test_lookalike_character_names_nobody(address: str, char: str, data: st.Data
     spoilt = address[:place] + char + address[place:]
     replaced = address[:place] + char + address[place + 1 :]
     for text in (spoilt, replaced):
-        assert not named(f"write to {text} today").recipient(recipient(address))
-        assert not named(f"write to {address} today").recipient(recipient(text))
+        assert not named(f"write to {text} today").names_recipient(recipient(address))
+        assert not named(f"write to {address} today").names_recipient(recipient(text))
 
 
 @given(hosts, labels)
 def test_host_names_neither_parent_nor_subdomains(name: str, label: str) -> None:
-    assert named(f"look at {name}").host(host(name.upper() + "."))
+    assert named(f"look at {name}").names_host(host(name.upper() + "."))
     for other in (f"{label}.{name}", f"{label}-{name}", f"{name}.{label}", f"{name}:81"):
         assume(host(other) != host(name))
-        assert not named(f"look at {name}").host(host(other))
-        assert not named(f"look at {other}").host(host(name))
+        assert not named(f"look at {name}").names_host(host(other))
+        assert not named(f"look at {other}").names_host(host(name))
 
 
 @given(urls, urls)
 def test_address_in_the_web_is_named_byte_for_byte(said: str, other: str) -> None:
     found = named(f"read {said} now")
-    assert found.url(said) == is_plain_url(said)
+    assert found.names_url(said) == is_plain_url(said)
     assume(not said.startswith(other))
-    assert not found.url(other)
-    assert not found.host(host_of(said))
+    assert not found.names_url(other)
+    assert not found.names_host(host_of(said))
 
 
 @given(files, files)
 def test_file_names_only_itself(said: str, other: str) -> None:
     found = named(f"delete {said}")
-    assert found.path(path(said, base="/work", home="/home/me"))
+    assert found.names_path(path(said, base="/work", home="/home/me"))
     assume(said != other)
     for text in (other, f"{said}.bak", f"x/{said}", f"../{said}", said.rpartition("/")[0], f"{said}/x"):
-        assert not found.path(path(text, base="/work", home="/home/me"))
+        assert not found.names_path(path(text, base="/work", home="/home/me"))
 
 
 @given(mails, st.sampled_from(["> {}", "```\n{}\n```", "do not mail {}", "never {}", "mail all but not {}", "ohne {}"]))
 def test_quoted_or_forbidden_names_are_not_exempt(address: str, sentence: str) -> None:
-    assert not named(sentence.format(address)).recipient(recipient(address))
+    assert not named(sentence.format(address)).names_recipient(recipient(address))
 
 
 @given(st.text(max_size=300), st.text(max_size=80))
@@ -91,10 +91,10 @@ def test_parsing_never_raises(words: str, text: str) -> None:
     found = named(words)
     for target in (recipient(text), recipient(text, "49"), host(text), host_of(text)):
         assert target is None or isinstance(target, Target)
-        found.recipient(target)
-        found.host(target)
-    found.url(text)
-    found.path(path(text, base="/work", home="/home/me"))
+        found.names_recipient(target)
+        found.names_host(target)
+    found.names_url(text)
+    found.names_path(path(text, base="/work", home="/home/me"))
 
 
 @given(st.text(max_size=60))

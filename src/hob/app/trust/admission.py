@@ -109,7 +109,7 @@ class AdmissionController:
                 if isinstance(event, PairingAsked):
                     await self._registrar.keep(event.request)
             for event in told:
-                await self._tell(event)
+                await self._report(event)
             await self._store.audit.add(*map(of_admission, told))
         except StoreError:
             for event in told:
@@ -117,7 +117,7 @@ class AdmissionController:
                     self._registrar.pairing.settle(event.request.address, denied=False)
             raise
 
-    async def _tell(self, event: AdmissionEvent) -> None:
+    async def _report(self, event: AdmissionEvent) -> None:
         match event:
             case PairingAsked(request):
                 key = digest(f"{request.code} {request.address}")[:16]

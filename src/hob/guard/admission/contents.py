@@ -17,7 +17,7 @@ _MAX_FILE_NAME = 150
 
 def clean_contents(inbound: Inbound, settings: AdmissionSettings) -> Inbound:
     """Return the message safe to show to models and people, with a note from Hob if something was changed."""
-    inbound = _apart(inbound)
+    inbound = _split_forwarded(inbound)
     text = neutralise(inbound.text)
     quoted = [(part, neutralise(part.text)) for part in inbound.quoted]
     files, left_out = _files(inbound.attachments, settings)
@@ -37,7 +37,7 @@ def clean_contents(inbound: Inbound, settings: AdmissionSettings) -> Inbound:
     )
 
 
-def _apart(inbound: Inbound) -> Inbound:
+def _split_forwarded(inbound: Inbound) -> Inbound:
     """Move forwarded text out of the message into a quote of an unknown sender."""
     own, others = split_forwarded(inbound.text)
     if not others:

@@ -51,7 +51,7 @@ class PairingService:
     async def unlink(self, address: str) -> SenderAddress:
         """Remove the address from its person. Raises NotFound, InvalidRequest."""
         found = _address(address)
-        if not await self._store.unlink(found, _told("people.unlink", found)):
+        if not await self._store.unlink(found, _audit_entry("people.unlink", found)):
             raise NotFound(
                 translatable("{found} is not linked to a person; `hob people list` shows all addresses", found=found)
             )
@@ -61,7 +61,7 @@ class PairingService:
     async def forget(self, person: str) -> None:
         """Remove the person with all addresses. Raises NotFound, InvalidRequest for the owner."""
         id = _person_id(person)
-        await self._store.forget(id, _told("people.forget", id))
+        await self._store.forget(id, _audit_entry("people.forget", id))
         self.people.renew(await self._store.persons())
 
     async def erase(self, person: Person | None, addresses: tuple[SenderAddress, ...]) -> None:
@@ -83,12 +83,12 @@ class PairingService:
     async def deny(self, code: str) -> PairingRequest:
         """Refuse the sender who holds this code; they get no further code. Raises NotFound."""
         request = self._request(code)
-        await self._store.deny(request, _told("pairing.deny", request.address))
+        await self._store.deny(request, _audit_entry("pairing.deny", request.address))
         self.pairing.settle(request.address, denied=True)
         return request
 
     async def _link(self, address: SenderAddress, person: str, name: str, action: str) -> Person:
-        linked = await self._store.link(address, person, name, _told(action, f"{address} is {person}"))
+        linked = await self._store.link(address, person, name, _audit_entry(action, f"{address} is {person}"))
         self.people.renew(await self._store.persons())
         self.pairing.settle(address, denied=False)
         return linked
@@ -108,7 +108,7 @@ class PairingService:
         return next(id for n in range(1, len(taken) + 2) if (id := stem if n == 1 else f"{stem}-{n}") not in taken)
 
 
-def _told(action: str, target: object) -> AuditEntry:
+def _audit_entry(action: str, target: object) -> AuditEntry:
     return of_action(action, "done", SenderClass.OWNER, target=str(target))
 
 

@@ -76,7 +76,7 @@ class LoopGuard:
 
     def note_received(self, origin: Address, sender: str, text: str, now: float) -> float:
         """Return the seconds for which to ignore this sender in this chat; 0.0 if nothing is suspicious."""
-        talk = self._talk(origin, sender, now)
+        talk = self._exchange(origin, sender, now)
         if now < talk.muted_until:
             return talk.muted_until - now
         said = self._said.get(origin.key(), 0.0)
@@ -100,7 +100,7 @@ class LoopGuard:
         talk.muted_until = now + seconds
         return seconds
 
-    def _talk(self, origin: Address, sender: str, now: float) -> _Exchange:
+    def _exchange(self, origin: Address, sender: str, now: float) -> _Exchange:
         key = (origin.key(), sender)
         talk = self._talks.get(key)
         if talk is None or now - max(talk.heard, talk.muted_until) > _CALM:
@@ -152,14 +152,14 @@ _SENDERS = {
     SenderClass.STRANGER: Label(Origin.STRANGER, Trust.UNTRUSTED),
 }
 _PEOPLE = frozenset({Origin.OWNER, Origin.MEMBER, Origin.STRANGER})
-_OF_TRY = {
+_ATTEMPT_SENTENCES = {
     PassphraseAttempt.RIGHT: AdmissionSentence.PASSED,
     PassphraseAttempt.WRONG: AdmissionSentence.WRONG_PASS,
     PassphraseAttempt.TOO_OFTEN: AdmissionSentence.TOO_MANY_TRIES,
 }
 
 _TERMINAL = "local"
-_TOLD_AGAIN = 3600.0  # seconds before a refused sender is reported again
+_REPORT_AGAIN_SECONDS = 3600.0  # seconds before a refused sender is reported again
 
 AdmissionListener = Callable[[AdmissionEvent], None]
 """Receives events. Called synchronously; must not block."""
@@ -198,14 +198,14 @@ class AdmissionRules:
     ) -> None:
         self._settings = settings
         self._parts = parts
-        self._tell = report
+        self._report = report
         self._allowed = SenderList(settings.allow)
         self._denied = SenderList(settings.deny)
         self._groups = SenderList(settings.groups)
         self._own: set[SenderAddress] = set()
         self._rates = SlidingWindows()
         self._slowed: set[SenderAddress] = set()
-        self._turned_away = SlidingWindows(_TOLD_AGAIN)
+        self._turned_away = SlidingWindows(_REPORT_AGAIN_SECONDS)
         self._loops = LoopGuard()
 
     def add_own_address(self, address: SenderAddress) -> None:
@@ -222,40 +222,40 @@ class AdmissionRules:
         if channel in self._parts.internal:
             return Admitted(inbound.sender, inbound.sender.cls.value)
         if channel in POLLED_CHANNELS:
-            return self._of_token(inbound) or self._looked_over(inbound, _class_of(inbound), inbound.label)
+            return self._limit_token_holder(inbound) or self._check_contents(inbound, _class_of(inbound), inbound.label)
         if channel == WEBHOOK_CHANNEL:  # its settings say who may send, as whom and how often
-            return self._looked_over(inbound, inbound.sender.cls, inbound.label)
+            return self._check_contents(inbound, inbound.sender.cls, inbound.label)
         address = sender_address(inbound)
         if not address.id:
-            return self._away(address, "the sender has no id")
+            return self._refuse(address, "the sender has no id")
         if address in self._own or address.without_account() in self._own:
             return Refused("the message is Hob's own")
         if address in self._denied:
-            return self._away(address, "the sender is in admission.deny")
-        known = self._known(address)
+            return self._refuse(address, "the sender is in admission.deny")
+        known = self._classify(address)
         policy = policy_of(self._settings, inbound.origin)
         in_group = self._objection_of_group if inbound.group else self._objection_of_chat
         objection = in_group(inbound, policy, known, address)
         if objection:
-            return self._away(address, objection, speak=not inbound.group)
+            return self._refuse(address, objection, speak=not inbound.group)
         if not self._is_meant(inbound, policy, known, address):
             return Refused("Hob is not meant")  # an everyday case, so it is not reported
-        if refused := self._too_much(inbound, known, address):
+        if refused := self._check_rate(inbound, known, address):
             return refused
-        if not inbound.group and (refused := self._answered(inbound, policy, known, address)):
+        if not inbound.group and (refused := self._answer(inbound, policy, known, address)):
             return refused
         cls = SenderClass.STRANGER if address.channel in self._settings.unauthenticated else known
         inbound = replace(inbound, text=without_trigger(inbound.text, policy.trigger))
-        return self._looked_over(inbound, cls, self._label(inbound, cls))
+        return self._check_contents(inbound, cls, self._label(inbound, cls))
 
-    def _of_token(self, inbound: Inbound) -> Refused | None:
+    def _limit_token_holder(self, inbound: Inbound) -> Refused | None:
         """Limit the rate of token holders; the owner is never slowed down."""
         cls = _class_of(inbound)
-        return None if cls is SenderClass.OWNER else self._too_much(inbound, cls, sender_address(inbound))
+        return None if cls is SenderClass.OWNER else self._check_rate(inbound, cls, sender_address(inbound))
 
     # sender
 
-    def _known(self, address: SenderAddress) -> SenderClass:
+    def _classify(self, address: SenderAddress) -> SenderClass:
         """Classify the sender; on unauthenticated channels, someone claiming to be the owner is only a member."""
         person = self._parts.people.find(address)
         if person is not None:
@@ -291,7 +291,7 @@ class AdmissionRules:
     ) -> str:
         if known is not SenderClass.OWNER and policy.dm is DmPolicy.DISABLED:
             return "direct chats are disabled"
-        stranger = known is SenderClass.STRANGER and not self._is_try(inbound) and not self._allowed.opens(address)
+        stranger = known is SenderClass.STRANGER and not self._is_attempt(inbound) and not self._allowed.opens(address)
         if stranger and policy.dm is DmPolicy.ALLOWLIST:
             return "the sender is not in admission.allow"
         return ""
@@ -300,7 +300,7 @@ class AdmissionRules:
         if inbound.group:
             wanted = policy.mention or bool(policy.trigger)
             return not wanted or addresses_hob(inbound, policy.trigger, self._settings.names)
-        if not policy.trigger or self._is_try(inbound) or self._must_pair(policy, known, address):
+        if not policy.trigger or self._is_attempt(inbound) or self._must_pair(policy, known, address):
             return True
         return addresses_hob(inbound, policy.trigger, ())
 
@@ -308,35 +308,35 @@ class AdmissionRules:
         opened = policy.dm is DmPolicy.OPEN or self._allowed.opens(address)
         return known is SenderClass.STRANGER and not opened
 
-    def _is_try(self, inbound: Inbound) -> bool:
+    def _is_attempt(self, inbound: Inbound) -> bool:
         word = self._parts.passphrase
         return word is not None and word.is_attempt(inbound.text)
 
-    def _answered(
+    def _answer(
         self, inbound: Inbound, policy: AdmissionPolicy, known: SenderClass, address: SenderAddress
     ) -> Refused | None:
         """Handle what admission answers itself: passphrase attempts, and unknown senders who must pair first."""
         word = self._parts.passphrase
         if word is not None and word.is_attempt(inbound.text):
             tried = word.attempt(address, inbound.text)
-            self._tell(PassphraseTried(address, tried.name.lower()))
+            self._report(PassphraseTried(address, tried.name.lower()))
             hours = f"{self._settings.passphrase_hours:g}"
-            return Refused(f"passphrase: {tried.name.lower()}", self._say(_OF_TRY[tried], hours=hours))
+            return Refused(f"passphrase: {tried.name.lower()}", self._say(_ATTEMPT_SENTENCES[tried], hours=hours))
         if not self._must_pair(policy, known, address):
             return None
         request = self._parts.pairing.ask(address, clean_contents(inbound, self._settings).sender.name)
         if request is None:
-            return self._away(address, "pairing: asked already, denied, or too many ask at once", speak=False)
-        self._tell(PairingAsked(request))
+            return self._refuse(address, "pairing: asked already, denied, or too many ask at once", speak=False)
+        self._report(PairingAsked(request))
         return Refused("pairing: a code was given", self._say(AdmissionSentence.PAIRING, code=request.code))
 
     # rate
 
-    def _too_much(self, inbound: Inbound, known: SenderClass, address: SenderAddress) -> Refused | None:
+    def _check_rate(self, inbound: Inbound, known: SenderClass, address: SenderAddress) -> Refused | None:
         now = self._parts.clock.monotonic()
         owner = known is SenderClass.OWNER  # never ignored, however quick
         if not owner and (wait := self._loops.note_received(inbound.origin, address.id, inbound.text, now)):
-            self._tell(LoopDetected(address, wait))
+            self._report(LoopDetected(address, wait))
             return Refused(f"two machines seem to answer each other; silent for {wait:.0f} s")
         wait = self._rates.wait(address, self._settings.messages_per_minute, now)
         account = (address.channel, address.account)
@@ -357,14 +357,14 @@ class AdmissionRules:
             if len(self._slowed) > 10_000:
                 self._slowed.clear()
             self._slowed.add(address)
-            self._tell(SlowedDown(address, wait))
+            self._report(SlowedDown(address, wait))
             if known is not SenderClass.STRANGER:
                 line = self._say(AdmissionSentence.SLOW_DOWN, seconds=f"{wait:.0f}")
         return Refused(f"too many messages within a minute; the next one in {wait:.0f} s", line)
 
     # contents
 
-    def _looked_over(self, inbound: Inbound, cls: SenderClass, label: Label) -> Admitted | Refused:
+    def _check_contents(self, inbound: Inbound, cls: SenderClass, label: Label) -> Admitted | Refused:
         cleaned = clean_contents(replace(inbound, label=label, sender=replace(inbound.sender, cls=cls)), self._settings)
         scanner = self._parts.scanner
         texts = [part.text for part in inbound.quoted]
@@ -374,7 +374,7 @@ class AdmissionRules:
             # scan the original text: what was removed from it is a finding too
             action, families = scanner.look("\n".join(texts), cls)
             if action is not ScannerAction.NONE:
-                self._tell(Scanned(cleaned, action.value, families))
+                self._report(Scanned(cleaned, action.value, families))
             if action in (ScannerAction.BLOCK, ScannerAction.ASK):
                 return Refused(f"scanner: {', '.join(families)}", self._held())
             if action is ScannerAction.FLAG and cls is not SenderClass.OWNER:
@@ -385,9 +385,9 @@ class AdmissionRules:
     def _held(self) -> str:
         return "" if self._settings.drop_unauthorized else self._say(AdmissionSentence.HELD)
 
-    def _away(self, address: SenderAddress, reason: str, *, speak: bool = True) -> Refused:
+    def _refuse(self, address: SenderAddress, reason: str, *, speak: bool = True) -> Refused:
         if not self._turned_away.take(address, 1, self._parts.clock.monotonic()):
-            self._tell(SenderRefused(address, reason))
+            self._report(SenderRefused(address, reason))
         silent = self._settings.drop_unauthorized or not speak
         return Refused(reason, "" if silent else self._say(AdmissionSentence.NOT_ADMITTED))
 

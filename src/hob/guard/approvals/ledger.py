@@ -75,7 +75,7 @@ class AnswerResult:
 
 
 @dataclass(frozen=True, slots=True)
-class _End:
+class _Expiry:
     """When a question or approval ends: by this run's monotonic clock or the wall clock, whichever comes first."""
 
     running: float
@@ -105,7 +105,7 @@ class ApprovalLedger:
         self._differ = differ
         self._language = language
         self._refusal = refusal
-        self._ends: dict[ApprovalId, _End] = {}
+        self._ends: dict[ApprovalId, _Expiry] = {}
         self._ended: list[ApprovalId] = []  # expired but not reported yet
         self._loaded = False
 
@@ -247,7 +247,7 @@ class ApprovalLedger:
                 case ApprovalState.DENIED:
                     return Deny("approval.denied", "the owner said no")
                 case ApprovalState.EXPIRED if known.question is None and known.note == _ASKED_EARLIER:
-                    return _again(asked)
+                    return _ask_again(asked)
                 case ApprovalState.EXPIRED:
                     return Deny("approval.expired", known.note or "there was no answer in time")
                 case ApprovalState.ALLOWED:
@@ -270,7 +270,7 @@ class ApprovalLedger:
         if by_earlier and not await self._is_what_was_shown(approval, call, bound):
             self._ends.pop(approval.id, None)
             await self._void(approval.id, _ASKED_EARLIER)
-            return _again(asked)
+            return _ask_again(asked)
         changed = "" if by_earlier else find_change(approval.bound, bound)
         if not changed and (approval.session, approval.requester) != (turn.session, requester_of(turn)):
             changed = "it was given for somebody else"
@@ -319,8 +319,8 @@ class ApprovalLedger:
         """Apply new lifetimes to new questions and answers."""
         self._settings = settings
 
-    def _end(self, seconds: float, until: float) -> _End:
-        return _End(self._clock.monotonic() + seconds, until)
+    def _end(self, seconds: float, until: float) -> _Expiry:
+        return _Expiry(self._clock.monotonic() + seconds, until)
 
     async def expire_due(self) -> tuple[ApprovalId, ...]:
         """Expire what is due; return everything that expired since the last call. Call regularly. Raises
@@ -357,7 +357,7 @@ class ApprovalLedger:
             return  # denied or used in the meantime
 
 
-def _again(asked: Ask) -> Ask:
+def _ask_again(asked: Ask) -> Ask:
     why = translatable("{reason}; this is asked again, because {why}", reason=asked.reason, why=_ASKED_EARLIER)
     return Ask(asked.rule, why)
 

@@ -56,7 +56,7 @@ def lines_of(question: Question, language: str = "en") -> Iterator[tuple[str, Li
     yield from ((line, LineKind.TEXT) for line in rest)
     if question.diff:
         yield say(language, "which would change:"), LineKind.TEXT
-        for line in _barred(question.diff.removesuffix("\n")):
+        for line in _with_bar(question.diff.removesuffix("\n")):
             yield line, _KINDS.get(line[len(BAR) : len(BAR) + 1], LineKind.TEXT)
 
 
@@ -72,10 +72,10 @@ def _call_lines(question: Question, language: str) -> Iterator[str]:
         yield say(language, told, directory=visible(folder))
     if question.commands and not question.is_command_an_argument():  # before text of arbitrary length
         yield say(language, "It would run:")
-        yield from (BAR + _spaced(visible(command)) for command in question.commands)
+        yield from (BAR + _shorten_blanks(visible(command)) for command in question.commands)
     if isinstance(question.arguments, str):
         yield say(language, "arguments:")
-        yield from _barred(question.arguments)
+        yield from _with_bar(question.arguments)
     else:
         for name, value in question.arguments.items():
             yield from _argument(name, value, language)
@@ -100,7 +100,7 @@ def shorten_question(shown: str, id: ApprovalId, limit: int, language: str = "en
 
 def visible(text: str) -> str:
     """Return the text on one line, with every invisible character spelled out."""
-    return "".join(char if char not in _PLAIN and _seen(char) else _written(char) for char in text)
+    return "".join(char if char not in _PLAIN and _is_visible(char) else _spell_out(char) for char in text)
 
 
 def _argument(name: str, value: Any, language: str) -> Iterable[str]:
@@ -111,24 +111,26 @@ def _argument(name: str, value: Any, language: str) -> Iterable[str]:
         other = visible(ascii_form(bare)) if "." in bare and " " not in bare else ""
         yield f"{shown}:"
         told = f"   ({say(language, 'that is {name}', name=other)})" if other else ""
-        yield f"{BAR}{_spaced(visible(text))}{told}"
+        yield f"{BAR}{_shorten_blanks(visible(text))}{told}"
         return
     yield say(language, "{name} ({count} characters):", name=shown, count=str(len(text)))
-    yield from _barred(text)
+    yield from _with_bar(text)
 
 
-def _barred(text: str) -> Iterable[str]:
+def _with_bar(text: str) -> Iterable[str]:
     # only " " separates lines: other characters that terminals and chats take for line ends are spelled out
     for line in text.split("\n"):
-        yield BAR + _spaced("".join(char if _seen(char) or char == "\t" else _written(char) for char in line))
+        yield BAR + _shorten_blanks(
+            "".join(char if _is_visible(char) or char == "\t" else _spell_out(char) for char in line)
+        )
 
 
-def _spaced(line: str) -> str:
+def _shorten_blanks(line: str) -> str:
     """Return the line without runs of blanks that would push its rest out of sight."""
     return _BLANKS.sub(lambda run: f"⟨{len(run[0])} {''.join(_SIGNS[each] for each in sorted(set(run[0])))}⟩", line)
 
 
-def _seen(char: str) -> bool:
+def _is_visible(char: str) -> bool:
     if char.isascii():
         return char.isprintable()
     if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"):
@@ -137,6 +139,6 @@ def _seen(char: str) -> bool:
     return char not in "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0" and not "\ufe00" <= char <= "\ufe0f"
 
 
-def _written(char: str) -> str:
+def _spell_out(char: str) -> str:
     names = {"\n": "⏎", "\t": "⇥", "\r": "␍"}
     return names.get(char, f"⟨U+{ord(char):04X}⟩")

@@ -18,12 +18,12 @@ from hob.guard.policy.places import Places, is_secret_file, patched_files
 from hob.guard.policy.reasons import RISK
 from hob.guard.shell.command_context import ShellFinding, ShellSeverity
 
-_REMEMBERED = re.compile(  # aliases, the history, positional parameters
+_STATEFUL_INPUT = re.compile(  # aliases, the history, positional parameters
     r"(?:^|[;&|(]|\bbuiltin|\bcommand)\s*(?:alias|fc|history|hash|enable|complete|set)\b|^\^|(?:^|[\s;&|(])![\w!?$*:#-]"
     r"|\$\{?[@*\d]",
     re.MULTILINE,
 )
-_PLACE = re.compile(r"\{(\w+)\}")
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
 _LONGEST_SAID = 80
 _TIME = re.compile(r"[\d:.+TZ -]{0,35}", re.ASCII)
 _TIERS: Mapping[Act, Tier] = {
@@ -158,9 +158,9 @@ class ToolCallAnalysis:
         if self.reading is None or not self.reading.says:
             return ""
         says = self.reading.says
-        values = {name: _short(self.arguments.get(name)) for name in _PLACE.findall(says)}
-        if {"{", "}"} & set(_PLACE.sub("", says)):  # a plug-in's text, which is not a message with placeholders
-            return _PLACE.sub(lambda found: values[found[1]], says)
+        values = {name: _short(self.arguments.get(name)) for name in _PLACEHOLDER.findall(says)}
+        if {"{", "}"} & set(_PLACEHOLDER.sub("", says)):  # a plug-in's text, which is not a message with placeholders
+            return _PLACEHOLDER.sub(lambda found: values[found[1]], says)
         return translatable(says, **values)
 
     @property
@@ -246,7 +246,7 @@ def _read(analysis: ToolCallAnalysis, reading: ArgumentRole, reader: ArgumentRea
         plain=tuple(each for each in _strings(analysis.arguments, reading.plain) if not _TIME.fullmatch(each)),
         read_commands=(
             *_read_commands(commands, found.texts(reading.inputs), at, reader.read_command),
-            *(_typed(commands) if reading.joins else ()),
+            *(_read_stateful_input(commands) if reading.joins else ()),
         ),
         personal=tuple(reader.personal(leaving)) if leaving else (),
     )
@@ -261,10 +261,10 @@ def _read_commands(
     return (*found, *(read(text, directory) for text in inputs)) if noticed else found
 
 
-def _typed(lines: Sequence[str]) -> Iterable[CommandReading]:
+def _read_stateful_input(lines: Sequence[str]) -> Iterable[CommandReading]:
     """Report words whose meaning in a running shell depends on what was typed before."""
     for text in lines:
-        if (found := _REMEMBERED.search(text)) is not None:
+        if (found := _STATEFUL_INPUT.search(text)) is not None:
             reason = "what it does depends on what was typed before"
             yield CommandReading((ShellFinding(ShellSeverity.ASK, "remembered", reason, found[0].strip()),))
 

@@ -78,7 +78,7 @@ class OwnerWords:
     amounts: frozenset[Decimal] = frozenset()
     own: str = ""
 
-    def called(self, name: str) -> bool:
+    def names_thing(self, name: str) -> bool:
         """Return whether the words contain this name of a person, room, place or thing, used as a name.
 
         A single word counts only if it is written like a name: with a capital or a digit within a sentence, in quotes,
@@ -92,16 +92,16 @@ class OwnerWords:
             _is_name(bare, self.own, found) for found in re.finditer(rf"(?<!\w){re.escape(bare)}(?!\w)", self.own)
         )
 
-    def amount(self, amount: str) -> bool:
+    def names_amount(self, amount: str) -> bool:
         """Return whether the words contain this amount of money."""
         found = list(_sums(amount))
         return len(found) == 1 and found[0] in self.amounts
 
-    def worded(self, text: str) -> bool:
+    def covers(self, text: str) -> bool:
         """Return whether a text consists only of these words, so that it carries nothing else."""
         return all(found[0].casefold() in self.words for found in _WORD.finditer(text)) and len(text) <= len(self.own)
 
-    def recipient(self, target: Target | None, channel: str = "", here: str = "") -> bool:
+    def names_recipient(self, target: Target | None, channel: str = "", here: str = "") -> bool:
         """Return whether this address, or the one person it belongs to, is named.
 
         A handle is valid on one platform only, which must be named too unless the conversation is `here`, on it.
@@ -116,26 +116,26 @@ class OwnerWords:
             return True
         return channel.casefold() in (here.casefold(), *self.words)
 
-    def person(self, name: str, channel: str = "", here: str = "") -> bool:
+    def names_person(self, name: str, channel: str = "", here: str = "") -> bool:
         """Return whether this is the name of an admitted person, used as a name, and leads to one address.
 
         If the person has several, the channel must be named too unless the conversation is `here`, on it.
         """
         wanted = name.strip().casefold()
         for known, addresses in self.contacts.items():
-            if known.casefold() == wanted and self.called(known):
+            if known.casefold() == wanted and self.names_thing(known):
                 return addresses == 1 or (bool(channel) and channel.casefold() in (here.casefold(), *self.words))
         return False
 
-    def host(self, target: Target | None) -> bool:
+    def names_host(self, target: Target | None) -> bool:
         """Return whether this host is named by itself; a URL names only itself."""
         return target is not None and target in self.targets
 
-    def url(self, url: str) -> bool:
+    def names_url(self, url: str) -> bool:
         """Return whether the words contain this URL byte for byte."""
         return url in self.urls and is_plain_url(url)
 
-    def path(self, path: str) -> bool:
+    def names_path(self, path: str) -> bool:
         """Return whether this normalised path is named; a named folder does not cover its contents."""
         return bool(path) and path in self.paths
 

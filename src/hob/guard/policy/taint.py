@@ -25,7 +25,7 @@ _WORD = re.compile(r"\w+")
 _RUN = 6  # consecutive words that cannot be a coincidence
 
 
-def shares(text: str, private: str) -> bool:
+def shares_passage(text: str, private: str) -> bool:
     """Return whether the texts share some consecutive words or a whole short private text, ignoring case and
     punctuation.
     """
@@ -56,7 +56,7 @@ _ENCODED = re.compile(r"[A-Za-z0-9+/=_%-]{120,}")
 def taint(analysis: ToolCallAnalysis, context: Context, policy: PolicySettings) -> Verdict | None:
     """Stage: return the first question, or None."""
     if context.tainted:
-        return next(iter(_needs(analysis, context)), None)
+        return next(iter(_find_questions(analysis, context)), None)
     if context.written and may_send(analysis):
         said = "the command could send data out, and {files} may be of others: it was written after reading their words"
         return Ask("taint.written", translatable(said, files=", ".join(context.written)))
@@ -68,7 +68,7 @@ def may_send(analysis: ToolCallAnalysis) -> bool:
     return bool(analysis.commands or analysis.scripts) and not analysis.acts.isdisjoint({Act.ONLINE, Act.SEND})
 
 
-def _needs(analysis: ToolCallAnalysis, context: Context) -> Iterable[Ask]:
+def _find_questions(analysis: ToolCallAnalysis, context: Context) -> Iterable[Ask]:
     if Act.CONFIGURE in analysis.acts:
         does = translatable("it would {does}", does=analysis.does) if analysis.does else "it would change settings"
         yield Ask("taint.configure", _tainted(does, context))
@@ -85,25 +85,25 @@ def _needs(analysis: ToolCallAnalysis, context: Context) -> Iterable[Ask]:
         out = "the script could send data out" if any(analysis.scripts) else out
         yield Ask("taint.network", _tainted(out, context))
     if Act.FINAL in analysis.acts and not names_irreversible_targets(analysis, context):
-        yield Ask("taint.final", _unnamed(analysis))
-    yield from _leaks(analysis, context)
+        yield Ask("taint.final", _describe_unnamed(analysis))
+    yield from _find_leaks(analysis, context)
 
 
-def _leaks(analysis: ToolCallAnalysis, context: Context) -> Iterable[Ask]:
+def _find_leaks(analysis: ToolCallAnalysis, context: Context) -> Iterable[Ask]:
     if Act.FETCH in analysis.acts:
         if url := _unnamed_url(analysis, context):
             said = translatable("{url} is neither in your words nor in a search result", url=url)
             yield Ask("taint.url", said)
-        elif why := _carried(analysis, context):
+        elif why := _private_in_urls(analysis, context):
             said = translatable("the address would carry {what}, which your words did not ask for", what=why)
             yield Ask("taint.private", said)
-    if analysis.acts <= {Act.READ} and (why := _told(analysis, context)):
+    if analysis.acts <= {Act.READ} and (why := _private_in_arguments(analysis, context)):
         said = translatable("its server would be told {what}, which your words did not ask for", what=why)
         yield Ask("taint.private", said)
     if Act.SEND in analysis.acts:
         if not names_recipients(analysis, context):
             yield Ask("taint.sends", _unnamed_recipient(analysis))
-        elif amount := next((each for each in analysis.amounts if not context.named.amount(each)), ""):
+        elif amount := next((each for each in analysis.amounts if not context.named.names_amount(each)), ""):
             does = analysis.does or "send"
             said = translatable("it would {does}, and your own words do not name {what}", does=does, what=amount)
             yield Ask("taint.amount", said)
@@ -121,7 +121,7 @@ def _unnamed_recipient(analysis: ToolCallAnalysis) -> str:
     return "it could send data out, and your own words do not name where to"
 
 
-def _unnamed(analysis: ToolCallAnalysis) -> str:
+def _describe_unnamed(analysis: ToolCallAnalysis) -> str:
     if analysis.does:
         return translatable(
             "it would {does}, which cannot be undone, and your own words do not name that", does=analysis.does
@@ -144,7 +144,7 @@ def _tainted(reason: str, context: Context) -> str:
 
 def names_paths(analysis: ToolCallAnalysis, context: Context) -> bool:
     """Return whether the owner's words name every file it changes, and these files are known."""
-    return analysis.complete and bool(analysis.paths) and all(map(context.named.path, analysis.paths))
+    return analysis.complete and bool(analysis.paths) and all(map(context.named.names_path, analysis.paths))
 
 
 def names_irreversible_targets(analysis: ToolCallAnalysis, context: Context) -> bool:
@@ -154,7 +154,7 @@ def names_irreversible_targets(analysis: ToolCallAnalysis, context: Context) -> 
     if not analysis.things:
         return names_recipients(analysis, context) or _is_worded(analysis, context)
     sent = bool(analysis.recipients or analysis.sent_to or analysis.names)
-    named = analysis.complete and all(map(context.named.called, analysis.things))
+    named = analysis.complete and all(map(context.named.names_thing, analysis.things))
     return named and (not sent or names_recipients(analysis, context))
 
 
@@ -162,7 +162,7 @@ def _is_worded(analysis: ToolCallAnalysis, context: Context) -> bool:
     """Return whether everything it would write consists of the owner's words and goes to nobody."""
     goes = analysis.recipients or analysis.sent_to or analysis.names or analysis.sources
     texts = (analysis.body, *analysis.plain)
-    return analysis.complete and not goes and bool(analysis.body) and all(map(context.named.worded, texts))
+    return analysis.complete and not goes and bool(analysis.body) and all(map(context.named.covers, texts))
 
 
 def names_recipients(analysis: ToolCallAnalysis, context: Context) -> bool:
@@ -171,28 +171,28 @@ def names_recipients(analysis: ToolCallAnalysis, context: Context) -> bool:
         return False
     named, there = context.named, bool(analysis.recipients or analysis.sent_to or analysis.names)
     people = all(
-        named.recipient(target, analysis.channel, context.channel)
-        or named.person(name, analysis.channel, context.channel)
+        named.names_recipient(target, analysis.channel, context.channel)
+        or named.names_person(name, analysis.channel, context.channel)
         for target, name in zip(analysis.recipients, analysis.people, strict=True)
     )
-    people = people and all(map(named.called, analysis.names))
-    return there and people and all(named.url(url) or named.host(host_of(url)) for url in analysis.sent_to)
+    people = people and all(map(named.names_thing, analysis.names))
+    return there and people and all(named.names_url(url) or named.names_host(host_of(url)) for url in analysis.sent_to)
 
 
 def private_in(analysis: ToolCallAnalysis, context: Context) -> str:
     """Describe private content that the owner's words did not ask to send, or return ""."""
     for source in analysis.sources:
-        if not context.named.path(source):
+        if not context.named.names_path(source):
             return translatable("the file {path}", path=source)
     if analysis.secret_files:
         return translatable("the file {path}", path=analysis.secret_files[0])
     for thing in analysis.things:
-        if not context.named.called(thing):
+        if not context.named.names_thing(thing):
             return translatable("the file {path}", path=thing)
-    if not analysis.personal and all(map(context.named.worded, (analysis.body, *analysis.plain))):
+    if not analysis.personal and all(map(context.named.covers, (analysis.body, *analysis.plain))):
         return ""
     for name in (name for each in context.private for name in each.names):
-        if not (context.named.path(name) or context.named.called(name)):
+        if not (context.named.names_path(name) or context.named.names_thing(name)):
             return translatable("what was read from {path}", path=name)
     return private_text(analysis.body, analysis.personal, context)
 
@@ -206,9 +206,9 @@ def private_text(text: str, personal: Iterable[str], context: Context) -> str:
     unnamed = (
         each
         for each in context.private
-        if not (each.names and all(named.path(name) or named.called(name) for name in each.names))
+        if not (each.names and all(named.names_path(name) or named.names_thing(name) for name in each.names))
     )
-    if any(shares(text, each.text) for each in unnamed):
+    if any(shares_passage(text, each.text) for each in unnamed):
         return "a passage of what you keep to yourself"
     return "something encoded" if _ENCODED.search(text) else ""
 
@@ -221,7 +221,7 @@ def _unnamed_link(text: str, context: Context) -> str:
     for found in _LINK.finditer(text):
         link = found[0].rstrip(".,;:!?)]}'\"")
         bare = link if "://" in link else f"http://{link}"
-        if not (context.named.url(link) or link in context.searched or context.named.host(host_of(bare))):
+        if not (context.named.names_url(link) or link in context.searched or context.named.names_host(host_of(bare))):
             return link[:300]
     return ""
 
@@ -233,33 +233,33 @@ def _unnamed_url(analysis: ToolCallAnalysis, context: Context) -> str:
     if not analysis.complete or not analysis.urls:
         return "the address"
     for url in analysis.urls:
-        if not (context.named.url(url) or url in context.searched or context.named.host(host_of(url))):
+        if not (context.named.names_url(url) or url in context.searched or context.named.names_host(host_of(url))):
             return url[:300]
     return ""
 
 
-def _carried(analysis: ToolCallAnalysis, context: Context) -> str:
+def _private_in_urls(analysis: ToolCallAnalysis, context: Context) -> str:
     """Describe private content in URLs of which only the host was named, or return ""."""
-    made = [url for url in analysis.urls if not (context.named.url(url) or url in context.searched)]
-    return _private_among(map(unquote_plus, made), analysis, context)
+    made = [url for url in analysis.urls if not (context.named.names_url(url) or url in context.searched)]
+    return _private_in_texts(map(unquote_plus, made), analysis, context)
 
 
-def _told(analysis: ToolCallAnalysis, context: Context) -> str:
+def _private_in_arguments(analysis: ToolCallAnalysis, context: Context) -> str:
     """Describe private content that a remote server would learn from the arguments, or return ""."""
     if analysis.reading is None or not analysis.reading.remote:
         return ""
-    asked = (text for name, value in analysis.arguments.items() for text in _free(name, value, analysis))
-    return _private_among((text for text in asked if not context.named.worded(text)), analysis, context)
+    asked = (text for name, value in analysis.arguments.items() for text in _free_texts(name, value, analysis))
+    return _private_in_texts((text for text in asked if not context.named.covers(text)), analysis, context)
 
 
-def _free(name: str, value: Any, analysis: ToolCallAnalysis) -> Iterable[str]:
+def _free_texts(name: str, value: Any, analysis: ToolCallAnalysis) -> Iterable[str]:
     """Yield the texts of an argument, unless it is one of the values that the schema enumerates."""
     declared = analysis.spec.schema.get("properties", {}).get(name)
     choices = declared.get("enum") if isinstance(declared, Mapping) else None
     return () if isinstance(choices, list) and value in choices else texts_in(value)
 
 
-def _private_among(texts: Iterable[str], analysis: ToolCallAnalysis, context: Context) -> str:
+def _private_in_texts(texts: Iterable[str], analysis: ToolCallAnalysis, context: Context) -> str:
     """Describe private content that may be in texts the owner did not give, or return ""."""
     made = tuple(texts)
     if not made:

@@ -11,7 +11,7 @@ from hob.guard.shell.tree import SyntaxProblem
 LONGEST = 65_536  # characters analysed; longer text is reported as a problem
 
 _MAX_READINGS = 4
-_STRANGE = re.compile(
+_DECEPTIVE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\xa0\xad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180e\u2000-\u200c\u200e\u200f"
     "\u2028-\u202f\u205f-\u206f\u3000\u3164\ud800-\udfff\ufeff\uffa0\ufff0-\uffff\U000e0000-\U000e0fff]"
     "|(?<![\u2190-\u2bff\ufe0f\U0001f000-\U0001faff])\u200d"  # outside emoji
@@ -60,10 +60,10 @@ def _reading(text: str, choice: int, unset: str) -> ShellInterpreter:
 
 def strip_deceptive(text: str) -> tuple[str, list[SyntaxProblem]]:
     """Return the text without deceptive characters, and one problem for each kind found."""
-    if _STRANGE.search(text) is None:
+    if _DECEPTIVE.search(text) is None:
         return text, []
-    kinds = dict.fromkeys(_kind(found[0]) for found in _STRANGE.finditer(text))
-    plain = _STRANGE.sub(lambda found: " " if _kind(found[0]) == "unusual blanks" else "", text)
+    kinds = dict.fromkeys(_kind(found[0]) for found in _DECEPTIVE.finditer(text))
+    plain = _DECEPTIVE.sub(lambda found: " " if _kind(found[0]) == "unusual blanks" else "", text)
     return plain, [
         SyntaxProblem(translatable("it holds {kind}", kind=kind), plain[:80], "hidden-characters") for kind in kinds
     ]

@@ -13,26 +13,26 @@ _SYSTEM = frozenset(
     words("""bin boot dev etc home lib lib32 lib64 libx32 lost+found media mnt nix opt proc root run sbin snap srv
     sys usr var Applications Library System Users Volumes private cores""")
 )
-_DEEP = frozenset(
+_SYSTEM_PARENTS = frozenset(
     {"usr", "var", "lib", "boot", "System", "Library", "private", "etc", "nix", "opt", "sys", "run", "proc"}
 )
 _HARMLESS_DEVICES = frozenset(
     words("null zero full random urandom tty stdin stdout stderr fd ptmx pts shm console tcp udp")
 )
-_BUILT = frozenset(
+_BUILD_OUTPUTS = frozenset(
     words("""build dist target out node_modules bower_components __pycache__ .pytest_cache .mypy_cache .ruff_cache
     .tox .nox .venv venv env .eggs .cache .parcel-cache .turbo .next .nuxt .svelte-kit .angular .gradle .terraform
     coverage htmlcov .nyc_output .coverage coverage.xml .hypothesis _build site .output .vite tmp temp obj CMakeFiles
     cmake-build-debug cmake-build-release .pnpm-store .ipynb_checkpoints storybook-static test-results
     playwright-report .dart_tool .build DerivedData .DS_Store .bundle .sass-cache result""")
 )
-_BUILT_FILES = words("""*.pyc *.pyo *.o *.obj *.a *.class *.log *.tmp *.swp *.swo *~ *.egg-info *.orig *.rej *.bak
+_BUILD_FILES = words("""*.pyc *.pyo *.o *.obj *.a *.class *.log *.tmp *.swp *.swo *~ *.egg-info *.orig *.rej *.bak
 .coverage.* *.gcda *.gcno *.profraw *.tsbuildinfo cmake-build-* *.whl""")
 _HISTORY = frozenset({".git", ".hg", ".svn", ".jj", ".bzr"})
 _EVERYTHING = frozenset(
     {STAR, f".{STAR}", f".{ONE}{STAR}", f"{STAR}.{STAR}", f"{ONE}{STAR}", f"{STAR}{ONE}", f"..{ONE}{STAR}"}
 )
-_A_HOME = re.compile(r"/(?:home|Users)/[^/]+|/root(?![^/])")
+_HOME_PATH = re.compile(r"/(?:home|Users)/[^/]+|/root(?![^/])")
 
 
 class ShellPlace(StrEnum):
@@ -54,8 +54,8 @@ class ShellPlace(StrEnum):
     UNKNOWN = "a place that is not known"
 
 
-TOO_MUCH = frozenset({ShellPlace.ROOT, ShellPlace.SYSTEM, ShellPlace.HOME, ShellPlace.ABOVE})
-OWN = frozenset({ShellPlace.BUILT, ShellPlace.INSIDE, ShellPlace.TEMPORARY, ShellPlace.STREAM})
+CRITICAL_PLACES = frozenset({ShellPlace.ROOT, ShellPlace.SYSTEM, ShellPlace.HOME, ShellPlace.ABOVE})
+HARMLESS_PLACES = frozenset({ShellPlace.BUILT, ShellPlace.INSIDE, ShellPlace.TEMPORARY, ShellPlace.STREAM})
 
 
 class PathResolver:
@@ -64,7 +64,7 @@ class PathResolver:
     def __init__(self, cwd: str, workspace: str, home: str = "") -> None:
         self.cwd = cwd
         self.workspace = workspace.rstrip("/") or "/"
-        found = _A_HOME.match(workspace) or _A_HOME.match(cwd)
+        found = _HOME_PATH.match(workspace) or _HOME_PATH.match(cwd)
         self.home = home.rstrip("/") or (found[0] if found is not None else "")
 
     def resolve(self, path: str, directory: str) -> str:
@@ -74,7 +74,7 @@ class PathResolver:
             whole = self.cwd + whole[1:]
         if self.home and (whole == self.home or whole.startswith(self.home + "/")):
             whole = HOME + whole[len(self.home) :]
-        elif (found := _A_HOME.match(whole)) and not self._within(whole):
+        elif (found := _HOME_PATH.match(whole)) and not self._within(whole):
             whole = HOME + whole[found.end() :]
         if whole[:1] not in ("/", HOME):
             return ANY
@@ -122,10 +122,10 @@ class PathResolver:
             return ShellPlace.HISTORY
         if any(ANY in part for part in parts):
             return ShellPlace.UNKNOWN
-        if _BUILT & set(parts):
+        if _BUILD_OUTPUTS & set(parts):
             return ShellPlace.BUILT
         last = parts[-1].replace(STAR, "x").replace(ONE, "x")
-        if not everything and any(fnmatchcase(last, pattern) for pattern in _BUILT_FILES):
+        if not everything and any(fnmatchcase(last, pattern) for pattern in _BUILD_FILES):
             return ShellPlace.BUILT
         if any(may_be(part, name) for part in parts if part not in _EVERYTHING for name in _HISTORY):
             return ShellPlace.HISTORY
@@ -147,7 +147,7 @@ class PathResolver:
             return ShellPlace.TEMPORARY if len(names) > depth and ANY not in found[:5] else ShellPlace.OUTSIDE
         if len(names) == 1:
             return ShellPlace.SYSTEM if any(may_be(first, each) for each in _SYSTEM) else ShellPlace.OUTSIDE
-        if len(names) == 2 and (first in _DEEP or may_be(first, "usr")):
+        if len(names) == 2 and (first in _SYSTEM_PARENTS or may_be(first, "usr")):
             return ShellPlace.SYSTEM
         if len(names) == 2 and any(may_be(first, each) for each in ("home", "Users")):
             return ShellPlace.HOME

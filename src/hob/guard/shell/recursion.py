@@ -63,7 +63,7 @@ class CallGraph:
             edges = self._edges.setdefault(self._frames[-1].name, {})
             edges[name] = edges.get(name, False) or forks
 
-    def look_at_loop(self, text: str, inside: Sequence[SimpleCommand]) -> None:
+    def record_loop(self, text: str, inside: Sequence[SimpleCommand]) -> None:
         """Record an endless loop and the commands in it."""
         pauses = any(command.name in _PAUSES and not command.background for command in inside)
         if any(command.background for command in inside) and not pauses:

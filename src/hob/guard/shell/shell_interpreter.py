@@ -263,7 +263,7 @@ class ShellInterpreter(Expander):
         out = self.script(node.scripts[-1], stdin, wants_output)
         self.state.join(before)
         if endless:
-            self.calls.look_at_loop(node.text, self.commands[begun:])
+            self.calls.record_loop(node.text, self.commands[begun:])
         return out
 
     def _simple(self, node: Simple, stdin: CommandInput | None, wants_output: bool) -> str:

@@ -15,6 +15,7 @@ from hob.guard.shell.rules import (
     deletion,
     devices,
     environment,
+    execution,
     infrastructure,
     network,
     package_managers,
@@ -22,7 +23,6 @@ from hob.guard.shell.rules import (
     secrets,
     version_control,
 )
-from hob.guard.shell.rules import execution as running
 
 _PARTS = (
     deletion,
@@ -35,7 +35,7 @@ _PARTS = (
     package_managers,
     infrastructure,
     environment,
-    running,
+    execution,
 )
 _RULES: dict[str, tuple[Rule, ...]] = {}
 for _part in _PARTS:
@@ -74,14 +74,14 @@ def judge_simple(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """Yield the findings of all rules for one command."""
     command = rule_input.command
     if command.redirections:
-        yield from deletion.redirected(rule_input)
+        yield from deletion.judge_redirections(rule_input)
         yield from network.devices(rule_input)
     if command.assignments or "=" in command.text:
         yield from environment.assignments(rule_input)
     if command.reads:
-        yield from secrets.variables(rule_input)
-    yield from secrets.read(rule_input)
-    yield from running.executable_config(rule_input)
+        yield from secrets.judge_variables(rule_input)
+    yield from secrets.judge_paths(rule_input)
+    yield from execution.executable_config(rule_input)
     if not command.argv:
         return
     for rule in _RULES.get(command.name, ()):
@@ -90,23 +90,23 @@ def judge_simple(rule_input: RuleInput) -> Iterator[ShellFinding]:
     if runs.code:
         yield from code.judge_code(rule_input)
     if runs.opaque or runs.takes_input or runs.scripts:
-        yield from running.opaque(rule_input)
+        yield from execution.opaque(rule_input)
     if runs.shell:
-        yield from running.hidden(rule_input)
-    yield from running.injected(rule_input)
+        yield from execution.hidden(rule_input)
+    yield from execution.injected(rule_input)
     if command.name in ("exec", "cat", "awk", "gawk"):
         yield from network.devices(rule_input)
-    yield from running.unknown(rule_input)
+    yield from execution.unknown(rule_input)
     if not is_known(command.argv[0]):
         yield from _guessed(rule_input)
 
 
 def _guessed(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """Yield the refusals of the programs that an unknown name may turn out to be."""
-    for name in running.guesses(rule_input):
+    for name in execution.possible_programs(rule_input):
         command = replace(rule_input.command, name=name, argv=(name, *rule_input.args))
         for rule in _RULES.get(name, ()):
-            yield from filter(running.is_refused, rule(rule_input._replace(command=command)))
+            yield from filter(execution.is_refused, rule(rule_input._replace(command=command)))
 
 
 def find_refusals(text: str, rule_input: RuleInput) -> Iterator[ShellFinding]:
@@ -120,6 +120,6 @@ def find_refusals(text: str, rule_input: RuleInput) -> Iterator[ShellFinding]:
             via=(*rule_input.command.via, *command.via, rule_input.command.name),
             directory=rule_input.command.directory,
         )
-        yield from filter(running.is_refused, judge_simple(rule_input._replace(command=nested)))
+        yield from filter(execution.is_refused, judge_simple(rule_input._replace(command=nested)))
     for _ in inner.bombs:
         yield rule_input.refuse("fork-bomb", "it starts copies of itself without end")

@@ -39,7 +39,7 @@ def apply_hunks(text: str, hunks: Sequence[Hunk], name: str) -> tuple[str, tuple
     made: list[str] = []
     at, shift = 0, 0
     for n, hunk in enumerate(hunks, start=1):
-        place = _Placed(lines, hunk, at, shift, f"hunk {n} of {name}")
+        place = _HunkPlacement(lines, hunk, at, shift, f"hunk {n} of {name}")
         start, size, new, remark = place.find()
         made += lines[at:start]
         made += new
@@ -54,7 +54,7 @@ def apply_hunks(text: str, hunks: Sequence[Hunk], name: str) -> tuple[str, tuple
     return "\n".join(made) + ("\n" if ended and made else ""), tuple(remarks)
 
 
-class _Placed:
+class _HunkPlacement:
     """Finds the place of one hunk."""
 
     def __init__(self, lines: Sequence[str], hunk: Hunk, at: int, shift: int, name: str) -> None:

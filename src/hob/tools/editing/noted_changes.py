@@ -76,7 +76,7 @@ class NotedChanges:
                 _put(self._roots, note, each.found.hash, each.after, each.mode)
                 done.append((each, note))
         except (ToolFailed, ToolRefused) as error:
-            kept = [each.path for each, note in reversed(done) if not _taken_back(self._roots, each, note)]
+            kept = [each.path for each, note in reversed(done) if not _revert(self._roots, each, note)]
             remove_folders(self._roots, [path for note in notes for path in note.made])
             if kept:
                 raise ToolFailed(f"{error} Changed all the same, for want of a way back: {', '.join(kept)}.") from error
@@ -90,7 +90,7 @@ def _put(roots: Roots, note: FileChange, was: str, data: bytes | None, mode: int
         replace(roots, note.path, data, was=was, mode=mode, part=part_name(note))
 
 
-def _taken_back(roots: Roots, planned: PlannedChange, note: FileChange) -> bool:
+def _revert(roots: Roots, planned: PlannedChange, note: FileChange) -> bool:
     try:
         _put(roots, note, planned.new_hash, planned.found.data, planned.found.mode)
     except (ToolFailed, ToolRefused):

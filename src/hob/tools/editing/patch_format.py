@@ -54,7 +54,7 @@ class FilePatch:
 
 
 @dataclass(slots=True)
-class _Open:
+class _HunkBuilder:
     """A hunk while it is being read."""
 
     line: int = 0
@@ -145,12 +145,12 @@ def _added(path: str, lines: Sequence[str], first: int) -> FilePatch:
 
 
 def _sections(lines: Sequence[str], first: int) -> Iterator[Hunk]:
-    hunk = _Open()
+    hunk = _HunkBuilder()
     for n, line in enumerate(lines, start=first + 1):
         if line.startswith("@@"):
             if hunk.old or hunk.new:
                 yield hunk.closed()
-                hunk = _Open()
+                hunk = _HunkBuilder()
             if header := _HEADER.fullmatch(line):
                 hunk.line = int(header[1])
             elif anchor := line[2:].removeprefix(" ").removesuffix("@@").rstrip():
@@ -195,7 +195,7 @@ def _hunks(lines: Sequence[str], n: int) -> tuple[tuple[Hunk, ...], int]:
     while n < len(lines) and lines[n].startswith("@@"):
         header = _HEADER.match(lines[n])
         old, new = (int(header[2] or 1), int(header[3] or 1)) if header else (-1, -1)
-        hunk = _Open(line=int(header[1]) if header else 0)
+        hunk = _HunkBuilder(line=int(header[1]) if header else 0)
         if old == 0:
             hunk.line += 1  # the old side is empty: the lines follow the given one
         n += 1

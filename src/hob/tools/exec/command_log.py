@@ -35,7 +35,7 @@ class CommandEffects:
 
 
 @dataclass(slots=True)
-class _Open:
+class _RunningCommand:
     """A command that is still running, as far as known."""
 
     begun: CommandRun
@@ -88,7 +88,7 @@ class CommandLog:
         self._rows = rows
         self._lock = asyncio.Lock()
         self._recovered = False
-        self._open: dict[str, _Open] = {}
+        self._open: dict[str, _RunningCommand] = {}
         self._marks: dict[Path, Snapshot] = {}
         self._reported: frozenset[str] | None = None
 
@@ -121,7 +121,7 @@ class CommandLog:
                 raise ToolFailed(f"not run: {names} cannot be kept for undoing. Call it again: then the owner is asked")
             marks = {tree: self._marks[tree].id for tree in trees}
             protected_paths = frozenset(self._protected_in(trees)) if confined else frozenset()
-            opened = _Open(begun, tuple(trees), protected_paths=protected_paths)
+            opened = _RunningCommand(begun, tuple(trees), protected_paths=protected_paths)
             await self._rows.begin(begun, marks)
             self._open[opened.key] = opened
 
@@ -145,7 +145,7 @@ class CommandLog:
             if self._recovered:
                 return 0
             for begun, marks in await self._rows.running():
-                opened = _Open(begun, tuple(marks))
+                opened = _RunningCommand(begun, tuple(marks))
                 self._open[opened.key] = opened
                 for tree, name in marks.items():
                     with suppress(NotFound):

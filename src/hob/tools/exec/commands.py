@@ -196,7 +196,7 @@ class CommandTools:
     ) -> ToolOutput:
         owner = context.turn.session
         if action == "list":
-            return ToolOutput(self._listed(owner))
+            return ToolOutput(self._format_list(owner))
         try:
             if action == "write":
                 check_typed(data, end=eof)
@@ -207,8 +207,8 @@ class CommandTools:
                 id, owner, min(max(timeout, 0), _LONGEST_WAIT) if action == "poll" else self._early_seconds
             )
         except NotFound:
-            return await self._gone(id, context)
-        return ToolOutput(self._polled(id, polled))
+            return await self._describe_gone(id, context)
+        return ToolOutput(self._format_poll(id, polled))
 
     async def unrecoverable(self) -> frozenset[str]:
         """Return what commands could destroy irrecoverably, by path. The next command does not start if there is more
@@ -284,21 +284,21 @@ class CommandTools:
                 given = stdin.encode("utf-8", "replace")
                 callbacks = self._output_callbacks(feed, context)
                 finished = await self._processes.run(job, seconds=seconds, stdin=given, callbacks=callbacks)
-                how = _how(finished, seconds)
+                how = _describe_end(finished, seconds)
             except asyncio.CancelledError:
                 how = "interrupted"
                 raise
             finally:
-                effects = await self._ended(begun, how)
+                effects = await self._record_end(begun, how)
                 remarks = self._remarks(effects)
                 if how == "interrupted" or not _is_owners(context):
-                    await self._tell(remarks)
+                    await self._notify(remarks)
                 live.end()
             text, rest = await self._text(finished, whole)
             if _GIT_CONFIG.search(finished.output):
                 text = f"{text}\n{_GIT_CONFIG_WHY}"
         failed = finished.reason is not EndReason.EXITED or finished.status != 0
-        said = f"({how}, {finished.seconds:.1f} s{_names(effects)}{_empty(job.hidden)})\n{text}"
+        said = f"({how}, {finished.seconds:.1f} s{_describe_effects(effects)}{_describe_hidden(job.hidden)})\n{text}"
         return ToolOutput(said, is_error=failed, rest=rest, remarks=remarks)
 
     def _output_stream(self, call: ToolCall, context: CallContext) -> CommandOutputStream:
@@ -337,42 +337,42 @@ class CommandTools:
             callbacks = self._output_callbacks(live.feed, context)
             _, running = await self._processes.start(job, begun.session, name=begun.process, callbacks=callbacks)
         except BaseException:
-            await self._ended(begun, "not started")
+            await self._record_end(begun, "not started")
             raise
         self._tasks.create_task(self._watch(begun, running, live))
         if stdin:
             running.write(stdin.encode("utf-8", "replace"))
         polled = await self._processes.poll(begun.process, begun.session, self._early_seconds)
-        return ToolOutput(self._polled(begun.process, polled))
+        return ToolOutput(self._format_poll(begun.process, polled))
 
     async def _watch(self, begun: CommandRun, running: RunningCommand, live: CommandOutputStream) -> None:
         await running.wait()
         live.end()
-        await self._tell(self._remarks(await self._ended(begun, _how(running.finished))))
+        await self._notify(self._remarks(await self._record_end(begun, _describe_end(running.finished))))
 
     def _remarks(self, effects: CommandEffects) -> tuple[Remark, ...]:
         found = (
             ("OBEYED_CHANGED", self._callbacks.find_executable_config(effects.changed)),
             ("TAKEN_BACK", effects.taken_back),
         )
-        return tuple(Remark(kind, (("paths", _first(paths, _MAX_NAMED)),)) for kind, paths in found if paths)
+        return tuple(Remark(kind, (("paths", _join_first(paths, _MAX_NAMED)),)) for kind, paths in found if paths)
 
-    async def _tell(self, remarks: tuple[Remark, ...]) -> None:
+    async def _notify(self, remarks: tuple[Remark, ...]) -> None:
         try:
             for remark in remarks:
                 await self._callbacks.warn(remark)
         except StoreError as error:  # the command has run; at least the log has it
             log.warning("the owner is not told: %s: %s", remarks, error)
 
-    async def _ended(self, begun: CommandRun, how: str) -> CommandEffects:
+    async def _record_end(self, begun: CommandRun, how: str) -> CommandEffects:
         try:
             return await self._log.end(begun.turn, begun.call, how)
         except (OSError, StoreError) as error:  # the command has run; failing to record its changes is secondary
             log.warning("what the command of %s changed is not noted: %s", begun.call, error)
             return CommandEffects()
 
-    def _polled(self, process: str, polled: PollResult) -> str:
-        state = "running" if polled.finished is None else _how(polled.finished)
+    def _format_poll(self, process: str, polled: PollResult) -> str:
+        state = "running" if polled.finished is None else _describe_end(polled.finished)
         missed = f"[… {polled.missed:,} bytes before this are not kept …]\n" if polled.missed else ""
         news = to_readable(polled.news)
         if polled.missed:  # continue at a complete line, so that no partial secret is shown
@@ -388,14 +388,14 @@ class CommandTools:
             del self._stream_filters[process]
         return f"({process}: {state})\n{missed}{news or '(no new output)'}"
 
-    def _listed(self, owner: str) -> str:
+    def _format_list(self, owner: str) -> str:
         lines = [
             f"{each.id}: {'running' if each.running else 'ended'}, {each.seconds:.0f} s: {each.argv[-1][:200]}"
             for each in self._processes.list(owner)
         ]
         return "\n".join(lines) or "No commands run in the background."
 
-    async def _gone(self, process: str, context: CallContext) -> ToolOutput:
+    async def _describe_gone(self, process: str, context: CallContext) -> ToolOutput:
         begun = await self._log.find(process, context.turn.session)
         if begun is None:
             known = ", ".join(each.id for each in self._processes.list(context.turn.session)) or "none"
@@ -416,7 +416,7 @@ def _is_owners(context: CallContext) -> bool:
     )
 
 
-def _how(finished: JobFinished, seconds: float = 0.0) -> str:
+def _describe_end(finished: JobFinished, seconds: float = 0.0) -> str:
     match finished.reason:
         case EndReason.EXITED if finished.signal:
             return f"ended by signal {finished.signal}"
@@ -427,20 +427,22 @@ def _how(finished: JobFinished, seconds: float = 0.0) -> str:
     return _WORDS[finished.reason]
 
 
-def _names(effects: CommandEffects) -> str:
+def _describe_effects(effects: CommandEffects) -> str:
     """Describe the first files that it changed; created folders stand for some of them."""
     changed = [f"{path} ({what})" if what is not Difference.CHANGED else path for path, what in effects.changed.items()]
-    said = f"; changed: {_first(changed, _MAX_NAMES)}" if changed else ""
-    taken = _first(effects.taken_back, _MAX_NAMES)
+    said = f"; changed: {_join_first(changed, _MAX_NAMES)}" if changed else ""
+    taken = _join_first(effects.taken_back, _MAX_NAMES)
     return f"{said}; taken back, since git would run something by it: {taken}" if taken else said
 
 
-def _empty(hidden: Sequence[Path]) -> str:
+def _describe_hidden(hidden: Sequence[Path]) -> str:
     if not hidden:
         return ""
-    return f"; not shown, since they hold keys: {_first([path.name for path in hidden], 2)}; name one to ask for it"
+    return (
+        f"; not shown, since they hold keys: {_join_first([path.name for path in hidden], 2)}; name one to ask for it"
+    )
 
 
-def _first(paths: Sequence[str], maximum: int) -> str:
+def _join_first(paths: Sequence[str], maximum: int) -> str:
     more = f" + {len(paths) - maximum}" if len(paths) > maximum else ""
     return ", ".join(paths[:maximum]) + more

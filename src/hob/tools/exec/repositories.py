@@ -41,13 +41,13 @@ def runs_something(tree: Path, change: SnapshotChange, content: Content) -> bool
     place = tree / change.path
     name, folder = place.name.casefold(), place.parent  # some file systems are case-insensitive
     if name in _SETTINGS and is_repository(folder):
-        return _gains(change, content, _git_settings)
+        return _adds_harmful_settings(change, content, _git_settings)
     if name == "hgrc" and folder.name == ".hg":
-        return _gains(change, content, _hg_settings)
+        return _adds_harmful_settings(change, content, _hg_settings)
     if name == "commondir" and is_repository(folder):
-        return _leads_away(folder, content(change.after))
+        return _is_foreign_commondir(folder, content(change.after))
     if makes_repository(change):
-        return _waits(folder)
+        return _has_dormant_code(folder)
     if name == "hooks" and is_repository(folder):
         return change.after.kind is not EntryKind.FOLDER
     return folder.name.casefold() == "hooks" and not name.endswith(".sample") and is_repository(folder.parent)
@@ -70,13 +70,13 @@ def is_repository(folder: Path) -> bool:
     return folder.name.casefold() == ".git" or any(lexists(folder / name) for name in ("HEAD", "commondir"))
 
 
-def _leads_away(folder: Path, text: bytes | None) -> bool:
+def _is_foreign_commondir(folder: Path, text: bytes | None) -> bool:
     """Return whether settings and hooks come from somewhere other than a worktree's own repository."""
     own = [folder.parent.name, folder.parent.parent.name] == ["worktrees", ".git"]
     return not own or text not in (b"../..\n", b"../..")
 
 
-def _waits(folder: Path) -> bool:
+def _has_dormant_code(folder: Path) -> bool:
     """Return whether the folder already contains settings or hooks that the new file would activate."""
     for name in _SETTINGS:
         settings = folder / name
@@ -87,7 +87,9 @@ def _waits(folder: Path) -> bool:
     return hooks.is_symlink() or any(not each.name.endswith(".sample") for each in found)
 
 
-def _gains(change: SnapshotChange, content: Content, read: Callable[[str], Iterator[tuple[str, str]]]) -> bool:
+def _adds_harmful_settings(
+    change: SnapshotChange, content: Content, read: Callable[[str], Iterator[tuple[str, str]]]
+) -> bool:
     """Return whether settings were added that may run something. Earlier settings are the owner's own business."""
     assert change.after is not None  # noqa: S101 - what was removed was asked about before
     if change.after.kind is not EntryKind.FILE or change.after.stamp.size > _LARGEST:

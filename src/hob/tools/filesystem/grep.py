@@ -74,21 +74,21 @@ async def grep(roots: Roots, wanted: GrepQuery, ripgrep: Path | None, seconds: f
         Glob(pattern)
     descriptor, place, name = await asyncio.to_thread(_open, roots, wanted.path)
     try:
-        found = _Found(wanted, name)
+        found = _SearchResult(wanted, name)
         if ripgrep is not None and not name and sys.platform.startswith("linux"):
             if await _by_ripgrep(ripgrep, roots, wanted, descriptor, place, found):
                 return found.text()
-            found = _Found(wanted, name)
-        problem = await _by_hand(roots, wanted, descriptor, place, name, found, seconds)
+            found = _SearchResult(wanted, name)
+        problem = await _search_ourselves(roots, wanted, descriptor, place, name, found, seconds)
         if problem:
-            await _by_hand(roots, replace(wanted, literal=True), descriptor, place, name, found, seconds)
+            await _search_ourselves(roots, replace(wanted, literal=True), descriptor, place, name, found, seconds)
             found.remarks.append(f"the pattern is no regular expression ({problem}): it was searched as plain text")
         return found.text()
     finally:
         os.close(descriptor)
 
 
-class _Found:
+class _SearchResult:
     """Collects hits in the form to be shown."""
 
     def __init__(self, wanted: GrepQuery, name: str) -> None:
@@ -142,8 +142,8 @@ def _open(roots: Roots, spelled: str) -> tuple[int, Place, str]:
     return descriptor, place, place.name
 
 
-async def _by_hand(
-    roots: Roots, wanted: GrepQuery, descriptor: int, place: Place, name: str, found: _Found, seconds: float
+async def _search_ourselves(
+    roots: Roots, wanted: GrepQuery, descriptor: int, place: Place, name: str, found: _SearchResult, seconds: float
 ) -> str:
     """Search with our own program; return why the pattern is not a regular expression, or ""."""
     search = FileSearch(
@@ -183,7 +183,7 @@ async def _by_hand(
 
 
 async def _by_ripgrep(
-    ripgrep: Path, roots: Roots, wanted: GrepQuery, descriptor: int, place: Place, found: _Found
+    ripgrep: Path, roots: Roots, wanted: GrepQuery, descriptor: int, place: Place, found: _SearchResult
 ) -> bool:
     """Search with ripgrep; return False if it does not understand the pattern."""
     globs = [Glob(pattern) for pattern in wanted.globs]

@@ -12,8 +12,8 @@ from hob.core.translation.language import translatable
 from hob.guard.shell.arguments import ANY, HOME
 from hob.guard.shell.command_context import RuleInput, ShellFinding
 from hob.guard.shell.commands import Code
-from hob.guard.shell.places import OWN, TOO_MUCH, ShellPlace
-from hob.guard.shell.rules.secrets import mentions
+from hob.guard.shell.places import CRITICAL_PLACES, HARMLESS_PLACES, ShellPlace
+from hob.guard.shell.rules.secrets import find_secret_name
 
 _LONGEST = 16_384  # characters of code
 _MAX_TEXTS = 40  # quoted texts examined
@@ -125,7 +125,7 @@ def _general(rule_input: RuleInput, code: Code) -> Iterator[ShellFinding]:
         yield rule_input.ask("sending", "the program in it talks to other computers", frozenset({Effect.COMMUNICATES}))
     if _ENVIRONMENT.search(text):
         yield rule_input.ask("environment-dump", "the program in it reads the environment, which may hold secrets")
-    if name := mentions(text):
+    if name := find_secret_name(text):
         yield rule_input.ask("secret-reading", translatable("the program in it reaches for {name}", name=name))
     if _WRITES.search(text) and (
         re.search(r"['\"](?:/(?!tmp/)|~|[^'\"\n]*\.\./)", text) or "Path.home" in text or "expanduser" in text
@@ -142,7 +142,7 @@ def _quoted(rule_input: RuleInput, text: str, acts: bool) -> Iterator[ShellFindi
         if not acts or len(quoted) > 200:
             continue
         place = rule_input.place(HOME + quoted[1:] if quoted[:1] == "~" else quoted)
-        if place in TOO_MUCH and quoted[:1] in "/~" and _DELETES.search(text):
+        if place in CRITICAL_PLACES and quoted[:1] in "/~" and _DELETES.search(text):
             yield rule_input.refuse(
                 "system-deletion", translatable("the program in it can delete {place}", place=place.value)
             )
@@ -165,9 +165,9 @@ def _awk(rule_input: RuleInput, code: Code) -> Iterator[ShellFinding]:
         yield from _quoted(rule_input, code.text, True)
     for found in _AWK_WRITES.finditer(code.text):
         target = found[1].strip('"')
-        if target.startswith(("/", "~", "..", "$")) and rule_input.place(target) not in OWN:
+        if target.startswith(("/", "~", "..", "$")) and rule_input.place(target) not in HARMLESS_PLACES:
             yield rule_input.ask("overwriting", "the awk program writes files")
-    if name := mentions(code.text):
+    if name := find_secret_name(code.text):
         yield rule_input.ask("secret-reading", translatable("the program in it reaches for {name}", name=name))
 
 
@@ -177,7 +177,7 @@ def _sed(rule_input: RuleInput, code: Code) -> Iterator[ShellFinding]:
             yield rule_input.ask("inline-code", "the sed program runs commands")
             yield from rule_input.refusals(rest or code.text, rule_input)
         elif kind in "wWrR" and rest.strip() not in ("/dev/stdout", "/dev/stderr"):
-            name = mentions(rest) or (rest if kind in "wW" else "")
+            name = find_secret_name(rest) or (rest if kind in "wW" else "")
             if name:
                 yield rule_input.ask(
                     "overwriting" if kind in "wW" else "secret-reading",
@@ -204,7 +204,7 @@ def _sed_commands(text: str) -> Iterator[tuple[str, str]]:
         kind = text[at]
         at += 1
         if kind in "sy":
-            ends = _sections(text, at)
+            ends = _find_substitution_end(text, at)
             if ends is None:
                 yield "?", text
                 return
@@ -229,7 +229,7 @@ def _sed_commands(text: str) -> Iterator[tuple[str, str]]:
             return
 
 
-def _sections(text: str, at: int) -> int | None:
+def _find_substitution_end(text: str, at: int) -> int | None:
     """Return where `s/a/b/` ends, given the position after the `s`."""
     if at >= len(text):
         return None
@@ -266,7 +266,7 @@ def _vim(rule_input: RuleInput, code: Code) -> Iterator[ShellFinding]:
         yield from rule_input.refusals(code.text.rpartition("!")[2], rule_input)
 
 
-def _asked(rule_input: RuleInput, code: Code) -> Iterator[ShellFinding]:
+def _judge_opaque(rule_input: RuleInput, code: Code) -> Iterator[ShellFinding]:
     yield rule_input.ask("inline-code", "the program in it can run anything")
     yield from rule_input.refusals(code.text, rule_input)
     for line in code.text.splitlines()[:_MAX_TEXTS]:
@@ -283,7 +283,7 @@ _GDB = re.compile(
 
 def _gdb(rule_input: RuleInput, code: Code) -> Iterator[ShellFinding]:
     if _GDB.fullmatch(code.text.strip()) is None:
-        yield from _asked(rule_input, code)
+        yield from _judge_opaque(rule_input, code)
 
 
 def _jq(rule_input: RuleInput, code: Code) -> Iterator[ShellFinding]:
@@ -299,5 +299,5 @@ _SPECIAL = {
     "vim": _vim,
     "jq": _jq,
     "gdb": _gdb,
-    **dict.fromkeys(("make", "tcl", "lisp", "scheme", "powershell", "applescript"), _asked),
+    **dict.fromkeys(("make", "tcl", "lisp", "scheme", "powershell", "applescript"), _judge_opaque),
 }

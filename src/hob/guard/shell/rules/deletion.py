@@ -7,7 +7,7 @@ from hob.core.translation.language import translatable
 from hob.guard.shell.arguments import ANY, STAR, after_options, display, has_option, operands, option_values
 from hob.guard.shell.command_context import RuleInput, Rules, ShellFinding
 from hob.guard.shell.outputs import find_paths
-from hob.guard.shell.places import OWN, TOO_MUCH, ShellPlace
+from hob.guard.shell.places import CRITICAL_PLACES, HARMLESS_PLACES, ShellPlace
 
 
 def remove(rule_input: RuleInput) -> Iterator[ShellFinding]:
@@ -20,14 +20,14 @@ def remove(rule_input: RuleInput) -> Iterator[ShellFinding]:
     if rule_input.name == "rm" and any(ANY in arg for arg in args):  # an unknown argument may be an option
         deep = deep or any(arg == ANY for arg in args)
     for target in targets:
-        yield from deletes(rule_input, target, deep)
+        yield from judge_deletion(rule_input, target, deep)
 
 
-def deletes(rule_input: RuleInput, target: str, deep: bool) -> Iterator[ShellFinding]:
+def judge_deletion(rule_input: RuleInput, target: str, deep: bool) -> Iterator[ShellFinding]:
     """Judge the deletion of one path, with everything below it if `deep`."""
     place = rule_input.place(target)
     many = target.rstrip("/").endswith(STAR)
-    if place in TOO_MUCH and (deep or many):
+    if place in CRITICAL_PLACES and (deep or many):
         yield rule_input.refuse("system-deletion", translatable("it deletes {place}", place=place.value))
     elif place is ShellPlace.DEVICE:
         yield rule_input.refuse("device-destruction", translatable("it deletes {place}", place=place.value))
@@ -37,7 +37,7 @@ def deletes(rule_input: RuleInput, target: str, deep: bool) -> Iterator[ShellFin
         place is ShellPlace.INSIDE and not deep and not (many and target.rpartition("/")[2] == STAR)
     ):
         return
-    elif rule_input.name != "rmdir" or place not in OWN:
+    elif rule_input.name != "rmdir" or place not in HARMLESS_PLACES:
         yield rule_input.ask(
             "deletion", translatable("it deletes {path}, {place}", path=repr(display(target)), place=place.value)
         )
@@ -48,7 +48,7 @@ def shred(rule_input: RuleInput) -> Iterator[ShellFinding]:
     for target in operands(rule_input.args, ("-n", "-s", "--iterations", "--size", "--random-source")):
         if rule_input.place(target) is ShellPlace.DEVICE:
             yield rule_input.refuse("device-destruction", "it overwrites a device")
-        elif rule_input.place(target) in TOO_MUCH:
+        elif rule_input.place(target) in CRITICAL_PLACES:
             yield rule_input.refuse("system-deletion", "it destroys what belongs to the system")
         else:
             yield rule_input.ask("deletion", "what it overwrites cannot be brought back")
@@ -57,10 +57,10 @@ def shred(rule_input: RuleInput) -> Iterator[ShellFinding]:
 def truncate(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """Judge truncating files."""
     for target in operands(rule_input.args, ("-s", "-r", "--size", "--reference")):
-        yield from empties(rule_input, target)
+        yield from judge_truncation(rule_input, target)
 
 
-def empties(rule_input: RuleInput, target: str) -> Iterator[ShellFinding]:
+def judge_truncation(rule_input: RuleInput, target: str) -> Iterator[ShellFinding]:
     """Judge emptying a file."""
     place = rule_input.place(target)
     if place is ShellPlace.DEVICE:
@@ -74,9 +74,9 @@ def find(rule_input: RuleInput) -> Iterator[ShellFinding]:
     args = rule_input.args
     if "-delete" in args:
         for path in find_paths(args):
-            yield from deletes(rule_input, path, True)
+            yield from judge_deletion(rule_input, path, True)
     for target in option_values(args, "-fprint", "-fprint0", "-fls", "-fprintf"):
-        yield from writes(rule_input, target)
+        yield from judge_write(rule_input, target)
 
 
 def move(rule_input: RuleInput) -> Iterator[ShellFinding]:
@@ -88,7 +88,7 @@ def move(rule_input: RuleInput) -> Iterator[ShellFinding]:
         yield rule_input.ask("deletion", "it moves files to where they are lost")
     for source in paths if into else paths[:-1]:
         place = rule_input.place(source)
-        if place in TOO_MUCH:
+        if place in CRITICAL_PLACES:
             yield rule_input.refuse("system-deletion", translatable("it moves away {place}", place=place.value))
         elif place in (ShellPlace.WORKSPACE, ShellPlace.HISTORY, ShellPlace.UNKNOWN, ShellPlace.OUTSIDE):
             yield rule_input.ask(
@@ -101,7 +101,7 @@ def move(rule_input: RuleInput) -> Iterator[ShellFinding]:
         ):
             yield rule_input.ask("deletion", "it moves files to where they are lost")  # each command has its own /tmp
     if target:
-        yield from writes(rule_input, target)
+        yield from judge_write(rule_input, target)
 
 
 def copy(rule_input: RuleInput) -> Iterator[ShellFinding]:
@@ -112,8 +112,8 @@ def copy(rule_input: RuleInput) -> Iterator[ShellFinding]:
     if not target:
         return
     if paths[0] in ("/dev/null",):
-        yield from empties(rule_input, target)
-    yield from writes(rule_input, target)
+        yield from judge_truncation(rule_input, target)
+    yield from judge_write(rule_input, target)
 
 
 def rsync(rule_input: RuleInput) -> Iterator[ShellFinding]:
@@ -129,12 +129,12 @@ def rsync(rule_input: RuleInput) -> Iterator[ShellFinding]:
         arg.startswith("--delete") for arg in rule_input.args
     ):
         place = rule_input.place(target) if local else ShellPlace.OUTSIDE
-        if place in TOO_MUCH:
+        if place in CRITICAL_PLACES:
             yield rule_input.refuse("system-deletion", translatable("it deletes what is in {place}", place=place.value))
         elif place not in (ShellPlace.BUILT, ShellPlace.TEMPORARY):
             yield rule_input.ask("deletion", translatable("it deletes files in {path}", path=repr(display(target))))
     elif local:
-        yield from writes(rule_input, target)
+        yield from judge_write(rule_input, target)
 
 
 def unpack(rule_input: RuleInput) -> Iterator[ShellFinding]:
@@ -145,7 +145,7 @@ def unpack(rule_input: RuleInput) -> Iterator[ShellFinding]:
     if has_option(args, "P", "--absolute-names") and has_option(args[:1], "x", "--extract"):
         yield rule_input.ask("overwriting", "it unpacks files to wherever the archive says")
     for target in option_values(args, "-C", "--directory", "-d"):
-        yield from writes(rule_input, target)
+        yield from judge_write(rule_input, target)
 
 
 def tee(rule_input: RuleInput) -> Iterator[ShellFinding]:
@@ -153,9 +153,9 @@ def tee(rule_input: RuleInput) -> Iterator[ShellFinding]:
     reads = [target for operator, target, descriptor in rule_input.command.redirections if operator == "<"]
     nothing = reads[-1:] == ["/dev/null"] or (not reads and rule_input.command.stdin == "")
     for target in operands(rule_input.args):
-        yield from writes(rule_input, target)
+        yield from judge_write(rule_input, target)
         if nothing and not has_option(rule_input.args, "a", "--append"):
-            yield from empties(rule_input, target)
+            yield from judge_truncation(rule_input, target)
 
 
 def dd(rule_input: RuleInput) -> Iterator[ShellFinding]:
@@ -163,9 +163,9 @@ def dd(rule_input: RuleInput) -> Iterator[ShellFinding]:
     for arg in rule_input.args:
         key, _, value = arg.partition("=")
         if key == "of" and value:
-            yield from writes(rule_input, value)
+            yield from judge_write(rule_input, value)
             if not _EMPTY_SOURCES.isdisjoint(rule_input.args):
-                yield from empties(rule_input, value)
+                yield from judge_truncation(rule_input, value)
         elif key == "if" and rule_input.place(value) is ShellPlace.DEVICE:
             yield rule_input.ask("secret-reading", "it reads a device past all permissions")
 
@@ -179,10 +179,10 @@ def edit(rule_input: RuleInput) -> Iterator[ShellFinding]:
     files = operands(args, ("-e", "--expression", "-f", "--file", "-l", "--line-length"))
     if any(_LEAVES_NOTHING.fullmatch(program) for program in given or files[:1]):
         for target in files if given else files[1:]:
-            yield from empties(rule_input, target)
+            yield from judge_truncation(rule_input, target)
 
 
-def writes(rule_input: RuleInput, target: str) -> Iterator[ShellFinding]:
+def judge_write(rule_input: RuleInput, target: str) -> Iterator[ShellFinding]:
     """Judge writing a file."""
     place = rule_input.place(target)
     path = rule_input.resolve(target)
@@ -200,13 +200,13 @@ def writes(rule_input: RuleInput, target: str) -> Iterator[ShellFinding]:
         yield rule_input.ask(
             "persistence", translatable("what it writes to {path} is run later, by itself", path=repr(display(target)))
         )
-    elif place not in OWN and place is not ShellPlace.WORKSPACE:
+    elif place not in HARMLESS_PLACES and place is not ShellPlace.WORKSPACE:
         yield rule_input.ask(
             "overwriting", translatable("it writes to {path}, {place}", path=repr(display(target)), place=place.value)
         )
 
 
-def redirected(rule_input: RuleInput) -> Iterator[ShellFinding]:
+def judge_redirections(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """Judge the redirections of any command."""
     command = rule_input.command
     for operator, target, descriptor in command.redirections:
@@ -216,11 +216,11 @@ def redirected(rule_input: RuleInput) -> Iterator[ShellFinding]:
             continue
         if operator == "<>" or target.startswith(("/dev/tcp/", "/dev/udp/")):
             continue  # left to the network rules
-        yield from writes(rule_input, target)
+        yield from judge_write(rule_input, target)
         bare = not command.argv and command.text[:1] in "012>&"  # the text of a block begins otherwise
         silent = bare or command.name in (":", "true", "false") or command.argv == ("cat", "/dev/null")
         if operator in (">", ">|") and silent and descriptor in ("", "1"):
-            yield from empties(rule_input, target)
+            yield from judge_truncation(rule_input, target)
 
 
 def drop(rule_input: RuleInput) -> Iterator[ShellFinding]:

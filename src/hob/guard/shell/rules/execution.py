@@ -73,7 +73,7 @@ def unknown(rule_input: RuleInput) -> Iterator[ShellFinding]:
     )
 
 
-def guesses(rule_input: RuleInput) -> tuple[str, ...]:
+def possible_programs(rule_input: RuleInput) -> tuple[str, ...]:
     """Return the dangerous programs that an unknown name may turn out to be."""
     name = rule_input.command.argv[0].rpartition("/")[2]
     if name == ANY:

@@ -7,7 +7,7 @@ from hob.core.tools import Effect
 from hob.core.translation.language import translatable
 from hob.guard.shell.arguments import ANY, Args, display, has_option, operands, option_values, split_clusters, words
 from hob.guard.shell.command_context import Rule, RuleInput, Rules, ShellFinding
-from hob.guard.shell.rules.deletion import writes
+from hob.guard.shell.rules.deletion import judge_write
 
 SENDS = frozenset({Effect.COMMUNICATES})
 
@@ -51,7 +51,7 @@ def is_local(hosts: Args) -> bool:
 def curl(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """Judge `curl`."""
     args = split_clusters(rule_input.args, "oHdAuXTFebcwmKxEzDrC")
-    urls = [*operands(args, _CURL_VALUED), *option_values(args, "--url"), *_elsewhere(args)]
+    urls = [*operands(args, _CURL_VALUED), *option_values(args, "--url"), *_redirect_targets(args)]
     hosts = find_hosts(urls)
     if any(each.startswith(("--unix-s", "--abstract-u")) for each in args):
         yield rule_input.ask("raw-socket", translatable("it talks to another program on this machine"), SENDS, hosts)
@@ -63,17 +63,19 @@ def curl(rule_input: RuleInput) -> Iterator[ShellFinding]:
         each for each in data if re.match(r"[\w-]*@|-$", each) or "=@" in each or "=<" in each or ANY in each
     ]
     files += [each for each in headers if ANY in each]
-    yield from _talks(rule_input, urls, hosts, bool(files), bool(data) or method not in ("GET", "HEAD", "OPTIONS"))
+    yield from _judge_transfer(
+        rule_input, urls, hosts, bool(files), bool(data) or method not in ("GET", "HEAD", "OPTIONS")
+    )
     for target in option_values(args, "-o", "--output", "--output-dir", "-D", "-c", "--cookie-jar", "--dump-header"):
         if target != "-":
-            yield from writes(rule_input, target)
+            yield from judge_write(rule_input, target)
     if any(option_values(args, "-K", "--config")):
         yield rule_input.ask("sending", "what it does is in a file of settings")
     if any(url.startswith(("file:", "gopher:", "dict:", "telnet:", "ldap:", "smtp")) for url in urls):
         yield rule_input.ask("sending", "it uses an unusual protocol")
 
 
-def _elsewhere(args: Args) -> Iterator[str]:
+def _redirect_targets(args: Args) -> Iterator[str]:
     """Yield the hosts that `curl` connects to instead of the URL's."""
     yield from option_values(args, *_CURL_PROXIES)
     for each in option_values(args, "--resolve", "--connect-to"):  # HOST:PORT:ADDRESS…
@@ -87,10 +89,10 @@ def wget(rule_input: RuleInput) -> Iterator[ShellFinding]:
     body = [*option_values(args, "--post-data", "--body-data"), *option_values(args, "--post-file", "--body-file")]
     headers = [*option_values(args, "--header", "-U", "--user-agent", "--referer")]
     files = bool([*option_values(args, "--post-file", "--body-file")]) or any(ANY in each for each in (*body, *headers))
-    yield from _talks(rule_input, urls, find_hosts(urls), files, bool(body))
+    yield from _judge_transfer(rule_input, urls, find_hosts(urls), files, bool(body))
     for target in option_values(args, "-O", "--output-document", "-P", "--directory-prefix", "-o"):
         if target != "-":
-            yield from writes(rule_input, target)
+            yield from judge_write(rule_input, target)
 
 
 def client(rule_input: RuleInput) -> Iterator[ShellFinding]:
@@ -103,10 +105,12 @@ def client(rule_input: RuleInput) -> Iterator[ShellFinding]:
         "httpie",
     )
     files = any(re.search(r"@\S|=@", word) and "://" not in word for word in words) and sends
-    yield from _talks(rule_input, words, find_hosts(words), files, sends)
+    yield from _judge_transfer(rule_input, words, find_hosts(words), files, sends)
 
 
-def _talks(rule_input: RuleInput, urls: list[str], hosts: Args, files: bool, body: bool) -> Iterator[ShellFinding]:
+def _judge_transfer(
+    rule_input: RuleInput, urls: list[str], hosts: Args, files: bool, body: bool
+) -> Iterator[ShellFinding]:
     if not urls and not files:
         return
     if is_local(hosts) and all(find_hosts([url]) for url in urls if "." in url or "/" in url):

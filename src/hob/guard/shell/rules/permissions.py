@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from hob.core.translation.language import translatable
 from hob.guard.shell.arguments import has_option, is_known, operands
 from hob.guard.shell.command_context import Rule, RuleInput, Rules, ShellFinding
-from hob.guard.shell.places import OWN, TOO_MUCH, ShellPlace
+from hob.guard.shell.places import CRITICAL_PLACES, HARMLESS_PLACES, ShellPlace
 
 _OPEN = re.compile(
     r"0?[0-7]{2}[2367]|[0-7]*[2-7][0-7]{3}|.*[oa]\+?[rx]*w.*|[augo]*[+=][rwx]*[st].*|\+[rx]*w.*|.*[oa]=[rx]*w.*"
@@ -21,13 +21,13 @@ def mode(rule_input: RuleInput) -> Iterator[ShellFinding]:
     wanted, targets = words[0] if words else "", words[1:]
     for target in targets:
         place = rule_input.place(target)
-        if (place in TOO_MUCH and (deep or target.endswith(("\x01", "/")))) or place is ShellPlace.ROOT:
+        if (place in CRITICAL_PLACES and (deep or target.endswith(("\x01", "/")))) or place is ShellPlace.ROOT:
             yield rule_input.refuse(
                 "system-control", translatable("it changes the rights of {place}", place=place.value)
             )
         elif place is ShellPlace.DEVICE:
             yield rule_input.refuse("device-destruction", "it changes the rights of a device")
-        elif place not in OWN and place is not ShellPlace.WORKSPACE:
+        elif place not in HARMLESS_PLACES and place is not ShellPlace.WORKSPACE:
             yield rule_input.ask("permission", "it changes the rights of files outside of the workspace")
     if not is_known(wanted):
         yield rule_input.ask("permission", "the rights that it gives are not known")
@@ -43,7 +43,7 @@ def mode(rule_input: RuleInput) -> Iterator[ShellFinding]:
 def owner(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """Judge `chown` and `chgrp`."""
     places = {rule_input.place(target) for target in operands(rule_input.args)[1:]}
-    if places & TOO_MUCH and has_option(rule_input.args, "R", "--recursive"):
+    if places & CRITICAL_PLACES and has_option(rule_input.args, "R", "--recursive"):
         yield rule_input.refuse("system-control", "it gives files of the system to somebody else")
     else:
         yield rule_input.ask("permission", "it gives files to somebody else")

@@ -35,7 +35,7 @@ _WORDS = re.compile(
     r"(?:^|_)(?:API_?KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|PRIVATE_KEY|ACCESS_KEY|CREDENTIALS?)(?:_|$|\d)|^HOB_|_PAT$"
 )
 _SOCKETS = frozenset({"SSH_AUTH_SOCK", "DBUS_SESSION_BUS_ADDRESS", "GPG_AGENT_INFO", "XAUTHORITY", "DOCKER_HOST"})
-_SAYS = frozenset(
+_TEXT_COMMANDS = frozenset(
     {"echo", "printf", "git", "gh", "glab", "say", "figlet", "true", ":", "false", "type", "alias", "trap"}
 )
 _SEARCHES = frozenset({"grep", "egrep", "fgrep", "rg", "ag", "ack", "sed", "awk", "gawk", "jq", "zgrep", "pgrep"})
@@ -55,7 +55,7 @@ _EXAMPLES = (
 )
 
 
-def mentions(text: str) -> str:
+def find_secret_name(text: str) -> str:
     """Return the name of a secret location in the text, or ""."""
     if _HINT.search(text) is None:
         return ""
@@ -82,17 +82,21 @@ def _globbed(text: str) -> str:
     return ""
 
 
-def read(rule_input: RuleInput) -> Iterator[ShellFinding]:
+def judge_paths(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """Judge secret locations named in the arguments or redirections of any command."""
     command = rule_input.command
     args = _paths(rule_input)
     targets = [at.target for at in command.redirections if at.operator in ("<", "<>")]
     written = [at.target for at in command.redirections if at.operator[:1] == ">" or at.operator[:2] == "&>"]
     for text in (*args, *targets, *written, *(value for name, value in command.assignments if name != "PATH")):
-        name = mentions(text) or _key_file(text) or (_globbed(text) if STAR in text or ONE in text else "")
+        name = find_secret_name(text) or _key_file(text) or (_globbed(text) if STAR in text or ONE in text else "")
         if not name:
             resolved = rule_input.resolve(text) if "/" in text or command.directory != HERE else ""
-            name = mentions(resolved) if (resolved and mentions(command.directory + "/")) or ".." in text else ""
+            name = (
+                find_secret_name(resolved)
+                if (resolved and find_secret_name(command.directory + "/")) or ".." in text
+                else ""
+            )
         if ".hob" in name and _OWN.search(text + "/"):
             yield rule_input.refuse("own-state", "it reaches for Hob's own keys and memory")
         elif name:
@@ -107,7 +111,7 @@ def read(rule_input: RuleInput) -> Iterator[ShellFinding]:
 def _paths(rule_input: RuleInput) -> Args:
     """Return the arguments that may be paths."""
     command, args = rule_input.command, rule_input.args
-    if command.name in _SAYS:
+    if command.name in _TEXT_COMMANDS:
         # text, not files; but a wildcard lists names
         return tuple(
             arg for arg in args if STAR in arg or (command.name == "git" and " " not in arg and "\n" not in arg)
@@ -129,7 +133,7 @@ def _paths(rule_input: RuleInput) -> Args:
     return tuple(arg for arg in args if not _EXCLUDES.match(arg))
 
 
-def variables(rule_input: RuleInput) -> Iterator[ShellFinding]:
+def judge_variables(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """Judge environment variables that hold secrets."""
     for name in rule_input.command.reads:
         if (_WORDS.search(name) or name in _SOCKETS) and rule_input.name not in ("[", "test", "unset", "export"):
@@ -137,7 +141,7 @@ def variables(rule_input: RuleInput) -> Iterator[ShellFinding]:
             return
 
 
-def _dumps(*bare: Args) -> Rule:
+def _judge_dump(*bare: Args) -> Rule:
     def rule(rule_input: RuleInput) -> Iterator[ShellFinding]:
         if rule_input.args in bare:
             yield rule_input.ask("environment-dump", "it prints the environment, which may hold secrets")
@@ -180,11 +184,11 @@ def declared(rule_input: RuleInput) -> Iterator[ShellFinding]:
 def service_manager(rule_input: RuleInput) -> Iterator[ShellFinding]:
     """Judge programs that print stored secrets."""
     words = " ".join(rule_input.args)
-    if re.search(_KEEPERS[rule_input.name], words):
+    if re.search(_SECRET_STORES[rule_input.name], words):
         yield rule_input.ask("secret-reading", "it hands out stored secrets")
 
 
-_KEEPERS = {
+_SECRET_STORES = {
     "pass": r"",
     "secret-tool": r"lookup|search",
     "security": r"find-|dump-|export",
@@ -221,7 +225,7 @@ RULES: Rules = {
     "env": env,
     "printenv": printenv,
     "ps": processes,
-    "set": _dumps(()),
+    "set": _judge_dump(()),
     **dict.fromkeys(("export", "declare", "typeset", "readonly"), declared),
-    **dict.fromkeys(_KEEPERS, service_manager),
+    **dict.fromkeys(_SECRET_STORES, service_manager),
 }

@@ -43,10 +43,10 @@ def limit_prefix(limits: Limits, alive: int, groups: Sequence[str] = ()) -> tupl
     lines += [f"echo 0 > {quote(group)} || exit 125" for group in groups]
     lines += [
         "ulimit -c 0",
-        f"ulimit -d {_capped(resource.RLIMIT_DATA, limits.memory) // 1024}",
-        f"ulimit -t {_capped(resource.RLIMIT_CPU, limits.cpu_seconds)}",
-        f"ulimit -f {_capped(resource.RLIMIT_FSIZE, limits.file) // 512}",
-        f"ulimit -n {_capped(resource.RLIMIT_NOFILE, limits.open_files)}",
+        f"ulimit -d {_within_hard_limit(resource.RLIMIT_DATA, limits.memory) // 1024}",
+        f"ulimit -t {_within_hard_limit(resource.RLIMIT_CPU, limits.cpu_seconds)}",
+        f"ulimit -f {_within_hard_limit(resource.RLIMIT_FSIZE, limits.file) // 512}",
+        f"ulimit -n {_within_hard_limit(resource.RLIMIT_NOFILE, limits.open_files)}",
         "{ echo 800 > /proc/$$/oom_score_adj; } 2>/dev/null",  # if memory runs out, the command is killed before Hob
         'exec "$@"',
     ]
@@ -61,11 +61,11 @@ def limit_prefix_inside(limits: Limits) -> tuple[str, ...]:
     """
     if os.geteuid() == 0 or _kernel() < (5, 14):
         return ()
-    count = _capped(resource.RLIMIT_NPROC, limits.processes)
+    count = _within_hard_limit(resource.RLIMIT_NPROC, limits.processes)
     return (_SHELL, "-c", f'ulimit -u {count} 2>/dev/null || ulimit -p {count}\nexec "$@"', "sh")
 
 
-def _capped(kind: int, wanted: int) -> int:
+def _within_hard_limit(kind: int, wanted: int) -> int:
     """Return the wanted limit, or Hob's own hard limit if that is lower."""
     _, hard = resource.getrlimit(kind)
     return wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
@@ -148,10 +148,10 @@ class Bubblewrap:
             arguments += ["--block-fd", fds.share(way.waits)]
         for name, value in {**self._environ(job), **(seen.environ if seen is not None else {})}.items():
             arguments += ["--setenv", name, value]
-        arguments += self._system(fds)
+        arguments += self._system_mounts(fds)
         if seen is not None:
             arguments += ["--ro-bind-data", fds.data(seen.bundle), CA_FILE]
-        arguments += self._given(job, fds)
+        arguments += self._user_mounts(job, fds)
         arguments += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", str(job.folder)]
         # passed by descriptor; otherwise the command could read them all in /proc/1/cmdline
         unseen = ("--args", fds.data(b"".join(os.fsencode(word) + b"\0" for word in arguments)), "--")
@@ -193,14 +193,14 @@ class Bubblewrap:
             own["TERM"] = "xterm-256color"
         return own | (proxy_environ(PORT) if job.hosts else {})
 
-    def _system(self, fds: "Descriptors") -> Iterator[str]:
+    def _system_mounts(self, fds: "Descriptors") -> Iterator[str]:
         """Yield mounts of programs, part of /etc, devices and scratch space."""
         for target, link in places.system_links():
             yield from ("--symlink", target, link)
         for place in places.system_binds():
             yield from ("--ro-bind", place, place)
         yield from ("--ro-bind", str(self.sandbox_environment.state / "etc"), "/etc")
-        yield from self._kernel()
+        yield from self._kernel_mounts()
         for place in ("/dev/shm", "/tmp", "/run"):  # noqa: S108 - its own, not the machine's
             yield from self._scratch(place, "1777")
         yield from ("--symlink", "../tmp", "/var/tmp", "--symlink", "../run", "/var/run")  # noqa: S108
@@ -209,7 +209,7 @@ class Bubblewrap:
         yield from self._optional("--size", str(self.sandbox_environment.limits.scratch))
         yield from (*self._optional("--perms", permissions), "--tmpfs", place)
 
-    def _kernel(self) -> Iterator[str]:
+    def _kernel_mounts(self) -> Iterator[str]:
         """Yield mounts of /proc and /dev."""
         yield from ("--proc", "/proc", "--dev", "/dev")
         for place in places.kernel_read_only():
@@ -217,7 +217,7 @@ class Bubblewrap:
         for place in places.kernel_hidden():
             yield from ("--ro-bind", "/dev/null", place)
 
-    def _given(self, job: SandboxJob, fds: "Descriptors") -> Iterator[str]:
+    def _user_mounts(self, job: SandboxJob, fds: "Descriptors") -> Iterator[str]:
         """Yield mounts of a home, the toolchains, the roots, and what is protected in them."""
         around = self.sandbox_environment
         yield from self._scratch(str(HOME), "0700")

@@ -69,16 +69,16 @@ class NamespaceTree:
 
     def __init__(self, told: NamespaceReport, way: NetworkAccess | None = None) -> None:
         self._told = told
-        self._way = way
+        self._access = way
 
     async def started(self, pid: int) -> None:
         """Open network access and let the command begin. Raises ToolFailed."""
         del pid
-        if self._way is None:
+        if self._access is None:
             return
         listening = await listen_inside(await self._wait_for_first())
-        await self._way.proxy.serve(listening)
-        os.write(self._way.pipe[1], b"\0")
+        await self._access.proxy.serve(listening)
+        os.write(self._access.pipe[1], b"\0")
 
     def terminate(self, pid: int) -> None:
         """Send SIGTERM to the process groups below the first process, which itself only reaps the others."""
@@ -103,8 +103,8 @@ class NamespaceTree:
 
     def close(self) -> None:
         """Close network access."""
-        if self._way is not None:
-            self._way.proxy.close()
+        if self._access is not None:
+            self._access.proxy.close()
 
     async def _wait_for_first(self) -> int:
         loop = asyncio.get_running_loop()

@@ -216,22 +216,22 @@ def compile_filter(rules: FilterRules, machine: Architecture) -> bytes:
     if not machine.generic:
         program += [(_AT_LEAST, 0, 1, _X32), _refuse(errno.ENOSYS)]
     for name in _REFUSED:
-        program += _when(machine, name, [_refuse(errno.EPERM)])
+        program += _for_call(machine, name, [_refuse(errno.EPERM)])
     for name in _MISSING:
-        program += _when(machine, name, [_refuse(errno.ENOSYS)])
-    program += _when(machine, "ioctl", _none_of(1, _TERMINAL_TRICKS))
-    program += _when(machine, "clone", _without(0, sum(_NEW_NAMESPACES)))
+        program += _for_call(machine, name, [_refuse(errno.ENOSYS)])
+    program += _for_call(machine, "ioctl", _refuse_values(1, _TERMINAL_TRICKS))
+    program += _for_call(machine, "clone", _refuse_bits(0, sum(_NEW_NAMESPACES)))
     program += _sockets(machine) if rules.sockets else _no_sockets(machine)
     if not rules.truncate:
-        program += _when(machine, "truncate", [_refuse(errno.EPERM)])
+        program += _for_call(machine, "truncate", [_refuse(errno.EPERM)])
     program += _no_set_ids(machine)
     if rules.metadata:
         for name, argument in _MODES.items():
-            program += _when(machine, name, _without(argument, SET_IDS))
+            program += _for_call(machine, name, _refuse_bits(argument, SET_IDS))
     else:
         program += _no_metadata(machine, supervised=rules.supervised)
     if rules.spared:
-        program += _spare(machine, rules.spared)
+        program += _protect_processes(machine, rules.spared)
     program.append((_RETURN, 0, 0, _ALLOW))
     return b"".join(_INSTRUCTION.pack(code, yes, no, value) for code, yes, no, value in program)
 
@@ -240,41 +240,46 @@ def _sockets(machine: Architecture) -> Program:
     """Allow local and internet sockets and routing queries; not all rarer families are confined to a namespace."""
     routes = [
         (_EQUAL, 0, 3, _NETLINK),
-        (_LOAD, 0, 0, _low(2)),
+        (_LOAD, 0, 0, _low_offset(2)),
         (_EQUAL, 0, 1, 0),
         (_RETURN, 0, 0, _ALLOW),
         _refuse(errno.EAFNOSUPPORT),
     ]
     families = _jump_to_allow((_UNIX, _INET, _INET6))
-    return _when(machine, "socket", [(_LOAD, 0, 0, _low(0)), *families, *routes])
+    return _for_call(machine, "socket", [(_LOAD, 0, 0, _low_offset(0)), *families, *routes])
 
 
 def _no_sockets(machine: Architecture) -> Program:
     """Allow only connected socket pairs. A datagram pair could still send to any path, so it is refused."""
     program: Program = []
     for name in ("socket", "connect", "bind", "listen", "accept", "accept4"):
-        program += _when(machine, name, [_refuse(errno.EPERM)])
-    kinds = [(_LOAD, 0, 0, _low(1)), (_AND, 0, 0, 0xF), *_jump_to_allow((_STREAM, _SEQPACKET)), _refuse(errno.EPERM)]
-    program += _when(machine, "socketpair", kinds)
+        program += _for_call(machine, name, [_refuse(errno.EPERM)])
+    kinds = [
+        (_LOAD, 0, 0, _low_offset(1)),
+        (_AND, 0, 0, 0xF),
+        *_jump_to_allow((_STREAM, _SEQPACKET)),
+        _refuse(errno.EPERM),
+    ]
+    program += _for_call(machine, "socketpair", kinds)
     unaddressed: Program = [
-        (_LOAD, 0, 0, _low(4)),
+        (_LOAD, 0, 0, _low_offset(4)),
         (_EQUAL, 0, 3, 0),
-        (_LOAD, 0, 0, _low(4) + 4),
+        (_LOAD, 0, 0, _low_offset(4) + 4),
         (_EQUAL, 0, 1, 0),
         (_RETURN, 0, 0, _ALLOW),
         _refuse(errno.EPERM),
     ]
-    return program + _when(machine, "sendto", unaddressed)
+    return program + _for_call(machine, "sendto", unaddressed)
 
 
 def _no_set_ids(machine: Architecture) -> Program:
     """Refuse set-user-ID and set-group-ID files, which would have the owner's rights outside the sandbox."""
     program: Program = []
     for name, argument in _NEW_MODES.items():
-        program += _when(machine, name, _without(argument, SET_IDS))
+        program += _for_call(machine, name, _refuse_bits(argument, SET_IDS))
     for name, (flags, mode) in _OPENING.items():
-        makes = [(_LOAD, 0, 0, _low(flags)), (_AND, 0, 0, _CREATES), (_EQUAL, 0, 1, 0), (_RETURN, 0, 0, _ALLOW)]
-        program += _when(machine, name, [*makes, *_without(mode, SET_IDS)])
+        makes = [(_LOAD, 0, 0, _low_offset(flags)), (_AND, 0, 0, _CREATES), (_EQUAL, 0, 1, 0), (_RETURN, 0, 0, _ALLOW)]
+        program += _for_call(machine, name, [*makes, *_refuse_bits(mode, SET_IDS)])
     return program
 
 
@@ -282,24 +287,24 @@ def _no_metadata(machine: Architecture, *, supervised: bool) -> Program:
     refused = _refuse(errno.EPERM)
     program: Program = []
     for name in SUPERVISED_CALLS:
-        program += _when(machine, name, [(_RETURN, 0, 0, _ASK) if supervised else refused])
+        program += _for_call(machine, name, [(_RETURN, 0, 0, _ASK) if supervised else refused])
     for name in (*_OF_OWNERS, *_OLD_TIMES):
-        program += _when(machine, name, [refused])
+        program += _for_call(machine, name, [refused])
     for name in _ATTRIBUTES:  # as on a file system without attributes: programs that copy files cope
-        program += _when(machine, name, [_refuse(errno.EOPNOTSUPP)])
+        program += _for_call(machine, name, [_refuse(errno.EOPNOTSUPP)])
     return program
 
 
-def _spare(machine: Architecture, spared: Sequence[int]) -> Program:
+def _protect_processes(machine: Architecture, spared: Sequence[int]) -> Program:
     """Refuse signals to these processes, to their groups, and to everybody."""
     targets = sorted({1, 0xFFFF_FFFF} | set(spared) | {-pid & 0xFFFF_FFFF for pid in spared})
     program: Program = []
     for name in ("kill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "pidfd_open"):
-        program += _when(machine, name, _none_of(0, targets))
-    return program + _when(machine, "tkill", [_refuse(errno.EPERM)])  # it can name any thread of any process
+        program += _for_call(machine, name, _refuse_values(0, targets))
+    return program + _for_call(machine, "tkill", [_refuse(errno.EPERM)])  # it can name any thread of any process
 
 
-def _low(argument: int) -> int:
+def _low_offset(argument: int) -> int:
     """Return the offset of the lower half of an argument; every supported machine is little-endian."""
     return _ARGUMENTS + 8 * argument
 
@@ -308,7 +313,7 @@ def _refuse(number: int) -> tuple[int, int, int, int]:
     return (_RETURN, 0, 0, _ERRNO | number)
 
 
-def _when(machine: Architecture, name: str, body: Program) -> Program:
+def _for_call(machine: Architecture, name: str, body: Program) -> Program:
     """Apply the body to this call only. Every path through a body must end in a verdict."""
     number = machine.number(name)
     return [] if number < 0 else [(_EQUAL, 0, len(body), number), *body]
@@ -321,18 +326,18 @@ def _jump_to_allow(values: Iterable[int]) -> Program:
     return program
 
 
-def _none_of(argument: int, values: Iterable[int]) -> Program:
+def _refuse_values(argument: int, values: Iterable[int]) -> Program:
     """Refuse if the lower half of the argument, which is all the kernel uses in these calls, is one of the values."""
-    program: Program = [(_LOAD, 0, 0, _low(argument))]
+    program: Program = [(_LOAD, 0, 0, _low_offset(argument))]
     for value in values:
         program += [(_EQUAL, 0, 1, value), _refuse(errno.EPERM)]
     return [*program, (_RETURN, 0, 0, _ALLOW)]
 
 
-def _without(argument: int, bits: int) -> Program:
+def _refuse_bits(argument: int, bits: int) -> Program:
     """Refuse if the argument has any of the bits."""
     return [
-        (_LOAD, 0, 0, _low(argument)),
+        (_LOAD, 0, 0, _low_offset(argument)),
         (_AND, 0, 0, bits),
         (_EQUAL, 0, 1, 0),
         (_RETURN, 0, 0, _ALLOW),
