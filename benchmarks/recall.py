@@ -31,27 +31,27 @@ _BATCH = 100
 _NOW = 1_780_000_000.0
 _WORDS = 60_000
 _DIMENSION = 384
-_SIGNS = ((50_000, 384, 12.0), (50_000, 1536, 15.0), (1_000_000, 384, 60.0))
+_VECTOR_SIZES = ((50_000, 384, 12.0), (50_000, 1536, 15.0), (1_000_000, 384, 60.0))
 """Number of vectors, their dimension, and the limit in ms."""
 
 
 def measure(bench: Bench) -> Iterator[Row]:
     """Measure storing and searching in this process, and the vector index in a separate one."""
-    yield from asyncio.run(_taken_up(bench.home()))
-    yield from asyncio.run(_recalled(bench.home(), bench.times(200, 50)))
-    yield from _idle(bench)
-    for count, dimension, maximum in _SIGNS[:2] if bench.quick else _SIGNS:
-        yield from _signs(count, dimension, maximum)
+    yield from asyncio.run(_measure_storing(bench.home()))
+    yield from asyncio.run(_measure_recall(bench.home(), bench.times(200, 50)))
+    yield from _measure_idle(bench)
+    for count, dimension, maximum in _VECTOR_SIZES[:2] if bench.quick else _VECTOR_SIZES:
+        yield from _measure_vectors(count, dimension, maximum)
     sizes = [(5_000, None), (50_000, 15.0)] if bench.quick else [(50_000, 15.0), (1_000_000, 250.0)]
     for size, limit in sizes:
-        yield from asyncio.run(_measured(bench.home(), size, limit, bench.times(300, 50)))
+        yield from asyncio.run(_measure_searches(bench.home(), size, limit, bench.times(300, 50)))
 
 
-async def _taken_up(home: Path) -> list[Row]:
+async def _measure_storing(home: Path) -> list[Row]:
     """Measure batches and single items, beside inserts into a bare table."""
     language = _Language(random.Random(7))
     items = [_item(language, n) for n in range(10_100)]
-    bare = _bare(home / "bare.db", [item.text for item in items[:2_000]])
+    bare = _bare_table_rate(home / "bare.db", [item.text for item in items[:2_000]])
     async with open_store(home / "hob", StoreSettings(), SystemClock()) as store:
         began = time.perf_counter()
         for start in range(0, 10_000, _BATCH):
@@ -72,7 +72,7 @@ async def _taken_up(home: Path) -> list[Row]:
     ]
 
 
-def _bare(path: Path, texts: list[str]) -> float:
+def _bare_table_rate(path: Path, texts: list[str]) -> float:
     connection = apsw.Connection(str(path))
     connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE item (text TEXT)").fetchall()
     began = time.perf_counter()
@@ -82,7 +82,7 @@ def _bare(path: Path, texts: list[str]) -> float:
     return len(texts) / (time.perf_counter() - began)
 
 
-async def _recalled(home: Path, turns: int) -> list[Row]:
+async def _measure_recall(home: Path, turns: int) -> list[Row]:
     """Measure the CPU time of automatic recall per turn, beside FTS5 over the same texts."""
     language = _Language(random.Random(7))
     plain = apsw.Connection(":memory:")
@@ -110,10 +110,10 @@ async def _recalled(home: Path, turns: int) -> list[Row]:
     return [Row(told, spent / turns * 1e3, "ms CPU", 5, baseline=bare / turns * 1e3, beside="FTS5, by words alone")]
 
 
-def _idle(bench: Bench) -> Iterator[Row]:
+def _measure_idle(bench: Bench) -> Iterator[Row]:
     """Measure the memory a daemon holds after a turn with 5,000 items, over one without any."""
     full, empty = bench.home(), bench.home()
-    asyncio.run(_filled(full, 5_000))
+    asyncio.run(_fill(full, 5_000))
     held = []
     for home in (empty, full):
         with bench.daemon(home) as daemon:
@@ -125,14 +125,14 @@ def _idle(bench: Bench) -> Iterator[Row]:
     yield Row("memory: idle with 5,000 items, over none", held[1] - held[0], "MiB PSS", 5)
 
 
-async def _filled(home: Path, size: int) -> None:
+async def _fill(home: Path, size: int) -> None:
     language = _Language(random.Random(7))
     async with open_store(home, StoreSettings(), SystemClock()) as store:
         for start in range(0, size, _BATCH):
             await store.items.add([_item(language, n) for n in range(start, start + _BATCH)])
 
 
-def _signs(count: int, dimension: int, limit: float) -> Iterator[Row]:
+def _measure_vectors(count: int, dimension: int, limit: float) -> Iterator[Row]:
     command = (python(), "-m", "benchmarks.programs.signs", str(count), str(dimension))
     told = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     what = f"memory: by meaning, {count:,} x {dimension}"
@@ -141,7 +141,7 @@ def _signs(count: int, dimension: int, limit: float) -> Iterator[Row]:
     yield Row(f"{what}, read at the start", told["load"], "s", 0.5 * count / 1_000_000 if count > 50_000 else None)
 
 
-async def _measured(home: Path, size: int, limit: float | None, searches: int) -> Iterator[Row]:
+async def _measure_searches(home: Path, size: int, limit: float | None, searches: int) -> Iterator[Row]:
     draw = random.Random(7)
     language = _Language(draw)
     rows = []
@@ -163,7 +163,7 @@ async def _measured(home: Path, size: int, limit: float | None, searches: int) -
         rows.append(Row(f"memory: search by words, {size:,} items, p50", found[len(found) // 2] * 1e3, "ms"))
         rows.append(Row(f"memory: search by words, {size:,} items, p95", _p95(found) * 1e3, "ms", limit))
         if size <= 100_000:
-            rows += await _by_meaning(store, language, size, searches, draw)
+            rows += await _measure_hybrid(store, language, size, searches, draw)
     return iter(rows)
 
 
@@ -187,7 +187,9 @@ async def _searches(
     return sorted(durations)
 
 
-async def _by_meaning(store: Store, language: "_Language", size: int, searches: int, draw: random.Random) -> list[Row]:
+async def _measure_hybrid(
+    store: Store, language: "_Language", size: int, searches: int, draw: random.Random
+) -> list[Row]:
     embedder = await store.memory_vectors.begin(f"benchmark|random|{_DIMENSION}|true")
     some = [[draw.gauss(0, 0.05) for _ in range(_DIMENSION)] for _ in range(500)]
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

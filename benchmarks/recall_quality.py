@@ -36,12 +36,12 @@ def measure(bench: Bench) -> Iterator[Row]:
         print("  --questions FOLDER names none: how well memory finds is not measured", file=sys.stderr)
         return
     if bench.embedder:
-        yield asyncio.run(_question(bench.embedder, bench.times(100, 20)))
+        yield asyncio.run(_measure_question(bench.embedder, bench.times(100, 20)))
     for name, told in _SETS.items():
-        plain = _figures(bench, name, "reference.py:Fts5")
+        plain = _scores(bench, name, "reference.py:Fts5")
         ways = [("words", "Words", _WORDS), ("words and meaning", "Meaning", _MEANING)]
         for way, adapter, limits in ways if bench.embedder else ways[:1]:
-            found = _figures(bench, name, f"{_ADAPTER}:{adapter}")
+            found = _scores(bench, name, f"{_ADAPTER}:{adapter}")
             for figure in _LOCOMO:
                 yield Row(
                     f"recall: {told} by {way}, {figure}", found[figure] * 100, "%", limits[name].get(figure),
@@ -49,7 +49,7 @@ def measure(bench: Bench) -> Iterator[Row]:
                 )  # fmt: skip
 
 
-async def _question(folder: Path, times: int) -> Row:
+async def _measure_question(folder: Path, times: int) -> Row:
     """Measure how long a local model takes to embed a question."""
     embedder, took = LocalEmbedder(folder), []
     try:
@@ -63,7 +63,7 @@ async def _question(folder: Path, times: int) -> Row:
     return Row("recall: a question's vector from a local model, p95", p95 * 1e3, "ms", 60)
 
 
-def _figures(bench: Bench, name: str, adapter: str) -> Mapping[str, float]:
+def _scores(bench: Bench, name: str, adapter: str) -> Mapping[str, float]:
     """Return the scores of a set, averaged over its stores."""
     assert bench.questions is not None
     out = bench.root / "recall.json"

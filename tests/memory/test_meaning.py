@@ -142,7 +142,7 @@ async def test_question_does_not_wait_for_an_embedder_that_hangs(store: Store, m
             await asyncio.Event().wait()
             raise AssertionError
 
-    monkeypatch.setattr("hob.memory.embedding._DEADLINE", 0.01)
+    monkeypatch.setattr("hob.memory.embedding._DEADLINE_SECONDS", 0.01)
     embedder = embedder_of(store, Hanging())
     with pytest.raises(ModelError) as caught:
         await embedder.embed_question("hound")
@@ -235,7 +235,7 @@ async def test_vector_of_an_erased_item_is_deleted(store: Store) -> None:
 
 
 async def test_nearest_signs_are_found_in_any_order_of_insertion(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hob.memory.retrieval.dense._BLOCK", 1_024)
+    monkeypatch.setattr("hob.memory.retrieval.dense._BLOCK_ITEMS", 1_024)
     draw, embedder = random.Random(7), await store.memory_vectors.begin("test|random|96|true")
     growing, vectors = BinaryVectorIndex(embedder), dict[int, tuple[float, ...]]()
     for count in (5, 32, 500, 2_000):

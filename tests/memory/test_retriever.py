@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hob.core.memory import Layer, MemoryItem, Recalled, Scope
 from hob.core.trust.labels import OWNER_LABEL, Label, Origin, Trust
 from hob.memory.retrieval.query import Query
-from hob.memory.retrieval.retriever import Retriever, SnapshotSearch, tokens_of
+from hob.memory.retrieval.retriever import Retriever, SnapshotSearch, estimate_tokens
 from hob.store.database.migration import apply_migrations
 from hob.store.memory.items import add_items
 from hob.store.memory.search import ScopedIndex
@@ -181,7 +181,7 @@ async def test_results_stay_within_the_token_budget(store: Store) -> None:
     await store.items.add([said(f"Tea number {n} " + "with milk " * n, n, session=str(n)) for n in range(30)])
     found = await search(store, "tea milk", limit=30, budget=100)
     assert found
-    assert sum(tokens_of(text) for text in found) <= 100
+    assert sum(estimate_tokens(text) for text in found) <= 100
 
 
 async def test_common_words_do_not_displace_a_rare_one(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

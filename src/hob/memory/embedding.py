@@ -14,12 +14,12 @@ from hob.store.memory.vectors import StoredVectors
 
 _log = logging.getLogger(__name__)
 _BATCH = 32
-_LONGEST = 8_000
+_MAX_CHARACTERS = 8_000
 """Maximum characters of a text that are embedded."""
-_SHORTEST = 200
-_DEADLINE = 3.0
+_MIN_CHARACTERS = 200
+_DEADLINE_SECONDS = 3.0
 """Seconds a question waits for its vector."""
-_SILENCE = 30.0
+_SILENCE_SECONDS = 30.0
 """Seconds after a failure during which no question is sent to the embedder."""
 _VERSION = "@sha256:"
 """Separates the model from its version in a fingerprint."""
@@ -87,16 +87,16 @@ class MemoryEmbedder:
         """
         if self._clock.monotonic() < self._silent_until:
             raise ModelError(ModelFault.OVERLOAD, self.problem, cost=0)
-        self._rename()
+        self._check_version()
         number = await self._former_number()
         if number[0] and self._former is not None:
             with suppress(ModelError):
-                return number[0], await _in_time(self._former(number[1]), text)
+                return number[0], await _embed_within_deadline(self._former(number[1]), text)
         try:
-            vector = await _in_time(self._embedder, text)
+            vector = await _embed_within_deadline(self._embedder, text)
         except ModelError as error:
             self._note(error)
-            self._silent_until = self._clock.monotonic() + _SILENCE
+            self._silent_until = self._clock.monotonic() + _SILENCE_SECONDS
             raise
         self.problem, self.checked = "", self._clock.now().timestamp()
         await self._begin(len(vector))
@@ -115,7 +115,7 @@ class MemoryEmbedder:
 
     async def embed_some(self) -> bool:
         """Embed the next batch; return whether there may be more. Raises StoreErrors; `problem` has other failures."""
-        self._rename()
+        self._check_version()
         self.number = self.number or await self._vectors.find(self._name)
         pending = await self._vectors.pending(self.number, _BATCH)
         if not pending:
@@ -149,13 +149,13 @@ class MemoryEmbedder:
 
     async def counts(self) -> tuple[int, int]:
         """Return how many memories have a vector and how many do not. Raises StoreErrors."""
-        self._rename()
+        self._check_version()
         self.number = self.number or await self._vectors.find(self._name)
         return await self._vectors.counts(self.number)
 
     async def serving(self) -> int:
         """Return the number of the embedder that currently serves questions; 0 if none does. Raises StoreErrors."""
-        self._rename()
+        self._check_version()
         return (await self._former_number())[0] or self.number or await self._vectors.find(self._name)
 
     async def _former_number(self) -> tuple[int, str]:
@@ -172,7 +172,7 @@ class MemoryEmbedder:
         version = self._version() if self._version is not None else ""
         return f"{_VERSION}{version}" if version else ""
 
-    def _rename(self) -> None:
+    def _check_version(self) -> None:
         """Check whether the model has changed; if so, everything is embedded again."""
         name = f"{self.provider}|{self.model}{self._version_mark()}"
         if name != self._name:
@@ -193,25 +193,25 @@ class MemoryEmbedder:
         self.number = await self._vectors.begin(f"{self._name}|{dimension}|true")
         return self.number != before
 
-    async def _embed(self, texts: Sequence[str], longest: int = _LONGEST) -> Sequence[tuple[float, ...]]:
+    async def _embed(self, texts: Sequence[str], longest: int = _MAX_CHARACTERS) -> Sequence[tuple[float, ...]]:
         """Embed the texts, cutting those that are too long. Raises ModelError."""
         if not texts:
             return ()
         try:
             return (await self._embedder.embed([text[:longest] for text in texts])).vectors
         except ModelError as error:
-            if error.fault is not ModelFault.CONTEXT_OVERFLOW or longest <= _SHORTEST:
+            if error.fault is not ModelFault.CONTEXT_OVERFLOW or longest <= _MIN_CHARACTERS:
                 raise
             return await self._embed(texts, longest // 4)
 
 
-async def _in_time(embedder: Embedder, text: str) -> tuple[float, ...]:
+async def _embed_within_deadline(embedder: Embedder, text: str) -> tuple[float, ...]:
     """Embed a question within the deadline. Raises ModelError."""
     try:
-        async with asyncio.timeout(_DEADLINE):
+        async with asyncio.timeout(_DEADLINE_SECONDS):
             return (await embedder.embed([text])).vectors[0]
     except TimeoutError:
         raise ModelError(
             ModelFault.TIMEOUT,
-            translatable("the embedder has not answered within {seconds:.0f} s", seconds=_DEADLINE),
+            translatable("the embedder has not answered within {seconds:.0f} s", seconds=_DEADLINE_SECONDS),
         ) from None

@@ -34,15 +34,15 @@ _MIN_SHARE, _MIN_BEST, _MIN_BEST_OF_TASK = 0.2, 0.25, 0.6
 """Least share of a message an item must hold to be recalled automatically, and least share of the best item; below it
 memory is taken to know nothing about the message.
 """
-_NEAR = 3
+_ADJACENT_POSITIONS = 3
 """Positions within which two items of a conversation or document count as adjacent."""
-_QUESTION = 200
+_MAX_QUESTION_CHARACTERS = 200
 """Maximum characters shown of a question."""
 _MAX_NEWS = 5
 _ID = re.compile(r"[0-9a-f]{6,32}")
 
 
-class FindsItems(Protocol):
+class ItemSearcher(Protocol):
     """Searches items."""
 
     async def search(
@@ -72,12 +72,12 @@ class MemoryService:
         self,
         items: StoredItems,
         facts: StoredFacts,
-        retriever: FindsItems,
+        retriever: ItemSearcher,
         settings: MemorySettings,
         clock: Clock,
         allows: Callable[[str], bool] = lambda _: True,
         plugin_layers: Collection[str] = (),
-        thorough: FindsItems | None = None,
+        thorough: ItemSearcher | None = None,
         zone: tzinfo | None = UTC,
     ) -> None:
         """`allows` returns whether the owner's turns may use memory now, with a given model.
@@ -95,7 +95,7 @@ class MemoryService:
         self._clock = clock
         self._zone = zone
         self._allows = allows
-        self._untold = True
+        self._has_news = True
         self.permanent = 0
         """Number of items that never expire, when last counted."""
         self.overflow = Overflow()
@@ -161,7 +161,7 @@ class MemoryService:
         if item is None or item.kind != "turn":
             return [] if item is None else [item]
         where = "i.session = ? AND i.source = ? AND i.position BETWEEN ? AND ? AND i.kind = 'turn'"
-        first, last = item.position - _NEAR, item.position + _NEAR
+        first, last = item.position - _ADJACENT_POSITIONS, item.position + _ADJACENT_POSITIONS
         found = await self._items.of(scope).select(where, (item.session, item.source, first, last))
         said = [each for each in found if each.label.trusted or each.label == item.label]
         return sorted(said, key=lambda each: (each.position, each.seq))
@@ -174,7 +174,7 @@ class MemoryService:
 
     async def recall(self, query: str, session: SessionKey, limit: int) -> tuple[Memory, ...]:
         """Return memories for the tool `recall`. Never raises."""
-        return await self._memories(query, Scope(session), limit)
+        return await self._recall(query, Scope(session), limit)
 
     def allowed(self, turn: Turn, model: str) -> bool:
         """Return whether the turn gets automatic recall: only the owner's turns, with a model that may see memory."""
@@ -182,17 +182,17 @@ class MemoryService:
 
     def remembered(self, scope: Scope, facts: Sequence[Fact]) -> None:
         """Note that facts were learned, so that the next answer reports them."""
-        self._untold = self._untold or (scope == Scope(OWNER) and bool(facts))
+        self._has_news = self._has_news or (scope == Scope(OWNER) and bool(facts))
 
     async def news(self, turn: Turn) -> Sequence[Remark]:
         """Return what was learned since the owner was last told, across restarts. Never raises."""
-        if not self._untold or memory_scope(turn) != Scope(OWNER) or is_private(turn.session):
+        if not self._has_news or memory_scope(turn) != Scope(OWNER) or is_private(turn.session):
             return ()
-        self._untold = False
+        self._has_news = False
         try:
             told = (await self._facts.news(Scope(OWNER), turn.id))[-_MAX_NEWS:]
         except StoreError as error:
-            self._untold = True
+            self._has_news = True
             log.warning("memory cannot be read: %s", error)
             return ()
         if not told:
@@ -212,14 +212,14 @@ class MemoryService:
         def shown(item: MemoryItem) -> bool:
             return item.session == turn.session and item.position >= shown_from
 
-        found = await self._memories(query, memory_scope(turn), limit, shown)
+        found = await self._recall(query, memory_scope(turn), limit, shown)
         return tuple(replace(each, source="") for each in found) if self.settings.citations == "off" else found
 
     def overflowed(self) -> None:
         """Count that recalled memories did not all fit the prompt."""
         self.overflow.add("rag")
 
-    async def _memories(
+    async def _recall(
         self,
         query: str,
         scope: Scope,
@@ -232,11 +232,11 @@ class MemoryService:
             log.warning("memory cannot be read: %s", error)
             return ()
         if shown is not None:
-            found = _helpful(query, [each for each in found if not shown(each.item)])
-        kept = _in_order(found[:limit])
+            found = _keep_helpful(query, [each for each in found if not shown(each.item)])
+        kept = _group_adjacent(found[:limit])
         return tuple(
             Memory(
-                _with_question(each),
+                _describe_with_question(each),
                 citation(each.item),
                 each.item.label,
                 each.item.at,
@@ -248,7 +248,7 @@ class MemoryService:
         )
 
 
-def _helpful(query: str, found: Sequence[Recalled]) -> Sequence[Recalled]:
+def _keep_helpful(query: str, found: Sequence[Recalled]) -> Sequence[Recalled]:
     """Keep what holds enough of a message; nothing if even the best has only words that are everywhere."""
     minimum = _MIN_BEST_OF_TASK if is_task(query) else _MIN_BEST
     if max((each.share for each in found), default=0.0) < minimum:
@@ -256,7 +256,7 @@ def _helpful(query: str, found: Sequence[Recalled]) -> Sequence[Recalled]:
     return [each for each in found if each.share >= _MIN_SHARE]
 
 
-def _in_order(found: Sequence[Recalled]) -> list[Recalled]:
+def _group_adjacent(found: Sequence[Recalled]) -> list[Recalled]:
     """Order by score, but keep adjacent messages together in their own order."""
     groups: list[list[Recalled]] = []
     for each in found:
@@ -271,7 +271,7 @@ def _in_order(found: Sequence[Recalled]) -> list[Recalled]:
 def _are_near(one: MemoryItem, other: MemoryItem) -> bool:
     said = one.layer in (Layer.CONVERSATION, Layer.DOCUMENT) and one.label.trusted == other.label.trusted
     together = one.session == other.session and one.source == other.source
-    return said and together and abs(one.position - other.position) <= _NEAR
+    return said and together and abs(one.position - other.position) <= _ADJACENT_POSITIONS
 
 
 def describe(item: MemoryItem) -> str:
@@ -286,12 +286,14 @@ def describe(item: MemoryItem) -> str:
     return f"{text} (no longer so since {utc_day(item.valid_to)})"
 
 
-def _with_question(found: Recalled) -> str:
+def _describe_with_question(found: Recalled) -> str:
     text = describe(found.item)
     if found.asked is None:
         return text
     question = describe(found.asked)
-    return f"{question if len(question) <= _QUESTION else f'…{question[-_QUESTION:]}'} / {text}"
+    if len(question) > _MAX_QUESTION_CHARACTERS:
+        question = f"…{question[-_MAX_QUESTION_CHARACTERS:]}"
+    return f"{question} / {text}"
 
 
 def citation(item: MemoryItem) -> str:

@@ -130,24 +130,24 @@ def goal_line(goal: GoalAnswer) -> str:
 
 _ID = re.compile(r"[0-9a-f]{32}")
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
-_KEPT = (
+_ITEM_FIELDS = (
     "session", "position", "turn", "speaker", "role", "kind", "valid_from", "valid_to", "superseded_by", "importance",
     "expires_at",
 )  # fmt: skip
-_FACT = (
+_FACT_FIELDS = (
     "subject", "predicate", "object", "valid_from", "valid_to", "recorded_from", "recorded_to", "confidence", "change",
     "closed",
 )  # fmt: skip
-_MOMENTS = frozenset({"valid_from", "valid_to", "recorded_from", "recorded_to", "expires_at", "due", "changed"})
-_NUMBERS = _MOMENTS | {"confidence", "importance"}
+_TIME_FIELDS = frozenset({"valid_from", "valid_to", "recorded_from", "recorded_to", "expires_at", "due", "changed"})
+_NUMBER_FIELDS = _TIME_FIELDS | {"confidence", "importance"}
 
 
-def carried_view(carried: TransferredItem) -> dict[str, Any]:
+def export_view(carried: TransferredItem) -> dict[str, Any]:
     """Return an item as it is exported, with its fact or goal."""
     item, fact, goal = carried
     told: dict[str, Any] = {**item_view(Recalled(item, 0.0), whole=True)}
     if fact is not None:
-        told["fact"] = {name: getattr(fact, name) for name in _FACT} | {"state": fact.state.value}
+        told["fact"] = {name: getattr(fact, name) for name in _FACT_FIELDS} | {"state": fact.state.value}
     if goal is not None:
         told["goal"] = {"state": goal.state.value, "due": goal.due, "changed": goal.changed}
     return told
@@ -164,12 +164,12 @@ def loaded(line: str, number: int, now: float) -> TransferredItem:
         if not text.strip():
             raise ValueError("its text is empty")
         trusted = value.get("trust") == Trust.TRUSTED and origin in (Origin.OWNER, Origin.IDENTITY, Origin.MODEL)
-        layer, known = _layer(value.get("layer", Layer.DOCUMENT)), str(value.get("id", ""))
+        layer, known = _parse_layer(value.get("layer", Layer.DOCUMENT)), str(value.get("id", ""))
         item = MemoryItem(
             scope=Scope(OWNER), layer=layer, source=str(value.get("source", f"{layer}:import")), text=text,
-            label=Label(origin, Trust.TRUSTED if trusted else Trust.UNTRUSTED), at=_moment(value.get("at", now)),
+            label=Label(origin, Trust.TRUSTED if trusted else Trust.UNTRUSTED), at=_parse_time(value.get("at", now)),
             evidence=tuple(map(str, value.get("evidence", ()))),
-            id=known if _ID.fullmatch(known) else "", **_given(value, _KEPT),
+            id=known if _ID.fullmatch(known) else "", **_parse_fields(value, _ITEM_FIELDS),
         )  # fmt: skip
         return TransferredItem(item, _fact(item, value.get("fact")), _goal(item, value.get("goal")))
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
@@ -177,16 +177,16 @@ def loaded(line: str, number: int, now: float) -> TransferredItem:
             translatable(
                 "line {number} is not a memory item ({error}); nothing was imported",
                 number=str(number),
-                error=_why(error),
+                error=_describe_error(error),
             )
         ) from error
 
 
-def _why(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     return f"it has no {error.args[0]!r}" if isinstance(error, KeyError) else str(error)
 
 
-def _layer(name: str) -> str:
+def _parse_layer(name: str) -> str:
     if not _NAME.fullmatch(name):
         raise ValueError(f"{name!r} is no layer")
     return layer_named(name)
@@ -197,40 +197,42 @@ def _fact(item: MemoryItem, value: Any) -> Fact | None:
     if value is None:
         return None
     state = FactState(value["state"]) if item.label.trusted else FactState.ASKED
-    return Fact(at=item.at, state=state, evidence=item.evidence, id=item.id, **_given(value, _FACT))
+    return Fact(at=item.at, state=state, evidence=item.evidence, id=item.id, **_parse_fields(value, _FACT_FIELDS))
 
 
 def _goal(item: MemoryItem, value: Any) -> Goal | None:
     if value is None:
         return None
-    return Goal(text=item.text, label=item.label, state=GoalState(value["state"]), **_given(value, ("due", "changed")))
+    return Goal(
+        text=item.text, label=item.label, state=GoalState(value["state"]), **_parse_fields(value, ("due", "changed"))
+    )
 
 
-def _given(value: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+def _parse_fields(value: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
     """Return the fields that are present, with numbers as numbers."""
     kept = {name: value[name] for name in names if value.get(name) is not None}
     return {
-        name: _moment(each) if name in _MOMENTS else _finite(each) if name in _NUMBERS
-        else _place(each) if name == "position" else str(each)
+        name: _parse_time(each) if name in _TIME_FIELDS else _parse_number(each) if name in _NUMBER_FIELDS
+        else _parse_position(each) if name == "position" else str(each)
         for name, each in kept.items()
     }  # fmt: skip
 
 
-def _moment(value: Any) -> float:
+def _parse_time(value: Any) -> float:
     """Parse Unix seconds or an ISO 8601 day or time; local if it names no zone."""
     with suppress(ValueError):
         if isinstance(value, str):
             return datetime.fromisoformat(value).timestamp()
-    return _finite(value)
+    return _parse_number(value)
 
 
-def _finite(value: Any) -> float:
+def _parse_number(value: Any) -> float:
     if not math.isfinite(number := float(value)):
         raise ValueError(f"{value} is no number")
     return number
 
 
-def _place(value: Any) -> int:
+def _parse_position(value: Any) -> int:
     if not 0 <= (place := int(value)) < 2**63:
         raise ValueError(f"{value} is no place")
     return place

@@ -21,7 +21,7 @@ from hob.core.ids import SessionKey
 from hob.core.memory import Fact, FactChange, Layer, MemoryItem, Scope
 from hob.core.trust.labels import OWNER_LABEL
 from hob.memory.background_model import CONSOLIDATION
-from hob.memory.facts.decisions import superseding
+from hob.memory.facts.decisions import supersede
 from hob.memory.retrieval.retriever import Retriever
 from hob.memory.settings import MemorySettings
 from hob.store.memory.facts import SOURCE
@@ -78,7 +78,7 @@ def moved(where: str, known: Sequence[Fact]) -> FactChange:
     """Somebody lives elsewhere now: the old record is closed, and two are written."""
     fact = Fact(subject="owner", predicate="lives_in", object=where, at=5.0)
     old = [each for each in known if each.valid_to is None]
-    return FactChange(tuple(each.id for each in old), tuple(superseding(fact, old)))
+    return FactChange(tuple(each.id for each in old), tuple(supersede(fact, old)))
 
 
 def item_of(text: str) -> MemoryItem:

@@ -21,7 +21,7 @@ LOOK_SECONDS = 30.0
 """Minimum seconds between two looks at the owner's files after turns."""
 WALK_SECONDS = 300.0
 """Minimum seconds between two looks at added documents after turns."""
-_REST = 9
+_REST_FACTOR = 9
 """After a look, changes are ignored for this many times its duration."""
 
 
@@ -81,7 +81,7 @@ class OwnersFiles:
             changed = await self._watch.changes(clock)
             began = clock.monotonic()
             await self._look(changed)
-            await clock.sleep(_REST * (clock.monotonic() - began))
+            await clock.sleep(_REST_FACTOR * (clock.monotonic() - began))
 
     async def _look(self, documents: Collection[Path] | None) -> None:
         """Look at identity files, daily notes, and these added documents (None: all of them)."""

@@ -36,7 +36,7 @@ _SINGLE = frozenset({
     "marital_status", "diet", "employment_status", "first_name", "last_name", "middle_name", "full_name", "maiden_name",
     "family_name", "nickname",
 })  # fmt: skip
-_ONE_OF_EACH = ("_colour", "_date", "_birthday")
+_SINGLE_VALUED = ("_colour", "_date", "_birthday")
 """Predicates with one value at a time; favourites have one too."""
 
 
@@ -49,7 +49,7 @@ def predicate_of(text: str) -> str:
 
 def is_single(predicate: str) -> bool:
     """Return whether the predicate has one value at a time."""
-    return predicate in _SINGLE or predicate.startswith("favourite_") or predicate.endswith(_ONE_OF_EACH)
+    return predicate in _SINGLE or predicate.startswith("favourite_") or predicate.endswith(_SINGLE_VALUED)
 
 
 def decide(proposal: Proposal, known: Sequence[Fact]) -> FactChange | None:
@@ -58,8 +58,8 @@ def decide(proposal: Proposal, known: Sequence[Fact]) -> FactChange | None:
     standing = [fact for fact in known if fact.valid_to is None or fact.valid_to > proposal.said.at]
     sure = [fact for fact in standing if fact.state is not FactState.ASKED]
     if not proposal.object:
-        return _ended(proposal, words, sure)
-    fact = _grounded(proposal, words, known)
+        return _find_ended(proposal, words, sure)
+    fact = _ground(proposal, words, known)
     if fact is None:
         return None
     told = stated(words, fact.object, fact.predicate, owner=fact.subject == OWNER)
@@ -81,10 +81,10 @@ def decide(proposal: Proposal, known: Sequence[Fact]) -> FactChange | None:
         return FactChange((old.id, *asked), (more,))
     if not rivals:
         return FactChange(tuple(asked), (fact,))
-    return FactChange((*(rival.id for rival in rivals), *asked), tuple(superseding(fact, rivals)))
+    return FactChange((*(rival.id for rival in rivals), *asked), tuple(supersede(fact, rivals)))
 
 
-def move_of(proposal: Proposal, goals: Sequence[Goal]) -> GoalMove | None:
+def decide_goal(proposal: Proposal, goals: Sequence[Goal]) -> GoalMove | None:
     """Return a goal in the owner's own words, or the change to a goal they name; None if neither."""
     words, said = own_words(proposal.said), proposal.said
     if proposal.confidence < _SURE or _only_asks(words):
@@ -104,7 +104,7 @@ def move_of(proposal: Proposal, goals: Sequence[Goal]) -> GoalMove | None:
     return GoalMove(goal, GoalNote(_quoted(words), said.at, said.id))
 
 
-def superseding(fact: Fact, rivals: Iterable[Fact]) -> list[Fact]:
+def supersede(fact: Fact, rivals: Iterable[Fact]) -> list[Fact]:
     """Return the fact and the ones it supersedes, which end where it begins."""
     since = fact.at if fact.valid_from is None else fact.valid_from
     ended = [replace(rival, valid_to=max(since, rival.valid_from or since), quote=rival.quote) for rival in rivals]
@@ -129,7 +129,7 @@ def is_valid_at(fact: Fact, at: float) -> bool:
     return begun and (fact.valid_to is None or at < fact.valid_to)
 
 
-def _ended(proposal: Proposal, words: str, sure: Sequence[Fact]) -> FactChange | None:
+def _find_ended(proposal: Proposal, words: str, sure: Sequence[Fact]) -> FactChange | None:
     """Return a fact that has just ended; the owner's words have to name it."""
     old = next((fact for fact in sure if fact.id == proposal.target), None)
     if proposal.decision is not FactDecision.SUPERSEDE or old is None or old.at > proposal.said.at:
@@ -144,7 +144,7 @@ def _ended(proposal: Proposal, words: str, sure: Sequence[Fact]) -> FactChange |
     return FactChange((old.id,), (replace(old, valid_to=max(until, old.valid_from or until), evidence=evidence),))
 
 
-def _grounded(proposal: Proposal, words: str, known: Sequence[Fact]) -> Fact | None:
+def _ground(proposal: Proposal, words: str, known: Sequence[Fact]) -> Fact | None:
     """Return the proposal as a fact; None if the owner's words do not state it."""
     predicate, object_ = predicate_of(proposal.predicate), proposal.object[:_LONGEST]
     subject = OWNER if proposal.subject.casefold() in _SELF else proposal.subject[:_LONGEST_NAME]

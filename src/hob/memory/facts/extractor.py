@@ -8,7 +8,7 @@ from hob.core.ids import new_event_id
 from hob.core.memory import Fact, GoalState, MemoryItem, Scope
 from hob.core.translation.language import translatable
 from hob.memory.background_model import FACTS, BackgroundBudget, BackgroundModel, WorkPaused
-from hob.memory.facts.decisions import decide, move_of
+from hob.memory.facts.decisions import decide, decide_goal
 from hob.memory.facts.extraction import GOALS, INSTRUCTIONS, choose_known, question, read_answer
 from hob.store.memory.facts import StoredFacts
 from hob.store.memory.goals import StoredGoals
@@ -80,7 +80,7 @@ class FactExtractor:
                 raise self._budget.waits
         self._at_once, self._failures = AT_ONCE, 0
         decisions = [partial(decide, each) for each in proposals or () if each.decision not in GOALS]
-        moves = [move_of(each, wanted) for each in proposals or () if each.decision in GOALS]
+        moves = [decide_goal(each, wanted) for each in proposals or () if each.decision in GOALS]
         change, work = new_event_id(), (FACTS, "", upto)
         made = await self._facts.change(scope, decisions, change, work, [each for each in moves if each is not None])
         if made:

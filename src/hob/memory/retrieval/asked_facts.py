@@ -61,7 +61,7 @@ _MAX_FACTS = 5
 _STEP = 0.01
 
 
-def with_asked(
+def rank_asked_facts(
     index: ScopedIndex, query: Query, ranked: Sequence[Candidate], accept: Accept, now: float, *, past: bool
 ) -> list[Candidate]:
     """Put the facts the question asks for first: what holds now, and with `past` what held before.

@@ -14,23 +14,23 @@ from hob.core.memory import OWNER, Recalled, Scope
 from hob.memory.background_model import RERANKING, REWRITING, BackgroundBudget, BackgroundModel, WorkPaused
 from hob.memory.retrieval.retriever import Retriever, packed
 
-AMONG: Final = 50
+RERANKED: Final = 50
 """Number of first results that are reranked."""
-_WEAK = 0.1
+_WEAK_COVERAGE = 0.1
 """Coverage below which a first result is weak: half of the weight of the question's words."""
-_FIRST = 3
-_REWORDED = -0.1
+_WEAK_AMONG = 3
+_REWORDING_PENALTY = -0.1
 """Added to the score of results found only by other wordings."""
-_ORDER = 1.0
+_RERANK_RANGE = 1.0
 """Score range of a reranking, from the lowest-rated result to the highest."""
 _MAX_WORDINGS = 4
-_LONGEST = 300
+_MAX_CHARACTERS = 300
 """Maximum characters of a memory shown to a language model."""
-_LONGEST_RATED = 1_000
+_MAX_RATED_CHARACTERS = 1_000
 """Maximum characters of a memory shown to a rating model."""
-_DEADLINE, _SILENCE = 3.0, 30.0
+_DEADLINE_SECONDS, _SILENCE_SECONDS = 3.0, 30.0
 """Seconds a search waits for a rating model, and seconds without trying again after a failure."""
-_ANSWER = 400
+_MAX_ANSWER_TOKENS = 400
 """Maximum tokens of an answer."""
 
 _REWRITE = """\
@@ -73,7 +73,7 @@ class SearchModel:
 
     async def rate(self, question: str, texts: Sequence[str]) -> Sequence[float]:
         """As `Rater.rate`; texts the model names score by their rank, all others 0."""
-        lines = (f"{number}. {text[:_LONGEST]}" for number, text in enumerate(texts, 1))
+        lines = (f"{number}. {text[:_MAX_CHARACTERS]}" for number, text in enumerate(texts, 1))
         found = await self._ask(RERANKING, _RATE, "\n".join([f"Question: {question}", "", *lines]))
         named = list(dict.fromkeys(each for each in found if type(each) is int and 1 <= each <= len(texts)))
         scores = [0.0] * len(texts)
@@ -85,7 +85,7 @@ class SearchModel:
         if self._model is None:
             raise ModelError(ModelFault.NOT_CONFIGURED, "a model is asked by the daemon alone", cost=0)
         try:
-            answer = await self._budget.ask(self._model, task, system, question, _ANSWER)
+            answer = await self._budget.ask(self._model, task, system, question, _MAX_ANSWER_TOKENS)
         except WorkPaused as paused:
             raise ModelError(ModelFault.BUDGET, paused.why, cost=0) from paused
         start, end = answer.find("["), answer.rfind("]")
@@ -109,18 +109,18 @@ class Assistance:
 
     async def rate(self, question: str, found: Sequence[Recalled], *, use_model: bool) -> Sequence[float]:
         """Rate the memories; empty without a rater. Raises ModelError, StoreErrors."""
-        texts = [_told(each) for each in found]
+        texts = [_describe(each) for each in found]
         if self.rater is None:
             return await self.model.rate(question, texts) if self.model is not None and use_model else ()
         if self._clock.monotonic() < self._silent_until:
             raise ModelError(ModelFault.OVERLOAD, self.problem, cost=0)
         try:
-            async with asyncio.timeout(_DEADLINE):
-                return await self.rater.rate(question, [text[:_LONGEST_RATED] for text in texts])
+            async with asyncio.timeout(_DEADLINE_SECONDS):
+                return await self.rater.rate(question, [text[:_MAX_RATED_CHARACTERS] for text in texts])
         except (ModelError, TimeoutError) as error:
-            self._silent_until = self._clock.monotonic() + _SILENCE
+            self._silent_until = self._clock.monotonic() + _SILENCE_SECONDS
             if isinstance(error, TimeoutError):
-                raise ModelError(ModelFault.TIMEOUT, f"it has not answered within {_DEADLINE:.0f} s") from None
+                raise ModelError(ModelFault.TIMEOUT, f"it has not answered within {_DEADLINE_SECONDS:.0f} s") from None
             raise
 
 
@@ -149,7 +149,7 @@ class AssistedRetriever:
         as_of: float = math.inf,
     ) -> tuple[Recalled, ...]:
         """As `Retriever.search`. If a model fails, results keep their order and `problem` says why."""
-        maximum = max(limit, AMONG)
+        maximum = max(limit, RERANKED)
         search = partial(
             self._retriever.search, scope=scope, now=now, layers=layers, limit=maximum, meaning=meaning, as_of=as_of
         )
@@ -158,16 +158,16 @@ class AssistedRetriever:
         problem = ""
         try:
             if use_model and self._assistance.model is not None and is_weak(found):
-                found = _joined([found, *[await search(each) for each in await self._assistance.model.rewrite(query)]])
+                found = _merge([found, *[await search(each) for each in await self._assistance.model.rewrite(query)]])
         except ModelError as error:
             problem = str(error) or error.fault.value
         try:
             if (
-                scores := await self._assistance.rate(query, found[:AMONG], use_model=use_model)
+                scores := await self._assistance.rate(query, found[:RERANKED], use_model=use_model)
                 if len(found) > 1
                 else ()
             ):
-                found = _ordered(found, scores)
+                found = _apply_ratings(found, scores)
         except ModelError as error:
             problem = problem or str(error) or error.fault.value
         self._assistance.problem = problem
@@ -176,34 +176,34 @@ class AssistedRetriever:
 
 def is_weak(found: Sequence[Recalled]) -> bool:
     """Return whether none of the first results covers much of the question."""
-    return max((each.parts.get("coverage", 0.0) for each in found[:_FIRST]), default=0.0) < _WEAK
+    return max((each.parts.get("coverage", 0.0) for each in found[:_WEAK_AMONG]), default=0.0) < _WEAK_COVERAGE
 
 
-def _joined(runs: Sequence[Sequence[Recalled]]) -> list[Recalled]:
+def _merge(runs: Sequence[Sequence[Recalled]]) -> list[Recalled]:
     """Merge the results of several wordings, each item with its best score."""
     best = {each.item.id: each for each in runs[0]}
     for each in (each for run in runs[1:] for each in run):
-        known, score = best.get(each.item.id), round(each.score + _REWORDED, 4)
+        known, score = best.get(each.item.id), round(each.score + _REWORDING_PENALTY, 4)
         if known is None or known.score < score:
-            best[each.item.id] = replace(each, score=score, parts={**each.parts, "other words": _REWORDED})
-    return sorted(best.values(), key=_order)
+            best[each.item.id] = replace(each, score=score, parts={**each.parts, "other words": _REWORDING_PENALTY})
+    return sorted(best.values(), key=_sort_key)
 
 
-def _ordered(found: Sequence[Recalled], scores: Sequence[float]) -> list[Recalled]:
+def _apply_ratings(found: Sequence[Recalled], scores: Sequence[float]) -> list[Recalled]:
     """Reorder the rated first results; the rest keep their order."""
     minimum, maximum = min(scores), max(scores)
     better = []
     for each, score in zip(found, scores, strict=False):
-        part = round(_ORDER * (score - minimum) / ((maximum - minimum) or 1.0), 4)
+        part = round(_RERANK_RANGE * (score - minimum) / ((maximum - minimum) or 1.0), 4)
         better.append(replace(each, score=round(each.score + part, 4), parts={**each.parts, "reranked": part}))
-    return [*sorted(better, key=_order), *found[len(better) :]]
+    return [*sorted(better, key=_sort_key), *found[len(better) :]]
 
 
-def _order(found: Recalled) -> tuple[float, int]:
+def _sort_key(found: Recalled) -> tuple[float, int]:
     return -found.score, -found.item.seq
 
 
-def _told(found: Recalled) -> str:
+def _describe(found: Recalled) -> str:
     item = found.item
     question = f"{found.asked.text} / " if found.asked else ""
     return " ".join(f"{utc_day(item.at)} {item.speaker or item.source}: {question}{item.text}".split())

@@ -22,11 +22,11 @@ from hob.store.memory.vectors import signs
 
 NEAREST: Final = 200
 """Candidates that are compared exactly."""
-_COMPARED = 768
+_MAX_DIMENSIONS = 768
 """Maximum dimensions compared; of longer vectors those where the question's values are farthest from 0."""
-_BLOCK = 65_536
+_BLOCK_ITEMS = 65_536
 """Items per block; a multiple of 8."""
-_SOME = re.compile(rb"[^\0]")
+_NONZERO = re.compile(rb"[^\0]")
 
 
 @dataclass(slots=True)
@@ -58,7 +58,7 @@ class BinaryVectorIndex:
         """Return the cosines of the nearest items. All vectors have unit length."""
         with self._lock:
             near = _nearest(self._read(index), vector)
-        packed, cosine = _comparison(vector)
+        packed, cosine = _make_comparison(vector)
         return {
             seq: cosine(packed.unpack(each))
             for seq, each in index.vectors(self.embedder, near).items()
@@ -76,8 +76,8 @@ class BinaryVectorIndex:
         if held is None or held.removed != index.removed:
             held = self._scopes[index.scope] = _Signs(index.removed)
         while True:
-            last = held.blocks[-1] if held.blocks and held.blocks[-1].count < _BLOCK else None
-            room = _BLOCK - (last.count if last else 0)
+            last = held.blocks[-1] if held.blocks and held.blocks[-1].count < _BLOCK_ITEMS else None
+            room = _BLOCK_ITEMS - (last.count if last else 0)
             seqs, bits = index.bits(self.embedder, held.seqs[-1] if held.seqs else 0, room)
             if not seqs:
                 return held
@@ -88,7 +88,7 @@ class BinaryVectorIndex:
 
 
 def _append(block: _Block, bits: bytes, count: int) -> None:
-    turned = _turned(bits, len(bits) // count)
+    turned = _transpose(bits, len(bits) // count)
     if block.signs:
         for place, each in enumerate(turned):
             block.signs[place] |= each << block.count
@@ -97,12 +97,14 @@ def _append(block: _Block, bits: bytes, count: int) -> None:
     block.count += count
 
 
-def _turned(bits: bytes, width: int) -> Iterator[int]:
+def _transpose(bits: bytes, width: int) -> Iterator[int]:
     """Transpose the sign bits: yield one integer per dimension from rows of `width` bytes."""
     rows = len(bits) // width
     bits += bytes(-rows % 8 * width)
     rows += -rows % 8
-    masks = [(shift, mask & ((1 << 8 * rows) - 1) if rows < _BLOCK else mask) for shift, mask in _masks()]
+    masks = [
+        (shift, mask & ((1 << 8 * rows) - 1) if rows < _BLOCK_ITEMS else mask) for shift, mask in _transposition_steps()
+    ]
     for place in range(width):
         number = int.from_bytes(bits[place::width], "little")
         for shift, mask in masks:
@@ -114,18 +116,18 @@ def _turned(bits: bytes, width: int) -> Iterator[int]:
 
 
 @cache
-def _masks() -> tuple[tuple[int, int], ...]:
+def _transposition_steps() -> tuple[tuple[int, int], ...]:
     """Return the steps that transpose 8 x 8 bits (Warren, Hacker's Delight, 7-3)."""
     steps = ((7, "aa00aa00aa00aa00"), (14, "cccc0000cccc0000"), (28, "f0f0f0f000000000"))
-    return tuple((shift, int.from_bytes(bytes.fromhex(mask) * (_BLOCK // 8), "little")) for shift, mask in steps)
+    return tuple((shift, int.from_bytes(bytes.fromhex(mask) * (_BLOCK_ITEMS // 8), "little")) for shift, mask in steps)
 
 
-def _comparison(vector: Sequence[float]) -> tuple[struct.Struct, Callable[[tuple[float, ...]], float]]:
+def _make_comparison(vector: Sequence[float]) -> tuple[struct.Struct, Callable[[tuple[float, ...]], float]]:
     """Return the format of the compared values in a packed vector, and the function that turns them into a cosine."""
     asked = tuple(vector)
-    if len(asked) <= _COMPARED:
+    if len(asked) <= _MAX_DIMENSIONS:
         return struct.Struct(f"<{len(asked)}e"), lambda numbers: 1 - math.dist(asked, numbers) ** 2 / 2
-    great = {*sorted(range(len(asked)), key=lambda place: -abs(asked[place]))[:_COMPARED]}
+    great = {*sorted(range(len(asked)), key=lambda place: -abs(asked[place]))[:_MAX_DIMENSIONS]}
     some = tuple(number for place, number in enumerate(asked) if place in great)
     opposite, four = tuple(-number for number in some), 4 * sum(number * number for number in some) or 1.0
     packed = struct.Struct("<" + "".join("e" if place in great else "2x" for place in range(len(asked))))
@@ -138,7 +140,7 @@ def _nearest(held: _Signs, vector: Sequence[float]) -> list[int]:
     found: list[tuple[int, int]] = []
     start = 0
     for block in held.blocks:
-        found += ((apart, held.seqs[start + place]) for apart, place in _near_in(block, asked, weights))
+        found += ((apart, held.seqs[start + place]) for apart, place in _nearest_in_block(block, asked, weights))
         start += block.count
     return [seq for _, seq in sorted(found)[:NEAREST]]
 
@@ -149,7 +151,7 @@ def _weights(vector: Sequence[float]) -> list[int]:
     return [min(3, int(abs(number) / mean + 0.5)) for number in reversed(vector)]
 
 
-def _near_in(block: _Block, asked: int, weights: Sequence[int]) -> Iterator[tuple[int, int]]:
+def _nearest_in_block(block: _Block, asked: int, weights: Sequence[int]) -> Iterator[tuple[int, int]]:
     """Yield the difference and place of the block's nearest items."""
     every, size = (1 << block.count) - 1, -(-block.count // 8)
     unlike: tuple[list[int], list[int]] = ([], [])
@@ -159,16 +161,16 @@ def _near_in(block: _Block, asked: int, weights: Sequence[int]) -> Iterator[tupl
         for power, numbers in enumerate(columns):
             if weight >> power & 1:
                 numbers.append(bits)
-    digits = _difference(_added(unlike), _added(alike), sum(weights).bit_length(), every)
+    digits = _subtract(_add_columns(unlike), _add_columns(alike), sum(weights).bit_length(), every)
     packed = [digit.to_bytes(size, "little") for digit in digits]
-    for some in _SOME.finditer(_minimum(digits, every).to_bytes(size, "little")):
+    for some in _NONZERO.finditer(_select_least(digits, every).to_bytes(size, "little")):
         byte = some.start()
         for bit in range(8):
             if some[0][0] >> bit & 1:
                 yield sum((each[byte] >> bit & 1) << power for power, each in enumerate(packed)), 8 * byte + bit
 
 
-def _added(columns: Sequence[Sequence[int]]) -> list[int]:
+def _add_columns(columns: Sequence[Sequence[int]]) -> list[int]:
     """Add the columns bitwise for all items at once; each column counts twice the one before it.
 
     Returns the digits of the sums, least significant first.
@@ -185,7 +187,7 @@ def _added(columns: Sequence[Sequence[int]]) -> list[int]:
     return digits
 
 
-def _difference(more: Sequence[int], less: Sequence[int], count: int, every: int) -> list[int]:
+def _subtract(more: Sequence[int], less: Sequence[int], count: int, every: int) -> list[int]:
     """Return the digits of `more - less + 2**count - 1` for all items at once; the addend keeps the result from
     becoming negative. Both operands have at most `count` digits.
     """
@@ -198,7 +200,7 @@ def _difference(more: Sequence[int], less: Sequence[int], count: int, every: int
     return [*digits, carry]
 
 
-def _minimum(digits: Sequence[int], among: int) -> int:
+def _select_least(digits: Sequence[int], among: int) -> int:
     """Return a bit mask of the `NEAREST` items with the least sums, including ties."""
     sure = 0
     for digit in reversed(digits):

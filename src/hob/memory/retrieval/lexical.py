@@ -18,9 +18,9 @@ BUDGET = 5_000
 """Maximum postings read for a question."""
 BASE = 150
 """Items kept by their words for the later stages."""
-_SAMPLED = 8
-_FEW, _MAX_LONGER = 50, 20
-"""A German word held by at most `_FEW` items also matches up to `_MAX_LONGER` compounds that begin with it."""
+_SAMPLE_STEP = 8
+_RARE_ITEMS, _MAX_COMPOUNDS = 50, 20
+"""A German word in at most `_RARE_ITEMS` items also matches up to `_MAX_COMPOUNDS` compounds that begin with it."""
 
 Accept = Callable[[SearchEntry], bool]
 
@@ -64,7 +64,7 @@ def find_by_words(index: ScopedIndex, question: str, accept: Accept) -> Found:
     found = Found(words, len(concepts) - len(words), {}, {})
     left: Mapping[int, float] = scores
     while left and len(found.entries) < BASE:
-        some = _best(left, BASE)
+        some = _select_best(left, BASE)
         for seq, entry in index.entries(some).items():
             if accept(entry):
                 found.scores[seq], found.entries[seq] = scores[seq], entry
@@ -74,10 +74,10 @@ def find_by_words(index: ScopedIndex, question: str, accept: Accept) -> Found:
     return found
 
 
-def _best(scores: Mapping[int, float], count: int) -> list[int]:
+def _select_best(scores: Mapping[int, float], count: int) -> list[int]:
     """Return the best-scored rows, best first. A sample of the scores gives the cut-off."""
-    some = sorted(islice(scores.values(), None, None, _SAMPLED), reverse=True)
-    minimum = some[min(len(some) - 1, 2 * count // _SAMPLED)]
+    some = sorted(islice(scores.values(), None, None, _SAMPLE_STEP), reverse=True)
+    minimum = some[min(len(some) - 1, 2 * count // _SAMPLE_STEP)]
     good = [seq for seq, score in scores.items() if score >= minimum] if len(scores) > 4 * count else list(scores)
     if len(good) < min(count, len(scores)):
         return heapq.nlargest(count, scores, key=scores.__getitem__)
@@ -91,8 +91,8 @@ def _read_words(
     known = []
     for stems in concepts:
         size = sum(sizes.get(stem, 0) for stem in stems)
-        if stems in beginnings and size <= _FEW:
-            longer = index.beginning(beginnings[stems], _MAX_LONGER)
+        if stems in beginnings and size <= _RARE_ITEMS:
+            longer = index.beginning(beginnings[stems], _MAX_COMPOUNDS)
             stems, size = tuple(dict.fromkeys((*stems, *longer))), size + sum(longer.values())
             sizes |= dict.fromkeys(longer, size)  # as rare as the word itself
         known.append((size, stems))
@@ -106,12 +106,12 @@ def _read_words(
         found = [index.matches(stem, sizes[stem], left, K1, B) for stem in stems if stem in sizes]
         left -= sum(len(each.weights) for each in found)
         words.append(
-            QueryWord(stems, max(each.idf for each in found), _merged(found), all(each.whole for each in found))
+            QueryWord(stems, max(each.idf for each in found), _merge(found), all(each.whole for each in found))
         )
     return words
 
 
-def _merged(found: Sequence[Matches]) -> Mapping[int, float]:
+def _merge(found: Sequence[Matches]) -> Mapping[int, float]:
     weights = found[0].weights
     for each in found[1:]:
         others = each.weights

@@ -19,36 +19,36 @@ from hob.store.memory.search import ScopedIndex, SearchEntry
 
 _BEFORE_1, _AFTER_1, _AFTER_2 = 0.3, 0.5, 0.3
 """Share of its score an item lends to the one before it and to the first and second after it."""
-_ANSWER = 0.3
+_ANSWER_SHARE = 0.3
 """Additional share a question lends to the item after it."""
-_SHORT = 20
+_SHORT_WORDS = 20
 """Items of up to this many words lend their full share."""
-_ASSISTANT = 0.6
+_ASSISTANT_FACTOR = 0.6
 _TOP_OF_SESSION = 3
-_WORDS = 0.5
+_WORDS_WEIGHT = 0.5
 """Weight of the lexical score of an item and its neighbours, scaled so that the best has 1."""
-_MEANING = 0.6
-_UNRELATED = 0.1
+_MEANING_WEIGHT = 0.6
+_UNRELATED_COSINE = 0.1
 """Cosine of unrelated texts."""
-_LENDERS = 60
+_MAX_LENDERS = 60
 """Number of best lexical matches that lend to their neighbours."""
-_RECENCY = 0.01
-_MIN = 50
+_RECENCY_WEIGHT = 0.01
+_MIN_CANDIDATES = 50
 """Minimum number of candidates that are scored by every rule; otherwise twice the wanted results."""
-_MEANT = 100
+_MAX_MEANING_ONLY = 100
 """Number of nearest items that need not share a word."""
 _HALF_LIVES = {"preference": 365.0, "fact": 180.0}
 """Half-lives in days, by kind."""
 _HALF_LIFE = 30.0
-_RUNNING = frozenset({Layer.CONVERSATION, Layer.TOOL, Layer.GROUP, Layer.DOCUMENT})
+_CONTINUOUS_LAYERS = frozenset({Layer.CONVERSATION, Layer.TOOL, Layer.GROUP, Layer.DOCUMENT})
 """Layers whose items continue each other; facts stand alone."""
-_EVERGREEN = frozenset({Layer.SOUL, Layer.DOCUMENT})
-_BEFORE, _AFTER = 3 * 86_400.0, 7 * 86_400.0
+_EVERGREEN_LAYERS = frozenset({Layer.SOUL, Layer.DOCUMENT})
+_SECONDS_BEFORE, _SECONDS_AFTER = 3 * 86_400.0, 7 * 86_400.0
 _MANY_WORDS = 6
 """Words that count as the whole of a longer question, of which no item holds most."""
 _FEW_DAYS = 31
 _MAX_OF_DAYS = 1_000
-_DAY, _MIN_DAY = 0.06, 0.03
+_DAY_WEIGHT, _MIN_DAY_WEIGHT = 0.06, 0.03
 """Weight of a matching date, higher for a shorter period (a day 0.35, a month 0.15), and its minimum."""
 
 
@@ -74,22 +74,22 @@ def rank(
     index: ScopedIndex, query: Query, found: Found, accept: Accept, cosines: Mapping[int, float], wanted: int
 ) -> list[Candidate]:
     """Rank the lexical and dense matches and the neighbours of the former, best first."""
-    lenders = (seq for seq, entry in found.entries.items() if entry.layer in _RUNNING)
-    near = index.neighbours(sorted(lenders, key=found.scores.__getitem__, reverse=True)[:_LENDERS])
+    lenders = (seq for seq, entry in found.entries.items() if entry.layer in _CONTINUOUS_LAYERS)
+    near = index.neighbours(sorted(lenders, key=found.scores.__getitem__, reverse=True)[:_MAX_LENDERS])
     others = {seq for around in near.values() for seq in around if seq} - found.entries.keys()
-    meant = set(heapq.nlargest(_MEANT, cosines, key=cosines.__getitem__)) - found.entries.keys()
+    meant = set(heapq.nlargest(_MAX_MEANING_ONLY, cosines, key=cosines.__getitem__)) - found.entries.keys()
     for start, end, days in query.spans:
         if days <= _FEW_DAYS:
-            meant.update(set(index.between(start, end, _MEANT)) - found.entries.keys())
+            meant.update(set(index.between(start, end, _MAX_MEANING_ONLY)) - found.entries.keys())
     entries = found.entries | {
         seq: entry
         for seq, entry in index.entries(others | meant).items()
-        if accept(entry) and (entry.layer in _RUNNING or seq in meant)
+        if accept(entry) and (entry.layer in _CONTINUOUS_LAYERS or seq in meant)
     }
-    return _Ranking(index, query, found, entries, near).best(cosines, max(_MIN, 2 * wanted))
+    return _Ranking(index, query, found, entries, near).best(cosines, max(_MIN_CANDIDATES, 2 * wanted))
 
 
-def of_days(index: ScopedIndex, query: Query, accept: Accept) -> list[Candidate]:
+def rank_days(index: ScopedIndex, query: Query, accept: Accept) -> list[Candidate]:
     """Return what happened on the asked days: people's words before answers and documents, newest first."""
     found = {}
     for start, end, _ in query.spans:
@@ -98,7 +98,7 @@ def of_days(index: ScopedIndex, query: Query, accept: Accept) -> list[Candidate]
         for seq, entry in entries.items():
             if accept(entry) and entry.layer != Layer.SOUL:
                 parts = {
-                    "day": 0.9 if entry.layer in _EVERGREEN else 1.0,
+                    "day": 0.9 if entry.layer in _EVERGREEN_LAYERS else 1.0,
                     "recency": 0.1 * (entry.at - start) / length,
                     "importance": 0.1 * (entry.importance - 0.5),
                     "assistant": -0.2 if _is_assistants(entry) else 0.0,
@@ -141,8 +141,8 @@ class _Ranking:
         scores, entries, held = self._scores, self._entries, self._held
         for seq, around in near.items():
             entry = entries[seq]
-            lent = found.scores[seq] * min(1.0, _SHORT / max(1, entry.length))
-            after = _AFTER_1 + (_ANSWER if entry.kind & Kind.QUESTION else 0.0)
+            lent = found.scores[seq] * min(1.0, _SHORT_WORDS / max(1, entry.length))
+            after = _AFTER_1 + (_ANSWER_SHARE if entry.kind & Kind.QUESTION else 0.0)
             before, after_it, second = around
             if before in entries:
                 scores[before] += _BEFORE_1 * lent
@@ -154,8 +154,8 @@ class _Ranking:
                 scores[second] += _AFTER_2 * lent
         for seq, entry in entries.items():
             if entry.role == "assistant" and _is_assistants(entry):
-                scores[seq] *= _ASSISTANT
-        self._scores = _of_best(scores)
+                scores[seq] *= _ASSISTANT_FACTOR
+        self._scores = _normalise(scores)
 
     def _weigh_sessions(self, index: ScopedIndex) -> dict[int, float]:
         """Score each session by BM25 over its words as a whole, and by its best items."""
@@ -175,55 +175,57 @@ class _Ranking:
                         masks[session] = mask
         often: defaultdict[int, int] = defaultdict(int)
         for mask, count in Counter(masks.values()).items():
-            for bit in _bits_of(mask):
+            for bit in _split_bits(mask):
                 often[bit] += count
         idf = {bit: math.log(1 + (index.sessions - some + 0.5) / (some + 0.5)) for bit, some in often.items()}
-        once = {mask: sum([idf[bit] for bit in _bits_of(mask)]) * (K1 + 1) for mask in {*masks.values()}}
+        once = {mask: sum([idf[bit] for bit in _split_bits(mask)]) * (K1 + 1) for mask in {*masks.values()}}
         weights = dict.fromkeys(members, 0.0)
         even, by_length = K1 * (1 - B), K1 * B / (index.session_mean or 1.0)
         for session, size in index.session_sizes(masks).items():
             norm = even + by_length * size
             if session in several:
-                times = _times_of(several[session])
+                times = _count_bits(several[session])
                 weights[session] = sum([idf[bit] * some * (K1 + 1) / (some + norm) for bit, some in times.items()])
             else:
                 weights[session] = once[masks[session]] / (1 + norm)
-        tops = _of_best(
+        tops = _normalise(
             {
                 session: sum(best if len(best) <= _TOP_OF_SESSION else sorted(best)[-_TOP_OF_SESSION:])
                 for session, best in members.items()
             }
         )
-        return {session: 0.3 * weight + 0.05 * tops[session] for session, weight in _of_best(weights).items()}
+        return {session: 0.3 * weight + 0.05 * tops[session] for session, weight in _normalise(weights).items()}
 
     def best(self, cosines: Mapping[int, float], maximum: int) -> list[Candidate]:
         """Return at most `maximum` of the best items with the parts of their score."""
-        speaker, meaning = self._speaker_in_query(), _nearness(cosines)
+        speaker, meaning = self._speaker_in_query(), _scale_cosines(cosines)
         mass = sum(word.idf for word in self._words) or 1.0
         scores, sessions, own = self._scores, self._sessions, self._query.own
-        rough = {seq: _WORDS * scores[seq] + sessions.get(entry.session, 0.0) for seq, entry in self._entries.items()}
+        rough = {
+            seq: _WORDS_WEIGHT * scores[seq] + sessions.get(entry.session, 0.0) for seq, entry in self._entries.items()
+        }
         for seq, nearness in meaning.items():
             if seq in rough:
-                rough[seq] += _MEANING * nearness
+                rough[seq] += _MEANING_WEIGHT * nearness
         if own:
             for seq, entry in self._entries.items():
                 if entry.kind & Kind.OWN_PAST:
                     rough[seq] += 0.3
         best = sorted(rough, key=rough.__getitem__, reverse=True)[:maximum]
         masks = {self._around[seq] for seq in best}
-        covered = {mask: sum([self._words[bit].idf for bit in _bits_of(mask)]) / mass for mask in masks}
-        shares = self._shares(masks)
+        covered = {mask: sum([self._words[bit].idf for bit in _split_bits(mask)]) / mass for mask in masks}
+        shares = self._question_shares(masks)
         ranked = []
         for seq in best:
             entry = self._entries[seq]
-            parts = self._parts(seq, entry, speaker, covered[self._around[seq]])
+            parts = self._score_parts(seq, entry, speaker, covered[self._around[seq]])
             if meaning:
-                parts["meaning"] = _MEANING * meaning.get(seq, 0.0)
-            share = max(shares[self._around[seq]], cosines.get(seq, 0.0) - _UNRELATED)
+                parts["meaning"] = _MEANING_WEIGHT * meaning.get(seq, 0.0)
+            share = max(shares[self._around[seq]], cosines.get(seq, 0.0) - _UNRELATED_COSINE)
             ranked.append(Candidate(entry, parts, sum(parts.values()), share))
         return sorted(ranked, key=Candidate.order)
 
-    def _shares(self, masks: Collection[int]) -> dict[int, float]:
+    def _question_shares(self, masks: Collection[int]) -> dict[int, float]:
         """Return the share of the question per bit mask, not counting digits and single letters."""
         count = min(len(self._words) + self._unknown, _MANY_WORDS) or 1
         telling = sum(1 << bit for bit, word in enumerate(self._words) if word.tells)
@@ -236,26 +238,26 @@ class _Ranking:
         named = {name for name in names if name and words_of(name)[:1] and words_of(name)[0] in asked}
         return named.pop() if len(named) == 1 else ""
 
-    def _parts(self, seq: int, entry: SearchEntry, speaker: str, covered: float) -> dict[str, float]:
+    def _score_parts(self, seq: int, entry: SearchEntry, speaker: str, covered: float) -> dict[str, float]:
         query, kind, user = self._query, entry.kind, not _is_assistants(entry)
         parts = {
-            "words": _WORDS * self._scores[seq],
+            "words": _WORDS_WEIGHT * self._scores[seq],
             "coverage": 0.2 * covered,
             "session": self._sessions.get(entry.session, 0.0),
-            "recency": _RECENCY * _freshness(entry, query.now),
+            "recency": _RECENCY_WEIGHT * _decay(entry, query.now),
             "importance": 0.1 * (entry.importance - 0.5),
         }
         if speaker and entry.speaker == speaker:
             parts["speaker"] = 0.2
         if kind:
-            parts |= self._parts_of_kind(kind, user=user)
+            parts |= self._kind_parts(kind, user=user)
         if not user:
             parts["assistant"] = 0.2 if query.assistants else -0.2
         if query.days:
-            parts["day"] = self._day(entry.at)
+            parts["day"] = self._day_part(entry.at)
         return {name: part for name, part in parts.items() if part}
 
-    def _parts_of_kind(self, kind: int, *, user: bool) -> dict[str, float]:
+    def _kind_parts(self, kind: int, *, user: bool) -> dict[str, float]:
         query = self._query
         return {
             "question": -0.1 if kind & Kind.QUESTION else 0.0,
@@ -266,10 +268,10 @@ class _Ranking:
             "name": 0.05 if query.names and kind & Kind.NAME else 0.0,
         }
 
-    def _day(self, at: float) -> float:
+    def _day_part(self, at: float) -> float:
         fits = (
-            (1.0 if start <= at < end else 0.5 if start - _BEFORE <= at < end + _AFTER else 0.0)
-            * max(_MIN_DAY, _DAY * math.log(366 / days))
+            (1.0 if start <= at < end else 0.5 if start - _SECONDS_BEFORE <= at < end + _SECONDS_AFTER else 0.0)
+            * max(_MIN_DAY_WEIGHT, _DAY_WEIGHT * math.log(366 / days))
             for start, end, days in self._query.spans
         )
         return max(fits)
@@ -280,37 +282,40 @@ def _is_assistants(entry: SearchEntry) -> bool:
     return entry.role == "assistant" and entry.layer == Layer.CONVERSATION
 
 
-def _nearness(cosines: Mapping[int, float]) -> dict[int, float]:
+def _scale_cosines(cosines: Mapping[int, float]) -> dict[int, float]:
     """Scale cosines from the farthest candidate to the nearest; the nearest has 1 if the farthest is unrelated.
 
     In a large memory all candidates are near, so that meaning discriminates less and counts less.
     """
     minimum, maximum = min(cosines.values(), default=0.0), max(cosines.values(), default=0.0)
-    return {seq: (cosine - minimum) / ((maximum - min(minimum, _UNRELATED)) or 1.0) for seq, cosine in cosines.items()}
+    return {
+        seq: (cosine - minimum) / ((maximum - min(minimum, _UNRELATED_COSINE)) or 1.0)
+        for seq, cosine in cosines.items()
+    }
 
 
-def _freshness(entry: SearchEntry, now: float) -> float:
+def _decay(entry: SearchEntry, now: float) -> float:
     """Return 1 for a new item, halved after each half-life."""
-    if entry.layer in _EVERGREEN:
+    if entry.layer in _EVERGREEN_LAYERS:
         return 1.0
     days = max(0.0, now - entry.at) / 86_400
     return float(0.5 ** (days / _HALF_LIVES.get(entry.sort or entry.layer, _HALF_LIFE)))
 
 
 @lru_cache(4_096)
-def _bits_of(mask: int) -> list[int]:
+def _split_bits(mask: int) -> list[int]:
     return [bit for bit in range(mask.bit_length()) if mask >> bit & 1]
 
 
-def _times_of(masks: Sequence[int]) -> Mapping[int, int]:
+def _count_bits(masks: Sequence[int]) -> Mapping[int, int]:
     """Count how many masks have each bit."""
     times: dict[int, int] = {}
     for mask in masks:
-        for bit in _bits_of(mask):
+        for bit in _split_bits(mask):
             times[bit] = times.get(bit, 0) + 1
     return times
 
 
-def _of_best(weights: Mapping[int, float]) -> dict[int, float]:
+def _normalise(weights: Mapping[int, float]) -> dict[int, float]:
     best = max(weights.values(), default=0.0) or 1.0
     return {key: weight / best for key, weight in weights.items()}

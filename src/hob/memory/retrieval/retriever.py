@@ -10,35 +10,35 @@ from functools import partial
 from hob.core.memory import Layer, MemoryItem, Recalled, Scope
 from hob.core.values import dataclass
 from hob.memory.embedding import MemoryEmbedder
-from hob.memory.retrieval.asked_facts import with_asked
+from hob.memory.retrieval.asked_facts import rank_asked_facts
 from hob.memory.retrieval.dense import BinaryVectorIndex
 from hob.memory.retrieval.lexical import Accept, find_by_words
 from hob.memory.retrieval.other_profiles import Profile, reciprocal_ranks, weighted
 from hob.memory.retrieval.query import Query
-from hob.memory.retrieval.ranking import Candidate, of_days, rank
+from hob.memory.retrieval.ranking import Candidate, rank, rank_days
 from hob.store.memory.analysis import words_of
 from hob.store.memory.search import ScopedIndex, SearchEntry, StoredIndex
 
-_PHRASES_AMONG = 50
+_PHRASE_CANDIDATES = 50
 """Number of best results searched for quoted phrases."""
-_PHRASE = 0.3
-_OVER = -0.2
+_PHRASE_BONUS = 0.3
+_ENDED_PENALTY = -0.2
 """Added to facts that no longer hold, unless the question is about the past."""
-_PAST = re.compile(
+_ABOUT_THE_PAST = re.compile(
     r"\b(?:before|used to|former\w*|previous\w*|once|did|was|were|early|früher\w*|vorher|davor|zuvor|bevor|"
     r"damals|ehemal\w*|war|gewohnt|gelebt|gearbeitet|wohnte|lebte|arbeitete)\b",
     re.I,
 )
-_ALIKE = 0.9
+_DUPLICATE_SHARE = 0.9
 """Share of common words above which two items count as duplicates."""
-_MAX_ALIKE = 2
+_MAX_REPEATS = 2
 """Number of times the same text is returned if it was said on several days."""
 _DAY = 86_400.0
-_SHORT = 80
+_SHORT_ANSWER = 80
 """Answers shorter than this many characters are shown with their question."""
-_SPARE = 4
+_SPARE_ITEMS = 4
 """Additional items loaded per step, because some are left out."""
-_CHARACTERS = 4
+_CHARACTERS_PER_TOKEN = 4
 """Characters per token."""
 
 
@@ -63,33 +63,33 @@ class SnapshotSearch:
             fits = (not layers or entry.layer in layers) and (not session or entry.session == session)
             return fits and entry.at <= self.as_of
 
-        ranked = of_days(index, self.query, accept) if self.query.day_alone else []
+        ranked = rank_days(index, self.query, accept) if self.query.day_alone else []
         if not self.query.day_alone or self.query.day_written:
             known = {each.entry.seq for each in ranked}
-            ranked += [each for each in self._ranked(index, accept) if each.entry.seq not in known]
-        chosen = tuple(packed(self._chosen(index, ranked), self.limit, self.budget))
-        return tuple(self._with_questions(index, chosen))
+            ranked += [each for each in self._rank(index, accept) if each.entry.seq not in known]
+        chosen = tuple(packed(self._choose(index, ranked), self.limit, self.budget))
+        return tuple(self._attach_questions(index, chosen))
 
-    def _ranked(self, index: ScopedIndex, accept: Accept) -> list[Candidate]:
+    def _rank(self, index: ScopedIndex, accept: Accept) -> list[Candidate]:
         """Rank lexical and dense matches."""
         cosines = self.meaning(index) if self.meaning else {}
         query = self.query
         found = find_by_words(index, query.day_written if query.day_alone else query.text, accept)
         ranked = rank(index, self.query, found, accept, cosines, self.limit)
         if self.profile is not Profile.HOB:
-            ranked = _rejoined(self.profile, ranked, cosines)
+            ranked = _reorder_by_profile(self.profile, ranked, cosines)
         if self.query.phrases:
             ranked = self._prefer_phrases(index, ranked)
-        past = _PAST.search(self.query.text) is not None
+        past = _ABOUT_THE_PAST.search(self.query.text) is not None
         if not past and not self.query.days:
             ranked = self._prefer_current(index, ranked)
         if self.as_of == math.inf:
-            ranked = with_asked(index, self.query, ranked, accept, self.now, past=past)
+            ranked = rank_asked_facts(index, self.query, ranked, accept, self.now, past=past)
         return ranked
 
-    def _with_questions(self, index: ScopedIndex, chosen: Sequence[Recalled]) -> Iterator[Recalled]:
+    def _attach_questions(self, index: ScopedIndex, chosen: Sequence[Recalled]) -> Iterator[Recalled]:
         """Attach to a short answer the question right before it, if that is trusted as much."""
-        short = [each.item.seq for each in chosen if each.item.kind == "turn" and len(each.item.text) < _SHORT]
+        short = [each.item.seq for each in chosen if each.item.kind == "turn" and len(each.item.text) < _SHORT_ANSWER]
         before = {seq: around[0] for seq, around in index.neighbours(short).items() if around[0]} if short else {}
         asked = index.load(before.values()) if before else {}
         shown = {each.item.seq for each in chosen}
@@ -105,30 +105,30 @@ class SnapshotSearch:
             yield replace(each, asked=question) if fits else each
 
     def _prefer_phrases(self, index: ScopedIndex, ranked: Sequence[Candidate]) -> list[Candidate]:
-        some = ranked[:_PHRASES_AMONG]
+        some = ranked[:_PHRASE_CANDIDATES]
         texts = index.texts(each.entry.seq for each in some)
         better = []
         for each in some:
             text = texts.get(each.entry.seq, "").lower()
             held = sum(phrase in text for phrase in self.query.phrases)
-            better.append(each.with_part("phrase", _PHRASE * held) if held else each)
-        return [*sorted(better, key=Candidate.order), *ranked[_PHRASES_AMONG:]]
+            better.append(each.with_part("phrase", _PHRASE_BONUS * held) if held else each)
+        return [*sorted(better, key=Candidate.order), *ranked[_PHRASE_CANDIDATES:]]
 
     def _prefer_current(self, index: ScopedIndex, ranked: Sequence[Candidate]) -> list[Candidate]:
         """Move facts that no longer hold behind those that do."""
-        some = ranked[:_PHRASES_AMONG]
+        some = ranked[:_PHRASE_CANDIDATES]
         facts = [each.entry.seq for each in some if each.entry.layer == Layer.FACT]
         items = index.load(facts) if facts else {}
         over = {seq for seq, item in items.items() if item.valid_to is not None and item.valid_to <= self.now}
         if not over:
             return [*ranked]
-        less = [each.with_part("no longer so", _OVER) if each.entry.seq in over else each for each in some]
-        return [*sorted(less, key=Candidate.order), *ranked[_PHRASES_AMONG:]]
+        less = [each.with_part("no longer so", _ENDED_PENALTY) if each.entry.seq in over else each for each in some]
+        return [*sorted(less, key=Candidate.order), *ranked[_PHRASE_CANDIDATES:]]
 
-    def _chosen(self, index: ScopedIndex, ranked: Sequence[Candidate]) -> Iterator[Recalled]:
+    def _choose(self, index: ScopedIndex, ranked: Sequence[Candidate]) -> Iterator[Recalled]:
         """Yield the best valid results without duplicates of the same day."""
-        said, known = _Said(), _Said()
-        step = max(1, self.limit) + _SPARE
+        said, known = _ChosenTexts(), _ChosenTexts()
+        step = max(1, self.limit) + _SPARE_ITEMS
         for start in range(0, len(ranked), step):
             some = ranked[start : start + step]
             sets = {text: frozenset(text.split()) for text in {each.entry.stems for each in some}}
@@ -198,7 +198,7 @@ class Retriever:
             now,
             limit,
             budget,
-            await self._meaning(query, scope) if meaning else None,
+            await self._dense_search(query, scope) if meaning else None,
             self._profile,
             as_of,
         )
@@ -207,23 +207,23 @@ class Retriever:
     async def prepare(self, scope: Scope) -> None:
         """Load this scope's vector index ahead of a question. Raises StoreErrors."""
         if self._embedder is not None and (number := await self._embedder.serving()):
-            await self._index.read(scope, self._signs_of(number).update)
+            await self._index.read(scope, self._vector_index(number).update)
 
-    def _signs_of(self, embedder: int) -> BinaryVectorIndex:
+    def _vector_index(self, embedder: int) -> BinaryVectorIndex:
         if self._signs is None or self._signs.embedder != embedder:
             self._signs = BinaryVectorIndex(embedder)
         return self._signs
 
-    async def _meaning(self, query: str, scope: Scope) -> "Callable[[ScopedIndex], Mapping[int, float]] | None":
+    async def _dense_search(self, query: str, scope: Scope) -> "Callable[[ScopedIndex], Mapping[int, float]] | None":
         """Return the dense search for the question, embedded without the names of speakers, which carry no meaning."""
         if self._embedder is None or not query.strip():
             return None
         names = await self._index.read(scope, ScopedIndex.speakers)
-        number, vector = await self._embedder.embed_question(_without(names, query) or query)
-        return partial(self._signs_of(number).find, vector=vector)
+        number, vector = await self._embedder.embed_question(_remove_names(names, query) or query)
+        return partial(self._vector_index(number).find, vector=vector)
 
 
-def _without(names: Sequence[str], text: str) -> str:
+def _remove_names(names: Sequence[str], text: str) -> str:
     firsts = {re.escape(words[0]) for name in names if (words := words_of(name)) and name not in {"user", "assistant"}}
     if not firsts:
         return text
@@ -231,7 +231,7 @@ def _without(names: Sequence[str], text: str) -> str:
     return " ".join(left.split())
 
 
-def _rejoined(profile: Profile, ranked: Sequence[Candidate], cosines: Mapping[int, float]) -> list[Candidate]:
+def _reorder_by_profile(profile: Profile, ranked: Sequence[Candidate], cosines: Mapping[int, float]) -> list[Candidate]:
     """Reorder the candidates as another assistant would, by words and meaning alone."""
     words = sorted((each for each in ranked if each.parts.get("words")), key=lambda each: -each.parts["words"])
     by_words = [each.entry.seq for each in words]
@@ -248,7 +248,7 @@ def packed(found: Iterable[Recalled], limit: int, budget: int) -> Iterator[Recal
     """Yield the first results that fit the limit and the token budget; a budget of 0 is unlimited."""
     left, spent = limit, 0
     for each in found if limit > 0 else ():
-        cost = tokens_of(each.item.text) if budget else 0
+        cost = estimate_tokens(each.item.text) if budget else 0
         if spent + cost <= budget:
             left, spent = left - 1, spent + cost
             yield each
@@ -256,12 +256,12 @@ def packed(found: Iterable[Recalled], limit: int, budget: int) -> Iterator[Recal
                 return
 
 
-def tokens_of(text: str) -> int:
+def estimate_tokens(text: str) -> int:
     """Estimate the tokens of a text."""
-    return -(-len(text.encode("utf-8", "replace")) // _CHARACTERS)
+    return -(-len(text.encode("utf-8", "replace")) // _CHARACTERS_PER_TOKEN)
 
 
-class _Said:
+class _ChosenTexts:
     """Results chosen so far, by their words and days."""
 
     def __init__(self) -> None:
@@ -270,15 +270,15 @@ class _Said:
     def has(self, words: frozenset[str], at: float) -> bool:
         """Return whether the same was said on that day, or often enough."""
         size = len(words)
-        minimum, maximum = _ALIKE * size, size / _ALIKE
-        days = [day for others, count, day in self._all if minimum <= count <= maximum and _alike(words, others)]
-        return at // _DAY in days or len(days) >= _MAX_ALIKE
+        minimum, maximum = _DUPLICATE_SHARE * size, size / _DUPLICATE_SHARE
+        days = [day for others, count, day in self._all if minimum <= count <= maximum and _is_duplicate(words, others)]
+        return at // _DAY in days or len(days) >= _MAX_REPEATS
 
     def add(self, words: frozenset[str], at: float) -> None:
         """Record a chosen result."""
         self._all.append((words, len(words), at // _DAY))
 
 
-def _alike(words: frozenset[str], others: frozenset[str]) -> bool:
+def _is_duplicate(words: frozenset[str], others: frozenset[str]) -> bool:
     both = len(words & others)
-    return both >= _ALIKE * max(1, len(words) + len(others) - both)
+    return both >= _DUPLICATE_SHARE * max(1, len(words) + len(others) - both)

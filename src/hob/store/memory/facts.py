@@ -147,7 +147,7 @@ class StoredFacts(StorePart):
         now = self._now()
         made: list[Fact] = []
         for decide in decisions:
-            known = [_load(row) for row in all_rows(connection, _NOW, (scope.person, scope.agent))]
+            known = [_load_fact(row) for row in all_rows(connection, _NOW, (scope.person, scope.agent))]
             wanted = decide(known)
             if work is not None:
                 connection.execute(_COUNT_DECISION, (decision_of(wanted),))
@@ -155,7 +155,7 @@ class StoredFacts(StorePart):
                 made += _record(connection, scope, wanted, new_event_id() if made else change, now)
         if work is not None:
             move_on(connection, *work)
-            _tell(connection, made, now)
+            _report(connection, made, now)
         for move in moves:
             if (item := move_goal(connection, scope, move, now)) is not None:
                 _write_event(connection, item.id, move.goal.id or item.id, item.id, move.said.id, GOAL, now)
@@ -191,15 +191,17 @@ class StoredFacts(StorePart):
         """Restore what was known before the change; return what the change had recorded. Raises StoreErrors."""
         now = self._now()
         whose = (scope.person, scope.agent, change)
-        gone = [_load(row) for row in all_rows(connection, _OF_CHANGE, whose)]
-        back = [_load(row) for row in all_rows(connection, _CLOSED_BY, whose)]
+        gone = [_load_fact(row) for row in all_rows(connection, _OF_CHANGE, whose)]
+        back = [_load_fact(row) for row in all_rows(connection, _CLOSED_BY, whose)]
         evidence = {id for fact in back for id in fact.evidence}
         connection.execute(_OUTDATE, (None, json.dumps(sorted(evidence))))
         _record(connection, scope, FactChange(tuple(fact.id for fact in gone), tuple(back)), by, now)
         return gone
 
     async def _facts(self, sql: str, values: Sequence[object]) -> list[Fact]:
-        return [_load(row) for row in await self._readers.read(lambda connection: all_rows(connection, sql, values))]
+        return [
+            _load_fact(row) for row in await self._readers.read(lambda connection: all_rows(connection, sql, values))
+        ]
 
 
 def decision_of(change: FactChange | None) -> str:
@@ -223,10 +225,10 @@ def _told(connection: apsw.Connection, turn: TurnId) -> int:
 def _news(connection: apsw.Connection, scope: Scope, turn: TurnId) -> list[Fact]:
     told = _told(connection, turn)
     rows = all_rows(connection, _NEWS, (scope.person, scope.agent, told))
-    return [*map(_load, rows), *goals_since(connection, scope, told)]
+    return [*map(_load_fact, rows), *goals_since(connection, scope, told)]
 
 
-def _tell(connection: apsw.Connection, made: Sequence[Fact], now: float) -> None:
+def _report(connection: apsw.Connection, made: Sequence[Fact], now: float) -> None:
     """Add what was remembered to the timeline of the turn where it was said; events carry the ids of the changes."""
     for fact in made:
         if fact.valid_to is None and fact.state is not FactState.ASKED:
@@ -335,7 +337,7 @@ def describe_fact(fact: Fact) -> str:
     return f"{told.removeprefix(ARTICLE)}{when}{quote}"  # an article would make a German text look English
 
 
-def _load(row: Row) -> Fact:
+def _load_fact(row: Row) -> Fact:
     (id, subject, predicate, object_, at, text, valid_from, valid_to, recorded_from, recorded_to, confidence, state,
      evidence, change, closed) = row  # fmt: skip
     quote = text.partition(": \u201c")[2].removesuffix("\u201d")

@@ -80,7 +80,7 @@ _DROP = (
     "DELETE FROM memory_items WHERE seq IN ({})",
 )
 _AT_ONCE = 500
-_MANY, _MAX_WAITING, _LOT = 50, 7_000, 1_000
+_LARGE_BATCH, _MAX_UNINDEXED, _INDEX_BATCH = 50, 7_000, 1_000
 """Batches of this size are indexed after they were acknowledged; maximum items that wait for it; items then indexed
 together, at half the cost per item of a hundred.
 """
@@ -125,12 +125,12 @@ def _index(connection: apsw.Connection, added: Sequence[MemoryItem]) -> None:
     if not added:
         return
     waiting = added[-1].seq - len(added) > _last_indexed(connection)
-    if not isinstance(connection, WriteConnection) or (not waiting and len(added) < _MANY):
+    if not isinstance(connection, WriteConnection) or (not waiting and len(added) < _LARGE_BATCH):
         index_waiting(connection) if waiting else index.add(connection, added)
         return
-    connection.later = partial(index_waiting, at_most=_MANY * 5)
-    if added[-1].seq - _last_indexed(connection) > _MAX_WAITING:
-        index_waiting(connection, max(_LOT, 2 * len(added)))
+    connection.later = partial(index_waiting, at_most=_LARGE_BATCH * 5)
+    if added[-1].seq - _last_indexed(connection) > _MAX_UNINDEXED:
+        index_waiting(connection, max(_INDEX_BATCH, 2 * len(added)))
 
 
 def _last_indexed(connection: apsw.Connection) -> int:

@@ -26,7 +26,7 @@ from hob.gateway.memory import (
 from hob.guard.audit.entries import of_action
 from hob.memory.facts.editor import FactEditor
 from hob.memory.service import MemoryService
-from hob.memory.views import carried_view, loaded
+from hob.memory.views import export_view, loaded
 from hob.store.erasure.copies import copies_with
 from hob.store.erasure.quotes import Quotes
 from hob.store.store import Store
@@ -161,7 +161,7 @@ class OwnerUpkeep:
     async def export(self) -> AsyncIterator[str]:
         """Yield every item with its fact or goal as a line of JSON, oldest first, in a stable order."""
         for each in await self._store.memory_carrier.carried(self._scope):
-            yield json.dumps(carried_view(each), ensure_ascii=False) + "\n"
+            yield json.dumps(export_view(each), ensure_ascii=False) + "\n"
 
     async def import_items(self, lines: Iterable[str]) -> AsyncIterator[ImportedAnswer]:
         """Import exported items, each once; yield the progress. Only the owner's own words are trusted.
