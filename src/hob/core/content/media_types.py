@@ -56,6 +56,7 @@ _BRANDS = {
     b"heic": "image/heic",
     b"heix": "image/heic",
     b"mif1": "image/heif",
+    b"msf1": "image/heif",
     b"avif": "image/avif",
     b"M4A ": "audio/mp4",
     b"qt  ": "video/quicktime",

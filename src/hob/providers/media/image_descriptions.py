@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import cast
 
 from hob.core.content.media import Description
+from hob.core.content.media_types import HEAD_BYTES, detect_media_type
 from hob.core.errors import ModelError, ModelFault, NotFound
 from hob.core.ids import BlobId
 from hob.core.models import ExtraCall, Image, KeepAlive, ModelEvent, ModelMessage, ModelRequest, UserMessage
@@ -16,33 +17,13 @@ from hob.core.ports.media import Describer
 from hob.core.ports.model import Model
 from hob.core.ports.tools import Blobs
 
-# Image types by first bytes; the sender's declaration may be wrong.
-
-_BEGINNINGS = (
-    (b"\x89PNG\r\n\x1a\n", "image/png"),
-    (b"\xff\xd8\xff", "image/jpeg"),
-    (b"GIF87a", "image/gif"),
-    (b"GIF89a", "image/gif"),
-)
-_BRANDS = {  # of ISO base media files, https://www.iana.org/assignments/media-types/image/heic
-    b"heic": "image/heic",
-    b"heix": "image/heic",
-    b"mif1": "image/heif",
-    b"msf1": "image/heif",
-    b"avif": "image/avif",
-}
+_IMAGE_TYPES = frozenset(f"image/{kind}" for kind in ("png", "jpeg", "gif", "webp", "heic", "heif", "avif"))
 
 
 def detect_image_type(data: bytes) -> str:
-    """Return the media type; empty if no model accepts it as an image."""
-    for beginning, media_type in _BEGINNINGS:
-        if data.startswith(beginning):
-            return media_type
-    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
-        return "image/webp"
-    if data[4:8] == b"ftyp":
-        return _BRANDS.get(data[8:12], "")
-    return ""
+    """Return the media type by the first bytes; empty if no model accepts it as an image."""
+    media_type = detect_media_type(data[:HEAD_BYTES])
+    return media_type if media_type in _IMAGE_TYPES else ""
 
 
 _MAX_KEPT = 256
