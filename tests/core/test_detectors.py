@@ -144,7 +144,7 @@ def test_detectors_find_only_what_is_asked_for() -> None:
     assert find_sensitive(text, ()) == ()
 
 
-def test_several_are_found_in_order() -> None:
+def test_several_findings_are_in_order() -> None:
     text = "anna@firma.de 0171 1234567 4111111111111111 bob@firma.de"
     assert [each.kind for each in find_sensitive(text, PII)] == [
         SensitiveKind.EMAIL,
@@ -154,14 +154,14 @@ def test_several_are_found_in_order() -> None:
     ]
 
 
-def test_places_are_right_where_lower_case_is_longer() -> None:
+def test_positions_are_right_if_lower_case_is_longer() -> None:
     text = "\u0130\u0130\u0130 password = hunter2"
     assert len(lower(text)) == len(text)
     (found,) = find_sensitive(text, SECRETS)
     assert text[found.start : found.end] == "hunter2"
 
 
-def test_findings_that_overlap_are_one_of_the_most_delicate_kind() -> None:
+def test_overlapping_findings_merge_into_the_most_sensitive_kind() -> None:
     found = [
         SensitiveFinding(SensitiveKind.PHONE, 3, 9),
         SensitiveFinding(SensitiveKind.API_KEY, 0, 4),
@@ -171,7 +171,7 @@ def test_findings_that_overlap_are_one_of_the_most_delicate_kind() -> None:
 
 
 @pytest.mark.parametrize("digits", ["86095742719", "47036892816", "65929970489"])
-def test_published_tax_ids_hold(digits: str) -> None:
+def test_published_tax_ids_are_valid(digits: str) -> None:
     assert checksums.is_german_tax_id(digits)
 
 
@@ -186,7 +186,7 @@ def test_published_tax_ids_hold(digits: str) -> None:
         (checksums.is_brazilian_cpf, "52998224725"),
     ],
 )
-def test_wrong_digit_is_noticed(check: object, number: str) -> None:
+def test_wrong_check_digit_is_invalid(check: object, number: str) -> None:
     assert callable(check)
     assert check(number)
     place = max(n for n, sign in enumerate(number) if sign.isdigit())

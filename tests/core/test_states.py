@@ -32,7 +32,7 @@ TABLES = {
 
 
 @pytest.mark.parametrize(("states", "moves"), TABLES.values(), ids=TABLES)
-def test_every_state_has_its_line_and_leads_to_states(states: type[StrEnum], moves: Table) -> None:
+def test_every_state_has_a_row_that_leads_to_known_states(states: type[StrEnum], moves: Table) -> None:
     assert set(moves) == set(states)
     assert all(new in states for news in moves.values() for new in news)
 
@@ -46,7 +46,7 @@ def test_every_state_can_be_reached_from_the_first(states: type[StrEnum], moves:
 
 
 @pytest.mark.parametrize(("states", "moves"), TABLES.values(), ids=TABLES)
-def test_staying_is_no_move(states: type[StrEnum], moves: Table) -> None:
+def test_staying_in_a_state_is_always_allowed(states: type[StrEnum], moves: Table) -> None:
     assert all(may_move(moves, state, state) for state in states)
     assert all(state not in news for state, news in moves.items())
 
@@ -61,7 +61,7 @@ def test_every_state_has_a_way_to_an_end(states: type[StrEnum], moves: Table) ->
         assert reached & ends, begin
 
 
-def test_turn_that_has_ended_goes_on_by_retry_alone() -> None:
+def test_ended_turn_continues_only_by_retry() -> None:
     assert all(TURN_MOVES[state] <= {TurnState.READY} for state in FINAL_TURNS)
     assert TURN_MOVES[TurnState.DONE] == frozenset()
 

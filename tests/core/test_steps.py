@@ -101,7 +101,7 @@ def test_stored_step_is_read_back_as_it_was(step: Step) -> None:
 
 
 @given(STEPS)
-def test_step_with_a_field_that_nobody_knows_is_refused(step: Step) -> None:
+def test_step_with_an_unknown_field_is_refused(step: Step) -> None:
     data = json.loads(dump_step(step)) | {"of_tomorrow": 1}
     with pytest.raises(ValueError, match="of_tomorrow"):
         load_step(step_kind(step), VERSION, json.dumps(data))
@@ -112,7 +112,7 @@ def test_every_field_of_a_step_has_a_stored_key() -> None:
         assert set(names.values()) == {field.name for field in fields(cls)}, cls
 
 
-def test_detail_of_a_failed_model_call_is_read_back_as_text_that_can_be_translated() -> None:
+def test_detail_of_a_failed_model_call_stays_translatable() -> None:
     detail = translatable("{n} files", n=2)
     read = again(ModelFailed("network", detail))
     assert isinstance(read, ModelFailed)

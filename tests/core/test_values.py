@@ -57,7 +57,7 @@ class Empty:
     """Holds nothing."""
 
 
-def test_object_holds_what_it_was_made_with_and_the_defaults() -> None:
+def test_object_holds_its_arguments_and_defaults() -> None:
     place = Place("Ulm", tags=["old"])
     assert (place.town, place.street, place.tags, place.key, place.seen) == ("Ulm", "Main Street", ["old"], "k", 0)
     assert Place("Ulm").tags is not Place("Ulm").tags
@@ -82,7 +82,7 @@ def test_frozen_objects_cannot_be_changed() -> None:
     assert counter == Counter(1)
 
 
-def test_equal_objects_are_equal_and_count_once() -> None:
+def test_equal_objects_compare_equal_and_hash_equal() -> None:
     assert Place("Ulm", seen=1) == Place("Ulm", seen=2) != Place("Bern")
     assert Empty() == Empty()
     nothing: object = Empty()
@@ -92,7 +92,7 @@ def test_equal_objects_are_equal_and_count_once() -> None:
         hash(Counter())
 
 
-def test_objects_are_matched_copied_and_inherited_from() -> None:
+def test_objects_support_matching_copying_and_inheritance() -> None:
     match Place("Ulm", "Lane"):
         case Place(town, street):
             assert (town, street) == ("Ulm", "Lane")
@@ -104,7 +104,7 @@ def test_objects_are_matched_copied_and_inherited_from() -> None:
         Named(1, 2)  # type: ignore[call-arg]
 
 
-def test_every_dataclass_of_hob_is_a_light_one() -> None:
+def test_every_dataclass_of_hob_uses_the_fast_decorator() -> None:
     heavy = [
         source.name
         for source in sources()
@@ -116,7 +116,7 @@ def test_every_dataclass_of_hob_is_a_light_one() -> None:
     assert heavy == [], "a dataclass from hob.core.values is made in a quarter of the time"
 
 
-def test_classes_share_their_functions_and_what_they_are_made_by_names_its_parameters() -> None:
+def test_classes_share_methods_and_their_init_names_its_parameters() -> None:
     shared = ("__eq__", "__hash__", "__repr__", "__setattr__", "__delattr__")
     assert all(getattr(Place, name) is getattr(Named, name) for name in shared)
     parameters = inspect.signature(Place).parameters

@@ -31,7 +31,7 @@ def _refusing(*_: object) -> Any:
 
 
 @pytest.mark.parametrize("load", [_missing, _broken, lambda: _refusing])
-def test_plug_in_that_breaks_is_a_setting_that_is_wrong(
+def test_broken_plug_in_is_reported_as_a_wrong_setting(
     load: Callable[[], Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(plugins, "_entry_points", lambda: {"acme": Entry(load)})

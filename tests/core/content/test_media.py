@@ -49,14 +49,14 @@ def archive(*names: str, first: str = "") -> bytes:
         (b"", "text/plain"),
     ],
 )
-def test_kind_is_told_by_the_bytes(head: bytes, kind: str) -> None:
+def test_media_type_is_detected_from_the_bytes(head: bytes, kind: str) -> None:
     assert detect_media_type(head) == kind
 
 
-def test_text_cut_within_a_letter_is_a_text_still() -> None:
+def test_text_cut_within_a_character_is_still_text() -> None:
     assert detect_media_type(("x" * 4095 + "ü").encode()[:4096]) == "text/plain"
 
 
 @pytest.mark.parametrize(("kind", "taken"), [("image/png", True), ("IMAGE/PNG; x=y", True), ("text/x-script", False)])
-def test_kind_fits_a_pattern_without_its_parameters(kind: str, taken: bool) -> None:
+def test_media_type_matches_a_pattern_ignoring_parameters(kind: str, taken: bool) -> None:
     assert matches_media_type(kind, ("image/*", "text/plain")) is taken

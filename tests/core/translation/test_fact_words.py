@@ -26,13 +26,13 @@ def test_fact_is_a_sentence(subject: str, predicate: str, object_: str, of: str,
     assert render_fact_for_owner(subject, predicate, object_) == to
 
 
-def test_known_fact_is_told_in_german_and_its_object_as_it_was_said() -> None:
+def test_known_fact_is_rendered_in_german_with_its_object_verbatim() -> None:
     assert translated(render_fact_for_owner("owner", "lives_in", "done"), "de") == "du wohnst in done"
     assert translated(render_fact_for_owner("Anna", "lives_in", "Rome"), "de") == "Anna wohnt in Rome"
     assert translated(render_fact_for_owner("owner", "plays_with", "Lego"), "de") == "you play with Lego"
 
 
-def test_sentences_of_the_table_are_those_that_the_rules_make() -> None:
+def test_table_sentences_equal_those_made_by_the_rules() -> None:
     made = {name: render_fact("Bo", name, "X") for name in OTHERS_FACTS}
     assert made == {name: message.format(subject="Bo", object="X") for name, message in OTHERS_FACTS.items()}
     assert OTHERS_FACTS.keys() < OWNER_FACTS.keys()

@@ -20,7 +20,7 @@ def test_every_fault_of_a_model_has_its_own_sentence() -> None:
 
 
 @pytest.mark.parametrize("fault", ModelFault)
-def test_every_sentence_about_a_model_tells_what_was_the_matter(fault: ModelFault) -> None:
+def test_every_sentence_about_a_model_names_the_problem(fault: ModelFault) -> None:
     assert "detail" in placeholders(ENGLISH[FAULT_SENTENCES[fault]])
 
 
@@ -36,7 +36,7 @@ def test_every_sentence_about_a_model_tells_what_was_the_matter(fault: ModelFaul
         (18_000, "5 hours", "5 Stunden"),
     ],
 )
-def test_times_are_told_as_people_tell_them(seconds: float, english: str, german: str) -> None:
+def test_durations_are_formatted_for_people(seconds: float, english: str, german: str) -> None:
     assert (format_duration(seconds), format_duration(seconds, "de")) == (english, german)
 
 
@@ -53,7 +53,7 @@ def test_two_lines_say_how_to_connect_a_model(language: str) -> None:
     assert "hob retry t_1" in lines[1]
 
 
-def test_values_stand_in_the_sentence_as_they_are() -> None:
+def test_values_appear_in_the_sentence_unchanged() -> None:
     assert "{x}" in say(Sentence.HOOK_DENIED, detail="no {x} here")
 
 
@@ -66,7 +66,7 @@ def test_missing_value_is_an_error_not_a_sentence_with_a_hole() -> None:
         say(Sentence.CANCELLED)
 
 
-def test_text_is_translated_with_the_texts_in_it() -> None:
+def test_text_is_translated_with_its_nested_texts() -> None:
     named = translatable("{reason}, and {why}", reason=translatable("an attached file"), why="{odd}")
     assert named == "an attached file, and {odd}"
     assert translated(named, "de") == "ein Anhang, und {odd}"
@@ -87,5 +87,5 @@ def test_text_is_translated_with_the_texts_in_it() -> None:
         ({}, "en"),
     ],
 )
-def test_terminal_is_spoken_to_in_the_language_of_its_locale(environ: dict[str, str], language: str) -> None:
+def test_terminal_language_follows_its_locale(environ: dict[str, str], language: str) -> None:
     assert detect_language(environ) == language

@@ -27,12 +27,12 @@ TRACE = 'Traceback (most recent call last):\n  File "a.py", line 1, in <module>\
         "---------- Forwarded message ---------\nFrom: eve\n\nhello",
     ],
 )
-def test_pasted_part_is_told_from_the_words_around_it(pasted: str) -> None:
+def test_pasted_part_is_separated_from_typed_words(pasted: str) -> None:
     assert split_pasted(f"What is this?\n{pasted}") == (("What is this?", False), (pasted, True))
     assert has_pasted_text(pasted)
 
 
-def test_words_between_and_behind_pasted_parts_keep_their_place() -> None:
+def test_words_between_and_after_pasted_parts_keep_their_place() -> None:
     parts = split_pasted(f"first\n```\na\n```\nsecond\n> b\nthird\n{LOG}\nand what now?")
     assert [part for part, pasted in parts if not pasted] == ["first", "second", "third", "and what now?"]
     assert [pasted for _, pasted in parts] == [False, True] * 3 + [False]
@@ -65,7 +65,7 @@ PIECES = ["a", "\n", "```", "~~~", ">", "<p>", "</p>", " ", "ERROR:", "\nFile", 
 
 
 @given(st.lists(st.sampled_from(PIECES)))
-def test_no_word_is_lost_or_told_twice(pieces: list[str]) -> None:
+def test_no_word_is_lost_or_duplicated(pieces: list[str]) -> None:
     text = "".join(pieces)
     joined = "".join(part for part, _ in split_pasted(text))
     assert "".join(joined.split()) == "".join(text.split())

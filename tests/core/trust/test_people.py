@@ -40,7 +40,7 @@ def test_different_addresses_stay_different(channel: str, one: str, other: str) 
 
 
 @given(st.sampled_from(CHANNELS), st.text(max_size=40))
-def test_normal_spelling_is_its_own_but_for_what_was_written_twice(channel: str, id: str) -> None:
+def test_normalizing_an_id_twice_changes_nothing_but_doubled_prefixes(channel: str, id: str) -> None:
     once = normalize_id(channel, id)
     if not any(
         once.casefold().startswith(prefix) for prefix in ("slack:", "user:", "msteams:", "teams:", "signal:", "uuid:")

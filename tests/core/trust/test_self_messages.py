@@ -26,19 +26,19 @@ def made(trust: Trust, *inbounds: Inbound, joined: tuple[Inbound, ...] = ()) -> 
         (Trust.TRUSTED, MEMBER, Trust.UNTRUSTED),
     ],
 )
-def test_text_hob_made_is_as_trusted_as_its_turn(trust: Trust, label: Label, expected: Trust) -> None:
+def test_self_message_is_as_trusted_as_its_turn(trust: Trust, label: Label, expected: Trust) -> None:
     child = made(trust, inbound("hi", label=label))
     assert child.label == Label(Origin.MODEL, expected)
     assert made(Trust.TRUSTED, child).label.trust is expected  # and so is what comes of it
 
 
-def test_text_hob_made_is_never_the_owners_own_word() -> None:
+def test_self_message_is_never_the_owners_own_word() -> None:
     child = made(Trust.TRUSTED, inbound("hi"))
     assert (child.label.origin, child.hops, child.background) == (Origin.MODEL, 1, True)
     assert made(Trust.TRUSTED, child).hops == 2
 
 
-def test_text_hob_made_counts_for_the_least_known_of_all_who_took_part() -> None:
+def test_self_message_has_the_least_trusted_class_of_all_senders() -> None:
     late = inbound("me too", label=WEB, cls=SenderClass.STRANGER, group=True)
     child = made(Trust.TRUSTED, inbound("hi"), joined=(late,))
     assert child.sender.cls is SenderClass.STRANGER
@@ -46,7 +46,7 @@ def test_text_hob_made_counts_for_the_least_known_of_all_who_took_part() -> None
     assert child.group
 
 
-async def test_untrusted_one_taints_the_turn_it_opens() -> None:
+async def test_untrusted_self_message_taints_the_turn_it_opens() -> None:
     asking = turn(made(Trust.UNTRUSTED, inbound("hi")))
     assert [entry.label.trusted for entry in opening_entries(asking, 0.0)] == [False]
     prompt = await builder().build(asking, (), TranscriptView(), (), "m", patience=8)

@@ -170,14 +170,14 @@ def test_half_a_price_leaves_the_other_half_as_it_was(
     assert prices(folder, {model: own}).find_price(model) == expected
 
 
-def test_half_a_price_holds_for_long_contexts_too(folder: Path) -> None:
+def test_half_a_price_applies_to_long_contexts_too(folder: Path) -> None:
     price = prices(folder, {"gemini-2.5-pro": PriceSetting(input=9)}).find_price("gemini/gemini-2.5-pro")
     assert price is not None
     assert [dearer.input for _, dearer in price.above] == [9_000_000]
     assert price.above[0][1].output > price.output > 0
 
 
-async def test_half_a_price_makes_the_list_that_has_the_other_half(tmp_path: Path) -> None:
+async def test_half_a_price_loads_the_list_for_the_other_half(tmp_path: Path) -> None:
     found = prices(tmp_path, {"openai/gpt-5-mini": PriceSetting(input=9)})
     await found.prepare(["openai/gpt-5-mini"])
     assert found.find_price("openai/gpt-5-mini") is not None
@@ -243,7 +243,7 @@ def test_list_says_what_its_source_says(folder: Path) -> None:
 @pytest.mark.parametrize(
     "content", [None, b"", b"\x00\xff", b"[]\n", b'{"format":1,"stamp":"old","bytes":{}}\n', b'{"format":0}\n']
 )
-async def test_list_that_is_missing_old_or_broken_is_made_again(tmp_path: Path, content: bytes | None) -> None:
+async def test_missing_outdated_or_broken_list_is_rebuilt(tmp_path: Path, content: bytes | None) -> None:
     spoilt = tmp_path / "cache" / "prices.json"
     if content is not None:
         spoilt.parent.mkdir()
@@ -256,7 +256,7 @@ async def test_list_that_is_missing_old_or_broken_is_made_again(tmp_path: Path, 
     assert [file.name for file in spoilt.parent.iterdir()] == ["prices.json"]
 
 
-async def test_list_that_cannot_be_made_leaves_prices_unknown_and_is_told_once(
+async def test_failed_list_leaves_prices_unknown_and_is_logged_once(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "cache").write_text("not a folder")
@@ -267,7 +267,7 @@ async def test_list_that_cannot_be_made_leaves_prices_unknown_and_is_told_once(
     assert len(caplog.records) == 1
 
 
-async def test_nothing_is_made_for_models_whose_price_is_known_without(tmp_path: Path) -> None:
+async def test_no_list_is_built_for_models_with_known_prices(tmp_path: Path) -> None:
     own = {"gpt-5-mini": PriceSetting(1, 2)}
     found = open_prices(own, ModelChoice(ModelSettings(), KEYS), tmp_path, ManualClock())[0]
     await found.prepare(["ollama/llama3.2", "openai/gpt-5-mini", "claude-cli/sonnet"])
@@ -325,7 +325,7 @@ def test_longest_pattern_wins(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["half-in", "half-out"])
-def test_half_a_price_is_none(folder: Path, name: str) -> None:
+def test_half_a_price_counts_as_unknown(folder: Path, name: str) -> None:
     assert prices(folder, OWN).find_price(name) is None
 
 
@@ -349,7 +349,7 @@ def test_price_of_zero_is_known(folder: Path) -> None:
         "barn/qwen3",
     ],
 )
-def test_no_more_output_is_reckoned_with_than_is_asked_for(folder: Path, model: str, thinking: Thinking | None) -> None:
+def test_output_limit_never_exceeds_the_requested_output(folder: Path, model: str, thinking: Thinking | None) -> None:
     """Room for thinking was held back for models that do not think: 1.7 times what their answer could cost."""
     request = ModelRequest(model, "", (UserMessage("hi"),), thinking=thinking)
     choice = ModelChoice(ModelSettings(providers=ELSEWHERE), KEYS)

@@ -75,7 +75,7 @@ def test_size_is_that_of_the_whole_model(name: str, billions: float | None) -> N
     assert parse_billions(name) == billions
 
 
-async def test_list_that_comes_later_is_seen(tmp_path: Path) -> None:
+async def test_list_that_appears_later_is_used(tmp_path: Path) -> None:
     table = PriceTable(tmp_path / "prices.json")
     found = ModelProfiles(ModelChoice(ModelSettings(), KEYS), table)
     assert found.find_profile("openai/gpt-5-mini").context_tokens is None

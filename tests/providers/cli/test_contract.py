@@ -53,6 +53,6 @@ async def test_every_cli_keeps_the_promises_of_a_model(tmp_path: Path, name: str
 @pytest.mark.full
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("name", CLIS)
-async def test_real_clis_keep_them_too(tmp_path: Path, name: str, clis: Path) -> None:
+async def test_real_clis_keep_the_promises_too(tmp_path: Path, name: str, clis: Path) -> None:
     # Codex tells each message as a whole
     await check_model(real_cli(name, clis, tmp_path), calls=False, streams=name != "codex-cli")

@@ -68,7 +68,7 @@ async def test_nothing_is_sent_but_what_it_was_told(tmp_path: Path, clis: Path, 
     assert len(text) < 12_000
 
 
-async def test_conversation_goes_on_without_being_told_again(tmp_path: Path, clis: Path, name: str) -> None:
+async def test_conversation_continues_without_being_sent_again(tmp_path: Path, clis: Path, name: str) -> None:
     async with ModelServer(Reply("Hello to you."), Reply("Nothing.")) as server:
         model = open_real(name, clis, tmp_path, server)
         first = await ask(model, request(FIRST))
@@ -83,7 +83,7 @@ async def test_conversation_goes_on_without_being_told_again(tmp_path: Path, cli
     assert second.usage.output < 2 * first.usage.output + 10  # that of this request alone
 
 
-async def test_conversation_that_it_has_lost_is_told_again(tmp_path: Path, clis: Path, name: str) -> None:
+async def test_conversation_lost_by_the_cli_is_sent_again(tmp_path: Path, clis: Path, name: str) -> None:
     async with ModelServer(Reply("Hello to you."), Reply("Nothing.")) as server:
         model = open_real(name, clis, tmp_path, server)
         first = await ask(model, request(FIRST))
@@ -108,7 +108,7 @@ async def test_conversation_that_it_has_lost_is_told_again(tmp_path: Path, clis:
         (Fault.BAD_REQUEST, ModelFault.BAD_REQUEST),
     ],
 )
-async def test_fault_is_told_as_what_it_is(
+async def test_fault_is_reported_by_its_kind(
     tmp_path: Path, clis: Path, name: str, fault: Fault, wanted: ModelFault
 ) -> None:
     async with ModelServer(otherwise=Reply(fault=fault)) as server:

@@ -43,7 +43,7 @@ async def replay_all(folder: Path, name: str, case: str) -> tuple[ModelReply, li
 
 
 @pytest.mark.parametrize("name", CLIS)
-async def test_answer_is_heard_in_pieces_and_as_a_whole(tmp_path: Path, name: str) -> None:
+async def test_answer_arrives_in_pieces_and_as_a_whole(tmp_path: Path, name: str) -> None:
     reply, events = await replay_all(tmp_path, name, "text")
     assert reply.text == "Hello from the mock."
     assert "".join(event.text for event in events if isinstance(event, TextDelta)) == reply.text
@@ -60,20 +60,20 @@ async def test_answer_is_heard_in_pieces_and_as_a_whole(tmp_path: Path, name: st
         ("copilot-cli", Usage(19, 5, 3, 4), None),
     ],
 )
-async def test_usage_and_cost_are_told(tmp_path: Path, name: str, usage: Usage, cost: int | None) -> None:
+async def test_usage_and_cost_are_reported(tmp_path: Path, name: str, usage: Usage, cost: int | None) -> None:
     reply = await replay(tmp_path, name, "text")
     assert (reply.usage, reply.cost) == (usage, cost)
 
 
 @pytest.mark.parametrize("name", ["claude-cli", "codex-cli", "copilot-cli"])
-async def test_reasoning_is_no_part_of_the_answer(tmp_path: Path, name: str) -> None:
+async def test_reasoning_is_not_part_of_the_answer(tmp_path: Path, name: str) -> None:
     reply = await replay(tmp_path, name, "thinking")
     assert reply.reasoning in ("Let me see.", "I think.")
     assert reply.reasoning not in reply.text
 
 
 @pytest.mark.parametrize("name", ["claude-cli", "gemini-cli", "copilot-cli"])
-async def test_tools_that_the_cli_was_not_given_are_told_of(tmp_path: Path, name: str) -> None:
+async def test_attempts_to_use_missing_cli_tools_are_reported(tmp_path: Path, name: str) -> None:
     reply, events = await replay_all(tmp_path, name, "tool")
     remarks = [event for event in events if isinstance(event, Remark)]
     assert [dict(remark.values)["tools"] for remark in remarks] in (["Bash"], ["write_file"])
@@ -82,7 +82,7 @@ async def test_tools_that_the_cli_was_not_given_are_told_of(tmp_path: Path, name
 
 
 @pytest.mark.parametrize(("name", "case"), FAILING)
-async def test_every_failure_is_told_by_its_fault_and_says_something(tmp_path: Path, name: str, case: str) -> None:
+async def test_every_failure_has_a_fault_and_a_message(tmp_path: Path, name: str, case: str) -> None:
     wanted = OTHERWISE.get((name, case)) or FAULTS[case]
     with pytest.raises(ModelError) as failed:
         await replay(tmp_path, name, case)
@@ -97,7 +97,7 @@ async def test_cli_without_a_login_says_how_to_log_in(tmp_path: Path, name: str)
         await replay(tmp_path, name, "unauthorized")
 
 
-async def test_claude_is_stopped_where_it_would_ask_for_the_rest(tmp_path: Path) -> None:
+async def test_claude_is_stopped_before_it_requests_the_rest(tmp_path: Path) -> None:
     reply = await replay(tmp_path, "claude-cli", "length")
     assert (reply.text, reply.stop, reply.usage) == ("Hello from the mock.", StopReason.LENGTH, Usage(19, 5, 3, 4))
 

@@ -85,7 +85,7 @@ async def test_cli_works_in_a_folder_of_its_own_and_leaves_nothing_of_the_run(tm
 
 
 @pytest.mark.parametrize("name", CLIS)
-async def test_system_text_is_told_through_a_file(tmp_path: Path, name: str) -> None:
+async def test_system_text_is_passed_in_a_file(tmp_path: Path, name: str) -> None:
     seen = await run_once(tmp_path, name)
     assert any("You are Hob." in text for text in seen.files.values())
     assert not any("You are Hob." in argument for argument in seen.arguments)
@@ -101,7 +101,7 @@ async def test_long_conversation_fits(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize("name", CLIS)
 @pytest.mark.parametrize("text", ["/clear", "  /etc", "!ls", "#remember", "@file", "--help", "$skill"])
-async def test_text_of_others_is_no_command_of_the_cli(tmp_path: Path, name: str, text: str) -> None:
+async def test_untrusted_text_is_not_a_command_of_the_cli(tmp_path: Path, name: str, text: str) -> None:
     seen = await run_once(tmp_path, name, ModelRequest("", "", (UserMessage(text),)))
     assert seen.stdin.startswith("> ")
 
@@ -139,7 +139,7 @@ async def test_claude_without_thinking_keeps_to_the_limit_of_the_answer(tmp_path
     assert (seen.environ["MAX_THINKING_TOKENS"], seen.environ["CLAUDE_CODE_MAX_OUTPUT_TOKENS"]) == ("0", "700")
 
 
-async def test_picture_is_told_to_be_missing(tmp_path: Path) -> None:
+async def test_missing_picture_is_mentioned(tmp_path: Path) -> None:
     said = UserMessage("Look!", (Image(BlobId("b"), "image/png"),))
     seen = await run_once(tmp_path, "codex-cli", ModelRequest("", "", (said,)))
     assert seen.stdin == "Look!\n[A picture stood here; it cannot be shown to you.]"
@@ -154,7 +154,7 @@ async def test_missing_cli_says_how_to_install_it(tmp_path: Path, name: str) -> 
     assert failed.value.fault is ModelFault.SETTINGS
 
 
-async def test_program_that_cannot_be_run_is_told_as_that(tmp_path: Path) -> None:
+async def test_program_that_cannot_be_run_is_reported_as_such(tmp_path: Path) -> None:
     broken = tmp_path / "claude"
     broken.write_bytes(b"\x7fELFnot really")
     broken.chmod(0o755)
@@ -184,7 +184,7 @@ async def test_output_of_a_program_becomes_an_honest_error(
     assert failed.value.fault is fault
 
 
-async def test_error_shows_no_key_and_no_end_of_words(tmp_path: Path) -> None:
+async def test_error_shows_no_key_and_is_limited_in_length(tmp_path: Path) -> None:
     run = {"exit": 1, "stderr": f"authentication failed for sk-ant-api03-abcdefgh {'x' * 5000}"}
     with pytest.raises(ModelError) as failed:
         await ask(FakeCli(tmp_path, "claude-cli", run).model(), ASKED)
@@ -297,7 +297,7 @@ async def test_gemini_is_always_given_a_model_since_it_would_ask_one_which_to_as
     assert seen.after("--model") == "flash"
 
 
-async def test_cli_failing_without_a_message_is_quoted_by_its_other_output(tmp_path: Path) -> None:
+async def test_error_of_a_cli_without_a_message_quotes_its_other_output(tmp_path: Path) -> None:
     ended = {"lines": [{"type": "result", "exitCode": 1}], "exit": 1, "stderr": "EACCES: cannot write the session\n"}
     cli = FakeCli(tmp_path, "copilot-cli", ended)
     with pytest.raises(ModelError, match="EACCES: cannot write the session") as failed:
@@ -312,7 +312,7 @@ async def test_cli_failing_without_any_output_is_not_called_overloaded(tmp_path:
     assert failed.value.fault is not ModelFault.OVERLOAD
 
 
-async def test_server_that_refuses_a_value_is_no_wrong_command_line(tmp_path: Path) -> None:
+async def test_value_refused_by_the_server_is_not_a_wrong_command_line(tmp_path: Path) -> None:
     refused = {"error": {"message": "Invalid value: 'additional_tools'.", "type": "invalid_request_error"}}
     failed_turn = {"type": "turn.failed", "error": {"message": json.dumps(refused)}}
     cli = FakeCli(tmp_path, "codex-cli", {"lines": [failed_turn], "exit": 1})
@@ -364,7 +364,7 @@ command = "rm"
     assert not any("hush" in argument or "evil" in argument for argument in seen.arguments)
 
 
-async def test_codex_without_a_provider_of_the_owners_is_run_as_ever(tmp_path: Path) -> None:
+async def test_codex_without_an_owners_provider_is_run_as_usual(tmp_path: Path) -> None:
     (tmp_path / ".codex").mkdir()
     (tmp_path / ".codex" / "config.toml").write_text('model = "x"\n[broken')
     seen = await run_once(tmp_path, "codex-cli")
@@ -372,7 +372,7 @@ async def test_codex_without_a_provider_of_the_owners_is_run_as_ever(tmp_path: P
     assert "-m" not in seen.arguments
 
 
-async def test_killed_hob_leaves_no_program_that_answers_on(tmp_path: Path) -> None:
+async def test_killed_hob_leaves_no_running_program(tmp_path: Path) -> None:
     """It would spend money, and the Hob that starts next asks again."""
     (tmp_path / "prompt").write_text("hello")
     script = "#!/bin/sh\ncat; sleep 98765 & echo $$ $! > pids; mv pids all; wait\n"
@@ -407,7 +407,7 @@ asyncio.run(main())
     assert await gone(pids)
 
 
-async def test_folders_of_runs_are_removed_that_ended_with_their_hob(tmp_path: Path) -> None:
+async def test_run_folders_of_a_killed_hob_are_removed(tmp_path: Path) -> None:
     ended = await asyncio.create_subprocess_exec("true")
     await ended.wait()
     cli = FakeCli(tmp_path, "claude-cli", answer("claude-cli", "Hello!"))

@@ -38,7 +38,7 @@ async def test_second_request_sends_only_what_is_new(tmp_path: Path, name: str) 
 
 
 @pytest.mark.parametrize("name", ["claude-cli", "gemini-cli"])
-async def test_cli_resumes_the_conversation_that_it_was_given_a_name_for(tmp_path: Path, name: str) -> None:
+async def test_cli_resumes_the_conversation_by_its_id(tmp_path: Path, name: str) -> None:
     cli = FakeCli(tmp_path, name, answer(name, "Hello!"), answer(name, "Wait."))
     model = cli.model()
     await ask(model, request(FIRST))
@@ -50,7 +50,7 @@ async def test_cli_resumes_the_conversation_that_it_was_given_a_name_for(tmp_pat
         assert second.after("--resume") == "s"  # what it said its conversation is
 
 
-async def test_note_about_the_moment_makes_no_other_conversation(tmp_path: Path) -> None:
+async def test_volatile_block_does_not_start_another_conversation(tmp_path: Path) -> None:
     cli = FakeCli(tmp_path, "claude-cli", answer("claude-cli", "Hello!"), answer("claude-cli", "Wait."))
     model = cli.model()
     await ask(model, request(UserMessage("Hello.\n\n<context>\nNow: noon\n</context>")))
@@ -74,9 +74,7 @@ async def test_note_about_the_moment_makes_no_other_conversation(tmp_path: Path)
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-async def test_conversation_that_is_not_just_longer_is_sent_as_a_whole(
-    tmp_path: Path, later: ModelRequest, why: str
-) -> None:
+async def test_changed_conversation_is_sent_as_a_whole(tmp_path: Path, later: ModelRequest, why: str) -> None:
     cli = FakeCli(tmp_path, "claude-cli", answer("claude-cli", "Hello!"), answer("claude-cli", "Wait."))
     model = cli.model()
     await ask(model, request(FIRST))
@@ -88,7 +86,7 @@ async def test_conversation_that_is_not_just_longer_is_sent_as_a_whole(
 
 
 @pytest.mark.parametrize("name", CLIS)
-async def test_lost_conversation_is_told_anew(tmp_path: Path, name: str) -> None:
+async def test_lost_conversation_is_sent_again(tmp_path: Path, name: str) -> None:
     cli = FakeCli(tmp_path, name, answer(name, "Hello!"), recorded(name)["lost"], answer(name, "Wait."))
     model = cli.model()
     await ask(model, request(FIRST))
@@ -99,7 +97,7 @@ async def test_lost_conversation_is_told_anew(tmp_path: Path, name: str) -> None
     assert told.stdin.index("Hello.") < told.stdin.index("Hello!") < told.stdin.index("What now?")
 
 
-async def test_lost_conversation_is_told_anew_where_hob_reads_late(tmp_path: Path) -> None:
+async def test_lost_conversation_is_sent_again_if_hob_reads_late(tmp_path: Path) -> None:
     """The program has ended before its outputs are looked at; what it complained of used to be left out."""
     name = "copilot-cli"
     cli = FakeCli(tmp_path, name, answer(name, "Hello!"), recorded(name)["lost"], answer(name, "Wait."))
@@ -109,7 +107,7 @@ async def test_lost_conversation_is_told_anew_where_hob_reads_late(tmp_path: Pat
     assert (await ask(model, request(FIRST, SAID, SECOND))).text == "Wait."
 
 
-async def test_conversation_is_told_anew_after_a_failure(tmp_path: Path) -> None:
+async def test_conversation_is_sent_again_after_a_failure(tmp_path: Path) -> None:
     name = "claude-cli"
     cli = FakeCli(tmp_path, name, answer(name, "Hello!"), recorded(name)["bad_request"], answer(name, "Wait."))
     model = cli.model()
@@ -120,7 +118,7 @@ async def test_conversation_is_told_anew_after_a_failure(tmp_path: Path) -> None
     assert [resumed(seen.arguments, name) for seen in cli.seen()] == [False, True, False]
 
 
-async def test_white_space_and_results_of_calls_in_text_are_no_other_conversation(tmp_path: Path) -> None:
+async def test_white_space_and_textual_call_results_keep_the_conversation(tmp_path: Path) -> None:
     name = "codex-cli"
     call = '<tool_call>{"name": "clock", "arguments": {}}</tool_call>'
     cli = FakeCli(tmp_path, name, answer(name, f"Let me see.\n\n{call}\n"), answer(name, "Noon."))
@@ -132,7 +130,7 @@ async def test_white_space_and_results_of_calls_in_text_are_no_other_conversatio
 
 
 @pytest.mark.parametrize("name", ["codex-cli", "copilot-cli"])
-async def test_usage_is_that_of_the_request_where_the_cli_counts_the_conversation(tmp_path: Path, name: str) -> None:
+async def test_usage_is_per_request_if_the_cli_counts_the_conversation(tmp_path: Path, name: str) -> None:
     first, second = recorded(name)["text"], recorded(name)["tool"]  # which used twice as much
     cli = FakeCli(tmp_path, name, first, second)
     model = cli.model()
@@ -143,7 +141,7 @@ async def test_usage_is_that_of_the_request_where_the_cli_counts_the_conversatio
 
 
 @pytest.mark.parametrize("name", CLIS)
-async def test_nothing_is_kept_where_nothing_shall_be(tmp_path: Path, name: str) -> None:
+async def test_nothing_is_kept_without_a_session(tmp_path: Path, name: str) -> None:
     cli = FakeCli(tmp_path, name, answer(name, "Hello!"), answer(name, "Wait."))
     model = cli.model(CliSettings(keep_sessions=False))
     await ask(model, request(FIRST))

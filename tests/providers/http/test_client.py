@@ -35,7 +35,7 @@ async def test_keys_that_are_refused_are_asked_once_each() -> None:
         assert len(server.requests) == 4
 
 
-async def test_server_in_trouble_is_not_asked_with_every_key_all_over_again() -> None:
+async def test_failing_server_is_not_retried_with_every_key() -> None:
     trouble = {f"key-{place}": Reply(fault=Fault.ERROR_500) for place in range(4)}
     async with ModelServer(by_key=trouble) as server:
         assert (await ask(client_of(server, 4))).fault is ModelFault.OVERLOAD
@@ -43,6 +43,6 @@ async def test_server_in_trouble_is_not_asked_with_every_key_all_over_again() ->
 
 
 @pytest.mark.parametrize(("status", "fault"), [(200, ModelFault.GARBAGE), (400, ModelFault.BAD_REQUEST)])
-async def test_answer_and_an_error_without_end_are_given_up(status: int, fault: ModelFault) -> None:
+async def test_endless_answers_and_errors_are_aborted(status: int, fault: ModelFault) -> None:
     async with saying_forever(status) as client:
         assert (await ask(client)).fault is fault

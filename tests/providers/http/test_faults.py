@@ -80,7 +80,7 @@ def test_refusal_is_sorted_by_who_can_help(status: int, body: str, fault: ModelF
         (400, "Request payload size exceeds the limit: 20971520 bytes."),
     ],
 )
-def test_context_that_is_too_long_is_recognised_in_many_words(status: int, message: str) -> None:
+def test_context_overflow_is_recognised_in_many_wordings(status: int, message: str) -> None:
     assert fail(status, message).fault is ModelFault.CONTEXT_OVERFLOW
 
 
@@ -103,7 +103,7 @@ def test_context_that_is_too_long_is_recognised_in_many_words(status: int, messa
         ({}, "Limit 10 / min", None),
     ],
 )
-def test_wait_is_read_wherever_it_is_told(headers: dict[str, str], message: str, seconds: float | None) -> None:
+def test_wait_is_read_from_headers_and_text(headers: dict[str, str], message: str, seconds: float | None) -> None:
     assert read_retry_after(headers, message, NOW) == seconds
 
 
@@ -130,7 +130,7 @@ def test_wait_is_read_wherever_it_is_told(headers: dict[str, str], message: str,
         ),
     ],
 )
-def test_refused_region_is_told_as_such_and_not_as_a_refused_key(status: int, body: str, said: str) -> None:
+def test_refused_region_is_not_reported_as_a_refused_key(status: int, body: str, said: str) -> None:
     error = fail(status, body)
     assert error.fault is ModelFault.AUTH
     assert "does not serve your country or network" in str(error)
@@ -138,14 +138,14 @@ def test_refused_region_is_told_as_such_and_not_as_a_refused_key(status: int, bo
     assert "key" not in str(error)
 
 
-def test_wait_is_told_for_faults_that_pass() -> None:
+def test_wait_is_reported_for_temporary_faults() -> None:
     assert fail(429, "{}", retry_after="3").retry_after == 3.0
     assert fail(503, "{}", retry_after="4").retry_after == 4.0
     assert fail(401, "{}", retry_after="5").retry_after is None
 
 
 @pytest.mark.parametrize(("per", "fault"), [("PerMinute", ModelFault.RATE_LIMIT), ("PerDay", ModelFault.BILLING)])
-def test_gemini_says_quota_of_a_limit_that_is_over_in_a_minute(per: str, fault: ModelFault) -> None:
+def test_short_quota_limit_of_gemini_is_a_rate_limit(per: str, fault: ModelFault) -> None:
     violation = f'{{"violations":[{{"quotaId":"GenerateRequests{per}PerProjectPerModel-FreeTier"}}]}}'
     details = f'[{violation},{{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"34.4s"}}]'
     message = "You exceeded your current quota, please check your plan and billing details."
@@ -178,7 +178,7 @@ def test_text_shaped_like_a_key_is_masked_though_it_is_unknown(key: str) -> None
     assert key[-6:] not in str(fail(401, f'{{"error":{{"message":"no such key: {key} (see the docs)"}}}}'))
 
 
-def test_words_are_no_keys() -> None:
+def test_ordinary_words_are_not_masked() -> None:
     said = "Asiatische keyboards, the FAQ. and eyJ at https://docs.example.org/keys@v2"
     assert said in str(fail(400, f'{{"error":{{"message":"{said}"}}}}'))
 
@@ -199,7 +199,7 @@ def test_body_is_cut_and_stripped_of_its_tags() -> None:
     assert "x{}" not in said
 
 
-def test_error_inside_a_stream_is_sorted_too() -> None:
+def test_error_inside_a_stream_is_classified_too() -> None:
     def fault_of(error: object) -> ModelFault:
         return read_stream_error(error, host="h").fault
 

@@ -73,7 +73,7 @@ async def test_credential_is_masked_where_a_server_echoes_it(status: int, body: 
 
 
 @pytest.mark.parametrize("value", ["Höb", "hush\nhush", "hush "])
-async def test_header_that_cannot_be_sent_is_told_by_its_name(value: str) -> None:
+async def test_invalid_header_is_reported_by_name(value: str) -> None:
     model = HttpModel(ChatCompletions(), Server("http://127.0.0.1:1", headers={"x-title": value}), ManualClock())
     with pytest.raises(ModelError, match="the header x-title cannot be sent") as caught:
         _ = [event async for event in model.stream(HI)]
@@ -93,7 +93,7 @@ async def test_server_on_this_machine_is_not_asked_through_the_proxy(monkeypatch
         await model.aclose()
 
 
-async def test_connection_serves_again_though_its_end_came_after_the_answer() -> None:
+async def test_connection_is_reused_if_its_end_arrives_after_the_answer() -> None:
     answered, connections = asyncio.Event(), 0
     body = b'data: {"choices": [{"delta": {"content": "hi"}, "finish_reason": "stop"}]}\n\ndata: [DONE]\n\n'
 

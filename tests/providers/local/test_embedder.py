@@ -88,7 +88,7 @@ async def opened(tmp_path: Path) -> AsyncIterator[Callable[[Path], LocalEmbedder
 Opened = Callable[[Path], LocalEmbedder]
 
 
-async def test_fastembed_that_is_not_installed_is_told_with_what_installs_it() -> None:
+async def test_missing_fastembed_error_says_how_to_install_it() -> None:
     if find_spec("fastembed") is not None:
         pytest.skip("it is installed")
     settings = ModelSettings(embedding="fastembed/BAAI/bge-small-en-v1.5")
@@ -123,7 +123,7 @@ async def test_text_has_the_same_vector_alone_and_among_others(tmp_path: Path, o
     assert together.usage.input == 3 + 11 + 2 + 5 + 3
 
 
-async def test_gelu_is_that_of_the_error_function() -> None:
+async def test_gelu_matches_the_error_function() -> None:
     numpy: Any = pytest.importorskip("numpy")
     x = numpy.linspace(-6, 6, 500, dtype="f4")
     exact = [0.5 * each * (1 + math.erf(each / math.sqrt(2))) for each in x.tolist()]
@@ -141,7 +141,7 @@ async def test_other_kind_of_model_is_refused_with_the_reason(
     assert caught.value.fault is ModelFault.SETTINGS
 
 
-async def test_missing_folder_is_told_by_its_name(tmp_path: Path, opened: Opened) -> None:
+async def test_missing_folder_is_named_in_the_error(tmp_path: Path, opened: Opened) -> None:
     pytest.importorskip("numpy")
     with pytest.raises(ModelError, match="nowhere"):
         await opened(tmp_path / "nowhere").embed(["dog"])

@@ -26,16 +26,16 @@ async def vectors_of(*rows: Any, texts: int = 1) -> Any:
         return (await OpenAIEmbedder(client, "m").embed(["x"] * texts)).vectors
 
 
-async def test_vectors_are_made_one_long() -> None:
+async def test_vectors_have_unit_length() -> None:
     assert await vectors_of(row(3.0, 4.0)) == ((0.6, 0.8),)
 
 
-async def test_vectors_stand_where_their_texts_stood() -> None:
+async def test_vectors_are_in_the_order_of_their_texts() -> None:
     found = await vectors_of(row(0, 1, index=1), row(1, 0, index=0), texts=2)
     assert found == ((1, 0), (0, 1))
 
 
-async def test_server_that_does_not_count_sends_them_in_order() -> None:
+async def test_rows_without_an_index_are_taken_in_order() -> None:
     assert await vectors_of(row(1, 0), row(0, 1), texts=2) == ((1, 0), (0, 1))
 
 
@@ -70,7 +70,7 @@ async def test_answer_without_vectors_is_refused(rows: list[Any]) -> None:
 
 
 @pytest.mark.parametrize("places", [(0, 0), (1, 2), (0, None), (0, "1"), (0, True)])
-async def test_vectors_that_cannot_be_told_apart_are_refused(places: tuple[Any, Any]) -> None:
+async def test_vectors_with_ambiguous_indexes_are_refused(places: tuple[Any, Any]) -> None:
     with pytest.raises(ModelError, match="other texts"):
         await vectors_of(*(row(1, index=place) for place in places), texts=2)
 
@@ -103,20 +103,20 @@ async def test_long_texts_go_in_several_requests() -> None:
         assert len(server.requests) == 3
 
 
-async def test_no_texts_ask_nothing() -> None:
+async def test_no_texts_make_no_request() -> None:
     async with ModelServer() as server, aclosing(client_of(server.url)) as client:
         assert (await OpenAIEmbedder(client, "m").embed([])).vectors == ()
         assert not server.requests
 
 
-async def test_text_that_is_too_long_is_called_so() -> None:
+async def test_overlong_text_is_reported_as_such() -> None:
     async with ModelServer() as server, aclosing(client_of(server.url)) as client:
         with pytest.raises(ModelError, match="a text is too long") as caught:
             await OpenAIEmbedder(client, "m").embed(["FAULT overflow"])
     assert caught.value.fault is ModelFault.CONTEXT_OVERFLOW
 
 
-async def test_failed_batch_alone_is_asked_again() -> None:
+async def test_only_the_failed_batch_is_retried() -> None:
     texts = ["x"] * MAX_TEXTS + ["FAULT error_503 2"]
     async with ModelServer() as server, aclosing(client_of(server.url)) as client:
         assert len((await OpenAIEmbedder(client, "m").embed(texts)).vectors) == len(texts)

@@ -90,7 +90,7 @@ async def test_picture_is_looked_at_once() -> None:
     assert len({request.messages for request in model.requests}) == 1
 
 
-async def test_looking_is_told_once_as_a_call_of_the_model_that_looks() -> None:
+async def test_description_is_reported_once_as_a_call_of_its_model() -> None:
     sight, said = ImageDescriptions(Eyes(), Pictures(), "eyes/1"), ModelReply("A cat.", usage=Usage(7, 3))
     model = ScriptedModel(said, said)
     first, second = await answer(model, sight), await answer(model, sight)
@@ -108,14 +108,14 @@ async def test_looking_is_told_once_as_a_call_of_the_model_that_looks() -> None:
     ],
     ids=["cut", "empty", "turned away"],
 )
-async def test_looking_in_vain_is_told_where_it_may_have_to_be_paid(error: ModelError, made: list[ExtraCall]) -> None:
+async def test_failed_description_is_reported_if_it_may_be_billed(error: ModelError, made: list[ExtraCall]) -> None:
     eyes = Eyes()
     eyes.fails = error
     assert calls(await answer(ScriptedModel("Hm."), ImageDescriptions(eyes, Pictures(), "eyes/1"))) == made
 
 
 @pytest.mark.parametrize("local", [False, True])
-async def test_picture_that_must_stay_is_shown_to_no_one_elsewhere(local: bool) -> None:
+async def test_local_only_picture_is_not_sent_to_other_machines(local: bool) -> None:
     eyes, model = Eyes(), ScriptedModel("Hm.")
     events = await answer(
         model, ImageDescriptions(eyes, Pictures(), "eyes/1", local=local), replace(ASKED, local_only=True)
@@ -143,7 +143,7 @@ async def test_picture_that_is_gone_costs_no_answer() -> None:
     assert "it is gone" in told(model)
 
 
-async def test_model_is_told_where_no_one_can_look() -> None:
+async def test_model_is_told_if_no_model_can_describe_pictures() -> None:
     model = ScriptedModel("I cannot see it.")
     await answer(model, ImageDescriptions(None, Pictures()))
     assert "no model is set to describe it (setting model.vision)" in told(model)

@@ -28,7 +28,7 @@ async def found(environ: Mapping[str, str], **settings: Any) -> dict[str, str]:
         return {kind: "" if media.reason(kind) else str(media.find(kind)) for kind in KINDS}
 
 
-async def test_openai_does_all_of_it() -> None:
+async def test_openai_key_provides_all_media_models() -> None:
     assert await found({"OPENAI_API_KEY": "sk-x"}) == {
         EMBEDDING: "openai/text-embedding-3-small",
         TRANSCRIPTION: "openai/gpt-4o-mini-transcribe",
@@ -43,7 +43,7 @@ async def test_ollama_embeds() -> None:
     assert models == {EMBEDDING: "ollama/nomic-embed-text", TRANSCRIPTION: "", SPEECH: "", VISION: "", IMAGES: ""}
 
 
-async def test_claude_sees() -> None:
+async def test_anthropic_key_provides_only_vision() -> None:
     models = await found({"ANTHROPIC_API_KEY": "sk-x"})
     assert models == {EMBEDDING: "", TRANSCRIPTION: "", SPEECH: "", VISION: "anthropic/claude-sonnet-5-5", IMAGES: ""}
 

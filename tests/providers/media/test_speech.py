@@ -73,34 +73,34 @@ async def test_speech_that_was_heard_is_not_spoken_again() -> None:
         assert len(server.requests) == 1
 
 
-async def test_json_is_no_sound() -> None:
+async def test_json_answer_is_not_audio() -> None:
     async with saying({"detail": "x"}) as client:
         with pytest.raises(ModelError) as caught:
             await spoken(OpenAISpeaker(client, "m"), "Hallo.")
     assert caught.value.fault is ModelFault.GARBAGE
 
 
-async def test_key_that_is_tired_gives_way_to_the_next() -> None:
+async def test_rate_limited_key_is_followed_by_the_next() -> None:
     tired = {"k-tired": Reply(fault=Fault.RATE_LONG)}
     async with ModelServer(by_key=tired) as server, aclosing(client_of(server.url, "k-tired", "k-fresh")) as client:
         assert await spoken(OpenAISpeaker(client, "m"), "Hallo.")
 
 
-async def test_server_that_is_away_is_no_fault_of_its_key() -> None:
+async def test_unreachable_server_is_not_blamed_on_its_key() -> None:
     async with aclosing(client_of("http://127.0.0.1:1", "k-one", "k-two")) as client:
         with pytest.raises(ModelError) as caught:
             await spoken(OpenAISpeaker(client, "m"), "Hallo.")
     assert caught.value.fault is ModelFault.NETWORK
 
 
-async def test_address_that_is_none_says_where_it_is_set() -> None:
+async def test_invalid_address_error_says_where_it_is_set() -> None:
     async with aclosing(client_of("http://[::1")) as client:
         with pytest.raises(ModelError, match=r"model\.base_url") as caught:
             await spoken(OpenAISpeaker(client, "m"), "Hallo.")
     assert caught.value.fault is ModelFault.SETTINGS
 
 
-async def test_sound_without_end_is_given_up() -> None:
+async def test_endless_audio_is_aborted() -> None:
     async with saying_forever(kind="audio/mpeg") as client:
         with pytest.raises(ModelError, match="sound without end") as caught:
             async for _ in OpenAISpeaker(client, "m").speak("Hello."):

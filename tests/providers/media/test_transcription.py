@@ -88,7 +88,7 @@ async def test_silence_is_no_error() -> None:
     assert (await heard({"text": ""})).text == ""
 
 
-async def test_recording_that_is_too_long_is_called_so() -> None:
+async def test_overlong_recording_is_reported_as_such() -> None:
     async with saying({"error": {"message": "Maximum content size limit exceeded"}}, status=413) as client:
         with pytest.raises(ModelError, match="recording is too long"):
             await OpenAITranscriber(client, "m").transcribe(b"OggS", "audio/ogg")

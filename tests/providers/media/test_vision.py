@@ -28,20 +28,18 @@ def cut(usage: Usage | None) -> ModelError:
 
 
 @pytest.mark.parametrize(("failed", "whole"), [(Usage(90, 1), Usage(190, 11)), (None, None)])
-async def test_description_took_what_its_failed_attempts_took(failed: Usage | None, whole: Usage | None) -> None:
+async def test_description_usage_includes_its_failed_attempts(failed: Usage | None, whole: Usage | None) -> None:
     assert (await describer(cut(failed), SEEN).describe(PICTURE, "image/png")).usage == whole
 
 
 @pytest.mark.parametrize(("last", "whole"), [(Usage(1, 2), Usage(91, 3)), (None, None)])
-async def test_picture_that_no_one_could_describe_took_what_all_attempts_took(
-    last: Usage | None, whole: Usage | None
-) -> None:
+async def test_failed_description_has_the_usage_of_all_attempts(last: Usage | None, whole: Usage | None) -> None:
     with pytest.raises(ModelError) as caught:
         await describer(cut(Usage(90, 1)), cut(last)).describe(PICTURE, "image/png")
     assert (caught.value.usage, caught.value.cost, caught.value.is_billable) == (whole, None, True)
 
 
-async def test_picture_that_was_refused_took_nothing() -> None:
+async def test_refused_picture_has_no_usage() -> None:
     with pytest.raises(ModelError) as caught:
         await describer(ModelError(ModelFault.AUTH)).describe(PICTURE, "image/png")
     assert not caught.value.is_billable

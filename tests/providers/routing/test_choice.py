@@ -125,7 +125,7 @@ def test_alias_stands_for_a_model_and_may_not_lead_in_a_circle() -> None:
 
 
 @pytest.mark.parametrize("name", ["ollma/qwen3:8b", "nosuch/x", "meta-llama/llama-3"])
-def test_slip_of_the_pen_is_never_told_to_another_provider(name: str) -> None:
+def test_misspelt_name_is_never_sent_to_another_provider(name: str) -> None:
     work = {"work": ProviderSettings(base_url="https://llm.example.org/v1", model="big")}
     for settings in (ModelSettings(), ModelSettings(name="work/big", providers=work), ModelSettings(name=name)):
         with pytest.raises(ModelError, match="unknown provider"):
@@ -139,13 +139,13 @@ def test_misspelt_provider_is_asked_about_even_where_a_server_takes_any_name() -
         choice.resolve("ollma/qwen3")
 
 
-def test_usual_model_that_leads_nowhere_does_not_stand_in_the_way_of_others() -> None:
+def test_unresolvable_default_model_does_not_affect_others() -> None:
     choice = choose(ModelSettings(name="nosuch/x"), ALL_KEYS)
     assert choice.line().startswith("none (unknown provider nosuch")
     assert asked(choice, "groq/y") == ["groq/y"]
 
 
-def test_task_that_is_none_is_refused() -> None:
+def test_unknown_task_is_refused() -> None:
     with pytest.raises(ValueError, match=r"there is no tasks\.nonsense"):
         ModelSettings(tasks={"nonsense": "groq/x"})
 
@@ -193,7 +193,7 @@ def test_several_keys_of_a_provider_keep_their_order() -> None:
     assert [key.reveal() for key in found if key is not None] == ["1", "2", "3"]
 
 
-def test_local_is_what_stays_in_the_house() -> None:
+def test_local_models_keep_data_on_the_owners_machines() -> None:
     settings = ModelSettings(providers={"box": ProviderSettings(base_url="http://10.0.0.7:8000", local=False)})
     choice = choose(settings, ALL_KEYS)
     assert choice.is_local(ModelRef("ollama", "qwen3"))
@@ -220,7 +220,7 @@ def test_local_is_what_stays_in_the_house() -> None:
         ("http://127.0.0.1.nip.io", False),
     ],
 )
-def test_address_at_home_is_known_as_one(address: str, private: bool) -> None:
+def test_private_address_is_recognised(address: str, private: bool) -> None:
     assert is_private(address) is private
 
 

@@ -23,7 +23,7 @@ def asked(text: str, **changes: object) -> ModelRequest:
 TRANSLATION = ClassifierRule("translations", "ollama/small", any=["translate", "übersetze"])
 
 
-def test_first_rule_that_holds_wins() -> None:
+def test_first_matching_rule_wins() -> None:
     other = ClassifierRule("short", "openai/mini", thinking="low", max_chars=30)
     rules = classifier(TRANSLATION, other)
     assert rules.classify(asked("Please TRANSLATE this")) == ClassifierChoice("translations", "ollama/small", None)
@@ -74,7 +74,7 @@ def test_failing_rule_gives_its_reason(rule: ClassifierRule, request_: ModelRequ
     assert (verdict.rule, verdict.reason) == ("rule 1", reason)
 
 
-def test_holding_rule_is_explained_as_well() -> None:
+def test_matching_rule_is_explained_as_well() -> None:
     rule = ClassifierRule("r", "m", all=["a", "b c"], pattern="x{2}", session="work:*", task="chat", min_chars=2)
     request = asked("A xx B  C", cache_key=SessionKey("work:1"))
     assert [verdict.holds for verdict in classifier(rule).explain(request)] == [True]

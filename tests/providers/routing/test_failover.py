@@ -56,7 +56,7 @@ def test_models_fault_is_followed_by_another_model_and_its_other_keys_are_not_tr
     assert order(fault) == [BIG, SMALL, LOCAL]
 
 
-def test_dead_line_is_followed_by_another_provider() -> None:
+def test_network_failure_is_followed_by_another_provider() -> None:
     assert order(ModelFault.NETWORK) == [BIG, LOCAL, SMALL]
 
 
@@ -233,7 +233,7 @@ def test_no_credit_until_a_named_time_is_a_rate_limit() -> None:
 
 
 @pytest.mark.parametrize("wait", [float("nan"), -5.0])
-def test_wait_that_is_none_is_not_believed(wait: float) -> None:
+def test_invalid_wait_is_ignored(wait: float) -> None:
     walk = walk_of(BIG)
     walk.first(0.0)
     assert fail(walk, BIG, ModelFault.OVERLOAD, wait=wait) == ModelAttempt(BIG, 0.5)
@@ -277,5 +277,5 @@ def test_reason_a_resting_model_was_passed_over_is_known_after_its_rest_has_ende
     assert walk.passed_over(LOCAL) == ("acme/big", ModelFault.OVERLOAD)
 
 
-def test_every_fault_that_moves_on_has_its_words() -> None:
+def test_every_fault_with_a_fallback_has_a_sentence() -> None:
     assert set(_WHY) == set(FALLBACK_SENTENCES) == set(ModelFault) - FINAL_FAULTS

@@ -53,7 +53,7 @@ def remarks_of(events: list[ModelEvent]) -> list[Remark]:
     return [event for event in events if isinstance(event, Remark)]
 
 
-async def test_healthy_first_model_answers_and_nothing_is_said() -> None:
+async def test_healthy_first_model_answers_without_a_remark() -> None:
     servers = Servers({"a/x": ("here I am",), "b/y": ()})
     events = await servers.ask()
     assert (reply_of(events).text, reply_of(events).ref, reply_of(events).attempts) == ("here I am", "a/x", 1)
@@ -102,7 +102,7 @@ async def test_failover_returns_to_the_first_model_when_its_rest_is_over() -> No
     assert (reply_of(events).text, remarks_of(events)) == ("back", [])
 
 
-async def test_answer_ends_what_was_held_against_a_model() -> None:
+async def test_answer_ends_the_cooldown_of_a_model() -> None:
     servers = Servers({"a/x": (OVERLOAD, "back", OVERLOAD), "b/y": ("one", "two")})
     await servers.ask(patience=0.0)
     await servers.clock.advance(31)
@@ -113,7 +113,7 @@ async def test_answer_ends_what_was_held_against_a_model() -> None:
     assert (bad.until - servers.clock.now()).total_seconds() == 30.0
 
 
-async def test_another_key_answers_without_a_word() -> None:
+async def test_answer_with_another_key_makes_no_remark() -> None:
     servers = Servers({"a/x#0": (AUTH,), "a/x#1": ("with the second",)})
     events = await servers.ask("a/x")
     assert (reply_of(events).attempts, remarks_of(events)) == (2, [])
@@ -230,13 +230,13 @@ async def test_defect_in_reading_an_answer_is_that_models_failure(caplog: pytest
     assert "sk-not" not in str(caught.value)
 
 
-async def test_defect_after_the_answer_takes_nothing_of_it_back() -> None:
+async def test_defect_after_the_answer_does_not_affect_it() -> None:
     servers = Servers({"a/x": ()})
     servers.models["a/x"] = Broken(TextDelta("4"), ModelReply("4"))
     assert reply_of(await servers.ask()).text == "4"
 
 
-async def test_database_that_broke_is_no_models_fault() -> None:
+async def test_database_error_is_not_a_models_fault() -> None:
     servers = Servers({"a/x": (StoreDamaged(),), "b/y": ()})
     with pytest.raises(StoreDamaged):
         await servers.ask()
@@ -275,7 +275,7 @@ async def test_closing_early_closes_the_model_behind() -> None:
     assert servers.clock.sleepers() == 0
 
 
-async def test_patience_serves_other_questions_too() -> None:
+async def test_other_requests_are_retried_with_the_same_patience() -> None:
     said: list[str | ModelError] = [OVERLOAD, ModelError(ModelFault.NETWORK), "tiny"]
 
     async def ask() -> str:

@@ -39,7 +39,7 @@ def health_after(*failures: tuple[ModelFault, float], wait: float | None = None)
         (ModelFault.BUDGET, ()),
     ],
 )
-def test_subject_of_a_fault_rests_and_nothing_else(fault: ModelFault, cooldowns: tuple[ModelRoute, ...]) -> None:
+def test_only_the_scope_of_a_fault_rests(fault: ModelFault, cooldowns: tuple[ModelRoute, ...]) -> None:
     health = health_after((fault, 0.0))
     assert tuple(route for route in ALL if health.find_cooldown(route, 1.0)) == cooldowns
 

@@ -123,7 +123,7 @@ async def test_secret_is_kept_from_somebody_elses_machine_and_comes_back_in_the_
     assert "".join(event.text for event in events if isinstance(event, TextDelta)) == events[-1].text
 
 
-async def test_model_of_ones_own_is_told_everything() -> None:
+async def test_local_model_gets_the_unredacted_request() -> None:
     async with ModelServer() as server, opened(server, name="near/two") as model:
         await heard(model, request(f"what is {KEY} for?"))
         assert KEY in server.requests[-1].body.decode()
@@ -157,7 +157,7 @@ class Blind:
 
 
 @pytest.mark.parametrize(("text", "asked"), [(f"what is {KEY} for?", ["two"]), ("what is it?", ["eyes", "two"])])
-async def test_private_pictures_are_shown_to_no_one_elsewhere(text: str, asked: list[str]) -> None:
+async def test_private_pictures_are_not_sent_to_other_machines(text: str, asked: list[str]) -> None:
     stays = PromptGuardSettings(secrets=ScreeningAction.LOCAL, local_model="near/two")
     picture = UserMessage(text, (Image(BlobId("b"), "image/png"),))
     # asked of the far one first, so that it is screened

@@ -135,7 +135,7 @@ async def test_text_before_a_call_is_told_at_once() -> None:
     assert "tool_call" not in repr(told[:-1])
 
 
-async def test_model_is_heard_to_be_alive_while_it_writes_a_call() -> None:
+async def test_keep_alive_is_sent_while_a_model_writes_a_call() -> None:
     _, events = await answer(f"<tool_call>{CALL}</tool_call>")
     assert sum(isinstance(event, KeepAlive) for event in events) > 2
 
@@ -172,7 +172,7 @@ async def test_missing_bracket_does_not_swallow_the_next_call() -> None:
     assert made(reply) == [("read", A), ("read", A)]
 
 
-async def test_call_that_was_cut_off_is_told_as_cut() -> None:
+async def test_truncated_call_is_reported_as_cut() -> None:
     said = ModelReply('<tool_call>{"name": "read", "arguments": {"path": "a', stop=StopReason.LENGTH, usage=Usage(1, 2))
     reply, _ = await answer(said)
     assert made(reply) == [("read", '{"path": "a')]

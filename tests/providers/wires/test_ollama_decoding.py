@@ -60,7 +60,7 @@ def test_id_that_the_server_gave_is_kept() -> None:
 
 
 @pytest.mark.parametrize("calls", [{}, "x", [None], [{}], [{"function": {}}], [{"function": {"name": 7}}]])
-def test_call_that_is_none_is_not_heard(calls: Any) -> None:
+def test_malformed_call_is_ignored(calls: Any) -> None:
     assert reply_to(said("So.", tool_calls=calls), end()).calls == ()
 
 
@@ -73,7 +73,7 @@ def test_answer_that_reached_its_limit_says_so() -> None:
     assert reply_to(said("A"), end("length")).stop is StopReason.LENGTH
 
 
-def test_reason_that_no_one_knows_is_an_end() -> None:
+def test_unknown_stop_reason_counts_as_end() -> None:
     assert reply_to(said("A"), end(None)).stop is StopReason.END
     assert reply_to(said("A"), end("boredom")).stop is StopReason.END
 

@@ -28,12 +28,12 @@ EVERYTHING = Capabilities(replies=True, edits=True, deletes=True, reactions=True
         (replace(PLAIN_TEXT, action=OutboundAction.REACT, about="m1", text="👍"), "👍"),
     ],
 )
-def test_channel_of_texts_alone_is_given_a_text(message: Outbound, said: str) -> None:
+def test_text_only_channel_gets_plain_text(message: Outbound, said: str) -> None:
     plain = apply_fallbacks(message, TEXT_ONLY)
     assert plain == replace(PLAIN_TEXT, text=said, spelled=message.spelled)
 
 
-def test_channel_that_can_everything_is_given_the_message_as_it_is() -> None:
+def test_channel_with_all_capabilities_gets_the_message_unchanged() -> None:
     rich = replace(RICH, attachments=(Attachment("text/plain", "a.txt"),), poll=("a", "b"))
     assert apply_fallbacks(rich, EVERYTHING) is rich
     for action in OutboundAction:
@@ -47,7 +47,7 @@ def test_buttons_or_files_that_do_not_fit_become_lines() -> None:
     assert (plain.buttons, plain.attachments) == ((), files[:1])
 
 
-def test_message_that_cannot_be_taken_back_fails_for_good() -> None:
+def test_delete_without_support_fails_permanently() -> None:
     with pytest.raises(SendFailed, match="cannot be deleted on sms") as failed:
         apply_fallbacks(replace(PLAIN_TEXT, action=OutboundAction.DELETE), TEXT_ONLY)
     assert failed.value.permanent
@@ -74,7 +74,7 @@ def test_number_means_its_option_and_words_mean_themselves(answer: str, meant: s
 
 
 @pytest.mark.parametrize("answer", ["3", "0", "7."])
-def test_number_that_no_option_has_is_told_as_such(answer: str) -> None:
+def test_number_without_an_option_is_reported_as_such(answer: str) -> None:
     assert resolve_choice("Which?\n1. Tea\n2. Coffee", answer) == (
         f"{answer} (the user's own words, and no option: these have the numbers 1 to 2)"
     )

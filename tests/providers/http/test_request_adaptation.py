@@ -79,7 +79,7 @@ async def test_picture_is_described_to_a_model_that_cannot_see() -> None:
         assert len(eyes.chats) == 1
 
 
-async def test_model_that_cannot_think_is_not_told_to() -> None:
+async def test_model_without_thinking_gets_no_thinking_level() -> None:
     request = ModelRequest("", "", (UserMessage("hi"),), thinking=Thinking.LOW)
     async with ModelServer(capabilities=("completion",)) as server, opened(server) as model:
         assert (await ask(model, request)).text == "You said: hi"
@@ -103,13 +103,13 @@ async def test_request_refused_for_another_reason_is_not_repeated_in_another_for
         "Unsupported parameter: 'reasoning.effort' is not supported with this model.",
     ],
 )
-def test_refusal_to_think_is_known_in_each_servers_words(words: str) -> None:
+def test_refusal_of_thinking_is_recognised_for_each_server(words: str) -> None:
     request = ModelRequest("", "", (), thinking=Thinking.LOW)
     assert lacks_thinking(request, ModelError(ModelFault.BAD_REQUEST, words))
     assert not lacks_thinking(replace(request, thinking=None), ModelError(ModelFault.BAD_REQUEST, words))
 
 
-async def test_nothing_is_asked_in_another_form_once_an_answer_has_begun() -> None:
+async def test_request_is_not_repeated_once_an_answer_has_begun() -> None:
     refusal = ModelError(ModelFault.OVERLOAD, "this model does not support tools")
     inner = ScriptedModel(Cut("Half an ", refusal), "all of it")
     model = AdaptingModel(inner, lambda model: model, lacks_tools)
