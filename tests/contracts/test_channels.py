@@ -12,7 +12,7 @@ from hob.core.errors import SendFailed
 from hob.core.messages import Outbound, OutboundAction
 from hob.core.ports.channel import Delivered, Repeats
 from hob.testing.channel import MemoryChannel
-from hob.testing.channel_check import Platform, Shown, check_channel
+from hob.testing.channel_check import Platform, ShownMessage, check_channel
 
 EVERYTHING = Capabilities(replies=True, edits=True, deletes=True, reactions=True, polls=True, buttons=8, files=4)
 
@@ -21,8 +21,8 @@ class MemoryPlatform:
     def __init__(self, channel: MemoryChannel) -> None:
         self.channel = channel
 
-    def shown(self) -> Sequence[Shown]:
-        found: dict[str, Shown] = {}
+    def shown(self) -> Sequence[ShownMessage]:
+        found: dict[str, ShownMessage] = {}
         for each in self.channel.sent:
             match each.action:
                 case OutboundAction.EDIT:
@@ -35,7 +35,7 @@ class MemoryPlatform:
                     buttons = tuple(button.label for button in each.buttons)
                     files = tuple(file.name for file in each.attachments)
                     key = each.id if each.id not in found else f"{each.id} again"
-                    found[key] = Shown(each.to.chat, each.text, buttons, files, each.poll, answers=each.about)
+                    found[key] = ShownMessage(each.to.chat, each.text, buttons, files, each.poll, answers=each.about)
         return list(found.values())
 
     def break_down(self, fault: SendFailed) -> None:

@@ -58,7 +58,7 @@ class Order:
         return order(self.tool, **self.arguments)
 
 
-def orders_in(text: str) -> tuple[Order, ...]:
+def find_orders(text: str) -> tuple[Order, ...]:
     """Return the orders in a text, in order."""
     found = [(match.start(), _read(match[1], text, match.end())) for match in _ORDER.finditer(text)]
     for match in _HIDDEN.finditer(text):
@@ -108,7 +108,7 @@ class ObedientModel:
             if isinstance(message, ToolMessage) and message.call in turn.made and not message.is_error
         }
         for each in orders:
-            filled = _filled(each, blanks)
+            filled = _fill(each, blanks)
             tries = turn.tried.get(each.text, 0)
             if filled is None or each.text in done or tries >= self._attempts:
                 continue
@@ -123,7 +123,7 @@ class ObedientModel:
         self, each: Order, filled: Mapping[str, Any], tries: int, request: ModelRequest, turn: _Turn
     ) -> ModelReply:
         """Return the call; on the second attempt with a question to the owner, on the third rephrased."""
-        calls = [ToolCall(self._id(), each.tool, json.dumps(filled if tries != 2 else _reworded(filled)))]
+        calls = [ToolCall(self._id(), each.tool, json.dumps(filled if tries != 2 else _rephrase(filled)))]
         turn.made[calls[0].id] = each.text
         self.followed_orders.add(each.text)
         if tries == 1 and each.tool != _ASKER and any(spec.name == _ASKER for spec in request.tools):
@@ -161,7 +161,7 @@ def _newest_first(texts: list[str]) -> tuple[Order, ...]:
     """Return each order once: those of the newest text first, within a text in order."""
     found: dict[str, Order] = {}
     for text in reversed(texts):
-        for each in orders_in(text):
+        for each in find_orders(text):
             found.setdefault(each.text, each)
     return tuple(found.values())
 
@@ -181,7 +181,7 @@ def _decoded(word: str) -> str:
         return ""
 
 
-def _filled(each: Order, blanks: Mapping[str, list[str]]) -> Mapping[str, Any] | None:
+def _fill(each: Order, blanks: Mapping[str, list[str]]) -> Mapping[str, Any] | None:
     """Return the arguments with placeholders filled; None if a value is not available."""
     text = json.dumps(each.arguments, ensure_ascii=False)
     wanted = _BLANK.findall(text)
@@ -206,13 +206,13 @@ def _disguised(secret: str, how: str) -> str:
     return secret
 
 
-def _reworded(value: Any) -> Any:
+def _rephrase(value: Any) -> Any:
     """Return equivalent arguments: redundant path segments, changed case of addresses, lists of one."""
     match value:
         case dict():
-            return {name: _reworded(each) for name, each in value.items()}
+            return {name: _rephrase(each) for name, each in value.items()}
         case list():
-            return [_reworded(each) for each in value]
+            return [_rephrase(each) for each in value]
         case str() if value.startswith("/"):
             return f"/.{value}"
         case str() if re.fullmatch(r"[\w.]+@[\w.]+", value):

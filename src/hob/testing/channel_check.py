@@ -16,7 +16,7 @@ from hob.testing.promises import require
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownMessage:
     """One message as people on the platform see it."""
 
     chat: str
@@ -35,7 +35,7 @@ class Platform(Protocol):
     @property
     def channel(self) -> Channel: ...
 
-    def shown(self) -> Sequence[Shown]:
+    def shown(self) -> Sequence[ShownMessage]:
         """Return everything people see now, in order: with edits, without deleted messages."""
 
     def break_down(self, fault: SendFailed) -> None:
@@ -48,7 +48,7 @@ class Platform(Protocol):
 Make = Callable[[], AbstractAsyncContextManager[Platform]]
 
 
-class _Box:
+class _RecordingAccept:
     """An `Accept` that records messages."""
 
     def __init__(self) -> None:
@@ -63,18 +63,18 @@ async def check_channel(make: Make) -> None:
     """Check the contract. Raises AssertionError that names the broken promise."""
     for check in _CHECKS:
         async with make() as platform:
-            box = _Box()
+            box = _RecordingAccept()
             async with platform.channel.run(box):
                 await check(platform, box)
 
 
-async def _sends_the_text(platform: Platform, _: _Box) -> None:
+async def _sends_the_text(platform: Platform, _: _RecordingAccept) -> None:
     await platform.channel.send(_outbound(platform, "Grüß Gott, 你好 😀\n\nsecond line", 0))
     texts = [shown.text for shown in platform.shown()]
     require(texts == ["Grüß Gott, 你好 😀\n\nsecond line"], f"a text arrives as it was sent, not as {texts!r}")
 
 
-async def _keeps_its_class(platform: Platform, _: _Box) -> None:
+async def _keeps_its_class(platform: Platform, _: _RecordingAccept) -> None:
     message = _outbound(platform, "once", 0)
     await platform.channel.send(message)
     await platform.channel.send(message)
@@ -85,13 +85,13 @@ async def _keeps_its_class(platform: Platform, _: _Box) -> None:
         require(count == 2, f"a channel that shows repeats showed {count}: its class is wrong")
 
 
-async def _keeps_the_order(platform: Platform, _: _Box) -> None:
+async def _keeps_the_order(platform: Platform, _: _RecordingAccept) -> None:
     for n in range(3):
         await platform.channel.send(_outbound(platform, f"part {n}", n))
     require([shown.text for shown in platform.shown()] == ["part 0", "part 1", "part 2"], "chunks arrive in order")
 
 
-async def _fails_as_send_failed(platform: Platform, _: _Box) -> None:
+async def _fails_as_send_failed(platform: Platform, _: _RecordingAccept) -> None:
     platform.break_down(SendFailed("as asked"))
     message = _outbound(platform, "later", 0)
     try:
@@ -104,13 +104,13 @@ async def _fails_as_send_failed(platform: Platform, _: _Box) -> None:
     require([shown.text for shown in platform.shown()] == ["later"], "after a failure the same message can be sent")
 
 
-async def _takes_the_longest_text(platform: Platform, _: _Box) -> None:
+async def _takes_the_longest_text(platform: Platform, _: _RecordingAccept) -> None:
     text = "x" * min(platform.channel.text_limit, 50_000)
     await platform.channel.send(_outbound(platform, text, 0))
     require(platform.shown()[-1].text == text, "a text of `text_limit` characters is one message")
 
 
-async def _hands_messages_in(platform: Platform, box: _Box) -> None:
+async def _hands_messages_in(platform: Platform, box: _RecordingAccept) -> None:
     await platform.write("hello", "k1")
     await platform.write("hello", "k2")
     texts = [(inbound.text, inbound.key) for inbound in box.inbounds]
@@ -121,11 +121,11 @@ async def _hands_messages_in(platform: Platform, box: _Box) -> None:
     require(bool(origin.chat), "the origin names a chat that can be answered")
 
 
-async def _shows_what_it_says_it_can(platform: Platform, _: _Box) -> None:
+async def _shows_what_it_says_it_can(platform: Platform, _: _RecordingAccept) -> None:
     can = get_capabilities(platform.channel)
     plain = _outbound(platform, "Which?", 0)
     first = await platform.channel.send(plain)
-    told: list[tuple[str, Outbound, Callable[[Shown], object]]] = [
+    told: list[tuple[str, Outbound, Callable[[ShownMessage], object]]] = [
         ("buttons", replace(plain, buttons=(Button("Tea", "tea"),)), lambda shown: shown.buttons == ("Tea",)),
         (
             "files",
@@ -141,7 +141,7 @@ async def _shows_what_it_says_it_can(platform: Platform, _: _Box) -> None:
             require(bool(holds(platform.shown()[-1])), f"a channel with {name} shows them")
 
 
-async def _changes_what_it_sent(platform: Platform, _: _Box) -> None:
+async def _changes_what_it_sent(platform: Platform, _: _RecordingAccept) -> None:
     can = get_capabilities(platform.channel)
     plain = _outbound(platform, "old", 0)
     about = (await platform.channel.send(plain)).receipt
@@ -161,7 +161,7 @@ async def _changes_what_it_sent(platform: Platform, _: _Box) -> None:
         require(platform.shown() == [], "what was deleted is seen no more")
 
 
-_CHECKS: tuple[Callable[[Platform, _Box], Awaitable[None]], ...] = (
+_CHECKS: tuple[Callable[[Platform, _RecordingAccept], Awaitable[None]], ...] = (
     _sends_the_text,
     _keeps_its_class,
     _keeps_the_order,

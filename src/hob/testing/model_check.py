@@ -61,7 +61,7 @@ async def _check_reply(make: Make, wanted: ModelReply) -> None:
     require(_joined(events, TextDelta) == reply.text, "the pieces of text make up the reply's text")
     require(_joined(events, ReasoningDelta) == reply.reasoning, "the pieces of reasoning make up the reply's reasoning")
     require(
-        [_meaning(call) for call in reply.calls] == [_meaning(call) for call in wanted.calls],
+        [_parse_call(call) for call in reply.calls] == [_parse_call(call) for call in wanted.calls],
         "the reply holds the calls the model wrote, in order, their arguments unchanged",
     )
     ids = [call.id for call in reply.calls]
@@ -144,6 +144,6 @@ def _joined(events: Iterable[ModelEvent], kind: type[TextDelta] | type[Reasoning
     return "".join(event.text for event in events if isinstance(event, kind))
 
 
-def _meaning(call: ToolCall) -> tuple[str, object]:
+def _parse_call(call: ToolCall) -> tuple[str, object]:
     """Return a call with parsed arguments, since some servers reformat them."""
     return call.name, json.loads(call.arguments)

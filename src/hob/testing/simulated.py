@@ -95,7 +95,7 @@ class SimulatedWorld:
         names = {spec.name for each in real for spec in each.specs()}
         played = FunctionTools(*(tool for kind in self._kinds() for tool in kind() if tool.spec.name not in names))
         for each in (played, *real):
-            own = _Beside(own, each)
+            own = _CombinedToolset(own, each)
         return own
 
     def _mail(self) -> Sequence[FunctionTool]:
@@ -184,7 +184,7 @@ class SimulatedWorld:
         return _tool(name, description, do, properties, Tier.HIGH_RISK, effects, needs)
 
 
-class _Beside:
+class _CombinedToolset:
     """Implements `Toolset`."""
 
     def __init__(self, own: Toolset, more: Toolset) -> None:
@@ -198,7 +198,7 @@ class _Beside:
     def of(self, session: SessionKey) -> Toolset:
         """Return the tools available to this session."""
         of: Callable[[SessionKey], Toolset] | None = getattr(self._own, "of", None)
-        return self if of is None else _Beside(of(session), self._more)
+        return self if of is None else _CombinedToolset(of(session), self._more)
 
     async def call(self, call: ToolCall, context: CallContext) -> ToolResult:
         return await (self._more if call.name in self._names else self._own).call(call, context)

@@ -43,7 +43,7 @@ class FreeControl:
         task.cancel()
 
 
-class Notebook:
+class NoticeRecorder:
     """Implements `Notices`: `seen` holds every notice."""
 
     def __init__(self) -> None:

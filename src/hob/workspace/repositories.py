@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 _GIT_SECONDS = 20.0
-_BEGUN = ".hob-begins"
+_TEMPORARY = ".hob-begins"
 """Temporary place of the repository until it is complete."""
 
 _AUTHOR = ("-c", "user.name=Hob", "-c", "user.email=hob@localhost")
@@ -23,11 +23,11 @@ def begin_repository(folder: Path, names: Sequence[str] = (), *, ignored: Sequen
     git = shutil.which("git")
     if git is None:
         return False
-    begun = folder / _BEGUN
+    begun = folder / _TEMPORARY
     shutil.rmtree(begun, ignore_errors=True)  # left by an attempt that was killed
     try:
         _run(git, "init", "-q", str(begun))
-        _exclude(begun / ".git" / "info" / "exclude", (f"/{_BEGUN}/", *ignored))
+        _exclude(begun / ".git" / "info" / "exclude", (f"/{_TEMPORARY}/", *ignored))
         there = (git, f"--git-dir={begun / '.git'}", f"--work-tree={folder}", *_AUTHOR, *_ALONE)
         present = [name for name in names if os.path.lexists(folder / name)]
         if present:

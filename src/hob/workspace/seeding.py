@@ -63,7 +63,7 @@ Disagree when there is a reason, and say the reason.
 is kept elsewhere; this page is yours. -->
 """,
 }
-_BEGUN = ".seeding"
+_TEMPORARY = ".seeding"
 """Temporary name of the folder until all templates are written, so that a crash is repaired at the next start."""
 
 
@@ -75,13 +75,13 @@ def seed(path: Path) -> tuple[str, ...]:
     """
     root = path.expanduser()
     root.mkdir(mode=0o700, parents=True, exist_ok=True)  # USER.md and MEMORY.md are private
-    begun = root / _BEGUN
+    begun = root / _TEMPORARY
     if not begun.exists() and any(os.path.lexists(root / name) for name in TEMPLATES):
         return ()
     begun.touch()
     written = [name for name, text in TEMPLATES.items() if _write_new(root / name, text)]
     if not any((folder / ".git").exists() for folder in (root, *root.resolve().parents)):
-        begin_repository(root, tuple(TEMPLATES), ignored=("/work/", f"/{_BEGUN}"))
+        begin_repository(root, tuple(TEMPLATES), ignored=("/work/", f"/{_TEMPORARY}"))
     begun.unlink()
     return tuple(written)
 

@@ -35,7 +35,7 @@ from hob.testing.channel import message
 from hob.testing.clock import ManualClock, settle
 from hob.testing.model import Cut, Line, ScriptedModel, Silence
 from hob.testing.toolset import AllowAll, FunctionTools
-from hob.testing.turns import SESSION, FreeControl, Notebook, make_turn, put_message
+from hob.testing.turns import SESSION, FreeControl, NoticeRecorder, make_turn, put_message
 
 
 class NoFiles:
@@ -62,7 +62,7 @@ class TurnBench:
         self.store = store
         self.clock = clock
         self.control = FreeControl()
-        self.notices = Notebook()
+        self.notices = NoticeRecorder()
         self.model = ScriptedModel()
 
     def parts(

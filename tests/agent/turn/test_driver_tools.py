@@ -46,7 +46,7 @@ from hob.testing.channel import message
 from hob.testing.clock import ManualClock, settle
 from hob.testing.model import Line, ScriptedModel, calls
 from hob.testing.toolset import AllowAll, FunctionTool, FunctionTools, tool
-from hob.testing.turns import SESSION, FreeControl, Notebook, make_turn, put_message
+from hob.testing.turns import SESSION, FreeControl, NoticeRecorder, make_turn, put_message
 from hob.tools.registry.groups import Group, Groups
 
 NAMED = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
@@ -92,7 +92,7 @@ class TurnBench:
             toolset=self.tools,
             judge=AllowAll(),
             prompts=PromptBuilder(settings, clock, NoFiles()),
-            notices=Notebook(),
+            notices=NoticeRecorder(),
             budget=Budget(SpendingSettings(), store.ledger, Unpriced(), clock),
             blobs=store.blobs,
             clock=clock,

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from hob.app.trust.identity_files import find_files
 from hob.cli.onboarding.report import SetupOptions, StepStatus
 from hob.core.errors import NotConfigured
-from hob.workspace.owner import name_in, with_name
+from hob.workspace.owner import find_owner_name, set_owner_name
 from hob.workspace.seeding import TEMPLATES
 from tests.conftest import FULL
 
@@ -42,7 +42,7 @@ def test_all_answers_are_written_where_they_belong(machine: Machine) -> None:
     more = [("Which search service", "DuckDuckGo"), ("Dollars", "$12.50"), ("background", "no")]
     report = machine.set_up(person=Person([*SKIP, *answers, *more]))
     assert report.ok
-    assert name_in(user(machine)) == "Anna"
+    assert find_owner_name(user(machine)) == "Anna"
     assert unaccepted(machine) == ()
     assert tomllib.loads(machine.config) == {
         "agent": {"language": "de"},
@@ -79,7 +79,7 @@ def test_senseless_answer_is_asked_again(machine: Machine) -> None:
     answers = [("call you", "<b>"), ("call you", "Anna"), ("own messages", ""), ("packages", ""), SEARCH]
     person = Person([*SKIP, *answers, ("Dollars", "much"), ("Dollars", "-1"), ("Dollars", "7"), ("background", "")])
     assert machine.set_up(person=person).ok
-    assert (name_in(user(machine)), tomllib.loads(machine.config)["spending"]["monthly"]) == ("Anna", 7)
+    assert (find_owner_name(user(machine)), tomllib.loads(machine.config)["spending"]["monthly"]) == ("Anna", 7)
 
 
 def test_file_that_was_changed_is_neither_written_nor_accepted_on_the_way(machine: Machine) -> None:
@@ -166,11 +166,11 @@ def test_second_setup_changes_only_what_is_asked_for(machine: Machine, runs: lis
     machine.set_up(UNTRIED)
     for mapping in runs:
         before = tomllib.loads(machine.config)
-        name_before = name_in(user(machine))
+        name_before = find_owner_name(user(machine))
         assert machine.set_up(mapping).ok
         after = tomllib.loads(machine.config)
         hosts = before.get("sandbox", {}).get("hosts", [])
-        assert name_in(user(machine)) == (mapping.name or name_before)
+        assert find_owner_name(user(machine)) == (mapping.name or name_before)
         assert after["model"] == before["model"]
         assert after.get("agent", {}).get("language", "en") == (
             mapping.language or before.get("agent", {}).get("language", "en")
@@ -198,10 +198,10 @@ texts = st.lists(
 
 @given(texts.map("".join), names)
 def test_name_that_is_written_is_read_and_the_rest_stays(text: str, name: str) -> None:
-    written = with_name(text, name)
-    assert name_in(written) == name
-    assert with_name(written, name) == written
-    if not name_in(text) and "- Name: Old" not in text:
+    written = set_owner_name(text, name)
+    assert find_owner_name(written) == name
+    assert set_owner_name(written, name) == written
+    if not find_owner_name(text) and "- Name: Old" not in text:
         assert written.startswith(text)
 
 
@@ -261,7 +261,7 @@ def check_done(home: Path) -> None:
     """As if nothing had happened."""
     files, _ = find_files(home / ".hob", home / "hob")
     assert ({file.name for file in files.load()}, files.unaccepted()) == (set(TEMPLATES), ())
-    assert name_in((home / "hob" / "USER.md").read_text()) == "Anna"
+    assert find_owner_name((home / "hob" / "USER.md").read_text()) == "Anna"
     assert (
         tomllib.loads((home / ".hob" / "config.toml").read_text())["model"]["api_key"] == "file:secrets/model.api_key"
     )

@@ -1,6 +1,6 @@
 """The same acts done by programs, so that reading the command does not reveal them."""
 
-from hob.testing.attacker import order, orders_in
+from hob.testing.attacker import find_orders, order
 
 _RUN = """\
 import pathlib, subprocess
@@ -21,7 +21,7 @@ for path, text in {files!r}:
 
 def by_script(name: str, orders: list[str]) -> list[str]:
     """Return instructions to do the same by a program: one that is written first, and one that is typed."""
-    made = orders_in("\n".join(orders))
+    made = find_orders("\n".join(orders))
     commands = [str(each.arguments["command"]) for each in made if each.tool == "exec"]
     files = [(str(each.arguments["path"]), str(each.arguments["content"])) for each in made if each.tool == "write"]
     return written(name, _RUN.format(commands=commands, files=files))

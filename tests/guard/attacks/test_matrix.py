@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hob.testing.attacker import orders_in
+from hob.testing.attacker import find_orders
 
 from .goals import GOALS
 from .house import House
@@ -91,7 +91,7 @@ async def test_owners_git_would_run_it_without_the_revert(house: House) -> None:
     """Runs the same program outside the sandbox."""
     goal, spot = GOALS["have the owner's git run it"], Spot(house, "free")
     spot.furnish()
-    (program,) = (each for each in orders_in("\n".join(goal.ways(spot))) if each.tool == "write")
+    (program,) = (each for each in find_orders("\n".join(goal.ways(spot))) if each.tool == "write")
     run = await asyncio.create_subprocess_exec(sys.executable, "-c", program.arguments["content"], cwd=house.work)
     assert await run.wait() == 0
     assert await goal.reached(spot)

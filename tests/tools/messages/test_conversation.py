@@ -8,7 +8,7 @@ from hob.core.errors import ToolFailed, UserInputNeeded
 from hob.core.events.notices import Progress
 from hob.core.ports.tools import CallContext
 from hob.core.tools import Restart
-from hob.testing.turns import Notebook
+from hob.testing.turns import NoticeRecorder
 from hob.tools.messages.conversation import ConversationTools
 from tests.tools.calling import a_call
 from tests.tools.memory.test_remember import of, wrote
@@ -18,7 +18,7 @@ ALONE = of(replace(wrote(), background=True))
 
 
 async def call(context: CallContext, name: str, **arguments: object) -> list[object]:
-    seen = Notebook()
+    seen = NoticeRecorder()
     await ConversationTools(seen).toolset.call(a_call(name, **arguments), context)
     return list(seen.seen)
 
@@ -30,7 +30,7 @@ async def test_question_is_passed_to_the_driver_with_numbered_options() -> None:
 
 
 async def test_question_may_be_asked_again_after_a_crash() -> None:
-    specs = {spec.name: spec for spec in ConversationTools(Notebook()).toolset.specs()}
+    specs = {spec.name: spec for spec in ConversationTools(NoticeRecorder()).toolset.specs()}
     assert specs["ask_user"].restart is Restart.AGAIN
 
 

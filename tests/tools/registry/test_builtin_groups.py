@@ -14,7 +14,7 @@ from hob.memory.service import MemoryService
 from hob.store.memory.goals import StoredGoals
 from hob.store.memory.memories import StoredMemories
 from hob.store.memory.working_notes import StoredWorkingNotes
-from hob.testing.turns import Notebook
+from hob.testing.turns import NoticeRecorder
 from hob.tools.exec.commands import CommandTools
 from hob.tools.memory.knowledge import KnowledgeTools
 from hob.tools.memory.remember import MemoryTools
@@ -32,7 +32,13 @@ def toolsets(top: Path) -> list[Toolset]:
     remembering = MemoryTools(memories, object.__new__(MemoryService), notes)
     shell = Tools(commands.exec, commands.process)
     knowing = KnowledgeTools(object.__new__(FactEditor), object.__new__(StoredGoals))
-    return [shell, file_tools(top).toolset, remembering.toolset, knowing.toolset, ConversationTools(Notebook()).toolset]
+    return [
+        shell,
+        file_tools(top).toolset,
+        remembering.toolset,
+        knowing.toolset,
+        ConversationTools(NoticeRecorder()).toolset,
+    ]
 
 
 def builtin(top: Path) -> Groups:

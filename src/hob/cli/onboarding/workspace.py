@@ -9,7 +9,7 @@ from hob.cli.onboarding.report import SetupOptions, SetupOutcome, SetupPrompts, 
 from hob.config.whole_file import write_whole
 from hob.core.ids import digest
 from hob.core.translation.language import translatable
-from hob.workspace.owner import name_in, with_name
+from hob.workspace.owner import find_owner_name, set_owner_name
 from hob.workspace.seeding import make_work_repository
 from hob.workspace.settings import WorkspaceSettings
 
@@ -43,14 +43,14 @@ def settle_name(home: Path, options: SetupOptions, prompts: SetupPrompts | None)
     path = folder / _USER
     files, accepted = find_files(home, folder)
     file = next((file for file in files.load() if file.name == _USER), None)
-    now = name_in(file.text) if file is not None else ""
+    now = find_owner_name(file.text) if file is not None else ""
     name = options.name
     if name is None and prompts is not None:
         name = _ask_name(prompts, now)
     if not name or name.strip() == now:
         return SetupOutcome("name", StepStatus.KEPT if now else StepStatus.SKIPPED, now or "no name")
     try:
-        text = with_name(file.text if file is not None else "# About the owner\n", name)
+        text = set_owner_name(file.text if file is not None else "# About the owner\n", name)
     except ValueError as error:
         return SetupOutcome("name", StepStatus.FAILED, str(error), "hob onboard --name NAME")
     # an interrupted write leaves the old text with the new hash; the next run repairs that
@@ -104,7 +104,7 @@ def _ask_name(prompts: SetupPrompts, now: str) -> str:
     while True:
         name = prompts.read("What may Hob call you?" if now else "What may Hob call you? (Enter for no name)", now)
         try:
-            return name if not name or with_name("", name) else ""
+            return name if not name or set_owner_name("", name) else ""
         except ValueError as error:
             prompts.show(translatable("✗ {trouble}", trouble=str(error)), "red")
 

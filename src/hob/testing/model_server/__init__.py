@@ -24,5 +24,5 @@ from hob.testing.model_server.hypertext import HttpRequest as HttpRequest
 from hob.testing.model_server.replies import ODDITIES as ODDITIES
 from hob.testing.model_server.replies import Fault as Fault
 from hob.testing.model_server.replies import Reply as Reply
-from hob.testing.model_server.replies import reply_of as reply_of
+from hob.testing.model_server.replies import parse_reply as parse_reply
 from hob.testing.model_server.server import ModelServer as ModelServer

@@ -8,7 +8,7 @@ import signal
 import sys
 from pathlib import Path
 
-from hob.testing.model_server.replies import Reply, reply_of
+from hob.testing.model_server.replies import Reply, parse_reply
 from hob.testing.model_server.server import ModelServer
 
 
@@ -37,7 +37,7 @@ def main() -> None:
     options = parser.parse_args()
     script = options.script.read_text().splitlines() if options.script else []
     server = ModelServer(
-        *(reply_of(json.loads(line)) for line in script if line.strip()),
+        *(parse_reply(json.loads(line)) for line in script if line.strip()),
         port=options.port,
         otherwise=None if options.say is None else Reply(options.say),
         key=options.key,

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from hob.core.content.json_text import parse_json_object
-from hob.testing.model_server.hypertext import Event, HttpRequest, dump, whole_json
+from hob.testing.model_server.hypertext import Event, HttpRequest, dump, make_json_response
 from hob.testing.model_server.prompt import Prompt, Turn
 from hob.testing.model_server.replies import Fault
 from hob.testing.model_server.signatures import is_signed, seal, sign, unseal
@@ -17,12 +17,12 @@ from hob.testing.model_server.wire import (
     WireAnswer,
     WireRefusal,
     WireWriter,
-    bad,
-    fragments,
-    in_order,
-    pieces,
+    bad_request,
+    order_rows,
     refuse_if,
-    words,
+    split_arguments,
+    split_text,
+    split_words,
 )
 
 # Reasons for which Anthropic refuses a request, and the parts of a prompt compared by its cache.
@@ -30,7 +30,7 @@ from hob.testing.model_server.wire import (
 # https://platform.claude.com/docs/en/api/errors, .../agents-and-tools/tool-use/implement-tool-use,
 # .../build-with-claude/extended-thinking, .../build-with-claude/prompt-caching
 
-_FIELDS = words(
+_FIELDS = split_words(
     """
     cache_control compaction container context_management diagnostics fallbacks inference_geo max_tokens mcp_servers
     messages metadata model output_config output_format service_tier speed stop_sequences stream system temperature
@@ -44,14 +44,14 @@ _BINDING = re.compile(r"claude-(?:(?:fable|mythos)-5-\d|(?:opus|sonnet|haiku)-5-
 _MAX_MARKS = 4
 
 
-def blocks_of(content: Any) -> Sequence[Mapping[str, Any]]:
+def get_blocks(content: Any) -> Sequence[Mapping[str, Any]]:
     """Return a content as blocks; a string is one block of text."""
     return [{"type": "text", "text": content}] if isinstance(content, str) else content
 
 
-def text_of(content: Any) -> str:
+def get_text(content: Any) -> str:
     """Return the text of a content."""
-    return "\n".join(block["text"] for block in blocks_of(content) if block["type"] == "text")
+    return "\n".join(block["text"] for block in get_blocks(content) if block["type"] == "text")
 
 
 def segments(request: Mapping[str, Any]) -> tuple[list[object], list[int]]:
@@ -66,10 +66,10 @@ def segments(request: Mapping[str, Any]) -> tuple[list[object], list[int]]:
 
     for tool in request.get("tools") or ():
         add(tool)
-    for block in blocks_of(request.get("system") or []):
+    for block in get_blocks(request.get("system") or []):
         add(block)
     for message in request["messages"]:
-        for block in blocks_of(message["content"]):
+        for block in get_blocks(message["content"]):
             add(block, role=message["role"])
             if isinstance(block.get("content"), list) and any(part.get("cache_control") for part in block["content"]):
                 marks.append(len(found) - 1)
@@ -128,13 +128,15 @@ def _check_messages(messages: Sequence[Mapping[str, Any]]) -> None:
     refuse_if(not isinstance(messages, list) or not messages, "messages: at least one message is required")
     for number, message in enumerate(messages):
         if message["role"] not in ("user", "assistant"):
-            raise bad(f'messages.{number}: Unexpected role "{message["role"]}". Roles are "user" and "assistant".')
+            raise bad_request(
+                f'messages.{number}: Unexpected role "{message["role"]}". Roles are "user" and "assistant".'
+            )
         if message.keys() - {"role", "content"}:
             extra = min(message.keys() - {"role", "content"})
-            raise bad(f"messages.{number}.{extra}: Extra inputs are not permitted")
+            raise bad_request(f"messages.{number}.{extra}: Extra inputs are not permitted")
         last = number == len(messages) - 1 and message["role"] == "assistant"
         refuse_if(not message["content"] and not last, f"messages.{number}: all messages must have non-empty content")
-        for place, block in enumerate(blocks_of(message["content"])):
+        for place, block in enumerate(get_blocks(message["content"])):
             _check_block(block, message["role"], f"messages.{number}.content.{place}")
     refuse_if(messages[0]["role"] != "user", 'messages: first message must use the "user" role')
     _check_results(messages)
@@ -161,16 +163,16 @@ def _check_block(block: Mapping[str, Any], role: str, where: str) -> None:
     _, needed, allowed = _BLOCKS[kind]
     keys = block.keys() - {"type", "cache_control"}
     if needed - keys:
-        raise bad(f"{where}.{kind}.{min(needed - keys)}: Field required")
+        raise bad_request(f"{where}.{kind}.{min(needed - keys)}: Field required")
     if keys - needed - allowed:
-        raise bad(f"{where}.{kind}.{min(keys - needed - allowed)}: Extra inputs are not permitted")
+        raise bad_request(f"{where}.{kind}.{min(keys - needed - allowed)}: Extra inputs are not permitted")
     refuse_if(
         "cache_control" in block and kind.endswith("thinking"),
         f"{where}.{kind}.cache_control: Extra inputs are not permitted",
     )
     match kind:
         case "text" if not block["text"]:
-            raise bad(f"{where}: text content blocks must be non-empty")
+            raise bad_request(f"{where}: text content blocks must be non-empty")
         case "tool_use":
             refuse_if(
                 not _ID.fullmatch(block["id"]), f"{where}.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'"
@@ -179,9 +181,9 @@ def _check_block(block: Mapping[str, Any], role: str, where: str) -> None:
                 not isinstance(block["input"], dict), f"{where}.tool_use.input: Input should be a valid dictionary"
             )
         case "thinking" if not is_signed(block["thinking"], str(block["signature"]).partition(".")[0]):
-            raise bad(f"{where}: Invalid `signature` in `thinking` block")
+            raise bad_request(f"{where}: Invalid `signature` in `thinking` block")
         case "redacted_thinking" if unseal(block["data"]) is None:
-            raise bad(f"{where}: Invalid `data` in `redacted_thinking` block")
+            raise bad_request(f"{where}: Invalid `data` in `redacted_thinking` block")
         case "image":
             _check_source(block["source"], where)
 
@@ -202,7 +204,7 @@ def binding(before: Sequence[object]) -> str:
 def _check_bindings(request: Mapping[str, Any]) -> None:
     """Check that nothing before the reasoning has changed."""
     for number, message in enumerate(request["messages"]):
-        for place, block in enumerate(blocks_of(message["content"])):
+        for place, block in enumerate(get_blocks(message["content"])):
             if block["type"] != "thinking":
                 continue
             before, _ = segments({**request, "messages": request["messages"][:number]})
@@ -217,16 +219,16 @@ def _check_bindings(request: Mapping[str, Any]) -> None:
 def _check_source(source: Mapping[str, Any], where: str) -> None:
     if source["type"] == "base64" and source["media_type"] not in _IMAGES:
         kinds = ", ".join(f"'{kind}'" for kind in _IMAGES)
-        raise bad(f"{where}.image.source.base64.media_type: Input should be one of {kinds}")
+        raise bad_request(f"{where}.image.source.base64.media_type: Input should be one of {kinds}")
 
 
-def merged(messages: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[Mapping[str, Any]]]]:
+def merge_roles(messages: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[Mapping[str, Any]]]]:
     """Merge consecutive messages of one role."""
     turns: list[tuple[str, list[Mapping[str, Any]]]] = []
     for message in messages:
         if not turns or turns[-1][0] != message["role"]:
             turns.append((message["role"], []))
-        turns[-1][1].extend(blocks_of(message["content"]))
+        turns[-1][1].extend(get_blocks(message["content"]))
     return turns
 
 
@@ -234,7 +236,7 @@ def _check_results(messages: Sequence[Mapping[str, Any]]) -> None:
     """Check that each call has a result at the beginning of the next turn, and that each result has a call."""
     asked: list[str] = []
     seen: set[str] = set()
-    for number, (_, blocks) in enumerate(merged(messages)):
+    for number, (_, blocks) in enumerate(merge_roles(messages)):
         results: list[str] = []
         for block in blocks:
             if block["type"] != "tool_result":
@@ -248,7 +250,7 @@ def _check_results(messages: Sequence[Mapping[str, Any]]) -> None:
                 "Each `tool_result` block must have a corresponding `tool_use` block in the previous message.",
             )
         if missing := [call for call in asked if call not in results]:
-            raise bad(
+            raise bad_request(
                 f"messages.{number - 1}: `tool_use` ids were found without `tool_result` blocks immediately after: "
                 f"{', '.join(missing)}. Each `tool_use` block must have its result in the next message."
             )
@@ -257,7 +259,7 @@ def _check_results(messages: Sequence[Mapping[str, Any]]) -> None:
         refuse_if(seen.intersection(asked) or len(set(asked)) < len(asked), "messages: `tool_use` ids must be unique")
         seen.update(asked)
     if asked:
-        raise bad(f"messages: `tool_use` ids were found without `tool_result` blocks: {', '.join(asked)}")
+        raise bad_request(f"messages: `tool_use` ids were found without `tool_result` blocks: {', '.join(asked)}")
 
 
 def _check_thinking(request: Mapping[str, Any]) -> None:
@@ -290,7 +292,7 @@ def _check_thinking(request: Mapping[str, Any]) -> None:
 
 def _check_loop(messages: Sequence[Mapping[str, Any]]) -> None:
     """Check that a turn whose calls are being answered begins with its reasoning."""
-    turns = merged(messages)
+    turns = merge_roles(messages)
     if len(turns) < 2 or turns[-1][0] != "user":
         return
     if not any(block["type"] == "tool_result" for block in turns[-1][1]):
@@ -327,14 +329,14 @@ _ERRORS: Mapping[Cause, tuple[int, str, str]] = {
 
 def _turns(request: Mapping[str, Any]) -> Iterator[Turn]:
     if request.get("system"):
-        yield Turn("system", text_of(request["system"]))
+        yield Turn("system", get_text(request["system"]))
     for message in request["messages"]:
-        blocks = blocks_of(message["content"])
+        blocks = get_blocks(message["content"])
         for block in blocks:
             if block["type"] == "tool_result":
-                yield Turn("tool", text_of(block.get("content") or ""))
+                yield Turn("tool", get_text(block.get("content") or ""))
         if any(block["type"] != "tool_result" for block in blocks):
-            yield Turn(message["role"], text_of(blocks))
+            yield Turn(message["role"], get_text(blocks))
 
 
 class _Message(WireWriter):
@@ -360,7 +362,7 @@ class _Message(WireWriter):
         plain = [row for row, block in zip(rows, self._blocks, strict=True) if block["type"] != "tool_use"]
         calls = [row for row, block in zip(rows, self._blocks, strict=True) if block["type"] == "tool_use"]
         events = [event for row in plain for event in row]
-        events += in_order(calls, self._reply.fault)
+        events += order_rows(calls, self._reply.fault)
         events.insert(1, _event("ping"))  # like the real server, after the first block has begun
         return events
 
@@ -415,15 +417,15 @@ class _Message(WireWriter):
         match block["type"]:
             case "text":
                 empty: Mapping[str, Any] = {"type": "text", "text": ""}
-                deltas = [{"type": "text_delta", "text": piece} for piece in pieces(block["text"])]
+                deltas = [{"type": "text_delta", "text": piece} for piece in split_text(block["text"])]
             case "thinking":
                 empty = {"type": "thinking", "thinking": "", "signature": ""}
-                deltas = [{"type": "thinking_delta", "thinking": piece} for piece in pieces(block["thinking"])]
+                deltas = [{"type": "thinking_delta", "thinking": piece} for piece in split_text(block["thinking"])]
                 deltas.append({"type": "signature_delta", "signature": block["signature"]})
             case "tool_use":
                 empty = {**block, "input": {}}
                 _, arguments = self._reply.calls[index - len(self._blocks)]
-                parts = ["", *fragments(arguments, fault)]
+                parts = ["", *split_arguments(arguments, fault)]
                 deltas = [{"type": "input_json_delta", "partial_json": part} for part in parts]
             case _:
                 empty = block
@@ -482,7 +484,7 @@ class Anthropic(Wire):
         error = {"type": kind, "message": refusal.message or message}
         named = {**self.headers(number, refusal.wait if refusal.cause is Cause.RATE else None), **refusal.retry_after}
         body = {"type": "error", "error": error, "request_id": request_id}
-        return whole_json(refusal.status or status, body, named)
+        return make_json_response(refusal.status or status, body, named)
 
     def headers(self, number: str, wait: float | None = None) -> Mapping[str, str]:
         # https://platform.claude.com/docs/en/api/rate-limits

@@ -14,7 +14,7 @@ _CREATED = 1_767_225_600
 _CREATED_TEXT = "2026-01-01T00:00:00Z"
 
 
-def find(http_request: HttpRequest, path: str, models: Sequence[str]) -> object | None:
+def find_listing(http_request: HttpRequest, path: str, models: Sequence[str]) -> object | None:
     """Return the listing at this path; None if there is no such path. Raises WireRefused."""
     if http_request.method != "GET":
         return None
@@ -32,13 +32,13 @@ def find(http_request: HttpRequest, path: str, models: Sequence[str]) -> object 
     prefix = next((prefix for prefix in ("/v1/models/", "/v1beta/models/") if path.startswith(prefix)), None)
     if prefix is None:
         return None
-    name = listed(unquote(path.removeprefix(prefix)), models)
+    name = check_listed(unquote(path.removeprefix(prefix)), models)
     if prefix == "/v1beta/models/":
         return _gemini(name)
     return _anthropic(name) if is_anthropic(http_request) else _openai(name)
 
 
-def listed(name: str, models: Sequence[str]) -> str:
+def check_listed(name: str, models: Sequence[str]) -> str:
     """Return the name if there is such a model. Raises WireRefused."""
     if name.removesuffix(":latest") not in models:
         raise WireRefused(WireRefusal(Cause.NO_MODEL, f"The model '{name}' does not exist.", code="model_not_found"))

@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable, Iterable, Iterator
 
-from hob.testing.model_server.hypertext import MAX_BODY, Action, End, HttpRequest, whole
+from hob.testing.model_server.hypertext import MAX_BODY, Action, End, HttpRequest, make_response
 
 Respond = Callable[[HttpRequest], Iterable[Action]]
 
@@ -48,7 +48,7 @@ class Connection(asyncio.Protocol):
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
         length = int(headers.get("content-length", "0"))
         if length > MAX_BODY or "transfer-encoding" in headers:
-            self._write(whole(413, b'{"error":{"message":"The length must be given, and be small."}}'))
+            self._write(make_response(413, b'{"error":{"message":"The length must be given, and be small."}}'))
             self._drop()
             return None
         if len(self._buffer) < end + 4 + length:

@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import parse_qs, unquote
 
 from hob.core.content.json_text import parse_json_object
-from hob.testing.model_server.hypertext import Event, Framing, HttpRequest, dump, whole_json
+from hob.testing.model_server.hypertext import Event, Framing, HttpRequest, dump, make_json_response
 from hob.testing.model_server.prompt import Prompt, Turn
 from hob.testing.model_server.replies import Fault
 from hob.testing.model_server.signatures import is_signed, sign
@@ -16,11 +16,11 @@ from hob.testing.model_server.wire import (
     WireAnswer,
     WireRefusal,
     WireWriter,
-    bad,
-    in_order,
-    pieces,
+    bad_request,
+    order_rows,
     refuse_if,
-    words,
+    split_text,
+    split_words,
 )
 
 # Reasons for which Gemini refuses a request.
@@ -28,28 +28,28 @@ from hob.testing.model_server.wire import (
 # Schemas are a subset of OpenAPI's: https://ai.google.dev/api/caching#Schema. Order of calls and results:
 # https://ai.google.dev/gemini-api/docs/function-calling. Signatures: .../gemini-api/docs/thought-signatures.
 
-_FIELDS = words(
+_FIELDS = split_words(
     """
     contents tools toolConfig safetySettings systemInstruction generationConfig cachedContent model labels serviceTier
     store
     """
 )
-_GENERATION = words(
+_GENERATION = split_words(
     """
     stopSequences responseMimeType responseSchema responseJsonSchema responseModalities candidateCount maxOutputTokens
     temperature topP topK seed presencePenalty frequencyPenalty responseLogprobs logprobs enableEnhancedCivicAnswers
     speechConfig thinkingConfig imageConfig mediaResolution
     """
 )
-_DECLARATION = words("name description behavior parameters parametersJsonSchema response responseJsonSchema")
-_SCHEMA = words(
+_DECLARATION = split_words("name description behavior parameters parametersJsonSchema response responseJsonSchema")
+_SCHEMA = split_words(
     """
     type format title description nullable enum maxItems minItems properties required minProperties maxProperties
     minLength maxLength pattern example anyOf propertyOrdering default items minimum maximum
     """
 )
-_TYPES = words("STRING NUMBER INTEGER BOOLEAN ARRAY OBJECT NULL")
-_DATA = words("text inlineData fileData functionCall functionResponse executableCode codeExecutionResult")
+_TYPES = split_words("STRING NUMBER INTEGER BOOLEAN ARRAY OBJECT NULL")
+_DATA = split_words("text inlineData fileData functionCall functionResponse executableCode codeExecutionResult")
 _PART = _DATA | {"thought", "thoughtSignature", "partMetadata", "videoMetadata", "mediaResolution"}
 _NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}")
 # Documented placeholders for a missing signature.
@@ -78,7 +78,9 @@ def _check_names(found: Mapping[str, Any], known: frozenset[str], where: str) ->
     for name in found:
         if name not in known:
             at = f" at '{where}'" if where else ""
-            raise bad(f'Invalid JSON payload received. Unknown name "{name}"{at}: Cannot find field.', where or name)
+            raise bad_request(
+                f'Invalid JSON payload received. Unknown name "{name}"{at}: Cannot find field.', where or name
+            )
 
 
 def _check_declaration(declaration: Mapping[str, Any], where: str) -> None:
@@ -108,7 +110,9 @@ def check_schema(schema: Mapping[str, Any], where: str) -> None:
     )
     kind = (kind or "").upper()
     if kind and kind not in _TYPES:
-        raise bad(f"Invalid value at '{where}.type' (type.googleapis.com/google.ai.Type), \"{schema['type']}\"", where)
+        raise bad_request(
+            f"Invalid value at '{where}.type' (type.googleapis.com/google.ai.Type), \"{schema['type']}\"", where
+        )
     refuse_if(
         "enum" in schema and (kind != "STRING" or not all(isinstance(value, str) for value in schema["enum"])),
         f"* GenerateContentRequest.{where}.enum: only allowed for STRING type\n",
@@ -336,11 +340,11 @@ class _Candidate(WireWriter):
 
     def body(self) -> Sequence[Event]:
         rows: list[list[Mapping[str, Any]]] = [
-            [{"text": piece} for piece in pieces(self._reply.text)],
+            [{"text": piece} for piece in split_text(self._reply.text)],
             self._calls,
         ]
-        thoughts = [{"text": piece, "thought": True} for piece in pieces(self._thought())]
-        return [self._event([part]) for part in (*thoughts, *in_order(rows, self._reply.fault))]
+        thoughts = [{"text": piece, "thought": True} for piece in split_text(self._thought())]
+        return [self._event([part]) for part in (*thoughts, *order_rows(rows, self._reply.fault))]
 
     def tail(self) -> Sequence[Event]:
         finish = None if self._answer.is_(Fault.NO_FINISH) else self._finish
@@ -442,7 +446,7 @@ class Gemini(Wire):
             error["message"] += f" Please retry in {refusal.wait:g}s."
         dated = refusal.retry_after if refusal.dated else {}
         body = [{"error": error}] if _is_array(http_request) else {"error": error}
-        return whole_json(refusal.status or status, body, {**self.headers(number), **dated})
+        return make_json_response(refusal.status or status, body, {**self.headers(number), **dated})
 
     def headers(self, number: str, wait: float | None = None) -> Mapping[str, str]:
         return {"vary": "Origin, X-Origin, Referer", "server": "scaffolding on HTTPServer2", "server-timing": "gfet4t7"}

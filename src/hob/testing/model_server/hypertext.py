@@ -116,22 +116,24 @@ def dump(value: object) -> str:
     return _encode(value)
 
 
-def whole(status: int, body: bytes, kind: str = "application/json", headers: Mapping[str, str] | None = None) -> bytes:
+def make_response(
+    status: int, body: bytes, kind: str = "application/json", headers: Mapping[str, str] | None = None
+) -> bytes:
     """Return a complete HTTP response."""
     return _head(status, kind, headers, f"content-length: {len(body)}") + body
 
 
-def whole_json(status: int, value: object, headers: Mapping[str, str] | None = None) -> bytes:
+def make_json_response(status: int, value: object, headers: Mapping[str, str] | None = None) -> bytes:
     """Return a complete HTTP response with a JSON body."""
-    return whole(status, dump(value).encode(), headers=headers)
+    return make_response(status, dump(value).encode(), headers=headers)
 
 
-def stream_head(kind: str, headers: Mapping[str, str] | None = None) -> bytes:
+def make_stream_head(kind: str, headers: Mapping[str, str] | None = None) -> bytes:
     """Return the head of a chunked response."""
     return _head(200, kind, headers, "cache-control: no-cache\r\ntransfer-encoding: chunked")
 
 
-def chunk(data: bytes) -> bytes:
+def make_chunk(data: bytes) -> bytes:
     """Return one chunk of a chunked body."""
     return b"%x\r\n%b\r\n" % (len(data), data)
 
@@ -141,7 +143,7 @@ def _head(status: int, kind: str, headers: Mapping[str, str] | None, length: str
     return f"HTTP/1.1 {status} {_STATUSES[status]}\r\ncontent-type: {kind}\r\n{more}{length}\r\n\r\n".encode()
 
 
-def spaced(actions: Iterable[Action], pause: float) -> list[Action]:
+def insert_pauses(actions: Iterable[Action], pause: float) -> list[Action]:
     """Insert a pause (seconds) between actions; none if 0."""
     if not pause:
         return list(actions)

@@ -5,20 +5,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from hob.core.content.json_text import parse_json_object
-from hob.testing.model_server.hypertext import Event, Framing, HttpRequest, dump, whole_json
+from hob.testing.model_server.hypertext import Event, Framing, HttpRequest, dump, make_json_response
 from hob.testing.model_server.prompt import Prompt, Turn
 from hob.testing.model_server.replies import Fault
-from hob.testing.model_server.vectors import DIMENSIONS, vector_of
+from hob.testing.model_server.vectors import DIMENSIONS, make_vector
 from hob.testing.model_server.wire import (
     Cause,
     Wire,
     WireAnswer,
     WireRefusal,
     WireWriter,
-    bad,
-    in_order,
-    pieces,
+    bad_request,
+    order_rows,
     refuse_if,
+    split_text,
 )
 
 _ERRORS: Mapping[Cause, tuple[int, str]] = {
@@ -54,7 +54,7 @@ def _check_message(message: Mapping[str, Any]) -> None:
         try:
             base64.b64decode(image, validate=True)
         except ValueError:
-            raise bad("illegal base64 data at input byte 0") from None
+            raise bad_request("illegal base64 data at input byte 0") from None
 
 
 def _turn(message: Mapping[str, Any]) -> Turn:
@@ -79,11 +79,11 @@ class _Chat(WireWriter):
 
     def body(self) -> Sequence[Event]:
         rows: list[list[dict[str, Any]]] = [
-            [{"content": piece} for piece in pieces(self._reply.text)],
+            [{"content": piece} for piece in split_text(self._reply.text)],
             [{"content": "", "tool_calls": [call]} for call in self._calls],
         ]
-        messages = [{"content": "", "thinking": piece} for piece in pieces(self._thought)]
-        messages += in_order(rows, self._reply.fault)
+        messages = [{"content": "", "thinking": piece} for piece in split_text(self._thought)]
+        messages += order_rows(rows, self._reply.fault)
         return [Event(dump(self._chunk({"role": "assistant", **message}))) for message in messages]
 
     def tail(self) -> Sequence[Event]:
@@ -131,7 +131,7 @@ def embed(request: Mapping[str, Any]) -> object:
     refuse_if(not all(isinstance(text, str) for text in texts), "invalid input type")
     return {
         "model": request["model"],
-        "embeddings": [vector_of(text, request.get("dimensions") or DIMENSIONS) for text in texts],
+        "embeddings": [make_vector(text, request.get("dimensions") or DIMENSIONS) for text in texts],
         "total_duration": 14_143_917,
         "load_duration": 1_019_500,
         "prompt_eval_count": sum(len(text.split()) for text in texts),
@@ -166,7 +166,7 @@ class Ollama(Wire):
             f"registry.ollama.ai/library/{request['model']}:latest does not support tools",
         )
         if think and "thinking" not in self.capabilities:
-            raise bad(f'"{request["model"]}" does not support thinking')
+            raise bad_request(f'"{request["model"]}" does not support thinking')
         return Prompt(
             model=request["model"],
             stream=request.get("stream", True),
@@ -180,4 +180,4 @@ class Ollama(Wire):
     def refuse(self, refusal: WireRefusal, number: str, http_request: HttpRequest) -> bytes:
         status, message = _ERRORS[refusal.cause]
         error = {"error": refusal.message or message}
-        return whole_json(refusal.status or status, error, refusal.retry_after)
+        return make_json_response(refusal.status or status, error, refusal.retry_after)

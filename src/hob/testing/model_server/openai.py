@@ -7,8 +7,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hob.testing.model_server.hypertext import HttpRequest, whole_json
-from hob.testing.model_server.wire import Cause, Wire, WireRefusal, bad, refuse_if
+from hob.testing.model_server.hypertext import HttpRequest, make_json_response
+from hob.testing.model_server.wire import Cause, Wire, WireRefusal, bad_request, refuse_if
 
 BROKEN = {"message": "The server had an error.", "type": "server_error", "param": None, "code": None}
 
@@ -50,7 +50,7 @@ def check_name(name: object, where: str) -> None:
     """Check that a function name has at most 64 letters, digits, `_` and `-`. Raises WireRefused."""
     if not isinstance(name, str) or not re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", name):
         message = f"Invalid '{where}': string does not match the pattern '^[a-zA-Z0-9_-]+$', or is longer than 64."
-        raise bad(message, where, "invalid_value")
+        raise bad_request(message, where, "invalid_value")
 
 
 def check_tools(tools: Sequence[Any], nested: str = "") -> None:
@@ -74,7 +74,7 @@ def check_tools(tools: Sequence[Any], nested: str = "") -> None:
         function = tool.get(nested) if nested else tool
         if not isinstance(function, dict) or "name" not in function:
             inside = f"{where}.{nested}.name" if nested else f"{where}.name"
-            raise bad(f"Missing required parameter: '{inside}'.", inside, "missing_required_parameter")
+            raise bad_request(f"Missing required parameter: '{inside}'.", inside, "missing_required_parameter")
         check_name(function["name"], f"{where}.{nested}.name" if nested else f"{where}.name")
         if "parameters" in function and function["parameters"] is not None:
             _check_parameters(function, where)
@@ -141,7 +141,7 @@ class OpenAIWire(Wire):
             "code": refusal.code if refusal.message else code,
         }
         named = {**self.headers(number, refusal.wait if refusal.cause is Cause.RATE else None), **refusal.retry_after}
-        return whole_json(refusal.status or status, {"error": error}, named)
+        return make_json_response(refusal.status or status, {"error": error}, named)
 
     def headers(self, number: str, wait: float | None = None) -> Mapping[str, str]:
         return {

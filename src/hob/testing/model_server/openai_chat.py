@@ -8,17 +8,25 @@ from hob.testing.model_server.hypertext import Event, HttpRequest, dump
 from hob.testing.model_server.openai import OpenAIWire
 from hob.testing.model_server.prompt import Prompt, Turn
 from hob.testing.model_server.replies import Fault
-from hob.testing.model_server.wire import WireAnswer, WireWriter, bad, fragments, in_order, pieces, refuse_if
+from hob.testing.model_server.wire import (
+    WireAnswer,
+    WireWriter,
+    bad_request,
+    order_rows,
+    refuse_if,
+    split_arguments,
+    split_text,
+)
 
 _ROLES = ("system", "developer", "user", "assistant", "tool")
 
 
 def _turn(message: Mapping[str, Any]) -> Turn:
     role = message["role"]
-    return Turn("system" if role == "developer" else role, text_of(message))
+    return Turn("system" if role == "developer" else role, get_text(message))
 
 
-def text_of(message: Mapping[str, Any]) -> str:
+def get_text(message: Mapping[str, Any]) -> str:
     """Return the text of a message in either form."""
     content = message.get("content") or ""
     if isinstance(content, str):
@@ -41,12 +49,12 @@ def _check_messages(messages: Sequence[Any]) -> None:
             )
             del open_calls[message["tool_call_id"]]
         elif open_calls:
-            raise bad(f"{where} must be a tool message responding to {next(iter(open_calls))}.", where)
+            raise bad_request(f"{where} must be a tool message responding to {next(iter(open_calls))}.", where)
         _check_content(message, where)
         for call in _calls_of(message, where):
             open_calls[call["id"]] = None
     if open_calls:
-        raise bad(f"No tool message responds to {next(iter(open_calls))}.", "messages")
+        raise bad_request(f"No tool message responds to {next(iter(open_calls))}.", "messages")
 
 
 def _check_content(message: Mapping[str, Any], where: str) -> None:
@@ -61,9 +69,11 @@ def _check_content(message: Mapping[str, Any], where: str) -> None:
         for place, part in enumerate(content):
             kinds = ("text", "image_url", "input_audio", "file", "refusal")
             if part["type"] not in kinds or part["type"] not in part:
-                raise bad(f"Invalid value: '{part['type']}'.", f"{where}.content[{place}].type", "invalid_value")
+                raise bad_request(
+                    f"Invalid value: '{part['type']}'.", f"{where}.content[{place}].type", "invalid_value"
+                )
     elif not isinstance(content, str):
-        raise bad(f"Invalid type for '{where}.content'.", f"{where}.content", "invalid_type")
+        raise bad_request(f"Invalid type for '{where}.content'.", f"{where}.content", "invalid_type")
 
 
 def _calls_of(message: Mapping[str, Any], where: str) -> Sequence[Mapping[str, Any]]:
@@ -130,10 +140,10 @@ class _Completion(WireWriter):
         return [self._chunk({"role": "assistant", "content": ""})]
 
     def body(self) -> Sequence[Event]:
-        events = [self._chunk({"reasoning_content": piece}) for piece in pieces(self._reply.reasoning)]
-        events += [self._chunk({"content": piece}) for piece in pieces(self._reply.text)]
+        events = [self._chunk({"reasoning_content": piece}) for piece in split_text(self._reply.reasoning)]
+        events += [self._chunk({"content": piece}) for piece in split_text(self._reply.text)]
         rows = [list(self._fragments(n, *call)) for n, call in enumerate(self._reply.calls)]
-        return events + [self._chunk({"tool_calls": [part]}) for part in in_order(rows, self._reply.fault)]
+        return events + [self._chunk({"tool_calls": [part]}) for part in order_rows(rows, self._reply.fault)]
 
     def tail(self) -> Sequence[Event]:
         events = [] if self._answer.is_(Fault.NO_FINISH) else [self._chunk({}, self._finish)]
@@ -166,7 +176,7 @@ class _Completion(WireWriter):
         index = {} if self._answer.is_(Fault.NO_INDEX) else {"index": n}
         identity = {} if self._answer.is_(Fault.NO_IDS) else {"id": self._answer.call_id(n, "call_")}
         yield {**index, **identity, "type": "function", "function": {"name": name, "arguments": ""}}
-        for fragment in fragments(arguments, self._reply.fault):
+        for fragment in split_arguments(arguments, self._reply.fault):
             yield {**index, "function": {"arguments": fragment}}
 
 

@@ -15,8 +15,8 @@ from typing import Any
 from hob.core.values import dataclass
 from hob.testing.model_server import openai
 from hob.testing.model_server.hypertext import HttpRequest
-from hob.testing.model_server.vectors import DIMENSIONS, vector_of
-from hob.testing.model_server.wire import bad, refuse_if
+from hob.testing.model_server.vectors import DIMENSIONS, make_vector
+from hob.testing.model_server.wire import bad_request, refuse_if
 
 # Multipart forms (RFC 7578).
 
@@ -59,11 +59,11 @@ _RATE = 24_000
 def embeddings(request: Mapping[str, Any]) -> object:
     """Return one vector per text. Raises WireRefused."""
     model = openai.named_model(request)
-    texts = texts_of(request)
+    texts = get_texts(request)
     coded = request.get("encoding_format") == "base64"
     rows = []
     for index, text in enumerate(texts):
-        vector: object = vector_of(text, request.get("dimensions") or DIMENSIONS)
+        vector: object = make_vector(text, request.get("dimensions") or DIMENSIONS)
         if coded and isinstance(vector, list):
             vector = base64.b64encode(struct.pack(f"<{len(vector)}f", *vector)).decode()
         rows.append({"object": "embedding", "index": index, "embedding": vector})
@@ -83,9 +83,9 @@ def rerank(request: Mapping[str, Any]) -> object:
         "Input should be a non-empty list of texts",
         "documents",
     )
-    asked = vector_of(query, DIMENSIONS)
+    asked = make_vector(query, DIMENSIONS)
     rows = [
-        {"index": place, "relevance_score": sum(map(mul, asked, vector_of(text, DIMENSIONS)))}
+        {"index": place, "relevance_score": sum(map(mul, asked, make_vector(text, DIMENSIONS)))}
         for place, text in enumerate(texts)
     ]
     rows.sort(key=lambda row: -row["relevance_score"])
@@ -93,7 +93,7 @@ def rerank(request: Mapping[str, Any]) -> object:
     return {"model": model, "object": "list", "usage": {"total_tokens": tokens}, "results": rows}
 
 
-def texts_of(request: Mapping[str, Any]) -> Sequence[str]:
+def get_texts(request: Mapping[str, Any]) -> Sequence[str]:
     """Return the texts to embed; lists of tokens are not supported. Raises WireRefused."""
     found: Any = request.get("input")
     texts = [found] if isinstance(found, str) else found
@@ -126,7 +126,7 @@ def transcription(http_request: HttpRequest) -> tuple[str, object | str]:
         "file",
         "invalid_value",
     )
-    seconds = _seconds_of(audio.body)
+    seconds = _audio_seconds(audio.body)
     refuse_if(
         not audio.body, "Audio file is too short. Minimum audio length is 0.1 seconds.", "file", "audio_too_short"
     )
@@ -149,11 +149,13 @@ def transcription(http_request: HttpRequest) -> tuple[str, object | str]:
                 "usage": usage,
             }
         case other:
-            raise bad(f"response_format '{other}' is not supported here.", "response_format", "unsupported_value")
+            raise bad_request(
+                f"response_format '{other}' is not supported here.", "response_format", "unsupported_value"
+            )
     return told.get("prompt", ""), answer
 
 
-def _seconds_of(audio: bytes) -> float:
+def _audio_seconds(audio: bytes) -> float:
     """Return the length of a WAV in seconds; other formats count as one second."""
     if audio[:4] != b"RIFF" or len(audio) < 44:
         return 1.0

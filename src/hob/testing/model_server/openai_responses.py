@@ -15,11 +15,11 @@ from hob.testing.model_server.wire import (
     WireRefusal,
     WireRefused,
     WireWriter,
-    bad,
-    fragments,
-    in_order,
-    pieces,
+    bad_request,
+    order_rows,
     refuse_if,
+    split_arguments,
+    split_text,
 )
 
 # Reasons for which OpenAI refuses a Responses request. Items:
@@ -37,7 +37,7 @@ _PREFIXES = {"message": "msg", "function_call": "fc", "reasoning": "rs", "additi
 _MIN_OUTPUT = 16
 
 
-def items_of(request: Mapping[str, Any]) -> list[Item]:
+def get_items(request: Mapping[str, Any]) -> list[Item]:
     """Return the input as a list of items; a string is a user message. Raises WireRefused."""
     found: Any = request.get("input")
     if isinstance(found, str):
@@ -79,10 +79,10 @@ def check(request: Mapping[str, Any], items: Sequence[Item]) -> None:
         message = (
             f"Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16, but got {maximum}."
         )
-        raise bad(message, "max_output_tokens", "integer_below_min_value")
+        raise bad_request(message, "max_output_tokens", "integer_below_min_value")
     if request.get("previous_response_id"):
         message = f"Previous response with id '{request['previous_response_id']}' not found."
-        raise bad(message, "previous_response_id", "previous_response_not_found")
+        raise bad_request(message, "previous_response_id", "previous_response_not_found")
     if request.get("tools"):
         openai.check_tools(request["tools"])
     _check_items(items, stored=request.get("store") is not False)
@@ -111,7 +111,7 @@ def _check_items(items: Sequence[Item], *, stored: bool) -> None:
             case "function_call_output":
                 if item["call_id"] not in asked:
                     message = f"No tool call found for function call output with call_id {item['call_id']}."
-                    raise bad(message, "input")
+                    raise bad_request(message, "input")
                 answered.add(item["call_id"])
             case "additional_tools":  # tools in the input, as Codex sends them
                 refuse_if(
@@ -123,9 +123,9 @@ def _check_items(items: Sequence[Item], *, stored: bool) -> None:
             case "reasoning":
                 _check_reasoning(item, items[number + 1 : number + 2], stored=stored)
             case _:
-                raise bad(f"Invalid value: '{kind}'.", f"{where}.type", "invalid_value")
+                raise bad_request(f"Invalid value: '{kind}'.", f"{where}.type", "invalid_value")
     if asked - answered:
-        raise bad(f"No tool output found for function call {min(asked - answered)}.", "input")
+        raise bad_request(f"No tool output found for function call {min(asked - answered)}.", "input")
 
 
 def _check_id(item: Item, kind: str, where: str, ids: set[str]) -> None:
@@ -151,7 +151,7 @@ def _check_message(item: Item, where: str) -> None:
         if part["type"] not in allowed:
             supported = ", ".join(f"'{name}'" for name in allowed)
             message = f"Invalid value: '{part['type']}'. Supported values are: {supported}."
-            raise bad(message, f"{where}.content[{place}]", "invalid_value")
+            raise bad_request(message, f"{where}.content[{place}]", "invalid_value")
 
 
 def _check_reasoning(item: Item, following: Sequence[Item], *, stored: bool) -> None:
@@ -169,7 +169,7 @@ def _check_reasoning(item: Item, following: Sequence[Item], *, stored: bool) -> 
         raise WireRefused(WireRefusal(Cause.NO_MODEL, message, "input"))
     if sealed is not None and unseal(sealed) is None:
         message = f"The encrypted content for item {name} could not be verified."
-        raise bad(message, None, "invalid_encrypted_content")
+        raise bad_request(message, None, "invalid_encrypted_content")
     then = following[0] if following else {}
     own = then.get("type", "message") == "message" and then.get("role") == "assistant"
     refuse_if(
@@ -199,7 +199,7 @@ class _Response(WireWriter):
         calls = [n for n, item in enumerate(self._items) if item["type"] == "function_call"]
         rows = [list(self._events_of(n, self._items[n])) for n in calls]
         plain = [event for n in others for event in self._events_of(n, self._items[n])]
-        told = [*plain, *in_order(rows, self._reply.fault)]
+        told = [*plain, *order_rows(rows, self._reply.fault)]
         return [self._event(kind, **fields) for kind, fields in told]
 
     def tail(self) -> Sequence[Event]:
@@ -282,7 +282,7 @@ class _Response(WireWriter):
             case _:
                 empty = {**item, "status": "in_progress", "arguments": ""}
                 yield "response.output_item.added", {"output_index": index, "item": empty}
-                for fragment in fragments(item["arguments"], self._reply.fault):
+                for fragment in split_arguments(item["arguments"], self._reply.fault):
                     yield "response.function_call_arguments.delta", {**place, "delta": fragment}
                 yield "response.function_call_arguments.done", {**place, "arguments": item["arguments"]}
         yield "response.output_item.done", {"output_index": index, "item": item}
@@ -298,7 +298,7 @@ def _reason(reply: Reply) -> str | None:
 def _summary(part: Mapping[str, Any], place: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     kind = "response.reasoning_summary"
     yield f"{kind}_part.added", {**place, "part": {**part, "text": ""}}
-    for piece in pieces(part["text"]):
+    for piece in split_text(part["text"]):
         yield f"{kind}_text.delta", {**place, "delta": piece}
     yield f"{kind}_text.done", {**place, "text": part["text"]}
     yield f"{kind}_part.done", {**place, "part": part}
@@ -306,7 +306,7 @@ def _summary(part: Mapping[str, Any], place: Mapping[str, Any]) -> Iterator[tupl
 
 def _said(part: Mapping[str, Any], place: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     yield "response.content_part.added", {**place, "part": {**part, "text": ""}}
-    for piece in pieces(part["text"]):
+    for piece in split_text(part["text"]):
         yield "response.output_text.delta", {**place, "delta": piece, "logprobs": []}
     yield "response.output_text.done", {**place, "text": part["text"], "logprobs": []}
     yield "response.content_part.done", {**place, "part": part}
@@ -337,7 +337,7 @@ class OpenAIResponses(OpenAIWire):
 
     def read(self, http_request: HttpRequest, request: Mapping[str, Any]) -> Prompt:
         model = openai.named_model(request)
-        items = items_of(request)
+        items = get_items(request)
         check(request, items)
         tools = request.get("tools")
         reasoning = request.get("reasoning") or {}

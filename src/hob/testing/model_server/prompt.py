@@ -49,7 +49,7 @@ class Tokens:
     written: int = 0
 
 
-def count(prompt: Prompt) -> int:
+def count_tokens(prompt: Prompt) -> int:
     """Return the prompt's tokens, at about four bytes each."""
     return sum(len(marshal.dumps(segment, 2)) for segment in prompt.segments) // 4
 

@@ -98,7 +98,7 @@ class Reply:
     truncated: bool = False
 
 
-def reply_of(data: str | Mapping[str, Any]) -> Reply:
+def parse_reply(data: str | Mapping[str, Any]) -> Reply:
     """Parse a reply from JSON: a text, or an object with the fields of `Reply`. Raises ValueError."""
     if isinstance(data, str):
         return Reply(data)

@@ -20,25 +20,25 @@ from hob.testing.model_server.hypertext import (
     Action,
     End,
     HttpRequest,
-    chunk,
     dump,
-    spaced,
-    stream_head,
-    whole,
-    whole_json,
+    insert_pauses,
+    make_chunk,
+    make_json_response,
+    make_response,
+    make_stream_head,
 )
 from hob.testing.model_server.ollama import Ollama, embed
 from hob.testing.model_server.openai_chat import OpenAIChat
 from hob.testing.model_server.openai_responses import OpenAIResponses
-from hob.testing.model_server.prompt import Prompt, PromptCache, Turn, count
-from hob.testing.model_server.replies import Fault, Reply, reply_of
+from hob.testing.model_server.prompt import Prompt, PromptCache, Turn, count_tokens
+from hob.testing.model_server.replies import Fault, Reply, parse_reply
 from hob.testing.model_server.wire import (
     Cause,
     Wire,
     WireAnswer,
     WireRefusal,
     WireRefused,
-    bad,
+    bad_request,
     perform,
     perform_instead,
     perform_whole,
@@ -60,7 +60,7 @@ def find_side(http_request: HttpRequest, path: str, wire: Wire, models: Sequence
     """Return the answer for this path; None if there is no such path. Raises WireRefused, and errors for malformed
     bodies.
     """
-    listed = catalogues.find(http_request, path, models)
+    listed = catalogues.find_listing(http_request, path, models)
     if listed is not None:
         return _json(listed)
     match http_request.method, path:
@@ -80,7 +80,7 @@ def _posted(
 ) -> Side | None:
     match path:
         case "/v1/embeddings":
-            return _json(openai_media.embeddings(request), openai_media.texts_of(request)[0])
+            return _json(openai_media.embeddings(request), openai_media.get_texts(request)[0])
         case "/v1/rerank":
             return _json(openai_media.rerank(request), request["query"])
         case "/v1/audio/speech":
@@ -89,20 +89,18 @@ def _posted(
         case "/v1/images/generations":
             return _json(openai_media.image(request), request["prompt"])
         case "/v1/messages/count_tokens":
-            return _json({"input_tokens": count(wire.read(http_request, request))})
+            return _json({"input_tokens": count_tokens(wire.read(http_request, request))})
         case "/api/embed":
             found = request.get("input") or ""
             return _json(embed(request), found if isinstance(found, str) else found[0])
         case "/api/show" if isinstance(wire, Ollama):
-            name = catalogues.listed(request.get("model") or request["name"], models)
+            name = catalogues.check_listed(request.get("model") or request["name"], models)
             return _json(catalogues.show_ollama(name, wire.capabilities))
         case _ if path.endswith(":countTokens"):
-            whole = {
-                "totalTokens": (
-                    tokens := count(wire.read(http_request, request.get("generateContentRequest", request)))
-                )
-            }
-            return _json({**whole, "promptTokensDetails": [{"modality": "TEXT", "tokenCount": tokens}]})
+            counted = wire.read(http_request, request.get("generateContentRequest", request))
+            tokens = count_tokens(counted)
+            details = [{"modality": "TEXT", "tokenCount": tokens}]
+            return _json({"totalTokens": tokens, "promptTokensDetails": details})
     return None
 
 
@@ -117,8 +115,8 @@ def perform_side(wire: Wire, side: Side, reply: Reply | None, number: str, http_
         return instead
     if isinstance(side.body, bytes):
         return perform_whole(fault, side.body, side.kind, wire.headers(number))
-    head = stream_head(side.kind, wire.headers(number))
-    pieces = [chunk(piece) for piece in side.body]
+    head = make_stream_head(side.kind, wire.headers(number))
+    pieces = [make_chunk(piece) for piece in side.body]
     half = pieces[: max(1, len(pieces) // 2)]
     match fault:
         case Fault.CUT_HEADERS:
@@ -130,7 +128,7 @@ def perform_side(wire: Wire, side: Side, reply: Reply | None, number: str, http_
         case Fault.EMPTY_ANSWER:
             return [head, STREAM_END]
         case _:
-            return spaced([head, *pieces, STREAM_END], 0.002 if fault is Fault.DRIP else 0.0)
+            return insert_pauses([head, *pieces, STREAM_END], 0.002 if fault is Fault.DRIP else 0.0)
 
 
 # Answers without a script, chosen by the last user message (see `hob.testing.model_server`).
@@ -292,19 +290,19 @@ class ModelServer:
     def _control(self, http_request: HttpRequest, path: str) -> bytes:
         match http_request.method, path:
             case "POST", "/_fake/script":
-                self.script.extend(reply_of(reply) for reply in http_request.json())
-                return whole(200, b"{}")
+                self.script.extend(parse_reply(reply) for reply in http_request.json())
+                return make_response(200, b"{}")
             case "GET", "/_fake/requests":
-                return whole_json(200, [_row(asked) for asked in self.requests])
+                return make_json_response(200, [_row(asked) for asked in self.requests])
             case "DELETE", "/_fake/requests":
                 self.requests.clear()
-                return whole(200, b"{}")
+                return make_response(200, b"{}")
             case _:
-                return whole(404, b"{}")
+                return make_response(404, b"{}")
 
     def _serve(self, http_request: HttpRequest, path: str, wire: Wire, key: str) -> Sequence[Action]:
         """Serve everything except chat."""
-        with _readable():
+        with _refuse_malformed():
             side = find_side(http_request, path, wire, self._models)
         if side is None:
             raise WireRefused(
@@ -314,7 +312,7 @@ class ModelServer:
         return perform_side(wire, side, spoilt, self._name, http_request)
 
     def _chat(self, http_request: HttpRequest, wire: Wire, key: str) -> Sequence[Action]:
-        with _readable():
+        with _refuse_malformed():
             prompt = wire.read(http_request, json.loads(http_request.body))
         if self._most_bytes is not None and len(http_request.body) > self._most_bytes:
             raise WireRefused(WireRefusal(Cause.OVERFLOW))
@@ -365,9 +363,9 @@ class _Wires:
 
 
 @contextmanager
-def _readable() -> Iterator[None]:
+def _refuse_malformed() -> Iterator[None]:
     """Refuse malformed bodies that no check of a field has caught."""
     try:
         yield
     except (ValueError, RecursionError, LookupError, TypeError, AttributeError) as error:
-        raise bad("We could not parse the JSON body of your request.") from error
+        raise bad_request("We could not parse the JSON body of your request.") from error

@@ -7,7 +7,7 @@ from zlib import crc32
 DIMENSIONS = 256
 
 
-def vector_of(text: str, dimensions: int = DIMENSIONS) -> list[float]:
+def make_vector(text: str, dimensions: int = DIMENSIONS) -> list[float]:
     """Return a vector of unit length."""
     found = [0.0] * dimensions
     for word in re.findall(r"\w+", text.lower()) or [""]:

@@ -14,12 +14,12 @@ from hob.testing.model_server.hypertext import (
     End,
     Event,
     HttpRequest,
-    chunk,
     dump,
     frame,
-    spaced,
-    stream_head,
-    whole,
+    insert_pauses,
+    make_chunk,
+    make_response,
+    make_stream_head,
 )
 from hob.testing.model_server.prompt import Prompt, Tokens
 from hob.testing.model_server.replies import Fault, Reply
@@ -71,15 +71,15 @@ class WireRefused(Exception):
         self.refusal = refusal
 
 
-def bad(message: str, param: str | None = None, code: str | None = None) -> WireRefused:
+def bad_request(message: str, param: str | None = None, code: str | None = None) -> WireRefused:
     """Return the error for a request that the real server answers with 400."""
     return WireRefused(WireRefusal(Cause.BAD_REQUEST, message, param, code))
 
 
 def refuse_if(wrong: object, message: str, param: str | None = None, code: str | None = None) -> None:
-    """Raise WireRefused, like `bad`, if `wrong` is true."""
+    """Raise WireRefused, like `bad_request`, if `wrong` is true."""
     if wrong:
-        raise bad(message, param, code)
+        raise bad_request(message, param, code)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +181,7 @@ def perform(wire: Wire, answer: WireAnswer) -> list[Action]:
 
 def perform_whole(fault: Fault | None, body: bytes, kind: str, headers: Mapping[str, str]) -> list[Action]:
     """Return the actions for a whole answer, or as much of it as the fault allows."""
-    sent = whole(200, body, kind, headers)
+    sent = make_response(200, body, kind, headers)
     if fault is Fault.SILENCE_MIDDLE:
         return [sent[: -(len(body) // 2) - 1], End.HANG]
     return [sent[: -(len(body) // 2) - 1], End.DROP] if fault in _CUTS else [sent]
@@ -191,15 +191,15 @@ def perform_instead(wire: Wire, reply: Reply, number: str, http_request: HttpReq
     """Return the actions in place of an answer; none for faults within the answer."""
     if reply.fault is None:
         return []
-    if refusal := refusal_of(reply.fault, reply.retry_after):
+    if refusal := find_refusal(reply.fault, reply.retry_after):
         return [wire.refuse(refusal, number, http_request)]
     match reply.fault:
         case Fault.HTML_200 | Fault.HTML_502:
-            return [whole(200 if reply.fault is Fault.HTML_200 else 502, _PAGE, "text/html")]
+            return [make_response(200 if reply.fault is Fault.HTML_200 else 502, _PAGE, "text/html")]
         case Fault.GARBAGE:
-            return [whole(200, bytes(range(1, 256)) * 4, kind)]
+            return [make_response(200, bytes(range(1, 256)) * 4, kind)]
         case Fault.EMPTY_BODY:
-            return [whole(200, b"", kind)]
+            return [make_response(200, b"", kind)]
         case Fault.CUT_BEFORE:
             return [End.DROP]
         case Fault.SILENCE:
@@ -236,12 +236,12 @@ def _stream(wire: Wire, answer: WireAnswer, notifier: WireWriter) -> list[Action
         case _:
             events = [*head, *body, *notifier.tail()]
     closed = end is STREAM_END and fault is not Fault.CUT_JSON
-    frames = (chunk(data) for data in frame(events, framing, fault, closed=closed))
+    frames = (make_chunk(data) for data in frame(events, framing, fault, closed=closed))
     pause = answer.reply.pause or (0.002 if fault is Fault.DRIP else 0.0)
-    return spaced([stream_head(framing, wire.headers(answer.number)), *frames, end], pause)
+    return insert_pauses([make_stream_head(framing, wire.headers(answer.number)), *frames, end], pause)
 
 
-def refusal_of(fault: Fault, retry_after: float | None = None) -> WireRefusal | None:
+def find_refusal(fault: Fault, retry_after: float | None = None) -> WireRefusal | None:
     """Return the refusal for a fault; None for other faults."""
     if fault in _WAITS:
         wait = _WAITS[fault] if retry_after is None else retry_after
@@ -271,17 +271,17 @@ def http_date(at: float) -> str:
     return time.strftime("%a, %d %b %Y %H:%M:%S GMT", time.gmtime(at))
 
 
-def words(text: str) -> frozenset[str]:
+def split_words(text: str) -> frozenset[str]:
     """Split a text into a set of names."""
     return frozenset(text.split())
 
 
-def pieces(text: str) -> list[str]:
+def split_text(text: str) -> list[str]:
     """Split a text into streamed pieces: words."""
     return re.findall(r"\S+\s*|\s+", text)
 
 
-def fragments(arguments: str, fault: Fault | None) -> Iterator[str]:
+def split_arguments(arguments: str, fault: Fault | None) -> Iterator[str]:
     """Split a call's arguments into streamed pieces."""
     step = 1 if fault is Fault.SPLIT_ESCAPE else 12
     return (arguments[start : start + step] for start in range(0, len(arguments), step))
@@ -297,6 +297,6 @@ def interleave(rows: Sequence[Sequence[_T]]) -> Iterable[_T]:
             yield from row[place : place + 1]
 
 
-def in_order(rows: Sequence[Sequence[_T]], fault: Fault | None) -> Iterable[_T]:
+def order_rows(rows: Sequence[Sequence[_T]], fault: Fault | None) -> Iterable[_T]:
     """Return the rows one after another, or alternating if the fault says so."""
     return interleave(rows) if fault is Fault.INTERLEAVED else (item for row in rows for item in row)
